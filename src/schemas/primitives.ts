@@ -1,0 +1,22 @@
+// The small words of the language: ids, digests, names, times. Imported by every other schema.
+import { z } from "zod";
+
+export const uuid = z
+  .uuid()
+  .describe("UUID")
+  .meta({ examples: ["0198b0de-7c1f-7a59-8a3c-9f4d8f7f2f11"] });
+export const sha256Hex = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/)
+  .describe("SHA-256 digest, 64 lower-case hexadecimal digits");
+export const dateTime = z.iso
+  .datetime({ offset: true })
+  .describe("RFC 3339 date-time in UTC with milliseconds")
+  .meta({ examples: ["2026-01-31T12:00:00.000Z"] });
+export const artifactTypeName = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9 _.-]{0,63}$/)
+  .describe(
+    "Name of an artifact type: letters, digits, space, underscore, dot, hyphen; at most 64 characters",
+  )
+  .meta({ examples: ["click"] });

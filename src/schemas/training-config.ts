@@ -1,0 +1,48 @@
+// The training configuration: the `config` of POST /api/v1/training-jobs, of a TrainingJob's spec, and of the
+// trainer's work. One schema for all three (interface specification 2.2).
+import { z } from "zod";
+import { artifactTypeName } from "./primitives.ts";
+
+export const trainingConfig = z
+  .object({
+    artifact_types: z
+      .array(artifactTypeName)
+      .min(1)
+      .max(64)
+      .describe("Artifact types to learn; each one is in the dataset and has annotations in the set"),
+    epochs: z.int().min(1).max(100).default(20).describe("How many times training goes through the data"),
+    validation_split: z
+      .number()
+      .min(0.1)
+      .max(0.5)
+      .default(0.2)
+      .describe("Share of the files kept out of training to choose thresholds and to measure the model"),
+    learning_rate: z
+      .number()
+      .min(0.0001)
+      .max(0.1)
+      .default(0.001)
+      .describe("Peak learning rate of the optimizer"),
+    batch_size: z.int().min(8).max(256).default(32).describe("Chunks in one optimizer step"),
+    chunk_size_ms: z
+      .int()
+      .min(1)
+      .max(2_147_483_647)
+      .default(500)
+      .describe("Length of a training sample and of an inference window, in milliseconds"),
+    stride_ms: z
+      .int()
+      .min(1)
+      .max(2_147_483_647)
+      .default(250)
+      .describe("Distance between the starts of neighbouring chunks, in milliseconds"),
+    seed: z
+      .int()
+      .min(0)
+      .max(2_147_483_647)
+      .optional()
+      .describe("Seed of the run; by default derived from the job's id"),
+  })
+  .describe("How a detector is trained");
+
+export type TrainingConfig = z.infer<typeof trainingConfig>;

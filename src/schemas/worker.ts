@@ -1,0 +1,245 @@
+// The contract between the operator and the Python workers: what a shard is asked to do (Work), what it reports on
+// the way (Progress), what it leaves in the object store (Result) and in its termination log (Termination).
+// JSON members are snake_case: the same words stand in the Python dataclasses. Used by controllers/runs and src/gen.
+import { z } from "zod";
+import { artifactTypeName, sha256Hex } from "./primitives.ts";
+import { trainingConfig } from "./training-config.ts";
+
+const url = z.string().min(1).max(8192).describe("Presigned URL; fetch the work again when it has expired");
+const sizeBytes = z.int().min(0).describe("Size in bytes");
+
+/** An object that the pod may read. */
+export const source = z.object({
+  url,
+  size_bytes: sizeBytes.nullable(),
+  sha256: sha256Hex.nullable().describe("Digest to verify after the download; null when unknown"),
+});
+
+/** An object that the pod may write once, with exactly these request headers. */
+export const target = z.object({
+  url,
+  headers: z
+    .record(z.string(), z.string())
+    .describe("Headers that the signature covers; send them unchanged"),
+});
+
+export const exitCodes = {
+  ok: 0,
+  badManifest: 64,
+  unusableAudio: 65,
+  inputMissing: 66,
+  internal: 70,
+  gpuOutOfMemory: 71,
+  temporary: 75,
+  forbidden: 77,
+} as const;
+
+const audioItem = z.object({
+  id: z.uuid().describe("Audio file id (embed) or inference file id (detect)"),
+  filename: z.string().max(255).describe("Name for messages only, never a path"),
+  audio: source,
+});
+
+const common = {
+  version: z.literal(1),
+  run: z.string().min(1).max(63).describe("Name of the Kubernetes Job, which is the id of the run"),
+  shard: z.int().min(0).describe("Completion index of the pod"),
+  result: target.describe("Where result.json goes, written last: it makes the shard's outcome final"),
+};
+
+export const embedWork = z.object({
+  ...common,
+  kind: z.literal("embed"),
+  items: z
+    .array(audioItem.extend({ outputs: z.object({ embedding: target, peaks: target }) }))
+    .min(1)
+    .max(1000),
+});
+
+export const trainFile = z.object({
+  id: z.uuid(),
+  duration_ms: z.int().min(1),
+  embedding: source,
+  reviewed: z.boolean().describe("Only reviewed files count as negatives where they carry no label"),
+  annotations: z.array(
+    z.object({ artifact_type: artifactTypeName, start_ms: z.int().min(0), end_ms: z.int().min(0) }),
+  ),
+});
+
+export const trainWork = z.object({
+  ...common,
+  kind: z.literal("train"),
+  config: trainingConfig,
+  seed: z.int().min(0),
+  feature_spec: z
+    .object({ id: z.string(), hash: z.string() })
+    .describe("All embeddings of the run have this spec"),
+  files: z.array(trainFile).min(1),
+  outputs: z.object({
+    model: target.describe("model.onnx"),
+    weights: target.describe("weights.safetensors"),
+    card: target.describe("card.json"),
+    sums: target.describe("SHA256SUMS"),
+    checkpoint: target.describe("Overwritten at every checkpoint"),
+  }),
+  checkpoint: source.nullable().describe("The last checkpoint of this run, null at the first start"),
+});
+
+/** How detections are made from a model; every member has its effective value. */
+export const detectConfig = z.object({
+  threshold: z
+    .number()
+    .min(0)
+    .max(1)
+    .nullable()
+    .describe("One threshold for all types; null: those of the model"),
+  thresholds: z
+    .record(artifactTypeName, z.number().min(0).max(1))
+    .describe("Thresholds by type, win over `threshold`"),
+  artifact_types: z.array(artifactTypeName).nullable().describe("Types to report; null: all of the model"),
+  min_duration_ms: z.int().min(0).nullable(),
+  merge_gap_ms: z.int().min(0).nullable(),
+  chunk_size_ms: z.int().min(1).nullable(),
+  stride_ms: z.int().min(1).nullable(),
+});
+
+export const detectWork = z.object({
+  ...common,
+  kind: z.literal("detect"),
+  config: detectConfig,
+  model: z.object({ onnx: source, card: source }),
+  items: z.array(audioItem).min(1).max(1000),
+});
+
+export const work = z.discriminatedUnion("kind", [embedWork, trainWork, detectWork]);
+
+export const progress = z.object({
+  seq: z.int().min(1).describe("Grows with every report of this pod; an older one is ignored"),
+  items_done: z.int().min(0),
+  items_total: z.int().min(0),
+  items_failed: z.int().min(0),
+  fraction: z.number().min(0).max(1).describe("Share of this shard's work that is done"),
+  message: z.string().max(200).nullable().describe("One sentence on the present step"),
+  metrics: z
+    .array(
+      z.object({
+        step: z.int().min(0),
+        name: z.string().regex(/^[a-z][a-z0-9_.]{0,63}$/),
+        value: z.number(),
+      }),
+    )
+    .max(256)
+    .describe("New points of the training curves since the last report"),
+});
+
+export const itemError = z.object({ code: z.string().max(64), message: z.string().max(1000) });
+
+const audioFacts = {
+  duration_ms: z.int().min(0),
+  sample_rate_hz: z.int().min(1),
+  channels: z.int().min(1).max(64),
+  sha256: sha256Hex,
+  size_bytes: sizeBytes,
+};
+
+const failedItem = z.object({ id: z.uuid(), status: z.literal("failed"), error: itemError });
+
+export const embedResult = z.object({
+  version: z.literal(1),
+  kind: z.literal("embed"),
+  run: z.string(),
+  shard: z.int(),
+  feature_spec: z.object({
+    id: z.string().max(64),
+    hash: z.string().max(128),
+    dims: z.int(),
+    hop_ms: z.number(),
+  }),
+  items: z.array(
+    z.discriminatedUnion("status", [
+      z.object({
+        id: z.uuid(),
+        status: z.literal("completed"),
+        ...audioFacts,
+        codec: z.string().max(32),
+        frames: z.int().min(0),
+        embedding: z.object({ sha256: sha256Hex, size_bytes: sizeBytes }),
+      }),
+      failedItem,
+    ]),
+  ),
+});
+
+const artifact = z.object({ name: z.string().max(64), sha256: sha256Hex, size_bytes: sizeBytes });
+
+export const trainResult = z.object({
+  version: z.literal(1),
+  kind: z.literal("train"),
+  run: z.string(),
+  shard: z.int(),
+  artifact_types: z.array(artifactTypeName).min(1),
+  architecture: z.record(z.string(), z.unknown()),
+  metrics: z
+    .record(z.string(), z.unknown())
+    .describe("Becomes the job's metrics and the model's eval_metrics"),
+  artifacts: z
+    .array(artifact)
+    .min(1)
+    .max(16)
+    .describe("model.onnx, weights.safetensors, card.json, SHA256SUMS"),
+});
+
+export const detection = z.object({
+  artifact_type: artifactTypeName,
+  start_ms: z.int().min(0),
+  end_ms: z.int().min(0),
+  confidence: z.number().min(0).max(1),
+});
+
+export const detectResult = z.object({
+  version: z.literal(1),
+  kind: z.literal("detect"),
+  run: z.string(),
+  shard: z.int(),
+  items: z.array(
+    z.discriminatedUnion("status", [
+      z.object({
+        id: z.uuid(),
+        status: z.literal("completed"),
+        ...audioFacts,
+        detections: z.array(detection).max(100_000),
+      }),
+      failedItem,
+    ]),
+  ),
+});
+
+export const result = z.discriminatedUnion("kind", [embedResult, trainResult, detectResult]);
+
+/** Written to /dev/termination-log before every exit, <= 4096 bytes of JSON. */
+export const termination = z.object({
+  code: z
+    .string()
+    .max(64)
+    .describe("snake_case: ok, bad_manifest, unusable_audio, input_missing, temporary, ..."),
+  message: z.string().max(1000),
+  hint: z.string().max(1000).nullable(),
+  shard: z.int().nullable(),
+  item: z.string().max(64).nullable(),
+  items_done: z.int().nullable(),
+  items_total: z.int().nullable(),
+  items_failed: z.int().nullable(),
+});
+
+export type Work = z.infer<typeof work>;
+export type EmbedWork = z.infer<typeof embedWork>;
+export type TrainWork = z.infer<typeof trainWork>;
+export type DetectWork = z.infer<typeof detectWork>;
+export type DetectConfig = z.infer<typeof detectConfig>;
+export type Progress = z.infer<typeof progress>;
+export type Result = z.infer<typeof result>;
+export type EmbedResult = z.infer<typeof embedResult>;
+export type TrainResult = z.infer<typeof trainResult>;
+export type DetectResult = z.infer<typeof detectResult>;
+export type Detection = z.infer<typeof detection>;
+export type Termination = z.infer<typeof termination>;
