@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# Builds the pinned Go tools of the local cluster, one Go module per family (tools/go/<family>), into
+# ${PLOSIVE_CACHE:-~/.cache/plosive}/bin and cni. Called by `make tools` and CI: tools/build.sh [family...]
+# A family is built once per content of its go.mod and go.sum; a killed build leaves nothing that looks finished.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+cache=${PLOSIVE_CACHE:-$HOME/.cache/plosive}
+# The order is that of need: the control plane is what most tests wait for.
+all=(etcd kubernetes versitygw helm containerd runc cni crane coredns)
+
+# The version of a family's module, read from its own go.mod: it is stamped into the binaries.
+pinned() { awk -v m="$2" '$1 == m && $2 ~ /^v/ {print $2; exit} $1 == "require" && $2 == m {print $3; exit}' "$here/go/$1/go.mod"; }
+
+# Writes the binaries of a family into the folder $2. Runs inside the family's module.
+compile() {
+  local out=$2 version
+  case $1 in
+  kubernetes)
+    version=$(pinned kubernetes k8s.io/kubernetes)
+    # Without these stamps `kubectl version` and the API server's /version report an error.
+    local stamp=k8s.io/component-base/version
+    CGO_ENABLED=0 go build -trimpath -o "$out/" -ldflags "-s -w \
+      -X $stamp.gitVersion=$version -X $stamp.gitMajor=1 -X $stamp.gitMinor=$(cut -d. -f2 <<<"$version") \
+      -X k8s.io/client-go/pkg/version.gitVersion=$version" \
+      k8s.io/kubernetes/cmd/{kube-apiserver,kube-controller-manager,kube-scheduler,kubelet,kube-proxy,kubectl}
+    ;;
+  etcd) CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$out/etcd" go.etcd.io/etcd/server/v3 ;;
+  versitygw)
+    CGO_ENABLED=0 go build -trimpath -o "$out/versitygw" \
+      -ldflags "-s -w -X main.Version=$(pinned versitygw github.com/versity/versitygw)" github.com/versity/versitygw/cmd/versitygw
+    ;;
+  helm)
+    CGO_ENABLED=0 go build -trimpath -o "$out/helm" \
+      -ldflags "-s -w -X helm.sh/helm/v3/internal/version.version=$(pinned helm helm.sh/helm/v3)" helm.sh/helm/v3/cmd/helm
+    ;;
+  containerd)
+    CGO_ENABLED=0 go build -trimpath -o "$out/" \
+      -ldflags "-s -w -X github.com/containerd/containerd/v2/version.Version=$(pinned containerd github.com/containerd/containerd/v2)" \
+      github.com/containerd/containerd/v2/cmd/{containerd,containerd-shim-runc-v2,ctr}
+    ;;
+  runc)
+    # cgo: runc enters namespaces from C before Go's runtime starts. Needs libseccomp-dev and pkg-config (make deps).
+    CGO_ENABLED=1 go build -trimpath -tags seccomp -o "$out/runc" \
+      -ldflags "-s -w -X main.version=$(pinned runc github.com/opencontainers/runc | tr -d v)" github.com/opencontainers/runc
+    ;;
+  cni)
+    CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$out/" \
+      github.com/containernetworking/plugins/plugins/{main/bridge,main/loopback,ipam/host-local,meta/portmap}
+    ;;
+  coredns) CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$out/coredns" github.com/coredns/coredns ;;
+  crane) CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$out/crane" github.com/google/go-containerregistry/cmd/crane ;;
+  kwok) CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$out/kwok" sigs.k8s.io/kwok/cmd/kwok ;;
+  kind) CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$out/kind" sigs.k8s.io/kind ;;
+  *) echo "tools/build.sh: no family named '$1' (known: ${all[*]} kwok kind)" >&2 && return 2 ;;
+  esac
+}
+
+# Points $cache/bin/<name> (CNI plugins: $cache/cni/<name>) at the finished build; ln -sfn via rename, so a reader never sees a gap.
+link() {
+  local folder=$1 into=$2 file
+  mkdir -p "$into"
+  for file in "$folder"/*; do
+    [[ $(readlink "$into/${file##*/}" || true) == "$file" ]] && continue
+    ln -s "$file" "$into/.${file##*/}.$$" && mv -Tf "$into/.${file##*/}.$$" "$into/${file##*/}"
+  done
+}
+
+build() {
+  local family=$1 key folder into=$cache/bin started=$SECONDS
+  [[ -f $here/go/$family/go.mod ]] || { echo "tools/build.sh: tools/go/$family/go.mod is missing (known: ${all[*]} kwok kind)" >&2; return 2; }
+  [[ $family == cni ]] && into=$cache/cni
+  key=$(cat "$here/go/$family/go.mod" "$here/go/$family/go.sum" | sha256sum | cut -c1-12)
+  folder=$cache/tools/$family-$key
+  if [[ ! -d $folder ]]; then
+    mkdir -p "$cache/tools"
+    # One builder per family at a time; whoever waited finds the finished folder.
+    exec 9>"$cache/tools/.$family.lock"
+    flock 9
+    if [[ ! -d $folder ]]; then
+      echo "tools: building $family ..."
+      local temporary
+      temporary=$(mktemp -d "$cache/tools/.building-$family.XXXXXX")
+      # shellcheck disable=SC2064
+      trap "rm -rf '$temporary'" EXIT
+      (cd "$here/go/$family" && GOFLAGS="-mod=readonly -buildvcs=false" compile "$family" "$temporary")
+      chmod 755 "$temporary"
+      mv -T "$temporary" "$folder"
+      echo "tools: built $family in $((SECONDS - started)) s"
+    fi
+    exec 9>&-
+  fi
+  link "$folder" "$into"
+}
+
+for family in "${@:-${all[@]}}"; do build "$family"; done

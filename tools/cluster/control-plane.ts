@@ -1,0 +1,107 @@
+// A real control plane for tests: etcd and kube-apiserver (and, if asked, controller-manager and scheduler) on free
+// loopback ports, ready in seconds, several side by side, without a node. Called by test/support/kube.ts.
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { request } from "node:https";
+import { join } from "node:path";
+import { tool } from "../cache.ts";
+import { type Daemon, freePorts, startDaemon, waitUntil } from "../process.ts";
+import { apiServerFlags, controllerManagerFlags, etcdFlags, kubeconfigOf, type Place, schedulerFlags } from "./flags.ts";
+import { makePki, type Pki, writeKubeconfig } from "./pki.ts";
+
+export interface ControlPlaneOptions {
+  /** A folder of its own, made if missing, emptied at stop(). */
+  readonly dir: string;
+  /** Jobs get pods, owners' deletions cascade, namespaces get their default service account. */
+  readonly withControllerManager?: boolean;
+  readonly withScheduler?: boolean;
+}
+
+export interface ControlPlane {
+  readonly kubeconfigPath: string;
+  readonly server: string;
+  readonly pids: readonly number[];
+  /** Ends the API server hard, as a crash would; etcd and its data stay. */
+  stopApiServer(): Promise<void>;
+  /** Starts it again at the same address and waits until it is ready. */
+  startApiServer(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts a control plane and waits until it answers. Its processes die with this one, however this one ends. */
+export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
+  // Ports are free when asked for and may be taken by the time they are used: then everything starts anew with others.
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await startOnce(options);
+    } catch (error) {
+      if (attempt === 3 || !String(error).includes("address already in use")) throw error;
+    }
+  }
+}
+
+async function startOnce({ dir, withControllerManager = false, withScheduler = false }: ControlPlaneOptions): Promise<ControlPlane> {
+  mkdirSync(dir, { recursive: true });
+  const [[etcd = 0, etcdPeer = 0, api = 0], pki] = await Promise.all([freePorts(3), makePki(join(dir, "pki"), ["127.0.0.1", "10.96.0.1"], "none")]);
+  const place: Place = { dir, pki, address: "127.0.0.1", ports: { etcd, etcdPeer, api }, serviceRange: "10.96.0.0/16" };
+  const server = `https://127.0.0.1:${api}`;
+  for (const identity of ["admin", "controller-manager", "scheduler"]) writeKubeconfig(kubeconfigOf(place, identity), pki, server, identity);
+
+  const daemons = new Map<string, Daemon>();
+  const start = (name: string, args: readonly string[]) => {
+    const daemon = startDaemon({ name, command: tool(name), args, log: join(dir, `${name}.log`) });
+    daemons.set(name, daemon);
+    return daemon;
+  };
+  const startApiServer = async () => {
+    await daemons.get("kube-apiserver")?.kill();
+    const daemon = start("kube-apiserver", apiServerFlags(place));
+    const watched = [daemon, ...[daemons.get("etcd")].filter((other) => other !== undefined)];
+    await waitUntil("kube-apiserver to be ready", () => answers(pki, `${server}/readyz`), { timeoutMs: 60_000, daemons: watched });
+  };
+  const stop = async () => {
+    await Promise.all([...daemons.values()].map((daemon) => daemon.kill()));
+    rmSync(dir, { recursive: true, force: true });
+  };
+
+  try {
+    start("etcd", etcdFlags(place));
+    await startApiServer();
+    if (withScheduler) start("kube-scheduler", schedulerFlags(place));
+    if (withControllerManager) {
+      const manager = start("kube-controller-manager", controllerManagerFlags(place));
+      const account = `${server}/api/v1/namespaces/default/serviceaccounts/default`;
+      await waitUntil("the controllers to run", () => answers(pki, account), { timeoutMs: 60_000, daemons: [manager] });
+    }
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    kubeconfigPath: kubeconfigOf(place, "admin"),
+    server,
+    get pids() {
+      return [...daemons.values()].filter((daemon) => !daemon.isGone()).map((daemon) => daemon.pid);
+    },
+    stopApiServer: async () => daemons.get("kube-apiserver")?.kill(),
+    startApiServer,
+    stop,
+  };
+}
+
+/** True when a GET as admin gets 200. */
+export function answers(pki: Pki, url: string): Promise<boolean> {
+  const { cert, key } = pki.pair("admin");
+  return new Promise((resolve) => {
+    const call = request(
+      url,
+      { ca: readFileSync(pki.caFile), cert: readFileSync(cert), key: readFileSync(key), agent: false, timeout: 5_000 },
+      (response) => {
+        response.resume();
+        resolve(response.statusCode === 200);
+      },
+    );
+    call.on("timeout", () => call.destroy());
+    call.on("error", () => resolve(false));
+    call.end();
+  });
+}

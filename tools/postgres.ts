@@ -1,0 +1,100 @@
+// A real PostgreSQL for tests: a fresh cluster on a free loopback port, without fsync, gone at stop().
+// Called by test/support/postgres.ts. Takes the server programs of Debian's package (make deps).
+import { execFile } from "node:child_process";
+import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { freePorts, startDaemon, waitUntil } from "./process.ts";
+
+const run = promisify(execFile);
+
+export interface PostgresServer {
+  /** Of the superuser, e.g. postgres://postgres@127.0.0.1:5433/postgres */
+  readonly url: string;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+/** Starts PostgreSQL with its data in `dir` (made if missing; every folder above it must be open to other users). */
+export async function startPostgres({ dir }: { dir: string }): Promise<PostgresServer> {
+  const bin = serverPrograms();
+  const owner = unprivilegedUser();
+  const data = join(dir, "data");
+  mkdirSync(dir, { recursive: true });
+  if (owner) chownSync(dir, owner.uid, owner.gid);
+  const initdb = join(bin, "initdb");
+  const initdbArgs = ["-D", data, "-U", "postgres", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C.UTF-8"];
+  await run("setpriv", [...(owner ? [`--reuid=${owner.uid}`, `--regid=${owner.gid}`, "--clear-groups"] : []), "--", initdb, ...initdbArgs], {
+    cwd: dir,
+  });
+
+  for (let attempt = 1; ; attempt++) {
+    const [port = 0] = await freePorts(1);
+    const settings = {
+      listen_addresses: "127.0.0.1",
+      port,
+      unix_socket_directories: dir,
+      fsync: "off",
+      synchronous_commit: "off",
+      full_page_writes: "off",
+      max_connections: 200,
+      // A template database per test file means many databases at once; the default of 128 MB is for one big one.
+      shared_buffers: "64MB",
+    };
+    const daemon = startDaemon({
+      name: "postgres",
+      command: join(bin, "postgres"),
+      args: ["-D", data, ...Object.entries(settings).flatMap(([key, value]) => ["-c", `${key}=${value}`])],
+      log: join(dir, "postgres.log"),
+      cwd: dir,
+      uid: owner?.uid,
+      gid: owner?.gid,
+    });
+    try {
+      await waitUntil("postgres to accept connections", () => acceptsConnections(port, data), { timeoutMs: 30_000, daemons: [daemon] });
+    } catch (error) {
+      await daemon.kill();
+      if (attempt === 3 || !daemon.tail().includes("Address already in use")) throw error;
+      continue;
+    }
+    return {
+      url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+      pid: daemon.pid,
+      async stop() {
+        // SIGQUIT ends the server's children too, at once and without writing anything; SIGKILL would leave them their shared memory.
+        await daemon.kill("SIGQUIT");
+        rmSync(dir, { recursive: true, force: true });
+      },
+    };
+  }
+}
+
+/** The newest of Debian's PostgreSQL versions; they are not on PATH. */
+function serverPrograms(): string {
+  const root = "/usr/lib/postgresql";
+  const versions = existsSync(root) ? readdirSync(root).filter((version) => existsSync(join(root, version, "bin", "initdb"))) : [];
+  const newest = versions.sort((a, b) => Number(b) - Number(a))[0];
+  if (newest === undefined) throw new Error(`no PostgreSQL server below ${root}: run \`make deps\` (Debian package postgresql)`);
+  return join(root, newest, "bin");
+}
+
+/** PostgreSQL refuses to run as root; the package's own user runs it then. */
+function unprivilegedUser(): { uid: number; gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const line = readFileSync("/etc/passwd", "utf8").split("\n").find((entry) => entry.startsWith("postgres:"));
+  const [, , uid, gid] = line?.split(":") ?? [];
+  return { uid: Number(uid ?? 65534), gid: Number(gid ?? 65534) };
+}
+
+/** postmaster.pid says "ready" once recovery is over; the connection proves that the port is this server's. */
+async function acceptsConnections(port: number, data: string): Promise<boolean> {
+  if (!readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[7]?.startsWith("ready")) return false;
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.on("error", () => resolve(false));
+  });
+}

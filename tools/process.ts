@@ -1,0 +1,102 @@
+// Child processes of the local tools: started with their output in a log file, ended for certain.
+// Called by the control plane, S3 and Postgres of the tests, and by the cluster's supervisor.
+import { spawn } from "node:child_process";
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { createServer } from "node:net";
+
+export interface Daemon {
+  readonly name: string;
+  readonly pid: number;
+  readonly exited: Promise<void>;
+  /** True once the process is gone, for whatever reason. */
+  isGone(): boolean;
+  /** The end of its log, for error messages. */
+  tail(): string;
+  /** Ends it with SIGKILL (or the signal given) and waits until it is gone. Harmless when it already is. */
+  kill(signal?: NodeJS.Signals): Promise<void>;
+}
+
+export interface DaemonOptions {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly log: string;
+  readonly env?: NodeJS.ProcessEnv;
+  readonly cwd?: string;
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
+/**
+ * Starts a process that dies with this one, even if this one is killed: the kernel sends the parent-death signal
+ * that `setpriv` sets before it becomes the command. Without it a killed test run would leave API servers behind.
+ */
+export function startDaemon(options: DaemonOptions): Daemon {
+  const log = openSync(options.log, "a");
+  // setpriv must change the user itself: a later change of user would clear the parent-death signal.
+  const user =
+    options.uid === undefined ? [] : [`--reuid=${options.uid}`, `--regid=${options.gid ?? options.uid}`, "--clear-groups"];
+  const child = spawn("setpriv", [...user, "--pdeathsig", "KILL", "--", options.command, ...options.args], {
+    stdio: ["ignore", log, log],
+    env: options.env ?? process.env,
+    cwd: options.cwd,
+  });
+  closeSync(log);
+  let gone = false;
+  const exited = new Promise<void>((resolve) => {
+    const end = () => {
+      gone = true;
+      resolve();
+    };
+    child.once("exit", end);
+    child.once("error", end);
+  });
+  return {
+    name: options.name,
+    pid: child.pid ?? -1,
+    exited,
+    isGone: () => gone,
+    tail: () => readFileSync(options.log, "utf8").split("\n").slice(-25).join("\n"),
+    async kill(signal = "SIGKILL") {
+      if (!gone) child.kill(signal);
+      await exited;
+    },
+  };
+}
+
+/** Polls `probe` until it returns true; fails at the deadline, or at once when one of the daemons has died. */
+export async function waitUntil(
+  what: string,
+  probe: () => Promise<boolean>,
+  { timeoutMs, daemons = [] }: { timeoutMs: number; daemons?: readonly Daemon[] },
+): Promise<void> {
+  const deadline = Date.now() + timeoutMs;
+  for (;;) {
+    if (await probe().catch(() => false)) return;
+    const dead = daemons.find((daemon) => daemon.isGone());
+    if (dead) throw new Error(`${dead.name} ended while waiting for ${what}; its log ends with:\n${dead.tail()}`);
+    if (Date.now() > deadline) {
+      const logs = daemons.map((daemon) => `--- ${daemon.name}\n${daemon.tail()}`).join("\n");
+      throw new Error(`waited ${timeoutMs / 1000} s in vain for ${what}\n${logs}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** Asks the kernel for free loopback ports; all are held until the last is known, so they differ. */
+export async function freePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const server = createServer();
+      await new Promise<void>((resolve, reject) => server.once("error", reject).listen(0, "127.0.0.1", resolve));
+      return server;
+    }),
+  );
+  const ports = servers.map((server) => {
+    const address = server.address();
+    if (address === null || typeof address === "string") throw new Error("a TCP server has no port");
+    return address.port;
+  });
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}
