@@ -1,0 +1,116 @@
+// The only reader of the process environment. Called once by each main file; every field stands in the chart too.
+// A name ending in _FILE gives the path of a file that holds the value: secrets are mounted, never passed as text.
+import { readFileSync } from "node:fs";
+import { z } from "zod";
+
+const port = (value: number) => z.coerce.number().int().min(0).max(65535).default(value);
+const seconds = (value: number) => z.coerce.number().int().min(1).default(value);
+
+const shared = {
+  PLOSIVE_DATABASE_URL: z
+    .string()
+    .min(1)
+    .describe("postgres:// address of the database, with user and password"),
+  PLOSIVE_DATABASE_POOL: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(200)
+    .default(10)
+    .describe("Connections per process"),
+  PLOSIVE_S3_ENDPOINT: z.url().describe("S3 address that the service and its pods use"),
+  PLOSIVE_S3_PUBLIC_ENDPOINT: z
+    .url()
+    .optional()
+    .describe("S3 address in URLs for clients; default: S3_ENDPOINT"),
+  PLOSIVE_S3_REGION: z.string().default("us-east-1").describe("S3 region"),
+  PLOSIVE_S3_BUCKET: z.string().min(3).default("plosive").describe("Bucket for audio, embeddings and models"),
+  PLOSIVE_S3_ACCESS_KEY_ID: z.string().min(1).describe("S3 access key"),
+  PLOSIVE_S3_SECRET_ACCESS_KEY: z.string().min(1).describe("S3 secret key"),
+  PLOSIVE_NAMESPACE: z
+    .string()
+    .min(1)
+    .default("plosive")
+    .describe("Namespace of the custom resources and pods"),
+  PLOSIVE_KUBECONFIG: z
+    .string()
+    .optional()
+    .describe("kubeconfig file; default: the pod's own service account"),
+  PLOSIVE_LOG_LEVEL: z
+    .enum(["trace", "debug", "info", "warn", "error"])
+    .default("info")
+    .describe("Least level logged"),
+  PLOSIVE_METRICS_PORT: port(9090).describe("Port of /metrics, never routed to the outside"),
+};
+
+const api = z.object({
+  ...shared,
+  PLOSIVE_HTTP_PORT: port(8080).describe("Port of the REST API"),
+  PLOSIVE_UPLOAD_MAX_BYTES: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(2 * 1024 ** 3)
+    .describe("Largest upload, in bytes"),
+  PLOSIVE_UPLOAD_EXPIRY_SECONDS: seconds(900).describe("Life of an upload ticket and of a download URL"),
+  PLOSIVE_DOCS_ENABLED: z.stringbool().default(true).describe("Serve /openapi.json and /docs without a key"),
+});
+
+const operator = z.object({
+  ...shared,
+  PLOSIVE_HEALTH_PORT: port(8081).describe("Port of /healthz and /readyz"),
+  PLOSIVE_RUNS_PORT: port(8443).describe("Port of the run endpoint (TLS)"),
+  PLOSIVE_RUNS_TLS_CERT_FILE: z.string().min(1).describe("Certificate of the run endpoint, PEM"),
+  PLOSIVE_RUNS_TLS_KEY_FILE: z.string().min(1).describe("Its private key, PEM"),
+  PLOSIVE_RUNS_URL: z.url().describe("Address of the run endpoint as pods see it, https"),
+  PLOSIVE_RUNS_CA_CONFIGMAP: z.string().min(1).describe("ConfigMap with ca.crt, mounted into worker pods"),
+  PLOSIVE_RUNS_AUDIENCE: z.string().min(1).default("plosive-runs").describe("Audience of the pods' tokens"),
+  PLOSIVE_WORKER_SERVICE_ACCOUNT: z
+    .string()
+    .min(1)
+    .default("plosive-worker")
+    .describe("Service account of worker pods"),
+  PLOSIVE_PROFILES_FILE: z.string().min(1).describe("JSON file with the worker profiles"),
+  PLOSIVE_LEASE_NAME: z.string().min(1).default("plosive-operator").describe("Lease of the leader election"),
+  PLOSIVE_POD_NAME: z.string().min(1).default("operator").describe("Identity in the leader election"),
+  PLOSIVE_GATHER_SECONDS: z.coerce
+    .number()
+    .min(0)
+    .default(3)
+    .describe("Quiet time after the last confirmed upload before its tenant's files are embedded together"),
+  PLOSIVE_FILES_PER_SHARD: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(1000)
+    .default(200)
+    .describe("Audio files for one pod"),
+});
+
+export type ApiConfig = z.infer<typeof api>;
+export type OperatorConfig = z.infer<typeof operator>;
+
+/** Configuration of the API. Throws an Error that names every missing or malformed variable. */
+export function apiConfig(env: NodeJS.ProcessEnv = process.env): ApiConfig {
+  return read(api, env);
+}
+
+/** Configuration of the operator. Throws an Error that names every missing or malformed variable. */
+export function operatorConfig(env: NodeJS.ProcessEnv = process.env): OperatorConfig {
+  return read(operator, env);
+}
+
+function read<S extends z.ZodObject>(schema: S, env: NodeJS.ProcessEnv): z.infer<S> {
+  const values: Record<string, string> = {};
+  for (const name of Object.keys(schema.shape)) {
+    const file = env[`${name}_FILE`];
+    const value = env[name] ?? (file === undefined ? undefined : readFileSync(file, "utf8").trim());
+    if (value !== undefined && value !== "") values[name] = value;
+  }
+  const parsed = schema.safeParse(values);
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map((issue) => `  ${issue.path.join(".")}: ${issue.message}`);
+  throw new Error(
+    `The configuration is not usable. Set these environment variables (or NAME_FILE):\n${problems.join("\n")}`,
+  );
+}

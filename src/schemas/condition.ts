@@ -1,0 +1,53 @@
+// Conditions of the custom resources: closed lists of types and reasons (design: positive polarity, stable text).
+import { z } from "zod";
+
+export const conditionTypes = [
+  "Accepted",
+  "Started",
+  "Progressing",
+  "Suspended",
+  "Succeeded",
+  "Failed",
+  "Cancelled",
+] as const;
+
+export const conditionReasons = [
+  "Accepted",
+  "PreconditionFailed",
+  "RowMissing",
+  "WaitingForPods",
+  "Unschedulable",
+  "ImageUnavailable",
+  "PodsRunning",
+  "Reporting",
+  "ChildDeleted",
+  "SuspendRequested",
+  "Resumed",
+  "Completed",
+  "DeadlineExceeded",
+  "PendingDeadlineExceeded",
+  "UserError",
+  "ResourceLimit",
+  "InfrastructureError",
+  "SystemError",
+  "CancelRequested",
+] as const;
+
+export const condition = z
+  .object({
+    type: z.enum(conditionTypes).describe("What the condition is about"),
+    status: z.enum(["True", "False", "Unknown"]).describe("Whether it holds"),
+    reason: z.enum(conditionReasons).describe("Why, as one word from a closed list"),
+    message: z.string().max(1024).describe("Why, as a sentence"),
+    observedGeneration: z.int().min(0).describe("Generation of the spec that this was said about"),
+    lastTransitionTime: z
+      .string()
+      .max(64)
+      .meta({ format: "date-time" })
+      .describe("When `status` last changed"),
+  })
+  .describe("One condition");
+
+export type Condition = z.infer<typeof condition>;
+export type ConditionType = (typeof conditionTypes)[number];
+export type ConditionReason = (typeof conditionReasons)[number];

@@ -1,0 +1,53 @@
+// defineKind: a custom resource as data. src/gen writes the CRD from it, controllers and src/kube read names from it.
+import type { z } from "zod";
+
+export const group = "plosive.dev";
+export const apiVersion = "v1alpha1";
+export const groupVersion = `${group}/${apiVersion}`;
+
+export type Column = {
+  name: string;
+  type: "string" | "integer" | "date";
+  jsonPath: string;
+  description: string;
+  /** 0 (always shown) or 1 (`kubectl get -o wide`). */
+  priority?: 0 | 1;
+};
+
+export type Kind<S extends z.ZodObject = z.ZodObject, T extends z.ZodObject = z.ZodObject> = {
+  kind: string;
+  plural: string;
+  singular: string;
+  shortName: string;
+  description: string;
+  spec: S;
+  status: T;
+  columns: Column[];
+};
+
+export type ObjectMeta = {
+  name: string;
+  namespace: string;
+  uid?: string;
+  generation?: number;
+  resourceVersion?: string;
+  creationTimestamp?: string;
+  deletionTimestamp?: string;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+  finalizers?: string[];
+};
+
+/** The object of a kind as the API server gives it. */
+export type Resource<K extends Kind> = {
+  apiVersion: string;
+  kind: string;
+  metadata: ObjectMeta;
+  spec: z.infer<K["spec"]>;
+  status?: z.infer<K["status"]>;
+};
+
+/** Keeps the precise types of a kind's spec and status. */
+export function defineKind<S extends z.ZodObject, T extends z.ZodObject>(kind: Kind<S, T>): Kind<S, T> {
+  return kind;
+}
