@@ -18,40 +18,61 @@ export function immutable<T extends z.ZodType>(field: string, schema: T): T {
 export const commonSpec = {
   tenantId: immutable("tenantId", z.string().min(36).max(36).describe("Tenant that owns the job, a UUID")),
   suspend: z.boolean().default(false).describe("True: no pods run until it is false again"),
-  cancel: z
-    .object({ reason: z.string().max(256).describe("Why the job is cancelled") })
-    .optional()
-    .describe("Once set, the job ends as Cancelled; it cannot be taken back"),
+  cancel: immutable(
+    "cancel",
+    z
+      .object({ reason: z.string().max(256).describe("Why the job is cancelled") })
+      .optional()
+      .describe("Once set, the job ends as Cancelled; it cannot be taken back"),
+  ),
   shards: z
     .object({
       count: immutable("shards.count", z.int().min(1).max(10_000).describe("Number of pods' worth of work")),
       parallelism: z.int().min(1).max(1_000).default(1).describe("How many pods may run at once"),
     })
     .describe("How the work is split"),
-  retries: z
-    .object({
-      perShard: z.int().min(0).max(10).default(2).describe("How often one shard is tried again"),
-      maxFailedShards: z.int().min(0).max(10_000).default(0).describe("Failed shards that the job may have"),
-    })
-    .default({ perShard: 2, maxFailedShards: 0 })
-    .describe("What is tried again before the job fails"),
-  activeDeadlineSeconds: seconds(604_800).default(86_400).describe("Time that the job may run, in seconds"),
-  pendingDeadlineSeconds: seconds(604_800)
-    .default(3_600)
-    .describe("Time that the job's pods may wait for a node or an image before the job fails, in seconds"),
-  profile: z
-    .string()
-    .max(63)
-    .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/)
-    .default("default")
-    .describe("Worker profile of the operator's configuration: image, resources, node selector, tolerations"),
+  retries: immutable(
+    "retries",
+    z
+      .object({
+        perShard: z.int().min(0).max(10).default(2).describe("How often one shard is tried again"),
+        maxFailedShards: z
+          .int()
+          .min(0)
+          .max(10_000)
+          .default(0)
+          .describe("Failed shards that the job may have"),
+      })
+      .default({ perShard: 2, maxFailedShards: 0 })
+      .describe("What is tried again before the job fails"),
+  ),
+  activeDeadlineSeconds: immutable(
+    "activeDeadlineSeconds",
+    seconds(604_800).default(86_400).describe("Time that the job may run, in seconds"),
+  ),
+  pendingDeadlineSeconds: immutable(
+    "pendingDeadlineSeconds",
+    seconds(604_800)
+      .default(3_600)
+      .describe("Time that the job's pods may wait for a node or an image before the job fails, in seconds"),
+  ),
+  profile: immutable(
+    "profile",
+    z
+      .string()
+      .max(63)
+      .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/)
+      .default("default")
+      .describe(
+        "Worker profile of the operator's configuration: image, resources, node selector, tolerations",
+      ),
+  ),
 };
 
 /** CEL rules of a job kind's spec as a whole. */
 export const specRules = {
   "x-kubernetes-validations": [
     { rule: "!has(oldSelf.cancel) || has(self.cancel)", message: "cancel cannot be taken back" },
-    { rule: "has(self.profile) == has(oldSelf.profile)", message: "profile cannot be removed" },
   ],
 };
 

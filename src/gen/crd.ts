@@ -1,0 +1,91 @@
+// Turns a kind of src/schemas into a CustomResourceDefinition. Refuses, with the path, what the API server would not
+// take as a structural schema. Called by src/gen/main.ts.
+import { z } from "zod";
+import { apiVersion, group, type Kind } from "../schemas/kind.ts";
+
+type Schema = { [key: string]: unknown };
+
+/** The CRD of a kind as a plain object, ready to be written as YAML. */
+export function crdOf(kind: Kind): Schema {
+  return {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: {
+      name: `${kind.plural}.${group}`,
+      labels: { "app.kubernetes.io/part-of": "plosive" },
+    },
+    spec: {
+      group,
+      scope: "Namespaced",
+      names: {
+        kind: kind.kind,
+        listKind: `${kind.kind}List`,
+        plural: kind.plural,
+        singular: kind.singular,
+        shortNames: [kind.shortName],
+        categories: ["plosive"],
+      },
+      versions: [
+        {
+          name: apiVersion,
+          served: true,
+          storage: true,
+          subresources: { status: {} },
+          additionalPrinterColumns: kind.columns.map((column) => ({
+            name: column.name,
+            type: column.type,
+            jsonPath: column.jsonPath,
+            description: column.description,
+            ...(column.priority === undefined ? {} : { priority: column.priority }),
+          })),
+          schema: {
+            openAPIV3Schema: {
+              type: "object",
+              description: kind.description,
+              required: ["spec"],
+              properties: {
+                spec: structural(kind.spec, `${kind.kind}.spec`),
+                status: structural(kind.status, `${kind.kind}.status`),
+              },
+            },
+          },
+        },
+      ],
+    },
+  };
+}
+
+function structural(schema: z.ZodType, path: string): Schema {
+  const json = z.toJSONSchema(schema, { target: "openapi-3.0", io: "input", unrepresentable: "throw" });
+  return clean(json as Schema, path, path.endsWith(".spec") || path.includes(".spec."));
+}
+
+const refused = ["oneOf", "anyOf", "allOf", "not", "$ref"];
+
+function clean(node: Schema, path: string, described: boolean): Schema {
+  for (const word of refused) {
+    if (word in node)
+      throw new Error(`${path}: ${word} cannot stand in a structural schema; use an enum or CEL`);
+  }
+  if (typeof node.type !== "string") throw new Error(`${path}: the schema has no type`);
+  if (typeof node.pattern === "string" && /\(\?[=!<]/.test(node.pattern)) {
+    throw new Error(`${path}: the API server's patterns know no look-around: ${node.pattern}`);
+  }
+  const { properties, items, additionalProperties, examples: _examples, $schema: _schema, ...rest } = node;
+  const result: Schema = { ...rest };
+  if (properties !== undefined) {
+    result.properties = Object.fromEntries(
+      Object.entries(properties as Record<string, Schema>).map(([name, child]) => {
+        if (described && typeof child.description !== "string") {
+          throw new Error(`${path}.${name}: describe the field, the text is shown by kubectl explain`);
+        }
+        return [name, clean(child, `${path}.${name}`, described)];
+      }),
+    );
+  }
+  if (items !== undefined) result.items = clean(items as Schema, `${path}[]`, described);
+  if (typeof additionalProperties === "object" && additionalProperties !== null) {
+    result.additionalProperties = clean(additionalProperties as Schema, `${path}{}`, described);
+  }
+  return result;
+}

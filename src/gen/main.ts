@@ -1,0 +1,47 @@
+// `make gen`: writes every document that comes from the schemas. Committed files; a clean diff is checked by the tests.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { stringify } from "yaml";
+import { z } from "zod";
+import { group } from "../schemas/kind.ts";
+import { kinds } from "../schemas/kinds.ts";
+import { progress, result, termination, work } from "../schemas/worker.ts";
+import { crdOf } from "./crd.ts";
+
+const root = join(import.meta.dirname, "../..");
+const header = "# Written by `make gen` from src/schemas. Do not edit.\n";
+
+for (const folder of ["crds", "charts/plosive/files/crds"]) {
+  for (const kind of kinds) {
+    write(
+      `${folder}/${group}_${kind.plural}.yaml`,
+      header + stringify(crdOf(kind), { lineWidth: 110, aliasDuplicateObjects: false }),
+    );
+  }
+}
+
+write(
+  "images/worker/contract.schema.json",
+  json({
+    $comment: "Written by `make gen` from src/schemas/worker.ts. Do not edit.",
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    $defs: Object.fromEntries(
+      Object.entries({ work, progress, result, termination }).map(([name, schema]) => {
+        const { $schema: _, ...definition } = z.toJSONSchema(schema, {
+          io: name === "work" ? "output" : "input",
+        });
+        return [name, definition];
+      }),
+    ),
+  }),
+);
+
+function json(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+function write(path: string, text: string): void {
+  const file = join(root, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}
