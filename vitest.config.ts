@@ -1,0 +1,35 @@
+// How `vitest run` groups the tests: "unit" (pure decisions, seconds) and "real" (Postgres, S3, control plane).
+// Called by tools/test.ts and by hand: `node_modules/.bin/vitest run test/api`. The end-to-end test has its own
+// configuration (test/e2e/vitest.config.ts), so that nobody starts a whole cluster unasked.
+import { globSync, readFileSync } from "node:fs";
+import { defineConfig } from "vitest/config";
+
+// A test needs real servers exactly when it imports what starts them, so its author decides by writing the test and
+// no list is kept by hand: test/support/{postgres,s3,kube,api}.ts, or one of the starters in tools/.
+const starters =
+  /from\s+"[^"]*(?:support\/(?:postgres|s3|kube|api|servers|operator)|tools\/(?:postgres|s3)|cluster\/control-plane)\.ts"/;
+const files = globSync("test/**/*.test.ts", { cwd: import.meta.dirname, exclude: ["test/e2e/**"] }).sort();
+const real = files.filter((file) => starters.test(readFileSync(`${import.meta.dirname}/${file}`, "utf8")));
+const unit = files.filter((file) => !real.includes(file));
+
+export default defineConfig({
+  test: {
+    // Two files at once: the machine that everything must run on has two cores, and control planes take theirs.
+    maxWorkers: 2,
+    teardownTimeout: 30_000,
+    projects: [
+      { test: { name: "unit", include: unit, testTimeout: 10_000, sequence: { groupOrder: 0 } } },
+      {
+        test: {
+          name: "real",
+          include: real,
+          globalSetup: ["test/support/servers.ts"],
+          testTimeout: 60_000,
+          // Starts a control plane on a busy machine.
+          hookTimeout: 120_000,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
+  },
+});
