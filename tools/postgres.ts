@@ -24,10 +24,28 @@ export async function startPostgres({ dir }: { dir: string }): Promise<PostgresS
   mkdirSync(dir, { recursive: true });
   if (owner) chownSync(dir, owner.uid, owner.gid);
   const initdb = join(bin, "initdb");
-  const initdbArgs = ["-D", data, "-U", "postgres", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C.UTF-8"];
-  await run("setpriv", [...(owner ? [`--reuid=${owner.uid}`, `--regid=${owner.gid}`, "--clear-groups"] : []), "--", initdb, ...initdbArgs], {
-    cwd: dir,
-  });
+  const initdbArgs = [
+    "-D",
+    data,
+    "-U",
+    "postgres",
+    "--auth=trust",
+    "--no-sync",
+    "--encoding=UTF8",
+    "--locale=C.UTF-8",
+  ];
+  await run(
+    "setpriv",
+    [
+      ...(owner ? [`--reuid=${owner.uid}`, `--regid=${owner.gid}`, "--clear-groups"] : []),
+      "--",
+      initdb,
+      ...initdbArgs,
+    ],
+    {
+      cwd: dir,
+    },
+  );
 
   for (let attempt = 1; ; attempt++) {
     const [port = 0] = await freePorts(1);
@@ -52,7 +70,10 @@ export async function startPostgres({ dir }: { dir: string }): Promise<PostgresS
       gid: owner?.gid,
     });
     try {
-      await waitUntil("postgres to accept connections", () => acceptsConnections(port, data), { timeoutMs: 30_000, daemons: [daemon] });
+      await waitUntil("postgres to accept connections", () => acceptsConnections(port, data), {
+        timeoutMs: 30_000,
+        daemons: [daemon],
+      });
     } catch (error) {
       await daemon.kill();
       if (attempt === 3 || !daemon.tail().includes("Address already in use")) throw error;
@@ -73,16 +94,21 @@ export async function startPostgres({ dir }: { dir: string }): Promise<PostgresS
 /** The newest of Debian's PostgreSQL versions; they are not on PATH. */
 function serverPrograms(): string {
   const root = "/usr/lib/postgresql";
-  const versions = existsSync(root) ? readdirSync(root).filter((version) => existsSync(join(root, version, "bin", "initdb"))) : [];
+  const versions = existsSync(root)
+    ? readdirSync(root).filter((version) => existsSync(join(root, version, "bin", "initdb")))
+    : [];
   const newest = versions.sort((a, b) => Number(b) - Number(a))[0];
-  if (newest === undefined) throw new Error(`no PostgreSQL server below ${root}: run \`make deps\` (Debian package postgresql)`);
+  if (newest === undefined)
+    throw new Error(`no PostgreSQL server below ${root}: run \`make deps\` (Debian package postgresql)`);
   return join(root, newest, "bin");
 }
 
 /** PostgreSQL refuses to run as root; the package's own user runs it then. */
 function unprivilegedUser(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
-  const line = readFileSync("/etc/passwd", "utf8").split("\n").find((entry) => entry.startsWith("postgres:"));
+  const line = readFileSync("/etc/passwd", "utf8")
+    .split("\n")
+    .find((entry) => entry.startsWith("postgres:"));
   const [, , uid, gid] = line?.split(":") ?? [];
   return { uid: Number(uid ?? 65534), gid: Number(gid ?? 65534) };
 }

@@ -35,7 +35,9 @@ export function startDaemon(options: DaemonOptions): Daemon {
   const log = openSync(options.log, "a");
   // setpriv must change the user itself: a later change of user would clear the parent-death signal.
   const user =
-    options.uid === undefined ? [] : [`--reuid=${options.uid}`, `--regid=${options.gid ?? options.uid}`, "--clear-groups"];
+    options.uid === undefined
+      ? []
+      : [`--reuid=${options.uid}`, `--regid=${options.gid ?? options.uid}`, "--clear-groups"];
   const child = spawn("setpriv", [...user, "--pdeathsig", "KILL", "--", options.command, ...options.args], {
     stdio: ["ignore", log, log],
     env: options.env ?? process.env,
@@ -74,7 +76,8 @@ export async function waitUntil(
   for (;;) {
     if (await probe().catch(() => false)) return;
     const dead = daemons.find((daemon) => daemon.isGone());
-    if (dead) throw new Error(`${dead.name} ended while waiting for ${what}; its log ends with:\n${dead.tail()}`);
+    if (dead)
+      throw new Error(`${dead.name} ended while waiting for ${what}; its log ends with:\n${dead.tail()}`);
     if (Date.now() > deadline) {
       const logs = daemons.map((daemon) => `--- ${daemon.name}\n${daemon.tail()}`).join("\n");
       throw new Error(`waited ${timeoutMs / 1000} s in vain for ${what}\n${logs}`);
@@ -88,7 +91,9 @@ export async function freePorts(count: number): Promise<number[]> {
   const servers = await Promise.all(
     Array.from({ length: count }, async () => {
       const server = createServer();
-      await new Promise<void>((resolve, reject) => server.once("error", reject).listen(0, "127.0.0.1", resolve));
+      await new Promise<void>((resolve, reject) =>
+        server.once("error", reject).listen(0, "127.0.0.1", resolve),
+      );
       return server;
     }),
   );

@@ -29,7 +29,14 @@ export async function startS3({ dir }: { dir: string }): Promise<S3Server> {
     const daemon = startDaemon({
       name: "versitygw",
       command: tool("versitygw"),
-      args: [`--port=127.0.0.1:${port}`, `--region=${region}`, "--health=/health", "--quiet", "posix", buckets],
+      args: [
+        `--port=127.0.0.1:${port}`,
+        `--region=${region}`,
+        "--health=/health",
+        "--quiet",
+        "posix",
+        buckets,
+      ],
       log: join(dir, "versitygw.log"),
       // By environment, so that no other user reads the secret in the process list.
       env: { ...process.env, ROOT_ACCESS_KEY: accessKey, ROOT_SECRET_KEY: secretKey },

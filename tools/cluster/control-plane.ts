@@ -1,12 +1,18 @@
 // A real control plane for tests: etcd and kube-apiserver (and, if asked, controller-manager and scheduler) on free
 // loopback ports, ready in seconds, several side by side, without a node. Called by test/support/kube.ts.
-import { mkdirSync, readFileSync, rmSync } from "node:fs";
-import { request } from "node:https";
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { tool } from "../cache.ts";
 import { type Daemon, freePorts, startDaemon, waitUntil } from "../process.ts";
-import { apiServerFlags, controllerManagerFlags, etcdFlags, kubeconfigOf, type Place, schedulerFlags } from "./flags.ts";
-import { makePki, type Pki, writeKubeconfig } from "./pki.ts";
+import {
+  apiServerFlags,
+  controllerManagerFlags,
+  etcdFlags,
+  kubeconfigOf,
+  type Place,
+  schedulerFlags,
+} from "./flags.ts";
+import { answers, makePki, writeKubeconfig } from "./pki.ts";
 
 export interface ControlPlaneOptions {
   /** A folder of its own, made if missing, emptied at stop(). */
@@ -39,12 +45,26 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   }
 }
 
-async function startOnce({ dir, withControllerManager = false, withScheduler = false }: ControlPlaneOptions): Promise<ControlPlane> {
+async function startOnce({
+  dir,
+  withControllerManager = false,
+  withScheduler = false,
+}: ControlPlaneOptions): Promise<ControlPlane> {
   mkdirSync(dir, { recursive: true });
-  const [[etcd = 0, etcdPeer = 0, api = 0], pki] = await Promise.all([freePorts(3), makePki(join(dir, "pki"), ["127.0.0.1", "10.96.0.1"], "none")]);
-  const place: Place = { dir, pki, address: "127.0.0.1", ports: { etcd, etcdPeer, api }, serviceRange: "10.96.0.0/16" };
+  const [[etcd = 0, etcdPeer = 0, api = 0], pki] = await Promise.all([
+    freePorts(3),
+    makePki(join(dir, "pki"), ["127.0.0.1", "10.96.0.1"], "none"),
+  ]);
+  const place: Place = {
+    dir,
+    pki,
+    address: "127.0.0.1",
+    ports: { etcd, etcdPeer, api },
+    serviceRange: "10.96.0.0/16",
+  };
   const server = `https://127.0.0.1:${api}`;
-  for (const identity of ["admin", "controller-manager", "scheduler"]) writeKubeconfig(kubeconfigOf(place, identity), pki, server, identity);
+  for (const identity of ["admin", "controller-manager", "scheduler"])
+    writeKubeconfig(kubeconfigOf(place, identity), pki, server, identity);
 
   const daemons = new Map<string, Daemon>();
   const start = (name: string, args: readonly string[]) => {
@@ -56,7 +76,10 @@ async function startOnce({ dir, withControllerManager = false, withScheduler = f
     await daemons.get("kube-apiserver")?.kill();
     const daemon = start("kube-apiserver", apiServerFlags(place));
     const watched = [daemon, ...[daemons.get("etcd")].filter((other) => other !== undefined)];
-    await waitUntil("kube-apiserver to be ready", () => answers(pki, `${server}/readyz`), { timeoutMs: 60_000, daemons: watched });
+    await waitUntil("kube-apiserver to be ready", () => answers(pki, `${server}/readyz`), {
+      timeoutMs: 60_000,
+      daemons: watched,
+    });
   };
   const stop = async () => {
     await Promise.all([...daemons.values()].map((daemon) => daemon.kill()));
@@ -70,7 +93,10 @@ async function startOnce({ dir, withControllerManager = false, withScheduler = f
     if (withControllerManager) {
       const manager = start("kube-controller-manager", controllerManagerFlags(place));
       const account = `${server}/api/v1/namespaces/default/serviceaccounts/default`;
-      await waitUntil("the controllers to run", () => answers(pki, account), { timeoutMs: 60_000, daemons: [manager] });
+      await waitUntil("the controllers to run", () => answers(pki, account), {
+        timeoutMs: 60_000,
+        daemons: [manager],
+      });
     }
   } catch (error) {
     await stop();
@@ -86,22 +112,4 @@ async function startOnce({ dir, withControllerManager = false, withScheduler = f
     startApiServer,
     stop,
   };
-}
-
-/** True when a GET as admin gets 200. */
-export function answers(pki: Pki, url: string): Promise<boolean> {
-  const { cert, key } = pki.pair("admin");
-  return new Promise((resolve) => {
-    const call = request(
-      url,
-      { ca: readFileSync(pki.caFile), cert: readFileSync(cert), key: readFileSync(key), agent: false, timeout: 5_000 },
-      (response) => {
-        response.resume();
-        resolve(response.statusCode === 200);
-      },
-    );
-    call.on("timeout", () => call.destroy());
-    call.on("error", () => resolve(false));
-    call.end();
-  });
 }

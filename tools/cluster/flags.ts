@@ -15,7 +15,8 @@ export interface Place {
   readonly podRange?: string;
 }
 
-export const kubeconfigOf = (place: Pick<Place, "dir">, identity: string): string => join(place.dir, `${identity}.kubeconfig`);
+export const kubeconfigOf = (place: Pick<Place, "dir">, identity: string): string =>
+  join(place.dir, `${identity}.kubeconfig`);
 
 /** etcd without fsync: a local cluster's data lives no longer than the machine runs, and fsync is most of its time. */
 export function etcdFlags({ dir, ports }: Place): string[] {
@@ -81,7 +82,13 @@ export function controllerManagerFlags(place: Place): string[] {
     "--leader-elect=false",
     // No metrics port: several control planes run side by side on one machine.
     "--secure-port=0",
-    ...(place.podRange === undefined ? [] : ["--allocate-node-cidrs=true", `--cluster-cidr=${place.podRange}`, `--service-cluster-ip-range=${place.serviceRange}`]),
+    ...(place.podRange === undefined
+      ? []
+      : [
+          "--allocate-node-cidrs=true",
+          `--cluster-cidr=${place.podRange}`,
+          `--service-cluster-ip-range=${place.serviceRange}`,
+        ]),
   ];
 }
 

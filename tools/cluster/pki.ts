@@ -3,6 +3,7 @@
 import { execFile } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { request } from "node:https";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
@@ -47,22 +48,61 @@ export async function makePki(dir: string, addresses: readonly string[], nodeNam
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const pki = pkiAt(dir);
   const ca = pki.pair("ca");
-  const newKey = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "3650"];
+  const newKey = [
+    "req",
+    "-x509",
+    "-newkey",
+    "ec",
+    "-pkeyopt",
+    "ec_paramgen_curve:P-256",
+    "-nodes",
+    "-days",
+    "3650",
+  ];
   await run("openssl", [
-    ...newKey, "-keyout", ca.key, "-out", ca.cert, "-subj", "/CN=plosive-local",
-    "-addext", "keyUsage=critical,keyCertSign,cRLSign",
+    ...newKey,
+    "-keyout",
+    ca.key,
+    "-out",
+    ca.cert,
+    "-subj",
+    "/CN=plosive-local",
+    "-addext",
+    "keyUsage=critical,keyCertSign,cRLSign",
   ]);
   const issue = (name: string, subject: string, extensions: readonly string[]) =>
     run("openssl", [
-      ...newKey, "-keyout", pki.pair(name).key, "-out", pki.pair(name).cert, "-subj", subject,
-      "-CA", ca.cert, "-CAkey", ca.key,
+      ...newKey,
+      "-keyout",
+      pki.pair(name).key,
+      "-out",
+      pki.pair(name).cert,
+      "-subj",
+      subject,
+      "-CA",
+      ca.cert,
+      "-CAkey",
+      ca.key,
       ...extensions.flatMap((extension) => ["-addext", extension]),
     ]);
-  const names = ["kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local", "localhost"];
-  const alternatives = [...names.map((name) => `DNS:${name}`), ...addresses.map((address) => `IP:${address}`)].join(",");
+  const names = [
+    "kubernetes",
+    "kubernetes.default",
+    "kubernetes.default.svc",
+    "kubernetes.default.svc.cluster.local",
+    "localhost",
+  ];
+  const alternatives = [
+    ...names.map((name) => `DNS:${name}`),
+    ...addresses.map((address) => `IP:${address}`),
+  ].join(",");
   const notCa = "basicConstraints=critical,CA:FALSE";
   await Promise.all([
-    issue("apiserver", "/CN=kube-apiserver", [notCa, "extendedKeyUsage=serverAuth", `subjectAltName=${alternatives}`]),
+    issue("apiserver", "/CN=kube-apiserver", [
+      notCa,
+      "extendedKeyUsage=serverAuth",
+      `subjectAltName=${alternatives}`,
+    ]),
     ...clients(nodeName).map(({ name, user, group }) =>
       issue(name, `${group ? `/O=${group}` : ""}/CN=${user}`, [notCa, "extendedKeyUsage=clientAuth"]),
     ),
@@ -78,7 +118,13 @@ export async function makePki(dir: string, addresses: readonly string[], nodeNam
 }
 
 /** A kubeconfig with the certificates inside, so that the file can be copied anywhere on this machine. */
-export function writeKubeconfig(path: string, pki: Pki, server: string, identity: string, cluster = "plosive"): void {
+export function writeKubeconfig(
+  path: string,
+  pki: Pki,
+  server: string,
+  identity: string,
+  cluster = "plosive",
+): void {
   const base64 = (file: string) => readFileSync(file).toString("base64");
   const { cert, key } = pki.pair(identity);
   writeFileSync(
@@ -98,4 +144,28 @@ contexts:
 `,
     { mode: 0o600 },
   );
+}
+
+/** True when a GET as admin gets 200. */
+export function answers(pki: Pki, url: string): Promise<boolean> {
+  const { cert, key } = pki.pair("admin");
+  return new Promise((resolve) => {
+    const call = request(
+      url,
+      {
+        ca: readFileSync(pki.caFile),
+        cert: readFileSync(cert),
+        key: readFileSync(key),
+        agent: false,
+        timeout: 5_000,
+      },
+      (response) => {
+        response.resume();
+        resolve(response.statusCode === 200);
+      },
+    );
+    call.on("timeout", () => call.destroy());
+    call.on("error", () => resolve(false));
+    call.end();
+  });
 }

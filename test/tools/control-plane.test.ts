@@ -1,0 +1,63 @@
+// The control plane that other tests stand on: ready, restartable at the same address, and gone without a trace.
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { startControlPlane } from "../../tools/cluster/control-plane.ts";
+import { answers, pkiAt } from "../../tools/cluster/pki.ts";
+
+const root = mkdtempSync(join(tmpdir(), "plosive-control-plane-"));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+/** Command lines of living processes that name a folder; zombies have none. */
+function processesOf(dir: string): string[] {
+  return readdirSync("/proc")
+    .filter((entry) => /^\d+$/.test(entry) && Number(entry) !== process.pid)
+    .map((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
+      } catch {
+        return "";
+      }
+    })
+    .filter((command) => command.includes(`${dir}/`));
+}
+
+test("the API server comes back at the same address with its data, and stop leaves no process and no folder", {
+  timeout: 120_000,
+}, async () => {
+  const dir = join(root, "restart");
+  const plane = await startControlPlane({ dir });
+  const admin = pkiAt(join(dir, "pki"));
+  expect(processesOf(dir)).toHaveLength(2);
+  await plane.stopApiServer();
+  expect(await answers(admin, `${plane.server}/readyz`)).toBe(false);
+  expect(processesOf(dir)).toHaveLength(1);
+  await plane.startApiServer();
+  expect(await answers(admin, `${plane.server}/api/v1/namespaces/kube-system`)).toBe(true);
+  await plane.stop();
+  expect(processesOf(dir)).toEqual([]);
+  expect(existsSync(dir)).toBe(false);
+});
+
+test("a test process that is killed takes its control plane with it", { timeout: 120_000 }, async () => {
+  const dir = join(root, "killed");
+  const module = new URL("../../tools/cluster/control-plane.ts", import.meta.url).href;
+  const script = `
+    const { startControlPlane } = await import(${JSON.stringify(module)});
+    await startControlPlane({ dir: ${JSON.stringify(dir)}, withControllerManager: true, withScheduler: true });
+    console.log("ready");
+    setInterval(() => {}, 1000);`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", script], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.once("data", () => resolve());
+    child.once("exit", (code) => reject(new Error(`ended with ${code} before its control plane was ready`)));
+  });
+  expect(processesOf(dir).filter((command) => command.includes("/bin/"))).toHaveLength(4);
+  child.removeAllListeners("exit");
+  child.kill("SIGKILL");
+  await expect.poll(() => processesOf(dir), { timeout: 10_000 }).toEqual([]);
+});
