@@ -1,0 +1,48 @@
+// The connections to Postgres. Made once by each main file (API, operator, bootstrap) and passed on as an argument.
+import {
+  createPool,
+  createTypeParserPreset,
+  type DatabasePool,
+  type Interceptor,
+  SchemaValidationError,
+} from "slonik";
+
+export interface DatabaseConfig {
+  readonly PLOSIVE_DATABASE_URL: string;
+  readonly PLOSIVE_DATABASE_POOL: number;
+}
+
+/**
+ * A pool of at most PLOSIVE_DATABASE_POOL connections. Rejects when the database cannot be reached: the driver asks
+ * it for its types first. Rows pass the schema of their query; `timestamptz` and `bigint` arrive as numbers
+ * (milliseconds since 1970; every bigint of ours stays below 2^53).
+ */
+export async function makeDatabase(config: DatabaseConfig): Promise<DatabasePool> {
+  return await createPool(config.PLOSIVE_DATABASE_URL, {
+    maxPoolSize: config.PLOSIVE_DATABASE_POOL,
+    poolName: "plosive",
+    connectionTimeout: 5_000,
+    statementTimeout: 5_000,
+    idleInTransactionSessionTimeout: 15_000,
+    idleTimeout: 30_000,
+    // No statement of ours leaves state in a session, so DISCARD ALL would only cost a round trip at every release.
+    resetConnection: async () => {},
+    interceptors: [rowSchema],
+    typeParsers: [
+      ...createTypeParserPreset().filter(({ name }) => name !== "int8"),
+      { name: "int8", parse: Number },
+    ],
+  });
+}
+
+/** Parses every row by the schema that stands beside its query: a column that changed its type fails loudly. */
+const rowSchema: Interceptor = {
+  name: "row-schema",
+  transformRow: ({ resultParser }, query, row) => {
+    if (resultParser === undefined) return row;
+    const parsed = resultParser["~standard"].validate(row);
+    if (parsed instanceof Promise) throw new Error("a row schema must not be asynchronous");
+    if (parsed.issues) throw new SchemaValidationError(query, row, parsed.issues);
+    return parsed.value as typeof row;
+  },
+};

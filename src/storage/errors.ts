@@ -1,0 +1,38 @@
+// Kinds of failure of the object store, told apart by status, never by message text. Used by src/api and controllers.
+import { S3ServiceException } from "@aws-sdk/client-s3";
+
+/** The object is not there. */
+export function isNotFound(error: unknown): boolean {
+  return error instanceof S3ServiceException && error.$metadata.httpStatusCode === 404;
+}
+
+/** The object is not the one that the caller named by its ETag. */
+export function isChanged(error: unknown): boolean {
+  return error instanceof S3ServiceException && error.$metadata.httpStatusCode === 412;
+}
+
+/** The object is larger than the caller accepts. */
+export class TooLargeError extends Error {
+  override name = "TooLargeError";
+}
+
+const networkCodes = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EPIPE",
+  "ETIMEDOUT",
+]);
+
+/** The store is away or overloaded; the same call may succeed later. */
+export function isStoreUnavailable(error: unknown): boolean {
+  if (error instanceof S3ServiceException) return (error.$metadata.httpStatusCode ?? 0) >= 500;
+  if (!(error instanceof Error) || !("$metadata" in error)) return false;
+  if (error.name === "TimeoutError") return true;
+  const codes = [error, error.cause].map((e) => (e instanceof Error && "code" in e ? String(e.code) : ""));
+  if (error instanceof AggregateError) codes.push(...error.errors.map((e) => String(e?.code)));
+  return codes.some((code) => networkCodes.has(code));
+}

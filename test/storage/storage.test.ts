@@ -1,0 +1,76 @@
+// The object store's functions, on a real S3 server.
+import { describe, expect, it } from "vitest";
+import { isChanged, isNotFound, isStoreUnavailable, TooLargeError } from "../../src/storage/errors.ts";
+import { makeStorage } from "../../src/storage/storage.ts";
+import { useStorage } from "../support/s3.ts";
+
+const store = useStorage();
+
+describe("objects", () => {
+  it("are written, measured, read in part and as a whole, and removed", async () => {
+    await store.storage.write("a/b", "0123456789", "text/plain");
+    const head = await store.storage.head("a/b");
+    expect(head).toMatchObject({ sizeBytes: 10, contentType: "text/plain" });
+    expect(head.etag).not.toBe("");
+    expect((await store.storage.read("a/b", { start: 2, end: 4 })).toString()).toBe("234");
+    expect((await store.storage.readAll("a/b", 10)).toString()).toBe("0123456789");
+    await store.storage.remove("a/b");
+    await store.storage.remove("a/b");
+    await expect(store.storage.head("a/b")).rejects.toSatisfy(isNotFound);
+    await expect(store.storage.read("a/b")).rejects.toSatisfy(isNotFound);
+  });
+
+  it("are not read when they are larger than the caller accepts", async () => {
+    await store.storage.write("large", "0123456789");
+    await expect(store.storage.readAll("large", 9)).rejects.toBeInstanceOf(TooLargeError);
+  });
+
+  it("are copied only while they are the object that the caller saw", async () => {
+    await store.storage.write("from", "first");
+    const { etag } = await store.storage.head("from");
+    await store.storage.copy("from", "to", { ifMatch: etag });
+    expect((await store.storage.read("to")).toString()).toBe("first");
+    await store.storage.write("from", "swapped");
+    await expect(store.storage.copy("from", "to", { ifMatch: etag })).rejects.toSatisfy(isChanged);
+    expect((await store.storage.read("to")).toString()).toBe("first");
+  });
+});
+
+describe("signed URLs", () => {
+  it("let a pod write exactly one object with exactly the signed type", async () => {
+    const target = await store.storage.presignPut("runs/x/result.json", {
+      contentType: "application/json",
+      expiresSeconds: 60,
+    });
+    const other = await fetch(target.url.replace("result.json", "other.json"), { method: "PUT", body: "{}" });
+    expect(other.status).toBe(403);
+    const wrongType = { "Content-Type": "text/html" };
+    expect((await fetch(target.url, { method: "PUT", body: "{}", headers: wrongType })).status).toBe(403);
+    const put = await fetch(target.url, { method: "PUT", body: "{}", headers: target.headers });
+    expect(put.status).toBe(200);
+    expect((await store.storage.head("runs/x/result.json")).contentType).toBe("application/json");
+  });
+
+  it("let a client download under the name of the file", async () => {
+    await store.storage.write("audio/x", "RIFF");
+    const url = await store.storage.presignGet("audio/x", {
+      expiresSeconds: 60,
+      filename: 'Größe "1".wav',
+      audience: "client",
+    });
+    const answer = await fetch(url);
+    expect(await answer.text()).toBe("RIFF");
+    expect(answer.headers.get("content-disposition")).toBe(
+      `attachment; filename="Gr__e _1_.wav"; filename*=UTF-8''Gr%C3%B6%C3%9Fe%20%221%22.wav`,
+    );
+  });
+});
+
+describe("a store that is away", () => {
+  it("is told apart from an object that is not there", async () => {
+    const away = makeStorage({ ...store.config, PLOSIVE_S3_ENDPOINT: "http://127.0.0.1:1" });
+    await expect(away.ping()).rejects.toSatisfy(isStoreUnavailable);
+    await expect(store.storage.head("nothing")).rejects.not.toSatisfy(isStoreUnavailable);
+    away.close();
+  });
+});

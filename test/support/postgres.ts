@@ -1,0 +1,109 @@
+// A migrated database of its own for each test file, copied from one template. Called at the top of test files:
+// `const database = useDatabase()`, then `database.pool` inside the tests. Fails the file when it leaves connections.
+import { randomBytes } from "node:crypto";
+import { Client } from "pg";
+import type { DatabasePool } from "slonik";
+import { afterAll, beforeAll, inject } from "vitest";
+import { migrate } from "../../src/db/migrate.ts";
+import { makeDatabase } from "../../src/db/pool.ts";
+
+const template = "plosive_template";
+
+export interface TestDatabase {
+  /** postgres:// address, for processes that open their own pool. */
+  readonly url: string;
+  readonly pool: DatabasePool;
+}
+
+/** A database for the calling file, made before its tests and dropped after them. */
+export function useDatabase(): TestDatabase {
+  let made: Awaited<ReturnType<typeof createDatabase>> | undefined;
+  let pool: DatabasePool | undefined;
+  beforeAll(async () => {
+    made = await createDatabase();
+    pool = await makeDatabase({ PLOSIVE_DATABASE_URL: made.url, PLOSIVE_DATABASE_POOL: 10 });
+  });
+  afterAll(async () => {
+    await pool?.end();
+    await made?.drop();
+  });
+  return {
+    get url() {
+      if (made === undefined) throw new Error("the database exists only while tests run");
+      return made.url;
+    },
+    get pool() {
+      if (pool === undefined) throw new Error("the database exists only while tests run");
+      return pool;
+    },
+  };
+}
+
+/** A database of its own; drop() rejects when someone still holds a connection to it: a leaked pool. */
+export async function createDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
+  const name = `test_${randomBytes(8).toString("hex")}`;
+  await asAdmin(async (admin) => {
+    // Several test files start at once; the lock lets one make the template, and copies of it wait for each other.
+    await admin.query("select pg_advisory_lock(1)");
+    const found = await admin.query("select from pg_database where datname = $1", [template]);
+    if (found.rowCount === 0) await makeTemplate(admin);
+    await admin.query(`create database ${name} template ${template}`);
+  });
+  return {
+    url: urlOf(name),
+    drop: () =>
+      asAdmin(async (admin) => {
+        const leaked = await openConnections(admin, name);
+        await admin.query(`drop database ${name} with (force)`);
+        if (leaked > 0)
+          throw new Error(`${leaked} database connections were left open: a pool was not ended`);
+      }),
+  };
+}
+
+async function makeTemplate(admin: Client): Promise<void> {
+  // Under another name until it is whole: a failed migration must not leave a half-made template.
+  await admin.query(`drop database if exists ${template}_new with (force)`);
+  await admin.query(`create database ${template}_new`);
+  const pool = await makeDatabase({
+    PLOSIVE_DATABASE_URL: urlOf(`${template}_new`),
+    PLOSIVE_DATABASE_POOL: 2,
+  });
+  try {
+    await migrate(pool);
+  } finally {
+    await pool.end();
+  }
+  await openConnections(admin, `${template}_new`);
+  await admin.query(`alter database ${template}_new rename to ${template}`);
+}
+
+/** How many are left after a moment: the server notices a closed socket a little later than its owner. */
+async function openConnections(admin: Client, name: string): Promise<number> {
+  const deadline = Date.now() + 2_000;
+  for (;;) {
+    const found = await admin.query<{ count: number }>(
+      "select count(*)::int as count from pg_stat_activity where datname = $1 and backend_type = 'client backend'",
+      [name],
+    );
+    const count = found.rows[0]?.count ?? 0;
+    if (count === 0 || Date.now() > deadline) return count;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+async function asAdmin(use: (admin: Client) => Promise<void>): Promise<void> {
+  const admin = new Client({ connectionString: inject("postgresUrl") });
+  await admin.connect();
+  try {
+    await use(admin);
+  } finally {
+    await admin.end();
+  }
+}
+
+function urlOf(name: string): string {
+  const url = new URL(inject("postgresUrl"));
+  url.pathname = `/${name}`;
+  return url.href;
+}

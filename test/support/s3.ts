@@ -1,0 +1,44 @@
+// A bucket of its own for each test file, on the run's one real S3 server. Called at the top of test files:
+// `const store = useStorage()`, then `store.storage` inside the tests.
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, inject } from "vitest";
+import { makeStorage, type Storage, type StorageConfig } from "../../src/storage/storage.ts";
+
+export interface TestStorage {
+  readonly config: StorageConfig;
+  readonly storage: Storage;
+}
+
+/** A bucket for the calling file; the server's folder goes away as a whole after the run. */
+export function useStorage(): TestStorage {
+  let config: StorageConfig | undefined;
+  let storage: Storage | undefined;
+  beforeAll(async () => {
+    config = storageConfig();
+    storage = makeStorage(config);
+    await storage.ensureBucket();
+  });
+  afterAll(() => storage?.close());
+  return {
+    get config() {
+      if (config === undefined) throw new Error("the bucket exists only while tests run");
+      return config;
+    },
+    get storage() {
+      if (storage === undefined) throw new Error("the bucket exists only while tests run");
+      return storage;
+    },
+  };
+}
+
+/** Settings of a bucket that nobody else uses. */
+export function storageConfig(): StorageConfig {
+  const s3 = inject("s3");
+  return {
+    PLOSIVE_S3_ENDPOINT: s3.endpoint,
+    PLOSIVE_S3_REGION: s3.region,
+    PLOSIVE_S3_BUCKET: `test-${randomBytes(8).toString("hex")}`,
+    PLOSIVE_S3_ACCESS_KEY_ID: s3.accessKey,
+    PLOSIVE_S3_SECRET_ACCESS_KEY: s3.secretKey,
+  };
+}
