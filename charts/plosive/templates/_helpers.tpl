@@ -1,0 +1,89 @@
+{{- define "plosive.name" -}}
+{{- if contains "plosive" .Release.Name -}}{{ .Release.Name | trunc 40 | trimSuffix "-" }}{{- else -}}{{ printf "%s-plosive" .Release.Name | trunc 40 | trimSuffix "-" }}{{- end -}}
+{{- end -}}
+
+{{- define "plosive.labels" -}}
+app.kubernetes.io/name: plosive
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/version: {{ .Chart.AppVersion }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- end -}}
+
+{{- /* Labels that select the pods of one component: (list context "api") */ -}}
+{{- define "plosive.selector" -}}
+app.kubernetes.io/name: plosive
+app.kubernetes.io/instance: {{ (index . 0).Release.Name }}
+app.kubernetes.io/component: {{ index . 1 }}
+{{- end -}}
+
+{{- define "plosive.serverImage" -}}
+{{ required "images.server: build images/server/Dockerfile, push it and give its full reference" .Values.images.server }}
+{{- end -}}
+
+{{- define "plosive.databaseSecret" -}}
+{{ .Values.database.existingSecret | default (printf "%s-database" (include "plosive.name" .)) }}
+{{- end -}}
+
+{{- define "plosive.objectStoreSecret" -}}
+{{ .Values.objectStore.existingSecret | default (printf "%s-object-store" (include "plosive.name" .)) }}
+{{- end -}}
+
+{{- define "plosive.objectStoreEndpoint" -}}
+{{- if .Values.objectStore.endpoint -}}
+{{ .Values.objectStore.endpoint }}
+{{- else if .Values.objectStore.existingSecret -}}
+{{ fail "objectStore.endpoint: give the address of the S3 server that objectStore.existingSecret belongs to" }}
+{{- else -}}
+http://{{ include "plosive.name" . }}-object-store.{{ .Release.Namespace }}.svc:9000
+{{- end -}}
+{{- end -}}
+
+{{- define "plosive.podSecurity" -}}
+runAsNonRoot: true
+runAsUser: 65532
+runAsGroup: 65532
+fsGroup: 65532
+seccompProfile: { type: RuntimeDefault }
+{{- end -}}
+
+{{- define "plosive.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities: { drop: [ALL] }
+{{- end -}}
+
+{{- /* Environment of every process that reads the record and the store. */ -}}
+{{- define "plosive.env" -}}
+- { name: PLOSIVE_DATABASE_URL_FILE, value: /etc/plosive/database/url }
+- { name: PLOSIVE_S3_ENDPOINT, value: {{ include "plosive.objectStoreEndpoint" . | quote }} }
+{{- with .Values.objectStore.publicEndpoint }}
+- { name: PLOSIVE_S3_PUBLIC_ENDPOINT, value: {{ . | quote }} }
+{{- end }}
+- { name: PLOSIVE_S3_REGION, value: {{ .Values.objectStore.region | quote }} }
+- { name: PLOSIVE_S3_BUCKET, value: {{ .Values.objectStore.bucket | quote }} }
+- { name: PLOSIVE_S3_ACCESS_KEY_ID_FILE, value: /etc/plosive/object-store/access-key-id }
+- { name: PLOSIVE_S3_SECRET_ACCESS_KEY_FILE, value: /etc/plosive/object-store/secret-access-key }
+- { name: PLOSIVE_NAMESPACE, value: {{ .Release.Namespace | quote }} }
+{{- end -}}
+
+{{- define "plosive.mounts" -}}
+- { name: database, mountPath: /etc/plosive/database, readOnly: true }
+- { name: object-store, mountPath: /etc/plosive/object-store, readOnly: true }
+- { name: tmp, mountPath: /tmp }
+{{- end -}}
+
+{{- define "plosive.volumes" -}}
+- name: database
+  secret: { secretName: {{ include "plosive.databaseSecret" . }}, items: [{ key: url, path: url }] }
+- name: object-store
+  secret: { secretName: {{ include "plosive.objectStoreSecret" . }} }
+- name: tmp
+  emptyDir: { sizeLimit: 256Mi }
+{{- end -}}
+
+{{- define "plosive.pullSecrets" -}}
+{{- with .Values.imagePullSecrets }}
+imagePullSecrets: {{ toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
