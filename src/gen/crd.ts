@@ -44,8 +44,8 @@ export function crdOf(kind: Kind): Schema {
               description: kind.description,
               required: ["spec"],
               properties: {
-                spec: structural(kind.spec, `${kind.kind}.spec`),
-                status: structural(kind.status, `${kind.kind}.status`),
+                spec: { description: "What is asked for", ...structural(kind.spec, `${kind.kind}.spec`) },
+                status: { description: "What is the case", ...structural(kind.status, `${kind.kind}.status`) },
               },
             },
           },

@@ -1,0 +1,150 @@
+// The import rule of ARCHITECTURE.md, read from the import lines: which room may import which, and which package
+// stands in which room only.
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { describe, expect, it } from "vitest";
+
+const root = join(import.meta.dirname, "..");
+const rootFiles = ["src/config", "src/errors", "src/log", "src/metrics"];
+
+/** Room -> rooms that it may import besides itself. Longest name wins. A room ending in .ts is one file. */
+const rooms: Record<string, string[]> = {
+  "src/schemas": [],
+  "src/config.ts": ["src/schemas"],
+  "src/errors.ts": ["src/schemas"],
+  "src/log.ts": ["src/schemas"],
+  "src/metrics.ts": ["src/schemas"],
+  "src/db": ["src/schemas", ...rootFiles],
+  "src/kube": ["src/schemas", ...rootFiles],
+  "src/storage": ["src/schemas", ...rootFiles],
+  "src/submit.ts": ["src/schemas", "src/db", "src/kube", ...rootFiles],
+  "src/api": ["src/schemas", "src/db", "src/storage", "src/submit", ...rootFiles],
+  "src/gen": ["src/schemas", "src/api"],
+  "src/main.ts": ["src/api", "src/db", "src/kube", "src/storage", "src/schemas", "src/submit", ...rootFiles],
+  "src/bootstrap.ts": ["src/api", "src/db", "src/kube", "src/storage", "src/schemas", ...rootFiles],
+  "controllers/runtime": ["src/kube", "src/schemas/kind", "src/schemas/condition", ...rootFiles],
+  "controllers/main.ts": ["controllers", "src"],
+  "controllers/controllers.ts": ["controllers", "src"],
+  controllers: [
+    "controllers/runtime",
+    "src/schemas",
+    "src/db",
+    "src/kube",
+    "src/storage",
+    "src/submit",
+    ...rootFiles,
+  ],
+};
+
+/** Package -> the only room whose files import it. */
+const drivers: Record<string, string[]> = {
+  slonik: ["src/db"],
+  pg: ["src/db"],
+  "@kubernetes/client-node": ["src/kube"],
+  "@aws-sdk/client-s3": ["src/storage"],
+  "@aws-sdk/s3-presigned-post": ["src/storage"],
+  "@aws-sdk/s3-request-presigner": ["src/storage"],
+  koa: ["src/api"],
+  "@koa/router": ["src/api"],
+};
+
+/** Folders under controllers/ of which none imports another. */
+const siblings = readdirSync(join(root, "controllers"), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && entry.name !== "runtime")
+  .map((entry) => `controllers/${entry.name}`);
+
+type Import = { file: string; target: string; package: boolean };
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(join(root, file), "utf8");
+  return [
+    ...text.matchAll(
+      /(?:^|\n)\s*(?:import|export)\s[^;]*?from\s+"([^"]+)"|import\("([^"]+)"\)|\nimport "([^"]+)"/g,
+    ),
+  ].map((match) => {
+    const name = match[1] ?? match[2] ?? match[3] ?? "";
+    if (!name.startsWith(".")) return { file, target: name, package: true };
+    return { file, target: relative(root, join(root, dirname(file), name)), package: false };
+  });
+}
+
+function sources(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)));
+}
+
+function within(path: string, room: string): boolean {
+  return path === room || path === `${room}.ts` || path.startsWith(`${room}/`);
+}
+
+function roomOf(file: string): string | undefined {
+  return Object.keys(rooms)
+    .filter((room) => within(file, room))
+    .sort((a, b) => b.length - a.length)[0];
+}
+
+const files = [...sources("src"), ...sources("controllers")];
+const imports = files.flatMap(importsOf);
+
+describe("the import rule", () => {
+  it("knows the room of every source file", () => {
+    expect(files.length).toBeGreaterThan(30);
+    expect(files.filter((file) => roomOf(file) === undefined)).toEqual([]);
+  });
+
+  it("lets a room import only what ARCHITECTURE.md allows it", () => {
+    const wrong = imports
+      .filter((line) => !line.package)
+      .filter((line) => {
+        const room = roomOf(line.file);
+        if (room === undefined) return true;
+        const own = room.endsWith(".ts")
+          ? dirname(room) === dirname(line.target) && line.target === room
+          : within(line.target, room);
+        return !own && !(rooms[room] ?? []).some((allowed) => within(line.target, allowed));
+      })
+      .map((line) => `${line.file} imports ${line.target}`);
+    expect(wrong).toEqual([]);
+  });
+
+  it("keeps the kinds of the operator apart", () => {
+    const wrong = imports
+      .filter((line) => !line.package)
+      .filter((line) => {
+        const from = siblings.find((room) => within(line.file, room));
+        const to = siblings.find((room) => within(line.target, room));
+        return from !== undefined && to !== undefined && from !== to && !to.endsWith("/job");
+      })
+      .map((line) => `${line.file} imports ${line.target}`);
+    expect(wrong).toEqual([]);
+  });
+
+  it("lets src/schemas import zod and nothing else", () => {
+    const wrong = imports.filter(
+      (line) => line.package && within(line.file, "src/schemas") && line.target !== "zod",
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it("keeps each driver package in one room", () => {
+    const wrong = imports
+      .filter((line) => line.package && line.target in drivers)
+      .filter((line) => !(drivers[line.target] ?? []).some((room) => within(line.file, room)))
+      .map((line) => `${line.file} imports ${line.target}`);
+    expect(wrong).toEqual([]);
+  });
+
+  it("lets only src/config.ts read the environment", () => {
+    const readers = files.filter((file) => /process\.env/.test(readFileSync(join(root, file), "utf8")));
+    expect(readers).toEqual(["src/config.ts"]);
+  });
+
+  it("gives every source file an opening comment and at most 400 lines", () => {
+    const wrong = files.filter((file) => {
+      const text = readFileSync(join(root, file), "utf8");
+      return !text.startsWith("//") || text.split("\n").length > 401;
+    });
+    expect(wrong).toEqual([]);
+  });
+});
