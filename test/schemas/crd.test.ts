@@ -1,0 +1,153 @@
+// The custom resource definitions against a real API server: samples, bounds, immutability, and one table of training
+// configurations that zod and the API server must judge alike.
+import { execFile } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { trainingConfig } from "../../src/schemas/training-config.ts";
+import { tool } from "../../tools/cache.ts";
+import { type ControlPlane, startControlPlane } from "../../tools/cluster/control-plane.ts";
+
+const root = join(import.meta.dirname, "../..");
+const run = promisify(execFile);
+let plane: ControlPlane;
+
+type Answer = { ok: boolean; text: string };
+
+async function kubectl(args: string[], input?: unknown): Promise<Answer> {
+  const child = run(tool("kubectl"), ["--kubeconfig", plane.kubeconfigPath, ...args], {
+    maxBuffer: 16 << 20,
+  });
+  child.child.stdin?.end(input === undefined ? "" : JSON.stringify(input));
+  try {
+    return { ok: true, text: (await child).stdout };
+  } catch (error) {
+    return { ok: false, text: (error as { stderr: string }).stderr };
+  }
+}
+
+const sample = (name: string) => parse(readFileSync(join(root, "crds/samples", `${name}.yaml`), "utf8"));
+const merge = (name: string, spec: unknown) =>
+  kubectl(["patch", "trainingjob", name, "--type=merge", "-p", JSON.stringify({ spec })]);
+
+beforeAll(async () => {
+  plane = await startControlPlane({ dir: mkdtempSync(join(tmpdir(), "plosive-crd-")) });
+  const applied = await kubectl(["apply", "-f", join(root, "crds")]);
+  expect(applied).toMatchObject({ ok: true });
+  const waited = await kubectl(["wait", "--for=condition=Established", "--timeout=30s", "crd", "--all"]);
+  expect(waited).toMatchObject({ ok: true });
+});
+afterAll(() => plane?.stop());
+
+describe("samples", () => {
+  const names = readdirSync(join(root, "crds/samples")).map((file) => file.replace(".yaml", ""));
+  it.each(names)("%s is taken or refused as its name says", async (name) => {
+    const answer = await kubectl(["create", "--dry-run=server", "-f", "-"], sample(name));
+    expect(answer.ok, answer.text).toBe(!name.startsWith("illegal"));
+  });
+
+  it("says which bound an illegal sample breaks", async () => {
+    const answer = await kubectl(["create", "-f", "-"], sample("illegal-epochs"));
+    expect(answer.text).toContain("spec.config.epochs");
+    expect(answer.text).toContain("less than or equal to 100");
+  });
+});
+
+describe("kubectl explain", () => {
+  it.each(["trainingjob", "inferencejob", "embeddingjob", "model"])(
+    "has a sentence on every field of %s",
+    async (kind) => {
+      const crd = JSON.parse((await kubectl(["get", "crd", `${kind}s.plosive.dev`, "-o", "json"])).text);
+      const { spec, status } = crd.spec.versions[0].schema.openAPIV3Schema.properties;
+      expect([...undescribed(spec, "spec"), ...undescribed(status, "status")]).toEqual([]);
+    },
+  );
+});
+
+type Node = { description?: string; properties?: Record<string, Node>; items?: Node };
+
+function undescribed(node: Node, path: string): string[] {
+  const own = node.description || path.endsWith("[]") ? [] : [path];
+  const below = Object.entries(node.properties ?? {}).flatMap(([name, child]) =>
+    undescribed(child, `${path}.${name}`),
+  );
+  return [...own, ...below, ...(node.items ? undescribed(node.items, `${path}[]`) : [])];
+}
+
+describe("rules on changes", () => {
+  const name = sample("training-job").metadata.name;
+  beforeAll(async () => {
+    expect(await kubectl(["create", "-f", "-"], sample("training-job"))).toMatchObject({ ok: true });
+  });
+
+  it.each([
+    ["tenantId", { tenantId: "0198b0de-7c1f-7a59-8a3c-9f4d8f7f2fff" }],
+    ["datasetId", { datasetId: "0198b0de-7c1f-7a59-8a3c-9f4d8f7f2fff" }],
+    ["annotationSetId", { annotationSetId: "0198b0de-7c1f-7a59-8a3c-9f4d8f7f2fff" }],
+    ["config", { config: { epochs: 21 } }],
+    ["shards.count", { shards: { count: 2 } }],
+    ["retries", { retries: { perShard: 5 } }],
+    ["activeDeadlineSeconds", { activeDeadlineSeconds: 5 }],
+    ["pendingDeadlineSeconds", { pendingDeadlineSeconds: 5 }],
+    ["profile", { profile: "gpu" }],
+  ])("%s cannot be changed", async (field, spec) => {
+    const answer = await merge(name, spec);
+    expect(answer.ok).toBe(false);
+    expect(answer.text).toContain(`${field} cannot be changed after creation`);
+  });
+
+  it.each([
+    ["suspend", { suspend: true }],
+    ["suspend, back", { suspend: false }],
+    ["shards.parallelism", { shards: { parallelism: 3 } }],
+    ["the same config again", { config: sample("training-job").spec.config }],
+  ])("%s can be changed", async (_field, spec) => {
+    expect(await merge(name, spec)).toMatchObject({ ok: true });
+  });
+
+  it("cancel is set once, for good", async () => {
+    expect(await merge(name, { cancel: { reason: "wrong labels" } })).toMatchObject({ ok: true });
+    expect((await merge(name, { cancel: { reason: "another" } })).text).toContain("cancel cannot be changed");
+    expect((await merge(name, { cancel: null })).text).toContain("cancel cannot be taken back");
+  });
+});
+
+describe("one schema, two judges", () => {
+  const types = ["click"];
+  const table: [string, unknown, boolean][] = [
+    ["types alone", { artifact_types: types }, true],
+    ["no types", { artifact_types: [] }, false],
+    ["types absent", { epochs: 5 }, false],
+    ["a type with a slash", { artifact_types: ["a/b"] }, false],
+    ["a type of 65 characters", { artifact_types: ["a".repeat(65)] }, false],
+    ["least epochs", { artifact_types: types, epochs: 1 }, true],
+    ["no epochs", { artifact_types: types, epochs: 0 }, false],
+    ["most epochs", { artifact_types: types, epochs: 100 }, true],
+    ["epochs 101", { artifact_types: types, epochs: 101 }, false],
+    ["epochs as text", { artifact_types: types, epochs: "20" }, false],
+    ["half an epoch", { artifact_types: types, epochs: 1.5 }, false],
+    ["split .1", { artifact_types: types, validation_split: 0.1 }, true],
+    ["split .5", { artifact_types: types, validation_split: 0.5 }, true],
+    ["split .05", { artifact_types: types, validation_split: 0.05 }, false],
+    ["rate .0001", { artifact_types: types, learning_rate: 0.0001 }, true],
+    ["rate .2", { artifact_types: types, learning_rate: 0.2 }, false],
+    ["batch 8", { artifact_types: types, batch_size: 8 }, true],
+    ["batch 257", { artifact_types: types, batch_size: 257 }, false],
+    ["chunk 0", { artifact_types: types, chunk_size_ms: 0 }, false],
+    ["stride 1", { artifact_types: types, stride_ms: 1 }, true],
+    ["seed -1", { artifact_types: types, seed: -1 }, false],
+  ];
+  it.each(table)("%s", async (_name, config, valid) => {
+    const body = sample("training-job");
+    body.metadata.name = "tj-table";
+    body.spec.config = config;
+    const answer = await kubectl(["create", "--dry-run=server", "-f", "-"], body);
+    expect({ zod: trainingConfig.safeParse(config).success, server: answer.ok }, answer.text).toEqual({
+      zod: valid,
+      server: valid,
+    });
+  });
+});
