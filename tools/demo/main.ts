@@ -1,0 +1,108 @@
+// `make demo`, after tools/up.ts: plays a user against the running service and prints how well it did.
+// Usage: tools/demo/main.ts [--json FILE] [--train-minutes 14] [--test-minutes 4] [--seed 7] [--base-url URL --api-key KEY]
+// Exit code 0 only when every step worked, macro F1 is at least .70 and the progress moved as promised.
+import { writeFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { makeClient } from "./client.ts";
+import { type Connection, findService, kubectlPath } from "./connection.ts";
+import { type Figures, play } from "./play.ts";
+import { StepError } from "./step.ts";
+
+const goalF1 = 0.7;
+const leastProgressValues = 5;
+
+const { values: options } = parseArgs({
+  options: {
+    json: { type: "string" },
+    "train-minutes": { type: "string", default: "14" },
+    "test-minutes": { type: "string", default: "4" },
+    seed: { type: "string", default: "7" },
+    "base-url": { type: "string" },
+    "api-key": { type: "string" },
+  },
+});
+const say = (line: string) => process.stdout.write(`${line}\n`);
+
+try {
+  const started = Date.now();
+  const service = await connect();
+  const kubectl = `${kubectlPath()} --kubeconfig ${service.kubeconfig} -n ${service.namespace}`;
+  say(`Plosive at ${service.base_url}`);
+  const figures = await play({
+    client: makeClient({ baseUrl: service.base_url, apiKey: service.api_key }),
+    out: process.stdout,
+    voices: {
+      trainMinutes: Number(options["train-minutes"]),
+      testMinutes: Number(options["test-minutes"]),
+      seed: Number(options.seed),
+    },
+    name: `demo ${new Date(started).toISOString().slice(0, 19)}`,
+    kubectl,
+  });
+  const shortfalls = findShortfalls(figures);
+  const seconds = Math.round((Date.now() - started) / 100) / 10;
+  if (options.json) {
+    const all = {
+      ok: shortfalls.length === 0,
+      shortfalls,
+      total_seconds: seconds,
+      base_url: service.base_url,
+      ...figures,
+    };
+    writeFileSync(options.json, `${JSON.stringify(all, null, 2)}\n`);
+  }
+  sayWhereToLook(service, kubectl);
+  for (const shortfall of shortfalls) say(`demo: NOT as promised: ${shortfall}`);
+  say(shortfalls.length === 0 ? `demo: all went well, in ${seconds} s` : `demo: failed after ${seconds} s`);
+  process.exitCode = shortfalls.length === 0 ? 0 : 1;
+} catch (error) {
+  process.stderr.write(`\n${explain(error)}\n`);
+  process.exitCode = 1;
+}
+
+async function connect(): Promise<Connection> {
+  const [baseUrl, apiKey] = [options["base-url"], options["api-key"]];
+  if (baseUrl === undefined || apiKey === undefined) return findService();
+  return {
+    base_url: baseUrl,
+    api_key: apiKey,
+    kubeconfig: process.env.KUBECONFIG ?? "",
+    namespace: "plosive",
+  };
+}
+
+function findShortfalls({ score, progress }: Figures): string[] {
+  const shortfalls: string[] = [];
+  if (!(score.macroF1 >= goalF1))
+    shortfalls.push(`macro F1 is ${score.macroF1.toFixed(3)}, the goal is ${goalF1}`);
+  if (progress.distinct < leastProgressValues) {
+    shortfalls.push(
+      `progress_percent took ${progress.distinct} values, at least ${leastProgressValues} are promised`,
+    );
+  }
+  if (!progress.neverFell) shortfalls.push(`progress_percent fell: ${progress.values.join(", ")}`);
+  if (!progress.hundredExactlyWhenCompleted)
+    shortfalls.push("progress_percent was not 100 exactly when completed");
+  return shortfalls;
+}
+
+function sayWhereToLook({ base_url, api_key }: Connection, kubectl: string): void {
+  say(`
+The service goes on running. Look around:
+  API      ${base_url}   (documentation: ${base_url}/docs, ${base_url}/openapi.json)
+  key      ${api_key}
+  curl -H "X-API-Key: ${api_key}" ${base_url}/api/v1/training-jobs
+  ${kubectl} get trainingjobs,inferencejobs,embeddingjobs,models
+  ${kubectl} describe trainingjobs
+  ${kubectl} explain trainingjob.spec.config
+  ${kubectl} get pods,jobs
+Scripts read \`make demo-info\`; \`make demo-down\` removes everything.
+`);
+}
+
+function explain(error: unknown): string {
+  if (!(error instanceof StepError)) {
+    return `demo: could not begin: ${error instanceof Error ? error.message : String(error)}\n  try: \`make up\` starts the service, \`make cluster-status\` says how it is.`;
+  }
+  return `demo: failed at: ${error.step}\n  what went wrong: ${error.message}\n  try: ${error.hint}`;
+}
