@@ -1,0 +1,66 @@
+// Runs a reconcile function over the keys of a queue, several at a time, and turns its end into what happens next.
+// Knows no kind. Started by controllers/controllers.ts on the leader.
+import type { Log } from "../../src/log.ts";
+import type { RuntimeMetrics } from "./metrics.ts";
+import { type Outcome, RetryError, TerminalError } from "./outcome.ts";
+import type { Queue } from "./queue.ts";
+
+export type ControllerOptions = {
+  name: string;
+  queue: Queue;
+  concurrency: number;
+  reconcile: (key: string) => Promise<Outcome>;
+  log: Log;
+  metrics: RuntimeMetrics;
+};
+
+export type Controller = {
+  /** Takes no new key and waits for those at work, at most `drainMs`. */
+  stop(drainMs?: number): Promise<void>;
+};
+
+export function startController(options: ControllerOptions): Controller {
+  const { name, queue, concurrency, reconcile, metrics } = options;
+  const log = options.log.child({ controller: name });
+
+  const workOn = async (key: string): Promise<void> => {
+    const began = performance.now();
+    try {
+      const { requeueAfterMs } = await reconcile(key);
+      queue.forget(key);
+      if (requeueAfterMs !== undefined) queue.addAfter(key, requeueAfterMs);
+      metrics.reconciled(name, requeueAfterMs === undefined ? "success" : "requeue_after");
+    } catch (error) {
+      if (error instanceof TerminalError) {
+        queue.forget(key);
+        log.error({ key, err: error }, "reconcile failed and is not tried again before the object changes");
+        metrics.reconciled(name, "terminal_error");
+      } else {
+        const waitMs = Math.round(queue.addAfterFailure(key));
+        const expected = error instanceof RetryError;
+        const words = { key, waitMs, err: expected ? error.message : error };
+        if (expected) log.info(words, "reconcile is tried again");
+        else log.warn(words, "reconcile failed and is tried again");
+        metrics.reconciled(name, expected ? "requeue" : "error");
+      }
+    } finally {
+      metrics.reconcileSeconds(name, (performance.now() - began) / 1000);
+      queue.done(key);
+    }
+  };
+
+  const worker = async (): Promise<void> => {
+    for (let key = await queue.take(); key !== undefined; key = await queue.take()) await workOn(key);
+  };
+  const workers = Promise.all(Array.from({ length: concurrency }, worker));
+
+  return {
+    async stop(drainMs = 30_000) {
+      queue.close();
+      const { promise: tired, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, drainMs);
+      await Promise.race([workers, tired]);
+      clearTimeout(timer);
+    },
+  };
+}

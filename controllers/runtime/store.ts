@@ -1,0 +1,97 @@
+// The objects of one resource type as last seen, by name, with indexes. Filled by reflector.ts, read by reconcilers.
+// What is in a store is shared: readers never change it.
+import type { KubeObject } from "../../src/kube/objects.ts";
+
+export type Indexers<T> = Record<string, (object: T) => string | undefined>;
+export type Change<T> = { object: T; deleted: boolean };
+
+export class Store<T extends KubeObject> {
+  readonly #objects = new Map<string, T>();
+  readonly #indexers: Indexers<T>;
+  readonly #indexes = new Map<string, Map<string, Set<string>>>();
+  readonly #listeners: ((change: Change<T>) => void)[] = [];
+
+  constructor(indexers: Indexers<T> = {}) {
+    this.#indexers = indexers;
+    for (const index of Object.keys(indexers)) this.#indexes.set(index, new Map());
+  }
+
+  get size(): number {
+    return this.#objects.size;
+  }
+
+  get(name: string): T | undefined {
+    return this.#objects.get(name);
+  }
+
+  values(): IterableIterator<T> {
+    return this.#objects.values();
+  }
+
+  /** The objects for which the indexer gave this value. */
+  by(index: string, value: string): T[] {
+    const names = this.#indexes.get(index)?.get(value) ?? [];
+    return [...names].map((name) => this.#objects.get(name)!);
+  }
+
+  /** Called after each change of an object, deletions included. */
+  onChange(listener: (change: Change<T>) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  set(object: T): void {
+    const { name, resourceVersion } = object.metadata;
+    const old = this.#objects.get(name);
+    if (
+      old !== undefined &&
+      old.metadata.resourceVersion === resourceVersion &&
+      old.metadata.uid === object.metadata.uid
+    ) {
+      return;
+    }
+    if (old !== undefined) this.#unindex(old);
+    this.#objects.set(name, object);
+    this.#index(object);
+    this.#tell({ object, deleted: false });
+  }
+
+  delete(object: T): void {
+    const old = this.#objects.get(object.metadata.name);
+    if (old === undefined) return;
+    this.#unindex(old);
+    this.#objects.delete(object.metadata.name);
+    this.#tell({ object: old, deleted: true });
+  }
+
+  /** After a list: everything that is not in it is gone. */
+  replace(objects: T[]): void {
+    const names = new Set(objects.map((object) => object.metadata.name));
+    for (const old of [...this.#objects.values()]) if (!names.has(old.metadata.name)) this.delete(old);
+    for (const object of objects) this.set(object);
+  }
+
+  #tell(change: Change<T>): void {
+    for (const listener of this.#listeners) listener(change);
+  }
+
+  #index(object: T): void {
+    for (const [index, indexer] of Object.entries(this.#indexers)) {
+      const value = indexer(object);
+      if (value === undefined) continue;
+      const values = this.#indexes.get(index)!;
+      const names = values.get(value) ?? new Set();
+      values.set(value, names.add(object.metadata.name));
+    }
+  }
+
+  #unindex(object: T): void {
+    for (const [index, indexer] of Object.entries(this.#indexers)) {
+      const value = indexer(object);
+      if (value === undefined) continue;
+      const values = this.#indexes.get(index)!;
+      const names = values.get(value);
+      names?.delete(object.metadata.name);
+      if (names?.size === 0) values.delete(value);
+    }
+  }
+}

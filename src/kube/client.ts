@@ -1,0 +1,208 @@
+// The one Kubernetes client: typed get, list, watch, create, patch and delete of any resource type, and TokenReview.
+// Every call has a deadline and fails with KubeError. Used by src/submit.ts, src/bootstrap.ts and controllers.
+import type { IncomingMessage } from "node:http";
+import { type ServerAccess, serverAccess } from "./config.ts";
+import { isNotFound, KubeError } from "./errors.ts";
+import type { KubeObject, List, ResourceType, TokenReview, WatchEvent } from "./objects.ts";
+import { type KubeRequest, makeTransport, type Transport } from "./transport.ts";
+
+export type Ref = { namespace: string; name: string };
+export type ListOptions = { labelSelector?: string; limit?: number; continue?: string };
+export type WatchOptions<T> = {
+  labelSelector?: string;
+  resourceVersion: string;
+  /** The server closes the watch after this time; it is opened again then. */
+  timeoutSeconds: number;
+  /** Silence after which the connection counts as dead; bookmarks come about every minute. */
+  inactivityMs: number;
+  signal: AbortSignal;
+  onEvent(event: WatchEvent<T>): void;
+};
+export type ApplyOptions = { fieldManager: string; subresource?: "status"; timeoutMs?: number };
+
+export type Kube = {
+  get<T extends KubeObject>(type: ResourceType<T>, ref: Ref, options?: { timeoutMs?: number }): Promise<T>;
+  /** Like get; undefined when there is no such object. */
+  find<T extends KubeObject>(type: ResourceType<T>, ref: Ref): Promise<T | undefined>;
+  /** One page of a namespace; `metadata.continue` names the next one. */
+  list<T extends KubeObject>(
+    type: ResourceType<T>,
+    namespace: string,
+    options?: ListOptions,
+  ): Promise<List<T>>;
+  /** Calls onEvent until the server ends the watch (resolves) or something fails (rejects with KubeError). */
+  watch<T extends KubeObject>(
+    type: ResourceType<T>,
+    namespace: string,
+    options: WatchOptions<T>,
+  ): Promise<void>;
+  create<T extends KubeObject>(type: ResourceType<T>, object: T): Promise<T>;
+  /** Replaces the object; fails with Conflict unless resourceVersion is the present one. */
+  replace<T extends KubeObject>(
+    type: ResourceType<T>,
+    object: T,
+    options?: { timeoutMs?: number },
+  ): Promise<T>;
+  /** JSON merge patch. */
+  patch<T extends KubeObject>(type: ResourceType<T>, ref: Ref, body: unknown): Promise<T>;
+  /** Server-side apply, taking over what others own. With metadata.resourceVersion: only if still that. */
+  apply<T extends KubeObject>(
+    type: ResourceType<T>,
+    object: Partial<T> & KubeObject,
+    options: ApplyOptions,
+  ): Promise<T>;
+  /** Deletes with Background propagation (else a Job's pods are orphaned); false when it was not there. */
+  remove<T extends KubeObject>(type: ResourceType<T>, ref: Ref, options?: { uid?: string }): Promise<boolean>;
+  reviewToken(token: string, audiences: string[]): Promise<NonNullable<TokenReview["status"]>>;
+  /** For paths that the methods above do not know. */
+  send(request: KubeRequest): Promise<unknown>;
+  onRequest: Transport["onRequest"];
+  close(): void;
+};
+
+/** A client for the cluster of a kubeconfig file, or without one for the cluster that this pod runs in. */
+export function makeKube(options: { kubeconfig?: string }): Kube {
+  return kubeOf(serverAccess(options.kubeconfig));
+}
+
+export function kubeOf(access: ServerAccess): Kube {
+  const transport = makeTransport(access);
+  const send = transport.send as <T>(request: KubeRequest) => Promise<T>;
+  const get: Kube["get"] = (type, ref, options) =>
+    send({ method: "GET", path: pathOf(type, ref.namespace, ref.name), ...options });
+  return {
+    get,
+    find: (type, ref) =>
+      get(type, ref).catch((error: unknown) => {
+        if (isNotFound(error)) return undefined;
+        throw error;
+      }),
+    list: (type, namespace, options = {}) =>
+      send({ method: "GET", path: pathOf(type, namespace), query: options, timeoutMs: 60_000 }),
+    async watch(type, namespace, options) {
+      const { labelSelector, resourceVersion, timeoutSeconds, inactivityMs, signal, onEvent } = options;
+      const dead = new AbortController();
+      const timer = setTimeout(() => dead.abort(), inactivityMs);
+      try {
+        const response = await transport.open({
+          method: "GET",
+          path: pathOf(type, namespace),
+          query: { watch: true, allowWatchBookmarks: true, resourceVersion, timeoutSeconds, labelSelector },
+          signal: AbortSignal.any([signal, dead.signal]),
+        });
+        await readEvents(response, () => timer.refresh(), onEvent);
+      } catch (cause) {
+        if (cause instanceof KubeError) throw cause;
+        const why = cause instanceof Error ? cause.message : String(cause);
+        throw new KubeError(`watch of ${type.plural} broke off: ${why}`, {
+          status: 0,
+          reason: "Unreachable",
+          cause,
+        });
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    create: (type, object) =>
+      send({
+        method: "POST",
+        path: pathOf(type, object.metadata.namespace),
+        body: { apiVersion: type.apiVersion, kind: type.kind, ...object },
+      }),
+    replace: (type, object, options) =>
+      send({
+        method: "PUT",
+        path: pathOf(type, object.metadata.namespace, object.metadata.name),
+        body: { apiVersion: type.apiVersion, kind: type.kind, ...object },
+        ...options,
+      }),
+    patch: (type, ref, body) =>
+      send({
+        method: "PATCH",
+        path: pathOf(type, ref.namespace, ref.name),
+        body,
+        contentType: "application/merge-patch+json",
+      }),
+    apply: (type, object, { fieldManager, subresource, timeoutMs }) =>
+      send({
+        method: "PATCH",
+        path:
+          pathOf(type, object.metadata.namespace, object.metadata.name) +
+          (subresource ? `/${subresource}` : ""),
+        query: { fieldManager, force: true },
+        body: { ...object, apiVersion: type.apiVersion, kind: type.kind },
+        // YAML by name, but JSON is YAML.
+        contentType: "application/apply-patch+yaml",
+        timeoutMs,
+      }),
+    async remove(type, ref, options = {}) {
+      try {
+        await send({
+          method: "DELETE",
+          path: pathOf(type, ref.namespace, ref.name),
+          body: {
+            apiVersion: "v1",
+            kind: "DeleteOptions",
+            propagationPolicy: "Background",
+            ...(options.uid === undefined ? {} : { preconditions: { uid: options.uid } }),
+          },
+        });
+        return true;
+      } catch (error) {
+        if (isNotFound(error)) return false;
+        throw error;
+      }
+    },
+    async reviewToken(token, audiences) {
+      const review = await send<TokenReview>({
+        method: "POST",
+        path: "/apis/authentication.k8s.io/v1/tokenreviews",
+        body: {
+          apiVersion: "authentication.k8s.io/v1",
+          kind: "TokenReview",
+          spec: { token, audiences },
+        } satisfies TokenReview,
+        timeoutMs: 10_000,
+      });
+      return review.status ?? {};
+    },
+    send: transport.send,
+    onRequest: transport.onRequest,
+    close: transport.close,
+  };
+}
+
+/** The path of a resource type in a namespace, or of one object. */
+export function pathOf(type: ResourceType, namespace: string, name?: string): string {
+  const root = type.apiVersion.includes("/") ? `/apis/${type.apiVersion}` : `/api/${type.apiVersion}`;
+  const folder = `${root}/namespaces/${encodeURIComponent(namespace)}/${type.plural}`;
+  return name === undefined ? folder : `${folder}/${encodeURIComponent(name)}`;
+}
+
+/** Splits the stream into lines of JSON. A `for await` over readline would lose what comes before the loop begins. */
+async function readEvents<T>(
+  response: IncomingMessage,
+  onActivity: () => void,
+  onEvent: (event: WatchEvent<T>) => void,
+): Promise<void> {
+  response.setEncoding("utf8");
+  let rest = "";
+  for await (const chunk of response as AsyncIterable<string>) {
+    onActivity();
+    const lines = (rest + chunk).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) {
+      if (line === "") continue;
+      const event = JSON.parse(line) as WatchEvent<T>;
+      if (event.type === "ERROR") {
+        const {
+          code = 0,
+          reason = "",
+          message = "",
+        } = event.object as { code?: number; reason?: string; message?: string };
+        throw new KubeError(`watch: ${message}`, { status: code, reason });
+      }
+      onEvent(event);
+    }
+  }
+}

@@ -1,0 +1,111 @@
+// The built-in Kubernetes objects that Plosive touches, as the API server's JSON has them, cut down to the members that
+// are read or written here. Times are strings: client-node's classes hold Date from lists and strings from watches.
+import type { ObjectMeta } from "../schemas/kind.ts";
+
+export type OwnerReference = {
+  apiVersion: string;
+  kind: string;
+  name: string;
+  uid: string;
+  controller?: boolean;
+  blockOwnerDeletion?: boolean;
+};
+
+export type Meta = ObjectMeta & { ownerReferences?: OwnerReference[]; managedFields?: unknown };
+
+export type KubeObject = { apiVersion?: string; kind?: string; metadata: Meta };
+
+/** Names a kind for the client; T is the type of its objects. */
+export type ResourceType<T extends KubeObject = KubeObject> = {
+  apiVersion: string;
+  kind: string;
+  plural: string;
+  readonly object?: T;
+};
+
+export type JobCondition = { type: string; status: string; reason?: string; message?: string };
+
+export type Job = KubeObject & {
+  spec: {
+    completions?: number;
+    parallelism?: number;
+    suspend?: boolean;
+    template: { metadata?: { labels?: Record<string, string> }; spec: Record<string, unknown> };
+    [field: string]: unknown;
+  };
+  status?: {
+    active?: number;
+    ready?: number;
+    succeeded?: number;
+    failed?: number;
+    terminating?: number;
+    completedIndexes?: string;
+    failedIndexes?: string;
+    startTime?: string;
+    conditions?: JobCondition[];
+  };
+};
+
+export type ContainerState = {
+  waiting?: { reason?: string; message?: string };
+  running?: { startedAt?: string };
+  terminated?: { exitCode: number; reason?: string; message?: string; finishedAt?: string };
+};
+
+export type Pod = KubeObject & {
+  spec?: { nodeName?: string; serviceAccountName?: string };
+  status?: {
+    phase?: string;
+    reason?: string;
+    message?: string;
+    conditions?: { type: string; status: string; reason?: string; message?: string }[];
+    containerStatuses?: { name: string; state?: ContainerState; lastState?: ContainerState }[];
+  };
+};
+
+export type Lease = KubeObject & {
+  spec?: {
+    holderIdentity?: string;
+    leaseDurationSeconds?: number;
+    acquireTime?: string;
+    renewTime?: string;
+    leaseTransitions?: number;
+  };
+};
+
+export type Secret = KubeObject & {
+  type?: string;
+  data?: Record<string, string>;
+  stringData?: Record<string, string>;
+};
+
+export type Event = KubeObject & {
+  eventTime: string;
+  reportingController: string;
+  reportingInstance: string;
+  action: string;
+  reason: string;
+  note: string;
+  type: "Normal" | "Warning";
+  regarding: { apiVersion: string; kind: string; namespace: string; name: string; uid?: string };
+};
+
+export type TokenReview = {
+  apiVersion: "authentication.k8s.io/v1";
+  kind: "TokenReview";
+  metadata?: { name?: string };
+  spec: { token: string; audiences: string[] };
+  status?: {
+    authenticated?: boolean;
+    audiences?: string[];
+    error?: string;
+    user?: { username?: string; uid?: string; extra?: Record<string, string[]> };
+  };
+};
+
+export type List<T> = { metadata: { resourceVersion?: string; continue?: string }; items: T[] };
+
+export type WatchEvent<T> = {
+  type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "ERROR";
+  object: T;
+};

@@ -1,0 +1,175 @@
+// HTTP to the API server: kept-alive connections, a deadline on every request, 429 with Retry-After, a client-side
+// rate limit, and failures as KubeError. Knows no kind. Called by client.ts.
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { text } from "node:stream/consumers";
+import type { Credentials, ServerAccess } from "./config.ts";
+import { KubeError } from "./errors.ts";
+import { makeRateLimit } from "./rate-limit.ts";
+
+export type KubeRequest = {
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  path: string;
+  query?: Record<string, string | number | boolean | undefined>;
+  body?: unknown;
+  contentType?: string;
+  /** For the whole request, answer included. A hung lease renewal would else lose the lease silently. */
+  timeoutMs?: number;
+  signal?: AbortSignal;
+};
+
+export type Transport = {
+  /** The parsed JSON answer. Throws KubeError. */
+  send(request: KubeRequest): Promise<unknown>;
+  /** The open answer of a watch; only the headers have a deadline. */
+  open(request: KubeRequest): Promise<IncomingMessage>;
+  /** Every request so far, for tests of silence and for metrics. */
+  onRequest(listener: (method: string, status: number) => void): void;
+  close(): void;
+};
+
+const userAgent = "plosive";
+const tries = 4;
+
+export function makeTransport(access: ServerAccess, options = { perSecond: 200, burst: 400 }): Transport {
+  const listeners: ((method: string, status: number) => void)[] = [];
+  const limit = makeRateLimit(options);
+  let agent: { made: Credentials; http: HttpAgent | HttpsAgent } | undefined;
+
+  const agentFor = (credentials: Credentials) => {
+    if (agent !== undefined && sameTls(agent.made, credentials)) return agent.http;
+    agent?.http.destroy();
+    const { ca, cert, key, servername, rejectUnauthorized } = credentials;
+    const shared = { keepAlive: true, keepAliveMsecs: 10_000, maxSockets: 64, scheduling: "lifo" as const };
+    const http = access.server.startsWith("https:")
+      ? new HttpsAgent({
+          ...shared,
+          ca,
+          cert,
+          key,
+          servername,
+          ...(rejectUnauthorized === false ? { rejectUnauthorized } : {}),
+        })
+      : new HttpAgent(shared);
+    agent = { made: credentials, http };
+    return http;
+  };
+
+  const open = async (request: KubeRequest): Promise<IncomingMessage> => {
+    const credentials = await access.credentials();
+    const url = new URL(access.server + request.path);
+    for (const [name, value] of Object.entries(request.query ?? {})) {
+      if (value !== undefined) url.searchParams.set(name, String(value));
+    }
+    const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body));
+    const headers = {
+      ...credentials.headers,
+      accept: "application/json",
+      "user-agent": userAgent,
+      ...(body === undefined
+        ? {}
+        : { "content-type": request.contentType ?? "application/json", "content-length": body.length }),
+    };
+    const send = url.protocol === "https:" ? httpsRequest : httpRequest;
+    return new Promise((resolve, reject) => {
+      const call = send(url, {
+        method: request.method,
+        headers,
+        agent: agentFor(credentials),
+        signal: request.signal,
+      });
+      call.once("response", (response) => {
+        for (const listener of listeners) listener(request.method, response.statusCode ?? 0);
+        resolve(response);
+      });
+      call.on("error", (cause: NodeJS.ErrnoException) => {
+        for (const listener of listeners) listener(request.method, 0);
+        // The server closed an idle connection just as it was used again: nothing was processed.
+        const stale = call.reusedSocket && cause.code === "ECONNRESET";
+        reject(unreachable(request, cause, stale));
+      });
+      call.end(body);
+    });
+  };
+
+  const once = async (request: KubeRequest): Promise<unknown> => {
+    const timeout = AbortSignal.timeout(request.timeoutMs ?? 15_000);
+    const signal = request.signal === undefined ? timeout : AbortSignal.any([request.signal, timeout]);
+    const response = await open({ ...request, signal });
+    let content: string;
+    try {
+      content = await text(response);
+    } catch (cause) {
+      throw unreachable(request, cause, false);
+    }
+    const status = response.statusCode ?? 0;
+    if (status >= 200 && status < 300) return content === "" ? {} : JSON.parse(content);
+    throw failure(request, status, content, response.headers["retry-after"]);
+  };
+
+  return {
+    open: async (request) => {
+      await limit.take(request.signal);
+      const response = await open(request);
+      const status = response.statusCode ?? 0;
+      if (status >= 200 && status < 300) return response;
+      const content = await text(response).catch(() => "");
+      throw failure(request, status, content, response.headers["retry-after"]);
+    },
+    async send(request) {
+      for (let attempt = 1; ; attempt++) {
+        await limit.take(request.signal);
+        try {
+          return await once(request);
+        } catch (error) {
+          if (attempt === tries || !(error instanceof KubeError)) throw error;
+          if (error.reason === "StaleConnection") continue;
+          // 429 says that nothing was done, so even a create may be sent again.
+          if (error.status !== 429 || request.signal?.aborted) throw error;
+          await new Promise((resolve) =>
+            setTimeout(resolve, 1_000 * Math.min(error.retryAfterSeconds ?? 1, 10)),
+          );
+        }
+      }
+    },
+    onRequest: (listener) => void listeners.push(listener),
+    close: () => agent?.http.destroy(),
+  };
+}
+
+function failure(
+  request: KubeRequest,
+  status: number,
+  content: string,
+  retryAfter: string | undefined,
+): KubeError {
+  let reason = "";
+  let message = content.slice(0, 300);
+  try {
+    const parsed = JSON.parse(content) as { reason?: string; message?: string };
+    reason = parsed.reason ?? "";
+    message = parsed.message ?? message;
+  } catch {
+    // A proxy's page or nothing at all: the status says enough.
+  }
+  return new KubeError(`${request.method} ${request.path}: ${status} ${message}`, {
+    status,
+    reason,
+    retryAfterSeconds: retryAfter === undefined ? undefined : Number(retryAfter) || undefined,
+  });
+}
+
+function unreachable(request: KubeRequest, cause: unknown, stale: boolean): KubeError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new KubeError(`${request.method} ${request.path}: no answer from the API server (${why})`, {
+    status: 0,
+    reason: stale ? "StaleConnection" : "Unreachable",
+    cause,
+  });
+}
+
+function sameTls(a: Credentials, b: Credentials): boolean {
+  return (
+    String(a.ca) === String(b.ca) && String(a.cert) === String(b.cert) && String(a.key) === String(b.key)
+  );
+}
