@@ -66,15 +66,16 @@ export function startDaemon(options: DaemonOptions): Daemon {
   };
 }
 
-/** Polls `probe` until it returns true; fails at the deadline, or at once when one of the daemons has died. */
+/** Polls `probe` until it returns true; fails at the deadline, or at once when a daemon has died or `check` throws. */
 export async function waitUntil(
   what: string,
   probe: () => Promise<boolean>,
-  { timeoutMs, daemons = [] }: { timeoutMs: number; daemons?: readonly Daemon[] },
+  { timeoutMs, daemons = [], check }: { timeoutMs: number; daemons?: readonly Daemon[]; check?: () => void },
 ): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     if (await probe().catch(() => false)) return;
+    check?.();
     const dead = daemons.find((daemon) => daemon.isGone());
     if (dead)
       throw new Error(`${dead.name} ended while waiting for ${what}; its log ends with:\n${dead.tail()}`);

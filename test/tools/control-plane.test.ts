@@ -4,8 +4,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { answers } from "../../tools/cluster/api-call.ts";
 import { startControlPlane } from "../../tools/cluster/control-plane.ts";
-import { answers, pkiAt } from "../../tools/cluster/pki.ts";
+import { pkiAt } from "../../tools/cluster/pki.ts";
 
 const root = mkdtempSync(join(tmpdir(), "plosive-control-plane-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

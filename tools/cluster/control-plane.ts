@@ -4,6 +4,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { tool } from "../cache.ts";
 import { type Daemon, freePorts, startDaemon, waitUntil } from "../process.ts";
+import { answers } from "./api-call.ts";
 import {
   apiServerFlags,
   controllerManagerFlags,
@@ -12,7 +13,7 @@ import {
   type Place,
   schedulerFlags,
 } from "./flags.ts";
-import { answers, makePki, writeKubeconfig } from "./pki.ts";
+import { makePki, writeKubeconfig } from "./pki.ts";
 
 export interface ControlPlaneOptions {
   /** A folder of its own, made if missing, emptied at stop(). */
@@ -61,6 +62,7 @@ async function startOnce({
     address: "127.0.0.1",
     ports: { etcd, etcdPeer, api },
     serviceRange: "10.96.0.0/16",
+    hasNode: false,
   };
   const server = `https://127.0.0.1:${api}`;
   for (const identity of ["admin", "controller-manager", "scheduler"])

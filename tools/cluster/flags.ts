@@ -11,8 +11,8 @@ export interface Place {
   readonly address: string;
   readonly ports: { readonly etcd: number; readonly etcdPeer: number; readonly api: number };
   readonly serviceRange: string;
-  /** Set when pods run: the range that pod addresses come from. */
-  readonly podRange?: string;
+  /** True when a kubelet runs and pods reach the API server; a control plane alone has no address for them. */
+  readonly hasNode: boolean;
 }
 
 export const kubeconfigOf = (place: Pick<Place, "dir">, identity: string): string =>
@@ -57,7 +57,7 @@ export function apiServerFlags(place: Place): string[] {
     `--service-account-signing-key-file=${join(pki.dir, "service-accounts.key")}`,
     `--service-account-key-file=${join(pki.dir, "service-accounts.pub")}`,
     // Kubernetes refuses a loopback address as the endpoint of its own Service, so a control plane without a node publishes none.
-    ...(place.podRange === undefined
+    ...(!place.hasNode
       ? ["--endpoint-reconciler-type=none"]
       : [
           `--kubelet-client-certificate=${kubelet.cert}`,
@@ -82,13 +82,6 @@ export function controllerManagerFlags(place: Place): string[] {
     "--leader-elect=false",
     // No metrics port: several control planes run side by side on one machine.
     "--secure-port=0",
-    ...(place.podRange === undefined
-      ? []
-      : [
-          "--allocate-node-cidrs=true",
-          `--cluster-cidr=${place.podRange}`,
-          `--service-cluster-ip-range=${place.serviceRange}`,
-        ]),
   ];
 }
 

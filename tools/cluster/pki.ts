@@ -3,7 +3,6 @@
 import { execFile } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { request } from "node:https";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
@@ -30,6 +29,7 @@ function clients(nodeName: string): readonly Client[] {
     { name: "scheduler", user: "system:kube-scheduler" },
     { name: "proxy", user: "system:kube-proxy" },
     { name: "kubelet", user: `system:node:${nodeName}`, group: "system:nodes" },
+    { name: "dns", user: "plosive:dns" },
     // What the API server shows to the kubelet for logs and exec.
     { name: "apiserver-kubelet", user: "kube-apiserver-kubelet-client", group: "system:masters" },
   ];
@@ -144,28 +144,4 @@ contexts:
 `,
     { mode: 0o600 },
   );
-}
-
-/** True when a GET as admin gets 200. */
-export function answers(pki: Pki, url: string): Promise<boolean> {
-  const { cert, key } = pki.pair("admin");
-  return new Promise((resolve) => {
-    const call = request(
-      url,
-      {
-        ca: readFileSync(pki.caFile),
-        cert: readFileSync(cert),
-        key: readFileSync(key),
-        agent: false,
-        timeout: 5_000,
-      },
-      (response) => {
-        response.resume();
-        resolve(response.statusCode === 200);
-      },
-    );
-    call.on("timeout", () => call.destroy());
-    call.on("error", () => resolve(false));
-    call.end();
-  });
 }

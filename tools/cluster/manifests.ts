@@ -1,0 +1,96 @@
+// What a local cluster has before anything is installed: the DNS Service and its rights, the default StorageClass and the
+// volumes made ahead for it. Called by up.ts, which applies them with kubectl.
+import { join } from "node:path";
+import type { ClusterPlace } from "./place.ts";
+
+export const volumeCount = 4;
+export const volumeDir = (place: ClusterPlace, index: number): string =>
+  join(place.dir, "volumes", `volume-${index}`);
+export const volumeName = (index: number): string => `local-${index}`;
+
+export function manifests(place: ClusterPlace): unknown[] {
+  return [
+    ...dns(place),
+    storageClass,
+    ...Array.from({ length: volumeCount }, (_, index) => volume(place, index)),
+  ];
+}
+
+/** CoreDNS runs beside the kubelet, not in a pod, so its Service names the address itself. */
+function dns({ addresses }: ClusterPlace): unknown[] {
+  const metadata = { name: "kube-dns", namespace: "kube-system" };
+  const role = "plosive:dns";
+  return [
+    {
+      apiVersion: "rbac.authorization.k8s.io/v1",
+      kind: "ClusterRole",
+      metadata: { name: role },
+      rules: [
+        { apiGroups: [""], resources: ["services", "pods", "namespaces"], verbs: ["list", "watch"] },
+        { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs: ["list", "watch"] },
+      ],
+    },
+    {
+      apiVersion: "rbac.authorization.k8s.io/v1",
+      kind: "ClusterRoleBinding",
+      metadata: { name: role },
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: role },
+      subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: role }],
+    },
+    {
+      apiVersion: "v1",
+      kind: "Service",
+      metadata,
+      spec: {
+        clusterIP: addresses.dnsAddress,
+        ports: [
+          { name: "dns", protocol: "UDP", port: 53 },
+          { name: "dns-tcp", protocol: "TCP", port: 53 },
+        ],
+      },
+    },
+    {
+      apiVersion: "discovery.k8s.io/v1",
+      kind: "EndpointSlice",
+      metadata: { ...metadata, labels: { "kubernetes.io/service-name": metadata.name } },
+      addressType: "IPv4",
+      endpoints: [{ addresses: [addresses.insideAddress], conditions: { ready: true } }],
+      ports: [
+        { name: "dns", protocol: "UDP", port: 53 },
+        { name: "dns-tcp", protocol: "TCP", port: 53 },
+      ],
+    },
+  ];
+}
+
+const storageClass = {
+  apiVersion: "storage.k8s.io/v1",
+  kind: "StorageClass",
+  metadata: { name: "local", annotations: { "storageclass.kubernetes.io/is-default-class": "true" } },
+  provisioner: "kubernetes.io/no-provisioner",
+  volumeBindingMode: "WaitForFirstConsumer",
+};
+
+/** Type `local`, not hostPath: only for it does the kubelet give the files to the pod's fsGroup. */
+function volume(place: ClusterPlace, index: number): unknown {
+  return {
+    apiVersion: "v1",
+    kind: "PersistentVolume",
+    metadata: { name: volumeName(index) },
+    spec: {
+      // Not a limit (a folder has none), only what claims are matched by.
+      capacity: { storage: "50Gi" },
+      accessModes: ["ReadWriteOnce"],
+      persistentVolumeReclaimPolicy: "Retain",
+      storageClassName: storageClass.metadata.name,
+      local: { path: volumeDir(place, index) },
+      nodeAffinity: {
+        required: {
+          nodeSelectorTerms: [
+            { matchExpressions: [{ key: "kubernetes.io/hostname", operator: "In", values: [place.name] }] },
+          ],
+        },
+      },
+    },
+  };
+}

@@ -1,0 +1,159 @@
+// Brings a local cluster up: files, namespaces, network, then waits until its node is ready. Called by main.ts and by
+// tools/up.ts. Every step may be repeated, so a second run finishes what a killed one began.
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { cniDir, tool } from "../cache.ts";
+import { waitUntil } from "../process.ts";
+import { answers, get, isNodeReady } from "./api-call.ts";
+import { down } from "./down.ts";
+import { kubeconfigOf } from "./flags.ts";
+import { manifests, volumeCount, volumeDir } from "./manifests.ts";
+import { connectNetwork, firstProcess, makeCgroup, startNamespaces } from "./namespaces.ts";
+import { cniConfig, containerdConfig, corefile, kubeletConfig, nodeFilesOf } from "./node-config.ts";
+import { makePki, type Pki, pkiAt, writeKubeconfig } from "./pki.ts";
+import { type ClusterPlace, claimPlace, controlPlaneOf, findPlace } from "./place.ts";
+
+const components = [
+  "etcd",
+  "kube-apiserver",
+  "kube-controller-manager",
+  "kube-scheduler",
+  "kubelet",
+  "kube-proxy",
+  "kubectl",
+  "containerd",
+  "containerd-shim-runc-v2",
+  "ctr",
+  "runc",
+  "coredns",
+];
+
+/** Starts the cluster of that name, or says that it is up. The caller holds the lock (main.ts). */
+export async function up(name: string, say: (line: string) => void): Promise<ClusterPlace> {
+  checkMachine();
+  const present = findPlace(name);
+  if (present && firstProcess(present) !== undefined && (await isReady(present))) {
+    await reclaimVolumes(present);
+    say(`cluster ${name} is up already: ${present.server}`);
+    return present;
+  }
+  // Something of it is there, yet not a ready cluster: a killed run, or a machine that was restarted.
+  if (present) await down(name, () => {});
+
+  const started = Date.now();
+  const place = claimPlace(name);
+  const pki = await writeFiles(place);
+  makeCgroup(place);
+  const pid = await startNamespaces(place);
+  connectNetwork(place, pid);
+  say(`cluster ${name}: starting at ${place.addresses.insideAddress}`);
+  await waitForNode(place, pki);
+  say(
+    `cluster ${name} is ready after ${((Date.now() - started) / 1000).toFixed(1)} s: export KUBECONFIG=${place.kubeconfig}`,
+  );
+  return place;
+}
+
+function checkMachine(): void {
+  if (process.getuid?.() !== 0)
+    throw new Error("a local cluster needs root (namespaces, mounts, cgroups): use sudo, or CLUSTER=kind");
+  for (const component of components) tool(component);
+  for (const program of ["unshare", "nsenter", "setpriv", "ip", "iptables", "openssl", "mount"]) {
+    const found = (process.env.PATH ?? "").split(":").some((folder) => existsSync(join(folder, program)));
+    if (!found) throw new Error(`the program ${program} is missing: run \`make deps\``);
+  }
+}
+
+async function writeFiles(place: ClusterPlace): Promise<Pki> {
+  const files = nodeFilesOf(place);
+  for (const folder of ["logs", "cni", "volume-plugins"])
+    mkdirSync(join(place.dir, folder), { recursive: true });
+  for (let index = 0; index < volumeCount; index++)
+    mkdirSync(volumeDir(place, index), { recursive: true, mode: 0o755 });
+  const { insideAddress, kubernetesServiceAddress } = place.addresses;
+  const pki = await makePki(
+    join(place.dir, "pki"),
+    ["127.0.0.1", insideAddress, kubernetesServiceAddress],
+    place.name,
+  );
+  for (const identity of ["admin", "controller-manager", "scheduler", "kubelet", "proxy", "dns"]) {
+    writeKubeconfig(kubeconfigOf(controlPlaneOf(place, pki), identity), pki, place.server, identity);
+  }
+  writeKubeconfig(place.kubeconfig, pki, place.server, "admin", `plosive-${place.name}`);
+  writeFileSync(files.containerd, containerdConfig(place, { cniBin: cniDir, runc: tool("runc") }));
+  writeFileSync(files.cni, cniConfig(place));
+  writeFileSync(files.kubelet, kubeletConfig(place));
+  writeFileSync(files.corefile, corefile(place));
+  // Pods that ask for the node's own resolver find none.
+  writeFileSync(files.resolvConf, "");
+  return pki;
+}
+
+async function waitForNode(place: ClusterPlace, pki: Pki): Promise<void> {
+  const alive = () => {
+    if (firstProcess(place) === undefined)
+      throw new Error(`the cluster's first process ended; ${logTails(place)}`);
+  };
+  const wait = (what: string, probe: () => Promise<boolean>) =>
+    waitUntil(what, probe, { timeoutMs: 120_000, check: alive }).catch((error: Error) => {
+      throw new Error(`${error.message}\n${logTails(place)}`);
+    });
+  await wait("the API server", () => answers(pki, `${place.server}/readyz`));
+  const applied = { apiVersion: "v1", kind: "List", items: manifests(place) };
+  kubectl(place, ["apply", "--server-side", "--force-conflicts", "-f", "-"], JSON.stringify(applied));
+  await wait("the node", () => isNodeReady(pki, place.server, place.name));
+  await wait("the default service account", () =>
+    answers(pki, `${place.server}/api/v1/namespaces/default/serviceaccounts/default`),
+  );
+}
+
+async function isReady(place: ClusterPlace): Promise<boolean> {
+  const pki = pkiAt(join(place.dir, "pki"));
+  return isNodeReady(pki, place.server, place.name).catch(() => false);
+}
+
+interface Volume {
+  readonly metadata: { readonly name: string };
+  readonly spec: { readonly local?: { readonly path: string } };
+  readonly status?: { readonly phase?: string };
+}
+
+/** Volumes whose claim was deleted are emptied and offered again, as a provisioner would; a removed release frees its space. */
+export async function reclaimVolumes(place: ClusterPlace): Promise<void> {
+  const { body } = await get(pkiAt(join(place.dir, "pki")), `${place.server}/api/v1/persistentvolumes`);
+  for (const volume of (body as { items: Volume[] }).items) {
+    const path = volume.spec.local?.path;
+    if (
+      volume.status?.phase !== "Released" ||
+      path === undefined ||
+      dirname(path) !== join(place.dir, "volumes")
+    )
+      continue;
+    for (const entry of readdirSync(path)) rmSync(join(path, entry), { recursive: true, force: true });
+    const patch = JSON.stringify([{ op: "remove", path: "/spec/claimRef" }]);
+    kubectl(place, ["patch", "persistentvolume", volume.metadata.name, "--type=json", `--patch=${patch}`]);
+  }
+}
+
+export function kubectl(
+  place: Pick<ClusterPlace, "kubeconfig">,
+  args: readonly string[],
+  input?: string,
+): string {
+  return execFileSync(tool("kubectl"), [`--kubeconfig=${place.kubeconfig}`, ...args], {
+    input,
+    encoding: "utf8",
+  });
+}
+
+/** The ends of the logs, for a message that says why the cluster did not come up. */
+function logTails(place: ClusterPlace): string {
+  const logs = join(place.dir, "logs");
+  return readdirSync(logs)
+    .map(
+      (file) =>
+        `--- ${join(logs, file)}\n${readFileSync(join(logs, file), "utf8").split("\n").slice(-6).join("\n")}`,
+    )
+    .join("\n");
+}
