@@ -1,0 +1,121 @@
+// The sums of `make test`: nothing that went wrong may count as passed or vanish.
+import { describe, expect, test } from "vitest";
+import { add, closingLine, readExit, readJunit, readVitest } from "../../../tools/testing/report.ts";
+
+const vitest = (...files: { status: string; message?: string; tests: string[] }[]) =>
+  JSON.stringify({
+    testResults: files.map(({ status, message, tests }, i) => ({
+      name: `/somewhere/test/api/f${i}.test.ts`,
+      status,
+      message,
+      assertionResults: tests.map((test, j) => ({ fullName: `t${j}`, status: test })),
+    })),
+  });
+
+describe("vitest", () => {
+  const cases: {
+    name: string;
+    report: string | undefined;
+    code: number | null;
+    line: string;
+    failed?: string;
+  }[] = [
+    {
+      name: "all passed",
+      report: vitest({ status: "passed", tests: ["passed", "passed"] }),
+      code: 0,
+      line: "2 passed, 0 failed, 0 skipped",
+    },
+    {
+      name: "every other status is skipped",
+      report: vitest({ status: "passed", tests: ["passed", "skipped", "pending", "todo"] }),
+      code: 0,
+      line: "1 passed, 0 failed, 3 skipped",
+    },
+    {
+      name: "one failed",
+      report: vitest({ status: "failed", tests: ["passed", "failed"] }),
+      code: 1,
+      line: "1 passed, 1 failed, 0 skipped",
+      failed: "test/api/f0.test.ts: t1",
+    },
+    {
+      name: "a file that cannot be loaded",
+      report: vitest(
+        { status: "failed", message: "\nno such module", tests: [] },
+        { status: "passed", tests: ["passed"] },
+      ),
+      code: 1,
+      line: "1 passed, 1 failed, 0 skipped",
+      failed: "test/api/f0.test.ts: no such module",
+    },
+    {
+      name: "an unhandled error after green tests",
+      report: vitest({ status: "passed", tests: ["passed"] }),
+      code: 1,
+      line: "1 passed, 1 failed, 0 skipped",
+      failed: "the suite itself ended with code 1",
+    },
+    {
+      name: "a crash without a report",
+      report: undefined,
+      code: null,
+      line: "0 passed, 1 failed, 0 skipped",
+      failed: "the suite itself was ended by a signal",
+    },
+    {
+      name: "a report that is cut off",
+      report: '{"testRes',
+      code: 0,
+      line: "0 passed, 1 failed, 0 skipped",
+      failed: "the suite ran no test",
+    },
+    {
+      name: "no test at all",
+      report: vitest(),
+      code: 0,
+      line: "0 passed, 1 failed, 0 skipped",
+      failed: "the suite ran no test",
+    },
+  ];
+  test.each(cases)("$name", ({ report, code, line, failed }) => {
+    const outcome = readVitest(report, code);
+    expect(closingLine(outcome)).toBe(line);
+    expect(outcome.failed[0]).toBe(failed);
+  });
+});
+
+describe("pytest", () => {
+  const xml = `<?xml version="1.0"?><testsuites><testsuite tests="4" failures="1" errors="1" skipped="1">
+    <testcase classname="worker.test_a" name="test_one[x&gt;1]" time="0.1" />
+    <testcase classname="worker.test_a" name="test_two"><failure message="assert">E &lt;testcase&gt;</failure></testcase>
+    <testcase classname="worker.test_a" name="test_three"><skipped type="pytest.skip" message="no GPU" /></testcase>
+    <testcase classname="worker.test_b" name="test_four"><system-out>x</system-out><error message="fixture"/></testcase>
+  </testsuite></testsuites>`;
+
+  test("failures and errors fail, skips are named, the rest passed", () => {
+    expect(readJunit(xml, 1)).toEqual({
+      passed: 1,
+      failed: ["worker.test_a: test_two", "worker.test_b: test_four"],
+      skipped: ["worker.test_a: test_three"],
+    });
+  });
+
+  test.each([
+    { name: "no report", text: undefined, code: 2 },
+    { name: "an empty suite", text: "<testsuites/>", code: 0 },
+    { name: "pytest's own code for no tests", text: "<testsuites/>", code: 5 },
+  ])("$name has failed", ({ text, code }) => {
+    expect(readJunit(text, code).failed).toHaveLength(1);
+  });
+});
+
+test("sums and the closing line", () => {
+  const sum = add([
+    readExit("lint", 0),
+    readExit("types", 2),
+    { passed: 40, failed: [], skipped: ["a", "b"] },
+  ]);
+  expect(closingLine(sum)).toBe("41 passed, 1 failed, 2 skipped");
+  expect(sum.failed).toEqual(["types"]);
+});

@@ -1,0 +1,20 @@
+// Fails when `make gen` would change a file: the generated documents are committed, and must be those of the schemas.
+// Called by the suite "lint". What was changed before it ran does not count, so it also works in a dirty tree.
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { repoDir } from "../cache.ts";
+
+const git = (...args: string[]) =>
+  execFileSync("git", args, { cwd: repoDir, encoding: "utf8", maxBuffer: 1 << 28 });
+const state = () => git("diff", "HEAD", "--no-ext-diff") + git("ls-files", "--others", "--exclude-standard");
+
+const before = state();
+execFileSync(process.execPath, [join(repoDir, "src/gen/main.ts")], { cwd: repoDir, stdio: "inherit" });
+if (state() !== before) {
+  process.stderr.write(
+    `${git("status", "--short")}\nGenerated files were not up to date. They are now: commit them.\n`,
+  );
+  process.exitCode = 1;
+} else {
+  process.stdout.write("Generated files are up to date.\n");
+}

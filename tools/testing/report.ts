@@ -1,0 +1,106 @@
+// Reads what vitest (JSON) and pytest (JUnit XML) leave behind, and adds up. Pure. Called by tools/test.ts.
+// In doubt a suite has failed: a crash, an empty suite and a report that cannot be read must never look green.
+import { z } from "zod";
+
+export interface Outcome {
+  readonly passed: number;
+  /** Names of failed tests, or what else went wrong. */
+  readonly failed: readonly string[];
+  readonly skipped: readonly string[];
+}
+
+const vitestReport = z.object({
+  testResults: z.array(
+    z.object({
+      name: z.string(),
+      status: z.string(),
+      message: z.string().optional(),
+      assertionResults: z.array(z.object({ fullName: z.string(), status: z.string() })),
+    }),
+  ),
+});
+
+/** `text` is undefined when there is no report; `exitCode` is null when the suite was ended by a signal. */
+export function readVitest(text: string | undefined, exitCode: number | null): Outcome {
+  const report = vitestReport.safeParse(parseJson(text));
+  if (!report.success) return settle({ passed: 0, failed: [], skipped: [] }, exitCode);
+  const passed: string[] = [];
+  const failed: string[] = [];
+  const skipped: string[] = [];
+  for (const file of report.data.testResults) {
+    const before = failed.length;
+    for (const { fullName, status } of file.assertionResults) {
+      const name = `${shortName(file.name)}: ${fullName}`;
+      if (status === "passed") passed.push(name);
+      else if (status === "failed") failed.push(name);
+      else skipped.push(name);
+    }
+    // A file that cannot be loaded has no assertions, and a broken afterAll fails a file whose tests all passed.
+    if (file.status === "failed" && failed.length === before) {
+      failed.push(`${shortName(file.name)}: ${firstLine(file.message) ?? "the file failed"}`);
+    }
+  }
+  return settle({ passed: passed.length, failed, skipped }, exitCode);
+}
+
+export function readJunit(text: string | undefined, exitCode: number | null): Outcome {
+  const failed: string[] = [];
+  const skipped: string[] = [];
+  let passed = 0;
+  for (const [, head = "", body = ""] of (text ?? "").matchAll(
+    /<testcase\b([^>]*?)(?:\/>|>([\s\S]*?)<\/testcase>)/g,
+  )) {
+    const name = `${attribute(head, "classname")}: ${attribute(head, "name")}`;
+    if (/<(failure|error)\b/.test(body)) failed.push(name);
+    else if (/<skipped\b/.test(body)) skipped.push(name);
+    else passed += 1;
+  }
+  return settle({ passed, failed, skipped }, exitCode);
+}
+
+/** A command that is one check by itself. */
+export function readExit(name: string, exitCode: number | null): Outcome {
+  return exitCode === 0 ? { passed: 1, failed: [], skipped: [] } : { passed: 0, failed: [name], skipped: [] };
+}
+
+/** Makes a suite fail that ended badly without a failed test, or that ran none. */
+function settle(outcome: Outcome, exitCode: number | null): Outcome {
+  const { passed, failed, skipped } = outcome;
+  if (failed.length > 0) return outcome;
+  if (exitCode !== 0) {
+    const how = exitCode === null ? "was ended by a signal" : `ended with code ${exitCode}`;
+    return { passed, failed: [`the suite itself ${how}`], skipped };
+  }
+  if (passed + skipped.length === 0) return { passed, failed: ["the suite ran no test"], skipped };
+  return outcome;
+}
+
+export function add(outcomes: readonly Outcome[]): Outcome {
+  return {
+    passed: outcomes.reduce((sum, one) => sum + one.passed, 0),
+    failed: outcomes.flatMap((one) => one.failed),
+    skipped: outcomes.flatMap((one) => one.skipped),
+  };
+}
+
+/** The last line of `make test`, read by machines. */
+export function closingLine({ passed, failed, skipped }: Outcome): string {
+  return `${passed} passed, ${failed.length} failed, ${skipped.length} skipped`;
+}
+
+function attribute(head: string, name: string): string {
+  const value = new RegExp(`\\b${name}="([^"]*)"`).exec(head)?.[1] ?? "";
+  const entities: Record<string, string> = { lt: "<", gt: ">", quot: '"', apos: "'", amp: "&" };
+  return value.replaceAll(/&(lt|gt|quot|apos|amp);/g, (_, entity: string) => entities[entity] ?? "");
+}
+
+const shortName = (path: string) => path.slice(path.lastIndexOf("/test/") + 1);
+const firstLine = (text: string | undefined) => text?.split("\n").find((line) => line.trim() !== "");
+
+function parseJson(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? "");
+  } catch {
+    return undefined;
+  }
+}

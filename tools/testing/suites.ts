@@ -1,0 +1,128 @@
+// The suites of `make test`, the fast ones first: a flat list. Called by tools/test.ts.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { cacheDir, repoDir } from "../cache.ts";
+import { type Outcome, readExit, readJunit, readVitest } from "./report.ts";
+
+export interface Command {
+  readonly argv: readonly string[];
+  readonly env?: Record<string, string>;
+  /** Judges from the exit code and the report file, if it wrote one. */
+  readonly read: (report: string | undefined, exitCode: number | null) => Outcome;
+}
+
+export interface Suite {
+  /** For --only. */
+  readonly name: string;
+  readonly title: string;
+  /** A suite that takes longer is ended and has failed. */
+  readonly limitMinutes: number;
+  /** `reportFile` is where a command of the suite leaves its report. */
+  readonly commands: (reportFile: string) => readonly Command[];
+}
+
+const node = process.execPath;
+const local = (...path: string[]) => join(repoDir, ...path);
+const vitest = local("node_modules", "vitest", "vitest.mjs");
+const python = join(cacheDir, "venv", "bin", "python");
+const helm = join(cacheDir, "bin", "helm");
+
+/** A command whose exit code is the one thing to know. */
+const check = (name: string, ...argv: string[]): Command => ({
+  argv,
+  read: (_, exitCode) =>
+    readExit(`${name}: ${argv.map((word) => word.replace(repoDir, ".")).join(" ")}`, exitCode),
+});
+
+function vitestRun(reportFile: string, ...args: string[]): Command {
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${reportFile}`];
+  return { argv: [node, vitest, "run", ...args, ...reporters], read: readVitest };
+}
+
+export const suites: readonly Suite[] = [
+  {
+    name: "lint",
+    title: "Formatter, linter, types, generated files",
+    limitMinutes: 10,
+    commands: () => [
+      check(
+        "lint",
+        node,
+        local("node_modules/@biomejs/biome/bin/biome"),
+        "check",
+        "--error-on-warnings",
+        ".",
+      ),
+      check("types", node, local("node_modules/typescript/bin/tsc"), "--noEmit"),
+      check("generated", node, local("tools/testing/clean-diff.ts")),
+    ],
+  },
+  {
+    name: "unit",
+    title: "Pure decisions",
+    limitMinutes: 10,
+    commands: (reportFile) => [vitestRun(reportFile, "--project=unit")],
+  },
+  {
+    name: "chart",
+    title: "Helm chart",
+    limitMinutes: 5,
+    commands: () => (existsSync(local("charts/plosive/Chart.yaml")) ? chartChecks() : []),
+  },
+  {
+    name: "real",
+    title: "API, database, object store and operator against real servers",
+    limitMinutes: 25,
+    commands: (reportFile) => [vitestRun(reportFile, "--project=real")],
+  },
+  {
+    name: "worker",
+    title: "Python workers on real sound",
+    limitMinutes: 25,
+    commands: (reportFile) => [
+      {
+        argv: [
+          python,
+          "-m",
+          "pytest",
+          "-p",
+          "no:cacheprovider",
+          `--junitxml=${reportFile}`,
+          local("test/worker"),
+        ],
+        env: { PYTHONPATH: `${local("images/worker")}:${local("tools")}`, PYTHONDONTWRITEBYTECODE: "1" },
+        read: readJunit,
+      },
+    ],
+  },
+  {
+    name: "e2e",
+    title: "The main job on a full cluster with kubelet and containers",
+    limitMinutes: 45,
+    commands: (reportFile) => [vitestRun(reportFile, "--config", local("test/e2e/vitest.config.ts"))],
+  },
+];
+
+function chartChecks(): Command[] {
+  const chart = local("charts/plosive");
+  const images = ["server", "worker", "trainer", "postgres", "s3"].map(
+    (name) => `images.${name}=example.test/${name}:1`,
+  );
+  const settings = ["--set", images.join(",")];
+  const localValues = ["--values", join(chart, "values-local.yaml")];
+  return [
+    check("lint", helm, "lint", "--strict", chart, ...settings),
+    check("template", helm, "template", "plosive", chart, "--namespace", "plosive", ...settings),
+    check(
+      "template for the local cluster",
+      helm,
+      "template",
+      "plosive",
+      chart,
+      "-n",
+      "plosive",
+      ...localValues,
+      ...settings,
+    ),
+  ];
+}
