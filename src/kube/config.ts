@@ -23,10 +23,11 @@ export type ServerAccess = {
 export function serverAccess(kubeconfigPath: string | undefined, maxAgeMs = 30_000): ServerAccess {
   const config = new KubeConfig();
   if (kubeconfigPath === undefined) {
-    if (process.env.KUBERNETES_SERVICE_HOST === undefined) {
+    config.loadFromCluster();
+    // client-node builds the address from the pod's environment without looking whether there is one.
+    if (config.getCurrentCluster()?.server.includes("undefined")) {
       throw new Error("no API server: set PLOSIVE_KUBECONFIG, or run in a pod with a service account");
     }
-    config.loadFromCluster();
   } else {
     config.loadFromFile(kubeconfigPath);
   }
@@ -53,14 +54,13 @@ async function read(config: KubeConfig): Promise<Credentials> {
   const options: RequestOptions & { headers: Record<string, string> } = { headers: {} };
   await config.applyToHTTPSOptions(options as Parameters<KubeConfig["applyToHTTPSOptions"]>[0]);
   const { ca, cert, key, servername, rejectUnauthorized, auth, headers } = options;
-  const basic =
-    typeof auth === "string" ? { authorization: `Basic ${Buffer.from(auth).toString("base64")}` } : {};
+  const given = headers as Record<string, string>;
   return {
     ca: ca as string | Buffer | undefined,
     cert: cert as string | Buffer | undefined,
     key: key as string | Buffer | undefined,
     servername,
     rejectUnauthorized,
-    headers: { ...(headers as Record<string, string>), ...basic },
+    headers: { ...given, ...(typeof auth === "string" ? { authorization: `Basic ${btoa(auth)}` } : {}) },
   };
 }

@@ -1,0 +1,323 @@
+// Takes the results of shards in: once per (run, shard), each in one transaction that is fenced by the job's present
+// run. Delivered twice or in another order, the tables end the same. Called by the reconcilers of the three kinds.
+import { sql } from "slonik";
+import { z } from "zod";
+import { keys } from "../schemas/job-kind.ts";
+import type { DetectResult, EmbedResult, TrainResult } from "../schemas/worker.ts";
+import { type Database, finishJob, isOpen, type JobEnd, lockRun, type Transaction, tableOf } from "./job.ts";
+
+const nothing = z.object({});
+
+export type ShardRef = { jobId: string; run: string; shard: number };
+/** `fenced`: the job has ended or has a newer run. `differs`: another result of this shard is already in. */
+export type IngestOutcome = "ingested" | "duplicate" | "differs" | "fenced";
+
+type Ingest = (tx: Transaction, tenantId: string) => Promise<void>;
+
+async function ingestOnce(
+  db: Database,
+  kind: "training" | "inference" | "embedding",
+  ref: ShardRef,
+  digest: string,
+  ingest: Ingest,
+): Promise<IngestOutcome> {
+  return db.transaction(async (tx) => {
+    const job = await lockRun(tx, kind, ref.jobId, ref.run);
+    if (job === null) return "fenced";
+    const inserted = await tx.query(sql.type(nothing)`
+      insert into result_ingests (run_id, shard, digest) values (${ref.run}, ${ref.shard}, ${digest})
+      on conflict (run_id, shard) do nothing`);
+    if (inserted.rowCount === 0) {
+      const old = await tx.oneFirst(sql.type(z.object({ digest: z.string() }))`
+        select digest from result_ingests where run_id = ${ref.run} and shard = ${ref.shard}`);
+      return old === digest ? "duplicate" : "differs";
+    }
+    await ingest(tx, job.tenantId);
+    return "ingested";
+  });
+}
+
+/** Shards of a run whose results are in. */
+export async function manyIngestedShards(db: Database, run: string): Promise<readonly number[]> {
+  return db.anyFirst(sql.type(z.object({ shard: z.int() }))`
+    select shard from result_ingests where run_id = ${run}`);
+}
+
+/** Embedding: facts of each decoded file, or why it failed. Files that the result leaves out have failed. */
+export function ingestEmbeddings(
+  db: Database,
+  ref: ShardRef,
+  digest: string,
+  result: EmbedResult,
+): Promise<IngestOutcome> {
+  const { jobId, run, shard } = ref;
+  return ingestOnce(db, "embedding", ref, digest, async (tx, tenantId) => {
+    const completed = result.items.flatMap((item) =>
+      item.status === "completed"
+        ? [
+            [
+              item.id,
+              item.duration_ms,
+              item.sample_rate_hz,
+              item.channels,
+              item.codec,
+              item.sha256,
+              keys.embedding(tenantId, item.id, run),
+              item.embedding.sha256,
+              item.embedding.size_bytes,
+              keys.peaks(tenantId, item.id, run),
+            ],
+          ]
+        : [],
+    );
+    const types = ["uuid", "int8", "int4", "int4", "text", "text", "text", "text", "int8", "text"];
+    if (completed.length > 0) {
+      await tx.query(sql.type(nothing)`
+        update audio_files set
+          status = 'ready', embedding_status = 'completed', error_message = null,
+          duration_ms = r.duration_ms, sample_rate_hz = r.sample_rate_hz, channels = r.channels, codec = r.codec,
+          checksum_sha256 = r.sha256, embedding_model = ${result.feature_spec.id},
+          embedding_spec_hash = ${result.feature_spec.hash}, embedding_key = r.embedding_key,
+          embedding_sha256 = r.embedding_sha256, embedding_size_bytes = r.embedding_size_bytes,
+          peaks_key = r.peaks_key, embedded_at = now(), updated_at = now()
+        from ${sql.unnest(completed, types)} as r (id, duration_ms, sample_rate_hz, channels, codec, sha256,
+          embedding_key, embedding_sha256, embedding_size_bytes, peaks_key)
+        where audio_files.id = r.id and embedding_job_id = ${jobId} and embedding_shard = ${shard}`);
+    }
+    await failAudioFiles(
+      tx,
+      jobId,
+      result.items.flatMap((item) => (item.status === "failed" ? [[item.id, item.error.message]] : [])),
+    );
+    await tx.query(sql.type(nothing)`
+      update audio_files set status = 'failed', embedding_status = 'failed', updated_at = now(),
+        error_message = 'The embedding worker gave no result for this file.'
+      where embedding_job_id = ${jobId} and embedding_shard = ${shard} and embedding_status = 'processing'`);
+  });
+}
+
+async function failAudioFiles(tx: Transaction, jobId: string, failed: string[][]): Promise<void> {
+  if (failed.length === 0) return;
+  await tx.query(sql.type(nothing)`
+    update audio_files set status = 'failed', embedding_status = 'failed', error_message = r.message, updated_at = now()
+    from ${sql.unnest(failed, ["uuid", "text"])} as r (id, message)
+    where audio_files.id = r.id and embedding_job_id = ${jobId}`);
+}
+
+const detectionsPerStatement = 5_000;
+
+/** Inference: the detections of each file, or why it failed; the job's counters are added up anew. */
+export function ingestDetections(
+  db: Database,
+  ref: ShardRef,
+  digest: string,
+  result: DetectResult,
+): Promise<IngestOutcome> {
+  const { jobId, shard } = ref;
+  return ingestOnce(db, "inference", ref, digest, async (tx, tenantId) => {
+    const own = new Set(
+      await tx.anyFirst(sql.type(z.object({ id: z.string() }))`
+      select id from inference_files where inference_job_id = ${jobId} and shard = ${shard}`),
+    );
+    // Results are untrusted: a pod speaks for the files of its own shard only.
+    const items = result.items.filter((item) => own.has(item.id));
+    const completed = items.filter((item) => item.status === "completed");
+    const failed = items.flatMap((item) => (item.status === "failed" ? [[item.id, item.error.message]] : []));
+    if (completed.length > 0) {
+      const rows = completed.map((i) => [i.id, i.duration_ms, i.detections.length, i.sha256]);
+      await tx.query(sql.type(nothing)`
+        update inference_files set status = 'completed', error_message = null, duration_ms = r.duration_ms,
+          detection_count = r.count, checksum_sha256 = r.sha256,
+          started_at = coalesce(started_at, now()), completed_at = now()
+        from ${sql.unnest(rows, ["uuid", "int8", "int4", "text"])} as r (id, duration_ms, count, sha256)
+        where inference_files.id = r.id`);
+      await tx.query(sql.type(nothing)`
+        delete from detections where inference_file_id = any(${sql.array(
+          completed.map((i) => i.id),
+          "uuid",
+        )})`);
+      const detections = completed.flatMap((i) =>
+        i.detections.map((d, ordinal) => [
+          i.id,
+          ordinal,
+          d.artifact_type,
+          d.start_ms,
+          d.end_ms,
+          d.confidence,
+        ]),
+      );
+      for (let at = 0; at < detections.length; at += detectionsPerStatement) {
+        const part = detections.slice(at, at + detectionsPerStatement);
+        await tx.query(sql.type(nothing)`
+          insert into detections (id, tenant_id, inference_job_id, inference_file_id, ordinal, artifact_type, start_ms, end_ms, confidence)
+          select gen_random_uuid(), ${tenantId}, ${jobId}, d.*
+          from ${sql.unnest(part, ["uuid", "int4", "text", "int8", "int8", "float8"])} as d (file, ordinal, type, start_ms, end_ms, confidence)`);
+      }
+    }
+    if (failed.length > 0) {
+      await tx.query(sql.type(nothing)`
+        update inference_files set status = 'failed', error_message = r.message,
+          started_at = coalesce(started_at, now()), completed_at = now()
+        from ${sql.unnest(failed, ["uuid", "text"])} as r (id, message) where inference_files.id = r.id`);
+    }
+    await tx.query(sql.type(nothing)`
+      update inference_files set status = 'failed', completed_at = now(),
+        error_message = 'The detection worker gave no result for this file.'
+      where inference_job_id = ${jobId} and shard = ${shard} and status in ('queued', 'processing')`);
+    await recountInference(tx, jobId);
+  });
+}
+
+async function recountInference(tx: Transaction, jobId: string): Promise<void> {
+  await tx.query(sql.type(nothing)`
+    update inference_jobs set processed_files = c.done, failed_files = c.failed, total_detections = c.detections
+    from (
+      select count(*) filter (where status in ('completed', 'failed')) as done,
+             count(*) filter (where status = 'failed') as failed,
+             coalesce(sum(detection_count) filter (where status = 'completed'), 0) as detections
+      from inference_files where inference_job_id = ${jobId}
+    ) as c where inference_jobs.id = ${jobId}`);
+}
+
+/** Training: the model, and the metrics of the job. */
+export function ingestModel(
+  db: Database,
+  ref: ShardRef,
+  digest: string,
+  result: TrainResult,
+  newModelId: string,
+): Promise<IngestOutcome> {
+  const { jobId, run } = ref;
+  const artifact = (name: string) => result.artifacts.find((a) => a.name === name);
+  const [model, card] = [artifact("model.onnx"), artifact("card.json")];
+  if (model === undefined || card === undefined)
+    throw new Error("the result names no model.onnx or no card.json");
+  return ingestOnce(db, "training", ref, digest, async (tx, tenantId) => {
+    const key = (file: string) => keys.model(tenantId, jobId, run, file);
+    await tx.query(sql.type(nothing)`
+      insert into models (id, tenant_id, training_job_id, name, artifact_types, object_store_key, model_size_bytes,
+        checksum_sha256, card_key, card_sha256, card_size_bytes, architecture, eval_metrics)
+      select ${newModelId}, tenant_id, id, left(dataset_name || ' v' || annotation_set_version, 255),
+        ${sql.array(result.artifact_types, "text")}, ${key("model.onnx")}, ${model.size_bytes}, ${model.sha256},
+        ${key("card.json")}, ${card.sha256}, ${card.size_bytes},
+        ${JSON.stringify(result.architecture)}::jsonb, ${JSON.stringify(result.metrics)}::jsonb
+      from training_jobs where id = ${jobId}
+      on conflict (training_job_id) do nothing`);
+    await tx.query(sql.type(nothing)`
+      update training_jobs set metrics = ${JSON.stringify(result.metrics)}::jsonb where id = ${jobId}`);
+  });
+}
+
+/** A shard gave no result: its open files fail with the reason. Training jobs have no files. */
+export async function failShard(
+  db: Database,
+  kind: "inference" | "embedding",
+  ref: ShardRef,
+  message: string,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    if ((await lockRun(tx, kind, ref.jobId, ref.run)) === null) return;
+    await failOpenFiles(tx, kind, ref.jobId, ref.shard, "failed", message);
+  });
+}
+
+async function failOpenFiles(
+  tx: Transaction,
+  kind: "inference" | "embedding",
+  jobId: string,
+  shard: number | null,
+  status: "failed" | "cancelled",
+  message: string,
+): Promise<void> {
+  if (kind === "embedding") {
+    await tx.query(sql.type(nothing)`
+      update audio_files set status = 'failed', embedding_status = 'failed', error_message = ${message}, updated_at = now()
+      where embedding_job_id = ${jobId} and embedding_status = 'processing'
+        and (${shard}::int is null or embedding_shard = ${shard}::int)`);
+    return;
+  }
+  await tx.query(sql.type(nothing)`
+    update inference_files set status = ${status}, completed_at = now(),
+      error_message = case when ${status} = 'failed' then ${message} end
+    where inference_job_id = ${jobId} and status in ('pending_upload', 'queued', 'processing')
+      and (${shard}::int is null or shard = ${shard}::int)`);
+  await recountInference(tx, jobId);
+}
+
+/**
+ * Ends a job and what still belongs to it, in one transaction: open files fail or are cancelled. An inference job of
+ * which every file failed has failed itself. A job that has already ended stays as it is.
+ */
+export async function endJob(
+  db: Database,
+  kind: "training" | "inference" | "embedding",
+  jobId: string,
+  end: JobEnd,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    const open = await tx.maybeOne(sql.type(nothing)`
+      select from ${tableOf(kind)} where id = ${jobId} and ${isOpen} for update`);
+    if (open === null) return;
+    let final = end;
+    if (kind !== "training" && end.status !== "completed") {
+      const message = end.errorMessage ?? end.statusMessage ?? "The job was cancelled.";
+      await failOpenFiles(
+        tx,
+        kind,
+        jobId,
+        null,
+        end.status === "cancelled" ? "cancelled" : "failed",
+        message,
+      );
+    }
+    if (kind === "inference" && end.status === "completed") {
+      const counts = await tx.one(sql.type(z.object({ processed_files: z.int(), failed_files: z.int() }))`
+        select processed_files, failed_files from inference_jobs where id = ${jobId}`);
+      if (counts.processed_files > 0 && counts.failed_files === counts.processed_files) {
+        const errorMessage =
+          counts.failed_files === 1
+            ? "The file could not be processed."
+            : "None of the files could be processed.";
+        final = { status: "failed", statusMessage: null, errorMessage };
+      }
+    }
+    await finishJob(tx, kind, jobId, final);
+  });
+}
+
+const modelRow = z.object({
+  id: z.string(),
+  tenantId: z.string(),
+  trainingJobId: z.string(),
+  artifactTypes: z.array(z.string()),
+  objectStoreKey: z.string(),
+  sha256: z.string(),
+  sizeBytes: z.number(),
+  archived: z.boolean(),
+  evalMetrics: z.record(z.string(), z.unknown()),
+});
+export type ModelRow = z.infer<typeof modelRow>;
+
+const modelColumns = sql.fragment`
+  id, tenant_id as "tenantId", training_job_id as "trainingJobId", artifact_types as "artifactTypes",
+  object_store_key as "objectStoreKey", checksum_sha256 as sha256, model_size_bytes as "sizeBytes",
+  archived_at is not null as archived, eval_metrics as "evalMetrics"`;
+
+/** The model of a training job, for its custom resource. */
+export function maybeOneModelOfJob(db: Database, trainingJobId: string): Promise<ModelRow | null> {
+  return db.maybeOne(
+    sql.type(modelRow)`select ${modelColumns} from models where training_job_id = ${trainingJobId}`,
+  );
+}
+
+/** A model by id, whoever owns it: only for the operator. */
+export function maybeOneModelRow(db: Database, id: string): Promise<ModelRow | null> {
+  return db.maybeOne(sql.type(modelRow)`select ${modelColumns} from models where id = ${id}`);
+}
+
+/** Ids of archived models, to compare with the custom resources. */
+export async function manyArchivedModels(db: Database): Promise<readonly string[]> {
+  return db.anyFirst(
+    sql.type(z.object({ id: z.string() }))`select id from models where archived_at is not null`,
+  );
+}

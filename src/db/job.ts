@@ -1,0 +1,138 @@
+// What the three kinds of job rows share: guarded changes of status, and the row as its own outbox.
+// A status only moves forward (pending < queued < running < cancelling < the three terminal ones); replays and
+// reorderings therefore do no harm. Called by src/submit.ts and controllers.
+import { type DatabasePool, type DatabaseTransactionConnection, sql } from "slonik";
+import { z } from "zod";
+import type { JobKind } from "../schemas/job-kind.ts";
+
+export type Database = DatabasePool;
+export type Transaction = DatabaseTransactionConnection;
+/** Where a query may run: on the pool or in a transaction. */
+export type Queries = DatabasePool | DatabaseTransactionConnection;
+
+export const terminalStatuses = ["completed", "failed", "cancelled"] as const;
+export type TerminalStatus = (typeof terminalStatuses)[number];
+export type OpenStatus = "pending" | "queued" | "running" | "cancelling";
+export type JobRowStatus = OpenStatus | TerminalStatus;
+
+const jobRow = z.object({
+  id: z.string(),
+  tenant_id: z.string(),
+  status: z.enum(["pending", "queued", "running", "cancelling", ...terminalStatuses]),
+  status_message: z.string().nullable(),
+  error_message: z.string().nullable(),
+  progress_percent: z.int(),
+  platform_job_name: z.string().nullable(),
+  submitted: z.boolean(),
+});
+export type JobRow = z.infer<typeof jobRow>;
+
+const nothing = z.object({});
+
+/** The table of a kind, as a fragment. */
+export const tableOf = (kind: JobKind) => sql.identifier([`${kind}_jobs`]);
+/** A status as a number, for comparing. */
+const rankOf = (status: ReturnType<typeof sql.fragment>) =>
+  sql.fragment`array_position(array['pending', 'queued', 'running', 'cancelling', 'completed', 'failed', 'cancelled'], ${status})`;
+export const isOpen = sql.fragment`status in ('pending', 'queued', 'running', 'cancelling')`;
+
+/** The job's row, or null. */
+export function maybeOneJob(db: Queries, kind: JobKind, id: string): Promise<JobRow | null> {
+  return db.maybeOne(sql.type(jobRow)`
+    select id, tenant_id, status, status_message, error_message, progress_percent, platform_job_name,
+           submitted_at is not null as submitted
+    from ${tableOf(kind)} where id = ${id}`);
+}
+
+export type JobChange = {
+  status: OpenStatus;
+  statusMessage: string | null;
+  progressPercent: number;
+  platformJobName: string | null;
+};
+
+/**
+ * Moves an open job forward and says whether anything changed. A terminal row stays as it is; status and percent never
+ * go back, and 100 is left to finishJob.
+ */
+export async function advanceJob(
+  db: Queries,
+  kind: JobKind,
+  id: string,
+  change: JobChange,
+): Promise<boolean> {
+  const { status, statusMessage, progressPercent, platformJobName } = change;
+  const later = sql.fragment`${rankOf(sql.fragment`${status}::text`)} > ${rankOf(sql.fragment`old.status`)}`;
+  const percent = Math.min(99, progressPercent);
+  const changed = await db.query(sql.type(nothing)`
+    with old as (
+      select id, status, status_message, progress_percent, platform_job_name
+      from ${tableOf(kind)} where id = ${id} and ${isOpen} for update
+    ), changed as (
+      update ${tableOf(kind)} as job set
+        status = case when ${later} then ${status} else old.status end,
+        status_message = ${statusMessage}::text,
+        progress_percent = greatest(old.progress_percent, ${percent}),
+        platform_job_name = coalesce(${platformJobName}::text, old.platform_job_name),
+        submitted_at = coalesce(job.submitted_at, now()),
+        queued_at = coalesce(job.queued_at, case when ${status} <> 'pending' then now() end),
+        started_at = coalesce(job.started_at, case when ${status} = 'running' then now() end)
+      from old
+      where job.id = old.id and (
+        ${later}
+        or old.status_message is distinct from ${statusMessage}::text
+        or old.progress_percent < ${percent}
+        or old.platform_job_name is distinct from coalesce(${platformJobName}::text, old.platform_job_name))
+      returning job.id, job.tenant_id, job.status, old.status as old_status, job.status_message
+    ), told as (
+      insert into job_events (tenant_id, job_kind, job_id, level, type, message, data)
+      select tenant_id, ${kind}::text, id, 'info', 'status',
+             coalesce(status_message, 'The job is ' || status),
+             jsonb_build_object('status', status, 'run', ${platformJobName}::text)
+      from changed where status <> old_status
+    )
+    select from changed`);
+  return changed.rowCount > 0;
+}
+
+export type JobEnd = { status: TerminalStatus; statusMessage: string | null; errorMessage: string | null };
+
+/** Ends an open job; false when it had already ended. */
+export async function finishJob(db: Queries, kind: JobKind, id: string, end: JobEnd): Promise<boolean> {
+  const done = await db.query(sql.type(nothing)`
+    with changed as (
+      update ${tableOf(kind)} set
+        status = ${end.status},
+        status_message = ${end.statusMessage}::text,
+        error_message = ${end.errorMessage}::text,
+        progress_percent = case when ${end.status} = 'completed' then 100 else progress_percent end,
+        submitted_at = coalesce(submitted_at, now()),
+        completed_at = now()
+      where id = ${id} and ${isOpen}
+      returning id, tenant_id, status, platform_job_name
+    ), told as (
+      insert into job_events (tenant_id, job_kind, job_id, level, type, message, data)
+      select tenant_id, ${kind}::text, id, case when status = 'failed' then 'error' else 'info' end, 'status',
+             coalesce(${end.errorMessage}::text, ${end.statusMessage}::text, 'The job is ' || status),
+             jsonb_build_object('status', status, 'run', platform_job_name)
+      from changed
+    )
+    select from changed`);
+  return done.rowCount > 0;
+}
+
+/**
+ * Locks the job's row when `run` is its present run and it has not ended: results of an older run, or of a job that
+ * was cancelled meanwhile, must not be taken in. Called at the head of every ingesting transaction.
+ */
+export async function lockRun(
+  tx: Transaction,
+  kind: JobKind,
+  id: string,
+  run: string,
+): Promise<{ tenantId: string } | null> {
+  const row = await tx.maybeOne(sql.type(z.object({ tenant_id: z.string() }))`
+    select tenant_id from ${tableOf(kind)}
+    where id = ${id} and platform_job_name = ${run} and ${isOpen} for update`);
+  return row === null ? null : { tenantId: row.tenant_id };
+}

@@ -1,0 +1,154 @@
+// The job rows as an outbox: what has no custom resource yet, what waits to be cancelled, what was lost.
+// Called by src/submit.ts and controllers/sweep.ts.
+import { sql } from "slonik";
+import { z } from "zod";
+import { type JobKind, jobKindNames } from "../schemas/job-kind.ts";
+import { type TrainingConfig, trainingConfig } from "../schemas/training-config.ts";
+import { finishJob, isOpen, type Queries, tableOf } from "./job.ts";
+
+const nothing = z.object({});
+
+const common = { tenantId: z.string(), cancelRequested: z.boolean() };
+const trainingSubmission = z.object({
+  ...common,
+  datasetId: z.string(),
+  annotationSetId: z.string(),
+  config: trainingConfig,
+});
+const inferenceSubmission = z.object({ ...common, modelId: z.string(), shardCount: z.int() });
+const embeddingSubmission = z.object({ ...common, shardCount: z.int() });
+
+export type Submission =
+  | {
+      kind: "training";
+      tenantId: string;
+      cancelRequested: boolean;
+      datasetId: string;
+      annotationSetId: string;
+      config: TrainingConfig;
+    }
+  | { kind: "inference"; tenantId: string; cancelRequested: boolean; modelId: string; shardCount: number }
+  | { kind: "embedding"; tenantId: string; cancelRequested: boolean; shardCount: number };
+
+/** What the custom resource of an open job is made from; null when the job has ended, has not been started or is unknown. */
+export async function maybeOneSubmission(db: Queries, kind: JobKind, id: string): Promise<Submission | null> {
+  if (kind === "training") {
+    const row = await db.maybeOne(sql.type(trainingSubmission)`
+      select tenant_id as "tenantId", cancel_requested_at is not null as "cancelRequested",
+             dataset_id as "datasetId", annotation_set_id as "annotationSetId", config
+      from training_jobs where id = ${id} and ${isOpen}`);
+    return row === null ? null : { kind, ...row };
+  }
+  if (kind === "inference") {
+    const row = await db.maybeOne(sql.type(inferenceSubmission)`
+      select tenant_id as "tenantId", cancel_requested_at is not null as "cancelRequested",
+             model_id as "modelId", coalesce(shard_count, 1) as "shardCount"
+      from inference_jobs where id = ${id} and ${isOpen} and start_requested_at is not null`);
+    return row === null ? null : { kind, ...row };
+  }
+  const row = await db.maybeOne(sql.type(embeddingSubmission)`
+    select tenant_id as "tenantId", false as "cancelRequested", shard_count as "shardCount"
+    from embedding_jobs where id = ${id} and ${isOpen}`);
+  return row === null ? null : { kind, ...row };
+}
+
+/** The custom resource exists. */
+export async function markSubmitted(db: Queries, kind: JobKind, id: string): Promise<void> {
+  await db.query(sql.type(nothing)`
+    update ${tableOf(kind)} set submitted_at = coalesce(submitted_at, now()), submit_error = null
+    where id = ${id}`);
+}
+
+/** Why the last try to submit failed, for whoever looks at the row. */
+export async function recordSubmitError(
+  db: Queries,
+  kind: JobKind,
+  id: string,
+  error: string,
+): Promise<void> {
+  await db.query(sql.type(nothing)`
+    update ${tableOf(kind)} set submit_error = ${error.slice(0, 1000)} where id = ${id} and submitted_at is null`);
+}
+
+const due = z.object({ id: z.string() });
+export type JobRef = { kind: JobKind; id: string };
+
+/** Open jobs without custom resource, oldest first. `olderThanMs`: leave the API the time to submit its own. */
+export async function manyUnsubmitted(
+  db: Queries,
+  options: { olderThanMs: number; limit: number },
+): Promise<JobRef[]> {
+  const found: JobRef[] = [];
+  for (const kind of jobKindNames) {
+    const since = kind === "inference" ? sql.fragment`start_requested_at` : sql.fragment`created_at`;
+    const ids = await db.anyFirst(sql.type(due)`
+      select id from ${tableOf(kind)}
+      where submitted_at is null and ${isOpen}
+        and ${since} < now() - make_interval(secs => ${options.olderThanMs / 1000}::double precision)
+      order by ${since} limit ${options.limit}`);
+    found.push(...ids.map((id) => ({ kind, id })));
+  }
+  return found;
+}
+
+/** Jobs whose cancel has not reached their custom resource yet. */
+export async function manyCancels(db: Queries, limit: number): Promise<JobRef[]> {
+  const found: JobRef[] = [];
+  for (const kind of ["training", "inference"] as const) {
+    const ids = await db.anyFirst(sql.type(due)`
+      select id from ${tableOf(kind)}
+      where cancel_requested_at is not null and cancel_submitted_at is null and submitted_at is not null and ${isOpen}
+      order by cancel_requested_at limit ${limit}`);
+    found.push(...ids.map((id) => ({ kind, id })));
+  }
+  return found;
+}
+
+/** The cancel stands in the custom resource's spec. */
+export async function markCancelSubmitted(
+  db: Queries,
+  kind: "training" | "inference",
+  id: string,
+): Promise<void> {
+  await db.query(sql.type(nothing)`
+    update ${tableOf(kind)} set cancel_submitted_at = now() where id = ${id}`);
+}
+
+/** Inference jobs that were cancelled before they were started: nothing of them is in Kubernetes. Returns how many. */
+export async function cancelUnstarted(db: Queries): Promise<number> {
+  const ids = await db.anyFirst(sql.type(due)`
+    select id from inference_jobs
+    where cancel_requested_at is not null and start_requested_at is null and submitted_at is null and ${isOpen} limit 100`);
+  for (const id of ids) {
+    await finishJob(db, "inference", id, {
+      status: "cancelled",
+      statusMessage: "Cancelled",
+      errorMessage: null,
+    });
+  }
+  return ids.length;
+}
+
+/** Open jobs that should have a custom resource, submitted more than a minute ago. */
+export async function manyOpenSubmitted(db: Queries): Promise<JobRef[]> {
+  const found: JobRef[] = [];
+  for (const kind of jobKindNames) {
+    const ids = await db.anyFirst(sql.type(due)`
+      select id from ${tableOf(kind)} where ${isOpen} and submitted_at < now() - interval '1 minute'`);
+    found.push(...ids.map((id) => ({ kind, id })));
+  }
+  return found;
+}
+
+/** Age of the oldest row that waits for its custom resource, in seconds; 0 when none does. */
+export function oneOutboxLag(db: Queries): Promise<number> {
+  return db.oneFirst(sql.type(z.object({ lag: z.number() }))`
+    select coalesce(extract(epoch from now() - min(since)), 0)::double precision as lag from (
+      select min(created_at) as since from training_jobs where submitted_at is null and ${isOpen}
+      union all
+      select min(created_at) from embedding_jobs where submitted_at is null and ${isOpen}
+      union all
+      select min(start_requested_at) from inference_jobs
+        where submitted_at is null and start_requested_at is not null and ${isOpen}
+    ) as waiting`);
+}

@@ -1,0 +1,206 @@
+// What a run's pods work on and what they report: the items of a shard, progress lines, training curves.
+// Called by controllers/runs (work, reports) and by the leader's reconcilers (sums).
+import { sql } from "slonik";
+import { z } from "zod";
+import { artifactTypeName } from "../schemas/primitives.ts";
+import { type TrainingConfig, trainingConfig } from "../schemas/training-config.ts";
+import { type DetectConfig, detectConfig } from "../schemas/worker.ts";
+import type { Queries } from "./job.ts";
+
+const nothing = z.object({});
+
+const embedItem = z.object({
+  id: z.string(),
+  filename: z.string(),
+  size_bytes: z.number(),
+  checksum_sha256: z.string().nullable(),
+});
+export type EmbedItem = z.infer<typeof embedItem>;
+
+/** The audio files of a shard of an embedding job. */
+export function manyEmbedItems(db: Queries, jobId: string, shard: number): Promise<readonly EmbedItem[]> {
+  return db.any(sql.type(embedItem)`
+    select id, filename, size_bytes, checksum_sha256 from audio_files
+    where embedding_job_id = ${jobId} and embedding_shard = ${shard} order by uploaded_at, id`);
+}
+
+const detectItem = embedItem.extend({ object_key: z.string() });
+export type DetectItem = z.infer<typeof detectItem>;
+
+/** The files of a shard of an inference job; marks them as being processed. */
+export async function startDetectItems(
+  db: Queries,
+  jobId: string,
+  shard: number,
+): Promise<readonly DetectItem[]> {
+  await db.query(sql.type(nothing)`
+    update inference_files set status = 'processing', started_at = now()
+    where inference_job_id = ${jobId} and shard = ${shard} and status = 'queued'`);
+  return db.any(sql.type(detectItem)`
+    select id, filename, size_bytes, checksum_sha256, object_key from inference_files
+    where inference_job_id = ${jobId} and shard = ${shard} and status <> 'pending_upload'
+    order by created_at, id`);
+}
+
+const detectModel = z.object({
+  config: detectConfig,
+  onnx_key: z.string(),
+  onnx_size_bytes: z.number(),
+  onnx_sha256: z.string(),
+  card_key: z.string(),
+  card_size_bytes: z.number(),
+  card_sha256: z.string(),
+});
+export type DetectSetup = Omit<z.infer<typeof detectModel>, "config"> & { config: DetectConfig };
+
+/** The model and the configuration of an inference job. */
+export function oneDetectSetup(db: Queries, jobId: string): Promise<DetectSetup> {
+  return db.one(sql.type(detectModel)`
+    select j.config, m.object_store_key as onnx_key, m.model_size_bytes as onnx_size_bytes,
+           m.checksum_sha256 as onnx_sha256, m.card_key, m.card_size_bytes, m.card_sha256
+    from inference_jobs j join models m on m.tenant_id = j.tenant_id and m.id = j.model_id
+    where j.id = ${jobId}`);
+}
+
+const trainFileRow = z.object({
+  id: z.string(),
+  duration_ms: z.number(),
+  embedding_key: z.string(),
+  embedding_sha256: z.string(),
+  embedding_size_bytes: z.number(),
+  embedding_model: z.string(),
+  embedding_spec_hash: z.string(),
+  annotations: z.array(
+    z.object({ artifact_type: artifactTypeName, start_ms: z.number(), end_ms: z.number() }),
+  ),
+});
+export type TrainFile = z.infer<typeof trainFileRow>;
+
+/** The configuration of a training job. */
+export async function oneTrainSetup(db: Queries, jobId: string): Promise<TrainingConfig> {
+  const row = await db.one(sql.type(z.object({ config: trainingConfig }))`
+    select config from training_jobs where id = ${jobId}`);
+  return row.config;
+}
+
+/** The snapshot of files that a training job was made with, each with its labels of the published set. */
+export function manyTrainFiles(db: Queries, jobId: string): Promise<readonly TrainFile[]> {
+  return db.any(sql.type(trainFileRow)`
+    select f.audio_file_id as id, f.duration_ms, f.embedding_key, f.embedding_sha256, f.embedding_size_bytes,
+           f.embedding_model, f.embedding_spec_hash,
+           coalesce((
+             select jsonb_agg(jsonb_build_object('artifact_type', a.artifact_type, 'start_ms', a.start_ms, 'end_ms', a.end_ms)
+                              order by a.start_ms, a.id)
+             from annotations a
+             where a.annotation_set_id = j.annotation_set_id and a.audio_file_id = f.audio_file_id
+           ), '[]'::jsonb) as annotations
+    from training_job_files f join training_jobs j on j.id = f.training_job_id
+    where f.training_job_id = ${jobId} order by f.audio_file_id`);
+}
+
+export type ProgressLine = {
+  run: string;
+  shard: number;
+  podUid: string;
+  seq: number;
+  itemsDone: number;
+  itemsTotal: number;
+  itemsFailed: number;
+  fraction: number;
+  message: string | null;
+};
+
+/** Stores the newest report of each shard. A pod's older report is ignored; another pod's first one is taken. */
+export async function saveProgress(db: Queries, lines: readonly ProgressLine[]): Promise<void> {
+  if (lines.length === 0) return;
+  const rows = lines.map((l) => [
+    l.run,
+    l.shard,
+    l.podUid,
+    l.seq,
+    l.itemsDone,
+    l.itemsTotal,
+    l.itemsFailed,
+    l.fraction,
+    l.message,
+  ]);
+  const types = ["text", "int4", "text", "int8", "int4", "int4", "int4", "float8", "text"];
+  await db.query(sql.type(nothing)`
+    insert into shard_progress as old
+      (run_id, shard, pod_uid, seq, items_done, items_total, items_failed, fraction, message)
+    select * from ${sql.unnest(rows, types)}
+    on conflict (run_id, shard) do update set
+      pod_uid = excluded.pod_uid, seq = excluded.seq, items_done = excluded.items_done,
+      items_total = excluded.items_total, items_failed = excluded.items_failed, fraction = excluded.fraction,
+      message = excluded.message, updated_at = now()
+    where old.pod_uid <> excluded.pod_uid or old.seq < excluded.seq`);
+}
+
+const shardProgress = z.object({
+  shard: z.int(),
+  items_done: z.int(),
+  items_total: z.int(),
+  items_failed: z.int(),
+  fraction: z.number(),
+  message: z.string().nullable(),
+  updated_at: z.number(),
+});
+export type ShardProgress = z.infer<typeof shardProgress>;
+
+/** The last report of each shard of a run. */
+export function manyProgress(db: Queries, run: string): Promise<readonly ShardProgress[]> {
+  return db.any(sql.type(shardProgress)`
+    select shard, items_done, items_total, items_failed, fraction, message, updated_at
+    from shard_progress where run_id = ${run} order by shard`);
+}
+
+/** Runs that reported in the last seconds, each with a number that changes whenever one of its reports does. */
+export function manyReportingRuns(
+  db: Queries,
+  seconds: number,
+): Promise<readonly { run_id: string; mark: string }[]> {
+  return db.any(sql.type(z.object({ run_id: z.string(), mark: z.string() }))`
+    select run_id, count(*) || ' ' || max(updated_at)::text as mark from shard_progress
+    where updated_at > now() - make_interval(secs => ${seconds}::double precision) group by run_id`);
+}
+
+/** The run has ended: its reports are no longer needed. */
+export async function dropProgress(db: Queries, run: string): Promise<void> {
+  await db.query(sql.type(nothing)`delete from shard_progress where run_id = ${run}`);
+}
+
+export type MetricPoint = { trainingJobId: string; name: string; step: number; value: number };
+
+/** Adds points to the training curves. A point that a resumed pod computes again replaces the old one. */
+export async function saveMetrics(db: Queries, points: readonly MetricPoint[]): Promise<void> {
+  if (points.length === 0) return;
+  // The same point twice in one statement is an error in Postgres: the last one counts.
+  const unique = new Map(points.map((p) => [`${p.trainingJobId} ${p.name} ${p.step}`, p]));
+  const rows = [...unique.values()].map((p) => [p.trainingJobId, p.name, p.step, p.value]);
+  await db.query(sql.type(nothing)`
+    insert into training_metrics (training_job_id, name, step, value)
+    select points.* from ${sql.unnest(rows, ["uuid", "text", "int4", "float8"])} as points (id, name, step, value)
+    where exists (select from training_jobs where training_jobs.id = points.id)
+    on conflict (training_job_id, name, step) do update set value = excluded.value`);
+}
+
+/** The last value of each training curve. */
+export function manyLastMetrics(
+  db: Queries,
+  jobId: string,
+): Promise<readonly { name: string; value: number }[]> {
+  return db.any(sql.type(z.object({ name: z.string(), value: z.number() }))`
+    select distinct on (name) name, value from training_metrics
+    where training_job_id = ${jobId} order by name, step desc limit 32`);
+}
+
+/** Where the job keeps its last checkpoint, for whoever looks at the row. */
+export async function recordCheckpoint(
+  db: Queries,
+  jobId: string,
+  key: string,
+  sizeBytes: number,
+): Promise<void> {
+  await db.query(sql.type(nothing)`
+    update training_jobs set checkpoint_key = ${key}, checkpoint_size_bytes = ${sizeBytes} where id = ${jobId}`);
+}

@@ -1,0 +1,82 @@
+// Row -> custom resource. The API calls it right after its commit, the operator's sweep for every row that was left
+// over; both may do so at once, because the name comes from the row and creating twice is harmless.
+import type { Database } from "./db/job.ts";
+import { markSubmitted, maybeOneSubmission, recordSubmitError, type Submission } from "./db/outbox.ts";
+import type { Kube } from "./kube/client.ts";
+import { isAlreadyExists } from "./kube/errors.ts";
+import { embeddingJobs, inferenceJobs, trainingJobs } from "./kube/kinds.ts";
+import type { KubeObject, ResourceType } from "./kube/objects.ts";
+import type { Log } from "./log.ts";
+import { type JobKind, resourceName } from "./schemas/job-kind.ts";
+
+export type JobRef = { kind: JobKind; id: string };
+export type Submit = (job: JobRef) => Promise<void>;
+
+export const resourceTypes: Record<JobKind, ResourceType> = {
+  training: trainingJobs,
+  inference: inferenceJobs,
+  embedding: embeddingJobs,
+};
+
+/** Pods of one job that run at once, where its owner says nothing else. */
+const parallelism = 4;
+
+/** Rejects when the custom resource could not be made; the row then waits for the sweep. */
+export function makeSubmit(deps: { db: Database; kube: Kube; namespace: string; log: Log }): Submit {
+  const { db, kube, namespace, log } = deps;
+  return async ({ kind, id }) => {
+    const submission = await maybeOneSubmission(db, kind, id);
+    if (submission === null) return;
+    const type = resourceTypes[kind];
+    const object = resourceOf(submission, id, namespace);
+    try {
+      await kube.create(type, object);
+      log.info({ kind, id, name: object.metadata.name }, "submitted a job");
+    } catch (error) {
+      if (isAlreadyExists(error)) {
+        const present = await kube.get(type, object.metadata);
+        if ((present as JobObject).spec.tenantId !== submission.tenantId) {
+          throw new Error(`${type.kind} ${object.metadata.name} exists and belongs to another tenant`);
+        }
+      } else {
+        const message = error instanceof Error ? error.message : String(error);
+        await recordSubmitError(db, kind, id, message).catch(() => undefined);
+        throw error;
+      }
+    }
+    await markSubmitted(db, kind, id);
+  };
+}
+
+type JobObject = KubeObject & { spec: { tenantId: string; [field: string]: unknown } };
+
+/** The custom resource of a row. Pure: the same row gives the same object. */
+export function resourceOf(submission: Submission, id: string, namespace: string): JobObject {
+  const { kind, tenantId } = submission;
+  const count = kind === "training" ? 1 : submission.shardCount;
+  const own =
+    kind === "training"
+      ? {
+          datasetId: submission.datasetId,
+          annotationSetId: submission.annotationSetId,
+          config: submission.config,
+        }
+      : kind === "inference"
+        ? { modelId: submission.modelId }
+        : {};
+  return {
+    metadata: {
+      name: resourceName(kind, id),
+      namespace,
+      labels: { "app.kubernetes.io/part-of": "plosive", "plosive.dev/tenant": tenantId },
+    },
+    spec: {
+      tenantId,
+      shards: { count, parallelism: Math.min(count, parallelism) },
+      // A shard that cannot be saved costs its own files, not the others' results.
+      retries: { perShard: 2, maxFailedShards: count - 1 },
+      ...own,
+      ...(submission.cancelRequested ? { cancel: { reason: "Cancelled by the client" } } : {}),
+    },
+  };
+}
