@@ -1,0 +1,64 @@
+// What a cluster could leave on the machine: mounts, interfaces, routes, iptables rules, processes. Called by the
+// end-to-end test, which compares before and after.
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+
+export interface Traces {
+  readonly mounts: readonly string[];
+  readonly interfaces: readonly string[];
+  readonly routes: readonly string[];
+  readonly iptables: readonly string[];
+}
+
+/** The machine's state as lines that can be compared; counters and what other clusters own is left out. */
+export function readTraces(): Traces {
+  // Another local cluster (a running demo) may come or go meanwhile; plosive<n> is its interface.
+  const isForeign = (line: string) => /\bplosive\d+\b/.test(line);
+  const lines = (text: string) => text.split("\n").filter((line) => line !== "");
+  return {
+    mounts: lines(readFileSync("/proc/self/mounts", "utf8")).filter(
+      (line) => !line.includes("/clusters/plosive/"),
+    ),
+    interfaces: readdirSync("/sys/class/net").filter((name) => !isForeign(name)),
+    routes: lines(execFileSync("ip", ["route"], { encoding: "utf8" })).filter((line) => !isForeign(line)),
+    iptables: lines(execFileSync("iptables-save", { encoding: "utf8" }))
+      .filter((line) => !line.startsWith("#"))
+      .map((line) => line.replace(/\[\d+:\d+\]/, "")),
+  };
+}
+
+/** Lines that are there now and were not before. */
+export function newTraces(before: Traces, now: Traces): string[] {
+  const added = (key: keyof Traces) =>
+    now[key].filter((line) => !before[key].includes(line)).map((line) => `${key}: ${line}`);
+  return [...added("mounts"), ...added("interfaces"), ...added("routes"), ...added("iptables")];
+}
+
+/** Processes that inherited `name=value` in their environment, in whatever namespace: "pid command line". */
+export function processesWith(name: string, value: string): string[] {
+  return readdirSync("/proc")
+    .filter((entry) => /^\d+$/.test(entry))
+    .flatMap((pid) => {
+      try {
+        if (!readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").includes(`${name}=${value}`)) return [];
+        return [`${pid} ${readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ")}`];
+      } catch {
+        // It ended while we looked.
+        return [];
+      }
+    });
+}
+
+/** Host pid of a cluster's component: a process of that name whose command line names the cluster's folder. */
+export function findProcess(program: string, clusterDir: string): number {
+  for (const pid of readdirSync("/proc").filter((entry) => /^\d+$/.test(entry))) {
+    try {
+      const [command = "", ...args] = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+      if (command.endsWith(`/${program}`) && args.some((arg) => arg.includes(`${clusterDir}/`)))
+        return Number(pid);
+    } catch {
+      // It ended while we looked.
+    }
+  }
+  throw new Error(`no process ${program} of ${clusterDir} is running`);
+}

@@ -1,0 +1,315 @@
+// The main job on a full cluster with kubelet and containers, and what must survive on its way: killed pods, restarts
+// of operator and API, an API server that is away, files that cannot be decoded. Steps build on each other.
+// The audio is smaller than the demo's; how good the detector is, the demo judges.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { trainingConfig } from "../../src/schemas/training-config.ts";
+import { type Client, makeClient } from "../../tools/demo/client.ts";
+import { findService } from "../../tools/demo/connection.ts";
+import { followTraining } from "../../tools/demo/training.ts";
+import { type Uploaded, uploadAll } from "../../tools/demo/upload.ts";
+import { composeVoices, type Voices } from "../../tools/demo/voices.ts";
+import { waitForEmbeddings, waitForInference } from "../../tools/demo/waiting.ts";
+import {
+  bringDown,
+  bringUp,
+  clusterDir,
+  clusterName,
+  kubectl,
+  kubectlJson,
+  kubectlRefusal,
+  mark,
+  namespace,
+  until,
+} from "./cluster.ts";
+import { findProcess, newTraces, processesWith, readTraces, type Traces } from "./machine.ts";
+
+interface Named {
+  metadata: { name: string; uid: string };
+}
+interface Pod extends Named {
+  status: { phase: string };
+}
+interface List<T> {
+  items: T[];
+}
+
+const types = ["click", "hum", "plosive"];
+
+let before: Traces;
+let voices: Voices;
+let client: Client;
+let datasetId: string;
+let uploads: Uploaded[];
+let setId: string;
+let trainingId: string;
+let modelId: string;
+const folder = mkdtempSync(join(tmpdir(), "plosive-e2e-"));
+
+beforeAll(async () => {
+  await bringDown();
+  before = readTraces();
+  // Together: composing waits for ffmpeg, the cluster for the kubelet.
+  [voices] = await Promise.all([composeVoices({ trainMinutes: 5.5, testMinutes: 1, seed: 11 }), bringUp()]);
+  const service = await findService({ cluster: clusterName, namespace }, {});
+  client = makeClient({ baseUrl: service.base_url, apiKey: service.api_key, patienceMs: 120_000 });
+});
+
+afterAll(async () => {
+  // The last test does it too; this is for the runs that do not get there.
+  await bringDown();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A FLAC file whose header is right and whose audio is not: only a full decode finds out. */
+function corruptFile(name: string): string {
+  const good = voices.train.paths.find((path) => path.endsWith(".flac"));
+  if (good === undefined) throw new Error("none of the takes is FLAC");
+  const bytes = readFileSync(good);
+  // A fixed pattern instead of random bytes: the same file in every run. It has no frame's sync code (0xFFF8).
+  for (let i = 512; i < bytes.length; i++) bytes[i] = (i * 31) & 0x7f;
+  const path = join(folder, name);
+  writeFileSync(path, bytes);
+  return path;
+}
+
+const uploadTo = (id: string, paths: readonly string[]) =>
+  uploadAll(
+    paths,
+    {
+      request: async (file) => {
+        const ticket = await client.requestUpload(id, file);
+        return { id: ticket.audio_file_id, upload: ticket.upload };
+      },
+      confirm: (file) => client.confirmUpload(id, file),
+    },
+    () => {},
+  );
+
+/** Kubernetes Jobs of a custom resource, over all its attempts. */
+const jobsOf = async (resource: string) =>
+  (await kubectlJson<List<Named>>("get", "jobs")).items.filter((job) =>
+    job.metadata.name.startsWith(`${resource}-`),
+  );
+
+const podOf = (resource: string, phase: string) =>
+  until(`a ${phase} pod of ${resource}`, 180_000, async () =>
+    (await kubectlJson<List<Pod>>("get", "pods")).items.find(
+      (pod) => pod.metadata.name.startsWith(`${resource}-`) && pod.status.phase === phase,
+    ),
+  );
+
+const label = async (id: string, files: readonly Uploaded[]) => {
+  const idOf = new Map(files.map((file) => [file.filename, file.id]));
+  const set = await client.createAnnotationSet(id);
+  const wanted = voices.train.truth.filter((event) => types.includes(event.artifact_type));
+  await client.addAnnotations(
+    id,
+    set.id,
+    wanted.map(({ file, artifact_type, start_ms, end_ms }) => ({
+      audio_file_id: idOf.get(file) ?? "",
+      artifact_type,
+      start_ms,
+      end_ms,
+    })),
+  );
+  return client.publish(id, set.id);
+};
+
+describe("the main job", () => {
+  test("embeds uploads; a file that cannot be decoded is one failed file with its reason", async () => {
+    datasetId = (await client.createDataset("e2e", types)).id;
+    const other = await client.createDataset("e2e broken", types);
+    // In a dataset of its own: a failed file blocks training. It is gathered into the same embedding job all the same.
+    const [, files] = await Promise.all([
+      uploadTo(other.id, [corruptFile("broken.flac")]),
+      uploadTo(datasetId, voices.train.paths),
+    ]);
+    uploads = files;
+    const [broken, whole] = await Promise.all([
+      waitForEmbeddings(client, other.id, () => {}),
+      waitForEmbeddings(client, datasetId, () => {}),
+    ]);
+    expect(whole.failed).toEqual([]);
+    expect(whole.completed).toHaveLength(voices.train.paths.length);
+    expect(broken.completed).toEqual([]);
+    expect(broken.failed[0]).toMatchObject({
+      filename: "broken.flac",
+      status: "failed",
+      embedding_status: "failed",
+    });
+    expect(broken.failed[0]?.error_message).toMatch(/\w+ \w+/);
+    const jobs = await kubectlJson<List<{ status: { phase: string } }>>("get", "embeddingjobs");
+    expect(jobs.items.map((job) => job.status.phase)).not.toContain("Failed");
+    expect(jobs.items.length).toBeLessThan(voices.train.paths.length);
+  });
+
+  test("a training job survives the death of its pod and restarts of operator and API", async () => {
+    const set = await label(datasetId, uploads);
+    setId = set.id;
+    expect(set.total_annotations).toBeGreaterThan(20);
+    const job = await client.createTrainingJob(datasetId, setId, { artifact_types: types, epochs: 8 });
+    trainingId = job.id;
+    const resource = `tj-${job.id}`;
+
+    const followed = followTraining(client, job.id, () => {});
+    const pod = await podOf(resource, "Running");
+    await until("the first progress", 180_000, async () => {
+      const now = await client.getTrainingJob(job.id);
+      expect(now.status, "the job must not be over before its pod is killed").not.toBe("completed");
+      return now.progress_percent > 0 ? now : undefined;
+    });
+    await assertNoCredential(pod.metadata.name);
+    await kubectl("delete", "pod", pod.metadata.name, "--wait=false");
+    await kubectl("rollout", "restart", "deployment/plosive-operator", "deployment/plosive-api");
+    await until("another pod", 180_000, async () =>
+      (await podOf(resource, "Running")).metadata.uid === pod.metadata.uid ? undefined : true,
+    );
+
+    const { job: ended, progress } = await followed;
+    expect(ended).toMatchObject({ status: "completed", progress_percent: 100, error_message: null });
+    expect(progress).toMatchObject({ neverFell: true, hundredExactlyWhenCompleted: true });
+    expect((await jobsOf(resource)).map((one) => one.metadata.name)).toEqual([`${resource}-1`]);
+    const models = await client.listModels(job.id);
+    expect(models).toHaveLength(1);
+    modelId = models[0]?.id ?? "";
+    await kubectl(
+      "rollout",
+      "status",
+      "deployment/plosive-operator",
+      "deployment/plosive-api",
+      "--timeout=120s",
+    );
+  });
+
+  test("an inference job survives an operator restart; each detection is there once; a broken file fails alone", async () => {
+    const job = await client.createInferenceJob(modelId);
+    const paths = [...voices.test.paths, corruptFile("unreadable.flac")];
+    await uploadAll(
+      paths,
+      {
+        request: async (file) => {
+          const ticket = await client.requestInferenceUpload(job.id, file);
+          return { id: ticket.inference_file_id, upload: ticket.upload };
+        },
+        confirm: (file) => client.confirmInferenceUpload(job.id, file),
+      },
+      () => {},
+    );
+    await client.startInferenceJob(job.id);
+    await kubectl("rollout", "restart", "deployment/plosive-operator");
+    const { job: ended, files } = await waitForInference(client, job.id, () => {});
+
+    expect(ended).toMatchObject({
+      total_files: paths.length,
+      processed_files: paths.length,
+      failed_files: 1,
+    });
+    expect(files.filter((file) => file.status === "failed").map((file) => file.filename)).toEqual([
+      "unreadable.flac",
+    ]);
+    expect(files.find((file) => file.status === "failed")?.error_message).toMatch(/\w+ \w+/);
+    const detections = await client.listDetections(job.id);
+    expect(detections.length).toBeGreaterThan(0);
+    expect(detections).toHaveLength(ended.total_detections);
+    expect(files.reduce((sum, file) => sum + file.detection_count, 0)).toBe(ended.total_detections);
+    const identity = detections.map(
+      (d) => `${d.inference_file_id} ${d.artifact_type} ${d.start_ms} ${d.end_ms}`,
+    );
+    expect(new Set(identity).size).toBe(detections.length);
+    expect(await jobsOf(`ij-${job.id}`)).toHaveLength(1);
+  });
+
+  test("a training job made while the API server is away waits and runs once it is back", async () => {
+    const apiServer = findProcess("kube-apiserver", clusterDir());
+    process.kill(apiServer, "SIGSTOP");
+    let job: { id: string; status: string };
+    try {
+      job = await client.createTrainingJob(datasetId, setId, { artifact_types: ["click"], epochs: 1 });
+      expect(job.status).toBe("pending");
+    } finally {
+      process.kill(apiServer, "SIGCONT");
+    }
+    const { job: ended } = await followTraining(client, job.id, () => {});
+    expect(ended.status).toBe("completed");
+    expect(await jobsOf(`tj-${job.id}`)).toHaveLength(1);
+  });
+});
+
+describe("kubectl", () => {
+  test("shows phase and progress of each kind", async () => {
+    for (const kind of ["trainingjobs", "inferencejobs", "embeddingjobs"]) {
+      const [head, ...rows] = (await kubectl("get", kind)).trim().split("\n");
+      expect(head).toMatch(/^NAME +PHASE +PROGRESS +/);
+      expect(rows.length).toBeGreaterThan(0);
+      for (const row of rows) expect(row).toMatch(/^\S+ +Succeeded +100 +/);
+    }
+    const models = await kubectl("get", "models");
+    expect(models).toContain(`m-${modelId}`);
+  });
+
+  test("describes a job with its conditions and events", async () => {
+    const text = await kubectl("describe", "trainingjob", `tj-${trainingId}`);
+    expect(text).toMatch(/Conditions:/);
+    expect(text).toMatch(/Type: +Succeeded/);
+    expect(text.slice(text.indexOf("Events:"))).toMatch(/Normal|Warning/);
+  });
+
+  test.each(Object.keys(trainingConfig.shape))("explains spec.config.%s in a sentence", async (field) => {
+    const text = await kubectl("explain", `trainingjob.spec.config.${field}`);
+    const description = text.slice(text.indexOf("DESCRIPTION:") + "DESCRIPTION:".length).trim();
+    expect(description).not.toMatch(/^<empty>/);
+    expect(description).toMatch(/^\w+( [^\s]+){3}/);
+  });
+
+  test("refuses a TrainingJob with 101 epochs in the API server itself, and takes one with 100", async () => {
+    const sample = readFileSync(join(import.meta.dirname, "../../crds/samples/training-job.yaml"), "utf8");
+    const withEpochs = (epochs: number) => {
+      const path = join(folder, `epochs-${epochs}.yaml`);
+      writeFileSync(path, sample.replace(/epochs: \d+/, `epochs: ${epochs}`));
+      return path;
+    };
+    const refusal = await kubectlRefusal("", "create", "--dry-run=server", "-f", withEpochs(101));
+    expect(refusal).toMatch(/spec\.config\.epochs.*less than or equal to 100/);
+    expect(await kubectl("create", "--dry-run=server", "-f", withEpochs(100))).toContain(
+      "created (server dry run)",
+    );
+  });
+});
+
+test("cluster-down leaves no process, mount, interface, route or iptables rule", async () => {
+  expect(
+    processesWith(mark.name, mark.value).length,
+    "the mark must be in the cluster's processes",
+  ).toBeGreaterThan(5);
+  const dir = clusterDir();
+  await bringDown();
+  expect(processesWith(mark.name, mark.value)).toEqual([]);
+  expect(newTraces(before, readTraces())).toEqual([]);
+  expect(readFileSync("/proc/self/mounts", "utf8")).not.toContain(dir);
+});
+
+/** A worker's pod holds no secret of the service, no API token but the one for the run endpoint, and is "restricted". */
+async function assertNoCredential(name: string): Promise<void> {
+  const [pod, secrets, namespaceObject] = await Promise.all([
+    kubectl("get", "pod", name, "-o", "yaml"),
+    kubectlJson<List<Named & { data?: Record<string, string> }>>("get", "secrets"),
+    kubectlJson<{ metadata: { labels: Record<string, string> } }>("get", "namespace", namespace),
+  ]);
+  expect(secrets.items.length, "the service has secrets").toBeGreaterThan(0);
+  for (const secret of secrets.items) {
+    for (const [member, encoded] of Object.entries(secret.data ?? {})) {
+      const value = Buffer.from(encoded, "base64").toString("utf8");
+      if (value.length < 12) continue;
+      const holds = pod.includes(value) || pod.includes(encoded);
+      expect(holds, `pod ${basename(name)} holds ${member} of secret ${secret.metadata.name}`).toBe(false);
+    }
+  }
+  expect(pod).toContain("automountServiceAccountToken: false");
+  expect(pod).not.toMatch(/secretKeyRef|secretRef|^\s+secret:$/m);
+  expect([...pod.matchAll(/audience: (\S+)/g)].map((match) => match[1])).toEqual(["plosive-runs"]);
+  // With this label the API server admits no pod that is less than restricted: this one runs, so it is.
+  expect(namespaceObject.metadata.labels["pod-security.kubernetes.io/enforce"]).toBe("restricted");
+}
