@@ -7,6 +7,8 @@ import {
   SchemaValidationError,
 } from "slonik";
 
+export type { DatabasePool };
+
 export interface DatabaseConfig {
   readonly PLOSIVE_DATABASE_URL: string;
   readonly PLOSIVE_DATABASE_POOL: number;

@@ -1,7 +1,10 @@
 // Inference jobs: the custom resource InferenceJob (interface specification 2.4 for the REST form).
 import { z } from "zod";
+import { jobStatuses } from "./job.ts";
 import { commonSpec, immutable, jobColumns, jobStatus, specRules } from "./job-resource.ts";
 import { defineKind, type Resource } from "./kind.ts";
+import { artifactTypeName } from "./primitives.ts";
+import { count, pageQuery, time, id as uuid } from "./rest.ts";
 
 export const inferenceJobKind = defineKind({
   kind: "InferenceJob",
@@ -20,3 +23,66 @@ export const inferenceJobKind = defineKind({
 });
 
 export type InferenceJobResource = Resource<typeof inferenceJobKind>;
+
+/** The REST form (interface specification 2.4). */
+export const inferenceJob = z
+  .object({
+    id: uuid("Id of the job"),
+    tenant_id: uuid("Tenant that owns it"),
+    model_id: uuid("Model that it uses"),
+    config: z
+      .record(z.string(), z.unknown())
+      .describe("The effective configuration; null: as the model says"),
+    status: z.enum(jobStatuses).describe("How far the job is"),
+    status_message: z.string().nullable().describe("The same in one sentence"),
+    progress_percent: z.int().min(0).max(100).describe("Never falls; 100 only when completed"),
+    total_files: count("Files of the job"),
+    processed_files: count("Finished files, failed ones included"),
+    failed_files: count("Files that failed"),
+    total_detections: count("Artifacts found so far"),
+    error_message: z.string().nullable().describe("Why the job failed"),
+    platform_job_name: z.string().nullable().describe("Name of the Kubernetes Job of the present run"),
+    created_at: time("When the job was made"),
+    started_at: time("When it began to run").nullable(),
+    completed_at: time("When it ended, however it ended").nullable(),
+  })
+  .meta({ id: "InferenceJob" });
+
+export const inferenceConfig = z
+  .object({
+    threshold: z.number().min(0).max(1).nullish().describe("One threshold for all types"),
+    thresholds: z
+      .record(artifactTypeName, z.number().min(0).max(1))
+      .optional()
+      .describe("Thresholds by type, win over `threshold`"),
+    artifact_types: z.array(artifactTypeName).min(1).max(64).nullish().describe("Types to report"),
+    min_duration_ms: z.int().min(0).max(3_600_000).nullish().describe("Shorter detections are dropped"),
+    merge_gap_ms: z.int().min(0).max(3_600_000).nullish().describe("Detections this close become one"),
+    chunk_size_ms: z.int().min(1).max(2_147_483_647).nullish().describe("Length of a window"),
+    stride_ms: z.int().min(1).max(2_147_483_647).nullish().describe("Distance between windows"),
+  })
+  .describe("What is not given, the model decides");
+
+export const createInferenceJobBody = z
+  .object({
+    model_id: uuid("Model to use"),
+    config: inferenceConfig.default({}),
+    audio_file_ids: z
+      .array(uuid("Audio file"))
+      .min(1)
+      .max(10_000)
+      .nullish()
+      .describe("Audio files to search"),
+    dataset_id: uuid("Dataset whose ready files are searched").nullish(),
+  })
+  .refine((body) => !(body.audio_file_ids && body.dataset_id), {
+    error: "give either audio_file_ids or dataset_id, not both",
+    path: ["dataset_id"],
+  })
+  .meta({ id: "CreateInferenceJob" });
+
+export const listInferenceJobsQuery = z.object({
+  ...pageQuery,
+  status: z.array(z.enum(jobStatuses)).max(16).optional().describe("Only these statuses; may be repeated"),
+  model_id: uuid("Only jobs of this model").optional(),
+});

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { immutable } from "./job-resource.ts";
 import { defineKind, type Resource } from "./kind.ts";
 import { artifactTypeName } from "./primitives.ts";
+import { count, pageQuery, time, id as uuid } from "./rest.ts";
 
 const id = (text: string) => z.string().min(36).max(36).describe(text);
 
@@ -39,3 +40,38 @@ export const modelKind = defineKind({
 });
 
 export type ModelResource = Resource<typeof modelKind>;
+
+/** The REST form (interface specification 2.3; the digest is an addition). */
+export const model = z
+  .object({
+    id: uuid("Id of the model"),
+    tenant_id: uuid("Tenant that owns it"),
+    training_job_id: uuid("Job that trained it"),
+    name: z.string(),
+    description: z.string(),
+    artifact_types: z.array(z.string()).describe("Artifact types that it finds"),
+    object_store_key: z.string().describe("Storage key of the model artifact"),
+    model_size_bytes: count("Size of the artifact in bytes"),
+    checksum_sha256: z.string().describe("SHA-256 digest of the artifact, hexadecimal"),
+    architecture: z.record(z.string(), z.unknown()),
+    eval_metrics: z.record(z.string(), z.unknown()),
+    is_active: z.boolean().describe("Whether new inference jobs may use it"),
+    created_at: time("When training finished"),
+    archived_at: time("When it was archived").nullable(),
+  })
+  .meta({ id: "Model" });
+
+export const updateModelBody = z
+  .object({
+    name: z.string().min(1).max(255).optional().describe("Name for people"),
+    description: z.string().max(2000).optional().describe("What it is for"),
+    is_active: z.boolean().optional().describe("Whether new inference jobs may use it"),
+  })
+  .meta({ id: "UpdateModel" });
+
+export const listModelsQuery = z.object({
+  ...pageQuery,
+  is_active: z.boolean().optional().describe("Only models that are (not) active"),
+  archived: z.enum(["false", "true", "all"]).default("false").describe("Which models to list"),
+  training_job_id: uuid("Only the model of this job").optional(),
+});

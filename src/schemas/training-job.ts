@@ -1,7 +1,9 @@
 // Training jobs: the custom resource TrainingJob (interface specification 2.1 for the REST form).
 import { z } from "zod";
+import { jobStatuses } from "./job.ts";
 import { commonSpec, immutable, jobColumns, jobStatus, specRules } from "./job-resource.ts";
 import { defineKind, type Resource } from "./kind.ts";
+import { pageQuery, time, id as uuid } from "./rest.ts";
 import { trainingConfig } from "./training-config.ts";
 
 const id = (text: string) => z.string().min(36).max(36).describe(text);
@@ -27,3 +29,51 @@ export const trainingJobKind = defineKind({
 });
 
 export type TrainingJobResource = Resource<typeof trainingJobKind>;
+
+/** The REST form: exactly these members, always present (interface specification 2.1). */
+export const trainingJob = z
+  .object({
+    id: uuid("Id of the job"),
+    tenant_id: uuid("Tenant that owns it"),
+    dataset_id: uuid("Dataset that it trains on"),
+    annotation_set_id: uuid("Published annotation set with the labels"),
+    config: z.record(z.string(), z.unknown()).describe("The effective configuration"),
+    status: z.enum(jobStatuses).describe("How far the job is"),
+    status_message: z.string().nullable().describe("The same in one sentence"),
+    progress_percent: z.int().min(0).max(100).describe("Never falls; 100 only when completed"),
+    metrics: z.record(z.string(), z.unknown()).nullable().describe("What training measured"),
+    error_message: z.string().nullable().describe("Why the job failed"),
+    platform_job_name: z.string().nullable().describe("Name of the Kubernetes Job of the present run"),
+    created_at: time("When the job was made"),
+    queued_at: time("When Kubernetes took it").nullable(),
+    started_at: time("When it began to run").nullable(),
+    completed_at: time("When it ended, however it ended").nullable(),
+  })
+  .meta({ id: "TrainingJob" });
+
+export const createTrainingJobBody = z
+  .object({
+    dataset_id: uuid("Dataset to train on"),
+    annotation_set_id: uuid("Published annotation set of that dataset"),
+    config: trainingConfig,
+  })
+  .meta({ id: "CreateTrainingJob" });
+
+export const listTrainingJobsQuery = z.object({
+  ...pageQuery,
+  status: z.array(z.enum(jobStatuses)).max(16).optional().describe("Only these statuses; may be repeated"),
+  dataset_id: uuid("Only jobs of this dataset").optional(),
+});
+
+export const trainingMetrics = z
+  .object({
+    series: z
+      .array(
+        z.object({
+          name: z.string().describe("Name of the curve"),
+          points: z.array(z.tuple([z.int(), z.number()])).describe("Pairs of step and value, by step"),
+        }),
+      )
+      .describe("By name"),
+  })
+  .meta({ id: "TrainingMetrics" });

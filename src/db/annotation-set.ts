@@ -1,0 +1,149 @@
+// Annotation sets: drafts that are published once. Statistics are counted live while draft and stored at publish.
+import { type FragmentSqlToken, sql } from "slonik";
+import { z } from "zod";
+import { annotationSetNotFound, annotationSetPublished } from "../errors.ts";
+import type { annotationSetStatuses } from "../schemas/annotation-set.ts";
+import { requireDataset } from "./dataset.ts";
+import { newId } from "./id.ts";
+import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
+
+const row = z.object({
+  id: z.string(),
+  dataset_id: z.string(),
+  version: z.number(),
+  status: z.enum(["draft", "published"]),
+  total_annotations: z.number(),
+  total_positive_duration_ms: z.number(),
+  annotations_by_type: z.record(z.string(), z.number()),
+  created_at: z.number(),
+  published_at: z.number().nullable(),
+});
+export type AnnotationSetRow = z.infer<typeof row>;
+
+// For published sets the lateral sub-select is not run: its condition is false before it reads a row.
+const columns = sql.fragment`s.id, s.dataset_id, s.version, s.status,
+  coalesce(live.total, s.total_annotations) as total_annotations,
+  coalesce(live.duration_ms, s.total_positive_duration_ms) as total_positive_duration_ms,
+  coalesce(live.by_type, s.annotations_by_type) as annotations_by_type,
+  s.created_at, s.published_at`;
+const from = (where: FragmentSqlToken) => sql.fragment`annotation_sets s left join lateral (
+    select sum(t.total)::bigint as total, sum(t.duration_ms)::bigint as duration_ms,
+      jsonb_object_agg(t.artifact_type, t.total) as by_type
+    from (
+      select artifact_type, count(*) as total, sum(end_ms - start_ms) as duration_ms
+      from annotations where annotation_set_id = s.id and s.status = 'draft' group by artifact_type
+    ) t
+  ) live on s.status = 'draft' where ${where}`;
+
+/** One page of a dataset's sets, newest first. */
+export async function listAnnotationSets(
+  db: Db,
+  tenantId: string,
+  datasetId: string,
+  query: PageRequest & { status?: (typeof annotationSetStatuses)[number] },
+): Promise<Page<AnnotationSetRow>> {
+  const status = query.status === undefined ? sql.fragment`true` : sql.fragment`s.status = ${query.status}`;
+  const where = sql.fragment`s.tenant_id = ${tenantId} and s.dataset_id = ${datasetId} and ${status}`;
+  return await selectPage(db, row, { columns, from: from(where) }, query);
+}
+
+/** The set, or annotationSetNotFound. */
+export async function oneAnnotationSet(
+  db: Db,
+  tenantId: string,
+  datasetId: string,
+  id: string,
+): Promise<AnnotationSetRow> {
+  const where = sql.fragment`s.tenant_id = ${tenantId} and s.dataset_id = ${datasetId} and s.id = ${id}`;
+  const found = await db.maybeOne(sql.type(row)`select ${columns} from ${from(where)}`);
+  if (found === null) throw annotationSetNotFound();
+  return found;
+}
+
+const state = z.object({ status: z.enum(["draft", "published"]) });
+
+/**
+ * Takes a lock that keeps the set from being published or deleted until the transaction ends. Every write of
+ * annotations begins with it. annotationSetPublished when it is too late.
+ */
+export async function lockDraft(db: Db, tenantId: string, datasetId: string, id: string): Promise<void> {
+  const found = await db.maybeOne(sql.type(state)`
+    select status from annotation_sets
+    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = ${id} for share`);
+  if (found === null) throw annotationSetNotFound();
+  if (found.status === "published") throw annotationSetPublished();
+}
+
+/** A new draft, with the annotations of another set of the dataset if one is named. */
+export async function insertAnnotationSet(
+  db: Db,
+  tenantId: string,
+  datasetId: string,
+  fromId: string | null,
+): Promise<AnnotationSetRow> {
+  return await db.transaction(async (tx) => {
+    // Versions are given one after the other; the dataset's row is the queue.
+    await tx.query(sql.type(z.object({}))`
+      select from datasets where tenant_id = ${tenantId} and id = ${datasetId} for no key update`);
+    await requireDataset(tx, tenantId, datasetId);
+    if (fromId !== null) await oneAnnotationSet(tx, tenantId, datasetId, fromId);
+    const id = newId();
+    await tx.query(sql.type(z.object({}))`
+      insert into annotation_sets (id, tenant_id, dataset_id, version)
+      select ${id}, ${tenantId}, ${datasetId}, coalesce(max(version), 0) + 1
+      from annotation_sets where tenant_id = ${tenantId} and dataset_id = ${datasetId}`);
+    if (fromId !== null) {
+      await tx.query(sql.type(z.object({}))`
+        insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms,
+          end_ms, confidence, extra_data)
+        select gen_random_uuid(), tenant_id, dataset_id, ${id}, audio_file_id, artifact_type, start_ms, end_ms,
+          confidence, extra_data
+        from annotations where tenant_id = ${tenantId} and annotation_set_id = ${fromId}`);
+    }
+    return await oneAnnotationSet(tx, tenantId, datasetId, id);
+  });
+}
+
+/** Freezes the set and stores its statistics. annotationSetPublished when it already is. */
+export async function publishAnnotationSet(
+  db: Db,
+  tenantId: string,
+  datasetId: string,
+  id: string,
+): Promise<AnnotationSetRow> {
+  return await db.transaction(async (tx) => {
+    // Waits for every writer that holds the lock of lockDraft; later writers find the set published.
+    await lockForUpdate(tx, tenantId, datasetId, id);
+    const now = await oneAnnotationSet(tx, tenantId, datasetId, id);
+    if (now.status === "published") throw annotationSetPublished();
+    await tx.query(sql.type(z.object({}))`
+      update annotation_sets set status = 'published', published_at = now(),
+        total_annotations = ${now.total_annotations},
+        total_positive_duration_ms = ${now.total_positive_duration_ms},
+        annotations_by_type = ${sql.jsonb(now.annotations_by_type)}
+      where tenant_id = ${tenantId} and id = ${id} and status = 'draft'`);
+    return await oneAnnotationSet(tx, tenantId, datasetId, id);
+  });
+}
+
+/** Deletes a draft with its annotations. annotationSetPublished: a published set is the provenance of models. */
+export async function deleteAnnotationSet(
+  db: Db,
+  tenantId: string,
+  datasetId: string,
+  id: string,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    await lockForUpdate(tx, tenantId, datasetId, id);
+    const { status } = await oneAnnotationSet(tx, tenantId, datasetId, id);
+    if (status === "published") throw annotationSetPublished();
+    await tx.query(sql.type(z.object({}))`
+      delete from annotation_sets where tenant_id = ${tenantId} and id = ${id}`);
+  });
+}
+
+async function lockForUpdate(db: Db, tenantId: string, datasetId: string, id: string): Promise<void> {
+  await db.query(sql.type(z.object({}))`
+    select from annotation_sets
+    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = ${id} for update`);
+}

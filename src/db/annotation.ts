@@ -1,0 +1,140 @@
+// Annotations: labels of audio files in a set. Writes happen inside changeDraft (src/db/annotation-set.ts: lockDraft).
+import { type FragmentSqlToken, sql } from "slonik";
+import { z } from "zod";
+import { annotationNotFound } from "../errors.ts";
+import type { AnnotationFilter, NewAnnotation } from "../schemas/annotation.ts";
+import { newId } from "./id.ts";
+import type { Db } from "./page.ts";
+
+const row = z.object({
+  id: z.string(),
+  annotation_set_id: z.string(),
+  audio_file_id: z.string(),
+  artifact_type: z.string(),
+  start_ms: z.number(),
+  end_ms: z.number(),
+  confidence: z.number(),
+  extra_data: z.record(z.string(), z.unknown()),
+  created_at: z.number(),
+});
+export type AnnotationRow = z.infer<typeof row>;
+
+const columns = sql.fragment`id, annotation_set_id, audio_file_id, artifact_type, start_ms, end_ms, confidence,
+  extra_data, created_at`;
+
+/** Adds annotations, in their order. The caller holds the set's lock and has checked files and types. */
+export async function insertAnnotations(
+  db: Db,
+  place: { tenantId: string; datasetId: string; setId: string },
+  annotations: readonly NewAnnotation[],
+): Promise<readonly AnnotationRow[]> {
+  const lines = annotations.map((annotation) => ({ id: newId(), ...annotation }));
+  const rows = await db.any(sql.type(row)`
+    insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms,
+      end_ms, confidence, extra_data)
+    select id, ${place.tenantId}, ${place.datasetId}, ${place.setId}, audio_file_id, artifact_type, start_ms, end_ms,
+      confidence, extra_data
+    from jsonb_to_recordset(${sql.jsonb(lines as never)}) as line (id uuid, audio_file_id uuid, artifact_type text,
+      start_ms bigint, end_ms bigint, confidence double precision, extra_data jsonb)
+    returning ${columns}`);
+  const byId = new Map(rows.map((line) => [line.id, line]));
+  return lines.map((line) => byId.get(line.id)!);
+}
+
+/** The annotation, or annotationNotFound. */
+export async function oneAnnotation(
+  db: Db,
+  tenantId: string,
+  setId: string,
+  id: string,
+): Promise<AnnotationRow> {
+  const found = await db.maybeOne(sql.type(row)`
+    select ${columns} from annotations
+    where tenant_id = ${tenantId} and annotation_set_id = ${setId} and id = ${id}`);
+  if (found === null) throw annotationNotFound();
+  return found;
+}
+
+/** Writes all members of an annotation again. */
+export async function updateAnnotation(
+  db: Db,
+  tenantId: string,
+  annotation: AnnotationRow,
+): Promise<AnnotationRow> {
+  return await db.one(sql.type(row)`
+    update annotations set artifact_type = ${annotation.artifact_type}, start_ms = ${annotation.start_ms},
+      end_ms = ${annotation.end_ms}, confidence = ${annotation.confidence},
+      extra_data = ${sql.jsonb(annotation.extra_data as never)}
+    where tenant_id = ${tenantId} and id = ${annotation.id}
+    returning ${columns}`);
+}
+
+/** annotationNotFound when there was none to delete. */
+export async function deleteAnnotation(db: Db, tenantId: string, setId: string, id: string): Promise<void> {
+  const deleted = await db.query(sql.type(z.object({}))`
+    delete from annotations where tenant_id = ${tenantId} and annotation_set_id = ${setId} and id = ${id}`);
+  if (deleted.rowCount === 0) throw annotationNotFound();
+}
+
+/** How many annotations of the set pass the filter. */
+export async function countAnnotations(
+  db: Db,
+  tenantId: string,
+  setId: string,
+  filter: AnnotationFilter,
+): Promise<number> {
+  return await db.oneFirst(sql.type(z.object({ count: z.number() }))`
+    select count(*) as count from annotations where ${matching(tenantId, setId, filter)}`);
+}
+
+/** One page by audio file, start and id. */
+export async function pageOfAnnotations(
+  db: Db,
+  tenantId: string,
+  setId: string,
+  filter: AnnotationFilter,
+  request: { page: number; page_size: number },
+): Promise<readonly AnnotationRow[]> {
+  return await db.any(sql.type(row)`
+    select ${columns} from annotations where ${matching(tenantId, setId, filter)}
+    order by audio_file_id, start_ms, id
+    limit ${request.page_size} offset ${(request.page - 1) * request.page_size}`);
+}
+
+/**
+ * All of them by audio file, start and id, in batches that each begin behind the last row of the one before: memory
+ * stays flat, and a slow reader holds no connection and no transaction.
+ */
+export async function* eachAnnotation(
+  db: Db,
+  tenantId: string,
+  setId: string,
+  filter: AnnotationFilter = {},
+  batchSize = 2_000,
+): AsyncGenerator<readonly AnnotationRow[]> {
+  let after: FragmentSqlToken = sql.fragment`true`;
+  for (;;) {
+    const batch = await db.any(sql.type(row)`
+      select ${columns} from annotations where ${matching(tenantId, setId, filter)} and ${after}
+      order by audio_file_id, start_ms, id limit ${batchSize}`);
+    if (batch.length > 0) yield batch;
+    const last = batch.at(-1);
+    if (last === undefined || batch.length < batchSize) return;
+    after = sql.fragment`(audio_file_id, start_ms, id) > (${last.audio_file_id}, ${last.start_ms}, ${last.id})`;
+  }
+}
+
+/** The window is half-open; a point label lies in it when start <= point < end (design 2.19.9). */
+function matching(tenantId: string, setId: string, filter: AnnotationFilter): FragmentSqlToken {
+  const conditions = [sql.fragment`tenant_id = ${tenantId} and annotation_set_id = ${setId}`];
+  const { audio_file_id, artifact_type, min_confidence, max_confidence, start_ms, end_ms } = filter;
+  if (audio_file_id !== undefined) conditions.push(sql.fragment`audio_file_id = ${audio_file_id}`);
+  if (artifact_type !== undefined)
+    conditions.push(sql.fragment`artifact_type = any(${sql.array(artifact_type, "text")})`);
+  if (min_confidence !== undefined) conditions.push(sql.fragment`confidence >= ${min_confidence}`);
+  if (max_confidence !== undefined) conditions.push(sql.fragment`confidence <= ${max_confidence}`);
+  if (end_ms !== undefined) conditions.push(sql.fragment`start_ms < ${end_ms}`);
+  if (start_ms !== undefined)
+    conditions.push(sql.fragment`(end_ms > ${start_ms} or (end_ms = start_ms and start_ms = ${start_ms}))`);
+  return sql.join(conditions, sql.fragment` and `) as unknown as FragmentSqlToken;
+}

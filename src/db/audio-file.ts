@@ -1,0 +1,212 @@
+// Audio files of datasets: announced, confirmed, embedded. The transitions after confirm are the operator's (ingest.ts).
+import { sql } from "slonik";
+import { z } from "zod";
+import { audioFileNotFound, audioInUse } from "../errors.ts";
+import type { audioStatuses, embeddingStatuses } from "../schemas/audio-file.ts";
+import { containing, type Db, type Page, type PageRequest, selectPage } from "./page.ts";
+
+export const audioFileRow = z.object({
+  id: z.string(),
+  tenant_id: z.string(),
+  dataset_id: z.string(),
+  filename: z.string(),
+  content_type: z.string(),
+  size_bytes: z.number(),
+  checksum_sha256: z.string().nullable(),
+  metadata: z.record(z.string(), z.string()),
+  status: z.enum(["pending_upload", "processing", "ready", "failed", "expired"]),
+  duration_ms: z.number().nullable(),
+  sample_rate_hz: z.number().nullable(),
+  channels: z.number().nullable(),
+  codec: z.string().nullable(),
+  embedding_status: z.enum(["pending", "processing", "completed", "failed"]),
+  embedding_model: z.string().nullable(),
+  peaks_key: z.string().nullable(),
+  embedded_at: z.number().nullable(),
+  error_message: z.string().nullable(),
+  created_at: z.number(),
+  uploaded_at: z.number().nullable(),
+  updated_at: z.number(),
+});
+export type AudioFileRow = z.infer<typeof audioFileRow>;
+
+const columns = sql.fragment`id, tenant_id, dataset_id, filename, content_type, size_bytes, checksum_sha256, metadata,
+  status, duration_ms, sample_rate_hz, channels, codec, embedding_status, embedding_model, peaks_key, embedded_at,
+  error_message, created_at, uploaded_at, updated_at`;
+
+/** An upload that was announced and not confirmed in time is gone, also before a sweep has marked it. */
+export const visibleAudio = sql.fragment`status <> 'expired'
+  and (status <> 'pending_upload' or upload_expires_at > now())`;
+
+export interface NewUpload {
+  readonly id: string;
+  readonly filename: string;
+  readonly contentType: string;
+  readonly sizeBytes: number;
+  readonly checksumSha256: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+/** Adds announced uploads, in their order. The foreign key refuses a dataset of another tenant. */
+export async function insertAudioFiles(
+  db: Db,
+  tenantId: string,
+  datasetId: string,
+  uploads: readonly NewUpload[],
+): Promise<readonly AudioFileRow[]> {
+  const rows = await db.any(sql.type(audioFileRow)`
+    insert into audio_files (id, tenant_id, dataset_id, filename, content_type, size_bytes, checksum_sha256, metadata,
+      upload_expires_at)
+    select id, ${tenantId}, ${datasetId}, filename, content_type, size_bytes, checksum_sha256, metadata,
+      now() + interval '24 hours'
+    from jsonb_to_recordset(${sql.jsonb(
+      uploads.map((upload) => ({
+        id: upload.id,
+        filename: upload.filename,
+        content_type: upload.contentType,
+        size_bytes: upload.sizeBytes,
+        checksum_sha256: upload.checksumSha256,
+        metadata: { ...upload.metadata },
+      })),
+    )}) as upload (id uuid, filename text, content_type text, size_bytes bigint, checksum_sha256 text, metadata jsonb)
+    returning ${columns}`);
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return uploads.map((upload) => byId.get(upload.id)!);
+}
+
+/** One page of a dataset's files, newest first. */
+export async function listAudioFiles(
+  db: Db,
+  tenantId: string,
+  datasetId: string,
+  query: PageRequest & {
+    status?: (typeof audioStatuses)[number];
+    embedding_status?: (typeof embeddingStatuses)[number];
+    filename?: string;
+  },
+): Promise<Page<AudioFileRow>> {
+  const conditions = [sql.fragment`tenant_id = ${tenantId} and dataset_id = ${datasetId}`, visibleAudio];
+  if (query.status !== undefined) conditions.push(sql.fragment`status = ${query.status}`);
+  if (query.embedding_status !== undefined)
+    conditions.push(sql.fragment`embedding_status = ${query.embedding_status}`);
+  if (query.filename !== undefined)
+    conditions.push(sql.fragment`filename ilike ${containing(query.filename)}`);
+  const from = sql.fragment`audio_files where ${sql.join(conditions, sql.fragment` and `)}`;
+  return await selectPage(db, audioFileRow, { columns, from }, query);
+}
+
+/** The file, or audioFileNotFound. */
+export async function oneAudioFile(
+  db: Db,
+  tenantId: string,
+  datasetId: string,
+  id: string,
+): Promise<AudioFileRow> {
+  const found = await db.maybeOne(sql.type(audioFileRow)`
+    select ${columns} from audio_files
+    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = ${id} and ${visibleAudio}`);
+  if (found === null) throw audioFileNotFound();
+  return found;
+}
+
+export interface ConfirmedAudio {
+  readonly checksumSha256: string | null;
+  readonly durationMs: number | null;
+  readonly sampleRateHz: number;
+  readonly channels: number;
+  readonly codec: string;
+}
+
+/** From now on the operator may embed the file. Null when it was no longer waiting for its upload. */
+export async function markUploaded(
+  db: Db,
+  tenantId: string,
+  id: string,
+  audio: ConfirmedAudio,
+): Promise<AudioFileRow | null> {
+  return await db.maybeOne(sql.type(audioFileRow)`
+    update audio_files set status = 'processing', embedding_status = 'pending', uploaded_at = now(),
+      updated_at = now(), checksum_sha256 = coalesce(${audio.checksumSha256}, checksum_sha256),
+      duration_ms = ${audio.durationMs}, sample_rate_hz = ${audio.sampleRateHz}, channels = ${audio.channels},
+      codec = ${audio.codec}
+    where tenant_id = ${tenantId} and id = ${id} and status = 'pending_upload'
+    returning ${columns}`);
+}
+
+/** Changes what is given; audioFileNotFound when there is no such file. */
+export async function updateAudioFile(
+  db: Db,
+  tenantId: string,
+  datasetId: string,
+  id: string,
+  change: { filename?: string; metadata?: Readonly<Record<string, string>> },
+): Promise<AudioFileRow> {
+  const metadata =
+    change.metadata === undefined
+      ? sql.fragment`metadata`
+      : sql.fragment`${sql.jsonb({ ...change.metadata })}`;
+  const found = await db.maybeOne(sql.type(audioFileRow)`
+    update audio_files set filename = coalesce(${change.filename ?? null}, filename), metadata = ${metadata},
+      updated_at = now()
+    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = ${id} and ${visibleAudio}
+    returning ${columns}`);
+  if (found === null) throw audioFileNotFound();
+  return found;
+}
+
+/**
+ * Deletes the file with its labels in drafts and returns what it was. audioInUse while a published set labels it or
+ * an unfinished job works on it.
+ */
+export async function deleteAudioFile(
+  db: Db,
+  tenantId: string,
+  datasetId: string,
+  id: string,
+): Promise<AudioFileRow> {
+  return await db.transaction(async (tx) => {
+    // The sets before the file: publishing locks a set and then looks at its annotations.
+    await tx.query(sql.type(z.object({ id: z.string() }))`
+      select id from annotation_sets where tenant_id = ${tenantId} and dataset_id = ${datasetId}
+      order by id for share`);
+    const file = await tx.maybeOne(sql.type(audioFileRow)`
+      select ${columns} from audio_files
+      where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = ${id} and ${visibleAudio} for update`);
+    if (file === null) throw audioFileNotFound();
+    const use = await tx.one(sql.type(z.object({ published: z.boolean(), jobs: z.boolean() }))`
+      select exists (
+          select from annotations a join annotation_sets s on s.id = a.annotation_set_id
+          where a.tenant_id = ${tenantId} and a.dataset_id = ${datasetId} and a.audio_file_id = ${id}
+            and s.status = 'published'
+        ) as published,
+        exists (
+          select from training_job_files f join training_jobs j on j.id = f.training_job_id
+          where j.tenant_id = ${tenantId} and f.audio_file_id = ${id}
+            and j.status not in ('completed', 'failed', 'cancelled')
+        ) or exists (
+          select from inference_files f join inference_jobs j on j.id = f.inference_job_id
+          where f.tenant_id = ${tenantId} and f.audio_file_id = ${id}
+            and j.status not in ('completed', 'failed', 'cancelled')
+        ) as jobs`);
+    if (use.published) throw audioInUse("A published annotation set labels the audio file");
+    if (use.jobs) throw audioInUse("An unfinished job uses the audio file");
+    await tx.query(
+      sql.type(z.object({}))`delete from audio_files where tenant_id = ${tenantId} and id = ${id}`,
+    );
+    return file;
+  });
+}
+
+/** Of the ids, those that are not files of the dataset, with the lengths of those that are. */
+export async function lengthsOfAudio(
+  db: Db,
+  tenantId: string,
+  datasetId: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, number | null>> {
+  const rows = await db.any(sql.type(z.object({ id: z.string(), duration_ms: z.number().nullable() }))`
+    select id, duration_ms from audio_files
+    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = any(${sql.array([...ids], "uuid")})
+      and ${visibleAudio}`);
+  return new Map(rows.map((row) => [row.id, row.duration_ms]));
+}

@@ -1,0 +1,161 @@
+// Datasets. Every function takes the tenant: a dataset of another tenant is not there.
+import { type FragmentSqlToken, sql } from "slonik";
+import { z } from "zod";
+import { artifactTypeInUse, datasetInUse, datasetNotFound } from "../errors.ts";
+import { visibleAudio } from "./audio-file.ts";
+import { newId } from "./id.ts";
+import { containing, type Db, type Page, type PageRequest, selectPage } from "./page.ts";
+
+const artifactTypes = z.array(z.object({ name: z.string(), description: z.string().nullish() }));
+
+const row = z.object({
+  id: z.string(),
+  tenant_id: z.string(),
+  name: z.string(),
+  description: z.string().nullable(),
+  artifact_types: artifactTypes,
+  audio_file_count: z.number(),
+  total_duration_ms: z.number(),
+  embedded_audio_file_count: z.number(),
+  created_at: z.number(),
+  updated_at: z.number(),
+});
+
+export type DatasetRow = z.infer<typeof row>;
+export type ArtifactTypes = z.infer<typeof artifactTypes>;
+
+// Only files that training can use count towards the length and the embedded files (design 2.19.3).
+const usable = sql.fragment`f.status = 'ready' and f.embedding_status = 'completed'`;
+const columns = sql.fragment`d.id, d.tenant_id, d.name, d.description, d.artifact_types, d.created_at, d.updated_at,
+  coalesce(a.files, 0) as audio_file_count,
+  coalesce(a.duration_ms, 0) as total_duration_ms,
+  coalesce(a.embedded, 0) as embedded_audio_file_count`;
+const from = (where: FragmentSqlToken) => sql.fragment`datasets d left join lateral (
+    select count(*) as files,
+      (sum(f.duration_ms) filter (where ${usable}))::bigint as duration_ms,
+      count(*) filter (where ${usable}) as embedded
+    from audio_files f where f.tenant_id = d.tenant_id and f.dataset_id = d.id and ${visibleAudio}
+  ) a on true where ${where}`;
+
+/** One page of the tenant's datasets, newest first. */
+export async function listDatasets(
+  db: Db,
+  tenantId: string,
+  query: PageRequest & { name?: string },
+): Promise<Page<DatasetRow>> {
+  const named =
+    query.name === undefined ? sql.fragment`true` : sql.fragment`d.name ilike ${containing(query.name)}`;
+  return await selectPage(
+    db,
+    row,
+    { columns, from: from(sql.fragment`d.tenant_id = ${tenantId} and ${named}`) },
+    query,
+  );
+}
+
+/** The dataset, or datasetNotFound. */
+export async function oneDataset(db: Db, tenantId: string, id: string): Promise<DatasetRow> {
+  const found = await db.maybeOne(sql.type(row)`
+    select ${columns} from ${from(sql.fragment`d.tenant_id = ${tenantId} and d.id = ${id}`)}`);
+  if (found === null) throw datasetNotFound();
+  return found;
+}
+
+const named = z.object({ id: z.string(), name: z.string(), artifact_types: artifactTypes });
+
+/** Only name and types, without counting its files; locked against deletion until the transaction ends. */
+export async function oneDatasetForShare(
+  db: Db,
+  tenantId: string,
+  id: string,
+): Promise<z.infer<typeof named>> {
+  const found = await db.maybeOne(sql.type(named)`
+    select id, name, artifact_types from datasets where tenant_id = ${tenantId} and id = ${id} for share`);
+  if (found === null) throw datasetNotFound();
+  return found;
+}
+
+/** Rejects with datasetNotFound unless the dataset is the tenant's. */
+export async function requireDataset(db: Db, tenantId: string, id: string): Promise<void> {
+  const exists = await db.exists(sql.type(z.object({ id: z.string() }))`
+    select id from datasets where tenant_id = ${tenantId} and id = ${id}`);
+  if (!exists) throw datasetNotFound();
+}
+
+/** Adds a dataset and returns it. */
+export async function insertDataset(
+  db: Db,
+  tenantId: string,
+  dataset: { name: string; description: string | null; artifactTypes: ArtifactTypes },
+): Promise<DatasetRow> {
+  return await db.one(sql.type(row)`
+    insert into datasets (id, tenant_id, name, description, artifact_types)
+    values (${newId()}, ${tenantId}, ${dataset.name}, ${dataset.description}, ${sql.jsonb(stored(dataset.artifactTypes))})
+    returning id, tenant_id, name, description, artifact_types, created_at, updated_at,
+      0 as audio_file_count, 0 as total_duration_ms, 0 as embedded_audio_file_count`);
+}
+
+/** Changes what is given. artifactTypeInUse when a type would go that annotations of the dataset name. */
+export async function updateDataset(
+  db: Db,
+  tenantId: string,
+  id: string,
+  change: { name?: string; description?: string | null; artifact_types?: ArtifactTypes },
+): Promise<DatasetRow> {
+  return await db.transaction(async (tx) => {
+    const locked = await tx.maybeOne(sql.type(named)`
+      select id, name, artifact_types from datasets where tenant_id = ${tenantId} and id = ${id} for update`);
+    if (locked === null) throw datasetNotFound();
+    const kept = change.artifact_types?.map((type) => type.name);
+    const removed = locked.artifact_types
+      .map((type) => type.name)
+      .filter((name) => kept?.includes(name) === false);
+    if (removed.length > 0) await refuseUsedTypes(tx, tenantId, id, removed);
+    await tx.query(sql.type(z.object({}))`
+      update datasets set
+        name = coalesce(${change.name ?? null}, name),
+        description = case when ${change.description !== undefined} then ${change.description ?? null} else description end,
+        artifact_types = ${change.artifact_types === undefined ? sql.fragment`artifact_types` : sql.jsonb(stored(change.artifact_types))},
+        updated_at = now()
+      where tenant_id = ${tenantId} and id = ${id}`);
+    return await oneDataset(tx, tenantId, id);
+  });
+}
+
+/** Deletes the dataset with its audio, sets and annotations. datasetInUse while a job of it has not ended. */
+export async function deleteDataset(db: Db, tenantId: string, id: string): Promise<void> {
+  await db.transaction(async (tx) => {
+    const locked = await tx.maybeOne(sql.type(z.object({ id: z.string() }))`
+      select id from datasets where tenant_id = ${tenantId} and id = ${id} for update`);
+    if (locked === null) throw datasetNotFound();
+    const running = await tx.oneFirst(sql.type(z.object({ count: z.number() }))`
+      select (select count(*) from training_jobs where tenant_id = ${tenantId} and dataset_id = ${id}
+          and status not in ('completed', 'failed', 'cancelled'))
+        + (select count(distinct j.id) from inference_jobs j
+            join inference_files f on f.tenant_id = j.tenant_id and f.inference_job_id = j.id
+            join audio_files a on a.tenant_id = f.tenant_id and a.id = f.audio_file_id
+          where j.tenant_id = ${tenantId} and a.dataset_id = ${id}
+            and j.status not in ('completed', 'failed', 'cancelled')) as count`);
+    if (running > 0)
+      throw datasetInUse(`${running} unfinished jobs use the dataset; cancel them or wait for them`);
+    // The sets first: the trigger that guards published annotations lets them go only once their set is gone, and
+    // the cascade by way of the audio files would meet them earlier.
+    await tx.query(sql.type(z.object({}))`
+      delete from annotation_sets where tenant_id = ${tenantId} and dataset_id = ${id}`);
+    await tx.query(sql.type(z.object({}))`delete from datasets where tenant_id = ${tenantId} and id = ${id}`);
+  });
+}
+
+async function refuseUsedTypes(db: Db, tenantId: string, id: string, names: string[]): Promise<void> {
+  const used = await db.anyFirst(sql.type(z.object({ artifact_type: z.string() }))`
+    select distinct artifact_type from annotations
+    where tenant_id = ${tenantId} and dataset_id = ${id} and artifact_type = any(${sql.array(names, "text")})
+    order by artifact_type`);
+  if (used.length > 0)
+    throw artifactTypeInUse(`Annotations of the dataset name these types: ${used.join(", ")}`);
+}
+
+/** Stored without absent members, so that jsonb and the schema above agree. */
+function stored(types: ArtifactTypes): { name: string; description: string | null }[] {
+  return types.map(({ name, description }) => ({ name, description: description ?? null }));
+}

@@ -1,0 +1,35 @@
+// Kinds of failure of the database, told apart by class and SQLSTATE, never by message text.
+import {
+  BackendTerminatedError,
+  BackendTerminatedUnexpectedlyError,
+  ConnectionError,
+  StatementTimeoutError,
+} from "slonik";
+
+// Classes 08 (connection), 53 (resources), 57P (shutdown, not yet started), and what the sockets say.
+const codes =
+  /^(08...|53...|57P0[123]|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)$/;
+
+/** The database is away or overloaded; the same call may succeed later. */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (
+      cause instanceof ConnectionError ||
+      cause instanceof BackendTerminatedError ||
+      cause instanceof BackendTerminatedUnexpectedlyError ||
+      cause instanceof StatementTimeoutError
+    )
+      return true;
+    if ("code" in cause && codes.test(String(cause.code))) return true;
+    if (cause instanceof AggregateError && cause.errors.some(isDatabaseUnavailable)) return true;
+  }
+  return false;
+}
+
+/** A write to the annotations of a published set: the trigger's own SQLSTATE. */
+export function isFrozen(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if ("code" in cause && cause.code === "PL001") return true;
+  }
+  return false;
+}

@@ -1,0 +1,126 @@
+// Files of an inference job: dataset audio, or uploads of the job's own that take the same three steps.
+import { sql } from "slonik";
+import { z } from "zod";
+import { inferenceFileNotFound, inferenceJobNotFound, jobStarted, quotaExceeded } from "../errors.ts";
+import { inferenceFileStatuses } from "../schemas/inference-file.ts";
+import type { ConfirmedAudio, NewUpload } from "./audio-file.ts";
+import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
+
+const maxFiles = 10_000;
+
+const row = z.object({
+  id: z.string(),
+  inference_job_id: z.string(),
+  audio_file_id: z.string().nullable(),
+  filename: z.string(),
+  content_type: z.string(),
+  size_bytes: z.number(),
+  checksum_sha256: z.string().nullable(),
+  object_key: z.string(),
+  status: z.enum(inferenceFileStatuses),
+  duration_ms: z.number().nullable(),
+  detection_count: z.number(),
+  error_message: z.string().nullable(),
+  created_at: z.number(),
+  started_at: z.number().nullable(),
+  completed_at: z.number().nullable(),
+});
+export type InferenceFileRow = z.infer<typeof row>;
+
+const columns = sql.fragment`id, inference_job_id, audio_file_id, filename, content_type, size_bytes,
+  checksum_sha256, object_key, status, duration_ms, detection_count, error_message, created_at, started_at,
+  completed_at`;
+const visible = sql.fragment`(status <> 'pending_upload' or upload_expires_at > now())`;
+
+/** Adds announced uploads to a job that has not been started. `objectKey` names the place after confirm. */
+export async function insertInferenceUploads(
+  db: Db,
+  tenantId: string,
+  jobId: string,
+  uploads: readonly (NewUpload & { objectKey: string })[],
+): Promise<readonly InferenceFileRow[]> {
+  return await db.transaction(async (tx) => {
+    await lockUnstarted(tx, tenantId, jobId);
+    const present = await tx.oneFirst(sql.type(z.object({ count: z.number() }))`
+      select count(*) as count from inference_files where tenant_id = ${tenantId} and inference_job_id = ${jobId}`);
+    if (present + uploads.length > maxFiles)
+      throw quotaExceeded(`An inference job takes at most ${maxFiles} files`);
+    const lines = uploads.map((upload) => ({
+      id: upload.id,
+      filename: upload.filename,
+      content_type: upload.contentType,
+      size_bytes: upload.sizeBytes,
+      checksum_sha256: upload.checksumSha256,
+      object_key: upload.objectKey,
+    }));
+    const rows = await tx.any(sql.type(row)`
+      insert into inference_files (id, tenant_id, inference_job_id, filename, content_type, size_bytes,
+        checksum_sha256, object_key, upload_expires_at)
+      select id, ${tenantId}, ${jobId}, filename, content_type, size_bytes, checksum_sha256, object_key,
+        now() + interval '24 hours'
+      from jsonb_to_recordset(${sql.jsonb(lines)}) as upload (id uuid, filename text, content_type text,
+        size_bytes bigint, checksum_sha256 text, object_key text)
+      returning ${columns}`);
+    const byId = new Map(rows.map((line) => [line.id, line]));
+    return uploads.map((upload) => byId.get(upload.id)!);
+  });
+}
+
+/** One page of a job's files, newest first. */
+export async function listInferenceFiles(
+  db: Db,
+  tenantId: string,
+  jobId: string,
+  query: PageRequest & { status?: (typeof inferenceFileStatuses)[number] },
+): Promise<Page<InferenceFileRow>> {
+  const status = query.status === undefined ? sql.fragment`true` : sql.fragment`status = ${query.status}`;
+  const from = sql.fragment`inference_files
+    where tenant_id = ${tenantId} and inference_job_id = ${jobId} and ${visible} and ${status}`;
+  return await selectPage(db, row, { columns, from }, query);
+}
+
+/** The file, or inferenceFileNotFound. */
+export async function oneInferenceFile(
+  db: Db,
+  tenantId: string,
+  jobId: string,
+  id: string,
+): Promise<InferenceFileRow> {
+  const found = await db.maybeOne(sql.type(row)`
+    select ${columns} from inference_files
+    where tenant_id = ${tenantId} and inference_job_id = ${jobId} and id = ${id} and ${visible}`);
+  if (found === null) throw inferenceFileNotFound();
+  return found;
+}
+
+/** The upload is there; the job counts it. jobStarted when the job went off without it. */
+export async function markInferenceFileUploaded(
+  db: Db,
+  tenantId: string,
+  jobId: string,
+  id: string,
+  audio: ConfirmedAudio,
+): Promise<InferenceFileRow> {
+  return await db.transaction(async (tx) => {
+    await lockUnstarted(tx, tenantId, jobId);
+    await tx.query(sql.type(z.object({}))`
+      update inference_files set status = 'queued', duration_ms = ${audio.durationMs},
+        checksum_sha256 = coalesce(${audio.checksumSha256}, checksum_sha256)
+      where tenant_id = ${tenantId} and inference_job_id = ${jobId} and id = ${id} and status = 'pending_upload'`);
+    await tx.query(sql.type(z.object({}))`
+      update inference_jobs set total_files = (
+        select count(*) from inference_files
+        where tenant_id = ${tenantId} and inference_job_id = ${jobId} and status = 'queued'
+      ) where tenant_id = ${tenantId} and id = ${jobId}`);
+    return await oneInferenceFile(tx, tenantId, jobId, id);
+  });
+}
+
+/** Keeps the job from being started until the transaction ends. */
+async function lockUnstarted(tx: Db, tenantId: string, jobId: string): Promise<void> {
+  const job = await tx.maybeOne(sql.type(z.object({ waiting: z.boolean() }))`
+    select status = 'pending' and start_requested_at is null as waiting
+    from inference_jobs where tenant_id = ${tenantId} and id = ${jobId} for update`);
+  if (job === null) throw inferenceJobNotFound();
+  if (!job.waiting) throw jobStarted();
+}

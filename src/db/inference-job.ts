@@ -1,0 +1,216 @@
+// Inference jobs as REST clients see them: created on dataset audio or empty, started, cancelled.
+import { sql } from "slonik";
+import { z } from "zod";
+import {
+  audioFileNotFound,
+  audioNotReady,
+  inferenceJobNotFound,
+  jobFinished,
+  modelInactive,
+  modelNotFound,
+  noFiles,
+  validationFailed,
+  valueError,
+} from "../errors.ts";
+import { type JobState, jobStatuses } from "../schemas/job.ts";
+import type { DetectConfig } from "../schemas/worker.ts";
+import { requireDataset } from "./dataset.ts";
+import { newId } from "./id.ts";
+import { insertJobEvent } from "./job-event.ts";
+import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
+
+/** Files for one pod. Fixed when the job is started, so that its shards never change. */
+const filesPerShard = 200;
+
+const row = z.object({
+  id: z.string(),
+  tenant_id: z.string(),
+  model_id: z.string(),
+  config: z.record(z.string(), z.unknown()),
+  status: z.enum(jobStatuses),
+  status_message: z.string().nullable(),
+  progress_percent: z.number(),
+  total_files: z.number(),
+  processed_files: z.number(),
+  failed_files: z.number(),
+  total_detections: z.number(),
+  error_message: z.string().nullable(),
+  platform_job_name: z.string().nullable(),
+  start_requested_at: z.number().nullable(),
+  created_at: z.number(),
+  started_at: z.number().nullable(),
+  completed_at: z.number().nullable(),
+});
+export type InferenceJobRow = z.infer<typeof row>;
+
+const columns = sql.fragment`id, tenant_id, model_id, config, status, status_message, progress_percent, total_files,
+  processed_files, failed_files, total_detections, error_message, platform_job_name, start_requested_at, created_at,
+  started_at, completed_at`;
+const nothing = z.object({});
+
+/** One page of the tenant's jobs, newest first. */
+export async function listInferenceJobs(
+  db: Db,
+  tenantId: string,
+  query: PageRequest & { status?: readonly JobState[]; model_id?: string },
+): Promise<Page<InferenceJobRow>> {
+  const status =
+    query.status === undefined
+      ? sql.fragment`true`
+      : sql.fragment`status = any(${sql.array([...query.status], "text")})`;
+  const model =
+    query.model_id === undefined ? sql.fragment`true` : sql.fragment`model_id = ${query.model_id}`;
+  const from = sql.fragment`inference_jobs where tenant_id = ${tenantId} and ${status} and ${model}`;
+  return await selectPage(db, row, { columns, from }, query);
+}
+
+/** The job, or inferenceJobNotFound. */
+export async function oneInferenceJob(db: Db, tenantId: string, id: string): Promise<InferenceJobRow> {
+  const found = await db.maybeOne(sql.type(row)`
+    select ${columns} from inference_jobs where tenant_id = ${tenantId} and id = ${id}`);
+  if (found === null) throw inferenceJobNotFound();
+  return found;
+}
+
+export interface NewInferenceJob {
+  readonly modelId: string;
+  readonly config: DetectConfig;
+  /** Without files or dataset the job waits for uploads and for its start. */
+  readonly audioFileIds: readonly string[] | null;
+  readonly datasetId: string | null;
+}
+
+/** Existence first, then the types in the configuration, then the state of model and files. */
+export async function insertInferenceJob(
+  db: Db,
+  tenantId: string,
+  job: NewInferenceJob,
+): Promise<InferenceJobRow> {
+  return await db.transaction(async (tx) => {
+    const model = await tx.maybeOne(sql.type(
+      z.object({ artifact_types: z.array(z.string()), usable: z.boolean() }),
+    )`
+      select artifact_types, is_active and archived_at is null as usable
+      from models where tenant_id = ${tenantId} and id = ${job.modelId} for share`);
+    if (model === null) throw modelNotFound();
+    const audio = await sourceFiles(tx, tenantId, job);
+    requireTypes(job.config, model.artifact_types);
+    if (!model.usable) throw modelInactive("The model is not active");
+    const busy = audio?.filter((file) => file.status !== "ready").length ?? 0;
+    if (busy > 0) throw audioNotReady(`${busy} of ${audio?.length} audio files are not ready`);
+    if (audio?.length === 0) throw noFiles("The dataset has no audio files that are ready");
+
+    const id = newId();
+    await tx.query(sql.type(nothing)`
+      insert into inference_jobs (id, tenant_id, model_id, config)
+      values (${id}, ${tenantId}, ${job.modelId}, ${sql.jsonb(job.config)})`);
+    await insertJobEvent(tx, tenantId, { kind: "inference", id, message: "The job was created" });
+    if (audio === null) return await oneInferenceJob(tx, tenantId, id);
+    const lines = audio.map((file) => ({ id: newId(), audio_file_id: file.id }));
+    await tx.query(sql.type(nothing)`
+      insert into inference_files (id, tenant_id, inference_job_id, audio_file_id, filename, content_type, size_bytes,
+        checksum_sha256, object_key, status, duration_ms)
+      select line.id, ${tenantId}, ${id}, a.id, a.filename, a.content_type, a.size_bytes, a.checksum_sha256,
+        'audio/' || a.tenant_id || '/' || a.id, 'queued', a.duration_ms
+      from jsonb_to_recordset(${sql.jsonb(lines)}) as line (id uuid, audio_file_id uuid)
+      join audio_files a on a.tenant_id = ${tenantId} and a.id = line.audio_file_id`);
+    return await startLocked(tx, tenantId, id);
+  });
+}
+
+const source = z.object({ id: z.string(), status: z.string() });
+
+/** The audio to search, locked against deletion; null when the job takes uploads of its own. */
+async function sourceFiles(
+  tx: Db,
+  tenantId: string,
+  job: NewInferenceJob,
+): Promise<readonly z.infer<typeof source>[] | null> {
+  if (job.datasetId !== null) {
+    await requireDataset(tx, tenantId, job.datasetId);
+    return await tx.any(sql.type(source)`
+      select id, status from audio_files
+      where tenant_id = ${tenantId} and dataset_id = ${job.datasetId} and status = 'ready' order by id for key share`);
+  }
+  if (job.audioFileIds === null) return null;
+  const ids = [...new Set(job.audioFileIds.map((id) => id.toLowerCase()))];
+  const found = await tx.any(sql.type(source)`
+    select id, status from audio_files
+    where tenant_id = ${tenantId} and id = any(${sql.array(ids, "uuid")}) and status <> 'expired'
+    order by id for key share`);
+  if (found.length < ids.length) throw audioFileNotFound();
+  return found;
+}
+
+function requireTypes(config: DetectConfig, known: readonly string[]): void {
+  const fault = (loc: (string | number)[]) =>
+    valueError(["body", "config", ...loc], "the model has no such artifact type");
+  const faults = [
+    ...(config.artifact_types ?? []).flatMap((type, i) =>
+      known.includes(type) ? [] : [fault(["artifact_types", i])],
+    ),
+    ...Object.keys(config.thresholds).flatMap((type) =>
+      known.includes(type) ? [] : [fault(["thresholds", type])],
+    ),
+  ];
+  if (faults.length > 0) throw validationFailed(faults);
+}
+
+/** Lets the job run with the files that it has. Harmless when it has been started; noFiles when it has none. */
+export async function startInferenceJob(db: Db, tenantId: string, id: string): Promise<InferenceJobRow> {
+  return await db.transaction(async (tx) => {
+    const job = await tx.maybeOne(sql.type(row)`
+      select ${columns} from inference_jobs where tenant_id = ${tenantId} and id = ${id} for update`);
+    if (job === null) throw inferenceJobNotFound();
+    if (job.status === "completed" || job.status === "failed" || job.status === "cancelled")
+      throw jobFinished(job.status);
+    if (job.start_requested_at !== null) return job;
+    return await startLocked(tx, tenantId, id);
+  });
+}
+
+/** Numbers the shards, leaves behind what was not uploaded, and lets the sweep see the job. */
+async function startLocked(tx: Db, tenantId: string, id: string): Promise<InferenceJobRow> {
+  await tx.query(sql.type(nothing)`
+    update inference_files set status = 'cancelled', error_message = 'It was not uploaded before the job was started',
+      completed_at = now()
+    where tenant_id = ${tenantId} and inference_job_id = ${id} and status = 'pending_upload'`);
+  const numbered = await tx.query(sql.type(nothing)`
+    update inference_files f set shard = n.place / ${filesPerShard}::int
+    from (
+      select id, (row_number() over (order by id) - 1)::int as place from inference_files
+      where tenant_id = ${tenantId} and inference_job_id = ${id} and status = 'queued'
+    ) n
+    where f.tenant_id = ${tenantId} and f.id = n.id`);
+  if (numbered.rowCount === 0) throw noFiles("The job has no uploaded and confirmed files");
+  return await tx.one(sql.type(row)`
+    update inference_jobs set start_requested_at = now(), total_files = ${numbered.rowCount},
+      shard_count = ${Math.ceil(numbered.rowCount / filesPerShard)}
+    where tenant_id = ${tenantId} and id = ${id}
+    returning ${columns}`);
+}
+
+/** Asks for the end of a job; one that was never started ends at once. jobFinished when it is too late. */
+export async function cancelInferenceJob(db: Db, tenantId: string, id: string): Promise<InferenceJobRow> {
+  return await db.transaction(async (tx) => {
+    const changed = await tx.maybeOne(sql.type(row)`
+      update inference_jobs set
+        status = case when start_requested_at is null then 'cancelled' else 'cancelling' end,
+        completed_at = case when start_requested_at is null then now() end,
+        cancel_requested_at = now(), status_message = 'Cancellation was requested'
+      where tenant_id = ${tenantId} and id = ${id} and status in ('pending', 'queued', 'running')
+      returning ${columns}`);
+    if (changed === null) {
+      const job = await oneInferenceJob(tx, tenantId, id);
+      if (job.status === "completed" || job.status === "failed") throw jobFinished(job.status);
+      return job;
+    }
+    await insertJobEvent(tx, tenantId, { kind: "inference", id, message: "Cancellation was requested" });
+    if (changed.status === "cancelled") {
+      await tx.query(sql.type(nothing)`
+        update inference_files set status = 'cancelled', completed_at = now()
+        where tenant_id = ${tenantId} and inference_job_id = ${id} and status in ('pending_upload', 'queued')`);
+    }
+    return changed;
+  });
+}

@@ -1,0 +1,44 @@
+// What happened to a job, as sentences for people. Written here for REST actions, by the operator for the rest.
+import { sql } from "slonik";
+import { z } from "zod";
+import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
+
+const row = z.object({
+  id: z.number(),
+  created_at: z.number(),
+  level: z.enum(["info", "warning", "error"]),
+  type: z.enum(["status", "message", "metrics"]),
+  message: z.string(),
+  data: z.record(z.string(), z.unknown()),
+});
+export type JobEventRow = z.infer<typeof row>;
+
+/** Adds a status event. */
+export async function insertJobEvent(
+  db: Db,
+  tenantId: string,
+  event: { kind: "training" | "inference"; id: string; message: string },
+): Promise<void> {
+  await db.query(sql.type(z.object({}))`
+    insert into job_events (tenant_id, job_kind, job_id, level, type, message)
+    values (${tenantId}, ${event.kind}, ${event.id}, 'info', 'status', ${event.message})`);
+}
+
+/** One page of a job's events, newest first. */
+export async function listJobEvents(
+  db: Db,
+  tenantId: string,
+  jobId: string,
+  request: PageRequest,
+): Promise<Page<JobEventRow>> {
+  return await selectPage(
+    db,
+    row,
+    {
+      columns: sql.fragment`id, created_at, level, type, message, data`,
+      from: sql.fragment`job_events where tenant_id = ${tenantId} and job_id = ${jobId}`,
+      order: sql.fragment`id desc`,
+    },
+    request,
+  );
+}

@@ -1,0 +1,133 @@
+// Every error that a client can be told, as one type with one factory per code. Thrown by src/api and src/db, made into
+// an answer in one place, src/api/middleware/answer-errors.ts. Tell them apart by `code`, never by message text.
+
+export interface ValidationItem {
+  /** Where: body, path, query or header, then the way down. */
+  readonly loc: readonly (string | number)[];
+  readonly msg: string;
+  readonly type: string;
+}
+
+interface AppErrorOptions {
+  readonly code: string;
+  readonly status: number;
+  readonly message: string;
+  readonly hint?: string;
+  /** Only 422: all faults of the request. */
+  readonly items?: readonly ValidationItem[];
+  /** Every precondition that failed, when there can be several. */
+  readonly errors?: readonly { code: string; message: string }[];
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly cause?: unknown;
+}
+
+export class AppError extends Error {
+  override name = "AppError";
+  readonly code: string;
+  readonly status: number;
+  /** Whether the message is meant for the client; if not, it gets a general sentence. */
+  readonly expose: boolean;
+  readonly hint: string | undefined;
+  readonly items: readonly ValidationItem[] | undefined;
+  readonly errors: readonly { code: string; message: string }[] | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(options: AppErrorOptions) {
+    super(options.message, { cause: options.cause });
+    this.code = options.code;
+    this.status = options.status;
+    this.expose = options.status < 500 || options.status === 503;
+    this.hint = options.hint;
+    this.items = options.items;
+    this.errors = options.errors;
+    this.headers = options.headers ?? {};
+  }
+}
+
+const error = (status: number, code: string, message: string, more: Partial<AppErrorOptions> = {}) =>
+  new AppError({ ...more, status, code, message });
+
+// 400, 413, 415: the request as such.
+export const invalidRequest = (what: string) =>
+  error(400, "invalid_request", `Invalid request format: ${what}`);
+export const bodyTooLarge = (maxBytes: number) =>
+  error(413, "body_too_large", `The request body must not be larger than ${maxBytes} bytes`, {
+    headers: { Connection: "close" },
+  });
+export const unsupportedMediaType = () =>
+  error(415, "unsupported_media_type", "The request body must be JSON: Content-Type: application/json");
+
+// 401, 403: who asks. The texts are promised: the same for every way in which a key is not valid.
+const challenge = { headers: { "WWW-Authenticate": "APIKey" } };
+export const invalidApiKey = () => error(401, "invalid_api_key", "Invalid or missing API key", challenge);
+export const expiredApiKey = () => error(401, "api_key_expired", "API key expired", challenge);
+export const tenantSuspended = () => error(403, "tenant_suspended", "This account is suspended");
+
+// 404, 405. What belongs to another tenant is not found, with the same words as what never was.
+export const routeNotFound = () => error(404, "route_not_found", "Not Found");
+export const methodNotAllowed = (allow: readonly string[]) =>
+  error(405, "method_not_allowed", "Method Not Allowed", { headers: { Allow: allow.join(", ") } });
+export const apiKeyNotFound = () => error(404, "api_key_not_found", "API key not found");
+export const datasetNotFound = () => error(404, "dataset_not_found", "Dataset not found");
+export const audioFileNotFound = () => error(404, "audio_file_not_found", "Audio file not found");
+export const annotationSetNotFound = () => error(404, "annotation_set_not_found", "Annotation set not found");
+export const annotationNotFound = () => error(404, "annotation_not_found", "Annotation not found");
+export const trainingJobNotFound = () => error(404, "training_job_not_found", "Training job not found");
+export const modelNotFound = () => error(404, "model_not_found", "Model not found");
+export const inferenceJobNotFound = () => error(404, "inference_job_not_found", "Inference job not found");
+export const inferenceFileNotFound = () => error(404, "inference_file_not_found", "Inference file not found");
+
+// 409: a good request at the wrong time.
+const conflict = (code: string) => (message: string) => error(409, code, message);
+export const datasetInUse = conflict("dataset_in_use");
+export const artifactTypeInUse = conflict("artifact_type_in_use");
+export const audioInUse = conflict("audio_in_use");
+export const audioNotReady = conflict("audio_not_ready");
+export const uploadNotFound = conflict("upload_not_found");
+export const uploadMismatch = conflict("upload_mismatch");
+export const unsupportedAudio = conflict("unsupported_audio");
+export const annotationSetPublished = () =>
+  conflict("annotation_set_published")("The annotation set is published and cannot be changed");
+export const jobFinished = (status: string) => conflict("job_finished")(`The job has already ${status}`);
+export const jobStarted = () => conflict("job_started")("The job has been started and takes no more files");
+export const noFiles = conflict("no_files");
+export const modelInactive = conflict("model_inactive");
+export const modelArchived = conflict("model_archived");
+
+export const preconditions = {
+  annotationSetNotPublished: "annotation_set_not_published",
+  embeddingsNotReady: "embeddings_not_ready",
+  notEnoughAudio: "not_enough_audio",
+  noAnnotations: "no_annotations",
+} as const;
+
+/** The status of a failed precondition of training: the one place that decides it (design 2.1). */
+const preconditionStatus = 409;
+
+/** All preconditions that failed, in one answer. */
+export const preconditionsFailed = (errors: readonly { code: string; message: string }[]) =>
+  error(
+    preconditionStatus,
+    errors[0]?.code ?? "precondition_failed",
+    errors.map(({ message }) => message).join("; "),
+    { errors },
+  );
+
+// 422: all faults of the request at once.
+export const validationFailed = (items: readonly ValidationItem[]) =>
+  error(422, "validation_failed", "The request has invalid fields", { items });
+
+/** One fault that only the database can know. `msg` is a clause: "Value error, <msg>". */
+export const valueError = (loc: readonly (string | number)[], msg: string): ValidationItem => ({
+  loc,
+  msg: `Value error, ${msg}`,
+  type: "value_error",
+});
+
+// 429, 503: later.
+export const quotaExceeded = (message: string) => error(429, "quota_exceeded", message);
+export const unavailable = (what: string, cause?: unknown) =>
+  error(503, "unavailable", `The ${what} cannot be reached at the moment; try again shortly`, {
+    headers: { "Retry-After": "2" },
+    cause,
+  });

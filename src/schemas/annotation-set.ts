@@ -1,0 +1,75 @@
+// Annotation sets in REST (interface specification 2.5, 2.9, 3.1; design 2.4, 2.6).
+import { z } from "zod";
+import { annotation } from "./annotation.ts";
+import { count, id, pageQuery, time } from "./rest.ts";
+
+export const annotationSetStatuses = ["draft", "published"] as const;
+
+const members = {
+  id: id("Id of the set"),
+  dataset_id: id("Dataset whose audio it labels"),
+  version: z.int().min(1).describe("Number within the dataset, never used again"),
+  status: z.enum(annotationSetStatuses).describe("A published set never changes"),
+  total_annotations: count("Annotations in it"),
+  total_positive_duration_ms: count("Sum of their lengths, in milliseconds; overlaps count twice"),
+  annotations_by_type: z.record(z.string(), z.int()).describe("How many of each type"),
+  created_at: time("When it was made"),
+  published_at: time("When it was published").nullable(),
+};
+
+export const annotationSet = z.object(members).meta({ id: "AnnotationSet" });
+
+export const annotationSetDetail = z
+  .object({ ...members, annotations: z.array(annotation).describe("By audio file, start and id") })
+  .meta({ id: "AnnotationSetDetail" });
+
+export const createAnnotationSetBody = z
+  .object({
+    from_annotation_set_id: id("Set of the same dataset whose annotations are copied").nullish(),
+  })
+  .meta({ id: "CreateAnnotationSet" });
+
+export const listAnnotationSetsQuery = z.object({
+  ...pageQuery,
+  status: z.enum(annotationSetStatuses).optional().describe("Only sets with this status"),
+});
+
+export const exportQuery = z.object({
+  flavor: z
+    .enum(["full", "import"])
+    .default("full")
+    .describe("`import` leaves out completed_by: the tool refuses a file with a user that it does not know"),
+  audio: z
+    .enum(["url", "key"])
+    .default("url")
+    .describe("What data.audio holds: a signed URL for 24 hours, or the audio file's id and name"),
+});
+
+/** The label tool's document (interface specification 2.9). */
+export const labelExport = z
+  .object({
+    tasks: z.array(
+      z.object({
+        id: z.int(),
+        data: z.record(z.string(), z.unknown()),
+        annotations: z.array(
+          z.object({
+            id: z.int(),
+            result: z.array(
+              z.object({
+                id: z.string(),
+                value: z.record(z.string(), z.unknown()),
+                from_name: z.string(),
+                to_name: z.string(),
+                type: z.string(),
+              }),
+            ),
+            completed_by: z.int().optional(),
+            was_cancelled: z.boolean(),
+            ground_truth: z.boolean(),
+          }),
+        ),
+      }),
+    ),
+  })
+  .meta({ id: "LabelToolExport" });

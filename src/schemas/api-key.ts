@@ -1,0 +1,34 @@
+// API keys in REST (interface specification 2.7, 4.9 to 4.11).
+import { z } from "zod";
+import { id, time } from "./rest.ts";
+
+const members = {
+  id: id("Id of the key"),
+  name: z.string().describe("What the key is for"),
+  key_prefix: z.string().length(8).describe("First 8 characters of the key"),
+  scopes: z.array(z.string()).describe("Always empty: a key opens everything of its tenant"),
+  created_at: time("When the key was made"),
+  expires_at: time("When it stops working; null: never").nullable(),
+  last_used_at: time("When it was last used, to the minute; null: never").nullable(),
+};
+
+export const apiKey = z.object(members).meta({ id: "ApiKey" });
+
+export const createdApiKey = z
+  .object({ ...members, key: z.string().describe("The key itself, shown only now") })
+  .meta({ id: "CreatedApiKey" });
+
+export const createApiKeyBody = z
+  .object({
+    name: z
+      .string()
+      .min(1)
+      .max(255)
+      .describe("What the key is for")
+      .meta({ examples: ["build server"] }),
+    expires_at: z.iso
+      .datetime({ offset: true })
+      .nullish()
+      .describe("When it shall stop working, in the future, with offset; absent: never"),
+  })
+  .meta({ id: "CreateApiKey" });

@@ -1,0 +1,59 @@
+// Datasets in REST (interface specification 2.8; design 2.2).
+import { z } from "zod";
+import { artifactTypeName } from "./primitives.ts";
+import { count, id, pageQuery, time } from "./rest.ts";
+
+const name = z
+  .string()
+  .min(1)
+  .max(255)
+  .describe("Name for people; need not be unique")
+  .meta({ examples: ["Studio takes"] });
+const description = z.string().max(2000).nullable().describe("What is in it");
+
+export const artifactType = z
+  .object({
+    name: artifactTypeName,
+    description: z.string().max(2000).nullish().describe("How it sounds"),
+  })
+  .describe("A kind of artifact that annotations of this dataset may name");
+
+const artifactTypes = z
+  .array(artifactType)
+  .max(64)
+  .refine((types) => new Set(types.map((type) => type.name.toLowerCase())).size === types.length, {
+    error: "artifact type names must differ by more than upper and lower case",
+  })
+  .describe("Artifact types of the dataset; names are unique, whatever their case");
+
+export const dataset = z
+  .object({
+    id: id("Id of the dataset"),
+    tenant_id: id("Tenant that owns it"),
+    name,
+    description,
+    artifact_types: z.array(z.object({ name: z.string(), description: z.string().nullable() })),
+    audio_file_count: count("Audio files in it, pending uploads included"),
+    total_duration_ms: count("Length of the files that training can use, in milliseconds"),
+    embedded_audio_file_count: count("Files that training can use"),
+    created_at: time("When it was made"),
+    updated_at: time("When it was last changed"),
+  })
+  .meta({ id: "Dataset" });
+
+export const createDatasetBody = z
+  .object({ name, description: description.optional(), artifact_types: artifactTypes.default([]) })
+  .meta({ id: "CreateDataset" });
+
+export const updateDatasetBody = z
+  .object({
+    name: name.optional(),
+    description: description.optional(),
+    artifact_types: artifactTypes.optional(),
+  })
+  .meta({ id: "UpdateDataset" });
+
+export const listDatasetsQuery = z.object({
+  ...pageQuery,
+  name: z.string().max(255).optional().describe("Only datasets whose name contains this"),
+});
