@@ -1,0 +1,95 @@
+# Posteriors of one class -> boxes (start, end, score). A box ends where the posterior has fallen to half of the box's own
+# peak, so that faint and strong events get the same edges and no global frame threshold decides. Then the edges snap to
+# the onset and offset outputs. Called by model/detector.py and training/evaluation.py.
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.ndimage import median_filter
+
+from ..features.spec import HOP_MS
+from .profile import WIDENED_MS, Profile
+
+LOWEST = 0.08  # no candidate under this posterior
+FALL = 0.45  # edges lie where the posterior falls under this share of the peak
+
+
+@dataclass(frozen=True)
+class Box:
+    """An event candidate; score is uncalibrated, 0..1."""
+
+    start_ms: float
+    end_ms: float
+    score: float
+
+
+@dataclass(frozen=True)
+class Posteriors:
+    """Of one class, each (T,)."""
+
+    presence: np.ndarray
+    onset: np.ndarray
+    offset: np.ndarray
+
+
+def runs(flags: np.ndarray) -> list[tuple[int, int]]:
+    """(first, one past last) of each stretch of True."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(np.int8)))
+    return list(zip(edges[::2].tolist(), edges[1::2].tolist()))
+
+
+def smoothing_frames(profile: Profile) -> int:
+    """Odd length of the median filter: a third of a short event, at most 150 ms."""
+    frames = int(min(15, profile.short_ms / HOP_MS / 3))
+    return frames if frames % 2 else max(1, frames - 1)
+
+
+def spans(p: np.ndarray, gap: int) -> list[tuple[int, int]]:
+    """Frames of the candidates: stretches above LOWEST, cut at FALL of their own peak, joined over `gap` frames."""
+    out: list[tuple[int, int]] = []
+    for first, last in runs(p >= LOWEST):
+        peak = p[first:last].max()
+        for a, b in runs(p[first:last] >= FALL * peak):
+            out.append((first + a, first + b))
+    joined: list[tuple[int, int]] = []
+    for first, last in out:
+        if joined and first - joined[-1][1] <= gap:
+            here, before = p[first:last].max(), p[joined[-1][0] : joined[-1][1]].max()
+            if min(here, before) >= FALL * max(here, before):
+                joined[-1] = (joined[-1][0], last)
+                continue
+        joined.append((first, last))
+    return joined
+
+
+def snap(curve: np.ndarray, at: int, reach: int) -> int:
+    """The strongest frame of an onset or offset curve near `at`, or `at` when the curve says nothing."""
+    low = max(0, at - reach)
+    part = curve[low : at + reach + 1]
+    best = int(part.argmax()) if len(part) else 0
+    return low + best if len(part) and part[best] >= 0.25 else at
+
+
+def score_of(p: np.ndarray) -> float:
+    """Mean of the upper half of the frames."""
+    top = np.sort(p)[len(p) // 2 :]
+    return float(top.mean())
+
+
+def boxes_of(posteriors: Posteriors, profile: Profile, merge_gap_ms: float | None = None) -> list[Box]:
+    """All candidates of one class in order of time; the caller thresholds them."""
+    size = smoothing_frames(profile)
+    p = median_filter(posteriors.presence, size) if size > 1 else posteriors.presence
+    gap_ms = min(profile.gap_ms / 2, profile.median_ms / 2, 200) if merge_gap_ms is None else merge_gap_ms
+    reach = 3 if profile.impulsive else int(min(15, max(4, profile.median_ms / HOP_MS / 4)))
+    boxes: list[Box] = []
+    for first, last in spans(p, int(gap_ms / HOP_MS)):
+        score = score_of(p[first:last])
+        start, end = snap(posteriors.onset, first, reach), snap(posteriors.offset, last, reach)
+        if end <= start:
+            start, end = first, last
+        a, b = start * HOP_MS + profile.start_shift_ms, end * HOP_MS + profile.end_shift_ms
+        if profile.median_ms < WIDENED_MS:  # the labels were widened for training: give the real length back
+            middle, half = (first + last) / 2 * HOP_MS, profile.median_ms / 2
+            a, b = middle - half, middle + half
+        boxes.append(Box(max(0.0, a), max(a + 1, b, 1.0), score))
+    return boxes

@@ -1,0 +1,46 @@
+# Confidence and threshold of one class from the boxes of the validation part. With few events both stay near their
+# neutral values. Pure, numpy only. Called by training/evaluation.py; confidence() also by the detector.
+import numpy as np
+
+PRIOR_EVENTS = 8  # a threshold is as much its neutral value as this many events would weigh
+NEUTRAL = 0.5
+
+
+def logit(p: np.ndarray | float) -> np.ndarray:
+    p = np.clip(p, 1e-4, 1 - 1e-4)
+    return np.log(p / (1 - p))
+
+
+def confidence(score: np.ndarray | float, slope: float, offset: float) -> np.ndarray:
+    """Probability that a box of this score is right."""
+    return 1 / (1 + np.exp(-(slope * logit(score) + offset)))
+
+
+def fit_confidence(scores: np.ndarray, right: np.ndarray) -> tuple[float, float]:
+    """Logistic regression on the logit of the score, drawn to the identity (slope 1, offset 0): Newton steps."""
+    if not len(scores):
+        return 1.0, 0.0
+    x = np.stack([logit(scores), np.ones(len(scores))], 1)
+    w, prior = np.array([1.0, 0.0]), np.array([1.0, 0.0])
+    strength = np.diag([4.0, 1.0])
+    for _ in range(30):
+        p = 1 / (1 + np.exp(-x @ w))
+        gradient = x.T @ (p - right) + strength @ (w - prior)
+        hessian = (x * (p * (1 - p))[:, None]).T @ x + strength
+        w = w - np.linalg.solve(hessian, gradient)
+    return float(np.clip(w[0], 0.2, 5)), float(np.clip(w[1], -4, 4))
+
+
+def best_threshold(confidences: np.ndarray, right: np.ndarray, events: int) -> float:
+    """The threshold of the best F1 (the middle of the best plateau), shrunk to 0.5 when events are few."""
+    if not len(confidences) or not events:
+        return NEUTRAL
+    grid = np.linspace(0.05, 0.95, 91)
+    f1 = []
+    for threshold in grid:
+        kept = confidences >= threshold
+        hits = int(right[kept].sum())
+        f1.append(2 * hits / (kept.sum() + events))
+    good = grid[np.array(f1) >= max(f1) - 1e-9]
+    best = float(good[len(good) // 2])
+    return (events * best + PRIOR_EVENTS * NEUTRAL) / (events + PRIOR_EVENTS)

@@ -1,0 +1,53 @@
+# What the training labels say about an artifact type: how long it lasts, how close two of them come, where its threshold
+# lies. Made by the trainer (training/profiles.py), kept in card.json, used by boxes.py wherever events are made.
+from dataclasses import asdict, dataclass, replace
+
+import numpy as np
+
+from ..features.spec import HOP_MS
+
+IMPULSIVE_MS = 60  # a type whose median label is shorter is scored and refined as a point in time
+WIDENED_MS = 30  # training widens shorter labels to this
+
+
+@dataclass(frozen=True)
+class Profile:
+    """One artifact type as the detector treats it."""
+
+    name: str
+    median_ms: float
+    short_ms: float  # 10th percentile of the durations
+    gap_ms: float  # 5th percentile of the pauses between two of them
+    support: int  # labels seen in training
+    threshold: float = 0.5
+    slope: float = 1.0  # confidence = sigmoid(slope * logit(score) + offset)
+    offset: float = 0.0
+    start_shift_ms: float = 0.0  # systematic error of the boxes' edges, measured on validation
+    end_shift_ms: float = 0.0
+
+    @property
+    def impulsive(self) -> bool:
+        return self.median_ms <= IMPULSIVE_MS
+
+    def as_json(self) -> dict:
+        return asdict(self)
+
+    def with_values(self, **values: float) -> "Profile":
+        return replace(self, **values)
+
+
+def profile_of(name: str, labels: list[list[tuple[int, int]]]) -> Profile:
+    """`labels` holds (start_ms, end_ms) of this type, one list per file."""
+    durations = [max(1, end - start) for file in labels for start, end in file]
+    gaps = []
+    for file in labels:
+        ordered = sorted(file)
+        gaps += [max(0, b[0] - a[1]) for a, b in zip(ordered, ordered[1:])]
+    median = float(np.median(durations)) if durations else 100.0
+    return Profile(
+        name=name,
+        median_ms=median,
+        short_ms=float(np.quantile(durations, 0.1)) if durations else float(HOP_MS),
+        gap_ms=float(np.quantile(gaps, 0.05)) if len(gaps) >= 5 else median,
+        support=len(durations),
+    )

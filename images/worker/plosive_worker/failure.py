@@ -1,0 +1,33 @@
+# How a worker fails: one exception with a code, a message and a hint, and the exit code that belongs to it.
+# The codes are the contract with the operator (src/schemas/worker.ts, exitCodes). Raised anywhere, caught in __main__.py.
+EXIT_CODES = {
+    "ok": 0,
+    "bad_manifest": 64,
+    "unusable_audio": 65,
+    "input_missing": 66,
+    "internal": 70,
+    "gpu_out_of_memory": 71,
+    "temporary": 75,
+    "interrupted": 75,
+    "forbidden": 77,
+}
+
+
+class WorkerFailure(Exception):
+    """Ends the pod with the exit code of `code`."""
+
+    def __init__(self, code: str, message: str, hint: str | None = None, item: str | None = None):
+        super().__init__(message)
+        self.code, self.message, self.hint, self.item = code, message, hint, item
+
+    @property
+    def exit_code(self) -> int:
+        return EXIT_CODES[self.code]
+
+
+class ItemFailure(Exception):
+    """One audio file that cannot be used; the shard goes on."""
+
+    def __init__(self, code: str, message: str):
+        super().__init__(message)
+        self.code, self.message = code, message

@@ -1,0 +1,67 @@
+# What the features are, in which order, and the hash that names them. Everything that changes a stored number is in
+# here, so that training refuses mixed sets and detection refuses a model of another spec.
+import hashlib
+import json
+from dataclasses import dataclass
+
+ID = "dsp-mr1"
+REVISION = 1  # raise it when the arithmetic changes while the constants stay
+HOP_MS = 10
+FRAMES_PER_SECOND = 100
+BASE_RATE = 24_000
+
+MEL_BANDS, MEL_WINDOW = 64, 512  # 21 ms
+SHORT_BANDS, SHORT_WINDOW, SHORT_HOP, SHORT_FFT = 24, 120, 60, 128  # 5 ms every 2.5 ms: max and range
+LONG_RATE, LONG_WINDOW = 3_000, 256  # 85 ms
+LONG_EDGES_HZ = (0, 20, 45, 56, 68, 90, 110, 132, 180, 260, 420, 700, 1400)
+TONE_EDGES_HZ = (40, 70, 92, 132, 190, 260, 500)
+REPEAT_RATE = 6_000
+LPC_ORDER = 20
+
+# (name, is it a level): levels move with the gain of the recording and are read against the file's own percentiles
+SAMPLE_FEATURES = (
+    ("peak", True), ("rms", True), ("crest", False), ("residual_peak", False), ("residual_kurtosis", False),
+    ("residual_level", True), ("prediction_gain", False), ("residual_peak_to_signal", False), ("flat_run", False),
+    ("top_share", False), ("rail_share", False), ("crest_30ms", False), ("zero_run", False), ("hold_run", False),
+    ("quiet_share", False), ("drop_from_before", False), ("drop_from_after", False), ("rise_from_before", False),
+    ("rise_from_after", False), ("range_in_frame", False), ("dc", False), ("zero_crossings", False),
+    ("low_ratio", False), ("high_ratio", False), ("flux", False), ("centroid", False), ("rolloff", False),
+    ("flatness", False), ("jump", False), ("bend", False), ("slope_kurtosis", False), ("periodicity", False),
+    ("self_repeat", False), ("skew", False), ("infrasound", True), ("level_in_context", False),
+    ("residual_burst", False), ("bend_burst", False), ("low_peak", True), ("rail_count", False),
+)  # fmt: skip
+
+STATS = (0.1, 0.5, 0.9)  # per-file quantiles of each feature, stored beside the frames
+
+
+def feature_names() -> list[tuple[str, bool]]:
+    """(name, is level) of each column."""
+    names = [(f"mel_{i:02d}", True) for i in range(MEL_BANDS)]
+    names += [(f"short_max_{i:02d}", True) for i in range(SHORT_BANDS)]
+    names += [(f"short_range_{i:02d}", False) for i in range(SHORT_BANDS)]
+    names += [(f"long_{low}_{high}", True) for low, high in zip(LONG_EDGES_HZ, LONG_EDGES_HZ[1:])]
+    names += [(f"tone_{low}_{high}", False) for low, high in zip(TONE_EDGES_HZ, TONE_EDGES_HZ[1:])]
+    names += [(f"steady_{low}_{high}", False) for low, high in zip(TONE_EDGES_HZ, TONE_EDGES_HZ[1:])]
+    return names + list(SAMPLE_FEATURES)
+
+
+NAMES = tuple(name for name, _ in feature_names())
+IS_LEVEL = tuple(level for _, level in feature_names())
+DIMS = len(NAMES)
+
+
+@dataclass(frozen=True)
+class FeatureSpec:
+    """Names an embedding set: same id and hash, same numbers."""
+
+    id: str
+    hash: str
+    dims: int = DIMS
+    hop_ms: int = HOP_MS
+
+
+def own_spec() -> FeatureSpec:
+    """The spec that this code computes."""
+    constants = {k: v for k, v in globals().items() if k.isupper() and isinstance(v, (int, str, tuple))}
+    text = json.dumps(constants, sort_keys=True, separators=(",", ":"))
+    return FeatureSpec(ID, hashlib.sha256(text.encode()).hexdigest()[:32])

@@ -1,0 +1,101 @@
+# Feature groups A to C: log-mel, short-window bands, long-window low and tonal bands. Called by block.py with one
+# channel at 24 kHz (y) or 3 kHz (z) that has `margin` samples before the first frame and at least as many after the last.
+from functools import lru_cache
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from scipy.fft import rfft
+
+from . import spec
+
+FLOOR = 1e-11  # power of -110 dBFS: under 16-bit quantisation noise, so that digital silence stands apart
+
+
+def log_power(x: np.ndarray) -> np.ndarray:
+    return np.log10(x + FLOOR)
+
+
+def power_spectra(x: np.ndarray, starts: np.ndarray, window: int, nfft: int) -> np.ndarray:
+    """Hann power spectra of the windows at `starts`, (len(starts), nfft // 2 + 1); a full-scale sine sums to about 0.5."""
+    taper = np.hanning(window + 2)[1:-1].astype(np.float32)
+    frames = sliding_window_view(x, window)[starts] * taper
+    bins = rfft(frames, nfft, axis=1)
+    return (bins.real**2 + bins.imag**2) * np.float32(2 / (nfft * (taper**2).sum()))
+
+
+@lru_cache
+def mel_matrix(bands: int, nfft: int, rate: int) -> np.ndarray:
+    """Triangles on the mel scale up to half the rate, (nfft // 2 + 1, bands); each reaches at least its nearest bin."""
+    top = 2595 * np.log10(1 + rate / 2 / 700)
+    edges = 700 * (10 ** (np.linspace(0, top, bands + 2) / 2595) - 1)
+    hertz = np.arange(nfft // 2 + 1) * rate / nfft
+    low, mid, high = edges[:-2], edges[1:-1], edges[2:]
+    up = (hertz[:, None] - low) / (mid - low)
+    down = (high - hertz[:, None]) / (high - mid)
+    weights = np.maximum(0, np.minimum(up, down))
+    nearest = np.abs(hertz[:, None] - mid).argmin(0)
+    weights[nearest, np.arange(bands)] = np.maximum(weights[nearest, np.arange(bands)], 0.5)
+    return weights.astype(np.float32)
+
+
+@lru_cache
+def edge_matrix(edges: tuple[int, ...], nfft: int, rate: int) -> np.ndarray:
+    """One column per band between neighbouring edges, (nfft // 2 + 1, bands)."""
+    hertz = np.arange(nfft // 2 + 1) * rate / nfft
+    low, high = np.array(edges[:-1]), np.array(edges[1:])
+    return ((hertz[:, None] >= low) & (hertz[:, None] < high)).astype(np.float32)
+
+
+def mel_and_shape(y: np.ndarray, margin: int, frames: int) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Group A (T, 64), and the shape of the same spectra for group D."""
+    hop = spec.BASE_RATE // spec.FRAMES_PER_SECOND
+    window = spec.MEL_WINDOW
+    starts = margin + hop // 2 - window // 2 + hop * np.arange(-1, frames)  # one earlier for the flux
+    power = power_spectra(y, starts, window, window)
+    hertz = np.arange(power.shape[1], dtype=np.float32) * spec.BASE_RATE / window
+    total = power.sum(1) + FLOOR
+    mel = log_power(power @ mel_matrix(spec.MEL_BANDS, window, spec.BASE_RATE))
+    rolled = np.cumsum(power, 1) >= 0.85 * total[:, None]
+    shape = {
+        "low_ratio": np.log10((power[:, hertz < 150].sum(1) + FLOOR) / total),
+        "high_ratio": np.log10((power[:, hertz > 4000].sum(1) + FLOOR) / total),
+        "centroid": np.log10((power @ hertz + 50 * FLOOR) / total + 50),
+        "rolloff": np.log10(hertz[rolled.argmax(1)] + 50),
+        "flatness": mel.mean(1) - np.log10((10**mel).mean(1)),
+    }
+    shape = {name: values[1:] for name, values in shape.items()}
+    shape["flux"] = np.maximum(0, np.diff(mel, axis=0)).mean(1)
+    return mel[1:], shape
+
+
+def short_bands(y: np.ndarray, margin: int, frames: int) -> np.ndarray:
+    """Group B: max and range of 24 bands over 5 ms windows, (T, 48)."""
+    count = spec.BASE_RATE // spec.FRAMES_PER_SECOND // spec.SHORT_HOP
+    starts = margin - spec.SHORT_HOP // 2 + spec.SHORT_HOP * np.arange(-1, frames * count + 1)
+    power = power_spectra(y, starts, spec.SHORT_WINDOW, spec.SHORT_FFT)
+    bands = log_power(power @ mel_matrix(spec.SHORT_BANDS, spec.SHORT_FFT, spec.BASE_RATE))
+    own = bands[1:-1].reshape(frames, count, -1)
+    lowest = np.minimum(own.min(1), np.minimum(bands[:-2:count], bands[count + 1 :: count]))
+    highest = own.max(1)
+    return np.concatenate([highest, highest - lowest], 1)
+
+
+def long_bands(z: np.ndarray, margin: int, frames: int) -> np.ndarray:
+    """Group C: 12 low bands, then how tonal and how steady six of them are, (T, 24)."""
+    hop, window = spec.LONG_RATE // spec.FRAMES_PER_SECOND, spec.LONG_WINDOW
+    back = 8  # frames: steadiness compares with 80 ms before
+    starts = margin + hop // 2 - window // 2 + hop * np.arange(-back, frames)
+    power = power_spectra(z, starts, window, 2 * window)
+    bands = log_power(power @ edge_matrix(spec.LONG_EDGES_HZ, 2 * window, spec.LONG_RATE))
+    tone, steady = [], []
+    root = np.sqrt(power)
+    step = spec.LONG_RATE / (2 * window)
+    for low, high in zip(spec.TONE_EDGES_HZ, spec.TONE_EDGES_HZ[1:]):
+        part = power[:, int(np.ceil(low / step)) : int(np.ceil(high / step))]
+        tone.append(log_power(part.max(1)) - log_power(part.mean(1)))
+        part = root[:, int(np.ceil(low / step)) : int(np.ceil(high / step))]
+        now, before = part[back:], part[:-back]
+        energy = np.sqrt((now**2).sum(1) * (before**2).sum(1)) + 1e-9
+        balance = np.minimum((now**2).sum(1), (before**2).sum(1)) / (np.maximum((now**2).sum(1), (before**2).sum(1)) + FLOOR)
+        steady.append((now * before).sum(1) / energy * np.sqrt(balance))
+    return np.concatenate([bands[back:], np.stack(tone, 1)[back:], np.stack(steady, 1)], 1)

@@ -1,0 +1,41 @@
+# Any stream of decoded blocks -> stream of feature blocks, in bounded memory. Called by audio/extraction.py.
+# The result does not depend on how the decoder cut the stream.
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from . import spec
+from .block import MARGIN_SECONDS, block_frames
+
+BLOCK_SECONDS = 20
+
+
+def mirrored(samples: np.ndarray, before: int, after: int) -> np.ndarray:
+    """Samples (N, C) mirrored beyond their ends: silence there would look like a fault."""
+    return np.pad(samples, ((before, after), (0, 0)), mode="reflect" if len(samples) > 1 else "edge")
+
+
+def whole_blocks(chunks: Iterable[np.ndarray], rate: int) -> Iterator[tuple[np.ndarray, int]]:
+    """(samples (N, C) with a margin on both sides, frames in between) from chunks (n, C)."""
+    margin, size = MARGIN_SECONDS * rate, BLOCK_SECONDS * rate
+    held: np.ndarray | None = None  # from `margin` samples before the next block on
+    started = False
+    for chunk in chunks:
+        held = chunk if held is None else np.concatenate([held, chunk])
+        if not started and len(held) > margin:
+            held, started = mirrored(held, margin, 0), True
+        while started and len(held) >= size + 2 * margin:
+            yield held[: size + 2 * margin], BLOCK_SECONDS * spec.FRAMES_PER_SECOND
+            held = held[size:]
+    if held is None or not len(held):
+        return
+    if not started:
+        held = mirrored(held, margin, 0)
+    frames = -(-(len(held) - margin) * spec.FRAMES_PER_SECOND // rate)
+    yield mirrored(held, 0, margin + rate // 25), frames
+
+
+def feature_blocks(chunks: Iterable[np.ndarray], rate: int) -> Iterator[np.ndarray]:
+    """float16 frames (T, F), block after block; the whole has ceil(duration / 10 ms) rows."""
+    for samples, frames in whole_blocks(chunks, rate):
+        yield block_frames(samples, rate, frames)

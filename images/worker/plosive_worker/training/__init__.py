@@ -1,0 +1,1 @@
+# Training of the detector head from stored embeddings and labels. Needs torch; imported by train.py only.

@@ -1,0 +1,45 @@
+# Augmentation of stored features, after standardisation: what changes between rooms, microphones and codecs. Sound itself
+# is not at hand in training, only its features. Called by loop.py with its generator, so that a resumed run is the same.
+import numpy as np
+
+from ..features import spec
+
+LEVELS = np.flatnonzero(spec.IS_LEVEL)
+MEL = slice(0, spec.MEL_BANDS)
+GROUPS = (slice(0, 64), slice(64, 112), slice(112, 136), slice(136, spec.DIMS))
+
+
+def smooth_curve(rng: np.random.Generator, points: int, size: int) -> np.ndarray:
+    """A random equaliser curve, (size,)."""
+    return np.interp(np.linspace(0, points - 1, size), np.arange(points), rng.standard_normal(points))
+
+
+def augment(
+    frames: np.ndarray, labels: list[np.ndarray], rng: np.random.Generator
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Frames (B, T, F) standardised, labels [(B, T, K)...]: presence, onset, offset, weight. Returns new arrays."""
+    frames = frames.copy()
+    batch, time, _ = frames.shape
+    for b in range(batch):
+        x = frames[b]
+        x[:, LEVELS] += rng.normal(0, 0.25)  # level against the file's own
+        x[:, MEL] += 0.25 * smooth_curve(rng, 5, spec.MEL_BANDS)
+        if rng.random() < 0.2:  # band limit: the upper mel bands fall to their floor
+            cut = int(rng.integers(24, spec.MEL_BANDS))
+            x[:, cut : spec.MEL_BANDS] = x[:, cut : spec.MEL_BANDS].min(0)
+        if rng.random() < 0.3:  # a band of mel is not heard
+            low = int(rng.integers(0, spec.MEL_BANDS - 8))
+            x[:, low : low + int(rng.integers(2, 9))] = 0
+        if rng.random() < 0.1:  # a group of features is not heard
+            x[:, GROUPS[int(rng.integers(len(GROUPS)))]] = 0
+        if rng.random() < 0.5:  # the floor moves: what is quiet gets louder
+            floor = rng.uniform(-2.5, -0.5)
+            x[:, MEL] = np.maximum(x[:, MEL], floor)
+    frames += rng.normal(0, 0.1, (batch, 1, frames.shape[2])).astype(np.float32)
+    frames += 0.1 * rng.standard_normal(frames.shape, dtype=np.float32)
+    if rng.random() < 0.3:  # mixup in pairs
+        share = np.float32(rng.beta(0.3, 0.3))
+        share = max(share, 1 - share)
+        frames = share * frames + (1 - share) * frames[::-1]
+        labels = [share * a + (1 - share) * a[::-1] for a in labels[:-1]] + [np.minimum(labels[-1], labels[-1][::-1])]
+    return frames, labels

@@ -1,0 +1,122 @@
+# What the model is worth on the validation part: loss and event-F1 per epoch, then profiles (threshold, calibration, edge
+# shift) and the metrics of the finished model. Called by train.py.
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from ..events.boxes import Box, Posteriors, boxes_of
+from ..events.calibration import best_threshold, confidence, fit_confidence
+from ..events.profile import Profile
+from ..events.scoring import Counts, Span, count, match
+from ..features.spec import HOP_MS
+from ..model.head import CONTEXT_FRAMES, Head
+from .data import LabelledFile, Part, targets
+from .loss import Targets, detection_loss
+
+BLOCK_FRAMES = 3000
+FEW_EVENTS = 5  # under this, a class's figures are flagged
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Candidates of one class on all validation parts, with the truth."""
+
+    truth: list[list[Span]]
+    boxes: list[list[Box]]
+
+
+@torch.no_grad()
+def part_logits(head: Head, file: LabelledFile, part: Part) -> torch.Tensor:
+    """Logits of a part in blocks with full context, (T, 3, K)."""
+    out = []
+    for first in range(part.first, part.last, BLOCK_FRAMES):
+        last = min(part.last, first + BLOCK_FRAMES)
+        low, high = max(part.first, first - CONTEXT_FRAMES), min(part.last, last + CONTEXT_FRAMES)
+        logits = head(torch.from_numpy(file.frames.normal(low, high))[None])[0]
+        out.append(logits[first - low : last - low])
+    return torch.cat(out)
+
+
+def validation_loss(head: Head, logits: list[torch.Tensor], files: list[LabelledFile], parts: list[Part], pos_weight: torch.Tensor) -> float:
+    losses = []
+    for part, values in zip(parts, logits):
+        wanted = targets(files[part.file], part.first, part.last, head.classes)
+        tensors = Targets(*(torch.from_numpy(a)[None] for a in wanted))
+        losses.append(float(detection_loss(values[None], tensors, pos_weight, slice(0, len(values)))[0]))
+    return float(np.mean(losses)) if losses else 0.0
+
+
+def judge(logits: list[torch.Tensor], files: list[LabelledFile], parts: list[Part], profiles: list[Profile]) -> list[Judged]:
+    """Candidates and truth per class, times relative to the file."""
+    judged = [Judged([], []) for _ in profiles]
+    for part, values in zip(parts, logits):
+        p = torch.sigmoid(values).numpy()
+        base = part.first * HOP_MS
+        for kind, profile in enumerate(profiles):
+            posteriors = Posteriors(p[:, 0, kind], p[:, 1, kind], p[:, 2, kind])
+            boxes = [Box(b.start_ms + base, b.end_ms + base, b.score) for b in boxes_of(posteriors, profile)]
+            truth = [
+                (float(start), float(end))
+                for k, start, end in files[part.file].events
+                if k == kind and part.first <= (start + end) / 2 / HOP_MS < part.last
+            ]
+            judged[kind].boxes.append(boxes)
+            judged[kind].truth.append(truth)
+    return judged
+
+
+def counts_at(judged: Judged, profile: Profile) -> Counts:
+    """Counts when only boxes of enough confidence are kept."""
+    total = Counts()
+    for truth, boxes in zip(judged.truth, judged.boxes):
+        kept = [b for b in boxes if float(confidence(b.score, profile.slope, profile.offset)) >= profile.threshold]
+        total += count(truth, [(b.start_ms, b.end_ms) for b in kept], profile.impulsive)
+    return total
+
+
+def macro_f1(counts: list[Counts]) -> float:
+    """Mean F1 over the classes that occur in validation."""
+    present = [c.f1 for c in counts if c.hits + c.missed]
+    return float(np.mean(present)) if present else 0.0
+
+
+def fit_profile(judged: Judged, profile: Profile) -> Profile:
+    """Edge shift, calibration and threshold from the validation boxes."""
+    scores, right, starts, ends = [], [], [], []
+    for truth, boxes in zip(judged.truth, judged.boxes):
+        found = [(b.start_ms, b.end_ms) for b in boxes]
+        for box, hit in zip(boxes, match(truth, found, profile.impulsive)):
+            scores.append(box.score)
+            right.append(hit is not None)
+            if hit is not None and box.score > 0.3:
+                starts.append(truth[hit][0] - box.start_ms)
+                ends.append(truth[hit][1] - box.end_ms)
+    events = sum(map(len, judged.truth))
+    slope, offset = fit_confidence(np.array(scores), np.array(right, float))
+    confident = confidence(np.array(scores), slope, offset) if scores else np.zeros(0)
+    shrink = len(starts) / (len(starts) + 5)
+    return profile.with_values(
+        slope=slope,
+        offset=offset,
+        threshold=best_threshold(confident, np.array(right, bool), events),
+        start_shift_ms=float(np.median(starts)) * shrink if starts else 0.0,
+        end_shift_ms=float(np.median(ends)) * shrink if ends else 0.0,
+    )
+
+
+def per_type(judged: list[Judged], profiles: list[Profile]) -> dict[str, dict]:
+    out = {}
+    for one, profile in zip(judged, profiles):
+        counts, support = counts_at(one, profile), sum(map(len, one.truth))
+        out[profile.name] = {
+            "precision": round(counts.precision, 4),
+            "recall": round(counts.recall, 4),
+            "f1": round(counts.f1, 4),
+            "threshold": round(profile.threshold, 4),
+            "support": support,
+            "train_support": profile.support,
+            "collar_ms": 50 if profile.impulsive else 200,
+            "few_events": support < FEW_EVENTS,
+        }
+    return out

@@ -1,0 +1,152 @@
+# The training loop, visible: draw, augment, forward, step, average. All state that matters is in Trainer, so that a
+# checkpoint restores it whole and a resumed run ends with the same weights. Called by train.py.
+import copy
+import io
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from ..features import spec
+from ..model.head import Head
+from .augmentation import augment
+from .data import LabelledFile, Part, feature_scale, targets, window
+from .loss import Targets, detection_loss, positive_weights
+from .sampler import CONTEXT_FRAMES, Sampler, make_sampler
+
+EMA_DECAY = 0.995
+WARM_UP = 0.08
+WEIGHT_DECAY = 0.01
+CLIP = 1.0
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The TrainingConfig as the loop uses it, times in frames."""
+
+    epochs: int
+    batch_size: int
+    learning_rate: float
+    chunk_frames: int
+    stride_frames: int
+    seed: int
+
+
+def frames_of(ms: int, most: int) -> int:
+    return max(5, min(most, round(ms / spec.HOP_MS)))
+
+
+class Trainer:
+    """One run: `step` goes from 0 to `total_steps`."""
+
+    def __init__(self, files: list[LabelledFile], parts: list[Part], classes: int, settings: Settings):
+        torch.manual_seed(settings.seed)
+        self.files, self.parts, self.classes, self.settings = files, parts, classes, settings
+        mean, scale = (torch.from_numpy(a.astype(np.float32)) for a in feature_scale(files, parts))
+        self.head = Head(spec.DIMS, classes, mean, scale)
+        self.average = copy.deepcopy(self.head).eval().requires_grad_(False)
+        self.optimizer = torch.optim.AdamW(self.head.parameters(), settings.learning_rate, weight_decay=WEIGHT_DECAY)
+        self.rng = np.random.default_rng([settings.seed, 2])
+        self.sampler: Sampler = make_sampler(files, parts, classes, settings.chunk_frames, settings.stride_frames)
+        self.pos_weight = self.weigh_classes()
+        self.steps_per_epoch = self.sampler.steps(settings.batch_size)
+        self.total_steps = self.steps_per_epoch * settings.epochs
+        self.step, self.loss_sum = 0, 0.0
+        self.history: list[dict] = []
+
+    def weigh_classes(self) -> torch.Tensor:
+        positive, total = np.zeros(self.classes), 0
+        for part in self.parts:
+            for first in range(part.first, part.last, 6000):
+                last = min(part.last, first + 6000)
+                positive += targets(self.files[part.file], first, last, self.classes)[0].sum(0)
+                total += last - first
+        return positive_weights(torch.from_numpy(positive).float(), float(total))
+
+    def learning_rate(self) -> float:
+        """Linear warm-up, then half a cosine down to 1 % of the peak."""
+        done = self.step / self.total_steps
+        if done < WARM_UP:
+            return self.settings.learning_rate * (done + 1 / self.total_steps) / WARM_UP
+        return self.settings.learning_rate * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * (done - WARM_UP) / (1 - WARM_UP))))
+
+    def batch(self) -> tuple[np.ndarray, torch.Tensor, Targets]:
+        """Drawn chunk indices (B,), standardised and augmented frames (B, T, F), targets."""
+        drawn = self.sampler.draw(self.settings.batch_size, self.rng)
+        jitter = self.rng.integers(-5, 6, len(drawn))
+        windows = []
+        for index, shift in zip(drawn, jitter):
+            chunk = self.sampler.chunks[index]
+            part = self.parts[chunk.part]
+            first = chunk.first + int(shift) - CONTEXT_FRAMES
+            last = first + self.sampler.chunk_frames + 2 * CONTEXT_FRAMES
+            windows.append(window(self.files[part.file], first, last, part, self.classes))
+        frames = np.stack([w.frames for w in windows])
+        frames = self.head.standardise(torch.from_numpy(frames)).numpy()
+        labels = [np.stack([getattr(w, n) for w in windows]) for n in ("presence", "onset", "offset", "weight")]
+        frames, labels = augment(frames, labels, self.rng)
+        return drawn, torch.from_numpy(frames).float(), Targets(*(torch.from_numpy(np.ascontiguousarray(a)).float() for a in labels))
+
+    def train_step(self) -> None:
+        rate = self.learning_rate()
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        drawn, frames, wanted = self.batch()
+        self.head.train()
+        middle = slice(CONTEXT_FRAMES, CONTEXT_FRAMES + self.sampler.chunk_frames)
+        losses = detection_loss(self.head.body(frames), wanted, self.pos_weight, middle)
+        self.optimizer.zero_grad()
+        losses.mean().backward()
+        torch.nn.utils.clip_grad_norm_(self.head.parameters(), CLIP)
+        self.optimizer.step()
+        self.sampler.learn(drawn, losses.detach().numpy())
+        self.loss_sum += float(losses.detach().mean())
+        self.step += 1
+        decay = min(EMA_DECAY, (1 + self.step) / (10 + self.step))
+        with torch.no_grad():
+            for mine, theirs in zip(self.average.parameters(), self.head.parameters()):
+                mine.lerp_(theirs, 1 - decay)
+
+    def run(self, after_step: Callable[["Trainer"], None], after_epoch: Callable[["Trainer", float], None]) -> Head:
+        """Trains to the end from wherever the state is; returns the averaged model."""
+        while self.step < self.total_steps:
+            self.train_step()
+            if self.step % self.steps_per_epoch == 0:
+                train_loss, self.loss_sum = self.loss_sum / self.steps_per_epoch, 0.0
+                after_epoch(self, train_loss)
+            after_step(self)
+        return self.average
+
+    def state_bytes(self) -> bytes:
+        """The whole state as one torch file of tensors and plain values (read back with weights_only)."""
+        buffer = io.BytesIO()
+        state = {
+            "settings": list(vars(self.settings).items()),
+            "head": self.head.state_dict(),
+            "average": self.average.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "numpy_rng": self.rng.bit_generator.state,
+            "torch_rng": torch.get_rng_state(),
+            "hardness": torch.from_numpy(self.sampler.hardness),
+            "step": self.step,
+            "loss_sum": self.loss_sum,
+            "history": self.history,
+        }
+        torch.save(state, buffer)
+        return buffer.getvalue()
+
+    def restore(self, data: bytes) -> bool:
+        """False (and nothing is changed) when the checkpoint belongs to other settings."""
+        state = torch.load(io.BytesIO(data), weights_only=True)
+        if state["settings"] != list(vars(self.settings).items()) or len(state["hardness"]) != len(self.sampler.chunks):
+            return False
+        self.head.load_state_dict(state["head"])
+        self.average.load_state_dict(state["average"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.rng.bit_generator.state = state["numpy_rng"]
+        torch.set_rng_state(state["torch_rng"])
+        self.sampler.hardness[:] = state["hardness"].numpy()
+        self.step, self.loss_sum, self.history = state["step"], state["loss_sum"], state["history"]
+        return True

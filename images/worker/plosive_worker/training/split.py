@@ -1,0 +1,90 @@
+# Which files are kept out of training. By file, never by chunk: neighbouring chunks overlap and would leak. Stratified by
+# class: of many seeded random splits the one that shares out every class best. Called by train.py.
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..features.spec import FRAMES_PER_SECOND, HOP_MS
+from .data import LabelledFile, Part
+
+TRIALS = 400
+MIN_FILES = 4
+BLOCK_SECONDS = 20  # of guarded time blocks, when there are too few files
+GUARD_FRAMES = 150
+
+
+@dataclass(frozen=True)
+class Split:
+    """The two sides, and how honest the validation is."""
+
+    train: list[Part]
+    validation: list[Part]
+    mode: str  # "files", or "time_blocks": same files on both sides, so the metrics are optimistic
+    missing: list[int]  # classes without an event on one of the sides
+
+
+def whole_files(files: list[LabelledFile]) -> list[Part]:
+    return [Part(i, 0, f.length) for i, f in enumerate(files)]
+
+
+def time_blocks(files: list[LabelledFile]) -> list[Part]:
+    """Blocks of about 20 s with a guard of 1.5 s between them (half of it on each side)."""
+    size, half = BLOCK_SECONDS * FRAMES_PER_SECOND, GUARD_FRAMES // 2
+    parts = []
+    for index, file in enumerate(files):
+        count = max(1, round(file.length / size))
+        edges = np.linspace(0, file.length, count + 1).astype(int).tolist()
+        for low, high in zip(edges, edges[1:]):
+            first, last = low + (half if low else 0), high - (half if high < file.length else 0)
+            if last > first:
+                parts.append(Part(index, first, last))
+    return parts
+
+
+def events_in(part: Part, files: list[LabelledFile], classes: int) -> np.ndarray:
+    """Number of events of each class whose middle lies in the part, (K,)."""
+    counts = np.zeros(classes)
+    for kind, start_ms, end_ms in files[part.file].events:
+        middle = (start_ms + end_ms) / 2 / HOP_MS
+        counts[kind] += part.first <= middle < part.last
+    return counts
+
+
+def choose(parts: list[Part], counts: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
+    """Flags of the validation parts, (P,). Cost: how far each class and the duration are from the wanted share."""
+    length = np.array([p.last - p.first for p in parts], float)
+    total = np.maximum(counts.sum(0), 1)
+    wanted = max(1, round(share * len(parts)))
+    best, best_cost = np.zeros(len(parts), bool), np.inf
+    for _ in range(TRIALS):
+        flags = np.zeros(len(parts), bool)
+        flags[rng.permutation(len(parts))[: wanted + int(rng.integers(-1, 2))]] = True
+        if flags.all() or not flags.any():
+            continue
+        inside = counts[flags].sum(0)
+        cost = np.abs(inside / total - share).sum() + 2 * abs(length[flags].sum() / length.sum() - share)
+        cost += 3 * ((inside == 0) & (counts.sum(0) > 1)).sum() + 10 * ((inside == total) & (counts.sum(0) > 0)).sum()
+        if cost < best_cost:
+            best, best_cost = flags, cost
+    return best
+
+
+def split_files(files: list[LabelledFile], classes: int, share: float, seed: int) -> Split:
+    """Only reviewed files can be validated on: elsewhere a find that is not labelled may be right."""
+    rng = np.random.default_rng([seed, 1])
+    any_reviewed = any(f.reviewed for f in files)
+    for mode, parts in (("files", whole_files(files)), ("time_blocks", time_blocks(files))):
+        usable = [p for p in parts if files[p.file].reviewed or not any_reviewed]
+        if mode == "files" and len(usable) < MIN_FILES:
+            continue
+        counts = np.stack([events_in(p, files, classes) for p in usable])
+        flags = choose(usable, counts, share, rng)
+        inside, outside = counts[flags].sum(0), counts[~flags].sum(0)
+        learnable = counts.sum(0) > 1
+        if mode == "files" and (learnable & ((inside == 0) | (outside == 0))).any() and len(usable) < 3 * MIN_FILES:
+            continue
+        held = [p for p, flag in zip(usable, flags) if flag]
+        train = [p for p in parts if p not in held]
+        missing = np.flatnonzero((inside == 0) | (outside == 0)).tolist()
+        return Split(train, held, mode, missing)
+    raise AssertionError("time blocks always give a split")
