@@ -39,16 +39,11 @@ export class Store<T extends KubeObject> {
     this.#listeners.push(listener);
   }
 
+  /** Versions of one object only move forward, so what a write returned may be set before the watch shows it. */
   set(object: T): void {
-    const { name, resourceVersion } = object.metadata;
+    const { name, resourceVersion, uid } = object.metadata;
     const old = this.#objects.get(name);
-    if (
-      old !== undefined &&
-      old.metadata.resourceVersion === resourceVersion &&
-      old.metadata.uid === object.metadata.uid
-    ) {
-      return;
-    }
+    if (old?.metadata.uid === uid && Number(old?.metadata.resourceVersion) >= Number(resourceVersion)) return;
     if (old !== undefined) this.#unindex(old);
     this.#objects.set(name, object);
     this.#index(object);

@@ -179,6 +179,14 @@ async function recountInference(tx: Transaction, jobId: string): Promise<void> {
     ) as c where inference_jobs.id = ${jobId}`);
 }
 
+/** The artifact types that the model of an inference job knows. */
+export async function oneModelTypesOfInference(db: Database, jobId: string): Promise<readonly string[]> {
+  const row = await db.one(sql.type(z.object({ artifact_types: z.array(z.string()) }))`
+    select m.artifact_types from inference_jobs j join models m on m.tenant_id = j.tenant_id and m.id = j.model_id
+    where j.id = ${jobId}`);
+  return row.artifact_types;
+}
+
 /** Training: the model, and the metrics of the job. */
 export function ingestModel(
   db: Database,

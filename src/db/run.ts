@@ -154,14 +154,19 @@ export function manyProgress(db: Queries, run: string): Promise<readonly ShardPr
     from shard_progress where run_id = ${run} order by shard`);
 }
 
-/** Runs that reported in the last seconds, each with a number that changes whenever one of its reports does. */
+/** Runs that reported in the last seconds, each with a text that changes whenever what was reported does. */
 export function manyReportingRuns(
   db: Queries,
   seconds: number,
 ): Promise<readonly { run_id: string; mark: string }[]> {
   return db.any(sql.type(z.object({ run_id: z.string(), mark: z.string() }))`
-    select run_id, count(*) || ' ' || max(updated_at)::text as mark from shard_progress
-    where updated_at > now() - make_interval(secs => ${seconds}::double precision) group by run_id`);
+    select run_id, concat_ws(' ', count(*), sum(items_done), sum(items_total), sum(items_failed), sum(fraction),
+                             md5(string_agg(message, ' ' order by shard))) as mark
+    from shard_progress
+    where run_id in (
+      select run_id from shard_progress
+      where updated_at > now() - make_interval(secs => ${seconds}::double precision))
+    group by run_id`);
 }
 
 /** The run has ended: its reports are no longer needed. */

@@ -1,0 +1,61 @@
+// The stores of everything that the operator watches, and the reflectors that fill them. On every replica, so that a
+// standby is warm and can serve the run endpoint. Made by operator.ts.
+import type { Kube } from "../src/kube/client.ts";
+import { embeddingJobs, inferenceJobs, jobs, models, pods, trainingJobs } from "../src/kube/kinds.ts";
+import type { Job, KubeObject, Pod, ResourceType } from "../src/kube/objects.ts";
+import type { Log } from "../src/log.ts";
+import type { JobKind } from "../src/schemas/job-kind.ts";
+import type { ModelResource } from "../src/schemas/model.ts";
+import type { JobResource } from "./job/adapter.ts";
+import { labels } from "./job/child.ts";
+import type { RuntimeMetrics } from "./runtime/metrics.ts";
+import { type Reflector, startReflector } from "./runtime/reflector.ts";
+import { Store } from "./runtime/store.ts";
+
+export type Caches = {
+  resources: Record<JobKind, Store<JobResource>>;
+  models: Store<ModelResource & KubeObject>;
+  /** Index "owner": by the uid of the custom resource. */
+  jobs: Store<Job>;
+  /** Index "job": by the name of the Kubernetes Job. */
+  pods: Store<Pod>;
+  synced: Promise<void>;
+  isSynced(): boolean;
+  stop(): Promise<void>;
+};
+
+const controllerOf = (object: KubeObject) =>
+  object.metadata.ownerReferences?.find(({ controller }) => controller);
+
+export function startCaches(options: {
+  kube: Kube;
+  namespace: string;
+  log: Log;
+  random: () => number;
+  metrics: RuntimeMetrics;
+}): Caches {
+  const reflectors: Reflector[] = [];
+  const start = <T extends KubeObject>(type: ResourceType<T>, store: Store<T>, labelSelector?: string) => {
+    const reflector = startReflector({ ...options, type, store, labelSelector });
+    options.metrics.watchReflector(type.plural, reflector);
+    reflectors.push(reflector);
+    return store;
+  };
+  const resources = {
+    training: start(trainingJobs, new Store<JobResource>()),
+    inference: start(inferenceJobs, new Store<JobResource>()),
+    embedding: start(embeddingJobs, new Store<JobResource>()),
+  };
+  return {
+    resources,
+    models: start(models, new Store<ModelResource & KubeObject>()),
+    // Only ours: a namespace may hold anybody's Jobs and pods.
+    jobs: start(jobs, new Store<Job>({ owner: (job) => controllerOf(job)?.uid }), labels.job),
+    pods: start(pods, new Store<Pod>({ job: (pod) => controllerOf(pod)?.name }), labels.job),
+    synced: Promise.all(reflectors.map(({ synced }) => synced)).then(() => undefined),
+    isSynced: () => reflectors.every((reflector) => reflector.isSynced()),
+    async stop() {
+      await Promise.all(reflectors.map((reflector) => reflector.stop()));
+    },
+  };
+}

@@ -1,0 +1,64 @@
+// The flat list of controllers: for each kind its queue, what fills it, and its reconcile. Started by operator.ts on
+// the replica that leads.
+import type { KubeObject } from "../src/kube/objects.ts";
+import type { JobKind } from "../src/schemas/job-kind.ts";
+import type { Caches } from "./caches.ts";
+import { embeddingJobAdapter } from "./embedding-job/adapter.ts";
+import { inferenceJobAdapter } from "./inference-job/adapter.ts";
+import { labels } from "./job/child.ts";
+import { type EngineDeps, makeJobReconcile } from "./job/reconcile.ts";
+import { makeModelReconcile } from "./model/reconcile.ts";
+import { type Controller, startController } from "./runtime/controller.ts";
+import type { RuntimeMetrics } from "./runtime/metrics.ts";
+import { Queue } from "./runtime/queue.ts";
+import { trainingJobAdapter } from "./training-job/adapter.ts";
+
+export type Controllers = {
+  enqueue(kind: JobKind, name: string): void;
+  enqueueModel(name: string): void;
+  stop(): Promise<void>;
+};
+
+const concurrency = 4;
+
+export function startControllers(
+  deps: EngineDeps & { caches: Caches; runtimeMetrics: RuntimeMetrics; random: () => number },
+): Controllers {
+  const { caches, runtimeMetrics, log, random } = deps;
+  const running: Controller[] = [];
+  const start = (name: string, reconcile: (key: string) => Promise<{ requeueAfterMs?: number }>) => {
+    const queue = new Queue({ random });
+    runtimeMetrics.watchQueue(name, queue);
+    running.push(startController({ name, queue, concurrency, reconcile, log, metrics: runtimeMetrics }));
+    return queue;
+  };
+
+  const adapters = [trainingJobAdapter(deps), inferenceJobAdapter(deps), embeddingJobAdapter(deps)];
+  const queues = new Map<JobKind, Queue>();
+  for (const adapter of adapters) {
+    const store = caches.resources[adapter.kind];
+    const queue = start(adapter.type.plural, makeJobReconcile(deps, adapter, store));
+    queues.set(adapter.kind, queue);
+    store.onChange(({ object }) => queue.add(object.metadata.name));
+    const isOurs = (object: KubeObject) => object.metadata.labels?.[labels.kind] === adapter.type.plural;
+    const addOwner = ({ object }: { object: KubeObject }) => {
+      const name = object.metadata.labels?.[labels.job];
+      if (name !== undefined && isOurs(object)) queue.add(name);
+    };
+    caches.jobs.onChange(addOwner);
+    caches.pods.onChange(addOwner);
+    for (const object of store.values()) queue.add(object.metadata.name);
+  }
+
+  const modelQueue = start("models", makeModelReconcile({ ...deps, store: caches.models }));
+  caches.models.onChange(({ object }) => modelQueue.add(object.metadata.name));
+  for (const object of caches.models.values()) modelQueue.add(object.metadata.name);
+
+  return {
+    enqueue: (kind, name) => queues.get(kind)?.add(name),
+    enqueueModel: (name) => modelQueue.add(name),
+    async stop() {
+      await Promise.all(running.map((controller) => controller.stop()));
+    },
+  };
+}

@@ -1,0 +1,19 @@
+// Embedding jobs for the engine: what becomes of their results. Called by controllers/controllers.ts.
+import { failShard, ingestEmbeddings } from "../../src/db/ingest.ts";
+import type { Database } from "../../src/db/job.ts";
+import { embeddingJobs } from "../../src/kube/kinds.ts";
+import { InvalidResultError, type JobAdapter } from "../job/adapter.ts";
+
+export function embeddingJobAdapter({ db }: { db: Database }): JobAdapter {
+  return {
+    kind: "embedding",
+    verb: "embed",
+    type: embeddingJobs,
+    async ingest(ref, digest, result) {
+      if (result.kind !== "embed") throw new InvalidResultError("The result is not one of an embedding.");
+      return ingestEmbeddings(db, ref, digest, result);
+    },
+    failShard: (ref, message) => failShard(db, "embedding", ref, message),
+    completed: async () => ({}),
+  };
+}

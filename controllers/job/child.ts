@@ -1,0 +1,168 @@
+// The Kubernetes Job of a run: an Indexed Job whose pods hold no credential. Pure: resource, attempt, profile and
+// settings in, object out. Created once per attempt and never re-applied; called by reconcile.ts.
+import { createHash } from "node:crypto";
+import type { Job } from "../../src/kube/objects.ts";
+import { runName } from "../../src/schemas/job-kind.ts";
+import type { PodProfile } from "../../src/schemas/profile.ts";
+import { exitCodes } from "../../src/schemas/worker.ts";
+import type { JobAdapter, JobResource } from "./adapter.ts";
+
+export const labels = {
+  job: "plosive.dev/job",
+  kind: "plosive.dev/kind",
+  tenant: "plosive.dev/tenant",
+  attempt: "plosive.dev/attempt",
+} as const;
+export const templateHash = "plosive.dev/template-hash";
+export const workerContainer = "worker";
+
+export type PodSettings = {
+  runsUrl: string;
+  runsAudience: string;
+  caConfigMap: string;
+  serviceAccount: string;
+};
+
+/** Not root and owner of nothing in the image. */
+const user = 65532;
+
+export function buildJob(
+  cr: JobResource,
+  adapter: Pick<JobAdapter, "type" | "verb">,
+  attempt: number,
+  profile: PodProfile,
+  settings: PodSettings,
+): Job {
+  const name = runName(cr.metadata.name, attempt);
+  const { shards, retries, tenantId } = cr.spec;
+  const own = {
+    "app.kubernetes.io/name": "plosive-worker",
+    "app.kubernetes.io/part-of": "plosive",
+    "app.kubernetes.io/managed-by": "plosive-operator",
+    [labels.job]: cr.metadata.name,
+    [labels.kind]: adapter.type.plural,
+    [labels.tenant]: tenantId,
+    [labels.attempt]: String(attempt),
+  };
+  const spec = {
+    completionMode: "Indexed",
+    completions: shards.count,
+    parallelism: shards.parallelism,
+    suspend: cr.spec.suspend,
+    backoffLimitPerIndex: retries.perShard,
+    maxFailedIndexes: Math.min(retries.maxFailedShards, shards.count),
+    // A shard's successor starts when it has really ended: two pods of a shard must not write at once.
+    podReplacementPolicy: "Failed",
+    podFailurePolicy: {
+      rules: [
+        // Preempted, evicted or lost with its node: not the shard's fault.
+        { action: "Ignore", onPodConditions: [{ type: "DisruptionTarget", status: "True" }] },
+        failOn("FailJob", [exitCodes.badManifest, exitCodes.forbidden]),
+        failOn("FailIndex", [exitCodes.unusableAudio, exitCodes.inputMissing]),
+      ],
+    },
+    template: { metadata: { labels: own }, spec: podSpec(name, adapter.verb, profile, settings) },
+  };
+  const hash = createHash("sha256").update(JSON.stringify(spec)).digest("hex").slice(0, 16);
+  return {
+    metadata: {
+      name,
+      namespace: cr.metadata.namespace,
+      labels: own,
+      annotations: { [templateHash]: hash },
+      ownerReferences: [
+        {
+          apiVersion: adapter.type.apiVersion,
+          kind: adapter.type.kind,
+          name: cr.metadata.name,
+          uid: cr.metadata.uid ?? "",
+          controller: true,
+        },
+      ],
+    },
+    spec,
+  };
+}
+
+const failOn = (action: string, values: number[]) => ({
+  action,
+  onExitCodes: { containerName: workerContainer, operator: "In", values },
+});
+
+/** Pod Security "restricted", a read-only root, and only a token that the run endpoint alone accepts. */
+function podSpec(
+  run: string,
+  verb: string,
+  profile: PodProfile,
+  settings: PodSettings,
+): Record<string, unknown> {
+  return {
+    restartPolicy: "Never",
+    serviceAccountName: settings.serviceAccount,
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    // Time to write a last checkpoint.
+    terminationGracePeriodSeconds: 60,
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser: user,
+      runAsGroup: user,
+      fsGroup: user,
+      seccompProfile: { type: "RuntimeDefault" },
+    },
+    ...optional({
+      nodeSelector: profile.nodeSelector,
+      tolerations: profile.tolerations,
+      runtimeClassName: profile.runtimeClassName,
+      priorityClassName: profile.priorityClassName,
+    }),
+    containers: [
+      {
+        name: workerContainer,
+        image: profile.image,
+        ...optional({ imagePullPolicy: profile.imagePullPolicy, resources: profile.resources }),
+        args: [verb],
+        env: [
+          ...profile.env,
+          { name: "PLOSIVE_RUN_URL", value: `${settings.runsUrl.replace(/\/$/, "")}/v1/runs/${run}` },
+          { name: "PLOSIVE_TOKEN_FILE", value: "/var/run/secrets/plosive/token" },
+          { name: "PLOSIVE_CA_FILE", value: "/var/run/plosive/ca.crt" },
+          { name: "TMPDIR", value: "/scratch" },
+        ],
+        volumeMounts: [
+          { name: "token", mountPath: "/var/run/secrets/plosive", readOnly: true },
+          { name: "ca", mountPath: "/var/run/plosive", readOnly: true },
+          { name: "scratch", mountPath: "/scratch" },
+        ],
+        securityContext: {
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ["ALL"] },
+        },
+        terminationMessagePolicy: "FallbackToLogsOnError",
+      },
+    ],
+    volumes: [
+      {
+        name: "token",
+        projected: {
+          sources: [
+            {
+              serviceAccountToken: {
+                path: "token",
+                audience: settings.runsAudience,
+                expirationSeconds: 3600,
+              },
+            },
+          ],
+        },
+      },
+      { name: "ca", configMap: { name: settings.caConfigMap, items: [{ key: "ca.crt", path: "ca.crt" }] } },
+      { name: "scratch", emptyDir: { sizeLimit: profile.scratchSize } },
+    ],
+  };
+}
+
+function optional(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}

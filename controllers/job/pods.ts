@@ -1,0 +1,140 @@
+// What the pods of a run say: which run, why the others wait, and how a shard failed. Pure; called by decide.ts.
+import type { Job, Pod } from "../../src/kube/objects.ts";
+import type { ConditionReason } from "../../src/schemas/condition.ts";
+import type { FailureClass, JobStatus } from "../../src/schemas/job-resource.ts";
+import { exitCodes, type Termination, termination } from "../../src/schemas/worker.ts";
+import { workerContainer } from "./child.ts";
+
+export type Failure = NonNullable<JobStatus["failure"]>;
+export type Waiting = { reason: ConditionReason; message: string };
+
+const indexLabel = "batch.kubernetes.io/job-completion-index";
+
+/** The shard that a pod works on. */
+export function shardOf(pod: Pod): number | undefined {
+  const text = pod.metadata.annotations?.[indexLabel] ?? pod.metadata.labels?.[indexLabel];
+  return text === undefined ? undefined : Number(text);
+}
+
+const isEnded = (pod: Pod) => pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed";
+const workerOf = (pod: Pod) =>
+  pod.status?.containerStatuses?.find(({ name }) => name === workerContainer)?.state;
+
+/** Whether the pod's container runs. */
+export function isRunning(pod: Pod): boolean {
+  return !isEnded(pod) && (workerOf(pod)?.running !== undefined || pod.status?.phase === "Running");
+}
+
+const imageReasons = new Set([
+  "ImagePullBackOff",
+  "ErrImagePull",
+  "ErrImageNeverPull",
+  "InvalidImageName",
+  "ImageInspectError",
+  "CreateContainerConfigError",
+  "CreateContainerError",
+  "RunContainerError",
+]);
+
+/** Why no pod runs, in the words of the scheduler or the kubelet. */
+export function waitingOf(pods: readonly Pod[]): Waiting {
+  for (const pod of pods.filter((each) => !isEnded(each))) {
+    const waiting = workerOf(pod)?.waiting;
+    if (waiting?.reason !== undefined && imageReasons.has(waiting.reason)) {
+      return {
+        reason: "ImageUnavailable",
+        message: sentence(`${waiting.reason}: ${waiting.message ?? "no details"}`),
+      };
+    }
+    const scheduled = pod.status?.conditions?.find(({ type }) => type === "PodScheduled");
+    if (scheduled?.status === "False" && scheduled.reason === "Unschedulable") {
+      return { reason: "Unschedulable", message: sentence(scheduled.message ?? "No node fits the pod.") };
+    }
+  }
+  return { reason: "WaitingForPods", message: "Waiting for a pod to start." };
+}
+
+/** What the worker wrote to its termination log; undefined when it wrote none of ours. */
+export function terminationOf(pod: Pod): Termination | undefined {
+  const text = workerOf(pod)?.terminated?.message;
+  if (text === undefined || !text.startsWith("{")) return undefined;
+  try {
+    return termination.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+const byExit: Record<number, { class: FailureClass; code: string; retryable: boolean }> = {
+  [exitCodes.badManifest]: { class: "User", code: "bad_manifest", retryable: false },
+  [exitCodes.unusableAudio]: { class: "User", code: "unusable_audio", retryable: false },
+  [exitCodes.inputMissing]: { class: "User", code: "input_missing", retryable: false },
+  [exitCodes.internal]: { class: "System", code: "internal", retryable: true },
+  [exitCodes.gpuOutOfMemory]: { class: "Resources", code: "gpu_out_of_memory", retryable: true },
+  [exitCodes.temporary]: { class: "Infra", code: "temporary", retryable: true },
+  [exitCodes.forbidden]: { class: "User", code: "forbidden", retryable: false },
+  137: { class: "Infra", code: "killed", retryable: true },
+  143: { class: "Infra", code: "killed", retryable: true },
+};
+
+/** How a pod failed. */
+export function failureOf(pod: Pod): Failure {
+  const ended = workerOf(pod)?.terminated;
+  const shard = shardOf(pod);
+  const said = terminationOf(pod);
+  const disrupted = pod.status?.conditions?.find(
+    ({ type, status }) => type === "DisruptionTarget" && status === "True",
+  );
+  const place = shard === undefined ? {} : { shard };
+  if (disrupted !== undefined) {
+    const message = sentence(disrupted.message ?? "The pod was taken from its node.");
+    return { class: "Infra", code: "disrupted", message, ...place, retryable: true };
+  }
+  if (ended === undefined) {
+    const message = sentence(pod.status?.message ?? "The pod ended before its worker did.");
+    return {
+      class: "Infra",
+      code: (pod.status?.reason ?? "pod_failed").slice(0, 64),
+      message,
+      ...place,
+      retryable: true,
+    };
+  }
+  const exitCode = ended.exitCode;
+  if (ended.reason === "OOMKilled") {
+    const message =
+      "The worker used more memory than its profile allows. Use a profile with a higher memory limit.";
+    return { class: "Resources", code: "out_of_memory", message, ...place, exitCode, retryable: true };
+  }
+  const known = byExit[exitCode] ?? { class: "System", code: `exit_${exitCode}`, retryable: true };
+  const lastLine = ended.message?.trim().split("\n").at(-1)?.slice(0, 300);
+  const words =
+    said === undefined
+      ? `The worker ended with exit code ${exitCode}${lastLine ? `: ${lastLine}` : "."}`
+      : [said.message, said.hint].filter((part) => part !== null && part !== "").join(" ");
+  return { ...known, code: said?.code ?? known.code, message: sentence(words), ...place, exitCode };
+}
+
+/** The newest failure of each shard that has one. */
+export function failuresByShard(pods: readonly Pod[]): Map<number, Failure> {
+  const failed = pods
+    .filter((pod) => pod.status?.phase === "Failed")
+    .sort((a, b) => endOf(a).localeCompare(endOf(b)));
+  const found = new Map<number, Failure>();
+  for (const pod of failed) {
+    const shard = shardOf(pod);
+    if (shard !== undefined) found.set(shard, failureOf(pod));
+  }
+  return found;
+}
+
+const endOf = (pod: Pod) => workerOf(pod)?.terminated?.finishedAt ?? pod.metadata.creationTimestamp ?? "";
+
+/** A failure known from the Job alone, when its pods are gone. */
+export function failureOfJob(job: Job): Failure {
+  const failed = job.status?.conditions?.find(({ type }) => type === "Failed" || type === "FailureTarget");
+  const message = sentence(failed?.message ?? "The Kubernetes Job failed.");
+  return { class: "System", code: failed?.reason ?? "JobFailed", message, retryable: true };
+}
+
+const sentence = (text: string) => text.replace(/\s+/g, " ").trim().slice(0, 1000);

@@ -1,0 +1,59 @@
+// Adds up what the shards of a run reported. Pure; called by status.ts.
+import type { ShardProgress } from "../../src/db/run.ts";
+import type { Pod } from "../../src/kube/objects.ts";
+import { shardOf, terminationOf } from "./pods.ts";
+
+export type Sum = {
+  percent: number;
+  itemsDone: number;
+  itemsTotal: number;
+  itemsFailed: number;
+  message?: string;
+  lastReportTime?: string;
+};
+
+/**
+ * Counts are exact once a shard has ended: its termination log carries its final ones. The percent is the mean over
+ * all shards, at most 99, because 100 is said only with success.
+ */
+export function sumProgress(
+  count: number,
+  lines: readonly ShardProgress[],
+  completed: readonly number[],
+  pods: readonly Pod[],
+): Sum | undefined {
+  const shards = new Map(lines.map((line) => [line.shard, { ...line }]));
+  for (const pod of pods) {
+    const shard = shardOf(pod);
+    const said = pod.status?.phase === "Succeeded" ? terminationOf(pod) : undefined;
+    if (shard === undefined || said?.items_total == null) continue;
+    const line = shards.get(shard);
+    shards.set(shard, {
+      shard,
+      items_done: said.items_done ?? said.items_total,
+      items_total: said.items_total,
+      items_failed: said.items_failed ?? 0,
+      fraction: 1,
+      message: line?.message ?? null,
+      updated_at: line?.updated_at ?? 0,
+    });
+  }
+  if (shards.size === 0 && completed.length === 0) return undefined;
+  const finished = new Set(completed);
+  let fraction = finished.size;
+  const sum = { itemsDone: 0, itemsTotal: 0, itemsFailed: 0 };
+  let newest: { updated_at: number; message: string | null } | undefined;
+  for (const line of shards.values()) {
+    if (!finished.has(line.shard)) fraction += line.fraction;
+    sum.itemsDone += finished.has(line.shard) ? line.items_total : line.items_done;
+    sum.itemsTotal += line.items_total;
+    sum.itemsFailed += line.items_failed;
+    if (line.updated_at > 0 && line.updated_at >= (newest?.updated_at ?? 0)) newest = line;
+  }
+  return {
+    percent: Math.min(99, Math.floor((100 * fraction) / count + 1e-9)),
+    ...sum,
+    ...(newest?.message ? { message: newest.message } : {}),
+    ...(newest === undefined ? {} : { lastReportTime: new Date(newest.updated_at).toISOString() }),
+  };
+}

@@ -1,0 +1,298 @@
+// The reconcile of all three kinds of jobs: gather -> decide -> act -> row -> status, each written once and only if it
+// changed. The order is what makes a crash at any point harmless: object store -> Postgres -> custom resource.
+import { endJob, manyIngestedShards } from "../../src/db/ingest.ts";
+import { advanceJob, type Database, type JobRow, maybeOneJob, terminalStatuses } from "../../src/db/job.ts";
+import { dropProgress, manyLastMetrics, manyProgress } from "../../src/db/run.ts";
+import type { Kube } from "../../src/kube/client.ts";
+import { isAlreadyExists, isConflict, isInvalid } from "../../src/kube/errors.ts";
+import { jobs as jobType } from "../../src/kube/kinds.ts";
+import type { Job, Pod } from "../../src/kube/objects.ts";
+import type { Log } from "../../src/log.ts";
+import { parseResourceName } from "../../src/schemas/job-kind.ts";
+import type { JobStatus } from "../../src/schemas/job-resource.ts";
+import type { Profiles } from "../../src/schemas/profile.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import type { EventWords, Recorder } from "../runtime/events.ts";
+import { type Outcome, RetryError, settled } from "../runtime/outcome.ts";
+import type { Store } from "../runtime/store.ts";
+import type { JobAdapter, JobResource } from "./adapter.ts";
+import { buildJob, type PodSettings } from "./child.ts";
+import { decide, type End, type Facts, failed, hasEnded, nextDeadline, type Verdict } from "./decide.ts";
+import type { JobMetrics } from "./metrics.ts";
+import { takeResults } from "./results.ts";
+import { endStatus, openStatus, rowChange, statusDiffers } from "./status.ts";
+
+export const fieldManager = "plosive-operator";
+
+export type EngineDeps = {
+  kube: Kube;
+  db: Database;
+  storage: Storage;
+  log: Log;
+  recorder: Recorder;
+  metrics: JobMetrics;
+  now: () => number;
+  namespace: string;
+  profiles: Profiles;
+  settings: PodSettings;
+  jobs: Store<Job>;
+  pods: Store<Pod>;
+};
+
+const hasRowEnded = (row: JobRow) => terminalStatuses.some((status) => status === row.status);
+
+/** A reconcile function over the names of one kind's custom resources. */
+export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: Store<JobResource>) {
+  const { kube, db, storage, recorder, metrics, now, namespace } = deps;
+  const log = deps.log.child({ kind: adapter.kind });
+  /** Ended jobs whose rows are known to have ended too: nothing is asked or sent for them again. */
+  const settledUids = new Set<string>();
+  store.onChange(({ object, deleted }) => {
+    if (deleted) settledUids.delete(object.metadata.uid ?? "");
+  });
+
+  return async (name: string): Promise<Outcome> => {
+    const cr = store.get(name);
+    if (cr === undefined) return forget(name);
+    const uid = cr.metadata.uid ?? "";
+    if (cr.metadata.deletionTimestamp !== undefined || settledUids.has(uid)) return settled;
+    const id = rowIdOf(name);
+    const row = id === undefined ? null : await maybeOneJob(db, adapter.kind, id);
+    if (hasEnded(cr)) {
+      if (id !== undefined && row !== null && !hasRowEnded(row)) await repairRow(cr, id, row);
+      settledUids.add(uid);
+      return settled;
+    }
+
+    let facts = await gather(cr, row);
+    let verdict = decide(facts);
+    while (verdict.kind === "ingest") {
+      const run = facts.child!.metadata.name;
+      // The row must name this run, else its results count as those of an older one.
+      await advance(id!, facts, openStatus(facts, verdict));
+      const taken = await takeResults({ storage, log }, adapter, id!, run, verdict.shards);
+      facts = {
+        ...facts,
+        ingested: new Set([...facts.ingested, ...taken.ingested]),
+        bad: new Map([...facts.bad, ...taken.bad]),
+      };
+      verdict = decide(facts);
+    }
+    if (verdict.kind === "create") verdict = await createChild(facts, verdict);
+    if (verdict.kind === "end") return end(id!, facts, verdict);
+    if (verdict.kind === "patch") {
+      const { suspend, parallelism } = verdict;
+      deps.jobs.set(await kube.patch(jobType, facts.child!.metadata, { spec: { suspend, parallelism } }));
+      if (suspend !== (facts.child!.spec.suspend ?? false))
+        say(cr, "Normal", suspend ? "Suspended" : "Resumed", "As spec.suspend says.");
+    }
+    const status = openStatus(facts, verdict);
+    if (verdict.kind !== "refuse") await advance(id!, facts, status);
+    await writeStatus(cr, status);
+    return { requeueAfterMs: whenAgain(facts, verdict) };
+  };
+
+  function rowIdOf(name: string): string | undefined {
+    const parsed = parseResourceName(name);
+    return parsed?.kind === adapter.kind ? parsed.id : undefined;
+  }
+
+  async function gather(cr: JobResource, row: JobRow | null): Promise<Facts> {
+    const child = await childOf(cr);
+    const run = child?.metadata.name;
+    const known = run !== undefined && row !== null;
+    const [progress, ingested, points] = await Promise.all([
+      known ? manyProgress(db, run) : [],
+      known ? manyIngestedShards(db, run) : [],
+      known && adapter.kind === "training" ? manyLastMetrics(db, row.id) : [],
+    ]);
+    return {
+      now: now(),
+      cr,
+      row,
+      child,
+      pods: run === undefined ? [] : deps.pods.by("job", run),
+      progress,
+      ingested: new Set(ingested),
+      bad: new Map(),
+      metrics: points,
+      profileKnown: deps.profiles[cr.spec.profile] !== undefined,
+    };
+  }
+
+  /** The Job of the newest run. When the status names one that the cache lacks, the API server is asked: the cache may be behind. */
+  async function childOf(cr: JobResource): Promise<Job | undefined> {
+    const uid = cr.metadata.uid ?? "";
+    const isOwn = (job: Job) =>
+      job.metadata.deletionTimestamp === undefined &&
+      job.metadata.ownerReferences?.some((owner) => owner.uid === uid);
+    const cached = deps.jobs.by("owner", uid).filter(isOwn);
+    if (cached.length > 0) return cached.sort((a, b) => attemptIn(b) - attemptIn(a))[0];
+    const run = cr.status?.runId;
+    if (run === undefined) return undefined;
+    const live = await kube.find(jobType, { namespace, name: run });
+    if (live === undefined || !isOwn(live)) return undefined;
+    deps.jobs.set(live);
+    return live;
+  }
+
+  /** Creates the Job of the next attempt, after one more look at the custom resource: the cache may be behind. */
+  async function createChild(facts: Facts, verdict: Verdict & { kind: "create" }): Promise<Verdict> {
+    const { cr } = facts;
+    const live = await kube.find(adapter.type, cr.metadata);
+    if (live !== undefined) store.set(live);
+    if (
+      live?.metadata.uid !== cr.metadata.uid ||
+      live?.metadata.resourceVersion !== cr.metadata.resourceVersion
+    ) {
+      throw new RetryError("the custom resource changed meanwhile");
+    }
+    const profile = deps.profiles[cr.spec.profile]![adapter.verb];
+    const job = buildJob(cr, adapter, verdict.attempt, profile, deps.settings);
+    try {
+      deps.jobs.set(await kube.create(jobType, job));
+      log.info({ run: job.metadata.name, attempt: verdict.attempt }, "created a Job");
+      const again = cr.status?.runId === undefined ? "" : `, because ${cr.status.runId} was deleted`;
+      say(
+        cr,
+        again === "" ? "Normal" : "Warning",
+        again === "" ? "JobCreated" : "ChildDeleted",
+        `Created Job ${job.metadata.name}${again}.`,
+      );
+    } catch (error) {
+      if (isInvalid(error)) {
+        const message = error instanceof Error ? error.message : String(error);
+        return failed({ class: "System", code: "job_refused", message, retryable: false });
+      }
+      if (!isAlreadyExists(error)) throw error;
+      const present = await kube.get(jobType, job.metadata);
+      if (!present.metadata.ownerReferences?.some((owner) => owner.uid === cr.metadata.uid)) {
+        throw new RetryError(`Job ${job.metadata.name} exists and belongs to something else`);
+      }
+      deps.jobs.set(present);
+    }
+    return verdict;
+  }
+
+  /** Ends the job: rows first, then the child, then the status. Each step may be repeated. */
+  async function end(id: string, facts: Facts, verdict: End): Promise<Outcome> {
+    const { cr, child, row } = facts;
+    const run = child?.metadata.name ?? cr.status?.runId;
+    if (row !== null && !hasRowEnded(row)) {
+      if (verdict.end === "Succeeded") {
+        for (const [shard, failure] of verdict.failedShards) {
+          await adapter.failShard({ jobId: id, run: run!, shard }, failure.message);
+        }
+      }
+      await endJob(db, adapter.kind, id, {
+        status: verdict.end === "Succeeded" ? "completed" : verdict.end === "Failed" ? "failed" : "cancelled",
+        statusMessage: verdict.end === "Failed" ? null : verdict.message,
+        errorMessage: verdict.end === "Failed" ? verdict.message : null,
+      });
+    }
+    let final = verdict;
+    const after = await maybeOneJob(db, adapter.kind, id);
+    if (verdict.end === "Succeeded" && after?.status === "failed") {
+      const message = after.error_message ?? "Every item failed.";
+      final = failed({ class: "User", code: "all_items_failed", message, retryable: false });
+    }
+    const extra = final.end === "Succeeded" ? await adapter.completed(cr, id) : {};
+    const over = child?.status?.conditions?.some(
+      ({ type, status }) => (type === "Complete" || type === "Failed") && status === "True",
+    );
+    if (child !== undefined && !over) await kube.remove(jobType, child.metadata, { uid: child.metadata.uid });
+    const status = endStatus(facts, final, extra);
+    await writeStatus(cr, status);
+    if (run !== undefined) await dropProgress(db, run);
+    metrics.finished(adapter.kind, final.end.toLowerCase(), final.failure?.class ?? "");
+    log.info({ name: cr.metadata.name, run, outcome: final.end, reason: final.reason }, final.message);
+    say(cr, final.end === "Failed" ? "Warning" : "Normal", final.end, final.message);
+    return settled;
+  }
+
+  async function advance(id: string, facts: Facts, status: JobStatus): Promise<void> {
+    const change = rowChange(facts, status);
+    const { row } = facts;
+    const same =
+      row?.submitted &&
+      row.status === change.status &&
+      row.status_message === change.statusMessage &&
+      row.progress_percent >= Math.min(99, change.progressPercent) &&
+      (change.platformJobName === null || row.platform_job_name === change.platformJobName);
+    if (!same) await advanceJob(db, adapter.kind, id, change);
+  }
+
+  async function writeStatus(cr: JobResource, status: JobStatus): Promise<void> {
+    if (!statusDiffers(cr.status, status)) return;
+    const { name, uid, resourceVersion } = cr.metadata;
+    try {
+      const object = {
+        metadata: { name, namespace, uid, resourceVersion },
+        status,
+      } as unknown as JobResource;
+      store.set(await kube.apply(adapter.type, object, { fieldManager, subresource: "status" }));
+    } catch (error) {
+      if (isConflict(error)) throw new RetryError("the custom resource changed meanwhile");
+      throw error;
+    }
+  }
+
+  /** The custom resource is gone. Its Jobs go by owner reference; a row that still waits for it would wait for ever. */
+  async function forget(name: string): Promise<Outcome> {
+    const id = rowIdOf(name);
+    if (id === undefined) return settled;
+    const row = await maybeOneJob(db, adapter.kind, id);
+    if (row === null || hasRowEnded(row) || !row.submitted) return settled;
+    const live = await kube.find(adapter.type, { namespace, name });
+    if (live !== undefined) {
+      store.set(live);
+      return settled;
+    }
+    metrics.drift("row");
+    log.warn({ name }, "the custom resource of an open job is gone; the job counts as cancelled");
+    const statusMessage = "The job's custom resource was deleted in Kubernetes.";
+    await endJob(db, adapter.kind, id, { status: "cancelled", statusMessage, errorMessage: null });
+    return settled;
+  }
+
+  /** The custom resource has ended and the row has not, as after a restore of the database. */
+  async function repairRow(cr: JobResource, id: string, row: JobRow): Promise<void> {
+    metrics.drift("row");
+    log.warn(
+      { name: cr.metadata.name, status: row.status },
+      "the row is behind its custom resource; repairing it",
+    );
+    const { phase, runId, failure, shards } = cr.status ?? {};
+    if (phase === "Succeeded" && runId !== undefined) {
+      await advanceJob(db, adapter.kind, id, {
+        status: "running",
+        statusMessage: row.status_message,
+        progressPercent: 0,
+        platformJobName: runId,
+      });
+      const all = Array.from({ length: shards?.total ?? 1 }, (_, shard) => shard);
+      await takeResults({ storage, log }, adapter, id, runId, all);
+      await endJob(db, adapter.kind, id, { status: "completed", statusMessage: null, errorMessage: null });
+      return;
+    }
+    const isFailure = phase === "Failed";
+    await endJob(db, adapter.kind, id, {
+      status: isFailure ? "failed" : "cancelled",
+      statusMessage: null,
+      errorMessage: isFailure ? (failure?.message ?? "The job failed.") : null,
+    });
+  }
+
+  function say(cr: JobResource, type: EventWords["type"], reason: string, note: string): void {
+    const { apiVersion, kind } = adapter.type;
+    recorder.record({ apiVersion, kind, metadata: cr.metadata }, { type, reason, action: "Reconcile", note });
+  }
+}
+
+const attemptIn = (job: Job) => Number(job.metadata.name.slice(job.metadata.name.lastIndexOf("-") + 1));
+
+function whenAgain(facts: Facts, verdict: Verdict): number | undefined {
+  if (verdict.kind === "refuse") return 30_000;
+  const deadline = nextDeadline(facts);
+  return deadline === undefined ? undefined : Math.max(1_000, deadline.at - facts.now);
+}

@@ -1,0 +1,71 @@
+// Starts the operator: configuration, drivers, startOperator, and an orderly end. Wiring only; run by the chart's
+// operator Deployment and by tools.
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { Registry } from "prom-client";
+import { operatorConfig } from "../src/config.ts";
+import type { Database } from "../src/db/job.ts";
+import { isMigrated } from "../src/db/migrate.ts";
+import { makeDatabase } from "../src/db/pool.ts";
+import { makeKube } from "../src/kube/client.ts";
+import { makeLog } from "../src/log.ts";
+import { profiles as profilesSchema } from "../src/schemas/profile.ts";
+import { makeStorage } from "../src/storage/storage.ts";
+import { startOperator } from "./operator.ts";
+import { pause } from "./runtime/pause.ts";
+
+const config = operatorConfig();
+const log = makeLog("operator", config.PLOSIVE_LOG_LEVEL);
+const profiles = profilesSchema.parse(JSON.parse(readFileSync(config.PLOSIVE_PROFILES_FILE, "utf8")));
+const ending = new AbortController();
+for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => ending.abort());
+
+const db = await connectedDatabase();
+if (db !== undefined) {
+  const kube = makeKube({ kubeconfig: config.PLOSIVE_KUBECONFIG });
+  const storage = makeStorage(config);
+  const identity = `${config.PLOSIVE_POD_NAME}_${randomBytes(4).toString("hex")}`;
+  const registry = new Registry();
+  const operator = await startOperator({
+    config,
+    profiles,
+    kube,
+    db,
+    storage,
+    registry,
+    log,
+    identity,
+    now: Date.now,
+    random: Math.random,
+  });
+  log.info({ runsPort: operator.runsPort, identity }, "the operator runs");
+  operator.lost.then(() => {
+    // Another replica may lead already: nothing may be written any more, not even what is half done.
+    process.exit(1);
+  });
+  if (!ending.signal.aborted)
+    await new Promise((resolve) => ending.signal.addEventListener("abort", resolve));
+  log.info("ending");
+  await operator.stop();
+  kube.close();
+  storage.close();
+  await db.end();
+  log.info("ended");
+}
+
+/** Waits for Postgres and for the bootstrap Job's migrations instead of crashing; undefined when told to end. */
+async function connectedDatabase(): Promise<Database | undefined> {
+  let pool: Database | undefined;
+  for (let failures = 0; !ending.signal.aborted; failures++) {
+    try {
+      pool ??= await makeDatabase(config);
+      if (await isMigrated(pool)) return pool;
+      log.info("waiting for the database to be migrated");
+    } catch (error) {
+      log.warn({ err: String(error) }, "could not reach Postgres; trying again");
+    }
+    await pause(Math.min(5_000, 500 * 2 ** failures), ending.signal);
+  }
+  await pool?.end();
+  return undefined;
+}

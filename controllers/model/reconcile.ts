@@ -1,0 +1,53 @@
+// Keeps the status of Model resources like their rows: whether inference may use them, and how good they are.
+// Called by controllers/controllers.ts.
+import { type ModelRow, maybeOneModelRow } from "../../src/db/ingest.ts";
+import type { Database } from "../../src/db/job.ts";
+import type { Kube } from "../../src/kube/client.ts";
+import { isConflict } from "../../src/kube/errors.ts";
+import { models } from "../../src/kube/kinds.ts";
+import type { KubeObject } from "../../src/kube/objects.ts";
+import type { ModelResource } from "../../src/schemas/model.ts";
+import { type Outcome, RetryError, settled } from "../runtime/outcome.ts";
+import type { Store } from "../runtime/store.ts";
+
+type Model = ModelResource & KubeObject;
+
+export function makeModelReconcile(deps: {
+  db: Database;
+  kube: Kube;
+  namespace: string;
+  store: Store<Model>;
+}) {
+  const { db, kube, namespace, store } = deps;
+  return async (name: string): Promise<Outcome> => {
+    const model = store.get(name);
+    const id = /^m-([0-9a-f-]{36})$/.exec(name)?.[1];
+    if (model === undefined || id === undefined || model.metadata.deletionTimestamp !== undefined)
+      return settled;
+    const row = await maybeOneModelRow(db, id);
+    if (row === null) return settled;
+    const status = modelStatus(row);
+    if (model.status?.phase === status.phase && model.status?.f1 === status.f1) return settled;
+    const { uid, resourceVersion } = model.metadata;
+    try {
+      const object = { metadata: { name, namespace, uid, resourceVersion }, status } as unknown as Model;
+      store.set(
+        await kube.apply(models, object, { fieldManager: "plosive-operator", subresource: "status" }),
+      );
+    } catch (error) {
+      if (isConflict(error)) throw new RetryError("the custom resource changed meanwhile");
+      throw error;
+    }
+    return settled;
+  };
+}
+
+/** Pure. The metrics are the worker's own; what is not there is left out. */
+export function modelStatus(row: Pick<ModelRow, "archived" | "evalMetrics">): NonNullable<Model["status"]> {
+  const overall = row.evalMetrics.overall as Record<string, unknown> | undefined;
+  const f1 = overall?.macro_f1 ?? overall?.f1;
+  return {
+    phase: row.archived ? "Archived" : "Ready",
+    ...(typeof f1 === "number" ? { f1: f1.toFixed(3) } : {}),
+  };
+}

@@ -1,0 +1,167 @@
+// The operator as a whole: caches and the run endpoint on every replica, controllers and sweeps on the one that leads.
+// Its drivers are arguments, so that a test runs the same thing as main.ts.
+import type { Registry } from "prom-client";
+import type { OperatorConfig } from "../src/config.ts";
+import type { Database } from "../src/db/job.ts";
+import type { Kube } from "../src/kube/client.ts";
+import type { Log } from "../src/log.ts";
+import type { Profiles } from "../src/schemas/profile.ts";
+import type { Storage } from "../src/storage/storage.ts";
+import { makeSubmit } from "../src/submit.ts";
+import { startCaches } from "./caches.ts";
+import { startControllers } from "./controllers.ts";
+import { startSideServers } from "./health.ts";
+import { makeJobMetrics } from "./job/metrics.ts";
+import { makeAuthorize } from "./runs/authorize.ts";
+import { startCoalescer } from "./runs/coalesce.ts";
+import { startRunServer } from "./runs/server.ts";
+import { makeWork } from "./runs/work.ts";
+import { makeRecorder } from "./runtime/events.ts";
+import { startElector } from "./runtime/leader.ts";
+import { makeRuntimeMetrics } from "./runtime/metrics.ts";
+import { startSweep } from "./sweep.ts";
+
+export type OperatorDeps = {
+  config: OperatorConfig;
+  profiles: Profiles;
+  kube: Kube;
+  db: Database;
+  storage: Storage;
+  registry: Registry;
+  log: Log;
+  now: () => number;
+  random: () => number;
+  /** Unique to this process. */
+  identity: string;
+  /** How often a run's status is written at most; and how often reports are stored. */
+  progressMs?: number;
+  coalesceMs?: number;
+  leaseMs?: { durationMs: number; deadlineMs: number; periodMs: number };
+};
+
+export type Operator = {
+  runsPort: number;
+  healthPort: number;
+  metricsPort: number;
+  leads(): boolean;
+  /** Resolves when this replica leads and its controllers run. */
+  leading: Promise<void>;
+  /** Resolves when a lead was lost: the process must end at once. */
+  lost: Promise<void>;
+  stop(): Promise<void>;
+};
+
+export async function startOperator(deps: OperatorDeps): Promise<Operator> {
+  const { config, kube, db, storage, log, registry, now, random, identity, profiles } = deps;
+  const namespace = config.PLOSIVE_NAMESPACE;
+  const runtimeMetrics = makeRuntimeMetrics(registry);
+  const metrics = makeJobMetrics(registry);
+  kube.onRequest(runtimeMetrics.request);
+  const caches = startCaches({ kube, namespace, log, random, metrics: runtimeMetrics });
+  const recorder = makeRecorder({ kube, log, instance: identity, now, random });
+
+  const coalescer = startCoalescer({ db, log, everyMs: deps.coalesceMs ?? 1_000 });
+  const runs = await startRunServer({
+    port: config.PLOSIVE_RUNS_PORT,
+    certFile: config.PLOSIVE_RUNS_TLS_CERT_FILE,
+    keyFile: config.PLOSIVE_RUNS_TLS_KEY_FILE,
+    authorize: makeAuthorize({
+      kube,
+      namespace,
+      audience: config.PLOSIVE_RUNS_AUDIENCE,
+      serviceAccount: config.PLOSIVE_WORKER_SERVICE_ACCOUNT,
+      jobs: caches.jobs,
+      pods: caches.pods,
+      now,
+    }),
+    work: makeWork({ db, storage }),
+    coalescer,
+    metrics,
+    log,
+  });
+  const side = await startSideServers({
+    healthPort: config.PLOSIVE_HEALTH_PORT,
+    metricsPort: config.PLOSIVE_METRICS_PORT,
+    isReady: caches.isSynced,
+    registry,
+  });
+  const elector = startElector({
+    kube,
+    namespace,
+    name: config.PLOSIVE_LEASE_NAME,
+    identity,
+    log,
+    ...deps.leaseMs,
+  });
+  runtimeMetrics.setLeader(config.PLOSIVE_LEASE_NAME, false);
+
+  let stopping = false;
+  let stopLeading = async () => {};
+  const lead = async () => {
+    await Promise.all([elector.elected, caches.synced]);
+    if (stopping) return;
+    runtimeMetrics.setLeader(config.PLOSIVE_LEASE_NAME, true);
+    const settings = {
+      runsUrl: config.PLOSIVE_RUNS_URL,
+      runsAudience: config.PLOSIVE_RUNS_AUDIENCE,
+      caConfigMap: config.PLOSIVE_RUNS_CA_CONFIGMAP,
+      serviceAccount: config.PLOSIVE_WORKER_SERVICE_ACCOUNT,
+    };
+    const controllers = startControllers({
+      kube,
+      db,
+      storage,
+      log,
+      recorder,
+      metrics,
+      now,
+      random,
+      namespace,
+      profiles,
+      settings,
+      caches,
+      runtimeMetrics,
+      jobs: caches.jobs,
+      pods: caches.pods,
+    });
+    const sweep = startSweep({
+      db,
+      kube,
+      namespace,
+      caches,
+      metrics,
+      log,
+      submit: makeSubmit({ db, kube, namespace, log }),
+      enqueue: controllers.enqueue,
+      enqueueModel: controllers.enqueueModel,
+      gatherSeconds: config.PLOSIVE_GATHER_SECONDS,
+      filesPerShard: config.PLOSIVE_FILES_PER_SHARD,
+      progressMs: deps.progressMs,
+    });
+    stopLeading = async () => {
+      await sweep.stop();
+      await controllers.stop();
+    };
+  };
+  const leading = lead();
+
+  return {
+    runsPort: runs.port,
+    healthPort: side.healthPort,
+    metricsPort: side.metricsPort,
+    leads: elector.leads,
+    leading,
+    lost: elector.lost,
+    async stop() {
+      stopping = true;
+      await runs.stop();
+      await stopLeading();
+      await caches.stop();
+      await coalescer.stop();
+      await recorder.flush();
+      // Last, when nothing writes any more: the next leader may begin at once.
+      await elector.stop();
+      await side.stop();
+    },
+  };
+}

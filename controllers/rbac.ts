@@ -1,0 +1,41 @@
+// What each part of the service may do in Kubernetes, as data beside the code that needs it. The chart says the same in
+// YAML and a test compares the two; another test lets the operator run with exactly these rights.
+import { group } from "../src/schemas/kind.ts";
+
+export type Rule = { apiGroups: string[]; resources: string[]; verbs: string[] };
+
+const jobKinds = ["embeddingjobs", "inferencejobs", "trainingjobs"];
+
+/** Role of the operator in its namespace. */
+export const operatorRules: Rule[] = [
+  // caches.ts; submit.ts creates what the API could not; reconcile.ts looks once more before it creates a Job;
+  // sweep.ts patches spec.cancel in.
+  { apiGroups: [group], resources: jobKinds, verbs: ["create", "get", "list", "patch", "watch"] },
+  // training-job/adapter.ts creates them, model/reconcile.ts watches them.
+  { apiGroups: [group], resources: ["models"], verbs: ["create", "list", "watch"] },
+  // Server-side apply of the status.
+  {
+    apiGroups: [group],
+    resources: [...jobKinds.map((plural) => `${plural}/status`), "models/status"],
+    verbs: ["patch"],
+  },
+  // job/reconcile.ts; patch for suspend and parallelism.
+  { apiGroups: ["batch"], resources: ["jobs"], verbs: ["create", "delete", "get", "list", "patch", "watch"] },
+  // Reasons why pods wait, how they failed, and whose token the run endpoint was shown.
+  { apiGroups: [""], resources: ["pods"], verbs: ["get", "list", "watch"] },
+  // runtime/leader.ts
+  { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["create", "get", "update"] },
+  // runtime/events.ts
+  { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create"] },
+];
+
+/** ClusterRole of the operator: TokenReview has no namespace. */
+export const operatorClusterRules: Rule[] = [
+  { apiGroups: ["authentication.k8s.io"], resources: ["tokenreviews"], verbs: ["create"] },
+];
+
+/** Role of the API: submit.ts only. */
+export const apiRules: Rule[] = [{ apiGroups: [group], resources: jobKinds, verbs: ["create", "get"] }];
+
+/** Role of the bootstrap Job: the Secret with the first key. */
+export const bootstrapRules: Rule[] = [{ apiGroups: [""], resources: ["secrets"], verbs: ["create", "get"] }];

@@ -1,0 +1,66 @@
+// Holds the newest report of each shard in memory and writes them together: a thousand reports a second become one
+// statement. What cannot be written now is kept and written later. Made by operator.ts, fed by server.ts.
+import type { Database } from "../../src/db/job.ts";
+import { type MetricPoint, type ProgressLine, saveMetrics, saveProgress } from "../../src/db/run.ts";
+import type { Log } from "../../src/log.ts";
+import { pause } from "../runtime/pause.ts";
+
+export type Coalescer = {
+  /** False when the report is older than one that this pod already sent. */
+  add(line: ProgressLine, points: readonly MetricPoint[]): boolean;
+  flush(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+const maxPoints = 20_000;
+
+export function startCoalescer(options: { db: Database; log: Log; everyMs: number }): Coalescer {
+  const { db, log, everyMs } = options;
+  const newest = new Map<string, { podUid: string; seq: number; at: number }>();
+  let lines = new Map<string, ProgressLine>();
+  let points: MetricPoint[] = [];
+  const stopped = new AbortController();
+
+  const flush = async () => {
+    if (lines.size === 0 && points.length === 0) return;
+    const [writing, curve] = [lines, points];
+    lines = new Map();
+    points = [];
+    try {
+      await saveProgress(db, [...writing.values()]);
+      writing.clear();
+      await saveMetrics(db, curve);
+    } catch (error) {
+      for (const [key, line] of writing) if (!lines.has(key)) lines.set(key, line);
+      points = [...curve, ...points].slice(-maxPoints);
+      log.warn({ err: String(error), lines: lines.size }, "could not store progress reports; trying again");
+    }
+  };
+  const loop = async () => {
+    while (!stopped.signal.aborted) {
+      await pause(everyMs, stopped.signal);
+      await flush();
+      const old = performance.now() - 3_600_000;
+      for (const [key, { at }] of newest) if (at < old) newest.delete(key);
+    }
+  };
+  const running = loop();
+
+  return {
+    add(line, curve) {
+      const key = `${line.run} ${line.shard}`;
+      const last = newest.get(key);
+      if (last !== undefined && last.podUid === line.podUid && last.seq >= line.seq) return false;
+      newest.set(key, { podUid: line.podUid, seq: line.seq, at: performance.now() });
+      lines.set(key, line);
+      if (points.length + curve.length <= maxPoints) points.push(...curve);
+      return true;
+    },
+    flush,
+    async stop() {
+      stopped.abort();
+      await running;
+      await flush();
+    },
+  };
+}

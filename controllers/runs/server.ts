@@ -1,0 +1,179 @@
+// The run endpoint: where worker pods fetch their work and report, over TLS, on every replica. Started by operator.ts.
+//   GET /v1/runs/{run}/shards/{shard}/work        PUT /v1/runs/{run}/shards/{shard}/progress
+import { readFileSync } from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { gzipSync } from "node:zlib";
+import type { Log } from "../../src/log.ts";
+import { parseRunName } from "../../src/schemas/job-kind.ts";
+import { progress as progressSchema } from "../../src/schemas/worker.ts";
+import type { JobMetrics } from "../job/metrics.ts";
+import type { Authorize } from "./authorize.ts";
+import type { Coalescer } from "./coalesce.ts";
+import type { WorkAnswer } from "./work.ts";
+
+export type RunServerOptions = {
+  port: number;
+  certFile: string;
+  keyFile: string;
+  authorize: Authorize;
+  work: (run: string, shard: number) => Promise<WorkAnswer>;
+  coalescer: Coalescer;
+  metrics: JobMetrics;
+  log: Log;
+};
+
+export type RunServer = { port: number; stop(): Promise<void> };
+
+type Answer = { status: number; body?: unknown; retryAfter?: number };
+
+const path = /^\/v1\/runs\/([a-z0-9-]{1,63})\/shards\/(0|[1-9][0-9]{0,4})\/(work|progress)$/;
+const maxBodyBytes = 128 * 1024;
+const reloadMs = 60_000;
+
+export async function startRunServer(options: RunServerOptions): Promise<RunServer> {
+  const { certFile, keyFile, authorize, log, metrics, coalescer } = options;
+  const tls = () => ({ cert: readFileSync(certFile), key: readFileSync(keyFile) });
+
+  const handle = async (request: IncomingMessage): Promise<Answer> => {
+    const match = path.exec(new URL(request.url ?? "/", "https://runs").pathname);
+    if (match === null) return refusal(404, "there is no such path");
+    const [, run = "", index = "", verb = ""] = match;
+    if (request.method !== (verb === "work" ? "GET" : "PUT"))
+      return refusal(405, "the path knows no such method");
+    const shard = Number(index);
+    const caller = await authorize(bearer(request), run, shard);
+    if (!caller.allowed) {
+      metrics.progressReport("refused");
+      log.warn({ run, shard, status: caller.status }, `refused a pod: ${caller.message}`);
+      return refusal(caller.status, caller.message);
+    }
+    if (verb === "work") {
+      const answer = await options.work(run, shard);
+      if (answer.status !== 200) return refusal(answer.status, answer.message);
+      return { status: 200, body: answer.work };
+    }
+    const parsed = progressSchema.safeParse(await json(request));
+    if (!parsed.success) {
+      metrics.progressReport("invalid");
+      return refusal(
+        422,
+        parsed.error.issues
+          .map((i) => `${i.path.join(".")}: ${i.message}`)
+          .join("; ")
+          .slice(0, 1000),
+      );
+    }
+    const report = parsed.data;
+    const named = parseRunName(run);
+    const points =
+      named?.kind === "training"
+        ? report.metrics.map((point) => ({ trainingJobId: named.id, ...point }))
+        : [];
+    const taken = coalescer.add(
+      {
+        run,
+        shard,
+        podUid: caller.podUid,
+        seq: report.seq,
+        itemsDone: report.items_done,
+        itemsTotal: report.items_total,
+        itemsFailed: report.items_failed,
+        fraction: report.fraction,
+        message: report.message,
+      },
+      points,
+    );
+    metrics.progressReport(taken ? "accepted" : "stale");
+    return { status: 204 };
+  };
+
+  const server = createServer({ ...tls(), minVersion: "TLSv1.2" }, (request, response) => {
+    handle(request)
+      .catch((error: unknown): Answer => {
+        if (error instanceof BodyError) return refusal(error.status, error.message);
+        // Kubernetes, Postgres or the object store is away: the pod asks again.
+        log.warn({ url: request.url, err: String(error) }, "could not answer a pod; it will ask again");
+        return { ...refusal(503, "a part of the service is away for the moment"), retryAfter: 2 };
+      })
+      .then((answer) => send(request, response, answer));
+  });
+  server.requestTimeout = 30_000;
+  // Certificates are renewed in place by whoever issues them.
+  const reload = setInterval(() => {
+    try {
+      server.setSecureContext(tls());
+    } catch (error) {
+      log.warn({ err: String(error) }, "could not read the certificate again; keeping the old one");
+    }
+  }, reloadMs);
+  reload.unref();
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(options.port, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    async stop() {
+      clearInterval(reload);
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeIdleConnections();
+      const timer = setTimeout(() => server.closeAllConnections(), 5_000);
+      await closed;
+      clearTimeout(timer);
+    },
+  };
+}
+
+class BodyError extends Error {
+  readonly status: number;
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+const refusal = (status: number, message: string): Answer => ({
+  status,
+  body: { detail: message },
+  ...(status === 503 ? { retryAfter: 1 } : {}),
+});
+
+function bearer(request: IncomingMessage): string | undefined {
+  const value = request.headers.authorization;
+  return value?.startsWith("Bearer ") ? value.slice(7) : undefined;
+}
+
+async function json(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxBodyBytes) throw new BodyError(413, "the report is too large");
+    chunks.push(chunk);
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString("utf8"));
+  } catch {
+    throw new BodyError(400, "the report is not JSON");
+  }
+}
+
+function send(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
+  if (answer.retryAfter !== undefined) response.setHeader("retry-after", answer.retryAfter);
+  // What was not read of a refused body must not be taken for the next request.
+  if (!request.complete) response.setHeader("connection", "close");
+  if (answer.body === undefined) {
+    response.writeHead(answer.status).end();
+    return;
+  }
+  let body = Buffer.from(JSON.stringify(answer.body));
+  response.setHeader("content-type", "application/json; charset=utf-8");
+  response.setHeader("cache-control", "no-store");
+  if (body.length > 8_192 && /\bgzip\b/.test(request.headers["accept-encoding"] ?? "")) {
+    body = gzipSync(body);
+    response.setHeader("content-encoding", "gzip");
+  }
+  response.writeHead(answer.status, { "content-length": body.length }).end(body);
+}

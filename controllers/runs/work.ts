@@ -1,0 +1,152 @@
+// Builds what a pod is asked to do, from Postgres, with URLs that expire: called by server.ts for each GET of work.
+// The pod never sees a credential of the object store, only the right to these objects for a while.
+import { createHash } from "node:crypto";
+import { type Database, maybeOneJob, terminalStatuses } from "../../src/db/job.ts";
+import {
+  manyEmbedItems,
+  manyTrainFiles,
+  oneDetectSetup,
+  oneTrainSetup,
+  recordCheckpoint,
+  startDetectItems,
+} from "../../src/db/run.ts";
+import { keys, parseRunName, runName } from "../../src/schemas/job-kind.ts";
+import type { Work } from "../../src/schemas/worker.ts";
+import { isNotFound } from "../../src/storage/errors.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+
+export type WorkAnswer =
+  | { status: 200; work: Work }
+  /** `ended` for good, or `early`: ask again in a moment. */
+  | { status: 404 | 409 | 410 | 503; message: string };
+
+/** Fetching the work again gives fresh URLs; long enough to read a shard's inputs. */
+const expiresSeconds = 3600;
+
+export function makeWork({ db, storage }: { db: Database; storage: Storage }) {
+  const source = async (key: string, sizeBytes: number | null, sha256: string | null) => ({
+    url: await storage.presignGet(key, { expiresSeconds, audience: "pod" }),
+    size_bytes: sizeBytes,
+    sha256,
+  });
+  const target = (key: string, contentType?: string) =>
+    storage.presignPut(key, { expiresSeconds, contentType });
+
+  return async (run: string, shard: number): Promise<WorkAnswer> => {
+    const named = parseRunName(run);
+    if (named === undefined) return { status: 404, message: "there is no such run" };
+    const { kind, id, attempt } = named;
+    const row = await maybeOneJob(db, kind, id);
+    if (row === null) return { status: 404, message: "there is no such job" };
+    if (terminalStatuses.some((status) => status === row.status))
+      return { status: 410, message: "the job has ended" };
+    const present = parseRunName(row.platform_job_name ?? "")?.attempt ?? 0;
+    if (attempt < present) return { status: 410, message: "the job has a newer run" };
+    // The pod was faster than the row.
+    if (attempt > present) return { status: 503, message: "the run is not recorded yet" };
+    const tenant = row.tenant_id;
+    const common = {
+      version: 1 as const,
+      run,
+      shard,
+      result: await target(keys.result(run, shard), "application/json"),
+    };
+
+    if (kind === "embedding") {
+      const files = await manyEmbedItems(db, id, shard);
+      const items = await Promise.all(
+        files.map(async ({ id: file, filename, size_bytes, checksum_sha256 }) => ({
+          id: file,
+          filename,
+          audio: await source(keys.audio(tenant, file), size_bytes, checksum_sha256),
+          outputs: {
+            embedding: await target(keys.embedding(tenant, file, run)),
+            peaks: await target(keys.peaks(tenant, file, run), "application/json"),
+          },
+        })),
+      );
+      return answer({ ...common, kind: "embed", items }, items.length);
+    }
+
+    if (kind === "inference") {
+      const setup = await oneDetectSetup(db, id);
+      const files = await startDetectItems(db, id, shard);
+      const items = await Promise.all(
+        files.map(async ({ id: file, filename, size_bytes, checksum_sha256, object_key }) => ({
+          id: file,
+          filename,
+          audio: await source(object_key, size_bytes, checksum_sha256),
+        })),
+      );
+      const model = {
+        onnx: await source(setup.onnx_key, setup.onnx_size_bytes, setup.onnx_sha256),
+        card: await source(setup.card_key, setup.card_size_bytes, setup.card_sha256),
+      };
+      return answer({ ...common, kind: "detect", config: setup.config, model, items }, items.length);
+    }
+
+    const config = await oneTrainSetup(db, id);
+    const rows = await manyTrainFiles(db, id);
+    const specs = new Set(
+      rows.map(({ embedding_model, embedding_spec_hash }) => `${embedding_model} ${embedding_spec_hash}`),
+    );
+    if (specs.size > 1) return { status: 409, message: "the audio files have embeddings of different kinds" };
+    const files = await Promise.all(
+      rows.map(async (row) => ({
+        id: row.id,
+        duration_ms: row.duration_ms,
+        embedding: await source(row.embedding_key, row.embedding_size_bytes, row.embedding_sha256),
+        // Only a file with at least one label was looked at; silence about the others means nothing.
+        reviewed: row.annotations.length > 0,
+        annotations: row.annotations,
+      })),
+    );
+    const first = rows[0];
+    const key = (file: string) => keys.model(tenant, id, run, file);
+    return answer(
+      {
+        ...common,
+        kind: "train",
+        config,
+        seed: config.seed ?? seedOf(id),
+        feature_spec: { id: first?.embedding_model ?? "", hash: first?.embedding_spec_hash ?? "" },
+        files,
+        outputs: {
+          model: await target(key("model.onnx")),
+          weights: await target(key("weights.safetensors")),
+          card: await target(key("card.json"), "application/json"),
+          sums: await target(key("SHA256SUMS")),
+          checkpoint: await target(keys.checkpoint(run)),
+        },
+        checkpoint: await lastCheckpoint(id, attempt, run),
+      },
+      files.length,
+    );
+  };
+
+  /** The checkpoint of this run, or of the one before it when that was lost. */
+  async function lastCheckpoint(id: string, attempt: number, run: string) {
+    const resource = run.slice(0, run.lastIndexOf("-"));
+    for (let n = attempt; n >= Math.max(1, attempt - 2); n--) {
+      const key = keys.checkpoint(runName(resource, n));
+      try {
+        const { sizeBytes } = await storage.head(key);
+        await recordCheckpoint(db, id, key, sizeBytes);
+        return await source(key, sizeBytes, null);
+      } catch (error) {
+        if (!isNotFound(error)) throw error;
+      }
+    }
+    return null;
+  }
+}
+
+function answer(work: Work, items: number): WorkAnswer {
+  if (items === 0) return { status: 409, message: "the shard has no files left to work on" };
+  return { status: 200, work };
+}
+
+/** The same job trains with the same seed, whatever the attempt. */
+function seedOf(id: string): number {
+  return createHash("sha256").update(id).digest().readUInt32BE(0) & 0x7fffffff;
+}

@@ -1,0 +1,67 @@
+// Training jobs for the engine: a result becomes a model row and then a Model resource. Called by controllers.ts.
+
+import { newId } from "../../src/db/id.ts";
+import { ingestModel, maybeOneModelOfJob } from "../../src/db/ingest.ts";
+import { type Database, maybeOneJob } from "../../src/db/job.ts";
+import type { Kube } from "../../src/kube/client.ts";
+import { isAlreadyExists } from "../../src/kube/errors.ts";
+import { models, trainingJobs } from "../../src/kube/kinds.ts";
+import { keys } from "../../src/schemas/job-kind.ts";
+import { isNotFound } from "../../src/storage/errors.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import { InvalidResultError, type JobAdapter } from "../job/adapter.ts";
+import { buildModel } from "./build-model.ts";
+
+export function trainingJobAdapter(deps: {
+  db: Database;
+  kube: Kube;
+  storage: Storage;
+  namespace: string;
+}): JobAdapter {
+  const { db, kube, storage, namespace } = deps;
+  return {
+    kind: "training",
+    verb: "train",
+    type: trainingJobs,
+    async ingest(ref, digest, result) {
+      if (result.kind !== "train") throw new InvalidResultError("The result is not one of a training.");
+      const tenant = await oneTenant(ref.jobId);
+      for (const { name, size_bytes } of result.artifacts) {
+        if (name.includes("/")) throw new InvalidResultError("The training named an artifact by a path.");
+        const head = await storage
+          .head(keys.model(tenant, ref.jobId, ref.run, name))
+          .catch((error: unknown) => {
+            if (isNotFound(error)) throw new InvalidResultError(`The training left no ${name}.`);
+            throw error;
+          });
+        if (head.sizeBytes !== size_bytes) {
+          throw new InvalidResultError(
+            `The training's ${name} has ${head.sizeBytes} bytes instead of ${size_bytes}.`,
+          );
+        }
+      }
+      for (const name of ["model.onnx", "card.json"]) {
+        if (!result.artifacts.some((artifact) => artifact.name === name)) {
+          throw new InvalidResultError(`The training's result names no ${name}.`);
+        }
+      }
+      return ingestModel(db, ref, digest, result, newId());
+    },
+    // A training has one shard: without it there is nothing to go on with.
+    failShard: async () => undefined,
+    async completed(_cr, jobId) {
+      const row = await maybeOneModelOfJob(db, jobId);
+      if (row === null) return {};
+      await kube.create(models, buildModel(row, namespace)).catch((error: unknown) => {
+        if (!isAlreadyExists(error)) throw error;
+      });
+      return { modelId: row.id };
+    },
+  };
+
+  async function oneTenant(jobId: string): Promise<string> {
+    const row = await maybeOneJob(db, "training", jobId);
+    if (row === null) throw new InvalidResultError("The training job is unknown.");
+    return row.tenant_id;
+  }
+}
