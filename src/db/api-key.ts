@@ -21,6 +21,8 @@ const caller = z.object({
   tenant_id: z.string(),
   expired: z.boolean(),
   suspended: z.boolean(),
+  /** Whether its use has not been noted for a minute. */
+  unnoticed: z.boolean(),
 });
 
 /** The key with this digest, unless it is revoked. One look into a unique index; never cached, so that revocation
@@ -28,7 +30,8 @@ const caller = z.object({
 export async function maybeOneCaller(db: Db, hash: Buffer): Promise<z.infer<typeof caller> | null> {
   return await db.maybeOne(sql.type(caller)`
     select k.id, k.tenant_id, coalesce(k.expires_at <= now(), false) as expired,
-      t.suspended_at is not null as suspended
+      t.suspended_at is not null as suspended,
+      coalesce(k.last_used_at < now() - interval '60 seconds', true) as unnoticed
     from api_keys k join tenants t on t.id = k.tenant_id
     where k.key_hash = ${sql.binary(hash)} and k.revoked_at is null`);
 }

@@ -117,20 +117,19 @@ export interface ConfirmedAudio {
   readonly codec: string;
 }
 
-/** From now on the operator may embed the file. Null when it was no longer waiting for its upload. */
+/** From now on the operator may embed the file. Does nothing when it was no longer waiting for its upload. */
 export async function markUploaded(
   db: Db,
   tenantId: string,
   id: string,
   audio: ConfirmedAudio,
-): Promise<AudioFileRow | null> {
-  return await db.maybeOne(sql.type(audioFileRow)`
+): Promise<void> {
+  await db.query(sql.type(z.object({}))`
     update audio_files set status = 'processing', embedding_status = 'pending', uploaded_at = now(),
       updated_at = now(), checksum_sha256 = coalesce(${audio.checksumSha256}, checksum_sha256),
       duration_ms = ${audio.durationMs}, sample_rate_hz = ${audio.sampleRateHz}, channels = ${audio.channels},
       codec = ${audio.codec}
-    where tenant_id = ${tenantId} and id = ${id} and status = 'pending_upload'
-    returning ${columns}`);
+    where tenant_id = ${tenantId} and id = ${id} and status = 'pending_upload'`);
 }
 
 /** Changes what is given; audioFileNotFound when there is no such file. */
@@ -197,7 +196,7 @@ export async function deleteAudioFile(
   });
 }
 
-/** Of the ids, those that are not files of the dataset, with the lengths of those that are. */
+/** Of the ids those that are files of the dataset, with their lengths. */
 export async function lengthsOfAudio(
   db: Db,
   tenantId: string,
@@ -207,6 +206,19 @@ export async function lengthsOfAudio(
   const rows = await db.any(sql.type(z.object({ id: z.string(), duration_ms: z.number().nullable() }))`
     select id, duration_ms from audio_files
     where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = any(${sql.array([...ids], "uuid")})
-      and ${visibleAudio}`);
+      and ${visibleAudio} for key share`);
   return new Map(rows.map((row) => [row.id, row.duration_ms]));
+}
+
+/** Of the ids those that are files of the dataset, with their names. */
+export async function namesOfAudio(
+  db: Db,
+  tenantId: string,
+  datasetId: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await db.any(sql.type(z.object({ id: z.string(), filename: z.string() }))`
+    select id, filename from audio_files
+    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = any(${sql.array([...ids], "uuid")})`);
+  return new Map(rows.map((row) => [row.id, row.filename]));
 }

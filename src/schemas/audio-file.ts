@@ -56,15 +56,14 @@ export const audioFile = z
   })
   .meta({ id: "AudioFile" });
 
-/** The body of an upload ticket request; the largest size is a setting of the service. */
-export const uploadBody = (maxBytes: number) =>
-  z.object({
-    filename,
-    content_type: z.enum(Object.keys(audioTypes) as AudioType[]).describe("Type of the audio"),
-    size_bytes: z.int().min(1).max(maxBytes).describe("Exact size of the file in bytes"),
-    checksum_sha256: sha256Hex.optional().describe("SHA-256 digest; the store then checks it"),
-    metadata: metadata.optional(),
-  });
+/** The body of an upload ticket request. S3 takes 5 GB in one form; the service's own limit is a setting. */
+export const uploadBody = z.object({
+  filename,
+  content_type: z.enum(Object.keys(audioTypes) as AudioType[]).describe("Type of the audio"),
+  size_bytes: z.int().min(1).max(5_000_000_000).describe("Exact size of the file in bytes"),
+  checksum_sha256: sha256Hex.optional().describe("SHA-256 digest; the store then checks it"),
+  metadata: metadata.optional(),
+});
 
 export const uploadForm = z
   .object({

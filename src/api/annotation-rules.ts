@@ -1,0 +1,45 @@
+// What an annotation must be besides well formed: of a type and a file of its dataset, and within that file. Called by
+// the annotation routes inside their transaction.
+import { lengthsOfAudio } from "../db/audio-file.ts";
+import { oneDatasetForShare } from "../db/dataset.ts";
+import type { Db } from "../db/page.ts";
+import { type ValidationItem, validationFailed, valueError } from "../errors.ts";
+import type { NewAnnotation } from "../schemas/annotation.ts";
+
+/** Decoders and editors disagree by a few frames about where a file ends. */
+const toleranceMs = 50;
+
+/** validationFailed with every fault of every annotation; `locOf` gives the place of one in the request. */
+export async function requireFitting(
+  tx: Db,
+  tenantId: string,
+  datasetId: string,
+  annotations: readonly Omit<NewAnnotation, "confidence" | "extra_data">[],
+  locOf: (index: number) => (string | number)[],
+): Promise<void> {
+  const { artifact_types } = await oneDatasetForShare(tx, tenantId, datasetId);
+  const types = new Set(artifact_types.map((type) => type.name));
+  const ids = [...new Set(annotations.map((annotation) => annotation.audio_file_id.toLowerCase()))];
+  const lengths = await lengthsOfAudio(tx, tenantId, datasetId, ids);
+  const faults = annotations.flatMap((annotation, i) => faultsOf(annotation, types, lengths, locOf(i)));
+  if (faults.length > 0) throw validationFailed(faults);
+}
+
+function faultsOf(
+  annotation: Omit<NewAnnotation, "confidence" | "extra_data">,
+  types: ReadonlySet<string>,
+  lengths: ReadonlyMap<string, number | null>,
+  loc: (string | number)[],
+): ValidationItem[] {
+  const faults: ValidationItem[] = [];
+  const length = lengths.get(annotation.audio_file_id.toLowerCase());
+  if (length === undefined)
+    faults.push(valueError([...loc, "audio_file_id"], "the dataset has no such audio file"));
+  if (!types.has(annotation.artifact_type))
+    faults.push(valueError([...loc, "artifact_type"], "the dataset has no such artifact type"));
+  if (annotation.start_ms > annotation.end_ms)
+    faults.push(valueError([...loc, "end_ms"], "end_ms must not be less than start_ms"));
+  else if (length != null && annotation.end_ms > length + toleranceMs)
+    faults.push(valueError([...loc, "end_ms"], `the audio file ends at ${length} ms`));
+  return faults;
+}

@@ -1,0 +1,57 @@
+// The REST API as one request listener. Called by src/main.ts and by the tests; what it needs comes in as arguments.
+import type { RequestListener } from "node:http";
+import Koa from "koa";
+import type { Registry } from "prom-client";
+import { makeLimit } from "./limit.ts";
+import { answerErrors } from "./middleware/answer-errors.ts";
+import { observe } from "./middleware/observe.ts";
+import { requestId } from "./middleware/request-id.ts";
+import { secureHeaders } from "./middleware/secure-headers.ts";
+import type { ApiDeps, HandlerDeps } from "./route.ts";
+import { makeRouter } from "./router.ts";
+import { routes } from "./routes/index.ts";
+
+export interface App {
+  readonly listener: RequestListener;
+  /** From now on /readyz fails, so that no new requests are sent here. */
+  drain(): void;
+  /** Resolves when the work is done that answers did not wait for. */
+  settle(): Promise<void>;
+}
+
+export function makeApp(deps: ApiDeps & { readonly registry: Registry }): App {
+  let draining = false;
+  const pending = new Set<Promise<void>>();
+  const handlerDeps: HandlerDeps = {
+    ...deps,
+    isDraining: () => draining,
+    confirms: makeLimit(Math.max(1, Math.floor((deps.db.configuration.maxPoolSize ?? 10) / 3))),
+    background: (what, work) => {
+      const done: Promise<void> = work.then(
+        () => {},
+        (err) => deps.log.warn({ err }, `could not ${what}; it is tried again later`),
+      );
+      pending.add(done);
+      done.finally(() => pending.delete(done));
+    },
+  };
+
+  const app = new Koa();
+  app.use(requestId);
+  app.use(observe(deps.registry, deps.log));
+  app.use(secureHeaders);
+  app.use(answerErrors(deps.log));
+  for (const middleware of makeRouter(routes, handlerDeps)) app.use(middleware);
+  // Only what breaks after the head of an answer was sent: the client sees a cut connection.
+  app.on("error", (err) => deps.log.warn({ err }, "an answer was cut off"));
+
+  return {
+    listener: app.callback(),
+    drain: () => {
+      draining = true;
+    },
+    settle: async () => {
+      await Promise.all(pending);
+    },
+  };
+}

@@ -1,0 +1,72 @@
+// Looks whether a file is audio that the workers accept, by its header alone and without any native decoder: confirm
+// (src/api/upload.ts) calls it on bytes that anybody may have sent.
+import type { AudioContainer } from "../../schemas/audio-file.ts";
+import { readFlac } from "./flac.ts";
+import { readMp3, skipId3 } from "./mp3.ts";
+import { readOgg } from "./ogg.ts";
+import type { AudioHeader, Bytes } from "./types.ts";
+import { readWav } from "./wav.ts";
+
+export type { AudioHeader } from "./types.ts";
+
+const headBytes = 65_536;
+const maxDurationMs = 12 * 3_600_000;
+
+/** `read` returns the bytes from start to end, both included; the range lies within the file. */
+export async function readAudioHeader(
+  read: (start: number, end: number) => Promise<Buffer>,
+  size: number,
+  expected: AudioContainer,
+): Promise<AudioHeader> {
+  const head = size === 0 ? Buffer.alloc(0) : await read(0, Math.min(size, headBytes) - 1);
+  const bytes: Bytes = {
+    size,
+    head,
+    at: async (start, length) => {
+      const end = Math.min(start + length, size);
+      if (start >= end) return Buffer.alloc(0);
+      return end <= head.length ? head.subarray(start, end) : await read(start, end - 1);
+    },
+  };
+  const audioStart = await skipId3(bytes);
+  const magic = await bytes.at(audioStart, 12);
+  const header = await parse(bytes, audioStart, magic, expected);
+  return "problem" in header ? header : check(header);
+}
+
+async function parse(
+  bytes: Bytes,
+  start: number,
+  magic: Buffer,
+  expected: AudioContainer,
+): Promise<AudioHeader> {
+  const found = containerOf(magic);
+  if (found === expected) {
+    if (found === "wav") return await readWav(bytes);
+    if (found === "flac") return readFlac(await bytes.at(start, 42));
+    if (found === "ogg") return await readOgg(bytes);
+    if (found === "mp3") return await readMp3(bytes, start);
+  }
+  const names = { wav: "a WAV", flac: "a FLAC", ogg: "an Ogg", mp3: "an MP3" };
+  return { problem: `The upload is not ${names[expected]} file, as its content type says` };
+}
+
+function containerOf(magic: Buffer): AudioContainer | null {
+  if (magic.length < 4) return null;
+  const four = magic.toString("latin1", 0, 4);
+  if (four === "RIFF" && magic.toString("latin1", 8, 12) === "WAVE") return "wav";
+  if (four === "fLaC") return "flac";
+  if (four === "OggS") return "ogg";
+  return magic[0] === 0xff && ((magic[1] ?? 0) & 0xe0) === 0xe0 ? "mp3" : null;
+}
+
+function check(header: Exclude<AudioHeader, { problem: string }>): AudioHeader {
+  const { sampleRateHz, channels, durationMs } = header;
+  if (sampleRateHz < 8_000 || sampleRateHz > 192_000)
+    return { problem: `A sample rate of ${sampleRateHz} Hz is not accepted: 8000 to 192000 are` };
+  if (channels < 1 || channels > 8) return { problem: `${channels} channels are not accepted: 1 to 8 are` };
+  if (durationMs === 0) return { problem: "The upload holds no audio" };
+  if (durationMs !== null && durationMs > maxDurationMs)
+    return { problem: "The audio is longer than 12 hours" };
+  return header;
+}

@@ -1,0 +1,60 @@
+// WAV: the chunks of a RIFF file up to its data. Formats whose decoders have been exploited (ADPCM and the like) are
+// refused here, before any library opens the file. Called by read.ts.
+import type { AudioHeader, Bytes } from "./types.ts";
+
+const maxChunks = 64;
+const codecs: Record<number, { name: string; bits: readonly number[] }> = {
+  1: { name: "pcm", bits: [8, 16, 24, 32] },
+  3: { name: "float", bits: [32, 64] },
+  6: { name: "alaw", bits: [8] },
+  7: { name: "mulaw", bits: [8] },
+};
+// An extensible format names its real one in the first two bytes of a GUID that ends like this.
+const guidTail = Buffer.from("000000001000800000aa00389b71", "hex");
+
+export async function readWav(bytes: Bytes): Promise<AudioHeader> {
+  let format: Buffer | null = null;
+  let offset = 12;
+  for (let chunk = 0; chunk < maxChunks; chunk++) {
+    const header = await bytes.at(offset, 8);
+    if (header.length < 8) break;
+    const name = header.toString("latin1", 0, 4);
+    const size = header.readUInt32LE(4);
+    if (name === "fmt ") format = await bytes.at(offset + 8, Math.min(size, 40));
+    if (name === "data") {
+      if (format === null) return { problem: "The WAV file has no format before its data" };
+      // Writers to a pipe leave 0 or 0xffffffff: then the data goes to the end of the file.
+      const present = bytes.size - offset - 8;
+      return facts(format, size === 0 || size > present ? present : size);
+    }
+    offset += 8 + size + (size % 2);
+  }
+  return { problem: "The WAV file has no data" };
+}
+
+function facts(format: Buffer, dataBytes: number): AudioHeader {
+  if (format.length < 16) return { problem: "The WAV file has a format that is cut off" };
+  const tag = format.readUInt16LE(0);
+  const channels = format.readUInt16LE(2);
+  const sampleRateHz = format.readUInt32LE(4);
+  const blockBytes = format.readUInt16LE(12);
+  const bits = format.readUInt16LE(14);
+  const codec = codecs[tag === 0xfffe ? extensibleTag(format) : tag];
+  if (codec === undefined || !codec.bits.includes(bits))
+    return {
+      problem: "The WAV file is coded in a way that is not accepted: PCM, float, A-law and mu-law are",
+    };
+  if (channels === 0 || sampleRateHz === 0 || blockBytes !== (channels * bits) / 8)
+    return { problem: "The format of the WAV file contradicts itself" };
+  const frames = Math.floor(dataBytes / blockBytes);
+  return {
+    codec: codec.bits.length > 1 ? `${codec.name}${bits}` : codec.name,
+    sampleRateHz,
+    channels,
+    durationMs: Math.round((frames * 1000) / sampleRateHz),
+  };
+}
+
+function extensibleTag(format: Buffer): number {
+  return format.length >= 40 && format.subarray(26, 40).equals(guidTail) ? format.readUInt16LE(24) : -1;
+}

@@ -1,0 +1,45 @@
+// Counts, times and logs every request. Labels are routes, not paths: an id in a label would be a metric for each id.
+import type { Middleware } from "koa";
+import { Counter, Histogram, type Registry } from "prom-client";
+import type { Log } from "../../log.ts";
+
+export function observe(registry: Registry, log: Log): Middleware {
+  const requests = new Counter({
+    name: "plosive_http_requests_total",
+    help: "Requests by route and status",
+    labelNames: ["method", "route", "status"],
+    registers: [registry],
+  });
+  const seconds = new Histogram({
+    name: "plosive_http_request_seconds",
+    help: "Time until the head of the answer, by route",
+    labelNames: ["method", "route"],
+    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers: [registry],
+  });
+  return async (ctx, next) => {
+    const start = performance.now();
+    try {
+      await next();
+    } finally {
+      const took = performance.now() - start;
+      const route: string = ctx.state.route ?? "none";
+      const method = ctx.state.route === undefined ? "none" : ctx.method;
+      requests.inc({ method, route, status: String(ctx.status) });
+      seconds.observe({ method, route }, took / 1000);
+      // Probes come every few seconds and say nothing while they succeed.
+      const level = route.startsWith("/api/") || ctx.status >= 400 ? "info" : "debug";
+      log[level](
+        {
+          requestId: ctx.state.requestId,
+          tenantId: ctx.state.tenantId,
+          method: ctx.method,
+          route,
+          status: ctx.status,
+          ms: Math.round(took),
+        },
+        "request",
+      );
+    }
+  };
+}

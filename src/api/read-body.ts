@@ -1,0 +1,54 @@
+// Reads a JSON body within its limits. Called by the router after authentication, before validation.
+import type { IncomingMessage } from "node:http";
+import { bodyTooLarge, invalidRequest, unsupportedMediaType } from "../errors.ts";
+
+const maxDepth = 20;
+
+/** The parsed body; undefined when there is none. */
+export async function readBody(request: IncomingMessage, maxBytes: number): Promise<unknown> {
+  const declared = request.headers["content-length"];
+  if (declared === undefined && request.headers["transfer-encoding"] === undefined) return undefined;
+  if (declared === "0") return undefined;
+  requireJson(request);
+  if (Number(declared ?? 0) > maxBytes) throw bodyTooLarge(maxBytes);
+  const bytes = await readBytes(request, maxBytes);
+  if (bytes.length === 0) return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch {
+    throw invalidRequest("the body is not JSON in UTF-8");
+  }
+  if (isDeeper(value, maxDepth)) throw invalidRequest(`the body nests more than ${maxDepth} levels`);
+  return value;
+}
+
+function requireJson(request: IncomingMessage): void {
+  if (request.headers["content-encoding"] !== undefined) throw unsupportedMediaType();
+  const [type = "", ...parameters] = (request.headers["content-type"] ?? "").toLowerCase().split(";");
+  if (type.trim() !== "application/json") throw unsupportedMediaType();
+  const charset = parameters.map((parameter) => parameter.trim()).find((p) => p.startsWith("charset="));
+  if (charset !== undefined && !/^charset="?utf-?8"?$/.test(charset)) throw unsupportedMediaType();
+}
+
+async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of request) {
+      size += chunk.length;
+      if (size > maxBytes) break;
+      chunks.push(chunk);
+    }
+  } catch (cause) {
+    if (request.readableAborted || request.destroyed) throw invalidRequest("the body ended early");
+    throw cause;
+  }
+  if (size > maxBytes) throw bodyTooLarge(maxBytes);
+  return Buffer.concat(chunks);
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
+}

@@ -1,0 +1,148 @@
+// /api/v1/datasets/{dataset_id}/annotation-sets: drafts, publishing, export (interface specification 4.5, 4.6, 4.8).
+import { z } from "zod";
+import { eachAnnotation } from "../../db/annotation.ts";
+import {
+  type AnnotationSetRow,
+  deleteAnnotationSet,
+  insertAnnotationSet,
+  listAnnotationSets,
+  oneAnnotationSet,
+  publishAnnotationSet,
+} from "../../db/annotation-set.ts";
+import { requireDataset } from "../../db/dataset.ts";
+import {
+  annotationSet,
+  annotationSetDetail,
+  createAnnotationSetBody,
+  exportQuery,
+  labelExport,
+  listAnnotationSetsQuery,
+} from "../../schemas/annotation-set.ts";
+import { id, listOf } from "../../schemas/rest.ts";
+import { labelDocument } from "../label-document.ts";
+import { defineRoute } from "../route.ts";
+import { envelope, iso, isoOrNull } from "../view.ts";
+import { jsonArray } from "./annotation.ts";
+
+const base = "/api/v1/datasets/{dataset_id}/annotation-sets";
+const inDataset = z.object({ dataset_id: id("Id of the dataset") });
+const params = inDataset.extend({ annotation_set_id: id("Id of the annotation set") });
+
+export const create = defineRoute({
+  method: "POST",
+  path: base,
+  operationId: "createAnnotationSet",
+  summary: "Make a draft, empty or with the annotations of another set",
+  tag: "Annotation sets",
+  params: inDataset,
+  body: createAnnotationSetBody,
+  bodyOptional: true,
+  notFound: true,
+  answer: { status: 201, description: "The draft", schema: annotationSet },
+  handler: async ({ params, body, tenantId, deps }) => {
+    const fromId = body.from_annotation_set_id ?? null;
+    const row = await insertAnnotationSet(deps.db, tenantId, params.dataset_id, fromId);
+    return {
+      location: `/api/v1/datasets/${row.dataset_id}/annotation-sets/${row.id}`,
+      body: viewAnnotationSet(row),
+    };
+  },
+});
+
+export const list = defineRoute({
+  method: "GET",
+  path: base,
+  operationId: "listAnnotationSets",
+  summary: "List the annotation sets of a dataset",
+  tag: "Annotation sets",
+  params: inDataset,
+  query: listAnnotationSetsQuery,
+  answer: { status: 200, description: "One page", schema: listOf(annotationSet) },
+  handler: async ({ params, query, tenantId, deps }) => {
+    await requireDataset(deps.db, tenantId, params.dataset_id);
+    const page = await listAnnotationSets(deps.db, tenantId, params.dataset_id, query);
+    return { body: envelope(page, query, viewAnnotationSet) };
+  },
+});
+
+export const read = defineRoute({
+  method: "GET",
+  path: `${base}/{annotation_set_id}`,
+  operationId: "getAnnotationSet",
+  summary: "Read an annotation set with all its annotations",
+  tag: "Annotation sets",
+  params,
+  answer: { status: 200, description: "The set and its annotations", schema: annotationSetDetail },
+  handler: async ({ params, tenantId, deps }) => {
+    const row = await oneAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id);
+    const head = JSON.stringify(viewAnnotationSet(row)).slice(0, -1);
+    return { stream: withAnnotations(head, jsonArray(eachAnnotation(deps.db, tenantId, row.id))) };
+  },
+});
+
+/** The members of the set without their closing brace, and the array as one more member. */
+async function* withAnnotations(head: string, array: AsyncIterable<string>): AsyncGenerator<string> {
+  yield `${head},"annotations":`;
+  yield* array;
+  yield "}";
+}
+
+export const publish = defineRoute({
+  method: "POST",
+  path: `${base}/{annotation_set_id}/publish`,
+  operationId: "publishAnnotationSet",
+  summary: "Publish a draft: it never changes again, and training may use it",
+  tag: "Annotation sets",
+  params,
+  answer: { status: 200, description: "The published set", schema: annotationSet },
+  conflicts: ["annotation_set_published"],
+  handler: async ({ params, tenantId, deps }) => ({
+    body: viewAnnotationSet(
+      await publishAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id),
+    ),
+  }),
+});
+
+export const remove = defineRoute({
+  method: "DELETE",
+  path: `${base}/{annotation_set_id}`,
+  operationId: "deleteAnnotationSet",
+  summary: "Delete a draft",
+  tag: "Annotation sets",
+  params,
+  answer: { status: 204, description: "The draft is gone" },
+  conflicts: ["annotation_set_published"],
+  handler: async ({ params, tenantId, deps }) => {
+    await deleteAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id);
+    return {};
+  },
+});
+
+export const exportLabels = defineRoute({
+  method: "GET",
+  path: `${base}/{annotation_set_id}/export/annotation-tool`,
+  operationId: "exportAnnotationTool",
+  summary: "Export the annotations for a labelling tool",
+  tag: "Annotation sets",
+  params,
+  query: exportQuery,
+  answer: { status: 200, description: "The document", schema: labelExport },
+  handler: async ({ params, query, tenantId, deps }) => {
+    const row = await oneAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id);
+    return { stream: labelDocument(deps, { tenantId, datasetId: row.dataset_id, setId: row.id }, query) };
+  },
+});
+
+function viewAnnotationSet(row: AnnotationSetRow) {
+  return {
+    id: row.id,
+    dataset_id: row.dataset_id,
+    version: row.version,
+    status: row.status,
+    total_annotations: row.total_annotations,
+    total_positive_duration_ms: row.total_positive_duration_ms,
+    annotations_by_type: row.annotations_by_type,
+    created_at: iso(row.created_at),
+    published_at: isoOrNull(row.published_at),
+  };
+}

@@ -1,0 +1,196 @@
+// /api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/annotations (interface specification 4.7;
+// design 2.5). Reading is open for drafts and published sets, writing for drafts only.
+import { z } from "zod";
+import {
+  type AnnotationRow,
+  countAnnotations,
+  deleteAnnotation,
+  eachAnnotation,
+  insertAnnotations,
+  oneAnnotation,
+  pageOfAnnotations,
+  updateAnnotation,
+} from "../../db/annotation.ts";
+import { lockDraft, oneAnnotationSet } from "../../db/annotation-set.ts";
+import {
+  annotation,
+  bulkAnnotations,
+  bulkAnnotationsBody,
+  createAnnotationBody,
+  listAnnotationsQuery,
+  type NewAnnotation,
+  updateAnnotationBody,
+} from "../../schemas/annotation.ts";
+import { id } from "../../schemas/rest.ts";
+import { requireFitting } from "../annotation-rules.ts";
+import { defineRoute, type HandlerDeps } from "../route.ts";
+import { iso } from "../view.ts";
+
+const base = "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/annotations";
+const inSet = z.object({
+  dataset_id: id("Id of the dataset"),
+  annotation_set_id: id("Id of the annotation set"),
+});
+const params = inSet.extend({ annotation_id: id("Id of the annotation") });
+type InSet = z.infer<typeof inSet>;
+
+export const create = defineRoute({
+  method: "POST",
+  path: base,
+  operationId: "createAnnotation",
+  summary: "Add an annotation to a draft",
+  tag: "Annotations",
+  params: inSet,
+  body: createAnnotationBody,
+  answer: { status: 201, description: "The annotation", schema: annotation },
+  conflicts: ["annotation_set_published"],
+  handler: async ({ params, body, tenantId, deps }) => {
+    const [row] = await insert(deps, tenantId, params, [body], () => ["body"]);
+    return { location: `${locationOf(params)}/${row!.id}`, body: viewAnnotation(row!) };
+  },
+});
+
+export const createBulk = defineRoute({
+  method: "POST",
+  path: `${base}/bulk`,
+  operationId: "createAnnotations",
+  summary: "Add up to 1000 annotations to a draft: all or none",
+  tag: "Annotations",
+  params: inSet,
+  body: bulkAnnotationsBody,
+  maxBodyBytes: 8 * 1024 * 1024,
+  answer: {
+    status: 201,
+    description: "The annotations, in the order of the request",
+    schema: bulkAnnotations,
+  },
+  conflicts: ["annotation_set_published"],
+  handler: async ({ params, body, tenantId, deps }) => {
+    const rows = await insert(deps, tenantId, params, body.annotations, (i) => ["body", "annotations", i]);
+    return { location: locationOf(params), body: { items: rows.map(viewAnnotation), total: rows.length } };
+  },
+});
+
+async function insert(
+  deps: HandlerDeps,
+  tenantId: string,
+  place: InSet,
+  annotations: readonly NewAnnotation[],
+  locOf: (index: number) => (string | number)[],
+): Promise<readonly AnnotationRow[]> {
+  const { dataset_id: datasetId, annotation_set_id: setId } = place;
+  return await deps.db.transaction(async (tx) => {
+    await lockDraft(tx, tenantId, datasetId, setId);
+    await requireFitting(tx, tenantId, datasetId, annotations, locOf);
+    return await insertAnnotations(tx, { tenantId, datasetId, setId }, annotations);
+  });
+}
+
+export const list = defineRoute({
+  method: "GET",
+  path: base,
+  operationId: "listAnnotations",
+  summary: "List annotations by audio file, start and id",
+  description:
+    "A bare array; the header X-Total-Count says how many match. Without page and page_size: all of them.",
+  tag: "Annotations",
+  params: inSet,
+  query: listAnnotationsQuery,
+  answer: { status: 200, description: "The annotations", schema: z.array(annotation) },
+  handler: async ({ params, query, tenantId, deps }) => {
+    const set = await oneAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id);
+    const { page, page_size, ...filter } = query;
+    const total = await countAnnotations(deps.db, tenantId, set.id, filter);
+    const headers = { "X-Total-Count": String(total) };
+    if (page === undefined && page_size === undefined)
+      return { headers, stream: jsonArray(eachAnnotation(deps.db, tenantId, set.id, filter)) };
+    const request = { page: page ?? 1, page_size: page_size ?? 20 };
+    const rows = await pageOfAnnotations(deps.db, tenantId, set.id, filter, request);
+    return { headers, body: rows.map(viewAnnotation) };
+  },
+});
+
+/** The batches as one JSON array, for answers of any length. */
+export async function* jsonArray(batches: AsyncIterable<readonly AnnotationRow[]>): AsyncGenerator<string> {
+  let separator = "[";
+  for await (const batch of batches) {
+    yield separator + batch.map((row) => JSON.stringify(viewAnnotation(row))).join(",");
+    separator = ",";
+  }
+  yield separator === "[" ? "[]" : "]";
+}
+
+export const read = defineRoute({
+  method: "GET",
+  path: `${base}/{annotation_id}`,
+  operationId: "getAnnotation",
+  summary: "Read an annotation",
+  tag: "Annotations",
+  params,
+  answer: { status: 200, description: "The annotation", schema: annotation },
+  handler: async ({ params, tenantId, deps }) => {
+    const set = await oneAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id);
+    return { body: viewAnnotation(await oneAnnotation(deps.db, tenantId, set.id, params.annotation_id)) };
+  },
+});
+
+export const update = defineRoute({
+  method: "PATCH",
+  path: `${base}/{annotation_id}`,
+  operationId: "updateAnnotation",
+  summary: "Change an annotation of a draft",
+  tag: "Annotations",
+  params,
+  body: updateAnnotationBody,
+  answer: { status: 200, description: "The annotation", schema: annotation },
+  conflicts: ["annotation_set_published"],
+  handler: async ({ params, body, tenantId, deps }) => {
+    const row = await deps.db.transaction(async (tx) => {
+      await lockDraft(tx, tenantId, params.dataset_id, params.annotation_set_id);
+      const now = await oneAnnotation(tx, tenantId, params.annotation_set_id, params.annotation_id);
+      const changed = { ...now, ...withoutAbsent(body) };
+      await requireFitting(tx, tenantId, params.dataset_id, [changed], () => ["body"]);
+      return await updateAnnotation(tx, tenantId, changed);
+    });
+    return { body: viewAnnotation(row) };
+  },
+});
+
+export const remove = defineRoute({
+  method: "DELETE",
+  path: `${base}/{annotation_id}`,
+  operationId: "deleteAnnotation",
+  summary: "Delete an annotation of a draft",
+  tag: "Annotations",
+  params,
+  answer: { status: 204, description: "The annotation is gone" },
+  conflicts: ["annotation_set_published"],
+  handler: async ({ params, tenantId, deps }) => {
+    await deps.db.transaction(async (tx) => {
+      await lockDraft(tx, tenantId, params.dataset_id, params.annotation_set_id);
+      await deleteAnnotation(tx, tenantId, params.annotation_set_id, params.annotation_id);
+    });
+    return {};
+  },
+});
+
+const locationOf = (place: InSet) =>
+  `/api/v1/datasets/${place.dataset_id}/annotation-sets/${place.annotation_set_id}/annotations`;
+
+function withoutAbsent<T extends object>(change: T): Partial<T> {
+  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as Partial<T>;
+}
+
+export function viewAnnotation(row: AnnotationRow) {
+  return {
+    id: row.id,
+    annotation_set_id: row.annotation_set_id,
+    audio_file_id: row.audio_file_id,
+    artifact_type: row.artifact_type,
+    start_ms: row.start_ms,
+    end_ms: row.end_ms,
+    confidence: row.confidence,
+    extra_data: row.extra_data,
+    created_at: iso(row.created_at),
+  };
+}

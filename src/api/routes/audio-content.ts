@@ -1,0 +1,68 @@
+// What is in an audio file: its bytes by a signed URL, its waveform as the worker measured it (design 2.3).
+import { oneAudioFile } from "../../db/audio-file.ts";
+import { audioNotReady } from "../../errors.ts";
+import {
+  download as downloadSchema,
+  waveformQuery,
+  waveform as waveformSchema,
+} from "../../schemas/audio-file.ts";
+import { audioKey } from "../../storage/keys.ts";
+import { defineRoute } from "../route.ts";
+import { iso } from "../view.ts";
+import { coarser } from "../waveform.ts";
+import { audioParams } from "./audio-file.ts";
+
+const base = "/api/v1/datasets/{dataset_id}/audio/{audio_file_id}";
+const maxPeaksBytes = 64 * 1024 * 1024;
+
+export const download = defineRoute({
+  method: "GET",
+  path: `${base}/download`,
+  operationId: "downloadAudioFile",
+  summary: "Get a URL of the original bytes",
+  description: "JSON and not a redirect: a client that follows redirects would send its key to the store.",
+  tag: "Audio files",
+  params: audioParams,
+  answer: { status: 200, description: "The URL", schema: downloadSchema },
+  conflicts: ["audio_not_ready"],
+  handler: async ({ params, tenantId, deps }) => {
+    const file = await oneAudioFile(deps.db, tenantId, params.dataset_id, params.audio_file_id);
+    if (file.status === "pending_upload") throw audioNotReady("The audio file has not been uploaded yet");
+    const expiresSeconds = deps.config.PLOSIVE_UPLOAD_EXPIRY_SECONDS;
+    const url = await deps.storage.presignGet(audioKey(tenantId, file.id), {
+      expiresSeconds,
+      filename: file.filename,
+      audience: "client",
+    });
+    return {
+      body: {
+        url,
+        method: "GET",
+        expires_at: iso(deps.clock.now() + expiresSeconds * 1000),
+        size_bytes: file.size_bytes,
+        checksum_sha256: file.checksum_sha256,
+      },
+    };
+  },
+});
+
+export const waveform = defineRoute({
+  method: "GET",
+  path: `${base}/waveform`,
+  operationId: "getWaveform",
+  summary: "Read the peaks of an audio file",
+  tag: "Audio files",
+  params: audioParams,
+  query: waveformQuery,
+  answer: { status: 200, description: "The peaks", schema: waveformSchema },
+  conflicts: ["audio_not_ready"],
+  handler: async ({ params, query, tenantId, deps }) => {
+    const file = await oneAudioFile(deps.db, tenantId, params.dataset_id, params.audio_file_id);
+    if (file.peaks_key === null) throw audioNotReady("The waveform has not been measured yet");
+    // Written by a worker from a file that anybody sent: parsed like any other input.
+    const stored = waveformSchema.parse(
+      JSON.parse((await deps.storage.readAll(file.peaks_key, maxPeaksBytes)).toString()),
+    );
+    return { body: coarser(stored, query.samples_per_pixel ?? stored.samples_per_pixel) };
+  },
+});

@@ -1,0 +1,208 @@
+// /api/v1/datasets/{dataset_id}/audio: audio files and their three-step upload (design 2.3).
+import { z } from "zod";
+import {
+  type AudioFileRow,
+  deleteAudioFile,
+  insertAudioFiles,
+  listAudioFiles,
+  markUploaded,
+  oneAudioFile,
+  updateAudioFile,
+} from "../../db/audio-file.ts";
+import { requireDataset } from "../../db/dataset.ts";
+import { withLock } from "../../db/lock.ts";
+import {
+  audioFile,
+  audioUpload,
+  confirmBody,
+  listAudioQuery,
+  updateAudioFileBody,
+  uploadBody,
+} from "../../schemas/audio-file.ts";
+import { id, listOf } from "../../schemas/rest.ts";
+import { audioKey } from "../../storage/keys.ts";
+import { defineRoute, type HandlerDeps } from "../route.ts";
+import { acceptUpload, discardUpload, signUpload, toNewUploads, type UploadRequest } from "../upload.ts";
+import { envelope, iso, isoOrNull } from "../view.ts";
+
+const base = "/api/v1/datasets/{dataset_id}/audio";
+const inDataset = z.object({ dataset_id: id("Id of the dataset") });
+export const audioParams = inDataset.extend({ audio_file_id: id("Id of the audio file") });
+
+export const createUpload = defineRoute({
+  method: "POST",
+  path: `${base}/upload-url`,
+  operationId: "createAudioUpload",
+  summary: "Step 1 of 3: announce a file and get the form to upload it with",
+  description:
+    "Step 2: POST the form to `upload.url` as multipart/form-data, with `upload.fields` and then the bytes as `file`. Step 3: confirm.",
+  tag: "Audio files",
+  params: inDataset,
+  body: uploadBody.meta({ id: "CreateUpload" }),
+  answer: { status: 201, description: "The form", schema: audioUpload },
+  handler: async ({ params, body, tenantId, deps }) => {
+    const [ticket] = await announce(deps, tenantId, params.dataset_id, [body], () => ["body"]);
+    return { location: locationOf(params.dataset_id, ticket!.audio_file_id), body: ticket };
+  },
+});
+
+export const createUploads = defineRoute({
+  method: "POST",
+  path: `${base}/upload-urls`,
+  operationId: "createAudioUploads",
+  summary: "Step 1 of 3 for up to 100 files at once",
+  tag: "Audio files",
+  params: inDataset,
+  body: z.object({ files: z.array(uploadBody).min(1).max(100) }).meta({ id: "CreateUploads" }),
+  answer: {
+    status: 201,
+    description: "The forms, in the order of the request",
+    schema: z.object({ items: z.array(audioUpload), total: z.int() }).meta({ id: "AudioUploads" }),
+  },
+  handler: async ({ params, body, tenantId, deps }) => {
+    const items = await announce(deps, tenantId, params.dataset_id, body.files, (i) => ["body", "files", i]);
+    return {
+      location: `/api/v1/datasets/${params.dataset_id}/audio`,
+      body: { items, total: items.length },
+    };
+  },
+});
+
+async function announce(
+  deps: HandlerDeps,
+  tenantId: string,
+  datasetId: string,
+  requests: readonly UploadRequest[],
+  locOf: (index: number) => (string | number)[],
+) {
+  const uploads = toNewUploads(deps, requests, locOf);
+  await requireDataset(deps.db, tenantId, datasetId);
+  const rows = await insertAudioFiles(deps.db, tenantId, datasetId, uploads);
+  return await Promise.all(
+    uploads.map(async (upload, i) => ({
+      audio_file_id: upload.id,
+      upload: await signUpload(deps, tenantId, upload),
+      max_size_bytes: deps.config.PLOSIVE_UPLOAD_MAX_BYTES,
+      audio_file: viewAudioFile(rows[i]!),
+    })),
+  );
+}
+
+export const confirm = defineRoute({
+  method: "POST",
+  path: `${base}/{audio_file_id}/confirm`,
+  operationId: "confirmAudioUpload",
+  summary: "Step 3 of 3: say that the upload is complete; it is checked and then embedded",
+  tag: "Audio files",
+  params: audioParams,
+  body: confirmBody,
+  bodyOptional: true,
+  answer: { status: 200, description: "The audio file", schema: audioFile },
+  conflicts: ["upload_not_found", "upload_mismatch", "unsupported_audio"],
+  handler: async ({ params, body, tenantId, deps }) => {
+    const { dataset_id, audio_file_id } = params;
+    const known = await oneAudioFile(deps.db, tenantId, dataset_id, audio_file_id);
+    if (known.status !== "pending_upload") return { body: viewAudioFile(known) };
+    const confirmed = await deps.confirms(() =>
+      withLock(deps.db, known.id, async (db) => {
+        const file = await oneAudioFile(db, tenantId, dataset_id, audio_file_id);
+        if (file.status !== "pending_upload") return file;
+        const key = audioKey(tenantId, file.id);
+        const audio = await acceptUpload(deps, tenantId, file, key, body.checksum_sha256);
+        await markUploaded(db, tenantId, file.id, audio);
+        return await oneAudioFile(db, tenantId, dataset_id, audio_file_id);
+      }),
+    );
+    discardUpload(deps, tenantId, known.id);
+    return { body: viewAudioFile(confirmed) };
+  },
+});
+
+export const list = defineRoute({
+  method: "GET",
+  path: base,
+  operationId: "listAudioFiles",
+  summary: "List the audio files of a dataset",
+  tag: "Audio files",
+  params: inDataset,
+  query: listAudioQuery,
+  answer: { status: 200, description: "One page", schema: listOf(audioFile) },
+  handler: async ({ params, query, tenantId, deps }) => {
+    await requireDataset(deps.db, tenantId, params.dataset_id);
+    const page = await listAudioFiles(deps.db, tenantId, params.dataset_id, query);
+    return { body: envelope(page, query, viewAudioFile) };
+  },
+});
+
+export const read = defineRoute({
+  method: "GET",
+  path: `${base}/{audio_file_id}`,
+  operationId: "getAudioFile",
+  summary: "Read an audio file's record",
+  tag: "Audio files",
+  params: audioParams,
+  answer: { status: 200, description: "The audio file", schema: audioFile },
+  handler: async ({ params, tenantId, deps }) => ({
+    body: viewAudioFile(await oneAudioFile(deps.db, tenantId, params.dataset_id, params.audio_file_id)),
+  }),
+});
+
+export const update = defineRoute({
+  method: "PATCH",
+  path: `${base}/{audio_file_id}`,
+  operationId: "updateAudioFile",
+  summary: "Change file name or metadata",
+  tag: "Audio files",
+  params: audioParams,
+  body: updateAudioFileBody,
+  answer: { status: 200, description: "The audio file", schema: audioFile },
+  handler: async ({ params, body, tenantId, deps }) => ({
+    body: viewAudioFile(
+      await updateAudioFile(deps.db, tenantId, params.dataset_id, params.audio_file_id, body),
+    ),
+  }),
+});
+
+export const remove = defineRoute({
+  method: "DELETE",
+  path: `${base}/{audio_file_id}`,
+  operationId: "deleteAudioFile",
+  summary: "Delete an audio file with its labels in drafts",
+  tag: "Audio files",
+  params: audioParams,
+  answer: { status: 204, description: "The audio file is gone" },
+  conflicts: ["audio_in_use"],
+  handler: async ({ params, tenantId, deps }) => {
+    const row = await deleteAudioFile(deps.db, tenantId, params.dataset_id, params.audio_file_id);
+    deps.background("delete the bytes of an audio file", deps.storage.remove(audioKey(tenantId, row.id)));
+    discardUpload(deps, tenantId, row.id);
+    return {};
+  },
+});
+
+const locationOf = (datasetId: string, audioFileId: string) =>
+  `/api/v1/datasets/${datasetId}/audio/${audioFileId}`;
+
+function viewAudioFile(row: AudioFileRow) {
+  return {
+    id: row.id,
+    dataset_id: row.dataset_id,
+    filename: row.filename,
+    content_type: row.content_type,
+    size_bytes: row.size_bytes,
+    checksum_sha256: row.checksum_sha256,
+    status: row.status,
+    duration_ms: row.duration_ms,
+    sample_rate_hz: row.sample_rate_hz,
+    channels: row.channels,
+    codec: row.codec,
+    embedding_status: row.embedding_status,
+    embedding_model: row.embedding_model,
+    embedded_at: isoOrNull(row.embedded_at),
+    error_message: row.error_message,
+    metadata: row.metadata,
+    created_at: iso(row.created_at),
+    uploaded_at: isoOrNull(row.uploaded_at),
+    updated_at: iso(row.updated_at),
+  };
+}

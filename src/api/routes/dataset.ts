@@ -1,0 +1,108 @@
+// /api/v1/datasets: what audio and annotation sets belong to (design 2.2).
+import { z } from "zod";
+import {
+  type DatasetRow,
+  deleteDataset,
+  insertDataset,
+  listDatasets,
+  oneDataset,
+  updateDataset,
+} from "../../db/dataset.ts";
+import { createDatasetBody, dataset, listDatasetsQuery, updateDatasetBody } from "../../schemas/dataset.ts";
+import { id, listOf } from "../../schemas/rest.ts";
+import { defineRoute } from "../route.ts";
+import { envelope, iso } from "../view.ts";
+
+const params = z.object({ dataset_id: id("Id of the dataset") });
+
+export const create = defineRoute({
+  method: "POST",
+  path: "/api/v1/datasets",
+  operationId: "createDataset",
+  summary: "Make a dataset",
+  tag: "Datasets",
+  body: createDatasetBody,
+  answer: { status: 201, description: "The dataset", schema: dataset },
+  handler: async ({ body, tenantId, deps }) => {
+    const row = await insertDataset(deps.db, tenantId, {
+      name: body.name,
+      description: body.description ?? null,
+      artifactTypes: body.artifact_types,
+    });
+    return { location: `/api/v1/datasets/${row.id}`, body: viewDataset(row) };
+  },
+});
+
+export const list = defineRoute({
+  method: "GET",
+  path: "/api/v1/datasets",
+  operationId: "listDatasets",
+  summary: "List the datasets",
+  tag: "Datasets",
+  query: listDatasetsQuery,
+  answer: { status: 200, description: "One page", schema: listOf(dataset) },
+  handler: async ({ query, tenantId, deps }) => ({
+    body: envelope(await listDatasets(deps.db, tenantId, query), query, viewDataset),
+  }),
+});
+
+export const read = defineRoute({
+  method: "GET",
+  path: "/api/v1/datasets/{dataset_id}",
+  operationId: "getDataset",
+  summary: "Read a dataset",
+  tag: "Datasets",
+  params,
+  answer: { status: 200, description: "The dataset", schema: dataset },
+  handler: async ({ params, tenantId, deps }) => ({
+    body: viewDataset(await oneDataset(deps.db, tenantId, params.dataset_id)),
+  }),
+});
+
+export const update = defineRoute({
+  method: "PATCH",
+  path: "/api/v1/datasets/{dataset_id}",
+  operationId: "updateDataset",
+  summary: "Change name, description or artifact types",
+  tag: "Datasets",
+  params,
+  body: updateDatasetBody,
+  answer: { status: 200, description: "The dataset", schema: dataset },
+  conflicts: ["artifact_type_in_use"],
+  handler: async ({ params, body, tenantId, deps }) => ({
+    body: viewDataset(await updateDataset(deps.db, tenantId, params.dataset_id, body)),
+  }),
+});
+
+export const remove = defineRoute({
+  method: "DELETE",
+  path: "/api/v1/datasets/{dataset_id}",
+  operationId: "deleteDataset",
+  summary: "Delete a dataset with its audio and annotation sets; models stay",
+  tag: "Datasets",
+  params,
+  answer: { status: 204, description: "The dataset is gone" },
+  conflicts: ["dataset_in_use"],
+  handler: async ({ params, tenantId, deps }) => {
+    await deleteDataset(deps.db, tenantId, params.dataset_id);
+    return {};
+  },
+});
+
+function viewDataset(row: DatasetRow) {
+  return {
+    id: row.id,
+    tenant_id: row.tenant_id,
+    name: row.name,
+    description: row.description,
+    artifact_types: row.artifact_types.map((type) => ({
+      name: type.name,
+      description: type.description ?? null,
+    })),
+    audio_file_count: row.audio_file_count,
+    total_duration_ms: row.total_duration_ms,
+    embedded_audio_file_count: row.embedded_audio_file_count,
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+  };
+}

@@ -1,0 +1,71 @@
+// Whether the process lives and whether it may get requests; the description of the API. Without a key.
+import { z } from "zod";
+import { isMigrated } from "../../db/migrate.ts";
+import { routeNotFound } from "../../errors.ts";
+import { makeOpenApi } from "../openapi.ts";
+import { defineRoute, type HandlerDeps } from "../route.ts";
+import { routes } from "./index.ts";
+
+export const health = defineRoute({
+  method: "GET",
+  path: "/healthz",
+  operationId: "getHealth",
+  summary: "Whether the process lives",
+  tag: "Service",
+  auth: false,
+  answer: {
+    status: 200,
+    description: "It does",
+    contentType: "text/plain; charset=utf-8",
+    schema: z.string(),
+  },
+  handler: () => ({ body: "ok\n" }),
+});
+
+export const readiness = defineRoute({
+  method: "GET",
+  path: "/readyz",
+  operationId: "getReadiness",
+  summary: "Whether requests may be sent here: database reachable and migrated, not shutting down",
+  tag: "Service",
+  auth: false,
+  answer: {
+    status: 200,
+    description: "They may",
+    contentType: "text/plain; charset=utf-8",
+    schema: z.string(),
+  },
+  handler: async ({ deps }) => {
+    const lines = { database: await databaseState(deps), shutdown: deps.isDraining() ? "fail" : "ok" };
+    const ready = Object.values(lines).every((state) => state === "ok");
+    const text = Object.entries(lines).map(([name, state]) => `${name} ${state}\n`);
+    return {
+      status: ready ? 200 : 503,
+      body: text.join(""),
+      ...(ready ? {} : { headers: { "Retry-After": "2" } }),
+    };
+  },
+});
+
+async function databaseState(deps: HandlerDeps): Promise<"ok" | "fail"> {
+  try {
+    return (await isMigrated(deps.db)) ? "ok" : "fail";
+  } catch (err) {
+    deps.log.warn({ err }, "the database cannot be reached");
+    return "fail";
+  }
+}
+
+export const openApi = defineRoute({
+  method: "GET",
+  path: "/openapi.json",
+  operationId: "getOpenApi",
+  summary: "This description",
+  tag: "Service",
+  auth: false,
+  answer: { status: 200, description: "OpenAPI 3.1.0", schema: z.record(z.string(), z.unknown()) },
+  handler: ({ deps }) => {
+    if (!deps.config.PLOSIVE_DOCS_ENABLED) throw routeNotFound();
+    return { body: makeOpenApi(routes) };
+  },
+});

@@ -1,0 +1,83 @@
+// The table of contents of the REST API: every route, in the order of the documentation. Read by the app, and by the
+// OpenAPI description.
+import type { Route } from "../route.ts";
+import * as annotation from "./annotation.ts";
+import * as annotationSet from "./annotation-set.ts";
+import * as apiKey from "./api-key.ts";
+import * as audioContent from "./audio-content.ts";
+import * as audioFile from "./audio-file.ts";
+import * as dataset from "./dataset.ts";
+import * as health from "./health.ts";
+import * as inferenceFile from "./inference-file.ts";
+import * as inferenceJob from "./inference-job.ts";
+import * as model from "./model.ts";
+import * as trainingJob from "./training-job.ts";
+
+export const routes: readonly Route[] = [
+  apiKey.createApiKey,
+  apiKey.listKeys,
+  apiKey.revokeKey,
+
+  dataset.create,
+  dataset.list,
+  dataset.read,
+  dataset.update,
+  dataset.remove,
+
+  audioFile.createUpload,
+  audioFile.createUploads,
+  audioFile.confirm,
+  audioFile.list,
+  audioFile.read,
+  audioFile.update,
+  audioFile.remove,
+  audioContent.download,
+  audioContent.waveform,
+
+  annotationSet.create,
+  annotationSet.list,
+  annotationSet.read,
+  annotationSet.publish,
+  annotationSet.remove,
+  annotationSet.exportLabels,
+
+  annotation.create,
+  annotation.createBulk,
+  annotation.list,
+  annotation.read,
+  annotation.update,
+  annotation.remove,
+
+  trainingJob.create,
+  trainingJob.list,
+  trainingJob.read,
+  trainingJob.cancel,
+  trainingJob.events,
+  trainingJob.metrics,
+
+  model.list,
+  model.read,
+  model.update,
+  model.archive,
+  model.unarchive,
+  model.download,
+
+  inferenceJob.create,
+  inferenceJob.list,
+  inferenceJob.read,
+  inferenceJob.start,
+  inferenceJob.cancel,
+  inferenceJob.detections,
+  inferenceJob.events,
+
+  inferenceFile.createUpload,
+  inferenceFile.createUploads,
+  inferenceFile.confirm,
+  inferenceFile.list,
+  inferenceFile.read,
+  inferenceFile.detections,
+
+  health.health,
+  health.readiness,
+  health.openApi,
+];

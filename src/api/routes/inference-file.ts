@@ -1,0 +1,180 @@
+// /api/v1/inference-jobs/{inference_job_id}/files: uploads of a job's own, in the same three steps as audio files.
+import { z } from "zod";
+import { listDetections } from "../../db/detection.ts";
+import {
+  type InferenceFileRow,
+  insertInferenceUploads,
+  listInferenceFiles,
+  markInferenceFileUploaded,
+  oneInferenceFile,
+} from "../../db/inference-file.ts";
+import { oneInferenceJob } from "../../db/inference-job.ts";
+import { withLock } from "../../db/lock.ts";
+import { confirmBody, uploadBody } from "../../schemas/audio-file.ts";
+import { detectionRecord, listDetectionsQuery } from "../../schemas/detection.ts";
+import { inferenceFile, inferenceUpload, listInferenceFilesQuery } from "../../schemas/inference-file.ts";
+import { id, listOf } from "../../schemas/rest.ts";
+import { inferenceKey } from "../../storage/keys.ts";
+import { defineRoute, type HandlerDeps } from "../route.ts";
+import { acceptUpload, discardUpload, signUpload, toNewUploads, type UploadRequest } from "../upload.ts";
+import { envelope, iso, isoOrNull, viewDetection } from "../view.ts";
+import { jobParams } from "./inference-job.ts";
+
+const base = "/api/v1/inference-jobs/{inference_job_id}/files";
+const params = jobParams.extend({ file_id: id("Id of the inference file") });
+
+export const createUpload = defineRoute({
+  method: "POST",
+  path: `${base}/upload-url`,
+  operationId: "createInferenceUpload",
+  summary: "Step 1 of 3: announce a file and get the form to upload it with",
+  tag: "Inference files",
+  params: jobParams,
+  body: uploadBody.meta({ id: "CreateUpload" }),
+  answer: { status: 201, description: "The form", schema: inferenceUpload },
+  conflicts: ["job_started"],
+  handler: async ({ params, body, tenantId, deps }) => {
+    const jobId = params.inference_job_id;
+    const [ticket] = await announce(deps, tenantId, jobId, [body], () => ["body"]);
+    return { location: `/api/v1/inference-jobs/${jobId}/files/${ticket!.inference_file_id}`, body: ticket };
+  },
+});
+
+export const createUploads = defineRoute({
+  method: "POST",
+  path: `${base}/upload-urls`,
+  operationId: "createInferenceUploads",
+  summary: "Step 1 of 3 for up to 100 files at once",
+  tag: "Inference files",
+  params: jobParams,
+  body: z.object({ files: z.array(uploadBody).min(1).max(100) }).meta({ id: "CreateUploads" }),
+  answer: {
+    status: 201,
+    description: "The forms, in the order of the request",
+    schema: z.object({ items: z.array(inferenceUpload), total: z.int() }).meta({ id: "InferenceUploads" }),
+  },
+  conflicts: ["job_started"],
+  handler: async ({ params, body, tenantId, deps }) => {
+    const jobId = params.inference_job_id;
+    const items = await announce(deps, tenantId, jobId, body.files, (i) => ["body", "files", i]);
+    return { location: `/api/v1/inference-jobs/${jobId}/files`, body: { items, total: items.length } };
+  },
+});
+
+async function announce(
+  deps: HandlerDeps,
+  tenantId: string,
+  jobId: string,
+  requests: readonly UploadRequest[],
+  locOf: (index: number) => (string | number)[],
+) {
+  const uploads = toNewUploads(deps, requests, locOf).map((upload) => ({
+    ...upload,
+    objectKey: inferenceKey(tenantId, upload.id),
+  }));
+  const rows = await insertInferenceUploads(deps.db, tenantId, jobId, uploads);
+  return await Promise.all(
+    uploads.map(async (upload, i) => ({
+      inference_file_id: upload.id,
+      upload: await signUpload(deps, tenantId, upload),
+      max_size_bytes: deps.config.PLOSIVE_UPLOAD_MAX_BYTES,
+      inference_file: viewInferenceFile(rows[i]!),
+    })),
+  );
+}
+
+export const confirm = defineRoute({
+  method: "POST",
+  path: `${base}/{file_id}/confirm`,
+  operationId: "confirmInferenceUpload",
+  summary: "Step 3 of 3: say that the upload is complete; it is checked",
+  tag: "Inference files",
+  params,
+  body: confirmBody,
+  bodyOptional: true,
+  answer: { status: 200, description: "The file", schema: inferenceFile },
+  conflicts: ["upload_not_found", "upload_mismatch", "unsupported_audio", "job_started"],
+  handler: async ({ params, body, tenantId, deps }) => {
+    const { inference_job_id: jobId, file_id: fileId } = params;
+    const known = await oneInferenceFile(deps.db, tenantId, jobId, fileId);
+    if (known.status !== "pending_upload") return { body: viewInferenceFile(known) };
+    const confirmed = await deps.confirms(() =>
+      withLock(deps.db, known.id, async (db) => {
+        const file = await oneInferenceFile(db, tenantId, jobId, fileId);
+        if (file.status !== "pending_upload") return file;
+        const audio = await acceptUpload(deps, tenantId, file, file.object_key, body.checksum_sha256);
+        return await markInferenceFileUploaded(db, tenantId, jobId, fileId, audio);
+      }),
+    );
+    discardUpload(deps, tenantId, known.id);
+    return { body: viewInferenceFile(confirmed) };
+  },
+});
+
+export const list = defineRoute({
+  method: "GET",
+  path: base,
+  operationId: "listInferenceFiles",
+  summary: "List the files of an inference job",
+  tag: "Inference files",
+  params: jobParams,
+  query: listInferenceFilesQuery,
+  answer: { status: 200, description: "One page", schema: listOf(inferenceFile) },
+  handler: async ({ params, query, tenantId, deps }) => {
+    const job = await oneInferenceJob(deps.db, tenantId, params.inference_job_id);
+    return {
+      body: envelope(await listInferenceFiles(deps.db, tenantId, job.id, query), query, viewInferenceFile),
+    };
+  },
+});
+
+export const read = defineRoute({
+  method: "GET",
+  path: `${base}/{file_id}`,
+  operationId: "getInferenceFile",
+  summary: "Read a file of an inference job",
+  tag: "Inference files",
+  params,
+  answer: { status: 200, description: "The file", schema: inferenceFile },
+  handler: async ({ params, tenantId, deps }) => ({
+    body: viewInferenceFile(
+      await oneInferenceFile(deps.db, tenantId, params.inference_job_id, params.file_id),
+    ),
+  }),
+});
+
+export const detections = defineRoute({
+  method: "GET",
+  path: `${base}/{file_id}/detections`,
+  operationId: "listInferenceFileDetections",
+  summary: "List what was found in one file, by start",
+  tag: "Inference files",
+  params,
+  query: listDetectionsQuery.omit({ inference_file_id: true }),
+  answer: { status: 200, description: "One page", schema: listOf(detectionRecord) },
+  handler: async ({ params, query, tenantId, deps }) => {
+    const file = await oneInferenceFile(deps.db, tenantId, params.inference_job_id, params.file_id);
+    const filter = { ...query, inference_file_id: file.id };
+    const page = await listDetections(deps.db, tenantId, file.inference_job_id, filter);
+    return { body: envelope(page, query, viewDetection) };
+  },
+});
+
+function viewInferenceFile(row: InferenceFileRow) {
+  return {
+    id: row.id,
+    inference_job_id: row.inference_job_id,
+    audio_file_id: row.audio_file_id,
+    filename: row.filename,
+    content_type: row.content_type,
+    size_bytes: row.size_bytes,
+    checksum_sha256: row.checksum_sha256,
+    status: row.status,
+    duration_ms: row.duration_ms,
+    detection_count: row.detection_count,
+    error_message: row.error_message,
+    created_at: iso(row.created_at),
+    started_at: isoOrNull(row.started_at),
+    completed_at: isoOrNull(row.completed_at),
+  };
+}

@@ -1,0 +1,179 @@
+// /api/v1/inference-jobs (interface specification 4.3; design 2.9). With files or a dataset a job starts at once;
+// without, it waits for uploads and for its start.
+import { z } from "zod";
+import { listDetections } from "../../db/detection.ts";
+import {
+  cancelInferenceJob,
+  type InferenceJobRow,
+  insertInferenceJob,
+  listInferenceJobs,
+  oneInferenceJob,
+  startInferenceJob,
+} from "../../db/inference-job.ts";
+import { listJobEvents } from "../../db/job-event.ts";
+import { detectionRecord, listDetectionsQuery } from "../../schemas/detection.ts";
+import {
+  createInferenceJobBody,
+  type inferenceConfig,
+  inferenceJob,
+  listInferenceJobsQuery,
+} from "../../schemas/inference-job.ts";
+import { jobEvent } from "../../schemas/job.ts";
+import { id, listOf, pageQuery } from "../../schemas/rest.ts";
+import type { DetectConfig } from "../../schemas/worker.ts";
+import { defineRoute, type HandlerDeps } from "../route.ts";
+import { envelope, iso, isoOrNull, viewDetection, viewJobEvent } from "../view.ts";
+
+const base = "/api/v1/inference-jobs";
+export const jobParams = z.object({ inference_job_id: id("Id of the inference job") });
+
+export const create = defineRoute({
+  method: "POST",
+  path: base,
+  operationId: "createInferenceJob",
+  summary: "Search audio for artifacts with a model",
+  tag: "Inference jobs",
+  body: createInferenceJobBody,
+  notFound: true,
+  answer: { status: 201, description: "The job", schema: inferenceJob },
+  conflicts: ["model_inactive", "audio_not_ready", "no_files"],
+  handler: async ({ body, tenantId, deps }) => {
+    const row = await insertInferenceJob(deps.db, tenantId, {
+      modelId: body.model_id,
+      config: effective(body.config),
+      audioFileIds: body.audio_file_ids ?? null,
+      datasetId: body.dataset_id ?? null,
+    });
+    submitStarted(deps, row);
+    return { location: `${base}/${row.id}`, body: viewInferenceJob(row) };
+  },
+});
+
+export const list = defineRoute({
+  method: "GET",
+  path: base,
+  operationId: "listInferenceJobs",
+  summary: "List the inference jobs",
+  tag: "Inference jobs",
+  query: listInferenceJobsQuery,
+  answer: { status: 200, description: "One page", schema: listOf(inferenceJob) },
+  handler: async ({ query, tenantId, deps }) => ({
+    body: envelope(await listInferenceJobs(deps.db, tenantId, query), query, viewInferenceJob),
+  }),
+});
+
+export const read = defineRoute({
+  method: "GET",
+  path: `${base}/{inference_job_id}`,
+  operationId: "getInferenceJob",
+  summary: "Read an inference job",
+  tag: "Inference jobs",
+  params: jobParams,
+  answer: { status: 200, description: "The job", schema: inferenceJob },
+  handler: async ({ params, tenantId, deps }) => ({
+    body: viewInferenceJob(await oneInferenceJob(deps.db, tenantId, params.inference_job_id)),
+  }),
+});
+
+export const start = defineRoute({
+  method: "POST",
+  path: `${base}/{inference_job_id}/start`,
+  operationId: "startInferenceJob",
+  summary: "Start a job with the files that were uploaded to it",
+  tag: "Inference jobs",
+  params: jobParams,
+  answer: { status: 200, description: "The job", schema: inferenceJob },
+  conflicts: ["no_files", "job_finished"],
+  handler: async ({ params, tenantId, deps }) => {
+    const row = await startInferenceJob(deps.db, tenantId, params.inference_job_id);
+    submitStarted(deps, row);
+    return { body: viewInferenceJob(row) };
+  },
+});
+
+export const cancel = defineRoute({
+  method: "POST",
+  path: `${base}/{inference_job_id}/cancel`,
+  operationId: "cancelInferenceJob",
+  summary: "Cancel an inference job; what it has found so far stays",
+  tag: "Inference jobs",
+  params: jobParams,
+  answer: { status: 200, description: "The job", schema: inferenceJob },
+  conflicts: ["job_finished"],
+  handler: async ({ params, tenantId, deps }) => {
+    const row = await cancelInferenceJob(deps.db, tenantId, params.inference_job_id);
+    submitStarted(deps, row);
+    return { body: viewInferenceJob(row) };
+  },
+});
+
+export const detections = defineRoute({
+  method: "GET",
+  path: `${base}/{inference_job_id}/detections`,
+  operationId: "listInferenceJobDetections",
+  summary: "List what was found, by file and start; also while the job runs",
+  tag: "Inference jobs",
+  params: jobParams,
+  query: listDetectionsQuery,
+  answer: { status: 200, description: "One page", schema: listOf(detectionRecord) },
+  handler: async ({ params, query, tenantId, deps }) => {
+    const job = await oneInferenceJob(deps.db, tenantId, params.inference_job_id);
+    return { body: envelope(await listDetections(deps.db, tenantId, job.id, query), query, viewDetection) };
+  },
+});
+
+export const events = defineRoute({
+  method: "GET",
+  path: `${base}/{inference_job_id}/events`,
+  operationId: "listInferenceJobEvents",
+  summary: "List what happened to an inference job, newest first",
+  tag: "Inference jobs",
+  params: jobParams,
+  query: z.object(pageQuery),
+  answer: { status: 200, description: "One page", schema: listOf(jobEvent) },
+  handler: async ({ params, query, tenantId, deps }) => {
+    const job = await oneInferenceJob(deps.db, tenantId, params.inference_job_id);
+    return { body: envelope(await listJobEvents(deps.db, tenantId, job.id, query), query, viewJobEvent) };
+  },
+});
+
+/** Only a started job has a custom resource to make or to change. */
+function submitStarted(deps: HandlerDeps, row: InferenceJobRow): void {
+  const finished = row.status === "completed" || row.status === "failed" || row.status === "cancelled";
+  if (row.start_requested_at === null || finished) return;
+  deps.background("submit an inference job", deps.submit({ kind: "inference", id: row.id }));
+}
+
+/** Every member with its value, so that a misspelt one shows in the answer. */
+function effective(config: z.infer<typeof inferenceConfig>): DetectConfig {
+  return {
+    threshold: config.threshold ?? null,
+    thresholds: config.thresholds ?? {},
+    artifact_types: config.artifact_types ?? null,
+    min_duration_ms: config.min_duration_ms ?? null,
+    merge_gap_ms: config.merge_gap_ms ?? null,
+    chunk_size_ms: config.chunk_size_ms ?? null,
+    stride_ms: config.stride_ms ?? null,
+  };
+}
+
+function viewInferenceJob(row: InferenceJobRow) {
+  return {
+    id: row.id,
+    tenant_id: row.tenant_id,
+    model_id: row.model_id,
+    config: row.config,
+    status: row.status,
+    status_message: row.status_message,
+    progress_percent: row.progress_percent,
+    total_files: row.total_files,
+    processed_files: row.processed_files,
+    failed_files: row.failed_files,
+    total_detections: row.total_detections,
+    error_message: row.error_message,
+    platform_job_name: row.platform_job_name,
+    created_at: iso(row.created_at),
+    started_at: isoOrNull(row.started_at),
+    completed_at: isoOrNull(row.completed_at),
+  };
+}

@@ -1,0 +1,131 @@
+// /api/v1/models (interface specification 4.4; design 2.8). Models are made by training alone.
+import { z } from "zod";
+import {
+  archiveModel,
+  listModels,
+  type ModelRow,
+  oneModel,
+  unarchiveModel,
+  updateModel,
+} from "../../db/model.ts";
+import { download as downloadSchema } from "../../schemas/audio-file.ts";
+import { listModelsQuery, model, updateModelBody } from "../../schemas/model.ts";
+import { id, listOf } from "../../schemas/rest.ts";
+import { defineRoute } from "../route.ts";
+import { envelope, iso, isoOrNull } from "../view.ts";
+
+const params = z.object({ model_id: id("Id of the model") });
+
+export const list = defineRoute({
+  method: "GET",
+  path: "/api/v1/models",
+  operationId: "listModels",
+  summary: "List the models",
+  tag: "Models",
+  query: listModelsQuery,
+  answer: { status: 200, description: "One page", schema: listOf(model) },
+  handler: async ({ query, tenantId, deps }) => ({
+    body: envelope(await listModels(deps.db, tenantId, query), query, viewModel),
+  }),
+});
+
+export const read = defineRoute({
+  method: "GET",
+  path: "/api/v1/models/{model_id}",
+  operationId: "getModel",
+  summary: "Read a model",
+  tag: "Models",
+  params,
+  answer: { status: 200, description: "The model", schema: model },
+  handler: async ({ params, tenantId, deps }) => ({
+    body: viewModel(await oneModel(deps.db, tenantId, params.model_id)),
+  }),
+});
+
+export const update = defineRoute({
+  method: "PATCH",
+  path: "/api/v1/models/{model_id}",
+  operationId: "updateModel",
+  summary: "Change name, description or active status",
+  tag: "Models",
+  params,
+  body: updateModelBody,
+  answer: { status: 200, description: "The model", schema: model },
+  conflicts: ["model_archived"],
+  handler: async ({ params, body, tenantId, deps }) => ({
+    body: viewModel(await updateModel(deps.db, tenantId, params.model_id, body)),
+  }),
+});
+
+export const archive = defineRoute({
+  method: "POST",
+  path: "/api/v1/models/{model_id}/archive",
+  operationId: "archiveModel",
+  summary: "Archive a model: it is no longer listed and no longer active",
+  tag: "Models",
+  params,
+  answer: { status: 200, description: "The model", schema: model },
+  handler: async ({ params, tenantId, deps }) => ({
+    body: viewModel(await archiveModel(deps.db, tenantId, params.model_id)),
+  }),
+});
+
+export const unarchive = defineRoute({
+  method: "POST",
+  path: "/api/v1/models/{model_id}/unarchive",
+  operationId: "unarchiveModel",
+  summary: "Take a model out of the archive; make it active by PATCH",
+  tag: "Models",
+  params,
+  answer: { status: 200, description: "The model", schema: model },
+  handler: async ({ params, tenantId, deps }) => ({
+    body: viewModel(await unarchiveModel(deps.db, tenantId, params.model_id)),
+  }),
+});
+
+export const download = defineRoute({
+  method: "GET",
+  path: "/api/v1/models/{model_id}/download",
+  operationId: "downloadModel",
+  summary: "Get a URL of the model artifact (ONNX)",
+  tag: "Models",
+  params,
+  answer: { status: 200, description: "The URL", schema: downloadSchema },
+  handler: async ({ params, tenantId, deps }) => {
+    const row = await oneModel(deps.db, tenantId, params.model_id);
+    const expiresSeconds = deps.config.PLOSIVE_UPLOAD_EXPIRY_SECONDS;
+    const filename = `${row.name}.onnx`;
+    return {
+      body: {
+        url: await deps.storage.presignGet(row.object_store_key, {
+          expiresSeconds,
+          filename,
+          audience: "client",
+        }),
+        method: "GET",
+        expires_at: iso(deps.clock.now() + expiresSeconds * 1000),
+        size_bytes: row.model_size_bytes,
+        checksum_sha256: row.checksum_sha256,
+      },
+    };
+  },
+});
+
+function viewModel(row: ModelRow) {
+  return {
+    id: row.id,
+    tenant_id: row.tenant_id,
+    training_job_id: row.training_job_id,
+    name: row.name,
+    description: row.description,
+    artifact_types: row.artifact_types,
+    object_store_key: row.object_store_key,
+    model_size_bytes: row.model_size_bytes,
+    checksum_sha256: row.checksum_sha256,
+    architecture: row.architecture,
+    eval_metrics: row.eval_metrics,
+    is_active: row.is_active,
+    created_at: iso(row.created_at),
+    archived_at: isoOrNull(row.archived_at),
+  };
+}

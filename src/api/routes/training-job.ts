@@ -1,0 +1,138 @@
+// /api/v1/training-jobs (interface specification 4.1, 4.2; design 2.7). The row is the outbox: the answer never waits
+// for Kubernetes.
+import { z } from "zod";
+import { listJobEvents } from "../../db/job-event.ts";
+import {
+  cancelTrainingJob,
+  insertTrainingJob,
+  listTrainingJobs,
+  oneTrainingJob,
+  type TrainingJobRow,
+  trainingPoints,
+} from "../../db/training-job.ts";
+import { jobEvent } from "../../schemas/job.ts";
+import { id, listOf, pageQuery } from "../../schemas/rest.ts";
+import {
+  createTrainingJobBody,
+  listTrainingJobsQuery,
+  trainingJob,
+  trainingMetrics,
+} from "../../schemas/training-job.ts";
+import { defineRoute } from "../route.ts";
+import { envelope, iso, isoOrNull, viewJobEvent } from "../view.ts";
+
+const params = z.object({ training_job_id: id("Id of the training job") });
+
+export const create = defineRoute({
+  method: "POST",
+  path: "/api/v1/training-jobs",
+  operationId: "createTrainingJob",
+  summary: "Train a model from a published annotation set",
+  tag: "Training jobs",
+  body: createTrainingJobBody,
+  notFound: true,
+  answer: { status: 201, description: "The job", schema: trainingJob },
+  conflicts: ["annotation_set_not_published", "embeddings_not_ready", "not_enough_audio", "no_annotations"],
+  handler: async ({ body, tenantId, deps }) => {
+    const row = await insertTrainingJob(deps.db, tenantId, body);
+    deps.background("submit a training job", deps.submit({ kind: "training", id: row.id }));
+    return { location: `/api/v1/training-jobs/${row.id}`, body: viewTrainingJob(row) };
+  },
+});
+
+export const list = defineRoute({
+  method: "GET",
+  path: "/api/v1/training-jobs",
+  operationId: "listTrainingJobs",
+  summary: "List the training jobs",
+  tag: "Training jobs",
+  query: listTrainingJobsQuery,
+  answer: { status: 200, description: "One page", schema: listOf(trainingJob) },
+  handler: async ({ query, tenantId, deps }) => ({
+    body: envelope(await listTrainingJobs(deps.db, tenantId, query), query, viewTrainingJob),
+  }),
+});
+
+export const read = defineRoute({
+  method: "GET",
+  path: "/api/v1/training-jobs/{training_job_id}",
+  operationId: "getTrainingJob",
+  summary: "Read a training job",
+  tag: "Training jobs",
+  params,
+  answer: { status: 200, description: "The job", schema: trainingJob },
+  handler: async ({ params, tenantId, deps }) => ({
+    body: viewTrainingJob(await oneTrainingJob(deps.db, tenantId, params.training_job_id)),
+  }),
+});
+
+export const cancel = defineRoute({
+  method: "POST",
+  path: "/api/v1/training-jobs/{training_job_id}/cancel",
+  operationId: "cancelTrainingJob",
+  summary: "Cancel a training job; one that is about to end may still complete",
+  tag: "Training jobs",
+  params,
+  answer: { status: 200, description: "The job", schema: trainingJob },
+  conflicts: ["job_finished"],
+  handler: async ({ params, tenantId, deps }) => {
+    const row = await cancelTrainingJob(deps.db, tenantId, params.training_job_id);
+    if (row.status === "cancelling")
+      deps.background("cancel a training job", deps.submit({ kind: "training", id: row.id }));
+    return { body: viewTrainingJob(row) };
+  },
+});
+
+export const events = defineRoute({
+  method: "GET",
+  path: "/api/v1/training-jobs/{training_job_id}/events",
+  operationId: "listTrainingJobEvents",
+  summary: "List what happened to a training job, newest first",
+  tag: "Training jobs",
+  params,
+  query: z.object(pageQuery),
+  answer: { status: 200, description: "One page", schema: listOf(jobEvent) },
+  handler: async ({ params, query, tenantId, deps }) => {
+    const job = await oneTrainingJob(deps.db, tenantId, params.training_job_id);
+    return { body: envelope(await listJobEvents(deps.db, tenantId, job.id, query), query, viewJobEvent) };
+  },
+});
+
+export const metrics = defineRoute({
+  method: "GET",
+  path: "/api/v1/training-jobs/{training_job_id}/metrics",
+  operationId: "getTrainingJobMetrics",
+  summary: "Read the training curves",
+  tag: "Training jobs",
+  params,
+  answer: { status: 200, description: "The curves", schema: trainingMetrics },
+  handler: async ({ params, tenantId, deps }) => {
+    const job = await oneTrainingJob(deps.db, tenantId, params.training_job_id);
+    const curves = Map.groupBy(await trainingPoints(deps.db, job.id), (point) => point.name);
+    const series = [...curves].map(([name, points]) => ({
+      name,
+      points: points.map((point) => [point.step, point.value]),
+    }));
+    return { body: { series } };
+  },
+});
+
+function viewTrainingJob(row: TrainingJobRow) {
+  return {
+    id: row.id,
+    tenant_id: row.tenant_id,
+    dataset_id: row.dataset_id,
+    annotation_set_id: row.annotation_set_id,
+    config: row.config,
+    status: row.status,
+    status_message: row.status_message,
+    progress_percent: row.progress_percent,
+    metrics: row.metrics,
+    error_message: row.error_message,
+    platform_job_name: row.platform_job_name,
+    created_at: iso(row.created_at),
+    queued_at: isoOrNull(row.queued_at),
+    started_at: isoOrNull(row.started_at),
+    completed_at: isoOrNull(row.completed_at),
+  };
+}

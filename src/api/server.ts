@@ -1,0 +1,43 @@
+// The HTTP server around the app: limits on slow and malformed clients, and an orderly end. Called by src/main.ts and
+// by the tests.
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export interface HttpServer {
+  readonly port: number;
+  /** Takes no new connections, lets running requests end, and cuts what is left after the grace time. */
+  stop(graceMs: number): Promise<void>;
+}
+
+export async function listen(listener: RequestListener, port: number, host?: string): Promise<HttpServer> {
+  const server = createServer(
+    { requestTimeout: 60_000, headersTimeout: 10_000, keepAliveTimeout: 75_000, maxHeaderSize: 16_384 },
+    listener,
+  );
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === "ECONNRESET" || !socket.writable) return;
+    const [status, text] =
+      error.code === "HPE_HEADER_OVERFLOW"
+        ? ["431 Request Header Fields Too Large", "The request headers are too large"]
+        : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
+          ? ["408 Request Timeout", "The request took too long to arrive"]
+          : ["400 Bad Request", "Invalid request format: the request is not HTTP"];
+    const body = JSON.stringify({ detail: text, code: "invalid_request" });
+    socket.end(
+      `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+    );
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, resolve);
+  });
+  return { port: (server.address() as AddressInfo).port, stop: (graceMs) => stop(server, graceMs) };
+}
+
+async function stop(server: Server, graceMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+  await closed;
+  clearTimeout(cut);
+}

@@ -1,0 +1,172 @@
+// Turns request parts into typed values, or into the items of a 422 in the names that pydantic gives them, so that
+// clients made for FastAPI understand them. Never repeats what the client sent: it may be a secret.
+import type { z } from "zod";
+import { type ValidationItem, validationFailed } from "../errors.ts";
+
+export type Part = "body" | "path" | "query";
+
+/** The parsed value of each part that has a schema; validationFailed with all faults of all parts. */
+export function validateParts(
+  parts: readonly { part: Part; schema: z.ZodType | undefined; value: unknown }[],
+): unknown[] {
+  const items: ValidationItem[] = [];
+  const values = parts.map(({ part, schema, value }) => {
+    if (schema === undefined) return {};
+    const unreadable = unreadableText(value, [part]);
+    const parsed = schema.safeParse(value);
+    if (parsed.success && unreadable.length === 0) return parsed.data;
+    items.push(...unreadable, ...(parsed.error?.issues ?? []).map((issue) => toItem(part, issue, value)));
+    return undefined;
+  });
+  if (items.length > 0) throw validationFailed(items);
+  return values;
+}
+
+/** Query strings are text; gives numbers, booleans and lists the form that their schema expects. */
+export function fromQuery(schema: z.ZodType, query: URLSearchParams): Record<string, unknown> {
+  const shape = (schema as z.ZodObject).shape as Record<string, z.ZodType>;
+  const value: Record<string, unknown> = {};
+  for (const [name, member] of Object.entries(shape)) {
+    const texts = query.getAll(name);
+    const last = texts.at(-1);
+    if (last === undefined) continue;
+    const type = innerType(member);
+    if (type === "array") value[name] = texts;
+    else if (type === "number") value[name] = /^-?\d+(\.\d+)?$/.test(last) ? Number(last) : last;
+    else if (type === "boolean") value[name] = last === "true" ? true : last === "false" ? false : last;
+    else value[name] = last;
+  }
+  return value;
+}
+
+function innerType(schema: z.ZodType): string {
+  const def = schema.def as { type: string; innerType?: z.ZodType };
+  return def.innerType !== undefined && ["optional", "default", "nullable"].includes(def.type)
+    ? innerType(def.innerType)
+    : def.type;
+}
+
+/** Postgres can store neither NUL nor unpaired surrogates. */
+function unreadableText(value: unknown, loc: (string | number)[]): ValidationItem[] {
+  if (typeof value === "string")
+    return value.includes("\0") || !value.isWellFormed() ? [unreadable(loc)] : [];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]) => {
+    const readableName = name.isWellFormed() && !name.includes("\0");
+    if (!readableName) return [unreadable(loc)];
+    return unreadableText(member, [...loc, Array.isArray(value) ? Number(name) : name]);
+  });
+}
+
+const unreadable = (loc: (string | number)[]): ValidationItem => ({
+  loc,
+  msg: "Value error, text must not contain NUL characters or unpaired surrogates",
+  type: "value_error",
+});
+
+const typeNames: Record<string, [type: string, msg: string]> = {
+  string: ["string_type", "Input should be a valid string"],
+  number: ["float_type", "Input should be a valid number"],
+  int: ["int_type", "Input should be a valid integer"],
+  boolean: ["bool_type", "Input should be a valid boolean"],
+  array: ["list_type", "Input should be a valid list"],
+  object: ["dict_type", "Input should be a valid dictionary"],
+  record: ["dict_type", "Input should be a valid dictionary"],
+};
+
+const parsingNames: Record<string, [type: string, msg: string]> = {
+  number: ["float_parsing", "Input should be a valid number, unable to parse string as a number"],
+  int: ["int_parsing", "Input should be a valid integer, unable to parse string as an integer"],
+  boolean: ["bool_parsing", "Input should be a valid boolean, unable to interpret input"],
+};
+
+const formatNames: Record<string, [type: string, msg: string]> = {
+  guid: ["uuid_parsing", "Input should be a valid UUID"],
+  uuid: ["uuid_parsing", "Input should be a valid UUID"],
+  datetime: ["datetime_parsing", "Input should be a valid datetime with an offset"],
+};
+
+function toItem(part: Part, issue: z.core.$ZodIssue, input: unknown): ValidationItem {
+  const loc = [part, ...issue.path.map((step) => (typeof step === "symbol" ? String(step) : step))];
+  const [type, msg] = nameOf(part, issue, valueAt(input, issue.path));
+  return { loc, msg, type };
+}
+
+function nameOf(part: Part, issue: z.core.$ZodIssue, value: unknown): [type: string, msg: string] {
+  switch (issue.code) {
+    case "invalid_type": {
+      if (value === undefined) return ["missing", "Field required"];
+      // Text in a query that is no number: the schema says only "number", also where it means an integer.
+      const names = part === "query" && typeof value === "string" ? parsingNames : typeNames;
+      return names[issue.expected] ?? ["value_error", "Input should be valid"];
+    }
+    case "too_small":
+      return tooSmall(issue, value);
+    case "too_big":
+      return tooBig(issue, value);
+    case "invalid_format":
+      return formatNames[issue.format] ?? pattern(issue.pattern);
+    case "invalid_value":
+      if (value === undefined) return ["missing", "Field required"];
+      return ["enum", `Input should be ${oneOf(issue.values)}`];
+    case "invalid_key":
+      return issue.issues[0] === undefined
+        ? ["value_error", "Keys should be valid"]
+        : nameOf(part, issue.issues[0], "");
+    case "custom":
+      return ["value_error", `Value error, ${issue.message}`];
+    default:
+      return ["value_error", "Input should be valid"];
+  }
+}
+
+function tooSmall(issue: z.core.$ZodIssueTooSmall, value: unknown): [string, string] {
+  const min = issue.minimum;
+  if (issue.origin === "string")
+    return ["string_too_short", `String should have at least ${plural(min, "character")}`];
+  if (issue.origin === "array")
+    return [
+      "too_short",
+      `List should have at least ${plural(min, "item")} after validation, not ${lengthOf(value)}`,
+    ];
+  return issue.inclusive === false
+    ? ["greater_than", `Input should be greater than ${min}`]
+    : ["greater_than_equal", `Input should be greater than or equal to ${min}`];
+}
+
+function tooBig(issue: z.core.$ZodIssueTooBig, value: unknown): [string, string] {
+  const max = issue.maximum;
+  if (issue.origin === "string")
+    return ["string_too_long", `String should have at most ${plural(max, "character")}`];
+  if (issue.origin === "array")
+    return [
+      "too_long",
+      `List should have at most ${plural(max, "item")} after validation, not ${lengthOf(value)}`,
+    ];
+  return issue.inclusive === false
+    ? ["less_than", `Input should be less than ${max}`]
+    : ["less_than_equal", `Input should be less than or equal to ${max}`];
+}
+
+const plural = (count: number | bigint, noun: string) => `${count} ${noun}${Number(count) === 1 ? "" : "s"}`;
+const lengthOf = (value: unknown) => (Array.isArray(value) ? value.length : 0);
+const pattern = (text: string | undefined): [string, string] => [
+  "string_pattern_mismatch",
+  `String should match pattern '${(text ?? "").replace(/^\/|\/[a-z]*$/g, "")}'`,
+];
+
+function oneOf(values: readonly z.core.util.Primitive[]): string {
+  const quoted = values.map((value) => `'${String(value)}'`);
+  return quoted.length < 2
+    ? quoted.join("")
+    : `${quoted.slice(0, -1).join(", ")} or ${quoted[quoted.length - 1]}`;
+}
+
+function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
+  let value = input;
+  for (const step of path) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return undefined;
+    value = (value as Record<PropertyKey, unknown>)[step];
+  }
+  return value;
+}

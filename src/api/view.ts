@@ -1,0 +1,44 @@
+// Small pieces that the view functions of the routes share.
+import type { DetectionRow } from "../db/detection.ts";
+import type { JobEventRow } from "../db/job-event.ts";
+import type { Page, PageRequest } from "../db/page.ts";
+
+/** Milliseconds since 1970 as RFC 3339 in UTC with milliseconds. */
+export const iso = (ms: number): string => new Date(ms).toISOString();
+
+export const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms));
+
+/** The five members of every list. */
+export function envelope<T, V>(page: Page<T>, request: PageRequest, view: (row: T) => V) {
+  return {
+    items: page.items.map(view),
+    total: page.total,
+    page: request.page,
+    page_size: request.page_size,
+    has_more: request.page * request.page_size < page.total,
+  };
+}
+
+/** An event of a training or an inference job. */
+export function viewJobEvent(row: JobEventRow) {
+  return {
+    id: row.id,
+    created_at: iso(row.created_at),
+    level: row.level,
+    type: row.type,
+    message: row.message,
+    data: row.data,
+  };
+}
+
+/** A detection of an inference job. */
+export function viewDetection(row: DetectionRow) {
+  return {
+    id: row.id,
+    inference_file_id: row.inference_file_id,
+    artifact_type: row.artifact_type,
+    start_ms: row.start_ms,
+    end_ms: row.end_ms,
+    confidence: row.confidence,
+  };
+}
