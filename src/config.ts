@@ -87,7 +87,17 @@ const operator = z.object({
     .describe("Audio files for one pod"),
 });
 
+const bootstrap = z.object({
+  ...shared,
+  PLOSIVE_BOOTSTRAP_SECRET: z
+    .string()
+    .optional()
+    .describe("Secret for the first tenant's id and key; without it none is made"),
+  PLOSIVE_BOOTSTRAP_WAIT_SECONDS: seconds(900).describe("How long to wait for Postgres and the object store"),
+});
+
 export type ApiConfig = z.infer<typeof api>;
+export type BootstrapConfig = z.infer<typeof bootstrap>;
 export type OperatorConfig = z.infer<typeof operator>;
 
 /** Configuration of the API. Throws an Error that names every missing or malformed variable. */
@@ -98,6 +108,11 @@ export function apiConfig(env: NodeJS.ProcessEnv = process.env): ApiConfig {
 /** Configuration of the operator. Throws an Error that names every missing or malformed variable. */
 export function operatorConfig(env: NodeJS.ProcessEnv = process.env): OperatorConfig {
   return read(operator, env);
+}
+
+/** Configuration of the bootstrap Job. Throws an Error that names every missing or malformed variable. */
+export function bootstrapConfig(env: NodeJS.ProcessEnv = process.env): BootstrapConfig {
+  return read(bootstrap, env);
 }
 
 function read<S extends z.ZodObject>(schema: S, env: NodeJS.ProcessEnv): z.infer<S> {

@@ -20,7 +20,7 @@ export interface DatabaseConfig {
  * (milliseconds since 1970; every bigint of ours stays below 2^53).
  */
 export async function makeDatabase(config: DatabaseConfig): Promise<DatabasePool> {
-  return await createPool(config.PLOSIVE_DATABASE_URL, {
+  const pool = await createPool(config.PLOSIVE_DATABASE_URL, {
     maxPoolSize: config.PLOSIVE_DATABASE_POOL,
     poolName: "plosive",
     connectionTimeout: 5_000,
@@ -35,6 +35,9 @@ export async function makeDatabase(config: DatabaseConfig): Promise<DatabasePool
       { name: "int8", parse: Number },
     ],
   });
+  // What fails rejects where it was asked for. An event without a listener would end the process on top of that.
+  pool.on("error", () => {});
+  return pool;
 }
 
 /** Parses every row by the schema that stands beside its query: a column that changed its type fails loudly. */

@@ -1,0 +1,107 @@
+// Prepares an installation: schema, bucket, and once the first tenant with a key in a Secret. Run by the chart as a Job
+// after every install and upgrade; running it again, or after it was killed anywhere, changes nothing that is there.
+import { randomBytes } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import { hashApiKey, isApiKey, makeApiKey, prefixOf } from "./api/api-key-format.ts";
+import { bootstrapConfig } from "./config.ts";
+import { insertApiKey } from "./db/api-key.ts";
+import { newId } from "./db/id.ts";
+import { migrate } from "./db/migrate.ts";
+import { type DatabasePool, makeDatabase } from "./db/pool.ts";
+import { ensureTenant } from "./db/tenant.ts";
+import { type Kube, makeKube } from "./kube/client.ts";
+import { isAlreadyExists } from "./kube/errors.ts";
+import { secrets } from "./kube/kinds.ts";
+import type { Secret } from "./kube/objects.ts";
+import { type Log, makeLog } from "./log.ts";
+import { makeStorage } from "./storage/storage.ts";
+
+if (import.meta.main) await main();
+
+async function main(): Promise<void> {
+  const config = bootstrapConfig();
+  const log = makeLog("bootstrap", config.PLOSIVE_LOG_LEVEL);
+  const deadline = Date.now() + config.PLOSIVE_BOOTSTRAP_WAIT_SECONDS * 1000;
+  const storage = makeStorage(config);
+  const db = await retry(log, deadline, "Postgres", () =>
+    makeDatabase({ ...config, PLOSIVE_DATABASE_POOL: 2 }),
+  );
+  try {
+    const ran = await migrate(db);
+    log.info({ ran }, ran.length === 0 ? "the database is up to date" : "migrated the database");
+    await retry(log, deadline, "the object store", () => storage.ensureBucket());
+    log.info({ bucket: config.PLOSIVE_S3_BUCKET }, "the bucket is there");
+    const name = config.PLOSIVE_BOOTSTRAP_SECRET;
+    if (name !== undefined) {
+      const kube = makeKube({ kubeconfig: config.PLOSIVE_KUBECONFIG });
+      const ref = { namespace: config.PLOSIVE_NAMESPACE, name };
+      await retry(log, deadline, "Kubernetes", () => ensureFirstKey({ db, kube, ref, random: randomBytes }));
+      kube.close();
+      log.info({ secret: name }, "the first tenant has its key");
+    }
+  } finally {
+    storage.close();
+    await db.end();
+  }
+}
+
+interface FirstKeyDeps {
+  readonly db: DatabasePool;
+  readonly kube: Pick<Kube, "find" | "create">;
+  readonly ref: { namespace: string; name: string };
+  readonly random: (size: number) => Uint8Array;
+}
+
+/**
+ * The Secret comes first and decides: a crash before the row is made up for by the next run, which finds the key in the
+ * Secret. A key that was revoked meanwhile keeps its row and stays revoked.
+ */
+export async function ensureFirstKey({ db, kube, ref, random }: FirstKeyDeps): Promise<void> {
+  const secret = (await kube.find(secrets, ref)) ?? (await createSecret(kube, ref, random));
+  const tenantId = member(secret, "tenant-id");
+  const key = member(secret, "api-key");
+  if (!isApiKey(key)) throw new Error(`the member api-key of Secret ${ref.name} is not an API key of ours`);
+  await ensureTenant(db, tenantId, "default");
+  const row = { name: "first key", prefix: prefixOf(key), hash: hashApiKey(key), expiresAt: null };
+  await insertApiKey(db, tenantId, row);
+}
+
+async function createSecret(
+  kube: FirstKeyDeps["kube"],
+  ref: { namespace: string; name: string },
+  random: (size: number) => Uint8Array,
+): Promise<Secret> {
+  try {
+    return await kube.create(secrets, {
+      metadata: ref,
+      type: "Opaque",
+      data: { "tenant-id": base64(newId()), "api-key": base64(makeApiKey(random)) },
+    });
+  } catch (error) {
+    // Another run was faster.
+    const present = isAlreadyExists(error) ? await kube.find(secrets, ref) : undefined;
+    if (present === undefined) throw error;
+    return present;
+  }
+}
+
+function member(secret: Secret, name: string): string {
+  const value = secret.data?.[name];
+  if (value === undefined) throw new Error(`Secret ${secret.metadata.name} has no member ${name}`);
+  return Buffer.from(value, "base64").toString();
+}
+
+const base64 = (text: string) => Buffer.from(text).toString("base64");
+
+/** Tries until it works or the deadline is over, and says what it waits for. */
+async function retry<T>(log: Log, deadline: number, what: string, attempt: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (Date.now() > deadline) throw new Error(`waited in vain for ${what}`, { cause: error });
+      log.info({ reason: String(error) }, `waiting for ${what}`);
+      await pause(2_000);
+    }
+  }
+}

@@ -1,0 +1,79 @@
+// Starts the REST API: configuration, drivers, makeApp, listen, and an orderly end. Wiring only; run by the chart's API
+// Deployment and by hand: `node src/main.ts`.
+import { randomBytes } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import { makeApp } from "./api/app.ts";
+import { listen } from "./api/server.ts";
+import { apiConfig } from "./config.ts";
+import { type DatabasePool, makeDatabase } from "./db/pool.ts";
+import { type Kube, makeKube } from "./kube/client.ts";
+import { makeLog } from "./log.ts";
+import { makeRegistry, serveMetrics } from "./metrics.ts";
+import { makeStorage } from "./storage/storage.ts";
+import { makeSubmit, type Submit } from "./submit.ts";
+
+const config = apiConfig();
+const log = makeLog("api", config.PLOSIVE_LOG_LEVEL);
+const ending = new AbortController();
+for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => ending.abort());
+process.on("unhandledRejection", (err) => log.error({ err }, "a promise was rejected and nobody looked"));
+
+const db = await connectedDatabase();
+if (db !== undefined) {
+  const storage = makeStorage(config);
+  const kube = connectedKube();
+  const registry = makeRegistry();
+  const app = makeApp({
+    db,
+    storage,
+    submit: submitTo(db, kube),
+    clock: { now: Date.now },
+    random: randomBytes,
+    log,
+    config,
+    registry,
+  });
+  const metrics = await serveMetrics(registry, config.PLOSIVE_METRICS_PORT);
+  const server = await listen(app.listener, config.PLOSIVE_HTTP_PORT);
+  log.info({ port: server.port, metricsPort: metrics.port }, "the API runs");
+
+  if (!ending.signal.aborted)
+    await new Promise((resolve) => ending.signal.addEventListener("abort", resolve));
+  log.info("ending");
+  app.drain();
+  await server.stop(20_000);
+  await app.settle();
+  await metrics.stop();
+  kube?.close();
+  storage.close();
+  await db.end();
+  log.info("ended");
+}
+
+/** Waits for Postgres instead of crashing; undefined when told to end meanwhile. */
+async function connectedDatabase(): Promise<DatabasePool | undefined> {
+  while (!ending.signal.aborted) {
+    try {
+      return await makeDatabase(config);
+    } catch (error) {
+      log.warn({ reason: String(error) }, "the database cannot be reached; trying again");
+      await pause(1_000, undefined, { signal: ending.signal }).catch(() => {});
+    }
+  }
+  return undefined;
+}
+
+/** Without a cluster the API still takes jobs: the operator submits every row that has not been submitted. */
+function connectedKube(): Kube | undefined {
+  try {
+    return makeKube({ kubeconfig: config.PLOSIVE_KUBECONFIG });
+  } catch (error) {
+    log.warn({ reason: String(error) }, "no Kubernetes is configured; jobs wait for the operator");
+    return undefined;
+  }
+}
+
+function submitTo(pool: DatabasePool, kube: Kube | undefined): Submit {
+  if (kube === undefined) return async () => {};
+  return makeSubmit({ db: pool, kube, namespace: config.PLOSIVE_NAMESPACE, log });
+}

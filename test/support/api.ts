@@ -1,0 +1,168 @@
+// The REST API over real HTTP, on the file's own database and bucket. Called at the top of test files:
+// `const api = useApi()`, then `await api.as(key).post(path, body)` inside the tests. Every answer is checked against the
+// schema of its route, so that what is described is what is sent.
+import { randomBytes } from "node:crypto";
+import { Registry } from "prom-client";
+import { sql } from "slonik";
+import { afterAll, beforeAll, expect } from "vitest";
+import { z } from "zod";
+import { hashApiKey, makeApiKey, prefixOf } from "../../src/api/api-key-format.ts";
+import { type App, makeApp } from "../../src/api/app.ts";
+import type { ApiDeps } from "../../src/api/route.ts";
+import { routes } from "../../src/api/routes/index.ts";
+import { type HttpServer, listen } from "../../src/api/server.ts";
+import { insertApiKey } from "../../src/db/api-key.ts";
+import type { DatabasePool } from "../../src/db/pool.ts";
+import { insertTenant } from "../../src/db/tenant.ts";
+import { makeLog } from "../../src/log.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import { useDatabase } from "./postgres.ts";
+import { useStorage } from "./s3.ts";
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape; the schemas check them.
+  readonly body: any;
+}
+
+export interface Client {
+  readonly key: string;
+  readonly tenantId: string;
+  get(path: string, headers?: Record<string, string>): Promise<Answer>;
+  post(path: string, body?: unknown): Promise<Answer>;
+  patch(path: string, body: unknown): Promise<Answer>;
+  delete(path: string): Promise<Answer>;
+}
+
+export interface TestApi {
+  readonly url: string;
+  readonly db: DatabasePool;
+  readonly storage: Storage;
+  /** What the API asked to be submitted, in order. */
+  readonly submitted: { kind: string; id: string }[];
+  /** A new tenant with a key of its own. */
+  tenant(): Promise<Client>;
+  /** Somebody with this key, or with none. */
+  as(key: string | null): Client;
+  /** Waits for what answers did not wait for. */
+  settle(): Promise<void>;
+}
+
+export function useApi(overrides: Partial<ApiDeps> = {}): TestApi {
+  const database = useDatabase();
+  const store = useStorage();
+  const submitted: { kind: string; id: string }[] = [];
+  let app: App | undefined;
+  let server: HttpServer | undefined;
+  beforeAll(async () => {
+    app = makeApp({
+      ...testDeps(database.pool, store.storage),
+      submit: async (job) => void submitted.push(job),
+      ...overrides,
+    });
+    server = await listen(app.listener, 0, "127.0.0.1");
+  });
+  afterAll(async () => {
+    await server?.stop(2_000);
+    await app?.settle();
+  });
+  const url = () => `http://127.0.0.1:${server?.port}`;
+  return {
+    get url() {
+      return url();
+    },
+    get db() {
+      return database.pool;
+    },
+    get storage() {
+      return store.storage;
+    },
+    submitted,
+    tenant: () => makeTenant(database.pool, url()),
+    as: (key) => clientOf(url(), key ?? "", ""),
+    settle: async () => app?.settle(),
+  };
+}
+
+/** Everything the app needs besides a server, with defaults for tests. */
+export function testDeps(db: DatabasePool, storage: Storage): ApiDeps & { registry: Registry } {
+  return {
+    db,
+    storage,
+    submit: async () => {},
+    clock: { now: Date.now },
+    random: randomBytes,
+    log: makeLog("test", "error"),
+    config: {
+      PLOSIVE_UPLOAD_MAX_BYTES: 2 * 1024 ** 3,
+      PLOSIVE_UPLOAD_EXPIRY_SECONDS: 900,
+      PLOSIVE_DOCS_ENABLED: true,
+    },
+    registry: new Registry(),
+  };
+}
+
+export async function makeTenant(db: DatabasePool, url: string): Promise<Client> {
+  const tenantId = await insertTenant(db, "test");
+  const key = makeApiKey(randomBytes);
+  await insertApiKey(db, tenantId, {
+    name: "test",
+    prefix: prefixOf(key),
+    hash: hashApiKey(key),
+    expiresAt: null,
+  });
+  return clientOf(url, key, tenantId);
+}
+
+export function clientOf(url: string, key: string, tenantId: string): Client {
+  const call = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        ...(key === "" ? {} : { "X-API-Key": key }),
+        ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+        ...headers,
+      },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    return await toAnswer(method, path, response);
+  };
+  return {
+    key,
+    tenantId,
+    get: (path, headers) => call("GET", path, undefined, headers),
+    post: (path, body) => call("POST", path, body),
+    patch: (path, body) => call("PATCH", path, body),
+    delete: (path) => call("DELETE", path),
+  };
+}
+
+async function toAnswer(method: string, path: string, response: Response): Promise<Answer> {
+  const text = await response.text();
+  const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
+  const body = isJson ? JSON.parse(text) : undefined;
+  if (response.status < 300) checkAgainstRoute(method, path, response, body);
+  return { status: response.status, headers: response.headers, text, body };
+}
+
+/** Status, headers and body of a success are what the route says, without a member more or less. */
+function checkAgainstRoute(method: string, path: string, response: Response, body: unknown): void {
+  const route = routes.find(
+    (candidate) =>
+      candidate.method === method &&
+      new RegExp(`^${candidate.path.replace(/\{\w+\}/g, "[^/]+")}$`).test(path.split("?")[0] ?? ""),
+  );
+  if (route === undefined) throw new Error(`no route for ${method} ${path}`);
+  expect(response.status).toBe(route.answer.status);
+  if (response.status === 201) expect(response.headers.get("location")).toMatch(/^\/api\/v1\//);
+  if (path.startsWith("/api/")) expect(response.headers.get("cache-control")).toBe("no-store");
+  if (route.answer.schema === undefined) expect(body).toBeUndefined();
+  else if (body !== undefined) expect(route.answer.schema.parse(body)).toEqual(body);
+}
+
+/** Runs one statement on the API's database: to make what only the operator makes. */
+export async function execute(db: DatabasePool, statement: ReturnType<typeof sql.fragment>): Promise<void> {
+  await db.query(sql.type(z.object({}))`${statement}`);
+}

@@ -1,0 +1,16 @@
+// Step 2 of the upload, as a client does it. Called by tests that upload.
+
+interface Form {
+  readonly url: string;
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/** POSTs the form with the bytes as its last field and returns the store's status. */
+export async function postForm(form: Form, bytes: Buffer, filename = "x.wav"): Promise<number> {
+  const body = new FormData();
+  for (const [name, value] of Object.entries(form.fields)) body.append(name, value);
+  body.append("file", new Blob([new Uint8Array(bytes)]), filename);
+  const response = await fetch(form.url, { method: "POST", body });
+  await response.arrayBuffer();
+  return response.status;
+}
