@@ -45,7 +45,9 @@ export async function uploadAll(
   const work = async () => {
     // All workers draw from one iterator: each path is taken once.
     for (const [index, path] of queue) {
-      const one = await uploadOne(path, steps);
+      const one = await uploadOne(path, steps).catch((error: Error) => {
+        throw new Error(`uploading ${basename(path)}: ${error.message}`, { cause: error });
+      });
       done[index] = one;
       files += 1;
       bytes += one.sizeBytes;
