@@ -45,7 +45,10 @@ export function crdOf(kind: Kind): Schema {
               required: ["spec"],
               properties: {
                 spec: { description: "What is asked for", ...structural(kind.spec, `${kind.kind}.spec`) },
-                status: { description: "What is the case", ...structural(kind.status, `${kind.kind}.status`) },
+                status: {
+                  description: "What is the case",
+                  ...structural(kind.status, `${kind.kind}.status`),
+                },
               },
             },
           },

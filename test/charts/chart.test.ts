@@ -1,0 +1,168 @@
+// The Helm chart as it renders: every setting of src/config.ts has its place, pods are under Pod Security "restricted",
+// secrets stay out of the text, external servers replace the embedded ones, and wrong values are refused with a reason.
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { apiRules, operatorClusterRules, operatorRules } from "../../controllers/rbac.ts";
+import { profiles } from "../../src/schemas/profile.ts";
+import { tool } from "../../tools/cache.ts";
+
+const root = join(import.meta.dirname, "../..");
+const run = promisify(execFile);
+const images = ["server", "worker", "trainer", "postgres", "s3"].map(
+  (name) => `images.${name}=registry/${name}:1`,
+);
+const external = [
+  "database.existingSecret=db",
+  "objectStore.existingSecret=s3",
+  "objectStore.endpoint=https://s3.internal:9443",
+  "objectStore.publicEndpoint=https://s3.example.com",
+];
+
+type Container = {
+  name: string;
+  env?: { name: string; value?: string }[];
+  args?: string[];
+  securityContext?: Record<string, unknown>;
+  resources?: { limits?: { memory?: string } };
+};
+type Manifest = {
+  kind: string;
+  metadata: { name: string };
+  spec?: { template?: { spec: { containers: Container[]; securityContext: Record<string, unknown> } } };
+  data?: Record<string, string>;
+  rules?: unknown[];
+};
+
+async function render(...sets: string[]): Promise<Manifest[]> {
+  const args = sets.flatMap((set) => ["--set", set]);
+  const { stdout } = await run(
+    tool("helm"),
+    [
+      "template",
+      "plosive",
+      join(root, "charts/plosive"),
+      "-n",
+      "voices",
+      "--kube-version",
+      "1.36.0",
+      ...args,
+    ],
+    { maxBuffer: 16 << 20 },
+  );
+  return parseAllDocuments(stdout)
+    .map((document) => document.toJS() as Manifest | null)
+    .filter((manifest) => manifest !== null);
+}
+
+const pods = (manifests: Manifest[]) =>
+  manifests.filter((manifest) => manifest.spec?.template?.spec.containers);
+const one = (manifests: Manifest[], kind: string, name: string) => {
+  const found = manifests.filter((manifest) => manifest.kind === kind && manifest.metadata.name === name);
+  expect(found, `${kind} ${name}`).toHaveLength(1);
+  return found[0]!;
+};
+
+describe("the chart", () => {
+  it("sets every variable that the API and the operator read", async () => {
+    const text = readFileSync(join(root, "src/config.ts"), "utf8");
+    const names = [...text.matchAll(/^\s+(PLOSIVE_[A-Z0-9_]+):/gm)].map((match) => match[1]!);
+    expect(names.length).toBeGreaterThan(20);
+    const set = pods(await render(...images, "objectStore.publicEndpoint=https://s3.example.com"))
+      .flatMap((manifest) => manifest.spec!.template!.spec.containers)
+      .flatMap((container) => container.env ?? [])
+      .map((variable) => variable.name.replace(/_FILE$/, ""));
+    // In a cluster the pod's own service account is used; the other two have one good value everywhere.
+    const outside = ["PLOSIVE_KUBECONFIG", "PLOSIVE_RUNS_AUDIENCE", "PLOSIVE_BOOTSTRAP_WAIT_SECONDS"];
+    expect(
+      names.filter((name) => !set.includes(name.replace(/_FILE$/, "")) && !outside.includes(name)),
+    ).toEqual([]);
+  });
+
+  it("runs every pod under Pod Security restricted, with a memory limit and a read-only root", async () => {
+    const manifests = pods(await render(...images));
+    expect(manifests.map((manifest) => manifest.metadata.name).sort()).toEqual([
+      "plosive-api",
+      "plosive-bootstrap-1",
+      "plosive-database",
+      "plosive-object-store",
+      "plosive-operator",
+    ]);
+    for (const manifest of manifests) {
+      const { spec } = manifest.spec!.template!;
+      expect(spec.securityContext, manifest.metadata.name).toMatchObject({
+        runAsNonRoot: true,
+        seccompProfile: { type: "RuntimeDefault" },
+      });
+      for (const container of spec.containers) {
+        expect(container.securityContext, manifest.metadata.name).toEqual({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ["ALL"] },
+        });
+        expect(container.resources?.limits?.memory, manifest.metadata.name).toBeTruthy();
+      }
+    }
+  });
+
+  it("gives the API and the operator exactly the rules that their code declares", async () => {
+    const manifests = await render(...images);
+    expect(one(manifests, "Role", "plosive-operator").rules).toEqual(operatorRules);
+    expect(one(manifests, "Role", "plosive-api").rules).toEqual(apiRules);
+    const cluster = manifests.filter((manifest) => manifest.kind === "ClusterRole");
+    expect(cluster.flatMap((manifest) => manifest.rules)).toEqual(operatorClusterRules);
+  });
+
+  it("fills the worker profiles so that the operator can read them", async () => {
+    const manifests = await render(
+      ...images,
+      "profiles.gpu.train.nodeSelector.pool=gpu",
+      "profiles.gpu.train.image=registry/cuda:2",
+    );
+    const text = one(manifests, "ConfigMap", "plosive-profiles").data!["profiles.json"]!;
+    const parsed = profiles.parse(JSON.parse(text));
+    expect(parsed.default!.embed.image).toBe("registry/worker:1");
+    expect(parsed.default!.train.image).toBe("registry/trainer:1");
+    expect(parsed.gpu!.train).toMatchObject({ image: "registry/cuda:2", nodeSelector: { pool: "gpu" } });
+    expect(parsed.gpu!.detect.image).toBe("registry/worker:1");
+  });
+
+  it("leaves the embedded servers out when secrets name external ones", async () => {
+    const manifests = await render(...images.slice(0, 3), ...external);
+    expect(manifests.filter((manifest) => manifest.kind === "StatefulSet")).toEqual([]);
+    const secrets = manifests
+      .filter((manifest) => manifest.kind === "Secret")
+      .map((manifest) => manifest.metadata.name);
+    expect(secrets).toEqual(["plosive-runs-tls"]);
+    const api = one(manifests, "Deployment", "plosive-api");
+    expect(JSON.stringify(api)).toContain("https://s3.example.com");
+  });
+
+  it("never passes a password as text", async () => {
+    const values = pods(await render(...images))
+      .flatMap((manifest) => manifest.spec!.template!.spec.containers)
+      .flatMap((container) => container.env ?? [])
+      .filter(
+        (variable) =>
+          /PASSWORD|SECRET|ACCESS_KEY|DATABASE_URL/.test(variable.name) && variable.value !== undefined,
+      )
+      .filter((variable) => !variable.name.endsWith("_FILE") && variable.name !== "PLOSIVE_BOOTSTRAP_SECRET");
+    expect(values).toEqual([]);
+  });
+
+  it.each([
+    ["no images", [], /images\.\w+: build/],
+    ["a misspelt value", [...images, "api.replica=2"], /replica/],
+    [
+      "an external store without its address",
+      [...images, "objectStore.existingSecret=s3"],
+      /objectStore.endpoint/,
+    ],
+    ["a NodePort out of range", [...images, "api.service.nodePort=70000"], /nodePort/],
+  ])("refuses %s and says why", async (_name, sets, reason) => {
+    await expect(render(...sets)).rejects.toThrow(reason);
+  });
+});
