@@ -1,0 +1,15 @@
+/* The process that holds a pod's namespaces open in the local cluster. Built statically by tools/images. */
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static void stop(int number) {
+  (void)number;
+  _exit(0);
+}
+
+int main(void) {
+  signal(SIGINT, stop);
+  signal(SIGTERM, stop);
+  for (;;) pause();
+}

@@ -1,0 +1,143 @@
+// The images of this project: what each is made from, and the tag that follows from it. Called by build.ts.
+// The Dockerfiles under images/ are those that Docker users build; `base` and `node` stand in for official images here.
+import { createHash } from "node:crypto";
+import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { repoDir, tool } from "../cache.ts";
+import { baseRecipe, compilePause, installNode, makeBaseArchive, nodeRecipe } from "./ingredients.ts";
+
+export interface Image {
+  readonly name: string;
+  /** Path of the Dockerfile in the repository. */
+  readonly dockerfile: string;
+  readonly target?: string;
+  /** Files and folders whose content decides the tag. */
+  readonly inputs: readonly string[];
+  /** What else decides the tag: versions that are not in a file of the repository. */
+  readonly recipe?: () => string;
+  /** Images that the Dockerfile takes as build arguments: argument -> image. */
+  readonly from: Readonly<Record<string, Image>>;
+  /** Fills an empty folder with the build context. */
+  readonly fillContext: (folder: string) => Promise<void> | void;
+  /** A fixed tag instead of the content's, for what other configuration names. */
+  readonly tag?: string;
+}
+
+/** Copies paths of the repository, as they are named there or below `root`, without what building leaves behind. */
+const copy =
+  (root: string, ...paths: string[]) =>
+  (folder: string): void => {
+    for (const path of paths) {
+      const to = join(folder, relative(root, path));
+      mkdirSync(dirname(to), { recursive: true });
+      cpSync(join(repoDir, path), to, { recursive: true, preserveTimestamps: true, filter: isSource });
+    }
+  };
+
+const base: Image = {
+  name: "base",
+  dockerfile: "images/base/Dockerfile",
+  inputs: [],
+  recipe: baseRecipe,
+  from: {},
+  fillContext: makeBaseArchive,
+};
+
+const node: Image = {
+  name: "node",
+  dockerfile: "images/node/Dockerfile",
+  inputs: [],
+  recipe: nodeRecipe,
+  from: { BASE: base },
+  fillContext: installNode,
+};
+
+const server: Image = {
+  name: "server",
+  dockerfile: "images/server/Dockerfile",
+  inputs: ["package.json", "package-lock.json", "crds", "src", "controllers"],
+  from: { BASE: base, NODE: node },
+  fillContext: copy(".", "package.json", "package-lock.json", "crds", "src", "controllers"),
+};
+
+const workerFiles = ["images/worker/requirements.txt", "images/worker/plosive_worker"];
+const worker: Image = {
+  name: "worker",
+  dockerfile: "images/worker/Dockerfile",
+  target: "worker",
+  inputs: workerFiles,
+  from: { BASE: base },
+  fillContext: copy("images/worker", ...workerFiles),
+};
+
+const trainerFiles = [...workerFiles, "images/worker/requirements-train.txt"];
+const trainer: Image = {
+  name: "trainer",
+  dockerfile: "images/worker/Dockerfile",
+  target: "trainer",
+  inputs: trainerFiles,
+  from: { BASE: base },
+  fillContext: copy("images/worker", ...trainerFiles),
+};
+
+const postgres: Image = {
+  name: "postgres",
+  dockerfile: "images/postgres/Dockerfile",
+  inputs: ["images/postgres/entrypoint.sh"],
+  from: { BASE: base },
+  fillContext: copy("images/postgres", "images/postgres/entrypoint.sh"),
+};
+
+const s3: Image = {
+  name: "s3",
+  dockerfile: "images/s3/Dockerfile",
+  inputs: ["tools/go/versitygw/go.mod", "tools/go/versitygw/go.sum"],
+  from: { BASE: base },
+  fillContext(folder) {
+    cpSync(tool("versitygw"), join(folder, "versitygw"), { dereference: true, preserveTimestamps: true });
+    chmodSync(join(folder, "versitygw"), 0o755);
+  },
+};
+
+/** The sandbox of the local cluster's pods: its tag is fixed because containerd's configuration names it. */
+export const pause: Image = {
+  name: "pause",
+  dockerfile: "images/pause/Dockerfile",
+  inputs: ["images/pause/pause.c"],
+  from: {},
+  fillContext: compilePause,
+  tag: "1",
+};
+
+/** What the chart takes, by the chart's own names (values `images.<name>`). Small ones first: they are ready early. */
+export const chartImages = { server, postgres, s3, worker, trainer } as const;
+
+/** Of the Dockerfile, every input, and the images it stands on. */
+export function tagOf(image: Image): string {
+  if (image.tag) return image.tag;
+  const hash = createHash("sha256");
+  for (const path of [image.dockerfile, ...image.inputs]) addFile(hash, path);
+  hash.update(`${image.target ?? ""} ${image.recipe?.() ?? ""}\n`);
+  for (const [argument, source] of Object.entries(image.from)) hash.update(`${argument}=${tagOf(source)}\n`);
+  return hash.digest("hex").slice(0, 12);
+}
+
+/** As pods name it. CRI looks images up by this normalised form, so it is spelled out. */
+export const referenceOf = (image: Image): string => `docker.io/local/plosive-${image.name}:${tagOf(image)}`;
+
+function addFile(hash: ReturnType<typeof createHash>, path: string): void {
+  const full = join(repoDir, path);
+  if (!isSource(full)) return;
+  if (statSync(full).isDirectory()) {
+    for (const entry of readdirSync(full).sort()) addFile(hash, join(path, entry));
+  } else {
+    hash
+      .update(`${path} ${statSync(full).mode & 0o111}\0`)
+      .update(readFileSync(full))
+      .update("\0");
+  }
+}
+
+function isSource(path: string): boolean {
+  return !/(^|\/)(__pycache__|node_modules|\.pytest_cache|[^/]+\.pyc)$/.test(path);
+}

@@ -1,0 +1,73 @@
+// What goes into the images and is not in the repository: Debian's base system, Node with npm, the pause program.
+// Called by images.ts to fill build contexts; the recipes decide the tags of all images that stand on them.
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, readFileSync, renameSync } from "node:fs";
+import { join } from "node:path";
+import { cacheDir, repoDir } from "../cache.ts";
+
+const npmVersion = "11.6.2";
+const suite = "bookworm";
+// Documentation and translations are left out, as in Debian's own slim image.
+const left = ["/usr/share/doc/*", "/usr/share/man/*", "/usr/share/locale/*", "/usr/share/info/*"];
+const debstrap = [
+  "--variant=minbase",
+  "--format=tar",
+  "--include=ca-certificates",
+  ...left.map((path) => `--dpkgopt=path-exclude=${path}`),
+  suite,
+];
+
+export const baseRecipe = (): string => debstrap.join(" ");
+export const nodeRecipe = (): string => `node ${nodeVersion()} npm ${npmVersion}`;
+
+/** Debian's smallest system, made once: 30 s. */
+export function makeBaseArchive(folder: string): void {
+  const archive = join(cacheDir, "images", `${suite}.tar`);
+  if (!existsSync(archive)) {
+    const unfinished = `${archive}.${process.pid}`;
+    const mirror = process.env.PLOSIVE_DEBIAN_MIRROR;
+    execFileSync("mmdebstrap", [
+      "--quiet",
+      ...debstrap,
+      unfinished,
+      ...(mirror === undefined ? [] : [mirror]),
+    ]);
+    renameSync(unfinished, archive);
+  }
+  cpSync(archive, join(folder, "base.tar"), { preserveTimestamps: true });
+}
+
+/** As package-lock.json pins it. */
+function nodeVersion(): string {
+  const lock = JSON.parse(readFileSync(join(repoDir, "package-lock.json"), "utf8")) as {
+    packages: Record<string, { version?: string } | undefined>;
+  };
+  const version = lock.packages["node_modules/node"]?.version;
+  if (version === undefined) throw new Error("package-lock.json does not pin the package `node`");
+  return version;
+}
+
+/** Node and npm, both from the packages of those names. */
+export function installNode(folder: string): void {
+  // The program itself is in the package for this platform; `node` only chooses it.
+  const platform = `node-${process.platform}-${process.arch}`;
+  const install = [
+    "install",
+    "--no-save",
+    "--ignore-scripts",
+    "--no-audit",
+    "--no-fund",
+    "--no-package-lock",
+  ];
+  execFileSync("npm", [...install, "--prefix", folder, `${platform}@${nodeVersion()}`, `npm@${npmVersion}`], {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  const packages = join(folder, "node_modules");
+  cpSync(join(packages, platform, "bin", "node"), join(folder, "node"), { preserveTimestamps: true });
+  cpSync(join(packages, "npm"), join(folder, "npm"), { recursive: true, preserveTimestamps: true });
+}
+
+export function compilePause(folder: string): void {
+  const source = join(repoDir, "images/pause/pause.c");
+  execFileSync("gcc", ["-Os", "-static", "-s", "-o", join(folder, "pause"), source]);
+}

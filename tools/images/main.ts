@@ -1,0 +1,56 @@
+// The command line of the images: node tools/images/main.ts build | deliver [--name plosive] | references
+// Called by the Makefile (make images) and tools/up.ts. `build` excludes itself by a lock and works in its own mount namespace.
+import { spawnSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { cacheDir } from "../cache.ts";
+import { defaultName, findPlace } from "../cluster/place.ts";
+import { buildImages, missingImages } from "./build.ts";
+import { deliver } from "./deliver.ts";
+import { chartImages, pause, referenceOf } from "./images.ts";
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { name: { type: "string", default: defaultName }, inside: { type: "boolean", default: false } },
+});
+const [command] = positionals;
+const all = [pause, ...Object.values(chartImages)];
+const say = (line: string) => console.log(line);
+
+try {
+  if (command === "references") {
+    const references = Object.entries(chartImages).map(([name, image]) => [name, referenceOf(image)]);
+    say(JSON.stringify(Object.fromEntries(references), null, 2));
+  } else if (command === "deliver") {
+    const place = findPlace(values.name);
+    if (place === undefined)
+      throw new Error(`cluster ${values.name} is not there: \`make cluster-up\` starts it`);
+    await deliver(place, all, say);
+  } else if (command !== "build") {
+    console.error("usage: node tools/images/main.ts build | deliver [--name plosive] | references");
+    process.exitCode = 2;
+  } else if (missingImages(all).length === 0) {
+    say("images: all are built");
+  } else if (!values.inside) {
+    if (process.getuid?.() !== 0)
+      throw new Error("images are built as root here: use sudo, or CLUSTER=kind with Docker");
+    mkdirSync(join(cacheDir, "images"), { recursive: true });
+    const lock = ["flock", "--close", "--timeout", "3600", join(cacheDir, "images", ".lock")];
+    const apart = ["unshare", "--mount", "--propagation", "private"];
+    const [program = "", ...args] = [
+      ...lock,
+      ...apart,
+      process.execPath,
+      import.meta.filename,
+      "build",
+      "--inside",
+    ];
+    process.exitCode = spawnSync(program, args, { stdio: "inherit" }).status ?? 1;
+  } else {
+    await buildImages(missingImages(all), say);
+  }
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}
