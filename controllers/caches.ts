@@ -15,7 +15,7 @@ import { Store } from "./runtime/store.ts";
 export type Caches = {
   resources: Record<JobKind, Store<JobResource>>;
   models: Store<ModelResource & KubeObject>;
-  /** Index "owner": by the uid of the custom resource. */
+  /** Indexes of those that have an owner, by its uid and by its name: "owner" and "resource". */
   jobs: Store<Job>;
   /** Index "job": by the name of the Kubernetes Job. */
   pods: Store<Pod>;
@@ -50,7 +50,11 @@ export function startCaches(options: {
     resources,
     models: start(models, new Store<ModelResource & KubeObject>()),
     // Only ours: a namespace may hold anybody's Jobs and pods.
-    jobs: start(jobs, new Store<Job>({ owner: (job) => controllerOf(job)?.uid }), labels.job),
+    jobs: start(
+      jobs,
+      new Store<Job>({ owner: (job) => controllerOf(job)?.uid, resource: (job) => controllerOf(job)?.name }),
+      labels.job,
+    ),
     pods: start(pods, new Store<Pod>({ job: (pod) => controllerOf(pod)?.name }), labels.job),
     synced: Promise.all(reflectors.map(({ synced }) => synced)).then(() => undefined),
     isSynced: () => reflectors.every((reflector) => reflector.isSynced()),

@@ -71,7 +71,11 @@ export function startSweep(options: SweepOptions): { stop(): Promise<void> } {
     metrics.setOutboxLag(await oneOutboxLag(db));
     await cancelUnstarted(db);
     // The API submits its own rows at once; a second is its head start.
-    await each(await manyUnsubmitted(db, { olderThanMs: 1_000, limit: 200 }), submit);
+    await each(await manyUnsubmitted(db, { olderThanMs: 1_000, limit: 200 }), async (job) => {
+      await submit(job);
+      // It may have been there before its row, and refused.
+      options.enqueue(job.kind, resourceName(job.kind, job.id));
+    });
     await each(await manyCancels(db, 200), async ({ kind, id }) => {
       if (kind === "embedding") return;
       const name = resourceName(kind, id);

@@ -237,17 +237,24 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
     }
   }
 
-  /** The custom resource is gone. Its Jobs go by owner reference; a row that still waits for it would wait for ever. */
+  /** The custom resource is gone: so are its Jobs, and a row that still waits for it would wait for ever. */
   async function forget(name: string): Promise<Outcome> {
     const id = rowIdOf(name);
-    if (id === undefined) return settled;
-    const row = await maybeOneJob(db, adapter.kind, id);
-    if (row === null || hasRowEnded(row) || !row.submitted) return settled;
+    const row = id === undefined ? null : await maybeOneJob(db, adapter.kind, id);
+    const isWaiting = row !== null && row.submitted && !hasRowEnded(row);
+    const owned = deps.jobs
+      .by("resource", name)
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+    if (!isWaiting && owned.length === 0) return settled;
+    // The cache may only be behind.
     const live = await kube.find(adapter.type, { namespace, name });
     if (live !== undefined) {
       store.set(live);
       return settled;
     }
+    // They go by owner reference too; the garbage collector may take half a minute to know a new kind of owner.
+    for (const { metadata } of owned) await kube.remove(jobType, metadata, { uid: metadata.uid });
+    if (id === undefined || !isWaiting) return settled;
     metrics.drift("row");
     log.warn({ name }, "the custom resource of an open job is gone; the job counts as cancelled");
     const statusMessage = "The job's custom resource was deleted in Kubernetes.";

@@ -1,0 +1,136 @@
+// Who may use the run endpoint: tokens from the real TokenRequest API, bound to real pods. A token of one run, shard,
+// audience or account opens nothing else.
+import { sql } from "slonik";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { finishJob } from "../../src/db/job.ts";
+import { type TestNamespace, tokenOf, useCluster } from "../support/kube.ts";
+import { audience, callRuns, podOf, runOperator, type TestOperator, Worker } from "../support/operator.ts";
+import { poll } from "../support/poll.ts";
+import { useDatabase } from "../support/postgres.ts";
+import { insertInferenceJob, insertModel, insertTenant, insertTrainingJob } from "../support/rows.ts";
+import { useStorage } from "../support/s3.ts";
+
+const cluster = useCluster();
+const database = useDatabase();
+const store = useStorage();
+let operator: TestOperator;
+let space: TestNamespace;
+let mine: Worker;
+let other: Worker;
+let sharded: { id: string };
+
+beforeAll(async () => {
+  space = await cluster.namespace();
+  operator = await runOperator({
+    cluster,
+    namespace: space,
+    databaseUrl: database.url,
+    storage: store.config,
+  });
+  const [one, two] = [await insertTenant(database.pool), await insertTenant(database.pool)];
+  const [first, second] = [
+    await insertTrainingJob(database.pool, one),
+    await insertTrainingJob(database.pool, two),
+  ];
+  sharded = await insertInferenceJob(database.pool, one, await insertModel(database.pool, one), 2);
+  const worker = async (run: string, shard = 0) =>
+    new Worker(cluster, () => operator, await podOf(cluster.admin, space.name, run, shard));
+  [mine, other] = [await worker(`tj-${first}-1`), await worker(`tj-${second}-1`)];
+});
+afterAll(() => operator?.stop());
+
+const workOf = (run: string, shard = 0) => `/v1/runs/${run}/shards/${shard}/work`;
+
+describe("the run endpoint", () => {
+  it("gives a pod its own work", async () => {
+    expect((await mine.work()).run).toBe(mine.run);
+  });
+
+  it("answers 403 to a token of another run, for work and for progress", async () => {
+    await mine.work();
+    const token = await other.token();
+    expect((await mine.call("GET", workOf(mine.run), { token })).status).toBe(403);
+    const body = {
+      seq: 1,
+      items_done: 1,
+      items_total: 1,
+      items_failed: 0,
+      fraction: 1,
+      message: null,
+      metrics: [],
+    };
+    const path = `/v1/runs/${mine.run}/shards/0/progress`;
+    expect((await mine.call("PUT", path, { token, body })).status).toBe(403);
+    const lines = await database.pool.oneFirst(sql.type(z.object({ count: z.int() }))`
+      select count(*)::int as count from shard_progress where run_id = ${mine.run}`);
+    expect(lines).toBe(0);
+  });
+
+  it("answers 403 to a token of another shard of the same run", async () => {
+    const run = `ij-${sharded.id}-1`;
+    const first = new Worker(cluster, () => operator, await podOf(cluster.admin, space.name, run, 0));
+    expect((await first.work()).shard).toBe(0);
+    expect((await first.call("GET", workOf(run, 1))).status).toBe(403);
+  });
+
+  it.each([
+    ["no token", async () => null, 401],
+    ["a token that nobody signed", async () => "x.y.z", 403],
+    [
+      "a token for the API server instead of this endpoint",
+      () => tokenOf(cluster.admin, space.name, "plosive-worker", { pod: podRef(mine) }),
+      403,
+    ],
+    [
+      "a token of the right account that is bound to no pod",
+      () => tokenOf(cluster.admin, space.name, "plosive-worker", { audience }),
+      403,
+    ],
+    [
+      "a token of another service account",
+      () => tokenOf(cluster.admin, space.name, "plosive-operator", { audience }),
+      403,
+    ],
+  ])("refuses %s", async (_name, token, status) => {
+    const answer = await callRuns(cluster, operator.runsPort, "GET", workOf(mine.run), await token());
+    expect(answer.status).toBe(status);
+    expect(answer.body).not.toContain("http");
+  });
+
+  it.each([
+    ["a path that does not exist", "GET", "/v1/runs", 404],
+    ["a method that a path does not know", "DELETE", "work", 405],
+    ["a report that is not of the agreed form", "PUT", "progress", 422],
+  ])("refuses %s", async (_name, method, end, status) => {
+    const path = end.startsWith("/") ? end : `/v1/runs/${mine.run}/shards/0/${end}`;
+    const body = method === "PUT" ? { seq: "one" } : undefined;
+    expect((await mine.call(method, path, { body })).status).toBe(status);
+  });
+
+  it("ignores a report that is older than one it has", async () => {
+    const run = `ij-${sharded.id}-1`;
+    const worker = new Worker(cluster, () => operator, await podOf(cluster.admin, space.name, run, 1));
+    await worker.work();
+    expect(await worker.report({ seq: 5, fraction: 0.5 })).toBe(204);
+    expect(await worker.report({ seq: 4, fraction: 0.1 })).toBe(204);
+    const line = await poll("the report", () =>
+      database.pool.maybeOne(sql.type(z.object({ seq: z.number(), fraction: z.number() }))`
+        select seq, fraction from shard_progress where run_id = ${run} and shard = 1`),
+    );
+    expect(line).toEqual({ seq: 5, fraction: 0.5 });
+  });
+
+  it("answers 410 once the job has ended", async () => {
+    await other.work();
+    const id = other.run.slice(3, 39);
+    await finishJob(database.pool, "training", id, {
+      status: "cancelled",
+      statusMessage: null,
+      errorMessage: null,
+    });
+    expect((await other.call("GET", workOf(other.run))).status).toBe(410);
+  });
+});
+
+const podRef = (worker: Worker) => ({ name: worker.pod.metadata.name, uid: worker.pod.metadata.uid ?? "" });

@@ -1,0 +1,132 @@
+// The parts of the runtime that need no server: the queue, the store, conditions, indexes, the rate limit.
+import { describe, expect, it } from "vitest";
+import { parseIndexes } from "../../controllers/job/indexes.ts";
+import { withCondition } from "../../controllers/runtime/conditions.ts";
+import { Queue } from "../../controllers/runtime/queue.ts";
+import { Store } from "../../controllers/runtime/store.ts";
+import type { KubeObject } from "../../src/kube/objects.ts";
+import { makeRateLimit } from "../../src/kube/rate-limit.ts";
+import { parseResourceName, parseRunName, resourceName, runName } from "../../src/schemas/job-kind.ts";
+
+describe("the queue", () => {
+  it("holds a key once, and gives it to one worker at a time", async () => {
+    const queue = new Queue({ random: () => 1 });
+    queue.add("a");
+    queue.add("a");
+    queue.add("b");
+    expect(queue.depth).toBe(2);
+    expect(await queue.take()).toBe("a");
+    queue.add("a");
+    expect(await queue.take()).toBe("b");
+    expect(queue.depth).toBe(0);
+    const next = queue.take();
+    queue.done("a");
+    expect(await next).toBe("a");
+    queue.close();
+    expect(await queue.take()).toBeUndefined();
+  });
+
+  it("comes back later and later while a key fails, and forgets when it went well", () => {
+    const queue = new Queue({ random: () => 1, baseBackoffMs: 100, maxBackoffMs: 1_000 });
+    const waits = Array.from({ length: 6 }, () => queue.addAfterFailure("a"));
+    expect(waits).toEqual([100, 200, 400, 800, 1_000, 1_000]);
+    queue.forget("a");
+    expect(queue.addAfterFailure("a")).toBe(100);
+    queue.close();
+  });
+
+  it("keeps the earliest of several times", async () => {
+    const queue = new Queue({ random: () => 1 });
+    queue.addAfter("a", 60_000);
+    queue.addAfter("a", 5);
+    expect(await queue.take()).toBe("a");
+    queue.close();
+  });
+
+  it("wakes those that wait when it closes", async () => {
+    const queue = new Queue({ random: () => 1 });
+    const waiting = [queue.take(), queue.take()];
+    queue.close();
+    expect(await Promise.all(waiting)).toEqual([undefined, undefined]);
+  });
+});
+
+const object = (name: string, version: string, uid = name, owner = "o"): KubeObject => ({
+  metadata: { name, namespace: "n", uid, resourceVersion: version, labels: { owner } },
+});
+
+describe("the store", () => {
+  it("tells of each change once, and never goes back to an older version", () => {
+    const store = new Store<KubeObject>({ owner: ({ metadata }) => metadata.labels?.owner });
+    const told: string[] = [];
+    store.onChange(({ object: { metadata }, deleted }) => {
+      told.push(`${deleted ? "-" : "+"}${metadata.name}@${metadata.resourceVersion}`);
+    });
+    store.set(object("a", "9"));
+    store.set(object("a", "9"));
+    store.set(object("a", "8"));
+    store.set(object("a", "10", "a", "p"));
+    expect(told).toEqual(["+a@9", "+a@10"]);
+    expect(store.by("owner", "o")).toEqual([]);
+    expect(store.by("owner", "p").map(({ metadata }) => metadata.name)).toEqual(["a"]);
+    store.replace([object("b", "11"), object("a", "3", "another")]);
+    expect(told.slice(2)).toEqual(["+b@11", "+a@3"]);
+    store.replace([]);
+    expect(store.size).toBe(0);
+    expect(store.by("owner", "o")).toEqual([]);
+  });
+});
+
+describe("a condition", () => {
+  it("keeps its time until its status turns", () => {
+    const said = {
+      type: "Started",
+      status: "False" as const,
+      reason: "A",
+      message: "",
+      observedGeneration: 1,
+    };
+    type Said = Omit<typeof said, "status"> & { status: "True" | "False"; lastTransitionTime: string };
+    const first = withCondition<Said>([], said, "t1");
+    const second = withCondition<Said>(first, { ...said, reason: "B" }, "t2");
+    expect(second[0]).toMatchObject({ reason: "B", lastTransitionTime: "t1" });
+    const third = withCondition<Said>(second, { ...said, status: "True" as const }, "t3");
+    expect(third[0]?.lastTransitionTime).toBe("t3");
+    expect(third).toHaveLength(1);
+  });
+});
+
+describe("completion indexes", () => {
+  it.each([
+    [undefined, []],
+    ["", []],
+    ["0", [0]],
+    ["1,3-5,7", [1, 3, 4, 5, 7]],
+  ])("%s are read", (text, expected) => {
+    expect(parseIndexes(text)).toEqual(expected);
+  });
+});
+
+describe("names", () => {
+  const id = "0190a0a0-0000-7000-8000-000000000001";
+  it("of resources and runs fit an Indexed Job and are read back", () => {
+    for (const kind of ["training", "inference", "embedding"] as const) {
+      const name = resourceName(kind, id);
+      expect(name.length).toBeLessThanOrEqual(52);
+      expect(parseResourceName(name)).toEqual({ kind, id });
+      expect(parseRunName(runName(name, 12))).toEqual({ kind, id, attempt: 12 });
+    }
+  });
+  it.each(["tj-x-1", `tj-${id}`, `tj-${id}-0`, `tj-${id}-1/../2`, `xx-${id}-1`])("%s is no run", (run) => {
+    expect(parseRunName(run)).toBeUndefined();
+  });
+});
+
+describe("the rate limit", () => {
+  it("lets a burst pass and spreads the rest", async () => {
+    const limit = makeRateLimit({ perSecond: 100, burst: 5 });
+    const began = performance.now();
+    await Promise.all(Array.from({ length: 15 }, () => limit.take()));
+    expect(performance.now() - began).toBeGreaterThan(80);
+  });
+});

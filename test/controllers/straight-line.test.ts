@@ -1,0 +1,345 @@
+// Each kind of job from its row to its end against a real control plane, Postgres and S3: the outbox, the Job, the run
+// endpoint, progress, results, the row and the custom resource. The test plays the kubelet and the workers.
+import { createHash } from "node:crypto";
+import { sql } from "slonik";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { maybeOneJob } from "../../src/db/job.ts";
+import { embeddingJobs, inferenceJobs, jobs, models, trainingJobs } from "../../src/kube/kinds.ts";
+import { useCluster } from "../support/kube.ts";
+import { endPod, podOf, put, runOperator, startPod, type TestOperator, Worker } from "../support/operator.ts";
+import { poll } from "../support/poll.ts";
+import { useDatabase } from "../support/postgres.ts";
+import {
+  insertConfirmedAudio,
+  insertDataset,
+  insertInferenceJob,
+  insertModel,
+  insertTenant,
+  insertTrainingJob,
+} from "../support/rows.ts";
+import { useStorage } from "../support/s3.ts";
+
+const cluster = useCluster();
+const database = useDatabase();
+const store = useStorage();
+let operator: TestOperator;
+let namespace: string;
+
+beforeAll(async () => {
+  const made = await cluster.namespace();
+  namespace = made.name;
+  operator = await runOperator({
+    cluster,
+    namespace: made,
+    databaseUrl: database.url,
+    storage: store.config,
+  });
+  await operator.leading;
+});
+afterAll(() => operator?.stop());
+
+const hex = (text: string) => createHash("sha256").update(text).digest("hex");
+const eventsOf = (id: string) =>
+  database.pool.anyFirst(sql.type(z.object({ status: z.string() }))`
+    select data ->> 'status' as status from job_events where job_id = ${id} and type = 'status' order by id`);
+
+describe("a training job", () => {
+  it("goes from its row to a model, and its percent only moves up", async () => {
+    const tenant = await insertTenant(database.pool);
+    const id = await insertTrainingJob(database.pool, tenant);
+    const run = `tj-${id}-1`;
+    const pod = await podOf(cluster.admin, namespace, run);
+    const row = () => maybeOneJob(database.pool, "training", id);
+    await poll("the row to be queued", async () => (await row())?.status === "queued");
+    expect((await row())?.platform_job_name).toBe(run);
+
+    await startPod(cluster.admin, pod);
+    const worker = new Worker(cluster, () => operator, pod);
+    const work = await worker.work();
+    if (work.kind !== "train") throw new Error("not the work of a training");
+    expect(work.config.epochs).toBe(3);
+    expect(work.feature_spec).toEqual({ id: "dsp", hash: "h" });
+    expect(work.files.map((file) => file.reviewed).sort()).toEqual([false, true]);
+    expect(work.files.flatMap((file) => file.annotations)).toEqual([
+      { artifact_type: "click", start_ms: 100, end_ms: 150 },
+    ]);
+    expect(work.checkpoint).toBeNull();
+    await poll("the row to be running", async () => (await row())?.status === "running");
+
+    const seen: number[] = [];
+    for (const epoch of [1, 2, 3]) {
+      const metrics = [{ step: epoch, name: "val.f1", value: epoch / 4 }];
+      const message = `Epoch ${epoch} of 3`;
+      expect(
+        await worker.report({ items_done: epoch, items_total: 3, fraction: epoch / 3, message, metrics }),
+      ).toBe(204);
+      await poll(`epoch ${epoch} in the row`, async () => (await row())?.status_message === message);
+      seen.push((await row())!.progress_percent);
+    }
+    expect(seen).toEqual([33, 66, 99]);
+    const cr = await cluster.admin.get(trainingJobs, { namespace, name: `tj-${id}` });
+    expect(cr.status?.phase).toBe("Running");
+    expect(cr.status?.progress).toMatchObject({
+      percent: 99,
+      itemsDone: 3,
+      itemsTotal: 3,
+      message: "Epoch 3 of 3",
+    });
+    expect(cr.status?.metrics).toEqual([{ name: "val.f1", value: "0.75" }]);
+
+    const artifacts = {
+      "model.onnx": "onnx",
+      "weights.safetensors": "weights",
+      "card.json": "{}",
+      SHA256SUMS: "sums",
+    };
+    const targets = {
+      "model.onnx": work.outputs.model,
+      "weights.safetensors": work.outputs.weights,
+      "card.json": work.outputs.card,
+      SHA256SUMS: work.outputs.sums,
+    };
+    for (const [name, content] of Object.entries(artifacts))
+      await put(targets[name as keyof typeof targets], content);
+    const result = {
+      version: 1,
+      kind: "train",
+      run,
+      shard: 0,
+      artifact_types: ["click"],
+      architecture: { family: "tcn" },
+      metrics: { overall: { f1: 0.9 } },
+      artifacts: Object.entries(artifacts).map(([name, content]) => ({
+        name,
+        sha256: hex(content),
+        size_bytes: content.length,
+      })),
+    };
+    await put(work.result, JSON.stringify(result));
+    await endPod(cluster.admin, pod, 0);
+
+    await poll("the row to be completed", async () => (await row())?.status === "completed");
+    expect((await row())?.progress_percent).toBe(100);
+    const ended = await poll("the custom resource to end", async () => {
+      const now = await cluster.admin.get(trainingJobs, { namespace, name: `tj-${id}` });
+      return now.status?.phase === "Succeeded" ? now : undefined;
+    });
+    expect(ended.status?.progress?.percent).toBe(100);
+    expect(ended.status?.shards).toEqual({ total: 1, active: 0, succeeded: 1, failed: 0 });
+    const modelName = `m-${ended.status?.modelId}`;
+    const model = await poll("the Model to be ready", async () => {
+      const now = await cluster.admin.get(models, { namespace, name: modelName });
+      return now.status?.phase === "Ready" ? now : undefined;
+    });
+    expect(model.spec.objectStoreKey).toBe(`models/${tenant}/${id}/${run}/model.onnx`);
+    expect(model.status?.f1).toBe("0.900");
+    const stored = await database.pool.one(sql.type(
+      z.object({ name: z.string(), checksum_sha256: z.string() }),
+    )`
+      select name, checksum_sha256 from models where training_job_id = ${id}`);
+    expect(stored).toEqual({ name: "voices v1", checksum_sha256: hex("onnx") });
+    expect(await eventsOf(id)).toEqual(["queued", "running", "completed"]);
+    const points = await database.pool.anyFirst(sql.type(z.object({ value: z.number() }))`
+      select value from training_metrics where training_job_id = ${id} order by step`);
+    expect(points).toEqual([0.25, 0.5, 0.75]);
+  });
+});
+
+describe("uploads", () => {
+  it("are gathered into one embedding job; a corrupt file fails alone", async () => {
+    const tenant = await insertTenant(database.pool);
+    const dataset = await insertDataset(database.pool, tenant);
+    const files: string[] = [];
+    // In one transaction, as one look of the gatherer sees them.
+    await database.pool.transaction(async (tx) => {
+      for (let n = 0; n < 3; n++) files.push(await insertConfirmedAudio(tx, tenant, dataset));
+    });
+    const jobId = await poll("an embedding job", () =>
+      database.pool.maybeOneFirst(sql.type(z.object({ id: z.string() }))`
+        select id from embedding_jobs where tenant_id = ${tenant} limit 1`),
+    );
+    const mine = await database.pool.anyFirst(sql.type(z.object({ id: z.string() }))`
+      select id from audio_files where embedding_job_id = ${jobId} order by uploaded_at, id`);
+    const run = `ej-${jobId}-1`;
+    const pod = await podOf(cluster.admin, namespace, run);
+    await startPod(cluster.admin, pod);
+    const worker = new Worker(cluster, () => operator, pod);
+    const work = await worker.work();
+    if (work.kind !== "embed") throw new Error("not the work of an embedding");
+    expect(work.items.map((item) => item.id).sort()).toEqual([...mine].sort());
+    const items = work.items.map((item, index) =>
+      index === 0
+        ? {
+            id: item.id,
+            status: "failed",
+            error: { code: "corrupt", message: "The file ends in the middle of a frame." },
+          }
+        : {
+            id: item.id,
+            status: "completed",
+            duration_ms: 1000,
+            sample_rate_hz: 48000,
+            channels: 1,
+            sha256: hex(item.id),
+            size_bytes: 10,
+            codec: "pcm_s16le",
+            frames: 100,
+            embedding: { sha256: hex("e"), size_bytes: 4 },
+          },
+    );
+    const feature_spec = { id: "dsp-mr1", hash: "abc", dims: 8, hop_ms: 10 };
+    await put(work.result, JSON.stringify({ version: 1, kind: "embed", run, shard: 0, feature_spec, items }));
+    await endPod(cluster.admin, pod, 0);
+    await poll(
+      "the row to be completed",
+      async () => (await maybeOneJob(database.pool, "embedding", jobId))?.status === "completed",
+    );
+    const shape = z.object({
+      id: z.string(),
+      status: z.string(),
+      error_message: z.string().nullable(),
+      embedding_key: z.string().nullable(),
+    });
+    const rows = await database.pool.any(sql.type(shape)`
+      select id, status, error_message, embedding_key from audio_files where embedding_job_id = ${jobId}`);
+    for (const row of rows) {
+      if (row.id === work.items[0]?.id)
+        expect(row).toMatchObject({
+          status: "failed",
+          error_message: "The file ends in the middle of a frame.",
+        });
+      else
+        expect(row).toMatchObject({
+          status: "ready",
+          embedding_key: `embeddings/${tenant}/${row.id}/${run}.safetensors`,
+        });
+    }
+    await poll("the custom resource to succeed", async () => {
+      const cr = await cluster.admin.get(embeddingJobs, { namespace, name: `ej-${jobId}` });
+      return cr.status?.phase === "Succeeded" && cr.status.progress?.percent === 100;
+    });
+  });
+});
+
+describe("an inference job", () => {
+  it("takes the detections of each shard in while the others still run; a lost shard costs only its files", async () => {
+    const tenant = await insertTenant(database.pool);
+    const model = await insertModel(database.pool, tenant);
+    const { id, files } = await insertInferenceJob(database.pool, tenant, model, 2);
+    const run = `ij-${id}-1`;
+    const counts = () =>
+      database.pool.one(sql.type(
+        z.object({
+          status: z.string(),
+          processed_files: z.int(),
+          failed_files: z.int(),
+          total_detections: z.number(),
+        }),
+      )`
+        select status, processed_files, failed_files, total_detections from inference_jobs where id = ${id}`);
+
+    const first = await podOf(cluster.admin, namespace, run, 0);
+    await startPod(cluster.admin, first);
+    const work = await new Worker(cluster, () => operator, first).work();
+    if (work.kind !== "detect") throw new Error("not the work of a detection");
+    expect(work.items.map((item) => item.id)).toEqual([files[0]]);
+    const detections = [
+      { artifact_type: "click", start_ms: 10, end_ms: 20, confidence: 0.9 },
+      { artifact_type: "click", start_ms: 30, end_ms: 30, confidence: 0.5 },
+    ];
+    const facts = { duration_ms: 1000, sample_rate_hz: 8000, channels: 1, sha256: hex("x"), size_bytes: 10 };
+    const items = [{ id: files[0], status: "completed", ...facts, detections }];
+    await put(work.result, JSON.stringify({ version: 1, kind: "detect", run, shard: 0, items }));
+    await endPod(cluster.admin, first, 0);
+    await poll("the first shard's detections", async () => (await counts()).total_detections === 2);
+    expect((await counts()).status).toBe("running");
+
+    const second = await podOf(cluster.admin, namespace, run, 1);
+    const said = {
+      code: "input_missing",
+      message: "The audio is gone.",
+      hint: null,
+      shard: 1,
+      item: null,
+      items_done: 0,
+      items_total: 1,
+      items_failed: 0,
+    };
+    await startPod(cluster.admin, second);
+    await endPod(cluster.admin, second, 66, JSON.stringify(said));
+    await poll("the row to end", async () => (await counts()).status === "completed");
+    expect(await counts()).toEqual({
+      status: "completed",
+      processed_files: 2,
+      failed_files: 1,
+      total_detections: 2,
+    });
+    const reason = await database.pool.oneFirst(sql.type(z.object({ error_message: z.string() }))`
+      select error_message from inference_files where id = ${files[1]!}`);
+    expect(reason).toBe("The audio is gone.");
+    const cr = await poll("the custom resource to succeed", async () => {
+      const now = await cluster.admin.get(inferenceJobs, { namespace, name: `ij-${id}` });
+      return now.status?.phase === "Succeeded" ? now : undefined;
+    });
+    expect(cr.status?.shards).toEqual({ total: 2, active: 0, succeeded: 1, failed: 1 });
+  });
+});
+
+describe("a worker's pod", () => {
+  it("passes Pod Security restricted and holds no credential", async () => {
+    const tenant = await insertTenant(database.pool);
+    const id = await insertTrainingJob(database.pool, tenant);
+    const pod = await podOf(cluster.admin, namespace, `tj-${id}-1`);
+    // The namespace enforces "restricted", so that the pod exists is the proof of the first half.
+    const spec = JSON.stringify(pod.spec);
+    expect(spec).not.toMatch(/secretKeyRef|secretName|access_?key|password/i);
+    const sources = (pod.spec as { volumes: { name: string; projected?: { sources: object[] } }[] }).volumes;
+    expect(sources.map(({ name }) => name)).toEqual(["token", "ca", "scratch"]);
+    expect(sources[0]?.projected?.sources).toEqual([
+      { serviceAccountToken: { audience: "plosive-runs", expirationSeconds: 3600, path: "token" } },
+    ]);
+    const job = await cluster.admin.get(jobs, { namespace, name: `tj-${id}-1` });
+    expect(job.spec).toMatchObject({
+      completionMode: "Indexed",
+      podReplacementPolicy: "Failed",
+      backoffLimitPerIndex: 2,
+    });
+  });
+});
+
+describe("the settled operator", () => {
+  it("sends no request for jobs that have ended", async () => {
+    const tenant = await insertTenant(database.pool);
+    const model = await insertModel(database.pool, tenant);
+    const { id } = await insertInferenceJob(database.pool, tenant, model, 1);
+    await podOf(cluster.admin, namespace, `ij-${id}-1`);
+    const ref = { namespace, name: `ij-${id}` };
+    await cluster.admin.patch(inferenceJobs, ref, { spec: { cancel: { reason: "enough" } } });
+    await poll(
+      "the job to be cancelled",
+      async () => (await cluster.admin.get(inferenceJobs, ref)).status?.phase === "Cancelled",
+    );
+    await poll(
+      "the Job to be gone",
+      async () => (await cluster.admin.find(jobs, { namespace, name: `ij-${id}-1` })) === undefined,
+    );
+    // The events about the end are still on their way; what comes after them is measured.
+    let before = -1;
+    await poll("quiet", async () => {
+      const now = operator.requests.filter((line) => !line.startsWith("PUT")).length;
+      const quiet = now === before;
+      before = now;
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      return quiet;
+    });
+    await cluster.admin.patch(inferenceJobs, ref, { metadata: { labels: { touched: "yes" } } });
+    await poll(
+      "the change to arrive",
+      async () => (await cluster.admin.get(inferenceJobs, ref)).metadata.labels?.touched === "yes",
+    );
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    // Renewals of the lease are the only requests (PUT).
+    expect(operator.requests.filter((line) => !line.startsWith("PUT")).length).toBe(before);
+  });
+});

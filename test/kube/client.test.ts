@@ -1,0 +1,190 @@
+// The Kubernetes client and the reflector against a server that fails on purpose: what no healthy API server can show.
+// The healthy one is in test/controllers.
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { startReflector } from "../../controllers/runtime/reflector.ts";
+import { Store } from "../../controllers/runtime/store.ts";
+import { type Kube, kubeOf } from "../../src/kube/client.ts";
+import {
+  isAlreadyExists,
+  isConflict,
+  isExpired,
+  isInvalid,
+  isNotFound,
+  isUnreachable,
+  KubeError,
+} from "../../src/kube/errors.ts";
+import { jobs, leases } from "../../src/kube/kinds.ts";
+import type { KubeObject } from "../../src/kube/objects.ts";
+import { makeLog } from "../../src/log.ts";
+import { poll } from "../support/poll.ts";
+
+let server: Server | undefined;
+let kube: Kube | undefined;
+afterEach(async () => {
+  kube?.close();
+  server?.closeAllConnections();
+  await new Promise((resolve) => (server === undefined ? resolve(0) : server.close(resolve)));
+  server = undefined;
+});
+
+async function serve(handle: RequestListener): Promise<Kube> {
+  server = createServer(handle);
+  await new Promise<void>((resolve) => server!.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  kube = kubeOf({ server: `http://127.0.0.1:${port}`, credentials: async () => ({ headers: {} }) });
+  return kube;
+}
+const ref = { namespace: "n", name: "x" };
+const status = (code: number, reason: string) =>
+  JSON.stringify({ kind: "Status", code, reason, message: "no" });
+
+describe("the client", () => {
+  it("reuses its connection", async () => {
+    const sockets = new Set<number | undefined>();
+    const client = await serve((request, response) => {
+      sockets.add(request.socket.remotePort);
+      response.end("{}");
+    });
+    for (let n = 0; n < 20; n++) await client.get(jobs, ref);
+    expect(sockets.size).toBe(1);
+  });
+
+  it("waits as a 429 asks, and sends even a create again", async () => {
+    let calls = 0;
+    const client = await serve((_request, response) => {
+      calls++;
+      if (calls > 1) return void response.writeHead(201).end("{}");
+      response.writeHead(429, { "retry-after": "1" }).end(status(429, "TooManyRequests"));
+    });
+    const began = performance.now();
+    await client.create(leases, { metadata: ref });
+    expect(calls).toBe(2);
+    expect(performance.now() - began).toBeGreaterThan(900);
+  });
+
+  it("does not wait for ever for an answer", async () => {
+    const client = await serve(() => undefined);
+    const error = await client.get(jobs, ref, { timeoutMs: 100 }).catch((caught: unknown) => caught);
+    expect(isUnreachable(error)).toBe(true);
+  });
+
+  it.each([
+    [404, "NotFound", isNotFound],
+    [409, "AlreadyExists", isAlreadyExists],
+    [409, "Conflict", isConflict],
+    [410, "Expired", isExpired],
+    [422, "Invalid", isInvalid],
+    [503, "ServiceUnavailable", isUnreachable],
+  ])("names a %i %s", async (code, reason, is) => {
+    const client = await serve(
+      (_request, response) => void response.writeHead(code).end(status(code, reason)),
+    );
+    const error = await client.get(jobs, ref).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(KubeError);
+    expect(is(error)).toBe(true);
+    expect(
+      [isNotFound, isAlreadyExists, isConflict, isExpired, isInvalid, isUnreachable].filter((kind) =>
+        kind(error),
+      ),
+    ).toHaveLength(1);
+  });
+
+  it("calls nobody listening unreachable", async () => {
+    const client = kubeOf({ server: "http://127.0.0.1:9", credentials: async () => ({ headers: {} }) });
+    kube = client;
+    expect(isUnreachable(await client.get(jobs, ref).catch((caught: unknown) => caught))).toBe(true);
+  });
+});
+
+const object = (name: string, version: number): KubeObject => ({
+  metadata: { name, namespace: "n", uid: name, resourceVersion: String(version) },
+});
+
+describe("the reflector", () => {
+  const start = (client: Kube, inactivityMs = 5_000) => {
+    const store = new Store<KubeObject>();
+    const log = makeLog("test", "silent");
+    const options = {
+      kube: client,
+      type: jobs,
+      namespace: "n",
+      store,
+      log,
+      random: () => 0.5,
+      maxBackoffMs: 50,
+      pageSize: 2,
+      inactivityMs,
+    };
+    return { store, reflector: startReflector<KubeObject>({ ...options, type: jobs as never }) };
+  };
+
+  it("lists in pages, follows a watch from its last bookmark, and lists anew only after a 410", async () => {
+    const calls: string[] = [];
+    let expire = false;
+    let watches = 0;
+    const client = await serve((request, response) => {
+      const query = new URL(request.url ?? "/", "http://x").searchParams;
+      if (query.get("watch") === null) {
+        const next = query.get("continue");
+        calls.push(`list ${next ?? ""}`);
+        const page =
+          next === null
+            ? { items: [object("a", 1), object("b", 2)], metadata: { continue: "2" } }
+            : { items: [object("c", 3)], metadata: { resourceVersion: "5" } };
+        return void response.end(JSON.stringify(page));
+      }
+      watches++;
+      calls.push(`watch ${query.get("resourceVersion")}`);
+      const say = (type: string, said: unknown) =>
+        response.write(`${JSON.stringify({ type, object: said })}\n`);
+      if (watches === 1) {
+        say("MODIFIED", object("a", 6));
+        say("BOOKMARK", object("", 9));
+        // The connection breaks in the middle of a line.
+        response.write('{"type":"ADD');
+        return void setTimeout(() => response.destroy(), 20);
+      }
+      if (watches === 2) {
+        expire = true;
+        say("ERROR", { code: 410, reason: "Expired", message: "too old" });
+        return void response.end();
+      }
+      say("DELETED", object("b", 12));
+    });
+    const { store, reflector } = start(client);
+    await reflector.synced;
+    await poll("the third watch's deletion", () => store.get("b") === undefined);
+    expect(expire).toBe(true);
+    expect(calls).toEqual(["list ", "list 2", "watch 5", "watch 9", "list ", "list 2", "watch 5"]);
+    expect(store.get("a")?.metadata.resourceVersion).toBe("6");
+    expect(reflector.relists()).toBe(2);
+    await reflector.stop();
+  });
+
+  it("gives up a watch that says nothing any more, as behind a connection that is half open", async () => {
+    let watches = 0;
+    const client = await serve((request, response) => {
+      if (!request.url?.includes("watch=true")) {
+        return void response.end(JSON.stringify({ items: [], metadata: { resourceVersion: "1" } }));
+      }
+      watches++;
+      response.writeHead(200);
+      response.flushHeaders();
+    });
+    const { reflector } = start(client, 100);
+    await poll("another watch", () => watches >= 2);
+    expect(reflector.relists()).toBe(1);
+    await reflector.stop();
+  });
+
+  it("stops at once, even while it waits", async () => {
+    const client = await serve((_request, response) => void response.writeHead(500).end("broken"));
+    const { reflector } = start(client);
+    await poll("a failure", () => !reflector.isSynced());
+    const began = performance.now();
+    await reflector.stop();
+    expect(performance.now() - began).toBeLessThan(1_000);
+  });
+});

@@ -1,0 +1,243 @@
+// The operator of a test, in this process: real control plane, Postgres and S3 as arguments, free ports, quick timings.
+// Also the two things that a control plane without a node lacks, played by hand: the kubelet and the worker.
+import { readFileSync } from "node:fs";
+import { request } from "node:https";
+import { text } from "node:stream/consumers";
+import { Registry } from "prom-client";
+import { type Operator, startOperator } from "../../controllers/operator.ts";
+import { makeDatabase } from "../../src/db/pool.ts";
+import { type Kube, makeKube } from "../../src/kube/client.ts";
+import { jobs, pods } from "../../src/kube/kinds.ts";
+import type { Job, Pod } from "../../src/kube/objects.ts";
+import { makeLog } from "../../src/log.ts";
+import { profiles } from "../../src/schemas/profile.ts";
+import type { Progress, Work } from "../../src/schemas/worker.ts";
+import { makeStorage, type StorageConfig } from "../../src/storage/storage.ts";
+import { type TestCluster, type TestNamespace, tokenOf } from "./kube.ts";
+import { poll } from "./poll.ts";
+
+export const audience = "plosive-runs";
+const indexLabel = "batch.kubernetes.io/job-completion-index";
+
+export type TestOperator = Operator & { kube: Kube; requests: string[] };
+
+/** Starts an operator with the rights of its own service account. Its stop() ends its connections too. */
+export async function runOperator(options: {
+  cluster: TestCluster;
+  namespace: TestNamespace;
+  databaseUrl: string;
+  storage: StorageConfig;
+  gatherSeconds?: number;
+  filesPerShard?: number;
+  identity?: string;
+  leaseMs?: { durationMs: number; deadlineMs: number; periodMs: number };
+}): Promise<TestOperator> {
+  const { cluster, namespace, databaseUrl } = options;
+  const pod = { image: "registry.test/worker:1" };
+  const db = await makeDatabase({ PLOSIVE_DATABASE_URL: databaseUrl, PLOSIVE_DATABASE_POOL: 6 });
+  const kube = makeKube({ kubeconfig: namespace.operatorKubeconfig });
+  const storage = makeStorage(options.storage);
+  const requests: string[] = [];
+  kube.onRequest((method, status) => requests.push(`${method} ${status}`));
+  const operator = await startOperator({
+    config: {
+      ...options.storage,
+      PLOSIVE_DATABASE_URL: databaseUrl,
+      PLOSIVE_DATABASE_POOL: 6,
+      PLOSIVE_NAMESPACE: namespace.name,
+      PLOSIVE_LOG_LEVEL: "info",
+      PLOSIVE_METRICS_PORT: 0,
+      PLOSIVE_HEALTH_PORT: 0,
+      PLOSIVE_RUNS_PORT: 0,
+      PLOSIVE_RUNS_TLS_CERT_FILE: cluster.tls.certFile,
+      PLOSIVE_RUNS_TLS_KEY_FILE: cluster.tls.keyFile,
+      PLOSIVE_RUNS_URL: "https://operator.test:8443",
+      PLOSIVE_RUNS_CA_CONFIGMAP: "plosive-runs-ca",
+      PLOSIVE_RUNS_AUDIENCE: audience,
+      PLOSIVE_WORKER_SERVICE_ACCOUNT: "plosive-worker",
+      PLOSIVE_PROFILES_FILE: "unused",
+      PLOSIVE_LEASE_NAME: "plosive-operator",
+      PLOSIVE_POD_NAME: "operator",
+      PLOSIVE_GATHER_SECONDS: options.gatherSeconds ?? 0,
+      PLOSIVE_FILES_PER_SHARD: options.filesPerShard ?? 200,
+    },
+    profiles: profiles.parse({ default: { embed: pod, train: pod, detect: pod } }),
+    kube,
+    db,
+    storage,
+    registry: new Registry(),
+    log: makeLog("operator", process.env.PLOSIVE_TEST_LOG ?? "silent"),
+    now: Date.now,
+    random: Math.random,
+    identity: options.identity ?? "test",
+    progressMs: 200,
+    coalesceMs: 50,
+    leaseMs: options.leaseMs ?? { durationMs: 3_000, deadlineMs: 2_000, periodMs: 200 },
+  });
+  return {
+    ...operator,
+    kube,
+    requests,
+    async stop() {
+      await operator.stop();
+      kube.close();
+      storage.close();
+      await db.end();
+    },
+  };
+}
+
+/** The newest pod of a shard that has not ended. */
+export function podOf(kube: Kube, namespace: string, run: string, shard = 0): Promise<Pod> {
+  return poll(`a pod of shard ${shard} of ${run}`, async () => {
+    const { items } = await kube.list(pods, namespace, {
+      labelSelector: `job-name=${run},${indexLabel}=${shard}`,
+    });
+    return items.find(
+      ({ status, metadata }) =>
+        status?.phase !== "Succeeded" &&
+        status?.phase !== "Failed" &&
+        metadata.deletionTimestamp === undefined,
+    );
+  });
+}
+
+/** What the kubelet does when the container starts. */
+export function startPod(kube: Kube, pod: Pod): Promise<unknown> {
+  const state = { running: { startedAt: new Date().toISOString() } };
+  return patchStatus(kube, pod, "Running", state);
+}
+
+/** What the kubelet does when the container has ended. */
+export function endPod(kube: Kube, pod: Pod, exitCode: number, message?: string): Promise<unknown> {
+  const at = new Date().toISOString();
+  const reason = exitCode === 0 ? "Completed" : "Error";
+  const state = { terminated: { exitCode, reason, message, startedAt: at, finishedAt: at } };
+  return patchStatus(kube, pod, exitCode === 0 ? "Succeeded" : "Failed", state);
+}
+
+/** Any other state of the worker's container, e.g. one that waits for its image. */
+export function patchStatus(
+  kube: Kube,
+  pod: Pod,
+  phase: string,
+  state: object,
+  conditions?: object[],
+): Promise<unknown> {
+  const { namespace, name } = pod.metadata;
+  const containerStatuses = [
+    { name: "worker", image: "worker", imageID: "", ready: phase === "Running", restartCount: 0, state },
+  ];
+  return kube.send({
+    method: "PATCH",
+    path: `/api/v1/namespaces/${namespace}/pods/${name}/status`,
+    body: { status: { phase, containerStatuses, ...(conditions === undefined ? {} : { conditions }) } },
+    contentType: "application/merge-patch+json",
+  });
+}
+
+/** The calls that a worker makes, with the token that its pod would have. */
+export class Worker {
+  readonly #cluster: TestCluster;
+  readonly #operator: () => { runsPort: number };
+  readonly pod: Pod;
+  readonly run: string;
+  readonly shard: number;
+  #token: string | undefined;
+  #seq = 0;
+
+  constructor(cluster: TestCluster, operator: () => { runsPort: number }, pod: Pod) {
+    this.#cluster = cluster;
+    this.#operator = operator;
+    this.pod = pod;
+    this.run = pod.metadata.ownerReferences?.[0]?.name ?? "";
+    this.shard = Number(pod.metadata.annotations?.[indexLabel]);
+  }
+
+  async token(): Promise<string> {
+    const { namespace, name, uid = "" } = this.pod.metadata;
+    this.#token ??= await tokenOf(this.#cluster.admin, namespace, "plosive-worker", {
+      audience,
+      pod: { name, uid },
+    });
+    return this.#token;
+  }
+
+  async work(): Promise<Work> {
+    const path = `/v1/runs/${this.run}/shards/${this.shard}/work`;
+    const answer = await poll("the work", async () => {
+      const got = await this.call("GET", path);
+      return got.status === 503 ? undefined : got;
+    });
+    if (answer.status !== 200) throw new Error(`GET work: ${answer.status} ${answer.body}`);
+    return JSON.parse(answer.body) as Work;
+  }
+
+  async report(progress: Partial<Progress>): Promise<number> {
+    this.#seq++;
+    const body: Progress = {
+      seq: this.#seq,
+      items_done: 0,
+      items_total: 1,
+      items_failed: 0,
+      fraction: 0,
+      message: null,
+      metrics: [],
+      ...progress,
+    };
+    return (await this.call("PUT", `/v1/runs/${this.run}/shards/${this.shard}/progress`, { body })).status;
+  }
+
+  async call(
+    method: string,
+    path: string,
+    options: { token?: string | null; body?: unknown } = {},
+  ): Promise<{ status: number; body: string }> {
+    const token = options.token === undefined ? await this.token() : options.token;
+    return callRuns(this.#cluster, this.#operator().runsPort, method, path, token, options.body);
+  }
+}
+
+export async function callRuns(
+  cluster: TestCluster,
+  port: number,
+  method: string,
+  path: string,
+  token: string | null,
+  body?: unknown,
+): Promise<{ status: number; body: string }> {
+  return new Promise((resolve, reject) => {
+    const call = request(
+      `https://127.0.0.1:${port}${path}`,
+      {
+        method,
+        ca: readFileSync(cluster.tls.caFile),
+        agent: false,
+        headers: {
+          ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+        },
+      },
+      async (response) => resolve({ status: response.statusCode ?? 0, body: await text(response) }),
+    );
+    call.on("error", reject);
+    call.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
+
+/** Writes an object as a worker does, by its presigned URL alone. */
+export async function put(
+  target: { url: string; headers: Record<string, string> },
+  body: string | Uint8Array,
+): Promise<void> {
+  const answer = await fetch(target.url, {
+    method: "PUT",
+    headers: target.headers,
+    body: typeof body === "string" ? body : Buffer.from(body),
+  });
+  if (!answer.ok) throw new Error(`PUT: ${answer.status} ${await answer.text()}`);
+}
+
+export function jobsOf(kube: Kube, namespace: string): Promise<Job[]> {
+  return kube.list(jobs, namespace).then(({ items }) => items);
+}

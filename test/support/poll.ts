@@ -1,0 +1,26 @@
+// Waits for something to become true instead of sleeping. Used by tests against real servers.
+
+/** Calls `probe` until it neither throws nor gives undefined or false; fails at the deadline with its last error. */
+export async function poll<T>(
+  what: string,
+  probe: () => Promise<T> | T,
+  timeoutMs = 20_000,
+): Promise<Exclude<T, undefined | false | null>> {
+  const deadline = Date.now() + timeoutMs;
+  let last: unknown;
+  for (;;) {
+    try {
+      const value = await probe();
+      if (value !== undefined && value !== false && value !== null) {
+        return value as Exclude<T, undefined | false | null>;
+      }
+      last = value;
+    } catch (error) {
+      last = error;
+    }
+    if (Date.now() > deadline) {
+      throw new Error(`waited ${timeoutMs / 1000} s in vain for ${what}`, { cause: last });
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
