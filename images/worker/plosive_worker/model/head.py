@@ -2,29 +2,45 @@
 # same arithmetic is written as an ONNX graph in onnx_graph.py, and export is gated on their agreement.
 import torch
 from torch import nn
+from torch.nn import functional
 
-WIDTH = 80
+WIDTH = 64
 KERNEL = 5
 DILATIONS = (1, 2, 4, 8, 16)
 CONTEXT_FRAMES = sum((KERNEL // 2) * d for d in DILATIONS)  # 62: what a frame sees on each side
 HEADS = ("presence", "onset", "offset")
 
 
+class OverTime(nn.Module):
+    """Depthwise dilated convolution written as shifted multiply-adds: twice as fast as Conv1d on a CPU at this size."""
+
+    def __init__(self, width: int, dilation: int):
+        super().__init__()
+        self.dilation = dilation
+        self.weight = nn.Parameter(torch.empty(KERNEL, width).uniform_(-1, 1) / KERNEL**0.5)
+        self.bias = nn.Parameter(torch.zeros(width))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:  # (B, T, W) -> (B, T, W)
+        time, pad = x.shape[1], KERNEL // 2 * self.dilation
+        x = functional.pad(x, (0, 0, pad, pad))
+        y = self.bias
+        for tap in range(KERNEL):
+            y = torch.addcmul(y, x[:, tap * self.dilation : tap * self.dilation + time], self.weight[tap])
+        return y
+
+
 class Block(nn.Module):
     """Depthwise dilated convolution over time, then a pointwise pair, around a residual."""
 
-    def __init__(self, width: int, dilation: int, dropout: float):
+    def __init__(self, width: int, dilation: int):
         super().__init__()
-        pad = KERNEL // 2 * dilation
-        self.over_time = nn.Conv1d(width, width, KERNEL, padding=pad, dilation=dilation, groups=width)
+        self.over_time = OverTime(width, dilation)
         self.norm = nn.LayerNorm(width)
         self.up = nn.Linear(width, width)
         self.down = nn.Linear(width, width)
-        self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:  # (B, T, W) -> (B, T, W)
-        y = self.over_time(x.transpose(1, 2)).transpose(1, 2)
-        return x + self.down(self.dropout(torch.relu(self.up(self.norm(y)))))
+        return x + self.down(torch.relu(self.up(self.norm(self.over_time(x)))))
 
 
 class Head(nn.Module):
@@ -35,10 +51,10 @@ class Head(nn.Module):
         self.register_buffer("mean", mean)
         self.register_buffer("scale", scale)
         self.enter = nn.Linear(dims, WIDTH)
-        self.blocks = nn.ModuleList(Block(WIDTH, d, dropout) for d in DILATIONS)
+        self.blocks = nn.ModuleList(Block(WIDTH, d) for d in DILATIONS)
         self.leave_norm = nn.LayerNorm(WIDTH)
         self.leave = nn.Linear(WIDTH, len(HEADS) * classes)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = dropout
         self.classes = classes
         nn.init.constant_(self.leave.bias, -3.0)  # artifacts are rare: start from "nothing here"
 
@@ -49,7 +65,10 @@ class Head(nn.Module):
         return self.body(self.standardise(frames))
 
     def body(self, x: torch.Tensor) -> torch.Tensor:
-        x = self.dropout(self.enter(x))
+        x = self.enter(x)
+        if self.training:  # whole channels per sample: a mask per frame would cost more than a block
+            kept = torch.rand(x.shape[0], 1, x.shape[2]) >= self.dropout
+            x = x * kept / (1 - self.dropout)
         for block in self.blocks:
             x = block(x)
         return self.leave(torch.relu(self.leave_norm(x))).unflatten(2, (len(HEADS), self.classes))

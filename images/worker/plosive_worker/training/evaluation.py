@@ -1,18 +1,23 @@
 # What the model is worth on the validation part: loss and event-F1 per epoch, then profiles (threshold, calibration, edge
 # shift) and the metrics of the finished model. Called by train.py.
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
 from ..events.boxes import Box, Posteriors, boxes_of
 from ..events.calibration import best_threshold, confidence, fit_confidence
-from ..events.profile import Profile
+from ..events.profile import Profile, profile_of
 from ..events.scoring import Counts, Span, count, match
 from ..features.spec import HOP_MS
 from ..model.head import CONTEXT_FRAMES, Head
 from .data import LabelledFile, Part, targets
 from .loss import Targets, detection_loss
+from .split import Split
+
+if TYPE_CHECKING:
+    from .loop import Trainer
 
 BLOCK_FRAMES = 3000
 FEW_EVENTS = 5  # under this, a class's figures are flagged
@@ -120,3 +125,59 @@ def per_type(judged: list[Judged], profiles: list[Profile]) -> dict[str, dict]:
             "few_events": support < FEW_EVENTS,
         }
     return out
+
+
+class Validation:
+    """The validation part, measured after every epoch with the averaged weights."""
+
+    def __init__(self, files: list[LabelledFile], split: Split, types: list[str]):
+        self.files, self.split = files, split
+        # with nothing held out the training part is judged, and the mode says so
+        self.parts = split.validation or split.train
+        self.profiles = [profile_of(name, labels_in(files, split.train, kind)) for kind, name in enumerate(types)]
+
+    def logits(self, head: Head) -> list[torch.Tensor]:
+        return [part_logits(head, self.files[p.file], p) for p in self.parts]
+
+    def measure(self, trainer: "Trainer") -> tuple[float, float]:
+        """Loss and macro event-F1 at the neutral thresholds."""
+        logits = self.logits(trainer.average)
+        judged = judge(logits, self.files, self.parts, self.profiles)
+        loss = validation_loss(trainer.average, logits, self.files, self.parts, trainer.pos_weight)
+        return loss, macro_f1([counts_at(one, profile) for one, profile in zip(judged, self.profiles)])
+
+
+def labels_in(files: list[LabelledFile], parts: list[Part], kind: int) -> list[list[tuple[int, int]]]:
+    """(start_ms, end_ms) of one class, one list per part."""
+    return [
+        [(s, e) for k, s, e in files[p.file].events if k == kind and p.first <= (s + e) / 2 / HOP_MS < p.last] for p in parts
+    ]
+
+
+def finish_profiles(head: Head, validation: Validation) -> tuple[list[Profile], dict]:
+    """Profiles with their thresholds, and the job's metrics. The thresholds were chosen on the same files."""
+    split, files, parts = validation.split, validation.files, validation.parts
+    logits = validation.logits(head)
+    judged = judge(logits, files, parts, validation.profiles)
+    profiles = [fit_profile(one, profile) for one, profile in zip(judged, validation.profiles)]
+    judged = judge(logits, files, parts, profiles)  # again: the edge shifts moved the boxes
+    counts = [counts_at(one, profile) for one, profile in zip(judged, profiles)]
+    total = sum(counts, Counts())
+    metrics = {
+        "overall": {
+            "precision": round(total.precision, 4),
+            "recall": round(total.recall, 4),
+            "f1": round(macro_f1(counts), 4),
+            "micro_f1": round(total.f1, 4),
+        },
+        "per_type": per_type(judged, profiles),
+        "split": {
+            "mode": split.mode,
+            "optimistic": split.mode != "files" or not split.validation,
+            "train_seconds": sum(p.last - p.first for p in split.train) * HOP_MS // 1000,
+            "validation_seconds": sum(p.last - p.first for p in split.validation) * HOP_MS // 1000,
+            "validation_files": sorted({files[p.file].id for p in split.validation})[:200],
+            "types_without_validation": [profiles[k].name for k in split.missing],
+        },
+    }
+    return profiles, metrics

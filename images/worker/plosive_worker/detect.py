@@ -1,0 +1,65 @@
+# The detect verb: load the model once, then for each audio file of the shard download, decode and compute features in a
+# sandboxed child, run the model, make events. A file that cannot be used is a failed item with its reason.
+from dataclasses import asdict
+from pathlib import Path
+
+from .audio.sandbox import FRAMES, extract_safely
+from .failure import ItemFailure, WorkerFailure
+from .features.file import read_frames
+from .manifest import DetectWork
+from .model.card import read_card
+from .model.detector import Detector, load_detector
+from .pool import for_each_item, usable_cpus
+from .session import Session
+from .store import Store
+
+
+def load_model(store: Store, folder: Path) -> Detector:
+    """Downloads, verifies and loads the model. Raises WorkerFailure when it may not be used."""
+    work: DetectWork = store.session.work
+    try:
+        onnx = store.download("The model", lambda w: w.model.onnx, folder / "model.onnx")
+        store.download("The model card", lambda w: w.model.card, folder / "card.json")
+    except ItemFailure as failure:
+        code = "input_missing" if failure.code == "input_missing" else "bad_manifest"
+        raise WorkerFailure(code, failure.message) from failure
+    card = read_card(folder / "card.json")
+    if card.onnx_sha256 != onnx.sha256:
+        raise WorkerFailure("bad_manifest", "The model and its card do not belong together: the digests differ")
+    return load_detector(folder / "model.onnx", card, work.config, usable_cpus())
+
+
+def detect_item(store: Store, detector: Detector, index: int, folder: Path) -> dict:
+    """One completed or failed item of result.json."""
+    item = store.session.work.items[index]
+    try:
+        audio = store.download(f"The audio of {item.filename}", lambda w: w.items[index].audio, folder / "audio")
+        facts = extract_safely(folder / "audio", folder)
+    except ItemFailure as failure:
+        return {"id": item.id, "status": "failed", "error": {"code": failure.code, "message": failure.message}}
+    (folder / "audio").unlink()
+    detections = detector.detect(read_frames(folder / FRAMES), facts.duration_ms, folder / "posteriors")
+    return {
+        "id": item.id,
+        "status": "completed",
+        "duration_ms": facts.duration_ms,
+        "sample_rate_hz": facts.sample_rate_hz,
+        "channels": facts.channels,
+        "sha256": audio.sha256,
+        "size_bytes": audio.size_bytes,
+        "detections": [asdict(d) for d in detections],
+    }
+
+
+def run(session: Session) -> str:
+    """Works through the shard; returns the sentence for the termination log."""
+    work: DetectWork = session.fetch_work()
+    store = Store(session)
+    session.progress(0.0, "Loading the model", items_total=len(work.items))
+    detector = load_model(store, session.env.scratch)
+    items = for_each_item(session, len(work.items), lambda index, folder: detect_item(store, detector, index, folder))
+    result = {"version": 1, "kind": "detect", "run": work.run, "shard": work.shard, "items": items}
+    store.upload_json("the result", lambda w: w.result, result, session.env.scratch / "result.json")
+    failed = sum(i["status"] == "failed" for i in items)
+    events = sum(len(i.get("detections", [])) for i in items)
+    return f"{len(items) - failed} of {len(items)} files, {events} detections"

@@ -1,0 +1,54 @@
+# The embed verb: for each audio file of the shard download, decode and compute in a sandboxed child, upload. A file that
+# cannot be used is a failed item with its reason; only a fault of ours or of the store fails the shard.
+from pathlib import Path
+
+from .audio.sandbox import FRAMES, PEAKS, extract_safely
+from .failure import ItemFailure
+from .features.spec import own_spec
+from .manifest import EmbedWork
+from .pool import for_each_item
+from .session import Session
+from .store import Store
+
+
+def embed_item(store: Store, index: int, folder: Path) -> dict:
+    """One completed or failed item of result.json."""
+    work: EmbedWork = store.session.work
+    item = work.items[index]
+    try:
+        audio = store.download(f"The audio of {item.filename}", lambda w: w.items[index].audio, folder / "audio")
+        facts = extract_safely(folder / "audio", folder)
+    except ItemFailure as failure:
+        return {"id": item.id, "status": "failed", "error": {"code": failure.code, "message": failure.message}}
+    embedding = store.upload("an embedding", lambda w: w.items[index].outputs.embedding, folder / FRAMES)
+    store.upload("a waveform", lambda w: w.items[index].outputs.peaks, folder / PEAKS)
+    return {
+        "id": item.id,
+        "status": "completed",
+        "duration_ms": facts.duration_ms,
+        "sample_rate_hz": facts.sample_rate_hz,
+        "channels": facts.channels,
+        "sha256": audio.sha256,
+        "size_bytes": audio.size_bytes,
+        "codec": facts.codec,
+        "frames": facts.frames,
+        "embedding": {"sha256": embedding.sha256, "size_bytes": embedding.size_bytes},
+    }
+
+
+def run(session: Session) -> str:
+    """Works through the shard; returns the sentence for the termination log."""
+    work: EmbedWork = session.fetch_work()
+    store, spec = Store(session), own_spec()
+    items = for_each_item(session, len(work.items), lambda index, folder: embed_item(store, index, folder))
+    result = {
+        "version": 1,
+        "kind": "embed",
+        "run": work.run,
+        "shard": work.shard,
+        "feature_spec": {"id": spec.id, "hash": spec.hash, "dims": spec.dims, "hop_ms": spec.hop_ms},
+        "items": items,
+    }
+    store.upload_json("the result", lambda w: w.result, result, session.env.scratch / "result.json")
+    failed = sum(i["status"] == "failed" for i in items)
+    return f"{len(items) - failed} of {len(items)} files embedded"

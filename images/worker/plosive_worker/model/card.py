@@ -1,0 +1,56 @@
+# card.json: what goes with model.onnx and what detection needs to use it. Written by train.py, read by detect.py.
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..events.profile import Profile
+from ..failure import WorkerFailure
+from ..features.spec import own_spec
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Card:
+    """The part of the card that detection uses."""
+
+    profiles: list[Profile]
+    onnx_sha256: str
+    chunk_size_ms: int
+    stride_ms: int
+
+
+def build_card(profiles: list[Profile], onnx_sha256: str, facts: dict[str, Any]) -> dict[str, Any]:
+    """The whole document; `facts` holds config, seed, data snapshot, split, metrics and versions."""
+    spec = own_spec()
+    return {
+        "format": FORMAT,
+        "classes": [p.name for p in profiles],
+        "profiles": [p.as_json() for p in profiles],
+        "embedder": {"id": spec.id, "hash": spec.hash, "dims": spec.dims, "hop_ms": spec.hop_ms},
+        "onnx_sha256": onnx_sha256,
+        "intended_use": "Finds artifacts of the listed types in voice recordings that resemble the training data.",
+        **facts,
+    }
+
+
+def read_card(path: Path) -> Card:
+    """Raises WorkerFailure(bad_manifest) when the card is not ours or belongs to other features."""
+    try:
+        document = json.loads(path.read_text())
+        if document["format"] != FORMAT:
+            raise WorkerFailure("bad_manifest", f"The model card has format {document['format']}, this worker reads {FORMAT}")
+        embedder, own = document["embedder"], own_spec()
+        profiles = [Profile(**p) for p in document["profiles"]]
+        config = document["config"]
+        card = Card(profiles, document["onnx_sha256"], int(config["chunk_size_ms"]), int(config["stride_ms"]))
+    except (ValueError, KeyError, TypeError) as error:
+        raise WorkerFailure("bad_manifest", f"The model card cannot be read: {error!r}") from error
+    if (embedder["id"], embedder["hash"]) != (own.id, own.hash):
+        raise WorkerFailure(
+            "bad_manifest",
+            f"The model was trained on features {embedder['id']} {embedder['hash']}, this worker computes {own.id} {own.hash}",
+            "Embed the dataset again and train a new model with this release",
+        )
+    return card

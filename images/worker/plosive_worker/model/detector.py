@@ -1,0 +1,103 @@
+# Inference: a stored embedding -> posteriors -> events, in bounded memory. Called by detect.py.
+#
+# chunk_size_ms and stride_ms: every chunk is read with the model's whole context on both sides, so a frame has the same
+# posterior in every chunk that covers it, and the average over overlapping chunks is that value. Chunks that follow each
+# other are therefore computed together in blocks; the size of a block is a whole number of strides.
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+
+from ..events.boxes import Posteriors, boxes_of
+from ..events.calibration import confidence
+from ..events.profile import Profile
+from ..features.file import FrameFile
+from ..features.spec import DIMS, HOP_MS
+from ..manifest import DetectConfig
+from .card import Card
+from .guard import check_model
+
+CONTEXT_FRAMES = 62
+BLOCK_FRAMES = 2000
+MAX_DETECTIONS = 100_000  # of one file, in the contract
+
+
+@dataclass(frozen=True)
+class Detection:
+    artifact_type: str
+    start_ms: int
+    end_ms: int
+    confidence: float
+
+
+def block_frames(chunk_ms: int, stride_ms: int) -> int:
+    """A whole number of strides, at least one chunk, about 20 s."""
+    stride = max(1, min(BLOCK_FRAMES, stride_ms // HOP_MS))
+    least = max(BLOCK_FRAMES, min(chunk_ms // HOP_MS, 4 * BLOCK_FRAMES))
+    return -(-least // stride) * stride
+
+
+class Detector:
+    """A loaded model; used for many files, from several threads."""
+
+    def __init__(self, model: bytes, card: Card, config: DetectConfig, threads: int):
+        check_model(model)
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.inter_op_num_threads = 1
+        # idle threads must not burn the cores that decode the next file
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        self.session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        self.card, self.config = card, config
+        self.block = block_frames(config.chunk_size_ms or card.chunk_size_ms, config.stride_ms or card.stride_ms)
+
+    def posteriors(self, file: FrameFile, scratch: Path) -> np.memmap:
+        """Presence, onset and offset of each class, (3, K, T) float16 in a file: ten hours do not fit in memory."""
+        length, classes = len(file.frames), len(self.card.profiles)
+        out = np.memmap(scratch, np.float16, "w+", shape=(3, classes, max(1, length)))
+        for first in range(0, length, self.block):
+            last = min(length, first + self.block)
+            low, high = max(0, first - CONTEXT_FRAMES), min(length, last + CONTEXT_FRAMES)
+            values = self.session.run(None, {"frames": file.normal(low, high)[None]})[0][0]
+            values = values[first - low : last - low].reshape(last - first, 3, classes)
+            out[:, :, first:last] = values.transpose(1, 2, 0)
+        return out
+
+    def threshold_of(self, profile: Profile) -> float:
+        if profile.name in self.config.thresholds:
+            return self.config.thresholds[profile.name]
+        return profile.threshold if self.config.threshold is None else self.config.threshold
+
+    def detect(self, file: FrameFile, duration_ms: int, scratch: Path) -> list[Detection]:
+        """Events of the wanted types over their thresholds, in order of time."""
+        if file.frames.shape[1] != DIMS:
+            raise ValueError(f"frames have {file.frames.shape[1]} features, the model needs {DIMS}")
+        values = self.posteriors(file, scratch)
+        wanted = self.config.artifact_types
+        found: list[Detection] = []
+        for kind, profile in enumerate(self.card.profiles):
+            if wanted is None or profile.name in wanted:
+                columns = (np.asarray(values[part, kind], np.float32) for part in range(3))
+                found += self.events(Posteriors(*columns), profile, duration_ms)
+        del values
+        scratch.unlink()
+        found.sort(key=lambda d: (d.start_ms, d.end_ms, d.artifact_type))
+        if len(found) > MAX_DETECTIONS:
+            found = sorted(sorted(found, key=lambda d: -d.confidence)[:MAX_DETECTIONS], key=lambda d: (d.start_ms, d.end_ms))
+        return found
+
+    def events(self, posteriors: Posteriors, profile: Profile, duration_ms: int) -> list[Detection]:
+        threshold = self.threshold_of(profile)
+        events = []
+        for box in boxes_of(posteriors, profile, self.config.merge_gap_ms):
+            sure = float(confidence(box.score, profile.slope, profile.offset))
+            start = min(duration_ms, max(0, round(box.start_ms)))
+            end = min(duration_ms, max(start + 1, round(box.end_ms)))
+            if sure >= threshold and end - start >= (self.config.min_duration_ms or 0) and end > start:
+                events.append(Detection(profile.name, start, end, round(sure, 4)))
+        return events
+
+
+def load_detector(onnx_path: Path, card: Card, config: DetectConfig, threads: int) -> Detector:
+    return Detector(onnx_path.read_bytes(), card, config, threads)

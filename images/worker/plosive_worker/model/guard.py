@@ -1,0 +1,90 @@
+# A look at a model's protobuf before ONNX Runtime sees it: only the operators that our own export writes, every tensor
+# inside the file. Refuses external data, whose paths can leave the folder (onnx#3991). Called by detector.py.
+from collections.abc import Iterator
+
+from ..failure import WorkerFailure
+
+OPERATORS = {"Sub", "Mul", "Clip", "MatMul", "Add", "Transpose", "Conv", "LayerNormalization", "Relu", "Sigmoid"}
+MAX_BYTES = 64 << 20
+# field numbers of onnx.proto
+MODEL_GRAPH, MODEL_FUNCTIONS = 7, 25
+GRAPH_NODE, GRAPH_INITIALIZER, GRAPH_SPARSE = 1, 5, 15
+NODE_OP, NODE_ATTRIBUTE, NODE_DOMAIN = 4, 5, 7
+ATTRIBUTE_TENSOR, ATTRIBUTE_GRAPH, ATTRIBUTE_TENSORS, ATTRIBUTE_GRAPHS = 5, 6, 10, 11
+TENSOR_EXTERNAL, TENSOR_LOCATION = 13, 14
+
+
+def varint(data: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = data[at]
+        value |= (byte & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 0x80:
+            return value, at
+        if shift > 63:
+            raise IndexError
+
+
+def members(data: bytes) -> Iterator[tuple[int, bytes | int]]:
+    """(field number, bytes or number) of a protobuf message."""
+    at = 0
+    while at < len(data):
+        key, at = varint(data, at)
+        kind = key & 7
+        if kind == 0:
+            value, at = varint(data, at)
+        elif kind in (1, 5):
+            size = 8 if kind == 1 else 4
+            value, at = data[at : at + size], at + size
+        elif kind == 2:
+            size, at = varint(data, at)
+            if at + size > len(data):
+                raise IndexError
+            value, at = data[at : at + size], at + size
+        else:
+            raise IndexError
+        yield key >> 3, value
+
+
+def refuse(why: str) -> WorkerFailure:
+    return WorkerFailure("bad_manifest", f"The model is refused: {why}", "Only models that this service trained are run")
+
+
+def check_node(node: bytes) -> None:
+    for field, value in members(node):
+        if field == NODE_OP and value.decode(errors="replace") not in OPERATORS:
+            raise refuse(f"operator {value.decode(errors='replace')[:40]!r} is not one of ours")
+        if field == NODE_DOMAIN and value:
+            raise refuse("it uses an operator of another domain")
+        if field == NODE_ATTRIBUTE:
+            inside = {name for name, _ in members(value)}
+            if inside & {ATTRIBUTE_TENSOR, ATTRIBUTE_GRAPH, ATTRIBUTE_TENSORS, ATTRIBUTE_GRAPHS}:
+                raise refuse("an operator carries a tensor or a graph")
+
+
+def check_model(data: bytes) -> None:
+    """Raises WorkerFailure(bad_manifest) with the reason."""
+    if len(data) > MAX_BYTES:
+        raise refuse(f"it has {len(data)} bytes")
+    try:
+        graphs = 0
+        for field, value in members(data):
+            if field == MODEL_FUNCTIONS:
+                raise refuse("it defines functions")
+            if field != MODEL_GRAPH:
+                continue
+            graphs += 1
+            for part, inner in members(value):
+                if part == GRAPH_NODE:
+                    check_node(inner)
+                elif part == GRAPH_SPARSE:
+                    raise refuse("it has sparse tensors")
+                elif part == GRAPH_INITIALIZER:
+                    external = [v for f, v in members(inner) if f == TENSOR_EXTERNAL or (f == TENSOR_LOCATION and v)]
+                    if external:
+                        raise refuse("it has external data")
+    except (IndexError, AttributeError) as error:
+        raise refuse("it is no ONNX file") from error
+    if graphs != 1:
+        raise refuse("it is no ONNX file")

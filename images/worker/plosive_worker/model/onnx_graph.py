@@ -1,0 +1,78 @@
+# The head as an ONNX graph, written node by node: no tracing, so the same weights give the same bytes, and detection can
+# refuse any operator that is not in this list. Export is gated on agreement with torch. Called by train.py.
+import numpy as np
+import onnx
+import onnxruntime
+import torch
+from onnx import TensorProto, helper, numpy_helper
+
+from .head import DILATIONS, KERNEL, Head
+
+OPSET = 17
+IR_VERSION = 9
+MAX_DIFFERENCE = 1e-4
+
+
+def export(head: Head) -> bytes:
+    """Model bytes: input frames (batch, time, F) float32, output posteriors (batch, time, 3 * K), classes innermost."""
+    state = {name: value.detach().cpu().numpy() for name, value in head.state_dict().items()}
+    nodes, constants = [], []
+
+    def constant(name: str, value: np.ndarray) -> str:
+        constants.append(numpy_helper.from_array(np.ascontiguousarray(value, np.float32), name))
+        return name
+
+    def node(op: str, inputs: list[str], **attributes) -> str:
+        name = f"{op.lower()}_{len(nodes)}"
+        nodes.append(helper.make_node(op, inputs, [name], name, **attributes))
+        return name
+
+    def linear(x: str, layer: str) -> str:
+        product = node("MatMul", [x, constant(f"{layer}.weight", state[f"{layer}.weight"].T)])
+        return node("Add", [product, constant(f"{layer}.bias", state[f"{layer}.bias"])])
+
+    def norm(x: str, layer: str) -> str:
+        names = [constant(f"{layer}.{part}", state[f"{layer}.{part}"]) for part in ("weight", "bias")]
+        return node("LayerNormalization", [x, *names], axis=-1, epsilon=1e-5)
+
+    x = node("Sub", ["frames", constant("mean", state["mean"])])
+    x = node("Mul", [x, constant("scale", state["scale"])])
+    x = node("Clip", [x, constant("lowest", np.array(-6.0)), constant("highest", np.array(6.0))])
+    x = linear(x, "enter")
+    for index, dilation in enumerate(DILATIONS):
+        block = f"blocks.{index}"
+        weight = constant(f"{block}.over_time.weight", state[f"{block}.over_time.weight"].T[:, None, :])  # (W, 1, 5)
+        bias = constant(f"{block}.over_time.bias", state[f"{block}.over_time.bias"])
+        pad = KERNEL // 2 * dilation
+        y = node("Transpose", [x], perm=[0, 2, 1])
+        y = node("Conv", [y, weight, bias], group=weight_groups(state, block), dilations=[dilation], pads=[pad, pad], kernel_shape=[KERNEL])
+        y = node("Transpose", [y], perm=[0, 2, 1])
+        y = linear(norm(y, f"{block}.norm"), f"{block}.up")
+        x = node("Add", [x, linear(node("Relu", [y]), f"{block}.down")])
+    x = linear(node("Relu", [norm(x, "leave_norm")]), "leave")
+    nodes.append(helper.make_node("Sigmoid", [x], ["posteriors"], "posteriors"))
+    outputs = state["leave.bias"].shape[0]
+    graph = helper.make_graph(
+        nodes,
+        "plosive-detector",
+        [helper.make_tensor_value_info("frames", TensorProto.FLOAT, ["batch", "time", state["mean"].shape[0]])],
+        [helper.make_tensor_value_info("posteriors", TensorProto.FLOAT, ["batch", "time", outputs])],
+        constants,
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="plosive")
+    model.ir_version = IR_VERSION
+    onnx.checker.check_model(model, full_check=True)
+    return model.SerializeToString(deterministic=True)
+
+
+def weight_groups(state: dict[str, np.ndarray], block: str) -> int:
+    return state[f"{block}.over_time.weight"].shape[1]
+
+
+@torch.no_grad()
+def difference(head: Head, model: bytes, frames: np.ndarray) -> float:
+    """Largest difference of a posterior between torch and ONNX Runtime on frames (B, T, F)."""
+    session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+    theirs = session.run(None, {"frames": frames})[0]
+    mine = torch.sigmoid(head.eval()(torch.from_numpy(frames))).flatten(2).numpy()
+    return float(np.abs(mine - theirs).max())

@@ -1,0 +1,127 @@
+# The pod's tie to the operator's run endpoint: fetches the shard's work, again when URLs have expired, and reports progress
+# in the background. Losing the endpoint while working slows nothing. Used by the three verbs.
+import json
+import os
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import urllib3
+
+from .failure import WorkerFailure
+from .manifest import read_work
+from .web import make_pool, with_retries
+
+REPORT_SECONDS = 2.0
+MAX_POINTS = 256
+
+
+@dataclass(frozen=True)
+class Environment:
+    """What the Job's template tells the pod."""
+
+    run_url: str
+    shard: int
+    token_file: Path
+    ca_file: str | None
+    store_ca_file: str | None
+    scratch: Path
+
+    @staticmethod
+    def read(env: dict[str, str]) -> "Environment":
+        try:
+            url, shard, token = env["PLOSIVE_RUN_URL"], int(env["JOB_COMPLETION_INDEX"]), env["PLOSIVE_TOKEN_FILE"]
+        except (KeyError, ValueError) as error:
+            raise WorkerFailure("bad_manifest", f"The pod's environment is not complete: {error}") from error
+        ca, store_ca = env.get("PLOSIVE_CA_FILE"), env.get("PLOSIVE_STORE_CA_FILE")
+        return Environment(url.rstrip("/"), shard, Path(token), ca, store_ca, Path(env.get("TMPDIR", "/tmp")))
+
+
+class Session:
+    """Work and progress of one shard."""
+
+    def __init__(self, env: Environment, verb: str):
+        self.env, self.verb = env, verb
+        self.pool = make_pool(env.ca_file, 2)
+        self.base = f"{env.run_url}/shards/{env.shard}"
+        self.work: Any = None
+        self.lock = threading.Lock()
+        self.report: dict[str, Any] = {"items_done": 0, "items_total": 0, "items_failed": 0, "fraction": 0.0, "message": None}
+        self.points: list[dict] = []
+        self.seq, self.wake, self.closing = 0, threading.Event(), False
+        self.sender = threading.Thread(target=self.send_reports, daemon=True)
+        self.sender.start()
+
+    def headers(self) -> dict[str, str]:
+        # read each time: the kubelet rotates the token
+        token = self.env.token_file.read_text().strip()
+        return {"Authorization": f"Bearer {token}", "Accept-Encoding": "gzip"}
+
+    def fetch_work(self) -> Any:
+        """The shard's work with fresh URLs. Raises WorkerFailure."""
+        answer = with_retries("Fetching the work", lambda: self.pool.request("GET", f"{self.base}/work", headers=self.headers()))
+        if answer.status in (401, 403):
+            raise WorkerFailure("forbidden", f"The run endpoint refused this pod: {answer.status}", "The run may be over")
+        if answer.status == 404:
+            raise WorkerFailure("bad_manifest", "The run endpoint does not know this run or shard")
+        if answer.status != 200:
+            raise WorkerFailure("bad_manifest", f"The run endpoint answered {answer.status} for the work")
+        try:
+            document = json.loads(answer.data)
+        except ValueError as error:
+            raise WorkerFailure("bad_manifest", f"The work is no JSON: {error}") from error
+        self.work = read_work(document, self.verb)
+        return self.work
+
+    def progress(self, fraction: float, message: str | None = None, points: list[tuple[int, str, float]] = (), **items: int) -> None:
+        """Notes the present state; it is sent within about 2 s, at once when there are new points."""
+        with self.lock:
+            self.report.update(items, fraction=min(1.0, max(0.0, fraction)), message=message and message[:200])
+            self.points += [{"step": step, "name": name, "value": float(value)} for step, name, value in points]
+            self.points = self.points[-10 * MAX_POINTS :]
+        self.wake.set()
+
+    def counts(self) -> dict[str, int]:
+        with self.lock:
+            return {name: self.report[name] for name in ("items_done", "items_total", "items_failed")}
+
+    def send_reports(self) -> None:
+        """The background thread: the newest state at most every 2 s; what could not be sent waits for the next time."""
+        sent_at = 0.0
+        while not self.closing or self.wake.is_set():
+            self.wake.wait()
+            if not self.closing:
+                time.sleep(max(0.0, sent_at + REPORT_SECONDS - time.monotonic()))
+            self.wake.clear()
+            sent_at = time.monotonic()
+            self.send_once()
+
+    def send_once(self) -> None:
+        with self.lock:
+            self.seq += 1
+            points = self.points[:MAX_POINTS]
+            body = json.dumps({"seq": self.seq, **self.report, "metrics": points})
+        try:
+            headers = self.headers() | {"Content-Type": "application/json"}
+            answer = self.pool.request("PUT", f"{self.base}/progress", body=body, headers=headers, timeout=5.0)
+            delivered = answer.status < 300
+        except (urllib3.exceptions.HTTPError, OSError):
+            delivered = False
+        if delivered:
+            with self.lock:
+                self.points = self.points[len(points) :]
+                more = bool(self.points)
+            if more:
+                self.wake.set()
+
+    def close(self) -> None:
+        """Sends what is left, for at most a few seconds."""
+        self.closing = True
+        self.wake.set()
+        self.sender.join(6)
+
+
+def make_session(verb: str) -> Session:
+    return Session(Environment.read(dict(os.environ)), verb)

@@ -1,0 +1,36 @@
+# HTTPS as the workers use it: one pool per certificate authority, retries with back-off, errors as WorkerFailure. Called by
+# session.py (the run endpoint) and store.py (presigned URLs).
+import random
+import time
+from collections.abc import Callable
+
+import urllib3
+
+from .failure import WorkerFailure
+
+TIMEOUT = urllib3.Timeout(connect=10, read=60)
+ATTEMPTS = 7  # 0.5 + 1 + 2 + 4 + 8 + 16 s: about half a minute of patience
+
+
+def make_pool(ca_file: str | None, size: int = 8) -> urllib3.PoolManager:
+    """Connections are kept; certificates are checked against `ca_file`, or the system's authorities."""
+    return urllib3.PoolManager(maxsize=size, ca_certs=ca_file or None, timeout=TIMEOUT, retries=False)
+
+
+def with_retries(what: str, call: Callable[[], urllib3.BaseHTTPResponse], attempts: int = ATTEMPTS) -> urllib3.BaseHTTPResponse:
+    """The first answer that is neither 429 nor 5xx; WorkerFailure(temporary) when there is none. 4xx is the caller's."""
+    trouble = ""
+    for attempt in range(attempts):
+        if attempt:
+            time.sleep(0.5 * 2 ** (attempt - 1) * random.uniform(0.75, 1.25))
+        try:
+            answer = call()
+        except (urllib3.exceptions.HTTPError, OSError) as error:
+            trouble = f"{type(error).__name__}: {error}"
+            continue
+        if answer.status == 429 or answer.status >= 500:
+            trouble = f"answered {answer.status}"
+            answer.drain_conn()
+            continue
+        return answer
+    raise WorkerFailure("temporary", f"{what} failed {attempts} times, the last time: {trouble}"[:1000])

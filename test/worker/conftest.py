@@ -1,0 +1,41 @@
+# The worker tests' ground: real voices with known artifacts, made once per run, and a small HTTPS server that speaks the
+# contract of src/schemas/worker.ts. The package under test is images/worker/plosive_worker.
+import os
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+for folder in (ROOT / "images" / "worker", ROOT / "tools", ROOT / "test"):
+    sys.path.insert(0, str(folder))
+for name, value in (("OPENBLAS_NUM_THREADS", "1"), ("OMP_WAIT_POLICY", "passive")):
+    os.environ.setdefault(name, value)
+
+import json  # noqa: E402
+import subprocess  # noqa: E402
+
+import pytest  # noqa: E402
+
+from worker.platform import Platform, start_platform  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def voices(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder with train/ (6 min) and test/ (1.5 min), other speakers, each with truth.json."""
+    out = tmp_path_factory.mktemp("voices")
+    command = [sys.executable, "-m", "voices", "--out", str(out), "--train-minutes", "6", "--test-minutes", "1.5"]
+    command += ["--seed", "3", "--types", "click,plosive,hum,dropout", "--per-minute", "6"]
+    subprocess.run(command, check=True, cwd=ROOT / "tools")
+    return out
+
+
+@pytest.fixture(scope="session")
+def platform(tmp_path_factory: pytest.TempPathFactory):
+    """The run endpoint and the object store of the tests, over TLS."""
+    running: Platform = start_platform(tmp_path_factory.mktemp("platform"))
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="session")
+def truth(voices: Path) -> dict[str, list[dict]]:
+    return {part: json.loads((voices / part / "truth.json").read_text()) for part in ("train", "test")}

@@ -1,0 +1,20 @@
+# Judges documents by the JSON Schema that `make gen` writes from src/schemas/worker.ts. Used by the tests of the verbs.
+import json
+from functools import lru_cache
+from pathlib import Path
+
+from jsonschema import Draft202012Validator
+
+SCHEMA = Path(__file__).resolve().parents[2] / "images" / "worker" / "contract.schema.json"
+
+
+@lru_cache
+def validator(name: str) -> Draft202012Validator:
+    schema = json.loads(SCHEMA.read_text())
+    return Draft202012Validator(schema | {"$ref": f"#/$defs/{name}"})
+
+
+def check(name: str, document: object) -> None:
+    """Asserts that `document` is a valid work, progress, result or termination."""
+    errors = sorted(validator(name).iter_errors(document), key=lambda e: list(e.path))
+    assert not errors, [(list(e.path), e.message[:200], [(list(c.path), c.message[:100]) for c in e.context or []][:6]) for e in errors[:3]]

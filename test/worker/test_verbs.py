@@ -1,0 +1,247 @@
+# The three verbs as pods run them, one after the other, against a server that speaks the contract: real voices in,
+# events of unheard speakers out.
+import json
+import signal
+import time
+import uuid
+from pathlib import Path
+
+import pytest
+
+from worker.platform import Platform, new_run, target
+from worker.contract import check
+
+TYPES = ["click", "dropout", "hum", "plosive"]
+CONFIG = {"artifact_types": TYPES, "epochs": 6, "validation_split": 0.2, "learning_rate": 0.001, "batch_size": 32,
+          "chunk_size_ms": 500, "stride_ms": 250}  # fmt: skip
+
+
+def common(kind: str, run: str) -> dict:
+    return {"version": 1, "kind": kind, "run": run, "shard": 0, "result": target(f"{run}/result.json")}
+
+
+def audio_items(platform: Platform, paths: list[Path], outputs: bool) -> list[dict]:
+    items = []
+    for path in paths:
+        name = str(uuid.uuid4())
+        item = {"id": name, "filename": path.name, "audio": platform.put(f"audio/{name}", path.read_bytes())}
+        if outputs:
+            item["outputs"] = {"embedding": target(f"embedding/{name}"), "peaks": target(f"peaks/{name}")}
+        items.append(item)
+    return items
+
+
+def result_of(platform: Platform, run: str) -> dict:
+    result = json.loads(platform.get(f"{run}/result.json"))
+    check("result", result)
+    for report in platform.progress.get(run, []):
+        check("progress", report)
+    return result
+
+
+def training_work(platform: Platform, run: str, embedded: dict, truth: list[dict], **config) -> dict:
+    files = []
+    for item, path in zip(embedded["items"], embedded["paths"]):
+        stored = {"url": f"embedding/{item['id']}", **item["embedding"]}
+        labels = [{k: t[k] for k in ("artifact_type", "start_ms", "end_ms")} for t in truth if t["file"] == path.name]
+        files.append({"id": item["id"], "duration_ms": item["duration_ms"], "embedding": stored, "reviewed": True, "annotations": labels})
+    outputs = {name: target(f"{run}/{name}") for name in ("model", "weights", "card", "sums", "checkpoint")}
+    spec = {name: embedded["feature_spec"][name] for name in ("id", "hash")}
+    return common("train", run) | {"config": CONFIG | config, "seed": 11, "feature_spec": spec, "files": files, "outputs": outputs, "checkpoint": None}
+
+
+@pytest.fixture(scope="module")
+def embedded(platform: Platform, voices: Path, tmp_path_factory: pytest.TempPathFactory) -> dict:
+    """The training takes, embedded by the embed verb, and a corrupt file among them."""
+    paths = sorted([*(voices / "train").glob("*.wav"), *(voices / "train").glob("*.flac")])
+    run, scratch = new_run(), tmp_path_factory.mktemp("pod") / "embed"
+    broken = scratch.parent / "broken.wav"
+    broken.write_bytes(b"RIFF\x10\0\0\0WAVEnothing")
+    platform.works[run] = common("embed", run) | {"items": audio_items(platform, [*paths, broken], True)}
+    check("work", platform.presigned(platform.works[run]))
+    code, ending = platform.run("embed", run, scratch)
+    result = result_of(platform, run)
+    return {"code": code, "ending": ending, "run": run, "paths": paths, "broken": result["items"][-1], "scratch": scratch,
+            "items": result["items"][:-1], "feature_spec": result["feature_spec"]}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def trained(platform: Platform, embedded: dict, truth: dict, tmp_path_factory: pytest.TempPathFactory) -> dict:
+    run, scratch = new_run(), tmp_path_factory.mktemp("pod") / "train"
+    platform.works[run] = training_work(platform, run, embedded, truth["train"])
+    check("work", platform.presigned(platform.works[run]))
+    code, ending = platform.run("train", run, scratch)
+    return {"code": code, "ending": ending, "run": run, "result": result_of(platform, run)}
+
+
+def test_embed_completes_with_one_failed_item_for_a_corrupt_file(platform: Platform, embedded: dict) -> None:
+    assert (embedded["code"], embedded["ending"]["code"]) == (0, "ok")
+    assert embedded["broken"]["status"] == "failed"
+    assert embedded["broken"]["error"]["code"] == "corrupt_audio"
+    assert embedded["ending"]["items_failed"] == 1
+    for item in embedded["items"]:
+        assert item["status"] == "completed"
+        assert item["frames"] == -(-item["duration_ms"] // 10)
+        assert len(platform.get(f"embedding/{item['id']}")) == item["embedding"]["size_bytes"]
+        peaks = json.loads(platform.get(f"peaks/{item['id']}"))
+        assert peaks["bits"] == 8 and len(peaks["data"]) == 2 * peaks["length"]
+    assert platform.progress[embedded["run"]][-1]["fraction"] == 1
+    assert not list(embedded["scratch"].glob("item-*")), "scratch is emptied as items finish"
+
+
+def test_train_reports_curves_and_leaves_a_model_whose_sums_agree(platform: Platform, trained: dict) -> None:
+    assert (trained["code"], trained["ending"]["code"]) == (0, "ok")
+    points = [p for report in platform.progress[trained["run"]] for p in report["metrics"]]
+    names = {"train_loss", "val_loss", "val_f1", "learning_rate"}
+    assert {(p["step"], p["name"]) for p in points} == {(e, n) for e in range(1, 7) for n in names}
+    fractions = [r["fraction"] for r in platform.progress[trained["run"]]]
+    assert fractions == sorted(fractions) and len(set(fractions)) >= 5
+    result = trained["result"]
+    assert set(result["metrics"]["per_type"]) == set(TYPES)
+    assert result["metrics"]["split"]["mode"] == "files"
+    keys = {"model.onnx": "model", "weights.safetensors": "weights", "card.json": "card"}
+    sums = dict(reversed(line.split("  ")) for line in platform.get(f"{trained['run']}/sums").decode().splitlines())
+    for artifact in result["artifacts"]:
+        if artifact["name"] in keys:
+            import hashlib
+
+            data = platform.get(f"{trained['run']}/{keys[artifact['name']]}")
+            assert hashlib.sha256(data).hexdigest() == artifact["sha256"] == sums[artifact["name"]]
+
+
+def test_training_twice_gives_the_same_bytes(platform: Platform, trained: dict, tmp_path: Path) -> None:
+    run = new_run()
+    work = json.loads(json.dumps(platform.works[trained["run"]]).replace(trained["run"], run))
+    platform.works[run] = work
+    code, _ = platform.run("train", run, tmp_path / "scratch")
+    assert code == 0
+    assert platform.get(f"{run}/model") == platform.get(f"{trained['run']}/model")
+
+
+def test_interrupted_training_resumes_to_the_same_model(platform: Platform, trained: dict, tmp_path: Path) -> None:
+    run = new_run()
+    platform.works[run] = json.loads(json.dumps(platform.works[trained["run"]]).replace(trained["run"], run))
+    process = platform.start("train", run, tmp_path / "first")
+    deadline = time.monotonic() + 120
+    while not any(r["fraction"] > 0.2 for r in platform.progress.get(run, [])):
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(30) == 75
+    assert platform.termination(tmp_path / "first")["code"] == "interrupted"
+    data = platform.get(f"{run}/checkpoint")
+    platform.works[run]["checkpoint"] = {"url": f"{run}/checkpoint", "size_bytes": len(data), "sha256": None}
+    platform.progress[run].clear()
+    code, _ = platform.run("train", run, tmp_path / "second")
+    assert code == 0
+    assert min(r["fraction"] for r in platform.progress[run] if r["fraction"]) > 0.15, "it did not start over"
+    assert platform.get(f"{run}/model") == platform.get(f"{trained['run']}/model")
+
+
+def detect_work(platform: Platform, run: str, trained: dict, paths: list[Path], **config) -> dict:
+    def model_source(key: str, name: str) -> dict:
+        stored = next(a for a in trained["result"]["artifacts"] if a["name"] == name)
+        return {"url": f"{trained['run']}/{key}", "size_bytes": stored["size_bytes"], "sha256": stored["sha256"]}
+
+    empty = dict.fromkeys(("threshold", "artifact_types", "min_duration_ms", "merge_gap_ms", "chunk_size_ms", "stride_ms"))
+    model = {"onnx": model_source("model", "model.onnx"), "card": model_source("card", "card.json")}
+    return common("detect", run) | {"config": empty | {"thresholds": {}} | config, "model": model, "items": audio_items(platform, paths, False)}
+
+
+def test_detect_finds_artifacts_of_unheard_speakers(platform: Platform, trained: dict, voices: Path, truth: dict, tmp_path: Path) -> None:
+    paths = sorted([*(voices / "test").glob("*.wav"), *(voices / "test").glob("*.flac")])
+    broken = tmp_path / "cut.flac"
+    broken.write_bytes((voices / "train" / next(p.name for p in (voices / "train").glob("*.flac"))).read_bytes()[:40_000])
+    run = new_run()
+    platform.works[run] = detect_work(platform, run, trained, [*paths, broken])
+    check("work", platform.presigned(platform.works[run]))
+    code, ending = platform.run("detect", run, tmp_path / "scratch")
+    assert (code, ending["items_failed"]) == (0, 1)
+    items = result_of(platform, run)["items"]
+    assert items[-1]["error"]["code"] == "corrupt_audio"
+    hits = found = 0
+    for item, path in zip(items, paths):
+        wanted = [t for t in truth["test"] if t["file"] == path.name]
+        found += len(item["detections"])
+        for t in wanted:
+            hits += any(d["artifact_type"] == t["artifact_type"] and abs(d["start_ms"] - t["start_ms"]) <= 200 for d in item["detections"])
+    total = len(truth["test"])
+    assert hits >= 0.6 * total, f"recall {hits}/{total}"
+    assert hits >= 0.45 * found, f"precision {hits}/{found}"
+
+
+def test_detect_honours_its_config(platform: Platform, trained: dict, voices: Path, tmp_path: Path) -> None:
+    path = sorted((voices / "test").glob("*.wav"))[0]
+    results = {}
+    for name, config in {"all": {"threshold": 0.05}, "sure": {"threshold": 0.99}, "hum": {"threshold": 0.05, "artifact_types": ["hum"]},
+                         "long": {"threshold": 0.05, "min_duration_ms": 400}, "one": {"threshold": 1.0, "thresholds": {"dropout": 0.05}}}.items():  # fmt: skip
+        run = new_run()
+        platform.works[run] = detect_work(platform, run, trained, [path], **config)
+        assert platform.run("detect", run, tmp_path / name)[0] == 0
+        results[name] = result_of(platform, run)["items"][0]["detections"]
+    assert len(results["all"]) > len(results["sure"])
+    assert {d["artifact_type"] for d in results["hum"]} == {"hum"}
+    assert results["long"] and all(d["end_ms"] - d["start_ms"] >= 400 for d in results["long"])
+    assert {d["artifact_type"] for d in results["one"]} <= {"dropout"}
+
+
+def test_a_changed_model_is_refused(platform: Platform, trained: dict, voices: Path, tmp_path: Path) -> None:
+    run, path = new_run(), sorted((voices / "test").glob("*.wav"))[0]
+    work = detect_work(platform, run, trained, [path])
+    data = bytearray(platform.get(f"{trained['run']}/model"))
+    data[len(data) // 2] ^= 1
+    work["model"]["onnx"] = platform.put(f"{run}/other-model", bytes(data))
+    platform.works[run] = work
+    code, ending = platform.run("detect", run, tmp_path / "scratch")
+    assert (code, ending["code"]) == (64, "bad_manifest")
+    assert not platform.has(f"{run}/result.json")
+
+
+def test_a_model_of_another_feature_spec_is_refused(platform: Platform, trained: dict, voices: Path, tmp_path: Path) -> None:
+    run, path = new_run(), sorted((voices / "test").glob("*.wav"))[0]
+    work = detect_work(platform, run, trained, [path])
+    card = json.loads(platform.get(f"{trained['run']}/card"))
+    card["embedder"]["hash"] = "0" * 32
+    work["model"]["card"] = platform.put(f"{run}/other-card", json.dumps(card).encode())
+    platform.works[run] = work
+    code, ending = platform.run("detect", run, tmp_path / "scratch")
+    assert (code, ending["code"]) == (64, "bad_manifest")
+    assert "features" in ending["message"]
+
+
+def test_expired_urls_and_store_faults_cost_time_only(platform: Platform, voices: Path, tmp_path: Path) -> None:
+    run, path = new_run(), sorted((voices / "test").glob("*.wav"))[0]
+    platform.works[run] = common("embed", run) | {"items": audio_items(platform, [path], True)}
+    platform.faults[:] = [503, 403, 500]
+    platform.progress_lost = True
+    try:
+        code, ending = platform.run("embed", run, tmp_path / "scratch")
+    finally:
+        platform.progress_lost = False
+    assert (code, ending["code"]) == (0, "ok")
+    assert platform.fetches[run] == 2, "the work was fetched again after the 403"
+    assert result_of(platform, run)["items"][0]["status"] == "completed"
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "word"),
+    [({"version": 2}, 64, "bad_manifest"), ({"kind": "train"}, 64, "bad_manifest"), ({"items": [{"id": "x"}]}, 64, "bad_manifest")],
+)
+def test_work_that_is_not_ours_ends_with_64(platform: Platform, tmp_path: Path, change: dict, code: int, word: str) -> None:
+    run = new_run()
+    platform.works[run] = common("embed", run) | {"items": []} | change
+    got, ending = platform.run("embed", run, tmp_path / "scratch")
+    assert (got, ending["code"]) == (code, word)
+
+
+def test_an_unknown_run_ends_with_64_and_a_wrong_token_with_77(platform: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert platform.run("embed", new_run(), tmp_path / "scratch")[0] == 64
+    monkeypatch.setattr("worker.platform.TOKEN", "another")
+    original = platform.environment
+    def other_token(run: str, scratch: Path) -> dict[str, str]:
+        env = original(run, scratch)
+        Path(env["PLOSIVE_TOKEN_FILE"]).write_text("wrong")
+        return env
+    monkeypatch.setattr(platform, "environment", other_token)
+    code, ending = platform.run("embed", new_run(), tmp_path / "other")
+    assert (code, ending["code"]) == (77, "forbidden")
