@@ -73,7 +73,10 @@ export async function buildImages(images: readonly Image[], say: (line: string) 
   };
   try {
     const isHeavy = (image: Image) => image.target === "trainer";
-    await Promise.all([lane(images.filter(isHeavy)), lane(images.filter((image) => !isHeavy(image)))]);
+    // Both lanes run to their end even if one fails: what is built stays built.
+    const lanes = [lane(images.filter(isHeavy)), lane(images.filter((image) => !isHeavy(image)))];
+    const failed = (await Promise.allSettled(lanes)).find((result) => result.status === "rejected");
+    if (failed) throw failed.reason;
   } finally {
     rmSync(runRoot, { recursive: true, force: true });
   }

@@ -1,0 +1,68 @@
+# Set-up and everyday commands. Small on purpose: the work is done by the programs under tools/.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+
+export PLOSIVE_CACHE ?= $(HOME)/.cache/plosive
+# What tools/deps.sh had to bring itself (npm, Go) comes first.
+export PATH := $(PLOSIVE_CACHE)/path:$(PATH)
+export CLUSTER ?= local
+NODE := $(CURDIR)/node_modules/.bin/node
+# The local cluster and its images need root; tests use them.
+AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo --preserve-env env PATH="$$PATH")
+INSTALLED := node_modules/.package-lock.json
+
+.PHONY: help deps npm python python-test tools images cluster-up cluster-down cluster-status up demo demo-info demo-down test lint gen
+
+help: ## lists the targets
+	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
+
+deps: ## installs what is missing on this machine (apt packages, npm, Go)
+	@tools/deps.sh system
+
+npm: deps $(INSTALLED)
+$(INSTALLED): package.json package-lock.json
+	@echo "npm: installing packages"; npm ci --no-audit --no-fund --loglevel=error; touch $@
+
+python: deps
+	@tools/deps.sh python
+
+python-test: deps
+	@tools/deps.sh python-test
+
+tools: deps ## builds the pinned Go tools (once)
+	@tools/build.sh
+
+images: npm tools ## builds the container images that have changed
+	@$(AS_ROOT) $(NODE) tools/images/main.ts build
+
+cluster-up: npm tools ## starts the local cluster alone
+	@$(AS_ROOT) $(NODE) tools/cluster/main.ts up
+
+cluster-down: npm ## removes the local cluster without a trace
+	@$(AS_ROOT) $(NODE) tools/cluster/main.ts down
+
+cluster-status: npm ## says how the local cluster is
+	@$(AS_ROOT) $(NODE) tools/cluster/main.ts status
+
+up: npm tools ## a running service: cluster, images, chart (CLUSTER=local|kind|current)
+	@$(AS_ROOT) $(NODE) tools/up.ts
+
+demo: up python ## up, then plays a user through the REST API
+	@$(AS_ROOT) $(NODE) tools/demo/main.ts
+
+demo-info: npm ## prints {base_url, api_key, kubeconfig, namespace} as JSON (make -s)
+	@$(AS_ROOT) $(NODE) tools/demo/info.ts
+
+demo-down: npm ## removes the service, and the local cluster with it
+	@$(AS_ROOT) $(NODE) tools/up.ts --down
+
+test: npm tools python-test ## sets everything up and runs all tests
+	@$(AS_ROOT) $(NODE) tools/test.ts
+
+lint: npm ## formatter, linter, types
+	@$(NODE) node_modules/@biomejs/biome/bin/biome check . && $(NODE) node_modules/typescript/bin/tsc --noEmit
+
+gen: npm ## writes the generated documents
+	@$(NODE) src/gen/main.ts

@@ -1,0 +1,107 @@
+// Installs or upgrades charts/plosive and waits until it is ready; removes it. Called by tools/up.ts for every kind of cluster.
+import { execFile, execFileSync, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { cacheDir, repoDir } from "./cache.ts";
+
+const run = promisify(execFile);
+const release = "plosive";
+
+export interface Target {
+  /** Empty: that of the environment. */
+  readonly kubeconfig?: string;
+  readonly namespace: string;
+}
+
+export interface Installation extends Target {
+  /** Full references by the chart's names: server, worker, trainer, postgres, s3. */
+  readonly images: Readonly<Record<string, string>>;
+  readonly valueFiles: readonly string[];
+  readonly values: Readonly<Record<string, string>>;
+}
+
+/** Of the project's tools, else the machine's own. */
+const program = (name: string): string => {
+  const own = join(cacheDir, "bin", name);
+  return existsSync(own) ? own : name;
+};
+
+const at = ({ kubeconfig }: Target): string[] =>
+  kubeconfig === undefined ? [] : ["--kubeconfig", kubeconfig];
+
+export function kubectl(target: Target, args: readonly string[], input?: string): string {
+  const all = [...at(target), "--namespace", target.namespace, ...args];
+  return execFileSync(program("kubectl"), all, { input, encoding: "utf8", maxBuffer: 1 << 26 });
+}
+
+/** Installs or upgrades, and returns when every pod is ready and the set-up job is done. */
+export async function install(installation: Installation): Promise<void> {
+  const { namespace, images, valueFiles, values } = installation;
+  // All pods of Plosive pass Pod Security "restricted"; here the cluster holds them to it.
+  const labels = { "pod-security.kubernetes.io/enforce": "restricted" };
+  const object = { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace, labels } };
+  kubectl(installation, ["apply", "--server-side", "--force-conflicts", "-f", "-"], JSON.stringify(object));
+  await clearInterrupted(installation);
+  const settings = [
+    ...Object.entries(images).map(([name, reference]) => `images.${name}=${reference}`),
+    ...Object.entries(values).map(([path, value]) => `${path}=${value}`),
+  ];
+  const args = [
+    ...[
+      "upgrade",
+      "--install",
+      release,
+      join(repoDir, "charts/plosive"),
+      ...at(installation),
+      "--namespace",
+      namespace,
+    ],
+    ...valueFiles.flatMap((file) => ["--values", file]),
+    ...settings.flatMap((setting) => ["--set-string", setting]),
+    ...["--wait", "--wait-for-jobs", "--timeout", "10m"],
+  ];
+  const child = spawn(program("helm"), args, { stdio: ["ignore", "ignore", "inherit"] });
+  const code = await new Promise<number | null>((resolve, reject) =>
+    child.once("error", reject).once("exit", resolve),
+  );
+  if (code !== 0)
+    throw new Error(`helm could not install the chart; its pods:\n${describePods(installation)}`);
+}
+
+/** Removes the release; a missing one is no error. */
+export async function uninstall(target: Target): Promise<void> {
+  await run(program("helm"), [
+    "uninstall",
+    release,
+    ...at(target),
+    "--namespace",
+    target.namespace,
+    "--ignore-not-found",
+    "--wait",
+  ]);
+}
+
+/** A helm that was killed leaves its release "pending", which every later helm refuses to touch. */
+async function clearInterrupted(target: Target): Promise<void> {
+  const query = ["status", release, ...at(target), "--namespace", target.namespace, "--output", "json"];
+  const found = await run(program("helm"), query, { maxBuffer: 1 << 26 }).catch(() => undefined);
+  if (found === undefined) return;
+  const { status } = (JSON.parse(found.stdout) as { info: { status: string } }).info;
+  if (status === "pending-install") await uninstall(target);
+  else if (status.startsWith("pending-")) {
+    await run(program("helm"), ["rollback", release, ...at(target), "--namespace", target.namespace]);
+  }
+}
+
+function describePods(target: Target): string {
+  try {
+    const events = kubectl(target, ["get", "events", "--sort-by=.lastTimestamp"])
+      .split("\n")
+      .slice(-15)
+      .join("\n");
+    return `${kubectl(target, ["get", "pods", "-o", "wide"])}${events}`;
+  } catch (error) {
+    return String(error);
+  }
+}

