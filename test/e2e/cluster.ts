@@ -4,7 +4,7 @@ import { execFile, spawn } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { repoDir } from "../../tools/cache.ts";
-import { findPlace } from "../../tools/cluster/place.ts";
+import { type ClusterPlace, findPlace } from "../../tools/cluster/place.ts";
 import { kubectlPath } from "../../tools/demo/connection.ts";
 
 const run = promisify(execFile);
@@ -38,11 +38,11 @@ function tool(script: string, ...args: string[]): Promise<void> {
   });
 }
 
-/** Folder of the cluster's state; it exists only while the cluster does. */
-export function clusterDir(): string {
+/** Folders, addresses and names of the cluster; they are claimed only while it exists. */
+export function clusterPlace(): ClusterPlace {
   const place = findPlace(clusterName);
   if (place === undefined) throw new Error(`there is no cluster ${clusterName}`);
-  return place.dir;
+  return place;
 }
 
 /** stdout of kubectl in the service's namespace; rejects with its words when it fails. */

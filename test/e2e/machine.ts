@@ -1,19 +1,22 @@
 // What a cluster could leave on the machine: mounts, interfaces, routes, iptables rules, processes. Called by the
 // end-to-end test, which compares before and after.
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 
 export interface Traces {
   readonly mounts: readonly string[];
   readonly interfaces: readonly string[];
   readonly routes: readonly string[];
   readonly iptables: readonly string[];
+  readonly cgroups: readonly string[];
 }
 
-/** The machine's state as lines that can be compared; counters and what other clusters own is left out. */
-export function readTraces(): Traces {
+/** The machine's state as lines that can be compared; counters and what clusters other than `own` have are left out. */
+export function readTraces(own: { hostInterface: string; cgroup: string }): Traces {
   // Another local cluster (a running demo) may come or go meanwhile; plosive<n> is its interface.
-  const isForeign = (line: string) => /\bplosive\d+\b/.test(line);
+  const isForeign = (line: string) =>
+    (/\bplosive\d+\b/.exec(line)?.[0] ?? own.hostInterface) !== own.hostInterface;
   const lines = (text: string) => text.split("\n").filter((line) => line !== "");
   return {
     mounts: lines(readFileSync("/proc/self/mounts", "utf8")).filter(
@@ -24,6 +27,10 @@ export function readTraces(): Traces {
     iptables: lines(execFileSync("iptables-save", { encoding: "utf8" }))
       .filter((line) => !line.startsWith("#"))
       .map((line) => line.replace(/\[\d+:\d+\]/, "")),
+    cgroups: readdirSync("/sys/fs/cgroup")
+      .map((tree) => join("/sys/fs/cgroup", tree, own.cgroup))
+      .concat(join("/sys/fs/cgroup", own.cgroup))
+      .filter((folder) => existsSync(folder)),
   };
 }
 
@@ -31,7 +38,13 @@ export function readTraces(): Traces {
 export function newTraces(before: Traces, now: Traces): string[] {
   const added = (key: keyof Traces) =>
     now[key].filter((line) => !before[key].includes(line)).map((line) => `${key}: ${line}`);
-  return [...added("mounts"), ...added("interfaces"), ...added("routes"), ...added("iptables")];
+  return [
+    ...added("mounts"),
+    ...added("interfaces"),
+    ...added("routes"),
+    ...added("iptables"),
+    ...added("cgroups"),
+  ];
 }
 
 /** Processes that inherited `name=value` in their environment, in whatever namespace: "pid command line". */

@@ -15,8 +15,8 @@ import { waitForEmbeddings, waitForInference } from "../../tools/demo/waiting.ts
 import {
   bringDown,
   bringUp,
-  clusterDir,
   clusterName,
+  clusterPlace,
   kubectl,
   kubectlJson,
   kubectlRefusal,
@@ -50,7 +50,8 @@ const folder = mkdtempSync(join(tmpdir(), "plosive-e2e-"));
 
 beforeAll(async () => {
   await bringDown();
-  before = readTraces();
+  // No interface is this cluster's own yet.
+  before = readTraces({ hostInterface: "", cgroup: `plosive-${clusterName}` });
   // Together: composing waits for ffmpeg, the cluster for the kubelet.
   [voices] = await Promise.all([composeVoices({ trainMinutes: 5.5, testMinutes: 1, seed: 11 }), bringUp()]);
   const service = await findService({ cluster: clusterName, namespace }, {});
@@ -223,7 +224,7 @@ describe("the main job", () => {
   });
 
   test("a training job made while the API server is away waits and runs once it is back", async () => {
-    const apiServer = findProcess("kube-apiserver", clusterDir());
+    const apiServer = findProcess("kube-apiserver", clusterPlace().dir);
     process.kill(apiServer, "SIGSTOP");
     let job: { id: string; status: string };
     try {
@@ -284,10 +285,10 @@ test("cluster-down leaves no process, mount, interface, route or iptables rule",
     processesWith(mark.name, mark.value).length,
     "the mark must be in the cluster's processes",
   ).toBeGreaterThan(5);
-  const dir = clusterDir();
+  const { dir, cgroup, addresses } = clusterPlace();
   await bringDown();
   expect(processesWith(mark.name, mark.value)).toEqual([]);
-  expect(newTraces(before, readTraces())).toEqual([]);
+  expect(newTraces(before, readTraces({ hostInterface: addresses.hostInterface, cgroup }))).toEqual([]);
   expect(readFileSync("/proc/self/mounts", "utf8")).not.toContain(dir);
 });
 
