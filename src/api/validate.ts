@@ -15,7 +15,10 @@ export function validateParts(
     const unreadable = unreadableText(value, [part]);
     const parsed = schema.safeParse(value);
     if (parsed.success && unreadable.length === 0) return parsed.data;
-    items.push(...unreadable, ...(parsed.error?.issues ?? []).map((issue) => toItem(part, issue, value)));
+    items.push(
+      ...unreadable,
+      ...(parsed.error?.issues ?? []).map((issue) => toItem(part, schema, issue, value)),
+    );
     return undefined;
   });
   if (items.length > 0) throw validationFailed(items);
@@ -30,7 +33,7 @@ export function fromQuery(schema: z.ZodType, query: URLSearchParams): Record<str
     const texts = query.getAll(name);
     const last = texts.at(-1);
     if (last === undefined) continue;
-    const type = innerType(member);
+    const type = unwrapped(member).def.type;
     if (type === "array") value[name] = texts;
     else if (type === "number") value[name] = /^-?\d+(\.\d+)?$/.test(last) ? Number(last) : last;
     else if (type === "boolean") value[name] = last === "true" ? true : last === "false" ? false : last;
@@ -39,11 +42,12 @@ export function fromQuery(schema: z.ZodType, query: URLSearchParams): Record<str
   return value;
 }
 
-function innerType(schema: z.ZodType): string {
+/** The schema below optional, default and nullable. */
+function unwrapped(schema: z.ZodType): z.ZodType {
   const def = schema.def as { type: string; innerType?: z.ZodType };
   return def.innerType !== undefined && ["optional", "default", "nullable"].includes(def.type)
-    ? innerType(def.innerType)
-    : def.type;
+    ? unwrapped(def.innerType)
+    : schema;
 }
 
 /** Postgres can store neither NUL nor unpaired surrogates. */
@@ -86,17 +90,33 @@ const formatNames: Record<string, [type: string, msg: string]> = {
   datetime: ["datetime_parsing", "Input should be a valid datetime with an offset"],
 };
 
-function toItem(part: Part, issue: z.core.$ZodIssue, input: unknown): ValidationItem {
+function toItem(part: Part, schema: z.ZodType, issue: z.core.$ZodIssue, input: unknown): ValidationItem {
   const loc = [part, ...issue.path.map((step) => (typeof step === "symbol" ? String(step) : step))];
-  const [type, msg] = nameOf(part, issue, valueAt(input, issue.path));
+  // Where an integer belongs and no number is, zod says only that it expected a number.
+  const expectsInt = issue.code === "invalid_type" && isInt(schemaAt(schema, issue.path));
+  const [type, msg] = nameOf(
+    part,
+    expectsInt ? { ...issue, expected: "int" } : issue,
+    valueAt(input, issue.path),
+  );
   return { loc, msg, type };
 }
+
+function schemaAt(schema: z.ZodType, path: readonly PropertyKey[]): z.ZodType | undefined {
+  const def = unwrapped(schema).def as { shape?: Record<string, z.ZodType>; element?: z.ZodType };
+  const [step, ...rest] = path;
+  if (step === undefined) return unwrapped(schema);
+  const member = typeof step === "number" ? def.element : def.shape?.[String(step)];
+  return member === undefined ? undefined : schemaAt(member, rest);
+}
+
+const isInt = (schema: z.ZodType | undefined) =>
+  (schema?.def as { format?: string } | undefined)?.format === "safeint";
 
 function nameOf(part: Part, issue: z.core.$ZodIssue, value: unknown): [type: string, msg: string] {
   switch (issue.code) {
     case "invalid_type": {
       if (value === undefined) return ["missing", "Field required"];
-      // Text in a query that is no number: the schema says only "number", also where it means an integer.
       const names = part === "query" && typeof value === "string" ? parsingNames : typeNames;
       return names[issue.expected] ?? ["value_error", "Input should be valid"];
     }

@@ -1,9 +1,8 @@
 // Annotation sets: drafts that are published once. Statistics are counted live while draft and stored at publish.
 import { type FragmentSqlToken, sql } from "slonik";
 import { z } from "zod";
-import { annotationSetNotFound, annotationSetPublished } from "../errors.ts";
+import { annotationSetNotFound, annotationSetPublished, datasetNotFound } from "../errors.ts";
 import type { annotationSetStatuses } from "../schemas/annotation-set.ts";
-import { requireDataset } from "./dataset.ts";
 import { newId } from "./id.ts";
 import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
 
@@ -82,16 +81,16 @@ export async function insertAnnotationSet(
   fromId: string | null,
 ): Promise<AnnotationSetRow> {
   return await db.transaction(async (tx) => {
-    // Versions are given one after the other; the dataset's row is the queue.
-    await tx.query(sql.type(z.object({}))`
-      select from datasets where tenant_id = ${tenantId} and id = ${datasetId} for no key update`);
-    await requireDataset(tx, tenantId, datasetId);
+    // The dataset's row is the queue in which versions are given; the number of a deleted draft is not used again.
+    const version = await tx.maybeOneFirst(sql.type(z.object({ last_annotation_set_version: z.number() }))`
+      update datasets set last_annotation_set_version = last_annotation_set_version + 1
+      where tenant_id = ${tenantId} and id = ${datasetId} returning last_annotation_set_version`);
+    if (version === null) throw datasetNotFound();
     if (fromId !== null) await oneAnnotationSet(tx, tenantId, datasetId, fromId);
     const id = newId();
     await tx.query(sql.type(z.object({}))`
       insert into annotation_sets (id, tenant_id, dataset_id, version)
-      select ${id}, ${tenantId}, ${datasetId}, coalesce(max(version), 0) + 1
-      from annotation_sets where tenant_id = ${tenantId} and dataset_id = ${datasetId}`);
+      values (${id}, ${tenantId}, ${datasetId}, ${version})`);
     if (fromId !== null) {
       await tx.query(sql.type(z.object({}))`
         insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms,

@@ -1,0 +1,385 @@
+// Annotation sets and annotations: drafts, rules, filters, publishing, export.
+import { randomUUID } from "node:crypto";
+import { sql } from "slonik";
+import { beforeAll, describe, expect, it } from "vitest";
+import { type Client, execute, useApi } from "../support/api.ts";
+import { addReadyAudio, makeDataset } from "../support/world.ts";
+
+const api = useApi();
+let client: Client;
+let datasetId: string;
+let audio: string[];
+beforeAll(async () => {
+  client = await api.tenant();
+  datasetId = await makeDataset(client);
+  audio = [];
+  for (let i = 0; i < 3; i++)
+    audio.push(await addReadyAudio(api.db, client.tenantId, datasetId, { durationMs: 10_000 }));
+  audio.sort();
+});
+
+const sets = () => `/api/v1/datasets/${datasetId}/annotation-sets`;
+async function draft(): Promise<string> {
+  const answer = await client.post(sets());
+  expect(answer.headers.get("location")).toBe(`${sets()}/${answer.body.id}`);
+  return `${sets()}/${answer.body.id}`;
+}
+const label = (start_ms: number, end_ms: number, more: object = {}) => ({
+  audio_file_id: audio[0],
+  artifact_type: "click",
+  start_ms,
+  end_ms,
+  ...more,
+});
+const faultsOf = (answer: { body: { detail: { loc: unknown[]; type: string }[] } }) =>
+  answer.body.detail.map(({ loc, type }) => [loc, type]);
+
+describe("an annotation", () => {
+  it("is created with its defaults, read, changed and deleted while its set is a draft", async () => {
+    const set = await draft();
+    const created = await client.post(`${set}/annotations`, label(5, 5));
+    expect(created.body).toMatchObject({ confidence: 1, extra_data: {}, start_ms: 5, end_ms: 5 });
+    const path = created.headers.get("location") as string;
+    expect((await client.get(path)).body).toEqual(created.body);
+    const changed = await client.patch(path, {
+      end_ms: 9,
+      extra_data: { by: "me" },
+      id: randomUUID(),
+      tenant_id: "x",
+    });
+    expect(changed.body).toEqual({ ...created.body, end_ms: 9, extra_data: { by: "me" } });
+    expect((await client.patch(path, {})).body).toEqual(changed.body);
+    expect((await client.delete(path)).status).toBe(204);
+    expect((await client.get(path)).body.code).toBe("annotation_not_found");
+  });
+
+  it.each<[string, () => object, unknown[]]>([
+    ["ends before it starts", () => label(20, 10), [[["body", "end_ms"], "value_error"]]],
+    ["ends after its file", () => label(0, 10_051), [[["body", "end_ms"], "value_error"]]],
+    [
+      "is of a type that the dataset does not have",
+      () => label(0, 1, { artifact_type: "pop" }),
+      [[["body", "artifact_type"], "value_error"]],
+    ],
+    [
+      "is of a file that the dataset does not have",
+      () => label(0, 1, { audio_file_id: randomUUID() }),
+      [[["body", "audio_file_id"], "value_error"]],
+    ],
+    ["starts before its file", () => label(-1, 1), [[["body", "start_ms"], "greater_than_equal"]]],
+    [
+      "is surer than sure",
+      () => label(0, 1, { confidence: 1.01 }),
+      [[["body", "confidence"], "less_than_equal"]],
+    ],
+    ["has numbers as text", () => label(0, 1, { start_ms: "0" }), [[["body", "start_ms"], "int_type"]]],
+    [
+      "has a fraction of a millisecond",
+      () => label(0, 1, { end_ms: 1.5 }),
+      [[["body", "end_ms"], "int_type"]],
+    ],
+    [
+      "carries too much",
+      () => label(0, 1, { extra_data: { x: "y".repeat(5_000) } }),
+      [[["body", "extra_data"], "value_error"]],
+    ],
+    ["nests too deep", () => label(0, 1, { extra_data: { a: { a: { a: { a: { a: 1 } } } } } }), []],
+    [
+      "nests deeper than that",
+      () => label(0, 1, { extra_data: { a: { a: { a: { a: { a: { a: 1 } } } } } } }),
+      [[["body", "extra_data"], "value_error"]],
+    ],
+    [
+      "has NUL in its text",
+      () => label(0, 1, { extra_data: { a: "\u0000" } }),
+      [[["body", "extra_data", "a"], "value_error"]],
+    ],
+    [
+      "has half a character in its text",
+      () => label(0, 1, { extra_data: { a: "\ud800" } }),
+      [[["body", "extra_data", "a"], "value_error"]],
+    ],
+    ["ends within the tolerance behind its file", () => label(0, 10_050), []],
+  ])("that %s", async (_, body, faults) => {
+    const set = await draft();
+    const answer = await client.post(`${set}/annotations`, body());
+    if (faults.length === 0) expect(answer.status).toBe(201);
+    else expect([answer.status, faultsOf(answer)]).toEqual([422, faults]);
+  });
+
+  it("is added with a thousand others, all or none, in the order of the request", async () => {
+    const set = await draft();
+    const many = Array.from({ length: 1_000 }, (_, i) => label(i, i + 1, { extra_data: { i } }));
+    const answer = await client.post(`${set}/annotations/bulk`, { annotations: many });
+    expect(answer.body.total).toBe(1_000);
+    expect(answer.body.items.map((item: { start_ms: number }) => item.start_ms)).toEqual(
+      many.map((line) => line.start_ms),
+    );
+    const bad = many.map((line, i) => (i === 7 ? { ...line, artifact_type: "pop" } : line));
+    const refused = await client.post(`${set}/annotations/bulk`, { annotations: bad });
+    expect(faultsOf(refused)).toEqual([[["body", "annotations", 7, "artifact_type"], "value_error"]]);
+    expect((await client.get(set)).body.total_annotations).toBe(1_000);
+  });
+});
+
+describe("listing annotations", () => {
+  let set: string;
+  beforeAll(async () => {
+    set = await draft();
+    const annotations = [
+      label(1_000, 2_000, { confidence: 0.5 }),
+      label(3_000, 3_000),
+      label(2_000, 4_000, { artifact_type: "hum", confidence: 0.9 }),
+      label(0, 100, { audio_file_id: audio[1] }),
+    ];
+    await client.post(`${set}/annotations/bulk`, { annotations });
+  });
+  const starts = async (query: string) => {
+    const answer = await client.get(`${set}/annotations?${query}`);
+    expect(answer.status).toBe(200);
+    return [
+      Number(answer.headers.get("x-total-count")),
+      answer.body.map((item: { start_ms: number }) => item.start_ms),
+    ];
+  };
+
+  it("gives a bare array by file, start and id", async () => {
+    expect(await starts("")).toEqual([4, [1_000, 2_000, 3_000, 0]]);
+  });
+
+  it.each<[string, number[]]>([
+    ["artifact_type=hum", [2_000]],
+    ["artifact_type=hum&artifact_type=click", [1_000, 2_000, 3_000, 0]],
+    ["artifact_type=none", []],
+    ["min_confidence=0.9", [2_000, 3_000, 0]],
+    ["max_confidence=0.5", [1_000]],
+    // Half-open: what ends where the window begins, or begins where it ends, is outside; a point at its start is inside.
+    ["start_ms=2000&end_ms=3000", [2_000]],
+    ["start_ms=3000&end_ms=3001", [2_000, 3_000]],
+    ["start_ms=1999&end_ms=2000", [1_000]],
+    ["start_ms=4000", []],
+    ["end_ms=1000", [0]],
+  ])("filters by %s", async (query, expected) => {
+    expect(await starts(query)).toEqual([expected.length, expected]);
+  });
+
+  it("filters by file and pages when asked to", async () => {
+    expect(await starts(`audio_file_id=${audio[1]}`)).toEqual([1, [0]]);
+    expect(await starts("page=2&page_size=3")).toEqual([4, [0]]);
+    expect(await starts("page=9&page_size=3")).toEqual([4, []]);
+  });
+
+  it("sends more than fits into one batch, each once", async () => {
+    const big = await draft();
+    const setId = big.split("/").at(-1) as string;
+    await execute(
+      api.db,
+      sql.fragment`
+      insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms, end_ms)
+      select gen_random_uuid(), ${client.tenantId}, ${datasetId}, ${setId}, ${audio[0] as string}, 'click', n / 3, n / 3 + 1
+      from generate_series(0, 4999) n`,
+    );
+    const answer = await client.get(`${big}/annotations`);
+    const ids = new Set(answer.body.map((item: { id: string }) => item.id));
+    expect([answer.body.length, ids.size]).toEqual([5_000, 5_000]);
+    expect((await client.get(big)).body.annotations).toEqual(answer.body);
+  });
+});
+
+describe("an annotation set", () => {
+  it("is numbered in its dataset, and numbers are not used again", async () => {
+    const first = (await client.post(sets())).body;
+    const second = (await client.post(sets())).body;
+    expect(second.version).toBe(first.version + 1);
+    await client.delete(`${sets()}/${first.id}`);
+    await client.delete(`${sets()}/${second.id}`);
+    expect((await client.post(sets())).body.version).toBe(second.version + 1);
+    expect((await client.get(`${sets()}/${first.id}`)).body.code).toBe("annotation_set_not_found");
+  });
+
+  it("made by many clients at once gets different numbers", async () => {
+    const made = await Promise.all(Array.from({ length: 10 }, () => client.post(sets())));
+    expect(new Set(made.map((answer) => answer.body.version)).size).toBe(10);
+  });
+
+  it("counts live while it is a draft and stores its statistics when it is published", async () => {
+    const set = await draft();
+    await client.post(`${set}/annotations/bulk`, {
+      annotations: [label(0, 100), label(50, 150), label(7, 7, { artifact_type: "hum" })],
+    });
+    const statistics = {
+      total_annotations: 3,
+      total_positive_duration_ms: 200,
+      annotations_by_type: { click: 2, hum: 1 },
+    };
+    expect((await client.get(set)).body).toMatchObject({
+      ...statistics,
+      status: "draft",
+      published_at: null,
+    });
+    const published = await client.post(`${set}/publish`);
+    expect(published.body).toMatchObject({ ...statistics, status: "published" });
+    expect(published.body.annotations).toBeUndefined();
+    expect((await client.get(set)).body).toMatchObject(published.body);
+    expect((await client.get(`${sets()}?status=published&page_size=1`)).body.items[0]).toEqual(
+      published.body,
+    );
+  });
+
+  it("may be published empty, but only once", async () => {
+    const set = await draft();
+    expect((await client.post(`${set}/publish`)).body).toMatchObject({
+      total_annotations: 0,
+      annotations_by_type: {},
+    });
+    expect((await client.post(`${set}/publish`)).body.code).toBe("annotation_set_published");
+  });
+
+  it("never changes after it was published, neither by the API nor below it", async () => {
+    const set = await draft();
+    const setId = set.split("/").at(-1) as string;
+    const created = await client.post(`${set}/annotations`, label(1, 2));
+    const path = created.headers.get("location") as string;
+    await client.post(`${set}/publish`);
+    const before = (await client.get(set)).text;
+    const attempts = [
+      await client.post(`${set}/annotations`, label(3, 4)),
+      await client.post(`${set}/annotations/bulk`, { annotations: [label(3, 4)] }),
+      await client.patch(path, { end_ms: 9 }),
+      await client.delete(path),
+      await client.delete(set),
+    ];
+    for (const answer of attempts)
+      expect(answer).toMatchObject({ status: 409, body: { code: "annotation_set_published" } });
+    const statements = [
+      sql.fragment`update annotations set end_ms = 9 where annotation_set_id = ${setId}`,
+      sql.fragment`delete from annotations where annotation_set_id = ${setId}`,
+      sql.fragment`insert into annotations select gen_random_uuid(), tenant_id, dataset_id, annotation_set_id,
+        audio_file_id, artifact_type, 5, 6, 1, '{}', now() from annotations where annotation_set_id = ${setId}`,
+    ];
+    for (const statement of statements) await expect(execute(api.db, statement)).rejects.toThrow(/published/);
+    expect((await client.get(set)).text).toBe(before);
+    const labelled = await client.delete(`/api/v1/datasets/${datasetId}/audio/${audio[0]}`);
+    expect(labelled.body.code).toBe("audio_in_use");
+  });
+
+  it("published while others write to it is what its statistics say", async () => {
+    const set = await draft();
+    const writes = Array.from({ length: 20 }, (_, i) => client.post(`${set}/annotations`, label(i, i + 10)));
+    const [published] = await Promise.all([client.post(`${set}/publish`), ...writes]);
+    const now = (await client.get(set)).body;
+    expect(now.annotations.length).toBe(published.body.total_annotations);
+    expect(now.total_positive_duration_ms).toBe(now.annotations.length * 10);
+  });
+
+  it("begins with the annotations of another set when asked to", async () => {
+    const set = await draft();
+    await client.post(`${set}/annotations/bulk`, {
+      annotations: [label(1, 2), label(3, 4, { confidence: 0.5 })],
+    });
+    await client.post(`${set}/publish`);
+    const copy = (await client.post(sets(), { from_annotation_set_id: set.split("/").at(-1) })).body;
+    expect(copy).toMatchObject({ status: "draft", total_annotations: 2 });
+    const members = (list: { start_ms: number; confidence: number }[]) =>
+      list.map((a) => [a.start_ms, a.confidence]);
+    const annotations = (await client.get(`${sets()}/${copy.id}`)).body.annotations;
+    expect(members(annotations)).toEqual(members((await client.get(set)).body.annotations));
+  });
+
+  it("is exported as the label tool's document, times in seconds, one task for each file", async () => {
+    const set = await draft();
+    const labels = [
+      label(1_250, 1_310),
+      label(2_000, 2_000, { artifact_type: "hum" }),
+      label(0, 5, { audio_file_id: audio[1] }),
+    ];
+    const created = (await client.post(`${set}/annotations/bulk`, { annotations: labels })).body.items;
+    const document = (await client.get(`${set}/export/annotation-tool`)).body;
+    expect(
+      document.tasks.map((task: { data: { audio_file_id: string } }) => task.data.audio_file_id),
+    ).toEqual([audio[0], audio[1]]);
+    expect(document.tasks[0]).toMatchObject({
+      id: 1,
+      annotations: [
+        {
+          completed_by: 1,
+          was_cancelled: false,
+          ground_truth: false,
+          result: [
+            {
+              id: created[0].id,
+              from_name: "label",
+              to_name: "audio",
+              type: "labels",
+              value: { start: 1.25, end: 1.31, labels: ["click"] },
+            },
+            { id: created[1].id, value: { start: 2, end: 2, labels: ["hum"] } },
+          ],
+        },
+      ],
+    });
+    expect(document.tasks[0].data.audio).toContain(`/audio/${client.tenantId}/${audio[0]}?`);
+    const plain = (await client.get(`${set}/export/annotation-tool?flavor=import&audio=key`)).body;
+    expect(plain.tasks[0].annotations[0]).not.toHaveProperty("completed_by");
+    expect(plain.tasks[1].data.audio).toBe(audio[1]);
+  });
+});
+
+describe("deleting", () => {
+  it("audio that only drafts label takes those labels with it", async () => {
+    const set = await draft();
+    const file = await addReadyAudio(api.db, client.tenantId, datasetId);
+    await client.post(`${set}/annotations`, label(1, 2, { audio_file_id: file }));
+    expect((await client.delete(`/api/v1/datasets/${datasetId}/audio/${file}`)).status).toBe(204);
+    expect((await client.get(set)).body.annotations).toEqual([]);
+  });
+
+  it("a dataset takes published sets along, but waits for its jobs", async () => {
+    const dataset = await makeDataset(client);
+    const file = await addReadyAudio(api.db, client.tenantId, dataset, { durationMs: 400_000 });
+    const set = (await client.post(`/api/v1/datasets/${dataset}/annotation-sets`)).body.id;
+    const path = `/api/v1/datasets/${dataset}/annotation-sets/${set}`;
+    await client.post(`${path}/annotations`, {
+      audio_file_id: file,
+      artifact_type: "click",
+      start_ms: 1,
+      end_ms: 2,
+    });
+    await client.post(`${path}/publish`);
+    const body = { dataset_id: dataset, annotation_set_id: set, config: { artifact_types: ["click"] } };
+    const job = (await client.post("/api/v1/training-jobs", body)).body;
+    expect((await client.delete(`/api/v1/datasets/${dataset}`)).body.code).toBe("dataset_in_use");
+    await execute(api.db, sql.fragment`update training_jobs set status = 'cancelled' where id = ${job.id}`);
+    expect((await client.delete(`/api/v1/datasets/${dataset}`)).status).toBe(204);
+    expect((await client.get(path)).body.code).toBe("annotation_set_not_found");
+    expect((await client.get(`/api/v1/training-jobs/${job.id}`)).body.dataset_id).toBe(dataset);
+  });
+});
+
+describe("a dataset's artifact types", () => {
+  it("may grow, and lose only what nothing is labelled with", async () => {
+    const dataset = await makeDataset(client);
+    const file = await addReadyAudio(api.db, client.tenantId, dataset);
+    const set = (await client.post(`/api/v1/datasets/${dataset}/annotation-sets`)).body.id;
+    await client.post(`/api/v1/datasets/${dataset}/annotation-sets/${set}/annotations`, {
+      audio_file_id: file,
+      artifact_type: "click",
+      start_ms: 1,
+      end_ms: 2,
+    });
+    const path = `/api/v1/datasets/${dataset}`;
+    const types = (...names: string[]) => ({ artifact_types: names.map((name) => ({ name })) });
+    expect((await client.patch(path, types("hum"))).body.code).toBe("artifact_type_in_use");
+    expect((await client.patch(path, types("click", "pop"))).body.artifact_types).toMatchObject([
+      { name: "click" },
+      { name: "pop" },
+    ]);
+    expect((await client.patch(path, types("pop", "POP"))).body.detail).toMatchObject([
+      { loc: ["body", "artifact_types"], type: "value_error" },
+    ]);
+    expect((await client.patch(path, { description: null, name: "new" })).body).toMatchObject({
+      name: "new",
+      description: null,
+    });
+  });
+});

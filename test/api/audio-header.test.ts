@@ -1,0 +1,184 @@
+// The header parsers: files of real encoders, and files that lie.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { readAudioHeader } from "../../src/api/audio-header/read.ts";
+import type { AudioContainer } from "../../src/schemas/audio-file.ts";
+import { wav } from "../support/audio.ts";
+
+const fixture = (name: string) => readFileSync(join(import.meta.dirname, "fixtures", name));
+
+/** Like the object store: refuses a range that begins behind the end, and counts what is read. */
+async function parse(file: Buffer, container: AudioContainer) {
+  const reads: number[] = [];
+  const header = await readAudioHeader(
+    async (start, end) => {
+      if (start >= file.length || end < start) throw new Error("range not satisfiable");
+      reads.push(end - start + 1);
+      return file.subarray(start, end + 1);
+    },
+    file.length,
+    container,
+  );
+  return { header, reads };
+}
+
+describe("the header of a real encoder's file", () => {
+  it.each<[string, AudioContainer, object]>([
+    ["tone.flac", "flac", { codec: "flac", sampleRateHz: 16_000, channels: 1, durationMs: 1000 }],
+    ["tone-vorbis.ogg", "ogg", { codec: "vorbis", sampleRateHz: 44_100, channels: 2, durationMs: 1500 }],
+    ["tone-opus.ogg", "ogg", { codec: "opus", sampleRateHz: 48_000, channels: 1, durationMs: 1000 }],
+    ["tone-alaw.wav", "wav", { codec: "alaw", sampleRateHz: 8000, channels: 1, durationMs: 1000 }],
+    ["tone-extensible.wav", "wav", { codec: "pcm24", sampleRateHz: 8000, channels: 1, durationMs: 250 }],
+    ["tone-float.wav", "wav", { codec: "float32", sampleRateHz: 8000, channels: 1, durationMs: 250 }],
+  ])("%s says what is in it", async (name, container, facts) => {
+    expect((await parse(fixture(name), container)).header).toEqual(facts);
+  });
+
+  it.each([
+    ["tone-cbr.mp3", 16_000, 1, 1000],
+    ["tone-vbr.mp3", 22_050, 2, 1500],
+  ])("%s says it to within two frames", async (name, sampleRateHz, channels, durationMs) => {
+    const { header } = await parse(fixture(name), "mp3");
+    expect(header).toMatchObject({ codec: "mp3", sampleRateHz, channels });
+    expect("durationMs" in header && Math.abs((header.durationMs ?? 0) - durationMs)).toBeLessThan(110);
+  });
+});
+
+const problem = { problem: expect.any(String) };
+
+describe("a file that is not what it says", () => {
+  it.each<[string, Buffer, AudioContainer]>([
+    ["is empty", Buffer.alloc(0), "wav"],
+    ["is one byte", Buffer.from("R"), "wav"],
+    ["is text", Buffer.from("<html></html>".repeat(100)), "mp3"],
+    ["is a FLAC file called WAV", fixture("tone.flac"), "wav"],
+    ["is a WAV file called FLAC", wav(), "flac"],
+    ["is coded in ADPCM", fixture("tone-adpcm.wav"), "wav"],
+    ["is zeros behind its magic", Buffer.concat([Buffer.from("OggS"), Buffer.alloc(1000)]), "ogg"],
+    ["is an executable", Buffer.concat([Buffer.from("\x7fELF"), Buffer.alloc(1000)]), "wav"],
+  ])("%s", async (_, file, container) => {
+    expect((await parse(file, container)).header).toEqual(problem);
+  });
+});
+
+describe("a WAV file", () => {
+  const patched = (change: (file: Buffer) => void, file = wav({ durationMs: 1000 })) => {
+    change(file);
+    return file;
+  };
+
+  it("that was written to a pipe has the length of the file", async () => {
+    for (const size of [0, 0xffffffff]) {
+      const { header } = await parse(
+        patched((file) => file.writeUInt32LE(size, 40)),
+        "wav",
+      );
+      expect(header).toMatchObject({ durationMs: 1000 });
+    }
+  });
+
+  it("may have other chunks before its sound, however long they are, and few reads pass them", async () => {
+    const base = wav({ durationMs: 1000 });
+    const list = Buffer.alloc(200_001 + 8 + 1);
+    list.write("LIST", 0, "latin1");
+    list.writeUInt32LE(200_001, 4);
+    const { header, reads } = await parse(
+      Buffer.concat([base.subarray(0, 36), list, base.subarray(36)]),
+      "wav",
+    );
+    expect(header).toMatchObject({ durationMs: 1000 });
+    expect(reads.length).toBeLessThanOrEqual(3);
+  });
+
+  it("with endless chunks is given up", async () => {
+    const chunks = Buffer.concat(
+      Array.from({ length: 500 }, () => Buffer.from("junk\x00\x00\x00\x00", "latin1")),
+    );
+    expect((await parse(Buffer.concat([wav().subarray(0, 12), chunks]), "wav")).header).toEqual(problem);
+  });
+
+  it.each<[string, (file: Buffer) => void]>([
+    ["no channels", (file) => file.writeUInt16LE(0, 22)],
+    ["9 channels", (file) => patchChannels(file, 9)],
+    ["4 kHz", (file) => file.writeUInt32LE(4000, 24)],
+    ["400 kHz", (file) => file.writeUInt32LE(400_000, 24)],
+    ["no rate", (file) => file.writeUInt32LE(0, 24)],
+    ["frames of another size", (file) => file.writeUInt16LE(3, 32)],
+    ["12 bits", (file) => file.writeUInt16LE(12, 34)],
+    ["a GSM format", (file) => file.writeUInt16LE(0x31, 20)],
+    ["no sound", (file) => file.write("LIST", 36, "latin1")],
+    ["a format that is cut off", (file) => file.writeUInt32LE(8, 16)],
+  ])("with %s is refused", async (_, change) => {
+    expect((await parse(patched(change), "wav")).header).toEqual(problem);
+  });
+
+  it("of more than 12 hours is refused by its header", async () => {
+    const file = patched((bytes) => {
+      bytes.writeUInt32LE(8000, 24);
+      bytes.writeUInt16LE(1, 32);
+      bytes.writeUInt16LE(8, 34);
+      bytes.writeUInt32LE(0xffffffff, 40);
+    });
+    const size = 8000 * 3600 * 12 + 10_000;
+    const read = async (start: number, end: number) => file.subarray(start, end + 1);
+    expect(await readAudioHeader(read, size, "wav")).toEqual({
+      problem: "The audio is longer than 12 hours",
+    });
+  });
+});
+
+function patchChannels(file: Buffer, channels: number): void {
+  file.writeUInt16LE(channels, 22);
+  file.writeUInt16LE(channels * 2, 32);
+}
+
+describe("other formats", () => {
+  it("a FLAC file that does not know its length has none yet", async () => {
+    const file = Buffer.from(fixture("tone.flac"));
+    file.writeUInt8(file.readUInt8(21) & 0xf0, 21);
+    file.writeUInt32BE(0, 22);
+    expect((await parse(file, "flac")).header).toMatchObject({ codec: "flac", durationMs: null });
+  });
+
+  it("an Ogg file whose end is cut off has the length of its last whole page or none", async () => {
+    const file = fixture("tone-vorbis.ogg");
+    const last = file.lastIndexOf("OggS");
+    const { header } = await parse(file.subarray(0, last + 5), "ogg");
+    expect(header).toMatchObject({ codec: "vorbis" });
+  });
+
+  it("an MP3 tag with a large picture costs one more read, and one that lies about its length is refused", async () => {
+    const sound = fixture("tone-cbr.mp3");
+    const tag = Buffer.alloc(10 + 300_000);
+    tag.write("ID3\x04\x00\x00", 0, "latin1");
+    for (const [i, shift] of [21, 14, 7, 0].entries()) tag.writeUInt8((300_000 >> shift) & 0x7f, 6 + i);
+    const { header, reads } = await parse(Buffer.concat([tag, sound]), "mp3");
+    expect(header).toMatchObject({ codec: "mp3", sampleRateHz: 16_000 });
+    expect(reads.length).toBeLessThanOrEqual(5);
+    tag.fill(0x7f, 6, 10);
+    expect((await parse(Buffer.concat([tag, sound]), "mp3")).header).toEqual(problem);
+  });
+
+  it("no random bytes behind a magic number make the parser throw or read much", async () => {
+    const magics: [string, AudioContainer][] = [
+      ["RIFF....WAVE", "wav"],
+      ["fLaC", "flac"],
+      ["OggS", "ogg"],
+      ["ID3", "mp3"],
+      ["\xff\xfb", "mp3"],
+    ];
+    let state = 12345;
+    const next = () => {
+      state = (Math.imul(state, 1103515245) + 12345) >>> 0;
+      return state >>> 16;
+    };
+    for (let round = 0; round < 400; round++) {
+      const [magic, container] = magics[round % magics.length] as [string, AudioContainer];
+      const file = Buffer.from(Array.from({ length: 64 + (next() % 3000) }, () => next() & 0xff));
+      file.write(magic, 0, "latin1");
+      const { reads } = await parse(file, container);
+      expect(reads.reduce((sum, size) => sum + size, 0)).toBeLessThan(300_000);
+    }
+  });
+});

@@ -1,0 +1,259 @@
+// What a request that is wrong is told, in which order, and in which words.
+import { connect } from "node:net";
+import { beforeAll, describe, expect, it } from "vitest";
+import { type Client, useApi } from "../support/api.ts";
+
+const api = useApi();
+let client: Client;
+beforeAll(async () => {
+  client = await api.tenant();
+});
+
+async function send(
+  method: string,
+  path: string,
+  options: {
+    key?: string;
+    type?: string;
+    body?: string | Uint8Array<ArrayBuffer>;
+    headers?: Record<string, string>;
+  } = {},
+) {
+  const response = await fetch(api.url + path, {
+    method,
+    headers: {
+      ...(options.key === undefined ? {} : { "X-API-Key": options.key }),
+      ...(options.type === undefined ? {} : { "Content-Type": options.type }),
+      ...options.headers,
+    },
+    body: options.body,
+  });
+  const text = await response.text();
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: text === "" ? undefined : JSON.parse(text),
+  };
+}
+const json = "application/json";
+const post = (body: string | Uint8Array<ArrayBuffer>, type = json) =>
+  send("POST", "/api/v1/datasets", { key: client.key, type, body });
+
+describe("the order of checks", () => {
+  it("is path, method, key, body, fields, resource", async () => {
+    expect((await send("POST", "/api/v1/nothing")).body).toEqual({
+      detail: "Not Found",
+      code: "route_not_found",
+    });
+    expect((await send("GET", "/api/v1/datasets/")).status).toBe(404);
+    expect((await send("GET", "/api/v1/Datasets")).status).toBe(404);
+    const method = await send("PUT", "/api/v1/datasets");
+    expect([method.status, method.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS, POST"]);
+    expect((await send("POST", "/api/v1/datasets", { type: "text/plain", body: "{" })).status).toBe(401);
+    expect((await post("{", "text/plain")).status).toBe(415);
+    expect((await post("{")).status).toBe(400);
+    expect((await post("{}")).status).toBe(422);
+    const unknown = await send("PATCH", "/api/v1/models/00000000-0000-4000-8000-000000000000", {
+      key: client.key,
+      type: json,
+      body: '{"name":""}',
+    });
+    expect(unknown.status).toBe(422);
+  });
+
+  it("answers OPTIONS without a key", async () => {
+    const answer = await send("OPTIONS", "/api/v1/datasets");
+    expect([answer.status, answer.headers.get("allow")]).toEqual([204, "GET, HEAD, OPTIONS, POST"]);
+  });
+
+  it("answers HEAD like GET without a body", async () => {
+    const answer = await send("HEAD", "/api/v1/datasets", { key: client.key });
+    expect([answer.status, answer.body]).toEqual([200, undefined]);
+  });
+});
+
+describe("a body", () => {
+  it.each<[string, string | Uint8Array<ArrayBuffer>, string, number]>([
+    ["that is no JSON", "{name:1}", json, 400],
+    ["that is cut off", '{"name":"x"', json, 400],
+    ["that is not UTF-8", new Uint8Array([0x22, 0xff, 0x22]), json, 400],
+    ["that nests without end", `${"[".repeat(5_000)}${"]".repeat(5_000)}`, json, 400],
+    ["of another type", "name=x", "application/x-www-form-urlencoded", 415],
+    ["in another character set", '{"name":"x"}', "application/json; charset=latin1", 415],
+    ["larger than a mebibyte", JSON.stringify({ name: "x".repeat(1024 * 1024) }), json, 413],
+    ["that is a list", "[]", json, 422],
+    ["that is null", "null", json, 422],
+  ])("%s is refused", async (_, body, type, status) => {
+    const answer = await post(body, type);
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get("x-request-id")).toMatch(/./);
+    if (status !== 422) expect(answer.body.detail).toEqual(expect.any(String));
+  });
+
+  it("with its character set named is taken", async () => {
+    expect((await post('{"name":"x"}', 'Application/JSON; charset="UTF-8"')).status).toBe(201);
+  });
+
+  it("sent in pieces without end is cut off at the limit", async () => {
+    const stream = new ReadableStream({
+      pull: (controller) => controller.enqueue(new Uint8Array(65_536).fill(0x20)),
+    });
+    const request = new Request(`${api.url}/api/v1/datasets`, {
+      method: "POST",
+      headers: { "X-API-Key": client.key, "Content-Type": json },
+      body: stream,
+      duplex: "half",
+    } as RequestInit);
+    // Node's client sees either the answer or the cut connection that follows it.
+    const status = await fetch(request).then(
+      (response) => response.status,
+      () => 413,
+    );
+    expect(status).toBe(413);
+    expect((await send("GET", "/healthz").catch(() => ({ status: 200 }))).status).toBe(200);
+  });
+
+  it("that is missing is said to be missing", async () => {
+    const answer = await send("POST", "/api/v1/datasets", { key: client.key });
+    expect(answer.body).toEqual({ detail: [{ loc: ["body"], msg: "Field required", type: "missing" }] });
+  });
+});
+
+describe("a validation error", () => {
+  it("has the words of pydantic and never repeats the input", async () => {
+    const secret = "s3cret".repeat(100);
+    const answer = await post(
+      JSON.stringify({
+        name: secret,
+        description: 5,
+        artifact_types: [{ name: "!" }, { description: "x" }, 7],
+      }),
+    );
+    expect(answer.body.detail).toEqual([
+      { loc: ["body", "name"], msg: "String should have at most 255 characters", type: "string_too_long" },
+      { loc: ["body", "description"], msg: "Input should be a valid string", type: "string_type" },
+      {
+        loc: ["body", "artifact_types", 0, "name"],
+        msg: "String should match pattern '^[A-Za-z0-9][A-Za-z0-9 _.-]{0,63}$'",
+        type: "string_pattern_mismatch",
+      },
+      { loc: ["body", "artifact_types", 1, "name"], msg: "Field required", type: "missing" },
+      { loc: ["body", "artifact_types", 2], msg: "Input should be a valid dictionary", type: "dict_type" },
+    ]);
+    expect(JSON.stringify(answer.body)).not.toContain("s3cret");
+  });
+
+  it.each<[string, unknown[], string, string]>([
+    ["datasets/1", ["path", "dataset_id"], "uuid_parsing", "Input should be a valid UUID"],
+    [
+      "datasets/%00",
+      ["path", "dataset_id"],
+      "value_error",
+      "Value error, text must not contain NUL characters or unpaired surrogates",
+    ],
+    [
+      "datasets?page=0",
+      ["query", "page"],
+      "greater_than_equal",
+      "Input should be greater than or equal to 1",
+    ],
+    [
+      "datasets?page_size=101",
+      ["query", "page_size"],
+      "less_than_equal",
+      "Input should be less than or equal to 100",
+    ],
+    [
+      "datasets?page=one",
+      ["query", "page"],
+      "int_parsing",
+      "Input should be a valid integer, unable to parse string as an integer",
+    ],
+    [
+      "datasets?page=",
+      ["query", "page"],
+      "int_parsing",
+      "Input should be a valid integer, unable to parse string as an integer",
+    ],
+    ["datasets?page=1.5", ["query", "page"], "int_type", "Input should be a valid integer"],
+    [
+      "datasets?page=99999999999999999999",
+      ["query", "page"],
+      "less_than_equal",
+      "Input should be less than or equal to 9007199254740991",
+    ],
+    [
+      "datasets?name=%00",
+      ["query", "name"],
+      "value_error",
+      "Value error, text must not contain NUL characters or unpaired surrogates",
+    ],
+  ])("of GET %s says where and what", async (path, loc, type, msg) => {
+    const answer = await send("GET", `/api/v1/${path}`, { key: client.key });
+    expect(answer.status).toBe(422);
+    expect(answer.body.detail[0]).toEqual({ loc, msg, type });
+  });
+});
+
+describe("request ids", () => {
+  it("are echoed when they are decent and made otherwise, on errors too", async () => {
+    const echoed = await send("GET", "/nowhere", { headers: { "X-Request-Id": "abc.DEF-123" } });
+    expect(echoed.headers.get("x-request-id")).toBe("abc.DEF-123");
+    for (const bad of ["short", "x".repeat(129), "has space in it"]) {
+      const made = await send("GET", "/nowhere", { headers: { "X-Request-Id": bad } });
+      expect(made.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+    }
+  });
+});
+
+describe("what is not HTTP", () => {
+  it.each<[string, string, string]>([
+    ["no request line", "hello\r\n\r\n", "400"],
+    ["a header without end", `GET / HTTP/1.1\r\nHost: x\r\nA: ${"a".repeat(20_000)}\r\n\r\n`, "431"],
+    ["two lengths", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", "400"],
+  ])("%s is answered with %s", async (_, text, status) => {
+    const { port } = new URL(api.url);
+    const answer = await new Promise<string>((resolve, reject) => {
+      let received = "";
+      const socket = connect(Number(port), "127.0.0.1", () => socket.write(text));
+      socket.on("data", (chunk) => {
+        received += chunk;
+      });
+      socket.on("close", () => resolve(received));
+      socket.on("error", reject);
+    });
+    expect(answer.split("\r\n")[0]).toContain(status);
+    expect(JSON.parse(answer.split("\r\n\r\n")[1] ?? "").detail).toEqual(expect.any(String));
+  });
+});
+
+describe("pages", () => {
+  it("carry their five members, newest first, with an exact total also beyond the end", async () => {
+    const other = await api.tenant();
+    const ids: string[] = [];
+    for (let i = 0; i < 5; i++)
+      ids.unshift((await other.post("/api/v1/datasets", { name: `n%${i}_` })).body.id);
+    const page = async (query: string) => (await other.get(`/api/v1/datasets?${query}`)).body;
+    const idsOf = (body: { items: { id: string }[] }) => body.items.map((item) => item.id);
+    const first = await page("page_size=2");
+    expect(first).toMatchObject({ total: 5, page: 1, page_size: 2, has_more: true });
+    const second = await page("page=2&page_size=2");
+    const third = await page("page=3&page_size=2");
+    expect(third).toMatchObject({ total: 5, has_more: false });
+    expect([first, second, third].flatMap(idsOf)).toEqual(ids);
+    expect(await page("page=4&page_size=2")).toEqual({
+      items: [],
+      total: 5,
+      page: 4,
+      page_size: 2,
+      has_more: false,
+    });
+    expect(await page("page=9007199254740991&page_size=100")).toMatchObject({ items: [], total: 5 });
+    expect((await page("")).page_size).toBe(20);
+    // Wildcards of LIKE are letters like any other.
+    expect((await page("name=%253_")).total).toBe(1);
+    expect((await page("name=%25")).total).toBe(5);
+    expect((await page("name=_")).total).toBe(5);
+    expect((await page("name=n_")).total).toBe(0);
+  });
+});

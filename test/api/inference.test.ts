@@ -1,0 +1,321 @@
+// Models and inference jobs: on dataset audio, on uploads of their own, and what they found.
+import { randomUUID } from "node:crypto";
+import { sql } from "slonik";
+import { beforeAll, describe, expect, it } from "vitest";
+import { type Client, execute, useApi } from "../support/api.ts";
+import { wav } from "../support/audio.ts";
+import { postForm } from "../support/upload.ts";
+import { addDetections, addModel, addReadyAudio, addTrainingJob, makeDataset } from "../support/world.ts";
+
+const api = useApi();
+let client: Client;
+let modelId: string;
+beforeAll(async () => {
+  client = await api.tenant();
+  modelId = await newModel();
+});
+
+async function newModel(): Promise<string> {
+  const job = await addTrainingJob(api.db, client.tenantId, randomUUID(), randomUUID());
+  return await addModel(api.db, client.tenantId, job);
+}
+const jobs = "/api/v1/inference-jobs";
+const wasSubmitted = async (id: string) => {
+  await api.settle();
+  return api.submitted.some((job) => job.kind === "inference" && job.id === id);
+};
+
+describe("a model", () => {
+  it("is read, renamed, switched off and on, archived and taken back", async () => {
+    const id = await newModel();
+    const path = `/api/v1/models/${id}`;
+    const model = (await client.get(path)).body;
+    expect(model).toMatchObject({
+      description: "",
+      is_active: true,
+      archived_at: null,
+      artifact_types: ["click", "hum"],
+    });
+    expect((await client.patch(path, {})).body).toEqual(model);
+    expect(
+      (await client.patch(path, { name: "best", description: "d", tenant_id: randomUUID() })).body,
+    ).toEqual({
+      ...model,
+      name: "best",
+      description: "d",
+    });
+    const nulls = await client.patch(path, { name: null, description: null, is_active: null });
+    expect(nulls.body.detail.map((item: { type: string }) => item.type)).toEqual([
+      "string_type",
+      "string_type",
+      "bool_type",
+    ]);
+    expect((await client.patch(path, { name: "" })).body.detail[0].type).toBe("string_too_short");
+
+    const archived = (await client.post(`${path}/archive`)).body;
+    expect(archived).toMatchObject({ is_active: false });
+    expect(archived.archived_at).not.toBeNull();
+    expect((await client.post(`${path}/archive`)).body).toEqual(archived);
+    expect((await client.patch(path, { is_active: true })).body.code).toBe("model_archived");
+    expect((await client.patch(path, { name: "old" })).body.name).toBe("old");
+    expect((await client.post(jobs, { model_id: id })).body.code).toBe("model_inactive");
+    expect((await client.post(`${path}/unarchive`)).body).toMatchObject({
+      archived_at: null,
+      is_active: false,
+    });
+    expect((await client.patch(path, { is_active: true })).body.is_active).toBe(true);
+  });
+
+  it("is left out of lists while it is archived, unless asked for", async () => {
+    const other = await api.tenant();
+    const make = async () =>
+      await addModel(
+        api.db,
+        other.tenantId,
+        await addTrainingJob(api.db, other.tenantId, randomUUID(), randomUUID()),
+      );
+    const [kept, archived] = [await make(), await make()];
+    await other.post(`/api/v1/models/${archived}/archive`);
+    const list = async (query: string) =>
+      (await other.get(`/api/v1/models?${query}`)).body.items.map((model: { id: string }) => model.id);
+    expect(await list("")).toEqual([kept]);
+    expect(await list("archived=true")).toEqual([archived]);
+    expect(await list("archived=all")).toEqual([archived, kept]);
+    expect(await list("archived=all&is_active=false")).toEqual([archived]);
+    expect((await other.get("/api/v1/models?is_active=maybe")).body.detail).toMatchObject([
+      { type: "bool_parsing" },
+    ]);
+  });
+
+  it("is downloaded by a signed URL", async () => {
+    const { object_store_key, model_size_bytes } = (await client.get(`/api/v1/models/${modelId}`)).body;
+    await api.storage.write(object_store_key, "onnx");
+    const download = (await client.get(`/api/v1/models/${modelId}/download`)).body;
+    expect(download).toMatchObject({ method: "GET", size_bytes: model_size_bytes });
+    const answer = await fetch(download.url);
+    expect(await answer.text()).toBe("onnx");
+    expect(answer.headers.get("content-disposition")).toContain('filename="takes v1.onnx"');
+  });
+});
+
+describe("an inference job on dataset audio", () => {
+  it("is started at once, with each file once and the effective configuration", async () => {
+    const dataset = await makeDataset(client);
+    const files = [
+      await addReadyAudio(api.db, client.tenantId, dataset),
+      await addReadyAudio(api.db, client.tenantId, dataset),
+    ];
+    const answer = await client.post(jobs, {
+      model_id: modelId,
+      audio_file_ids: [...files, files[0], files[1]?.toUpperCase()],
+      config: { threshold: 0.7, treshold: 0.1 },
+    });
+    expect(answer.body).toMatchObject({
+      status: "pending",
+      total_files: 2,
+      processed_files: 0,
+      total_detections: 0,
+      config: {
+        threshold: 0.7,
+        thresholds: {},
+        artifact_types: null,
+        min_duration_ms: null,
+        merge_gap_ms: null,
+      },
+    });
+    expect(answer.body.config).not.toHaveProperty("treshold");
+    expect(await wasSubmitted(answer.body.id)).toBe(true);
+    const list = (await client.get(`${jobs}/${answer.body.id}/files`)).body;
+    expect(list.items.map((file: { audio_file_id: string }) => file.audio_file_id).sort()).toEqual(
+      [...files].sort(),
+    );
+    expect(list.items[0]).toMatchObject({ status: "queued", filename: "take.wav" });
+    const row = await api.db.one(sql.unsafe`
+      select f.shard, f.object_key, j.shard_count from inference_files f join inference_jobs j on j.id = f.inference_job_id
+      where f.audio_file_id = ${files[0] as string}`);
+    expect(row).toEqual({ shard: 0, object_key: `audio/${client.tenantId}/${files[0]}`, shard_count: 1 });
+  });
+
+  it("takes the ready files of a dataset and refuses one that has none", async () => {
+    const dataset = await makeDataset(client);
+    const body = { model_id: modelId, dataset_id: dataset };
+    await addReadyAudio(api.db, client.tenantId, dataset, { status: "processing" });
+    expect((await client.post(jobs, body)).body.code).toBe("no_files");
+    const processing = (await client.get(`/api/v1/datasets/${dataset}/audio`)).body.items[0].id;
+    expect((await client.post(jobs, { model_id: modelId, audio_file_ids: [processing] })).body.code).toBe(
+      "audio_not_ready",
+    );
+    await addReadyAudio(api.db, client.tenantId, dataset);
+    expect((await client.post(jobs, body)).body.total_files).toBe(1);
+  });
+
+  it("splits many files into shards of 200", async () => {
+    const dataset = await makeDataset(client);
+    await execute(
+      api.db,
+      sql.fragment`
+      insert into audio_files (id, tenant_id, dataset_id, filename, content_type, size_bytes, status, upload_expires_at)
+      select gen_random_uuid(), ${client.tenantId}, ${dataset}, 'x', 'audio/wav', 1, 'ready', now()
+      from generate_series(1, 401)`,
+    );
+    const job = (await client.post(jobs, { model_id: modelId, dataset_id: dataset })).body;
+    expect(job.total_files).toBe(401);
+    const shards = await api.db.any(sql.unsafe`
+      select shard, count(*) as files from inference_files where inference_job_id = ${job.id} group by shard order by shard`);
+    expect(shards).toEqual([
+      { shard: 0, files: 200 },
+      { shard: 1, files: 200 },
+      { shard: 2, files: 1 },
+    ]);
+  });
+
+  it("refuses types that the model does not find, and two sources at once", async () => {
+    const config = { artifact_types: ["click", "pop"], thresholds: { pop: 0.5 } };
+    const types = await client.post(jobs, { model_id: modelId, config });
+    expect(types.body.detail.map((item: { loc: unknown[] }) => item.loc)).toEqual([
+      ["body", "config", "artifact_types", 1],
+      ["body", "config", "thresholds", "pop"],
+    ]);
+    const both = await client.post(jobs, {
+      model_id: modelId,
+      dataset_id: randomUUID(),
+      audio_file_ids: [randomUUID()],
+    });
+    expect(both.body.detail).toMatchObject([{ loc: ["body", "dataset_id"], type: "value_error" }]);
+  });
+});
+
+describe("an inference job on uploads", () => {
+  async function upload(job: string, bytes: Buffer): Promise<string> {
+    const answer = await client.post(`${jobs}/${job}/files/upload-url`, {
+      filename: "new.wav",
+      content_type: "audio/wav",
+      size_bytes: bytes.length,
+    });
+    const path = `${jobs}/${job}/files/${answer.body.inference_file_id}`;
+    expect(answer.headers.get("location")).toBe(path);
+    expect(await postForm(answer.body.upload, bytes)).toBe(201);
+    return path;
+  }
+
+  it("waits for its files and its start, and leaves behind what was not confirmed", async () => {
+    const job = (await client.post(jobs, { model_id: modelId })).body.id;
+    expect(await wasSubmitted(job)).toBe(false);
+    expect((await client.post(`${jobs}/${job}/start`)).body.code).toBe("no_files");
+    const confirmed = await upload(job, wav({ durationMs: 800 }));
+    const late = await upload(job, wav({ durationMs: 900 }));
+    const file = await client.post(`${confirmed}/confirm`);
+    expect(file.body).toMatchObject({ status: "queued", duration_ms: 800, audio_file_id: null });
+    expect((await client.post(`${confirmed}/confirm`)).body).toEqual(file.body);
+    expect((await client.get(`${jobs}/${job}`)).body.total_files).toBe(1);
+
+    const started = await client.post(`${jobs}/${job}/start`);
+    expect(started.body).toMatchObject({ status: "pending", total_files: 1 });
+    expect(await wasSubmitted(job)).toBe(true);
+    expect((await client.post(`${jobs}/${job}/start`)).body).toEqual(started.body);
+    expect((await client.get(late)).body.status).toBe("cancelled");
+    const more = await client.post(`${jobs}/${job}/files/upload-url`, {
+      filename: "x",
+      content_type: "audio/wav",
+      size_bytes: 9,
+    });
+    expect(more.body.code).toBe("job_started");
+    const bytes = await api.storage.head(`inference/${client.tenantId}/${file.body.id}`);
+    expect(bytes.sizeBytes).toBe(file.body.size_bytes);
+  });
+
+  it("confirmed while the job is being started is in it or told so", async () => {
+    const job = (await client.post(jobs, { model_id: modelId })).body.id;
+    const first = await upload(job, wav());
+    await client.post(`${first}/confirm`);
+    const second = await upload(job, wav());
+    const [start, confirm] = await Promise.all([
+      client.post(`${jobs}/${job}/start`),
+      client.post(`${second}/confirm`),
+    ]);
+    const { status, total_files } = {
+      ...(await client.get(second)).body,
+      ...start.body,
+      status: (await client.get(second)).body.status,
+    };
+    if (confirm.status === 200 && status === "queued") expect(total_files).toBe(2);
+    else expect([total_files, status]).toEqual([1, "cancelled"]);
+  });
+
+  it("cancelled before its start is over at once", async () => {
+    const job = (await client.post(jobs, { model_id: modelId })).body.id;
+    const file = await upload(job, wav());
+    await client.post(`${file}/confirm`);
+    const cancelled = (await client.post(`${jobs}/${job}/cancel`)).body;
+    expect(cancelled.status).toBe("cancelled");
+    expect(cancelled.completed_at).not.toBeNull();
+    expect((await client.get(file)).body.status).toBe("cancelled");
+    expect((await client.post(`${jobs}/${job}/start`)).body.code).toBe("job_finished");
+    expect(await wasSubmitted(job)).toBe(false);
+  });
+
+  it("cancelled after its start is asked to end", async () => {
+    const job = (await client.post(jobs, { model_id: modelId })).body.id;
+    await client.post(`${await upload(job, wav())}/confirm`);
+    await client.post(`${jobs}/${job}/start`);
+    expect((await client.post(`${jobs}/${job}/cancel`)).body).toMatchObject({
+      status: "cancelling",
+      completed_at: null,
+    });
+  });
+});
+
+describe("detections", () => {
+  it("are listed for a job and for a file, with filters, also while the job runs", async () => {
+    const dataset = await makeDataset(client);
+    await addReadyAudio(api.db, client.tenantId, dataset);
+    await addReadyAudio(api.db, client.tenantId, dataset);
+    const job = (await client.post(jobs, { model_id: modelId, dataset_id: dataset })).body.id;
+    const files = (await client.get(`${jobs}/${job}/files`)).body.items.map(
+      (file: { id: string }) => file.id,
+    );
+    for (const file of files) await addDetections(api.db, client.tenantId, job, file, 30);
+    const list = async (path: string) => (await client.get(`${jobs}/${job}/${path}`)).body;
+    expect(await list("detections?page_size=25&page=3")).toMatchObject({
+      total: 60,
+      has_more: false,
+      page: 3,
+    });
+    const one = await list(`files/${files[0]}/detections?page_size=100`);
+    expect(one.items.map((item: { start_ms: number }) => item.start_ms)).toEqual(
+      Array.from({ length: 30 }, (_, i) => i * 100),
+    );
+    expect(new Set(one.items.map((item: { inference_file_id: string }) => item.inference_file_id))).toEqual(
+      new Set([files[0]]),
+    );
+    expect((await list("detections?artifact_type=hum&min_confidence=0.52")).total).toBe(10);
+    expect((await list(`detections?inference_file_id=${files[1]}`)).total).toBe(30);
+  });
+});
+
+describe("a waveform", () => {
+  it("is what the worker measured, or less detailed when asked to, and not there before", async () => {
+    const dataset = await makeDataset(client);
+    const key = `peaks/${client.tenantId}/x.json`;
+    const peaks = {
+      version: 2,
+      channels: 1,
+      sample_rate: 16_000,
+      samples_per_pixel: 256,
+      bits: 8,
+      length: 3,
+    };
+    await api.storage.write(key, JSON.stringify({ ...peaks, data: [-1, 2, -3, 4, -128, 127] }));
+    const file = await addReadyAudio(api.db, client.tenantId, dataset, { peaksKey: key });
+    const path = `/api/v1/datasets/${dataset}/audio/${file}/waveform`;
+    expect((await client.get(path)).body.data).toEqual([-1, 2, -3, 4, -128, 127]);
+    expect((await client.get(`${path}?samples_per_pixel=512`)).body).toMatchObject({
+      samples_per_pixel: 512,
+      length: 2,
+      data: [-3, 4, -128, 127],
+    });
+    const other = await addReadyAudio(api.db, client.tenantId, dataset);
+    const early = await client.get(`/api/v1/datasets/${dataset}/audio/${other}/waveform`);
+    expect(early.body.code).toBe("audio_not_ready");
+  });
+});

@@ -1,0 +1,117 @@
+// One of every resource of a tenant. What only the operator makes (embeddings, models, results) is written to the
+// database directly. Called by the tests of the API.
+import { randomUUID } from "node:crypto";
+import { sql } from "slonik";
+import { z } from "zod";
+import type { DatabasePool } from "../../src/db/pool.ts";
+import type { Client } from "./api.ts";
+
+const nothing = z.object({});
+
+export interface World {
+  readonly datasetId: string;
+  readonly audioFileId: string;
+  readonly annotationSetId: string;
+  readonly annotationId: string;
+  readonly trainingJobId: string;
+  readonly modelId: string;
+  readonly inferenceJobId: string;
+  readonly inferenceFileId: string;
+  readonly keyId: string;
+}
+
+/** A dataset with 6 minutes of embedded audio, a draft with one annotation, and what a training leads to. */
+export async function makeWorld(client: Client, db: DatabasePool): Promise<World> {
+  const datasetId = await makeDataset(client);
+  const audioFileId = await addReadyAudio(db, client.tenantId, datasetId, { durationMs: 360_000 });
+  const sets = `/api/v1/datasets/${datasetId}/annotation-sets`;
+  const annotationSetId: string = (await client.post(sets)).body.id;
+  const annotation = { audio_file_id: audioFileId, artifact_type: "click", start_ms: 10, end_ms: 20 };
+  const annotationId = (await client.post(`${sets}/${annotationSetId}/annotations`, annotation)).body.id;
+  const trainingJobId = await addTrainingJob(db, client.tenantId, datasetId, annotationSetId);
+  const modelId = await addModel(db, client.tenantId, trainingJobId);
+  const job = await client.post("/api/v1/inference-jobs", { model_id: modelId });
+  const file = await client.post(`/api/v1/inference-jobs/${job.body.id}/files/upload-url`, {
+    filename: "x.wav",
+    content_type: "audio/wav",
+    size_bytes: 100,
+  });
+  const key = await client.post("/api/v1/auth/api-keys", { name: "second" });
+  return {
+    datasetId,
+    audioFileId,
+    annotationSetId,
+    annotationId,
+    trainingJobId,
+    modelId,
+    inferenceJobId: job.body.id,
+    inferenceFileId: file.body.inference_file_id,
+    keyId: key.body.id,
+  };
+}
+
+export async function makeDataset(client: Client, types = ["click", "hum"]): Promise<string> {
+  const body = { name: "takes", artifact_types: types.map((name) => ({ name })) };
+  return (await client.post("/api/v1/datasets", body)).body.id;
+}
+
+/** A file as the operator leaves it after its embedding. */
+export async function addReadyAudio(
+  db: DatabasePool,
+  tenantId: string,
+  datasetId: string,
+  options: { durationMs?: number; status?: string; embeddingStatus?: string; peaksKey?: string } = {},
+): Promise<string> {
+  const id = randomUUID();
+  const { durationMs = 60_000, status = "ready", embeddingStatus = "completed", peaksKey = null } = options;
+  await db.query(sql.type(nothing)`
+    insert into audio_files (id, tenant_id, dataset_id, filename, content_type, size_bytes, checksum_sha256, status,
+      duration_ms, sample_rate_hz, channels, codec, embedding_status, embedding_model, embedding_spec_hash,
+      embedding_key, embedding_sha256, embedding_size_bytes, peaks_key, embedded_at, uploaded_at, upload_expires_at)
+    values (${id}, ${tenantId}, ${datasetId}, 'take.wav', 'audio/wav', 1000, ${"a".repeat(64)}, ${status},
+      ${durationMs}, 16000, 1, 'pcm16', ${embeddingStatus}, 'dsp-mr1', 'hash', ${`embeddings/${id}`},
+      ${"b".repeat(64)}, 1000, ${peaksKey}, now(), now(), now() + interval '1 day')`);
+  return id;
+}
+
+export async function addTrainingJob(
+  db: DatabasePool,
+  tenantId: string,
+  datasetId: string,
+  annotationSetId: string,
+  status = "completed",
+): Promise<string> {
+  const id = randomUUID();
+  await db.query(sql.type(nothing)`
+    insert into training_jobs (id, tenant_id, dataset_id, annotation_set_id, dataset_name, annotation_set_version,
+      config, status, progress_percent)
+    values (${id}, ${tenantId}, ${datasetId}, ${annotationSetId}, 'takes', 1, '{}', ${status},
+      ${status === "completed" ? 100 : 0})`);
+  return id;
+}
+
+export async function addModel(db: DatabasePool, tenantId: string, trainingJobId: string): Promise<string> {
+  const id = randomUUID();
+  await db.query(sql.type(nothing)`
+    insert into models (id, tenant_id, training_job_id, name, artifact_types, object_store_key, model_size_bytes,
+      checksum_sha256, card_key, card_sha256, card_size_bytes, architecture, eval_metrics)
+    values (${id}, ${tenantId}, ${trainingJobId}, 'takes v1', ${sql.array(["click", "hum"], "text")},
+      ${`models/${tenantId}/${trainingJobId}/run/model.onnx`}, 1234, ${"c".repeat(64)}, 'card', ${"d".repeat(64)}, 10,
+      '{"family":"tcn"}', '{"f1":0.9}')`);
+  return id;
+}
+
+export async function addDetections(
+  db: DatabasePool,
+  tenantId: string,
+  jobId: string,
+  fileId: string,
+  count: number,
+): Promise<void> {
+  await db.query(sql.type(nothing)`
+    insert into detections (id, tenant_id, inference_job_id, inference_file_id, ordinal, artifact_type, start_ms, end_ms,
+      confidence)
+    select gen_random_uuid(), ${tenantId}, ${jobId}, ${fileId}, n, case when n % 2 = 0 then 'click' else 'hum' end,
+      n * 100, n * 100 + 50, 0.5 + n * 0.001
+    from generate_series(0, ${count - 1}::int) n`);
+}
