@@ -241,7 +241,7 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
   async function forget(name: string): Promise<Outcome> {
     const id = rowIdOf(name);
     const row = id === undefined ? null : await maybeOneJob(db, adapter.kind, id);
-    const isWaiting = row !== null && row.submitted && !hasRowEnded(row);
+    const isWaiting = row?.submitted === true && !hasRowEnded(row);
     const owned = deps.jobs
       .by("resource", name)
       .filter(({ metadata }) => metadata.deletionTimestamp === undefined);

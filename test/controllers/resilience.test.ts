@@ -319,23 +319,3 @@ describe("results that are delivered again", () => {
     expect(counts).toEqual({ processed_files: 2, failed_files: 1, total_detections: 1 });
   });
 });
-
-// Last: it takes the API server away.
-describe("while the API server is away", () => {
-  it("a new row waits, and runs once it is back", async () => {
-    await operator.leading;
-    await cluster.plane.stopApiServer();
-    const id = await insertTrainingJob(database.pool, tenant);
-    await poll("a try in vain", () =>
-      database.pool.maybeOneFirst(sql.type(z.object({ submit_error: z.string() }))`
-        select submit_error from training_jobs where id = ${id} and submit_error is not null`),
-    );
-    expect((await training(id))?.status).toBe("pending");
-    await cluster.plane.startApiServer();
-    // This short lease is lost in such an outage, as the real one is in a longer one: the process would be restarted.
-    await operator.stop();
-    operator = await start();
-    await poll("the row to be queued", async () => (await training(id))?.status === "queued", 30_000);
-    expect(await names()).toEqual([`tj-${id}-1`]);
-  });
-});

@@ -1,0 +1,205 @@
+// The operator as the process that the chart runs: killed hard, told to end, and left without API server, Postgres or
+// object store while jobs run. Someone restarts it, as the kubelet does; no Job exists twice and no result is lost.
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sql } from "slonik";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { z } from "zod";
+import { maybeOneJob } from "../../src/db/job.ts";
+import { leases } from "../../src/kube/kinds.ts";
+import { freePorts } from "../../tools/process.ts";
+import { type TestNamespace, useCluster } from "../support/kube.ts";
+import { audience, endPod, jobsOf, podOf, put, startPod, Worker } from "../support/operator.ts";
+import { poll } from "../support/poll.ts";
+import { useDatabase } from "../support/postgres.ts";
+import { startProxy, type TestProxy } from "../support/proxy.ts";
+import { insertInferenceJob, insertModel, insertTenant, insertTrainingJob } from "../support/rows.ts";
+import { useStorage } from "../support/s3.ts";
+
+const cluster = useCluster();
+const database = useDatabase();
+const store = useStorage();
+const dir = mkdtempSync(join(tmpdir(), "plosive-operator-"));
+let space: TestNamespace;
+let postgres: TestProxy;
+let s3: TestProxy;
+let runsPort = 0;
+let child: ChildProcess | undefined;
+let starts = 0;
+/** Whether the kubelet of this test restarts a container that has ended. */
+let restarts = false;
+
+beforeAll(async () => {
+  [postgres, s3] = await Promise.all([
+    startProxy(database.url),
+    startProxy(store.config.PLOSIVE_S3_ENDPOINT),
+  ]);
+  const pod = { image: "registry.test/worker:1" };
+  writeFileSync(
+    join(dir, "profiles.json"),
+    JSON.stringify({ default: { embed: pod, train: pod, detect: pod } }),
+  );
+  runsPort = (await freePorts(1))[0]!;
+});
+afterAll(async () => {
+  await Promise.all([postgres?.stop(), s3?.stop()]);
+  rmSync(dir, { recursive: true, force: true });
+});
+beforeEach(async () => {
+  space = await cluster.namespace();
+  restarts = true;
+  start();
+});
+afterEach(async () => {
+  restarts = false;
+  await end("SIGKILL");
+  await database.pool.query(sql.type(z.object({}))`delete from inference_jobs`);
+  await database.pool.query(sql.type(z.object({}))`delete from models`);
+  await database.pool.query(sql.type(z.object({}))`delete from training_jobs`);
+});
+
+function start(): void {
+  starts++;
+  writeFileSync(join(dir, "operator.log"), "");
+  const started = spawn(process.execPath, ["controllers/main.ts"], {
+    stdio: ["ignore", "pipe", "inherit"],
+    env: {
+      PATH: process.env.PATH,
+      PLOSIVE_DATABASE_URL: postgres.url,
+      PLOSIVE_DATABASE_POOL: "6",
+      PLOSIVE_S3_ENDPOINT: s3.url,
+      PLOSIVE_S3_BUCKET: store.config.PLOSIVE_S3_BUCKET,
+      PLOSIVE_S3_ACCESS_KEY_ID: store.config.PLOSIVE_S3_ACCESS_KEY_ID,
+      PLOSIVE_S3_SECRET_ACCESS_KEY: store.config.PLOSIVE_S3_SECRET_ACCESS_KEY,
+      PLOSIVE_NAMESPACE: space.name,
+      PLOSIVE_KUBECONFIG: space.operatorKubeconfig,
+      PLOSIVE_METRICS_PORT: "0",
+      PLOSIVE_HEALTH_PORT: "0",
+      PLOSIVE_RUNS_PORT: String(runsPort),
+      PLOSIVE_RUNS_TLS_CERT_FILE: cluster.tls.certFile,
+      PLOSIVE_RUNS_TLS_KEY_FILE: cluster.tls.keyFile,
+      PLOSIVE_RUNS_URL: "https://operator.test:8443",
+      PLOSIVE_RUNS_CA_CONFIGMAP: "plosive-runs-ca",
+      PLOSIVE_RUNS_AUDIENCE: audience,
+      PLOSIVE_PROFILES_FILE: join(dir, "profiles.json"),
+    },
+  });
+  child = started;
+  let log = "";
+  started.stdout.on("data", (chunk: Buffer) => {
+    log += chunk;
+    writeFileSync(join(dir, "operator.log"), log);
+  });
+  started.once("exit", () => {
+    if (restarts && child === started) start();
+  });
+}
+
+/** The exit code, once the process has ended. */
+async function end(signal: NodeJS.Signals): Promise<number | null> {
+  const ending = child;
+  if (ending === undefined || ending.exitCode !== null || ending.signalCode !== null) return null;
+  const code = new Promise<number | null>((resolve) => ending.once("exit", resolve));
+  ending.kill(signal);
+  return code;
+}
+
+const logged = (text: string) => readFileSync(join(dir, "operator.log"), "utf8").includes(text);
+const names = async () => (await jobsOf(cluster.admin, space.name)).map(({ metadata }) => metadata.name);
+
+async function inferenceInFlight() {
+  const tenant = await insertTenant(database.pool);
+  const { id, files } = await insertInferenceJob(
+    database.pool,
+    tenant,
+    await insertModel(database.pool, tenant),
+    1,
+  );
+  const run = `ij-${id}-1`;
+  const pod = await podOf(cluster.admin, space.name, run);
+  await startPod(cluster.admin, pod);
+  const work = await new Worker(cluster, () => ({ runsPort }), pod).work();
+  const detections = [{ artifact_type: "click", start_ms: 1, end_ms: 2, confidence: 0.5 }];
+  const facts = {
+    duration_ms: 1000,
+    sample_rate_hz: 8000,
+    channels: 1,
+    sha256: "a".repeat(64),
+    size_bytes: 10,
+  };
+  const items = [{ id: files[0], status: "completed", ...facts, detections }];
+  return {
+    id,
+    run,
+    leaveResult: () => put(work.result, JSON.stringify({ version: 1, kind: "detect", run, shard: 0, items })),
+    exit: () => endPod(cluster.admin, pod, 0),
+    ended: async () => (await maybeOneJob(database.pool, "inference", id))?.status === "completed",
+  };
+}
+
+async function expectOnce(id: string, run: string): Promise<void> {
+  expect(await names()).toEqual([run]);
+  const detections = await database.pool.oneFirst(sql.type(z.object({ count: z.int() }))`
+    select count(*)::int as count from detections where inference_job_id = ${id}`);
+  expect(detections).toBe(1);
+}
+
+it("killed hard while a job runs, it takes the result in once after its restart", async () => {
+  const job = await inferenceInFlight();
+  await end("SIGKILL");
+  await job.leaveResult();
+  await job.exit();
+  // The lease of the dead process has to expire first: 15 s.
+  await poll("the row to be completed", job.ended, 40_000);
+  await expectOnce(job.id, job.run);
+});
+
+it("told to end, it gives its lease back and exits with 0", async () => {
+  await poll("the lead", () => logged("this replica leads"));
+  restarts = false;
+  expect(await end("SIGTERM")).toBe(0);
+  const lease = await cluster.admin.get(leases, { namespace: space.name, name: "plosive-operator" });
+  expect(lease.spec?.holderIdentity ?? "").toBe("");
+});
+
+it("without Postgres and object store it neither ends nor loses a result", async () => {
+  const job = await inferenceInFlight();
+  const before = starts;
+  await job.leaveResult();
+  s3.cut();
+  await job.exit();
+  await poll("a try in vain to read the result", () => logged("reconcile failed and is tried again"));
+  postgres.cut();
+  await poll("a try in vain to reach Postgres", () => logged("a sweep failed; trying again"));
+  expect(await job.ended()).toBe(false);
+  s3.heal();
+  postgres.heal();
+  await poll("the row to be completed", job.ended, 45_000);
+  expect(starts).toBe(before);
+  await expectOnce(job.id, job.run);
+});
+
+// Last: it takes the API server away.
+it("without API server a new row waits, and runs once it is back, also when the lease was lost meanwhile", async () => {
+  await poll("the lead", () => logged("this replica leads"));
+  const before = starts;
+  await cluster.plane.stopApiServer();
+  const tenant = await insertTenant(database.pool);
+  const id = await insertTrainingJob(database.pool, tenant);
+  await poll("a try in vain", () =>
+    database.pool.maybeOneFirst(sql.type(z.object({ submit_error: z.string() }))`
+      select submit_error from training_jobs where id = ${id} and submit_error is not null`),
+  );
+  await poll("the end of the process that lost its lease", () => starts > before);
+  await cluster.plane.startApiServer();
+  await poll(
+    "the row to be queued",
+    async () => (await maybeOneJob(database.pool, "training", id))?.status === "queued",
+    45_000,
+  );
+  expect(await names()).toEqual([`tj-${id}-1`]);
+  // One restart for the lost lease; waiting for the API server is no reason for another.
+  expect(starts).toBe(before + 1);
+});
