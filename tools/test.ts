@@ -75,11 +75,14 @@ async function runSuite(suite: Suite): Promise<Outcome> {
 }
 
 /** Runs in a process group of its own, which is ended as a whole: at the limit, at a signal, and after it is over. */
-function run({ argv: [command = "", ...args], env }: Command, limitMs: number): Promise<number | null> {
+function run(
+  { argv: [command = "", ...args], env, quiet = false }: Command,
+  limitMs: number,
+): Promise<number | null> {
   return new Promise((resolve) => {
     const child = spawn(command, args, {
       cwd: repoDir,
-      stdio: ["ignore", "inherit", "inherit"],
+      stdio: ["ignore", quiet ? "ignore" : "inherit", "inherit"],
       env: { ...process.env, ...env },
       detached: true,
     });
