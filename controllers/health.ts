@@ -2,6 +2,7 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Registry } from "prom-client";
+import { serveMetrics } from "../src/metrics.ts";
 
 export type SideServers = { healthPort: number; metricsPort: number; stop(): Promise<void> };
 
@@ -19,18 +20,12 @@ export async function startSideServers(options: {
     response.writeHead(!known ? 404 : ready ? 200 : 503, { "content-type": "text/plain" });
     response.end(!known ? "not found\n" : ready ? "ok\n" : "not ready\n");
   });
-  const metrics = await listen(options.metricsPort, (request, response) => {
-    if (request.url !== "/metrics") return void response.writeHead(404).end();
-    registry.metrics().then(
-      (text) => response.writeHead(200, { "content-type": registry.contentType }).end(text),
-      () => response.writeHead(500).end(),
-    );
-  });
+  const metrics = await serveMetrics(registry, options.metricsPort);
   return {
     healthPort: health.port,
     metricsPort: metrics.port,
     async stop() {
-      await Promise.all([close(health.server), close(metrics.server)]);
+      await Promise.all([close(health.server), metrics.stop()]);
     },
   };
 }

@@ -2,13 +2,13 @@
 // operator Deployment and by tools.
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { Registry } from "prom-client";
 import { operatorConfig } from "../src/config.ts";
 import type { Database } from "../src/db/job.ts";
 import { isMigrated } from "../src/db/migrate.ts";
 import { makeDatabase } from "../src/db/pool.ts";
 import { makeKube } from "../src/kube/client.ts";
 import { makeLog } from "../src/log.ts";
+import { makeRegistry } from "../src/metrics.ts";
 import { profiles as profilesSchema } from "../src/schemas/profile.ts";
 import { makeStorage } from "../src/storage/storage.ts";
 import { startOperator } from "./operator.ts";
@@ -19,13 +19,14 @@ const log = makeLog("operator", config.PLOSIVE_LOG_LEVEL);
 const profiles = profilesSchema.parse(JSON.parse(readFileSync(config.PLOSIVE_PROFILES_FILE, "utf8")));
 const ending = new AbortController();
 for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => ending.abort());
+process.on("unhandledRejection", (err) => log.error({ err }, "a promise was rejected and nobody looked"));
 
 const db = await connectedDatabase();
 if (db !== undefined) {
   const kube = makeKube({ kubeconfig: config.PLOSIVE_KUBECONFIG });
   const storage = makeStorage(config);
   const identity = `${config.PLOSIVE_POD_NAME}_${randomBytes(4).toString("hex")}`;
-  const registry = new Registry();
+  const registry = makeRegistry();
   const operator = await startOperator({
     config,
     profiles,

@@ -13,7 +13,7 @@ import {
   markCancelSubmitted,
   oneOutboxLag,
 } from "../src/db/outbox.ts";
-import { manyReportingRuns } from "../src/db/run.ts";
+import { dropOldProgress, manyReportingRuns } from "../src/db/run.ts";
 import type { Kube } from "../src/kube/client.ts";
 import { isNotFound, isUnreachable } from "../src/kube/errors.ts";
 import type { Log } from "../src/log.ts";
@@ -127,6 +127,7 @@ export function startSweep(options: SweepOptions): { stop(): Promise<void> } {
   };
 
   const drift = async () => {
+    await dropOldProgress(db);
     for (const { kind, id } of await manyOpenSubmitted(db)) {
       const name = resourceName(kind, id);
       if (caches.resources[kind].get(name) === undefined) options.enqueue(kind, name);

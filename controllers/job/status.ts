@@ -80,7 +80,7 @@ export function openStatus(facts: Facts, verdict: Verdict): JobStatus {
   return {
     ...old,
     observedGeneration: generation,
-    phase: phaseOf(facts, conditions, running),
+    phase: phaseOf(facts, conditions, running, created),
     ...(attempt === undefined ? {} : { attempt, runId: runName(cr.metadata.name, attempt) }),
     startTime: old.startTime ?? (running ? at : undefined),
     progress: { ...progress, percent: Math.max(progress.percent, before?.percent ?? 0) },
@@ -105,11 +105,16 @@ function attemptOf({ cr, child }: Facts): number | undefined {
   return named ?? cr.status?.attempt;
 }
 
-function phaseOf({ cr, child }: Facts, conditions: Condition[], running: boolean): JobPhase {
+function phaseOf(
+  { cr, child }: Facts,
+  conditions: Condition[],
+  running: boolean,
+  created: boolean,
+): JobPhase {
   if (cr.spec.cancel !== undefined) return "Cancelling";
   if (cr.spec.suspend) return "Suspended";
   if (running) return "Running";
-  if (isTrue(conditions, "Started") || child !== undefined) return "Waiting";
+  if (created || child !== undefined || isTrue(conditions, "Started")) return "Waiting";
   return "Pending";
 }
 

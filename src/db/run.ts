@@ -174,6 +174,11 @@ export async function dropProgress(db: Queries, run: string): Promise<void> {
   await db.query(sql.type(nothing)`delete from shard_progress where run_id = ${run}`);
 }
 
+/** Reports that came after the end of their run. */
+export async function dropOldProgress(db: Queries): Promise<void> {
+  await db.query(sql.type(nothing)`delete from shard_progress where updated_at < now() - interval '1 day'`);
+}
+
 export type MetricPoint = { trainingJobId: string; name: string; step: number; value: number };
 
 /** Adds points to the training curves. A point that a resumed pod computes again replaces the old one. */

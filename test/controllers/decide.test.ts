@@ -303,7 +303,7 @@ const words = (status: JobStatus) =>
 describe("the status", () => {
   it("of a new run says what it waits for", () => {
     const status = openStatus(facts({}), { kind: "create", attempt: 1 });
-    expect(status).toMatchObject({ phase: "Pending", attempt: 1, runId: `${name}-1`, observedGeneration: 2 });
+    expect(status).toMatchObject({ phase: "Waiting", attempt: 1, runId: `${name}-1`, observedGeneration: 2 });
     expect(words(status)).toEqual([
       "Accepted=True/Accepted",
       "Started=False/WaitingForPods",
