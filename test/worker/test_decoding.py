@@ -1,0 +1,181 @@
+# Untrusted audio: every accepted format comes out with its true length, everything else is one failed item with a plain
+# reason, and no byte sequence crashes the worker.
+import struct
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from plosive_worker.audio.decoding import guarded, open_sound
+from plosive_worker.audio.extraction import extract
+from plosive_worker.audio.header import read_header
+from plosive_worker.audio.sandbox import FRAMES, PEAKS, extract_safely
+from plosive_worker.failure import ItemFailure
+from plosive_worker.features.file import read_frames
+
+SECONDS = 6
+
+
+@pytest.fixture(scope="module")
+def voice(voices: Path) -> tuple[np.ndarray, int]:
+    samples, rate = soundfile.read(sorted((voices / "test").glob("*.wav"))[0], dtype="float32")
+    return samples[: SECONDS * rate], rate
+
+
+def samples_of(path: Path) -> tuple[np.ndarray, int]:
+    sound = open_sound(path, read_header(path))
+    return np.concatenate(list(guarded(sound, path.stat().st_size))), sound.rate
+
+
+@pytest.mark.parametrize(
+    ("suffix", "format", "subtype", "rate", "codec", "slack"),
+    [
+        ("wav", "WAV", "PCM_16", 16_000, "pcm", 0), ("wav", "WAV", "PCM_24", 44_100, "pcm", 0), ("wav", "WAV", "FLOAT", 48_000, "float", 0),
+        ("wav", "WAV", "ALAW", 8_000, "alaw", 0), ("wav", "WAVEX", "PCM_16", 16_000, "pcm", 0), ("flac", "FLAC", "PCM_16", 22_050, "flac", 0),
+        ("ogg", "OGG", "VORBIS", 16_000, "vorbis", 0), ("opus", "OGG", "OPUS", 16_000, "opus", 0), ("mp3", "MP3", "MPEG_LAYER_III", 16_000, "mp3", 4000),
+    ],
+)  # fmt: skip
+def test_each_accepted_format_decodes_to_its_length(tmp_path: Path, voice, suffix: str, format: str, subtype: str, rate: int, codec: str, slack: int) -> None:
+    path = tmp_path / f"voice.{suffix}"
+    length = SECONDS * rate
+    t = np.linspace(0, len(voice[0]) - 1, length)
+    resampled = np.interp(t, np.arange(len(voice[0])), voice[0]).astype(np.float32)
+    soundfile.write(path, resampled, rate, subtype=subtype, format=format)
+    assert read_header(path).codec == codec
+    decoded, found_rate = samples_of(path)
+    assert abs(len(decoded) / found_rate - SECONDS) <= slack / found_rate + 0.001
+    facts = extract_safely(path, tmp_path)
+    assert abs(facts.duration_ms - SECONDS * 1000) <= 300
+    assert read_frames(tmp_path / FRAMES).frames.shape[0] == facts.frames
+    assert (tmp_path / PEAKS).stat().st_size > 500
+
+
+@pytest.mark.parametrize(("name", "codec"), [("voice.m4a", "aac"), ("voice.webm", "opus"), ("voice.aac", "aac")])
+def test_ffmpeg_decodes_what_libsndfile_cannot(tmp_path: Path, voice, name: str, codec: str) -> None:
+    wav, path = tmp_path / "voice.wav", tmp_path / name
+    soundfile.write(wav, *voice)
+    encoder = "libopus" if name.endswith("webm") else "aac"
+    subprocess.run(["ffmpeg", "-nostdin", "-loglevel", "error", "-i", wav, "-c:a", encoder, path], check=True)
+    facts = extract_safely(path, tmp_path)
+    assert facts.codec == codec
+    assert abs(facts.duration_ms - SECONDS * 1000) < 150
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        (b"", "empty_file"), (b"hello, this is no audio at all" * 9, "unsupported_format"), (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "unsupported_format"),
+        (b"RIFF\xff\xff\xff\xffWAVE", "corrupt_audio"), (b"fLaC\0\0\0\x22" + bytes(34), "unsupported_format"), (b"OggS" + bytes(60), "unsupported_format"),
+        (b"\xff\xfb\x90\x64" + bytes(2000), "corrupt_audio"), (b"ID3\x04\0\0\0\0\0\0" + bytes(500), "corrupt_audio"),
+    ],
+)  # fmt: skip
+def test_what_is_no_audio_has_a_plain_reason(tmp_path: Path, content: bytes, code: str) -> None:
+    path = tmp_path / "upload"
+    path.write_bytes(content)
+    with pytest.raises(ItemFailure) as failure:
+        extract_safely(path, tmp_path)
+    assert failure.value.code == code
+    assert failure.value.message[0].isupper() and "Traceback" not in failure.value.message
+
+
+@pytest.mark.parametrize("tag", [0x0002, 0x0011, 0x0031, 0x0050, 0x0161])
+def test_wav_codings_with_dangerous_decoders_are_refused_by_the_header_alone(tmp_path: Path, tag: int) -> None:
+    fmt = struct.pack("<4sIHHIIHH", b"fmt ", 16, tag, 1, 16_000, 16_000, 512, 4)
+    path = tmp_path / "adpcm.wav"
+    path.write_bytes(b"RIFF" + struct.pack("<I", 4 + len(fmt) + 8 + 1024) + b"WAVE" + fmt + b"data" + struct.pack("<I", 1024) + bytes(1024))
+    with pytest.raises(ItemFailure, match="is not accepted"):
+        read_header(path)
+
+
+def test_an_extensible_wav_cannot_smuggle_adpcm(tmp_path: Path, voice) -> None:
+    path = tmp_path / "x.wav"
+    soundfile.write(path, *voice, format="WAVEX", subtype="PCM_16")
+    data = bytearray(path.read_bytes())
+    at = data.index(bytes.fromhex("0100000000001000800000aa00389b71"))
+    data[at] = 0x11
+    path.write_bytes(data)
+    with pytest.raises(ItemFailure, match="0x0011"):
+        read_header(path)
+
+
+@pytest.mark.parametrize("suffix", ["flac", "ogg"])
+def test_a_file_that_breaks_off_fails_with_how_far_it_got(tmp_path: Path, voice, suffix: str) -> None:
+    path = tmp_path / f"whole.{suffix}"
+    soundfile.write(path, *voice)
+    data = path.read_bytes()
+    cut = tmp_path / f"cut.{suffix}"
+    cut.write_bytes(data[: len(data) // 3])
+    try:
+        facts = extract_safely(cut, tmp_path)
+    except ItemFailure as failure:
+        assert failure.code == "corrupt_audio"
+    else:
+        # an Ogg stream has no promised length: what is there is heard, and its true length is told
+        assert suffix == "ogg" and facts.duration_ms < 0.6 * SECONDS * 1000
+
+
+@pytest.mark.parametrize("suffix", ["wav", "flac", "ogg", "mp3"])
+def test_mutated_files_never_crash_the_worker(tmp_path: Path, voice, suffix: str) -> None:
+    rng = np.random.default_rng(5)
+    path = tmp_path / f"voice.{suffix}"
+    soundfile.write(path, voice[0][: 2 * voice[1]], voice[1])
+    original = np.frombuffer(path.read_bytes(), np.uint8)
+    outcomes = []
+    for index in range(12):
+        data = original.copy()
+        places = rng.integers(0, 200 if index % 2 else len(data), 1 + index * 4)
+        data[places] = rng.integers(0, 256, len(places))
+        mutant = tmp_path / f"mutant-{index}.{suffix}"
+        mutant.write_bytes(data[: rng.integers(len(data) // 2, len(data) + 1)].tobytes())
+        try:
+            outcomes.append(extract_safely(mutant, tmp_path, wall_seconds=20).codec)
+        except ItemFailure as failure:
+            assert failure.message
+            outcomes.append(failure.code)
+    assert len(outcomes) == 12
+
+
+def test_decoding_that_takes_too_long_is_ended(tmp_path: Path, voice) -> None:
+    path = tmp_path / "long.wav"
+    soundfile.write(path, np.tile(voice[0], 200), voice[1])
+    with pytest.raises(ItemFailure) as failure:
+        extract_safely(path, tmp_path, wall_seconds=0.5)
+    assert failure.value.code == "decoder_limit"
+
+
+def test_memory_does_not_grow_with_the_length(tmp_path: Path, voice) -> None:
+    def peak_mib(minutes: int) -> float:
+        path = tmp_path / f"{minutes}.wav"
+        with soundfile.SoundFile(path, "w", voice[1], 2, "PCM_16") as file:
+            for _ in range(minutes * 60 // SECONDS):
+                file.write(np.stack([voice[0], voice[0]], 1))
+        script = (
+            "import resource, sys; from pathlib import Path; from plosive_worker.audio.extraction import extract;"
+            "extract(Path(sys.argv[1]), Path(sys.argv[2])); print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
+        )
+        import os
+        import sys
+
+        env = os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[2] / "images" / "worker")}
+        out = subprocess.run([sys.executable, "-c", script, path, tmp_path], check=True, capture_output=True, env=env)
+        return float(out.stdout)
+
+    short, long = peak_mib(2), peak_mib(20)
+    assert long < 600
+    assert long - short < 60, f"{short:.0f} MiB for 2 minutes, {long:.0f} MiB for 20"
+
+
+def test_peaks_follow_the_samples(tmp_path: Path) -> None:
+    import json
+
+    rate = 16_000
+    samples = np.zeros((rate * 2, 2), np.float32)
+    samples[rate, 1] = 0.9  # one spike on one channel, at one second
+    soundfile.write(tmp_path / "spike.wav", samples, rate, subtype="FLOAT")
+    extract(tmp_path / "spike.wav", tmp_path)
+    peaks = json.loads((tmp_path / PEAKS).read_text())
+    highs = np.array(peaks["data"][1::2])
+    assert highs.argmax() * peaks["samples_per_pixel"] == rate
+    assert highs.max() == int(0.9 * 128)

@@ -1,0 +1,139 @@
+# The features on real voices: an artifact at a known time moves the feature that was made for it, at that time, and the
+# numbers do not depend on how the stream was cut.
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from plosive_worker.failure import WorkerFailure
+from plosive_worker.features import spec
+from plosive_worker.features.file import FrameWriter, read_frames
+from plosive_worker.features.stream import feature_blocks
+from voices.artifacts import clipping, dropout, hum, plosive, stutter
+
+RATE = 16_000
+
+
+@pytest.fixture(scope="module")
+def clean(tmp_path_factory: pytest.TempPathFactory) -> np.ndarray:
+    """12 s of clean speech (N,)."""
+    from voices.recordings import draw_speech, list_prompts
+    from voices.takes import compose
+
+    rng = np.random.default_rng(2)
+    prompts = [p for p in list_prompts() if p.language == "fr"]
+    return compose(draw_speech(prompts, 14, rng), rng)[: 12 * RATE]
+
+
+def frames_of(samples: np.ndarray, rate: int = RATE, cut: int = 1 << 30) -> np.ndarray:
+    samples = samples.reshape(len(samples), -1).astype(np.float32)
+    chunks = [samples[i : i + cut] for i in range(0, len(samples), cut)]
+    return np.concatenate(list(feature_blocks(chunks, rate))).astype(np.float32)
+
+
+def column(frames: np.ndarray, name: str) -> np.ndarray:
+    return frames[:, spec.NAMES.index(name)]
+
+
+def test_one_row_for_every_10_ms_and_every_number_finite(clean: np.ndarray) -> None:
+    for rate in (8_000, 11_025, 16_000, 44_100, 48_000):
+        frames = frames_of(clean[: 3 * RATE], rate)
+        assert frames.shape == (-(-3 * RATE * 100 // rate), spec.DIMS)
+        assert np.isfinite(frames).all()
+
+
+@pytest.mark.parametrize("samples", [np.zeros(RATE), np.ones(RATE), np.zeros(1), np.full(37, 0.5), np.sign(np.sin(np.arange(RATE)))])
+def test_degenerate_sound_gives_finite_frames(samples: np.ndarray) -> None:
+    frames = frames_of(samples)
+    assert len(frames) == -(-len(samples) // 160)
+    assert np.isfinite(frames).all()
+
+
+def test_frames_do_not_depend_on_how_the_decoder_cuts(clean: np.ndarray) -> None:
+    long = np.tile(clean, 4)  # 48 s: three blocks
+    assert np.array_equal(frames_of(long, cut=7_777), frames_of(long))
+
+
+def test_a_block_boundary_leaves_no_trace(clean: np.ndarray) -> None:
+    long = np.tile(clean, 4)
+    whole, shifted = frames_of(long), frames_of(long[5 * RATE :])
+    near = slice(1900, 2100)  # the first boundary of the whole lies at 20 s
+    difference = np.abs(whole[near] - shifted[1400:1600])
+    assert np.quantile(difference, 0.99) < 0.06
+
+
+@pytest.mark.parametrize(
+    ("mixer", "name", "sign"),
+    [(dropout, "rms", -1), (plosive, "low_peak", 1), (hum, "long_45_56", 1), (clipping, "top_share", 1), (stutter, "self_repeat", 1)],
+)
+def test_an_artifact_moves_its_feature(clean: np.ndarray, mixer, name: str, sign: int) -> None:
+    levels = np.sqrt((clean.reshape(-1, 160) ** 2).mean(1))
+    at = int(np.argsort(levels[300:900])[-30] + 300) * 160
+    moved = []
+    for seed in range(6):
+        dirty = clean.copy()
+        start, end = mixer(dirty, at, RATE, float(np.percentile(levels, 80)), np.random.default_rng(seed))
+        inside = slice(start // 160, max(start // 160 + 1, end // 160))
+        before, after = column(frames_of(clean), name)[inside], column(frames_of(dirty), name)[inside]
+        moved.append(sign * (after - before).mean())
+    assert np.median(moved) > 0.05
+    assert np.mean(np.array(moved) > 0) >= 0.8
+
+
+def test_a_click_in_speech_stands_out_of_the_residual_at_its_frame(clean: np.ndarray) -> None:
+    for second in (3.217, 6.5, 9.001):
+        dirty = clean.copy()
+        at = int(second * RATE)
+        dirty[at] += 0.5
+        before, after = column(frames_of(clean), "residual_peak"), column(frames_of(dirty), "residual_peak")
+        assert abs(int((after - before).argmax()) - at // 160) <= 1
+
+
+@pytest.mark.parametrize("channel", [0, 1])
+def test_a_fault_on_one_channel_is_seen(clean: np.ndarray, channel: int) -> None:
+    stereo = np.stack([clean, clean * 0.7], 1)
+    at = 5 * RATE
+    stereo[at : at + 1600, channel] = 0  # a gap of 100 ms on one side
+    zero_run = column(frames_of(stereo), "zero_run")
+    assert zero_run[502:510].min() > 3 * max(0.1, np.median(zero_run))
+
+
+def test_gain_moves_levels_together_and_nothing_after_normalisation(clean: np.ndarray, tmp_path: Path) -> None:
+    normal = []
+    for number, gain in enumerate((1.0, 0.25)):
+        writer = FrameWriter(tmp_path / str(number))
+        for block in feature_blocks([(clean * gain).reshape(-1, 1).astype(np.float32)], RATE):
+            writer.write(block)
+        writer.close()
+        normal.append(read_frames(tmp_path / str(number)).normal(0, 10_000))
+    levels = np.array(spec.IS_LEVEL)
+    assert np.abs(normal[0] - normal[1])[:, levels].mean() < 0.05
+
+
+def test_a_time_slice_of_the_stored_file_is_one_byte_range(clean: np.ndarray, tmp_path: Path) -> None:
+    path = tmp_path / "frames.safetensors"
+    writer = FrameWriter(path)
+    for block in feature_blocks([clean.reshape(-1, 1).astype(np.float32)], RATE):
+        writer.write(block)
+    rows = writer.close()
+    from safetensors.numpy import load_file
+
+    stored = load_file(path)
+    assert stored["frames"].shape == (rows, spec.DIMS) and stored["frames"].dtype == np.float16
+    first, last = 300, 420
+    row = spec.DIMS * 2
+    part = path.read_bytes()[8 + 1024 + first * row : 8 + 1024 + last * row]
+    assert part == stored["frames"][first:last].tobytes()
+    assert np.array_equal(read_frames(path).stats, stored["stats"])
+
+
+def test_another_feature_spec_is_refused(tmp_path: Path, clean: np.ndarray) -> None:
+    path = tmp_path / "frames.safetensors"
+    writer = FrameWriter(path)
+    writer.write(next(feature_blocks([clean.reshape(-1, 1).astype(np.float32)], RATE)))
+    writer.close()
+    path.write_bytes(path.read_bytes().replace(spec.own_spec().hash.encode(), b"0" * 32, 1))
+    with pytest.raises(WorkerFailure) as failure:
+        read_frames(path)
+    assert failure.value.exit_code == 64
