@@ -2,7 +2,7 @@
 import type { RequestListener } from "node:http";
 import Koa from "koa";
 import type { Registry } from "prom-client";
-import { makeLimit } from "./limit.ts";
+import { makeLimit } from "../db/limit.ts";
 import { answerErrors } from "./middleware/answer-errors.ts";
 import { observe } from "./middleware/observe.ts";
 import { requestId } from "./middleware/request-id.ts";
@@ -25,7 +25,7 @@ export function makeApp(deps: ApiDeps & { readonly registry: Registry }): App {
   const handlerDeps: HandlerDeps = {
     ...deps,
     isDraining: () => draining,
-    confirms: makeLimit(Math.max(1, Math.floor((deps.db.configuration.maxPoolSize ?? 10) / 3))),
+    confirms: makeLimit(Math.max(1, Math.floor((deps.db.configuration.maxPoolSize ?? 10) / 3)), 30_000),
     background: (what, work) => {
       const done: Promise<void> = work.then(
         () => {},

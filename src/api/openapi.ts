@@ -9,6 +9,7 @@ type Json = Record<string, unknown>;
 /** The same routes give the same document, byte for byte. */
 export function makeOpenApi(routes: readonly Route[]): Json {
   const components: Record<string, Json> = {};
+  const responses = sharedResponses(components);
   const paths: Record<string, Json> = {};
   for (const route of routes) {
     const path = paths[route.path] ?? {};
@@ -29,6 +30,7 @@ export function makeOpenApi(routes: readonly Route[]): Json {
     paths,
     components: {
       securitySchemes: { "X-API-Key": { type: "apiKey", in: "header", name: "X-API-Key" } },
+      responses,
       schemas: Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1))),
     },
   };
@@ -58,12 +60,38 @@ function operation(route: Route, components: Record<string, Json>): Json {
   };
 }
 
-function responsesOf(route: Route, components: Record<string, Json>): Json {
-  const { answer } = route;
-  const failure = (description: string, schema: z.ZodType = errorBody) => ({
+/** Answers that are the same everywhere; operations refer to them. */
+const shared: Record<number, [name: string, description: string]> = {
+  400: ["BadRequest", "The request is not well formed"],
+  401: ["Unauthorized", "The key is missing, invalid, revoked or expired"],
+  403: ["Forbidden", "The account is suspended"],
+  404: ["NotFound", "There is no such resource"],
+  413: ["BodyTooLarge", "The body is too large"],
+  415: ["UnsupportedMediaType", "The body is not JSON"],
+  422: ["ValidationFailed", "Fields of the request are invalid"],
+  429: ["TooManyRequests", "Too many requests, or a quota is used up"],
+  500: ["InternalError", "Something broke in the service"],
+  503: ["Unavailable", "The service cannot work at the moment; try again after the time in Retry-After"],
+};
+
+function failure(description: string, schema: z.ZodType, components: Record<string, Json>): Json {
+  return {
     description,
     content: { "application/json": { schema: schemaOf(schema, "output", components) } },
-  });
+  };
+}
+
+function sharedResponses(components: Record<string, Json>): Json {
+  return Object.fromEntries(
+    Object.entries(shared).map(([status, [name, description]]) => [
+      name,
+      failure(description, status === "422" ? validationErrorBody : errorBody, components),
+    ]),
+  );
+}
+
+function responsesOf(route: Route, components: Record<string, Json>): Json {
+  const { answer } = route;
   const type = (answer.contentType ?? "application/json").split(";")[0] ?? "";
   const content =
     answer.schema === undefined
@@ -73,35 +101,24 @@ function responsesOf(route: Route, components: Record<string, Json>): Json {
     headers: { Location: { description: "Where the new resource is", schema: { type: "string" } } },
   };
   const takesInput = route.params !== undefined || route.query !== undefined || route.body !== undefined;
+  const failures = [
+    ...(route.body === undefined ? [] : [400, 413, 415]),
+    ...(route.auth === false ? [] : [401, 403, 429, 500, 503]),
+    ...(route.params !== undefined || route.notFound ? [404] : []),
+    ...(takesInput ? [422] : []),
+    ...(route.failures ?? []),
+  ];
+  const conflict = `The request does not fit the present state: ${route.conflicts?.join(", ")}`;
   return {
     [answer.status]: {
       description: answer.description,
       ...(answer.status === 201 ? location : {}),
       ...content,
     },
-    ...(route.body === undefined
-      ? {}
-      : {
-          400: failure("The request is not well formed"),
-          413: failure("The body is too large"),
-          415: failure("The body is not JSON"),
-        }),
-    ...(route.auth === false
-      ? {}
-      : {
-          401: failure("The key is missing, invalid, revoked or expired"),
-          403: failure("The account is suspended"),
-          429: failure("Too many requests, or a quota is used up"),
-        }),
-    ...(route.params !== undefined || route.notFound ? { 404: failure("There is no such resource") } : {}),
-    ...(route.conflicts === undefined
-      ? {}
-      : { 409: failure(`The request does not fit the present state: ${route.conflicts.join(", ")}`) }),
-    ...(takesInput ? { 422: failure("Fields of the request are invalid", validationErrorBody) } : {}),
-    ...(route.auth === false ? {} : { 500: failure("Something broke in the service") }),
-    ...(route.path === "/healthz" || route.path === "/openapi.json"
-      ? {}
-      : { 503: failure("Try again later") }),
+    ...(route.conflicts === undefined ? {} : { 409: failure(conflict, errorBody, components) }),
+    ...Object.fromEntries(
+      failures.map((status) => [status, { $ref: `#/components/responses/${shared[status]?.[0]}` }]),
+    ),
   };
 }
 

@@ -2,10 +2,10 @@
 // description. Written by src/api/routes/*.ts.
 import type { z } from "zod";
 import type { ApiConfig } from "../config.ts";
+import type { Limit } from "../db/limit.ts";
 import type { DatabasePool } from "../db/pool.ts";
 import type { Log } from "../log.ts";
 import type { Storage } from "../storage/storage.ts";
-import type { Limit } from "./limit.ts";
 
 /** Everything that handlers may use; made by main.ts or a test. */
 export interface ApiDeps {
@@ -76,6 +76,8 @@ export interface Route<P extends Shape = Shape, Q extends Shape = Shape, B exten
   readonly notFound?: boolean;
   /** Codes of the 409 answers. */
   readonly conflicts?: readonly string[];
+  /** Failures besides those that follow from key, input and ids. */
+  readonly failures?: readonly (404 | 503)[];
   /** False: anyone may call it. */
   readonly auth?: false;
   readonly handler: (call: Call<z.output<P>, z.output<Q>, z.output<B>>) => Promise<Reply> | Reply;

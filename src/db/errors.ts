@@ -5,6 +5,7 @@ import {
   ConnectionError,
   StatementTimeoutError,
 } from "slonik";
+import { BusyError } from "./limit.ts";
 
 // Classes 08 (connection), 53 (resources), 57P (shutdown, not yet started), and what the sockets say.
 const codes =
@@ -17,7 +18,8 @@ export function isDatabaseUnavailable(error: unknown): boolean {
       cause instanceof ConnectionError ||
       cause instanceof BackendTerminatedError ||
       cause instanceof BackendTerminatedUnexpectedlyError ||
-      cause instanceof StatementTimeoutError
+      cause instanceof StatementTimeoutError ||
+      cause instanceof BusyError
     )
       return true;
     if ("code" in cause && codes.test(String(cause.code))) return true;

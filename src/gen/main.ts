@@ -3,6 +3,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { stringify } from "yaml";
 import { z } from "zod";
+import { makeOpenApi } from "../api/openapi.ts";
+import { routes } from "../api/routes/index.ts";
 import { group } from "../schemas/kind.ts";
 import { kinds } from "../schemas/kinds.ts";
 import { progress, result, termination, work } from "../schemas/worker.ts";
@@ -35,6 +37,8 @@ write(
     ),
   }),
 );
+
+write("openapi.json", json(makeOpenApi(routes)));
 
 function json(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;

@@ -29,6 +29,7 @@ export const readiness = defineRoute({
   summary: "Whether requests may be sent here: database reachable and migrated, not shutting down",
   tag: "Service",
   auth: false,
+  failures: [503],
   answer: {
     status: 200,
     description: "They may",
@@ -63,6 +64,7 @@ export const openApi = defineRoute({
   summary: "This description",
   tag: "Service",
   auth: false,
+  failures: [404],
   answer: { status: 200, description: "OpenAPI 3.1.0", schema: z.record(z.string(), z.unknown()) },
   handler: ({ deps }) => {
     if (!deps.config.PLOSIVE_DOCS_ENABLED) throw routeNotFound();

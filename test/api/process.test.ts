@@ -1,0 +1,64 @@
+// The API as the process that the chart starts: configuration, both ports, SIGTERM.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { freePorts } from "../../tools/process.ts";
+import { makeTenant } from "../support/api.ts";
+import { poll } from "../support/poll.ts";
+import { useDatabase } from "../support/postgres.ts";
+import { useStorage } from "../support/s3.ts";
+
+const database = useDatabase();
+const store = useStorage();
+
+function start(env: Record<string, string>) {
+  const child = spawn(process.execPath, [join(import.meta.dirname, "../../src/main.ts")], {
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (chunk) => {
+      output += chunk;
+    });
+  return { child, exited: once(child, "exit"), output: () => output };
+}
+
+describe("the API process", () => {
+  it("names every setting that is missing or malformed and ends", async () => {
+    const { exited, output } = start({ PLOSIVE_S3_ENDPOINT: "not a URL" });
+    expect((await exited)[0]).not.toBe(0);
+    expect(output()).toContain("PLOSIVE_DATABASE_URL");
+    expect(output()).toContain("PLOSIVE_S3_ENDPOINT");
+    expect(output()).toContain("PLOSIVE_S3_SECRET_ACCESS_KEY");
+  });
+
+  it("serves, keeps its metrics on another port, logs no key, and ends in order on SIGTERM", async () => {
+    const [port, metricsPort] = (await freePorts(2)) as [number, number];
+    const { child, exited, output } = start({
+      ...Object.fromEntries(Object.entries(store.config).map(([name, value]) => [name, String(value)])),
+      PLOSIVE_DATABASE_URL: database.url,
+      PLOSIVE_HTTP_PORT: String(port),
+      PLOSIVE_METRICS_PORT: String(metricsPort),
+    });
+    try {
+      const url = `http://127.0.0.1:${port}`;
+      await poll("the API to be ready", async () => (await fetch(`${url}/readyz`)).ok);
+      const client = await makeTenant(database.pool, url);
+      expect((await client.post("/api/v1/datasets", { name: "x" })).status).toBe(201);
+      await fetch(`${url}/api/v1/datasets?name=${client.key}`, { headers: { "X-API-Key": client.key } });
+      expect((await fetch(`${url}/metrics`)).status).toBe(404);
+      const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+      expect(metrics).toContain(
+        'plosive_http_requests_total{method="POST",route="/api/v1/datasets",status="201"} 1',
+      );
+      child.kill("SIGTERM");
+      expect(await exited).toEqual([0, null]);
+      expect(output()).toContain('"msg":"ended"');
+      expect(output()).not.toContain(client.key);
+    } finally {
+      child.kill("SIGKILL");
+    }
+  });
+});

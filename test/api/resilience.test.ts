@@ -1,0 +1,142 @@
+// What the API does when its backends go away: it says so, stays alive, and works again when they are back.
+import { sql } from "slonik";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type App, makeApp } from "../../src/api/app.ts";
+import { type HttpServer, listen } from "../../src/api/server.ts";
+import { type DatabasePool, makeDatabase } from "../../src/db/pool.ts";
+import { makeStorage, type Storage } from "../../src/storage/storage.ts";
+import { type Client, execute, makeTenant, testDeps } from "../support/api.ts";
+import { wav } from "../support/audio.ts";
+import { poll } from "../support/poll.ts";
+import { useDatabase } from "../support/postgres.ts";
+import { startProxy, type TestProxy } from "../support/proxy.ts";
+import { useStorage } from "../support/s3.ts";
+import { postForm } from "../support/upload.ts";
+import { addReadyAudio, makeDataset } from "../support/world.ts";
+
+const database = useDatabase();
+const store = useStorage();
+let proxies: { database: TestProxy; store: TestProxy };
+let db: DatabasePool;
+let storage: Storage;
+let app: App;
+let server: HttpServer;
+let client: Client;
+
+beforeAll(async () => {
+  proxies = {
+    database: await startProxy(database.url),
+    store: await startProxy(store.config.PLOSIVE_S3_ENDPOINT),
+  };
+  db = await makeDatabase({ PLOSIVE_DATABASE_URL: proxies.database.url, PLOSIVE_DATABASE_POOL: 5 });
+  storage = makeStorage({
+    ...store.config,
+    PLOSIVE_S3_ENDPOINT: proxies.store.url,
+    PLOSIVE_S3_PUBLIC_ENDPOINT: store.config.PLOSIVE_S3_ENDPOINT,
+  });
+  const deps = testDeps(db, storage);
+  deps.log.level = "silent";
+  app = makeApp(deps);
+  server = await listen(app.listener, 0, "127.0.0.1");
+  client = await makeTenant(database.pool, `http://127.0.0.1:${server.port}`);
+});
+afterAll(async () => {
+  await server.stop(1_000);
+  await app.settle();
+  await db.end();
+  storage.close();
+  await proxies.database.stop();
+  await proxies.store.stop();
+});
+
+describe("without its database", () => {
+  it("the API answers 503 with Retry-After, lives on, is not ready, and recovers by itself", async () => {
+    const dataset = await makeDataset(client);
+    proxies.database.cut();
+    for (const path of ["/api/v1/datasets", `/api/v1/datasets/${dataset}`, "/api/v1/training-jobs"]) {
+      const answer = await client.get(path);
+      expect(answer).toMatchObject({ status: 503, body: { code: "unavailable" } });
+      expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+      expect(answer.text).not.toContain("127.0.0.1");
+    }
+    const many = await Promise.all(
+      Array.from({ length: 20 }, () => client.post("/api/v1/datasets", { name: "x" })),
+    );
+    expect(new Set(many.map((answer) => answer.status))).toEqual(new Set([503]));
+    expect((await client.get("/healthz")).status).toBe(200);
+    const ready = await client.get("/readyz");
+    expect([ready.status, ready.text]).toEqual([503, "database fail\nshutdown ok\n"]);
+
+    proxies.database.heal();
+    await poll("the API to work again", async () => (await client.get("/readyz")).status === 200, 5_000);
+    expect((await client.get("/api/v1/datasets")).body.total).toBe(1);
+  });
+
+  it("a list that is being sent is cut off and never looks complete", async () => {
+    const dataset = await makeDataset(client);
+    const audio = await addReadyAudio(database.pool, client.tenantId, dataset);
+    const set = (await client.post(`/api/v1/datasets/${dataset}/annotation-sets`)).body.id;
+    await execute(
+      database.pool,
+      sql.fragment`
+      insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms, end_ms, extra_data)
+      select gen_random_uuid(), ${client.tenantId}, ${dataset}, ${set}, ${audio}, 'click', n, n + 1,
+        jsonb_build_object('text', repeat('x', 1000))
+      from generate_series(1, 30000) n`,
+    );
+    const path = `/api/v1/datasets/${dataset}/annotation-sets/${set}/annotations`;
+    const response = await fetch(`http://127.0.0.1:${server.port}${path}`, {
+      headers: { "X-API-Key": client.key },
+    });
+    expect(response.headers.get("x-total-count")).toBe("30000");
+    const reader = response.body!.getReader();
+    await reader.read();
+    proxies.database.cut();
+    const rest = async () => {
+      while (!(await reader.read()).done);
+    };
+    await expect(rest()).rejects.toThrow();
+    proxies.database.heal();
+    await poll("the API to work again", async () => (await client.get("/readyz")).status === 200, 5_000);
+  });
+});
+
+describe("without its object store", () => {
+  it("a confirm fails with 503 and changes nothing; later it succeeds", async () => {
+    const dataset = await makeDataset(client);
+    const bytes = wav();
+    const ticket = (
+      await client.post(`/api/v1/datasets/${dataset}/audio/upload-url`, {
+        filename: "x.wav",
+        content_type: "audio/wav",
+        size_bytes: bytes.length,
+      })
+    ).body;
+    expect(await postForm(ticket.upload, bytes)).toBe(201);
+    const path = `/api/v1/datasets/${dataset}/audio/${ticket.audio_file_id}`;
+    proxies.store.cut();
+    const answer = await client.post(`${path}/confirm`);
+    expect(answer).toMatchObject({ status: 503, body: { code: "unavailable" } });
+    expect(answer.headers.get("retry-after")).not.toBeNull();
+    expect((await client.get(path)).body.status).toBe("pending_upload");
+    expect((await client.get("/readyz")).status).toBe(200);
+    proxies.store.heal();
+    expect((await client.post(`${path}/confirm`)).body.status).toBe("processing");
+  });
+});
+
+describe("a process that is going away", () => {
+  it("is no longer ready, answers what it is asked, and lets a running answer end", async () => {
+    const own = makeApp({ ...testDeps(database.pool, store.storage) });
+    const going = await listen(own.listener, 0, "127.0.0.1");
+    const url = `http://127.0.0.1:${going.port}`;
+    own.drain();
+    expect((await fetch(`${url}/readyz`)).status).toBe(503);
+    const running = fetch(`${url}/api/v1/datasets`, { headers: { "X-API-Key": client.key } });
+    await poll("the request to arrive", async () => database.pool.state().acquiredConnections > 0 || running);
+    await going.stop(5_000);
+    expect((await running).status).toBe(200);
+    await own.settle();
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+  });
+});
