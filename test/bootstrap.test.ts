@@ -1,0 +1,82 @@
+// The bootstrap Job's work against a real Postgres and a real API server: once is as good as often.
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sql } from "slonik";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { hashApiKey, isApiKey } from "../src/api/api-key-format.ts";
+import { ensureFirstKey } from "../src/bootstrap.ts";
+import { maybeOneCaller } from "../src/db/api-key.ts";
+import { type Kube, makeKube } from "../src/kube/client.ts";
+import { secrets } from "../src/kube/kinds.ts";
+import { type ControlPlane, startControlPlane } from "../tools/cluster/control-plane.ts";
+import { useDatabase } from "./support/postgres.ts";
+
+const database = useDatabase();
+const dir = mkdtempSync(join(tmpdir(), "plosive-bootstrap-"));
+let plane: ControlPlane;
+let kube: Kube;
+beforeAll(async () => {
+  plane = await startControlPlane({ dir: join(dir, "plane") });
+  kube = makeKube({ kubeconfig: plane.kubeconfigPath });
+});
+afterAll(async () => {
+  kube.close();
+  await plane.stop();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const refOf = (name: string) => ({ namespace: "default", name });
+const run = (name: string) =>
+  ensureFirstKey({ db: database.pool, kube, ref: refOf(name), random: randomBytes });
+async function contentOf(name: string): Promise<{ key: string; tenantId: string }> {
+  const { data = {} } = await kube.get(secrets, refOf(name));
+  const text = (member: string) => Buffer.from(data[member] ?? "", "base64").toString();
+  return { key: text("api-key"), tenantId: text("tenant-id") };
+}
+
+describe("the first key", () => {
+  it("stands in the Secret and opens the first tenant", async () => {
+    await run("fresh");
+    const { key, tenantId } = await contentOf("fresh");
+    expect(isApiKey(key)).toBe(true);
+    expect(await maybeOneCaller(database.pool, hashApiKey(key))).toMatchObject({
+      tenant_id: tenantId,
+      expired: false,
+    });
+  });
+
+  it("is the same after ten runs at once and one more", async () => {
+    await Promise.all(Array.from({ length: 10 }, () => run("often")));
+    const { key, tenantId } = await contentOf("often");
+    await run("often");
+    expect(await contentOf("often")).toEqual({ key, tenantId });
+    const keys = await database.pool.any(sql.unsafe`select id from api_keys where tenant_id = ${tenantId}`);
+    expect(keys).toHaveLength(1);
+  });
+
+  it("gets its row when the run before was killed after it had made the Secret, or the database was made anew", async () => {
+    await run("killed");
+    const { key, tenantId } = await contentOf("killed");
+    await database.pool.query(sql.unsafe`delete from tenants where id = ${tenantId}`);
+    expect(await maybeOneCaller(database.pool, hashApiKey(key))).toBeNull();
+    await run("killed");
+    expect(await maybeOneCaller(database.pool, hashApiKey(key))).toMatchObject({ tenant_id: tenantId });
+  });
+
+  it("stays revoked once it was revoked", async () => {
+    await run("revoked");
+    const { key } = await contentOf("revoked");
+    await database.pool.query(
+      sql.unsafe`update api_keys set revoked_at = now() where key_hash = ${sql.binary(hashApiKey(key))}`,
+    );
+    await run("revoked");
+    expect(await maybeOneCaller(database.pool, hashApiKey(key))).toBeNull();
+  });
+
+  it("is not taken from a Secret that holds something else", async () => {
+    await kube.create(secrets, { metadata: refOf("foreign"), data: { password: "eA==" } });
+    await expect(run("foreign")).rejects.toThrow("has no member tenant-id");
+  });
+});
