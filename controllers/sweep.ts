@@ -1,12 +1,14 @@
 // What no event tells the leader, it looks for every few seconds: rows without custom resource, cancels to pass on,
 // uploads to gather into embedding jobs, runs that reported, and either side without the other. Started by operator.ts.
 import { gatherEmbeddingJobs } from "../src/db/embedding-job.ts";
+import { isDatabaseUnavailable } from "../src/db/errors.ts";
 import { newId } from "../src/db/id.ts";
-import { manyArchivedModels } from "../src/db/ingest.ts";
+import { endJob, manyArchivedModels } from "../src/db/ingest.ts";
 import type { Database } from "../src/db/job.ts";
 import {
   cancelUnstarted,
   type JobRef,
+  MalformedJobError,
   manyCancels,
   manyOpenSubmitted,
   manyUnsubmitted,
@@ -15,7 +17,7 @@ import {
 } from "../src/db/outbox.ts";
 import { dropOldProgress, manyReportingRuns } from "../src/db/run.ts";
 import type { Kube } from "../src/kube/client.ts";
-import { isNotFound, isUnreachable } from "../src/kube/errors.ts";
+import { isInvalid, isNotFound, isUnreachable } from "../src/kube/errors.ts";
 import type { Log } from "../src/log.ts";
 import { type JobKind, parseRunName, resourceName } from "../src/schemas/job-kind.ts";
 import { resourceTypes, type Submit } from "../src/submit.ts";
@@ -71,11 +73,7 @@ export function startSweep(options: SweepOptions): { stop(): Promise<void> } {
     metrics.setOutboxLag(await oneOutboxLag(db));
     await cancelUnstarted(db);
     // The API submits its own rows at once; a second is its head start.
-    await each(await manyUnsubmitted(db, { olderThanMs: 1_000, limit: 200 }), async (job) => {
-      await submit(job);
-      // It may have been there before its row, and refused.
-      options.enqueue(job.kind, resourceName(job.kind, job.id));
-    });
+    await each(await manyUnsubmitted(db, { olderThanMs: 1_000, limit: 200 }), submitOrFail);
     await each(await manyCancels(db, 200), async ({ kind, id }) => {
       if (kind === "embedding") return;
       const name = resourceName(kind, id);
@@ -152,19 +150,32 @@ export function startSweep(options: SweepOptions): { stop(): Promise<void> } {
     },
   };
 
-  /** One after the other, as far as it goes; the first error is thrown after all were tried. */
+  /** One after the other. One that fails does not hold up the others, unless nobody answers at all. */
   async function each(refs: readonly JobRef[], act: (ref: JobRef) => Promise<void>): Promise<void> {
-    let first: unknown;
     for (const ref of refs) {
       if (signal.aborted) return;
       try {
         await act(ref);
       } catch (error) {
-        first ??= error;
-        // When nobody answers there is no point in asking for the others.
-        if (isUnreachable(error)) break;
+        if (isUnreachable(error) || isDatabaseUnavailable(error)) throw error;
+        log.error({ ...ref, err: String(error) }, "a job could not be passed on; trying again");
       }
     }
-    if (first !== undefined) throw first;
+  }
+
+  async function submitOrFail(job: JobRef): Promise<void> {
+    try {
+      await submit(job);
+    } catch (error) {
+      if (!isInvalid(error) && !(error instanceof MalformedJobError)) throw error;
+      // The API server will never take it: whoever waits for the job must hear of it.
+      log.error({ ...job, err: String(error) }, "Kubernetes refuses a job for good");
+      const errorMessage =
+        `Kubernetes refused the job: ${error instanceof Error ? error.message : error}`.slice(0, 1000);
+      await endJob(db, job.kind, job.id, { status: "failed", statusMessage: null, errorMessage });
+      return;
+    }
+    // It may have been there before its row, and refused.
+    options.enqueue(job.kind, resourceName(job.kind, job.id));
   }
 }

@@ -1,6 +1,6 @@
 // The job rows as an outbox: what has no custom resource yet, what waits to be cancelled, what was lost.
 // Called by src/submit.ts and controllers/sweep.ts.
-import { sql } from "slonik";
+import { SchemaValidationError, sql } from "slonik";
 import { z } from "zod";
 import { type JobKind, jobKindNames } from "../schemas/job-kind.ts";
 import { type TrainingConfig, trainingConfig } from "../schemas/training-config.ts";
@@ -30,8 +30,28 @@ export type Submission =
   | { kind: "inference"; tenantId: string; cancelRequested: boolean; modelId: string; shardCount: number }
   | { kind: "embedding"; tenantId: string; cancelRequested: boolean; shardCount: number };
 
-/** What the custom resource of an open job is made from; null when the job has ended, has not been started or is unknown. */
+/**
+ * What the custom resource of an open job is made from; null when the job has ended, has not been started or is
+ * unknown. MalformedJobError when the row cannot be one.
+ */
 export async function maybeOneSubmission(db: Queries, kind: JobKind, id: string): Promise<Submission | null> {
+  try {
+    return await selectSubmission(db, kind, id);
+  } catch (error) {
+    if (!(error instanceof SchemaValidationError)) throw error;
+    const fields = error.issues.map(({ path, message }) => `${path?.join(".")}: ${message}`).join("; ");
+    throw new MalformedJobError(`the row of ${kind} job ${id} cannot be submitted: ${fields}`, {
+      cause: error,
+    });
+  }
+}
+
+/** The row holds what no custom resource may; trying again does not help. */
+export class MalformedJobError extends Error {
+  override name = "MalformedJobError";
+}
+
+async function selectSubmission(db: Queries, kind: JobKind, id: string): Promise<Submission | null> {
   if (kind === "training") {
     const row = await db.maybeOne(sql.type(trainingSubmission)`
       select tenant_id as "tenantId", cancel_requested_at is not null as "cancelRequested",

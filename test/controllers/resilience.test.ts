@@ -319,3 +319,15 @@ describe("results that are delivered again", () => {
     expect(counts).toEqual({ processed_files: 2, failed_files: 1, total_detections: 1 });
   });
 });
+
+describe("a row that Kubernetes will never take", () => {
+  it("fails with the reason and does not hold up the rows behind it", async () => {
+    const refused = await insertTrainingJob(database.pool, tenant);
+    await database.pool.query(sql.type(z.object({}))`
+      update training_jobs set config = config || '{"artifact_types": ["not/allowed"]}' where id = ${refused}`);
+    const fine = await insertTrainingJob(database.pool, tenant);
+    await poll("the row to fail", async () => (await training(refused))?.status === "failed");
+    expect((await training(refused))?.error_message).toMatch(/^Kubernetes refused the job: .*artifact_types/);
+    await poll("the other row", async () => (await training(fine))?.status === "queued");
+  });
+});

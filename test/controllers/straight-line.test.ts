@@ -5,7 +5,7 @@ import { sql } from "slonik";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { maybeOneJob } from "../../src/db/job.ts";
-import { embeddingJobs, inferenceJobs, jobs, models, trainingJobs } from "../../src/kube/kinds.ts";
+import { embeddingJobs, events, inferenceJobs, jobs, models, trainingJobs } from "../../src/kube/kinds.ts";
 import { useCluster } from "../support/kube.ts";
 import { endPod, podOf, put, runOperator, startPod, type TestOperator, Worker } from "../support/operator.ts";
 import { poll } from "../support/poll.ts";
@@ -140,6 +140,14 @@ describe("a training job", () => {
       select name, checksum_sha256 from models where training_job_id = ${id}`);
     expect(stored).toEqual({ name: "voices v1", checksum_sha256: hex("onnx") });
     expect(await eventsOf(id)).toEqual(["queued", "running", "completed"]);
+    const told = await poll("the event of the end", async () => {
+      const { items } = await cluster.admin.list(events, namespace);
+      const reasons = items
+        .filter(({ regarding }) => regarding.name === `tj-${id}`)
+        .map(({ reason }) => reason);
+      return reasons.includes("Succeeded") ? reasons : undefined;
+    });
+    expect(told.sort()).toEqual(["JobCreated", "Succeeded"]);
     const points = await database.pool.anyFirst(sql.type(z.object({ value: z.number() }))`
       select value from training_metrics where training_job_id = ${id} order by step`);
     expect(points).toEqual([0.25, 0.5, 0.75]);
