@@ -22,7 +22,7 @@ deps: ## installs what is missing on this machine (apt packages, npm, Go)
 	@tools/deps.sh system
 
 npm: deps $(INSTALLED)
-$(INSTALLED): package.json package-lock.json
+$(INSTALLED): package.json package-lock.json | deps
 	@echo "npm: installing packages"; npm ci --no-audit --no-fund --loglevel=error; touch $@
 
 python: deps
@@ -40,29 +40,29 @@ images: npm tools ## builds the container images that have changed
 cluster-up: npm tools ## starts the local cluster alone
 	@$(AS_ROOT) $(NODE) tools/cluster/main.ts up
 
-cluster-down: npm ## removes the local cluster without a trace
+cluster-down: $(INSTALLED) ## removes the local cluster without a trace
 	@$(AS_ROOT) $(NODE) tools/cluster/main.ts down
 
-cluster-status: npm ## says how the local cluster is
+cluster-status: ## says how the local cluster is
 	@$(AS_ROOT) $(NODE) tools/cluster/main.ts status
 
-up: npm tools ## a running service: cluster, images, chart (CLUSTER=local|kind|current)
+up: npm ## a running service: cluster, images, chart (CLUSTER=local|kind|current)
 	@$(AS_ROOT) $(NODE) tools/up.ts
 
 demo: up python ## up, then plays a user through the REST API
 	@$(AS_ROOT) $(NODE) tools/demo/main.ts
 
-demo-info: npm ## prints {base_url, api_key, kubeconfig, namespace} as JSON (make -s)
+demo-info: ## prints {base_url, api_key, kubeconfig, namespace} as JSON (make -s)
 	@$(AS_ROOT) $(NODE) tools/demo/info.ts
 
-demo-down: npm ## removes the service, and the local cluster with it
+demo-down: $(INSTALLED) ## removes the service, and the local cluster with it
 	@$(AS_ROOT) $(NODE) tools/up.ts --down
 
 test: npm tools python-test ## sets everything up and runs all tests
 	@$(AS_ROOT) $(NODE) tools/test.ts
 
-lint: npm ## formatter, linter, types
+lint: $(INSTALLED) ## formatter, linter, types
 	@$(NODE) node_modules/@biomejs/biome/bin/biome check . && $(NODE) node_modules/typescript/bin/tsc --noEmit
 
-gen: npm ## writes the generated documents
+gen: $(INSTALLED) ## writes the generated documents
 	@$(NODE) src/gen/main.ts

@@ -47,12 +47,13 @@ try {
 }
 
 async function upLocal(): Promise<void> {
-  await program("bash", "tools/build.sh");
-  // The images are built beside the cluster's start, which waits more than it works.
-  await Promise.all([
-    program(process.execPath, "tools/cluster/main.ts", "up", "--name", name),
-    program(process.execPath, "tools/images/main.ts", "build"),
-  ]);
+  // Compiling is bound by the processor, images by downloads and the disk: both at once. An image holds the S3 server.
+  await program("bash", "tools/build.sh", "versitygw");
+  const startCluster = async () => {
+    await program("bash", "tools/build.sh");
+    await program(process.execPath, "tools/cluster/main.ts", "up", "--name", name);
+  };
+  await Promise.all([startCluster(), program(process.execPath, "tools/images/main.ts", "build")]);
   const place = findPlace(name);
   if (place === undefined) throw new Error(`cluster ${name} went away while the images were built`);
   const { server, postgres, s3, worker, trainer } = chartImages;

@@ -75,8 +75,11 @@ export async function buildImages(images: readonly Image[], say: (line: string) 
     const isHeavy = (image: Image) => image.target === "trainer";
     // Both lanes run to their end even if one fails: what is built stays built.
     const lanes = [lane(images.filter(isHeavy)), lane(images.filter((image) => !isHeavy(image)))];
-    const failed = (await Promise.allSettled(lanes)).find((result) => result.status === "rejected");
-    if (failed) throw failed.reason;
+    const results = await Promise.allSettled(lanes);
+    const reasons = results.flatMap((result) =>
+      result.status === "rejected" ? [String(result.reason)] : [],
+    );
+    if (reasons.length > 0) throw new Error(reasons.join("\n"));
   } finally {
     rmSync(runRoot, { recursive: true, force: true });
   }
@@ -131,7 +134,7 @@ async function bud(image: Image, runRoot: string): Promise<void> {
 /** Base images, and what this machine says about package registries: for the build only, never in the image. */
 function buildArguments(image: Image): string[] {
   const sources = Object.entries(image.from).map(([argument, source]) => `${argument}=${localName(source)}`);
-  const bundle = authorityBundle();
+  const bundle = authority()?.inside;
   const inside =
     bundle === undefined ? [] : ["PIP_CERT", "NODE_EXTRA_CA_CERTS"].map((name) => `${name}=${bundle}`);
   const hosts = ["PIP_INDEX_URL", "NPM_CONFIG_REGISTRY"].flatMap((name) => {
@@ -141,17 +144,17 @@ function buildArguments(image: Image): string[] {
   return [...sources, ...inside, ...hosts];
 }
 
-/** A company's own certificate authority, where this machine has one. */
-function authorityBundle(): string | undefined {
+/** A company's own certificate authority, where this machine has one: mounted where Debian keeps an empty folder. */
+function authority(): { folder: string; inside: string } | undefined {
   const { PIP_CERT, SSL_CERT_FILE, NODE_EXTRA_CA_CERTS } = process.env;
   const file = PIP_CERT ?? SSL_CERT_FILE ?? NODE_EXTRA_CA_CERTS;
-  return file !== undefined && existsSync(file) ? join("/etc/ssl/certs", basename(file)) : undefined;
+  if (file === undefined || !existsSync(file)) return undefined;
+  return { folder: dirname(file), inside: join("/mnt", basename(file)) };
 }
 
 function authorityMount(): string[] {
-  const { PIP_CERT, SSL_CERT_FILE, NODE_EXTRA_CA_CERTS } = process.env;
-  const file = PIP_CERT ?? SSL_CERT_FILE ?? NODE_EXTRA_CA_CERTS;
-  return file !== undefined && existsSync(file) ? ["--volume", `${dirname(file)}:/etc/ssl/certs:ro`] : [];
+  const found = authority();
+  return found === undefined ? [] : ["--volume", `${found.folder}:/mnt:ro`];
 }
 
 /** Uncompressed: a layer that is there already is known by its name, and compressing several GB costs more than writing them. */

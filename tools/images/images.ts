@@ -1,7 +1,16 @@
 // The images of this project: what each is made from, and the tag that follows from it. Called by build.ts.
 // The Dockerfiles under images/ are those that Docker users build; `base` and `node` stand in for official images here.
 import { createHash } from "node:crypto";
-import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+} from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { repoDir, tool } from "../cache.ts";
 import { baseRecipe, compilePause, installNode, makeBaseArchive, nodeRecipe } from "./ingredients.ts";
@@ -94,7 +103,7 @@ const s3: Image = {
   inputs: ["tools/go/versitygw/go.mod", "tools/go/versitygw/go.sum"],
   from: { BASE: base },
   fillContext(folder) {
-    cpSync(tool("versitygw"), join(folder, "versitygw"), { dereference: true, preserveTimestamps: true });
+    copyFileSync(realpathSync(tool("versitygw")), join(folder, "versitygw"));
     chmodSync(join(folder, "versitygw"), 0o755);
   },
 };
@@ -114,7 +123,15 @@ export const chartImages = { server, postgres, s3, worker, trainer } as const;
 
 /** Of the Dockerfile, every input, and the images it stands on. */
 export function tagOf(image: Image): string {
-  if (image.tag) return image.tag;
+  const tag = image.tag ?? tags.get(image) ?? contentTag(image);
+  tags.set(image, tag);
+  return tag;
+}
+
+// Read once: whoever edits a file while images are built gets the change with the next build.
+const tags = new Map<Image, string>();
+
+function contentTag(image: Image): string {
   const hash = createHash("sha256");
   for (const path of [image.dockerfile, ...image.inputs]) addFile(hash, path);
   hash.update(`${image.target ?? ""} ${image.recipe?.() ?? ""}\n`);
