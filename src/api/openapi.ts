@@ -153,7 +153,7 @@ function schemaOf(schema: z.ZodType, io: "input" | "output", components: Record<
   return tidied(root) as Json;
 }
 
-/** Points references to the components, and drops bounds that say no more than "a number that JSON can carry". */
+/** Points references to the components. */
 function tidied(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(tidied);
   if (typeof value !== "object" || value === null) return value;
@@ -161,8 +161,6 @@ function tidied(value: unknown): unknown {
     Object.entries(value).flatMap(([name, member]) => {
       if (name === "$ref" && typeof member === "string")
         return [[name, member.replace("#/$defs/", "#/components/schemas/")]];
-      if ((name === "maximum" || name === "minimum") && Math.abs(Number(member)) === Number.MAX_SAFE_INTEGER)
-        return [];
       // Closed objects would forbid the members that later versions add, and those that we ignore.
       if (name === "additionalProperties" && member === false) return [];
       return [[name, tidied(member)]];

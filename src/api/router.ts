@@ -16,20 +16,40 @@ export function makeRouter(routes: readonly Route[], deps: HandlerDeps): Middlew
   const router = new Router({ strict: true, sensitive: true });
   for (const route of routes) {
     const path = route.path.replace(/\{(\w+)\}/g, ":$1");
-    router.register(path, [route.method.toLowerCase()], (ctx: Context) => answer(ctx, route, deps));
+    router.register(path, [route.method.toLowerCase()], (ctx: Context) => {
+      if (!mostLiteral(ctx).some((layer) => layer.path === path)) throw methodNotAllowed(allowedMethods(ctx));
+      return answer(ctx, route, deps);
+    });
   }
   return [
     router.routes() as Middleware,
     (ctx) => {
-      const allowed =
-        (ctx.matched as { methods: string[] }[] | undefined)?.flatMap((layer) => layer.methods) ?? [];
-      if (allowed.length === 0) throw routeNotFound();
-      const methods = [...new Set([...allowed, "OPTIONS"])].sort();
+      const methods = allowedMethods(ctx);
+      if (methods.length === 0) throw routeNotFound();
       if (ctx.method !== "OPTIONS") throw methodNotAllowed(methods);
       ctx.set("Allow", methods.join(", "));
       ctx.status = 204;
     },
   ];
+}
+
+interface Layer {
+  readonly path: string | RegExp;
+  readonly methods: string[];
+  readonly paramNames: readonly unknown[];
+}
+
+/** `.../upload-url` is a path of its own and not the file with the id `upload-url`. */
+function mostLiteral(ctx: Context): Layer[] {
+  const matched = (ctx.matched ?? []) as Layer[];
+  const least = Math.min(...matched.map((layer) => layer.paramNames.length));
+  return matched.filter((layer) => layer.paramNames.length === least);
+}
+
+/** Empty when the path is unknown. */
+function allowedMethods(ctx: Context): string[] {
+  const methods = mostLiteral(ctx).flatMap((layer) => layer.methods);
+  return methods.length === 0 ? [] : [...new Set([...methods, "OPTIONS"])].sort();
 }
 
 async function answer(ctx: Context, route: Route, deps: HandlerDeps): Promise<void> {

@@ -12,8 +12,9 @@ export function validateParts(
   const items: ValidationItem[] = [];
   const values = parts.map(({ part, schema, value }) => {
     if (schema === undefined) return {};
-    const unreadable = unreadableText(value, [part]);
     const parsed = schema.safeParse(value);
+    // Only what is taken is looked at: members that nobody knows are ignored, whatever they hold.
+    const unreadable = parsed.success ? unreadableText(parsed.data, [part]) : [];
     if (parsed.success && unreadable.length === 0) return parsed.data;
     items.push(
       ...unreadable,
