@@ -91,7 +91,10 @@ function member(secret: Secret, name: string): string {
   return Buffer.from(value, "base64").toString();
 }
 
-const base64 = (text: string) => Buffer.from(text).toString("base64");
+// A function, not a constant: main() runs at the top of this file, before constants below it exist.
+function base64(text: string): string {
+  return Buffer.from(text).toString("base64");
+}
 
 /** Tries until it works or the deadline is over, and says what it waits for. */
 async function retry<T>(log: Log, deadline: number, what: string, attempt: () => Promise<T>): Promise<T> {
