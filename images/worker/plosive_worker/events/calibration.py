@@ -17,17 +17,26 @@ def confidence(score: np.ndarray | float, slope: float, offset: float) -> np.nda
 
 
 def fit_confidence(scores: np.ndarray, right: np.ndarray) -> tuple[float, float]:
-    """Logistic regression on the logit of the score, drawn to the identity (slope 1, offset 0): Newton steps."""
+    """Logistic regression on the logit of the score, drawn to the identity (slope 1, offset 0): damped Newton steps."""
     if not len(scores):
         return 1.0, 0.0
     x = np.stack([logit(scores), np.ones(len(scores))], 1)
-    w, prior = np.array([1.0, 0.0]), np.array([1.0, 0.0])
+    prior = np.array([1.0, 0.0])
     strength = np.diag([4.0, 1.0])
-    for _ in range(30):
+
+    def cost(w: np.ndarray) -> float:
+        z = x @ w
+        return float(np.logaddexp(0, z).sum() - (right * z).sum() + 0.5 * (w - prior) @ strength @ (w - prior))
+
+    w = prior
+    for _ in range(50):
         p = 1 / (1 + np.exp(-x @ w))
         gradient = x.T @ (p - right) + strength @ (w - prior)
-        hessian = (x * (p * (1 - p))[:, None]).T @ x + strength
-        w = w - np.linalg.solve(hessian, gradient)
+        step = np.linalg.solve((x * (p * (1 - p))[:, None]).T @ x + strength, gradient)
+        length = 1.0
+        while cost(w - length * step) > cost(w) and length > 1e-6:  # a full step may overshoot
+            length /= 2
+        w = w - length * step
     return float(np.clip(w[0], 0.2, 5)), float(np.clip(w[1], -4, 4))
 
 

@@ -87,7 +87,9 @@ class Trainer:
         frames = self.head.standardise(torch.from_numpy(frames)).numpy()
         labels = [np.stack([getattr(w, n) for w in windows]) for n in ("presence", "onset", "offset", "weight")]
         frames, labels = augment(frames, labels, self.rng)
-        return drawn, torch.from_numpy(frames).float(), Targets(*(torch.from_numpy(np.ascontiguousarray(a)).float() for a in labels))
+        # torch's own, aligned memory: on numpy's the last bits of a product would depend on where the array happens to lie
+        frames, *labels = (torch.tensor(np.asarray(a, np.float32)) for a in (frames, *labels))
+        return drawn, frames, Targets(*labels)
 
     def train_step(self) -> None:
         rate = self.learning_rate()

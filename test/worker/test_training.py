@@ -1,0 +1,199 @@
+# Splits, checkpoints, export and the model's guard, without the verbs: small trainings on stored embeddings of real voices.
+import struct
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+import soundfile
+import torch
+
+from plosive_worker.events.profile import profile_of
+from plosive_worker.failure import WorkerFailure
+from plosive_worker.features.file import FrameWriter, read_frames
+from plosive_worker.features.stream import feature_blocks
+from plosive_worker.model.guard import check_model
+from plosive_worker.model.onnx_graph import difference, export
+from plosive_worker.training.data import LabelledFile, Part, targets, widened
+from plosive_worker.training.loop import Settings, Trainer
+from plosive_worker.training.sampler import MIN_STEPS
+from plosive_worker.training.split import GUARD_FRAMES, split_files
+
+TYPES = ["click", "dropout", "hum", "plosive"]
+SETTINGS = Settings(epochs=1, batch_size=8, learning_rate=1e-3, chunk_frames=50, stride_frames=25, seed=4)
+
+
+@pytest.fixture(scope="module")
+def files(voices: Path, truth: dict, tmp_path_factory: pytest.TempPathFactory) -> list[LabelledFile]:
+    folder, out = tmp_path_factory.mktemp("frames"), []
+    for path in sorted([*(voices / "test").glob("*.wav"), *(voices / "test").glob("*.flac")]):
+        samples, rate = soundfile.read(path, dtype="float32", always_2d=True)
+        writer = FrameWriter(folder / path.name)
+        for block in feature_blocks([samples], rate):
+            writer.write(block)
+        writer.close()
+        events = tuple((TYPES.index(t["artifact_type"]), t["start_ms"], t["end_ms"]) for t in truth["test"] if t["file"] == path.name)
+        out.append(LabelledFile(path.name, read_frames(folder / path.name), events, True))
+    return out
+
+
+def labelled(length: int, events: list[tuple[int, int, int]], reviewed: bool = True) -> LabelledFile:
+    from plosive_worker.features.file import FrameFile
+    from plosive_worker.features.spec import DIMS
+
+    frames = FrameFile(np.zeros((length, DIMS), np.float16), np.zeros((3, DIMS), np.float32))
+    return LabelledFile(f"file-{length}", frames, tuple(events), reviewed)
+
+
+def test_the_split_is_by_file_and_shares_out_every_class() -> None:
+    many = [labelled(3000, [(i % 3, 1000, 1200), ((i + 1) % 3, 9000, 9100)]) for i in range(20)]
+    split = split_files(many, 3, 0.2, 7)
+    assert split.mode == "files" and split.missing == []
+    train, held = {p.file for p in split.train}, {p.file for p in split.validation}
+    assert not train & held and len(train | held) == 20
+    assert 3 <= len(held) <= 5
+    assert split_files(many, 3, 0.2, 7) == split
+    assert split_files(many, 3, 0.2, 8) != split
+
+
+def test_too_few_files_are_split_in_guarded_time_blocks_and_say_so() -> None:
+    split = split_files([labelled(30_000, [(0, t, t + 50) for t in range(0, 300_000, 5_000)])], 1, 0.2, 1)
+    assert split.mode == "time_blocks" and split.validation and split.train
+    edges = sorted((p.first, p.last, p in split.validation) for p in split.train + split.validation)
+    for (_, end, _), (start, _, _) in zip(edges, edges[1:]):
+        assert start - end >= GUARD_FRAMES - 1
+
+
+def test_a_class_with_one_event_is_reported_as_not_validated() -> None:
+    many = [labelled(3000, [(0, 500, 600)] + ([(1, 5000, 5100)] if i == 3 else [])) for i in range(15)]
+    split = split_files(many, 2, 0.2, 1)
+    assert 1 in split.missing
+    assert 3 in {p.file for p in split.train}, "the only event is for learning"
+
+
+def test_files_that_nobody_reviewed_are_neither_negatives_nor_validation() -> None:
+    many = [labelled(3000, [(0, 500, 600)], reviewed=i % 2 == 0) for i in range(12)]
+    split = split_files(many, 1, 0.2, 1)
+    assert all(many[p.file].reviewed for p in split.validation)
+    presence, _, _, weight = targets(many[1], 0, 3000, 1)
+    assert weight.sum() == presence.sum() > 0
+
+
+def test_short_labels_are_widened_and_edges_are_marked() -> None:
+    assert widened(1000, 1000) == (985, 1015)
+    assert widened(1000, 1030) == (1000, 1030)
+    presence, onset, offset, _ = targets(labelled(300, [(0, 1000, 1500)]), 0, 300, 1)
+    assert np.flatnonzero(presence[:, 0]).tolist() == list(range(100, 150))
+    assert onset[:, 0].argmax() in (99, 100) and offset[:, 0].argmax() in (149, 150)
+    part = targets(labelled(300, [(0, 1000, 1500)]), 90, 120, 1)[0]
+    assert np.array_equal(part, presence[90:120])
+
+
+def small_trainer(files: list[LabelledFile]) -> Trainer:
+    torch.set_num_threads(1)
+    return Trainer(files, [Part(i, 0, f.length) for i, f in enumerate(files)], len(TYPES), SETTINGS)
+
+
+def test_a_resumed_training_ends_with_the_same_weights(files: list[LabelledFile]) -> None:
+    class Stop(Exception):
+        pass
+
+    def stop_at(step: int):
+        def after(trainer: Trainer) -> None:
+            if trainer.step == step:
+                raise Stop
+
+        return after
+
+    whole = small_trainer(files)
+    assert whole.total_steps >= MIN_STEPS
+    whole.run(lambda _: None, lambda *_: None)
+    first = small_trainer(files)
+    with pytest.raises(Stop):
+        first.run(stop_at(23), lambda *_: None)
+    checkpoint = first.state_bytes()
+    second = small_trainer(files)
+    assert second.restore(checkpoint)
+    second.run(lambda _: None, lambda *_: None)
+    assert second.step == whole.step
+    for (name, a), b in zip(whole.average.state_dict().items(), second.average.state_dict().values()):
+        assert torch.equal(a, b), name
+
+
+def test_a_checkpoint_of_other_settings_is_not_taken(files: list[LabelledFile]) -> None:
+    trainer = small_trainer(files)
+    other = Trainer(files, trainer.parts, len(TYPES), Settings(**{**vars(SETTINGS), "seed": 5}))
+    assert not other.restore(trainer.state_bytes())
+    assert other.step == 0
+
+
+@pytest.fixture(scope="module")
+def exported(files: list[LabelledFile]) -> tuple[Trainer, bytes]:
+    trainer = small_trainer(files)
+    trainer.run(lambda _: None, lambda *_: None)
+    return trainer, export(trainer.average)
+
+
+def test_the_exported_model_agrees_with_torch_for_any_length(exported, files: list[LabelledFile]) -> None:
+    trainer, model = exported
+    for length in (1, 7, 500, 1400):
+        frames = np.stack([f.frames.normal(0, length) for f in files[:2]])
+        assert difference(trainer.average, model, frames) < 1e-4
+
+
+def test_a_block_with_full_context_gives_what_the_whole_gives(exported, files: list[LabelledFile]) -> None:
+    session = onnxruntime.InferenceSession(exported[1], providers=["CPUExecutionProvider"])
+    frames = files[0].frames.normal(0, 1500)[None]
+    whole = session.run(None, {"frames": frames})[0][0]
+    part = session.run(None, {"frames": frames[:, 500 - 62 : 800 + 62]})[0][0, 62:-62]
+    assert np.abs(whole[500:800] - part).max() < 1e-5
+
+
+def test_our_own_export_passes_the_guard(exported) -> None:
+    check_model(exported[1])
+
+
+def changed(model: bytes, change) -> bytes:
+    proto = onnx.load_from_string(model)
+    change(proto)
+    return proto.SerializeToString()
+
+
+def external(proto: onnx.ModelProto) -> None:
+    tensor = proto.graph.initializer[0]
+    tensor.ClearField("raw_data")
+    tensor.data_location = onnx.TensorProto.EXTERNAL
+    tensor.external_data.add(key="location", value="../../etc/passwd")
+
+
+def other_operator(proto: onnx.ModelProto) -> None:
+    proto.graph.node[0].op_type = "Loop"
+
+
+def other_domain(proto: onnx.ModelProto) -> None:
+    proto.graph.node[0].domain = "com.example"
+
+
+def with_subgraph(proto: onnx.ModelProto) -> None:
+    proto.graph.node[0].attribute.add(name="body", type=onnx.AttributeProto.GRAPH).g.name = "inner"
+
+
+@pytest.mark.parametrize("change", [external, other_operator, other_domain, with_subgraph])
+def test_the_guard_refuses_what_our_export_never_writes(exported, change) -> None:
+    with pytest.raises(WorkerFailure) as failure:
+        check_model(changed(exported[1], change))
+    assert failure.value.exit_code == 64
+
+
+@pytest.mark.parametrize("data", [b"", b"\x80" * 40, b"GIF89a", struct.pack("<Q", 1 << 60), b"\x3a\xff\xff\xff\x7f"])
+def test_the_guard_refuses_bytes_that_are_no_model(data: bytes) -> None:
+    with pytest.raises(WorkerFailure):
+        check_model(data)
+
+
+def test_profiles_come_from_the_labels() -> None:
+    profile = profile_of("pop", [[(0, 4), (500, 506), (900, 905)], [(100, 104)]])
+    assert profile.impulsive and profile.support == 4 and 4 <= profile.median_ms <= 5
+    assert not profile_of("hum", [[(0, 900)]]).impulsive
+    assert profile_of("never", [[]]).support == 0
