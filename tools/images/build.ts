@@ -7,6 +7,7 @@ import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { cacheDir, repoDir } from "../cache.ts";
 import { type Image, referenceOf, tagOf } from "./images.ts";
+import { pruneLayout, pruneStore } from "./prune.ts";
 
 const run = promisify(execFile);
 
@@ -33,9 +34,10 @@ export function missingImages(images: readonly Image[]): Image[] {
   return images.filter((image) => !present.has(layoutName(image)));
 }
 
-/** Builds the images in two lanes: the trainer is bound by downloads and the disk, the others by the processor. */
-export async function buildImages(images: readonly Image[], say: (line: string) => void): Promise<void> {
+/** Builds those of `all` that are missing, in two lanes: the trainer is bound by downloads and the disk, the others by the processor. */
+export async function buildImages(all: readonly Image[], say: (line: string) => void): Promise<void> {
   mkdirSync(layoutDir, { recursive: true });
+  const images = missingImages(all);
   const runRoot = join(dirname(storeDir), `run-${process.pid}`);
   // Left by a killed run; the lock says that nobody else is building.
   for (const entry of readdirSync(dirname(storeDir))) {
@@ -80,6 +82,9 @@ export async function buildImages(images: readonly Image[], say: (line: string) 
       result.status === "rejected" ? [String(result.reason)] : [],
     );
     if (reasons.length > 0) throw new Error(reasons.join("\n"));
+    const current = [...all, ...all.flatMap((image) => Object.values(image.from))];
+    pruneLayout(layoutDir, new Set(all.map(layoutName)));
+    await pruneStore(store(runRoot), new Set(current.map(localName)));
   } finally {
     rmSync(runRoot, { recursive: true, force: true });
   }

@@ -7,11 +7,13 @@ import { promisify } from "node:util";
 import { tool } from "../cache.ts";
 import { firstProcess } from "../cluster/namespaces.ts";
 import type { ClusterPlace } from "../cluster/place.ts";
+import { kubectl } from "../cluster/up.ts";
 import { layoutDir } from "./build.ts";
-import { type Image, referenceOf } from "./images.ts";
+import { chartImages, type Image, pause, referenceOf } from "./images.ts";
 import { serveRegistry } from "./registry.ts";
 
 const run = promisify(execFile);
+const prefix = "docker.io/local/plosive-";
 
 export async function deliver(
   place: ClusterPlace,
@@ -42,10 +44,27 @@ export async function deliver(
       await ctr("images", "pull", "--hosts-dir", hostsDir, referenceOf(image));
       say(`images: ${image.name} delivered in ${((Date.now() - begun) / 1000).toFixed(1)} s`);
     }
+    await removeOld(place, ctr);
     // The layers are unpacked; their archives, as large again, are of no further use.
     await ctr("content", "prune", "references");
   } finally {
     await registry.close();
     rmSync(hostsDir, { recursive: true, force: true });
   }
+}
+
+/** Images of earlier builds that no pod and no job names: a running job's next pod still finds its own. */
+async function removeOld(place: ClusterPlace, ctr: (...args: string[]) => Promise<string>): Promise<void> {
+  const used = kubectl(place, [
+    "get",
+    "pods,jobs,deployments,statefulsets",
+    "--all-namespaces",
+    "-o",
+    "jsonpath={..image}",
+  ]);
+  const keep = new Set([...used.split(/\s+/), ...[pause, ...Object.values(chartImages)].map(referenceOf)]);
+  const old = (await ctr("images", "ls", "-q"))
+    .split("\n")
+    .filter((name) => name.startsWith(prefix) && !keep.has(name));
+  if (old.length > 0) await ctr("images", "rm", ...old);
 }

@@ -48,7 +48,7 @@ try {
     ];
     process.exitCode = spawnSync(program, args, { stdio: "inherit" }).status ?? 1;
   } else {
-    await buildImages(missingImages(all), say);
+    await buildImages(all, say);
   }
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
