@@ -36,12 +36,15 @@ export function fromQuery(schema: z.ZodType, query: URLSearchParams): Record<str
     if (last === undefined) continue;
     const type = unwrapped(member).def.type;
     if (type === "array") value[name] = texts;
-    else if (type === "number") value[name] = /^-?\d+(\.\d+)?$/.test(last) ? Number(last) : last;
+    else if (type === "number") value[name] = numberForm(member).test(last) ? Number(last) : last;
     else if (type === "boolean") value[name] = last === "true" ? true : last === "false" ? false : last;
     else value[name] = last;
   }
   return value;
 }
+
+const numberForm = (schema: z.ZodType) =>
+  isInt(unwrapped(schema)) ? /^-?\d+(\.\d+)?$/ : /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
 
 /** The schema below optional, default and nullable. */
 function unwrapped(schema: z.ZodType): z.ZodType {

@@ -1,5 +1,5 @@
 // Annotation sets: drafts that are published once. Statistics are counted live while draft and stored at publish.
-import { type FragmentSqlToken, sql } from "slonik";
+import { sql } from "slonik";
 import { z } from "zod";
 import { annotationSetNotFound, annotationSetPublished, datasetNotFound } from "../errors.ts";
 import type { annotationSetStatuses } from "../schemas/annotation-set.ts";
@@ -19,20 +19,23 @@ const row = z.object({
 });
 export type AnnotationSetRow = z.infer<typeof row>;
 
-// For published sets the lateral sub-select is not run: its condition is false before it reads a row.
-const columns = sql.fragment`s.id, s.dataset_id, s.version, s.status,
-  coalesce(live.total, s.total_annotations) as total_annotations,
-  coalesce(live.duration_ms, s.total_positive_duration_ms) as total_positive_duration_ms,
-  coalesce(live.by_type, s.annotations_by_type) as annotations_by_type,
-  s.created_at, s.published_at`;
-const from = (where: FragmentSqlToken) => sql.fragment`annotation_sets s left join lateral (
-    select sum(t.total)::bigint as total, sum(t.duration_ms)::bigint as duration_ms,
-      jsonb_object_agg(t.artifact_type, t.total) as by_type
-    from (
-      select artifact_type, count(*) as total, sum(end_ms - start_ms) as duration_ms
-      from annotations where annotation_set_id = s.id and s.status = 'draft' group by artifact_type
-    ) t
-  ) live on s.status = 'draft' where ${where}`;
+const columns = sql.fragment`id, dataset_id, version, status, created_at, published_at,
+  total_annotations as stored_total, total_positive_duration_ms as stored_duration_ms,
+  annotations_by_type as stored_by_type`;
+/** Statistics of the rows that are called `lines`: stored ones for published sets, counted ones for drafts. */
+const statistics = {
+  columns: sql.fragment`coalesce(live.total, stored_total) as total_annotations,
+    coalesce(live.duration_ms, stored_duration_ms) as total_positive_duration_ms,
+    coalesce(live.by_type, stored_by_type) as annotations_by_type`,
+  join: sql.fragment`left join lateral (
+      select sum(t.total)::bigint as total, sum(t.duration_ms)::bigint as duration_ms,
+        jsonb_object_agg(t.artifact_type, t.total) as by_type
+      from (
+        select artifact_type, count(*) as total, sum(end_ms - start_ms) as duration_ms
+        from annotations where annotation_set_id = lines.id and lines.status = 'draft' group by artifact_type
+      ) t
+    ) live on true`,
+};
 
 /** One page of a dataset's sets, newest first. */
 export async function listAnnotationSets(
@@ -41,9 +44,10 @@ export async function listAnnotationSets(
   datasetId: string,
   query: PageRequest & { status?: (typeof annotationSetStatuses)[number] },
 ): Promise<Page<AnnotationSetRow>> {
-  const status = query.status === undefined ? sql.fragment`true` : sql.fragment`s.status = ${query.status}`;
-  const where = sql.fragment`s.tenant_id = ${tenantId} and s.dataset_id = ${datasetId} and ${status}`;
-  return await selectPage(db, row, { columns, from: from(where) }, query);
+  const status = query.status === undefined ? sql.fragment`true` : sql.fragment`status = ${query.status}`;
+  const from = sql.fragment`annotation_sets
+    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and ${status}`;
+  return await selectPage(db, row, { columns, from, extra: statistics }, query);
 }
 
 /** The set, or annotationSetNotFound. */
@@ -53,8 +57,12 @@ export async function oneAnnotationSet(
   datasetId: string,
   id: string,
 ): Promise<AnnotationSetRow> {
-  const where = sql.fragment`s.tenant_id = ${tenantId} and s.dataset_id = ${datasetId} and s.id = ${id}`;
-  const found = await db.maybeOne(sql.type(row)`select ${columns} from ${from(where)}`);
+  const found = await db.maybeOne(sql.type(row)`
+    select lines.*, ${statistics.columns}
+    from (
+      select ${columns} from annotation_sets
+      where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = ${id}
+    ) lines ${statistics.join}`);
   if (found === null) throw annotationSetNotFound();
   return found;
 }

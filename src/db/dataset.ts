@@ -1,5 +1,5 @@
 // Datasets. Every function takes the tenant: a dataset of another tenant is not there.
-import { type FragmentSqlToken, sql } from "slonik";
+import { sql } from "slonik";
 import { z } from "zod";
 import { artifactTypeInUse, datasetInUse, datasetNotFound } from "../errors.ts";
 import { visibleAudio } from "./audio-file.ts";
@@ -26,16 +26,18 @@ export type ArtifactTypes = z.infer<typeof artifactTypes>;
 
 // Only files that training can use count towards the length and the embedded files (design 2.19.3).
 const usable = sql.fragment`f.status = 'ready' and f.embedding_status = 'completed'`;
-const columns = sql.fragment`d.id, d.tenant_id, d.name, d.description, d.artifact_types, d.created_at, d.updated_at,
-  coalesce(a.files, 0) as audio_file_count,
-  coalesce(a.duration_ms, 0) as total_duration_ms,
-  coalesce(a.embedded, 0) as embedded_audio_file_count`;
-const from = (where: FragmentSqlToken) => sql.fragment`datasets d left join lateral (
-    select count(*) as files,
-      (sum(f.duration_ms) filter (where ${usable}))::bigint as duration_ms,
-      count(*) filter (where ${usable}) as embedded
-    from audio_files f where f.tenant_id = d.tenant_id and f.dataset_id = d.id and ${visibleAudio}
-  ) a on true where ${where}`;
+const columns = sql.fragment`id, tenant_id, name, description, artifact_types, created_at, updated_at`;
+/** Counts the files of the rows that are called `lines`. */
+const counts = {
+  columns: sql.fragment`coalesce(audio.files, 0) as audio_file_count,
+    coalesce(audio.duration_ms, 0) as total_duration_ms, coalesce(audio.embedded, 0) as embedded_audio_file_count`,
+  join: sql.fragment`left join lateral (
+      select count(*) as files,
+        (sum(f.duration_ms) filter (where ${usable}))::bigint as duration_ms,
+        count(*) filter (where ${usable}) as embedded
+      from audio_files f where f.tenant_id = lines.tenant_id and f.dataset_id = lines.id and ${visibleAudio}
+    ) audio on true`,
+};
 
 /** One page of the tenant's datasets, newest first. */
 export async function listDatasets(
@@ -44,19 +46,16 @@ export async function listDatasets(
   query: PageRequest & { name?: string },
 ): Promise<Page<DatasetRow>> {
   const named =
-    query.name === undefined ? sql.fragment`true` : sql.fragment`d.name ilike ${containing(query.name)}`;
-  return await selectPage(
-    db,
-    row,
-    { columns, from: from(sql.fragment`d.tenant_id = ${tenantId} and ${named}`) },
-    query,
-  );
+    query.name === undefined ? sql.fragment`true` : sql.fragment`name ilike ${containing(query.name)}`;
+  const from = sql.fragment`datasets where tenant_id = ${tenantId} and ${named}`;
+  return await selectPage(db, row, { columns, from, extra: counts }, query);
 }
 
 /** The dataset, or datasetNotFound. */
 export async function oneDataset(db: Db, tenantId: string, id: string): Promise<DatasetRow> {
   const found = await db.maybeOne(sql.type(row)`
-    select ${columns} from ${from(sql.fragment`d.tenant_id = ${tenantId} and d.id = ${id}`)}`);
+    select lines.*, ${counts.columns}
+    from (select ${columns} from datasets where tenant_id = ${tenantId} and id = ${id}) lines ${counts.join}`);
   if (found === null) throw datasetNotFound();
   return found;
 }

@@ -16,24 +16,30 @@ export interface PageRequest {
 
 const anyRow = z.looseObject({ page_total: z.number() });
 
-/**
- * Newest first: by created_at, then id, unless `order` says otherwise. `from` is everything after FROM, with its WHERE;
- * `columns` must have an `id`, which tells a row from the empty line that a page beyond the end consists of.
- */
+export interface PageQuery {
+  readonly columns: FragmentSqlToken;
+  /** Everything after FROM, with its WHERE. */
+  readonly from: FragmentSqlToken;
+  /** By default newest first: created_at, then id. */
+  readonly order?: FragmentSqlToken;
+  /** Columns that cost a query for each row, as a join to `lines`: made for the rows of the page only. */
+  readonly extra?: { readonly columns: FragmentSqlToken; readonly join: FragmentSqlToken };
+}
+
+/** `columns` must have an `id`, which tells a row from the empty line that a page beyond the end consists of. */
 export async function selectPage<S extends z.ZodType>(
   db: Db,
   row: S,
-  query: { columns: FragmentSqlToken; from: FragmentSqlToken; order?: FragmentSqlToken },
+  { columns, from, order = sql.fragment`created_at desc, id desc`, extra }: PageQuery,
   request: PageRequest,
 ): Promise<Page<z.infer<S>>> {
-  const order = query.order ?? sql.fragment`created_at desc, id desc`;
   const offset = (request.page - 1) * request.page_size;
   const rows = await db.any(sql.type(anyRow)`
-    with hits as (select count(*) as page_total from ${query.from}),
-      lines as (
-        select ${query.columns} from ${query.from} order by ${order} limit ${request.page_size} offset ${offset}
-      )
-    select hits.page_total, lines.* from hits left join lines on true order by ${order}`);
+    with hits as (select count(*) as page_total from ${from}),
+      lines as (select ${columns} from ${from} order by ${order} limit ${request.page_size} offset ${offset})
+    select hits.page_total, lines.* ${extra === undefined ? sql.fragment`` : sql.fragment`, ${extra.columns}`}
+    from hits left join lines on true ${extra?.join ?? sql.fragment``}
+    order by ${order}`);
   const found = rows.filter((line) => (line as QueryResultRow).id !== null);
   return { items: found.map((line) => row.parse(line)), total: rows[0]?.page_total ?? 0 };
 }

@@ -160,6 +160,8 @@ export function makeStorage(config: StorageConfig) {
           CopySource: `${bucket}/${from}`,
           CopySourceIfMatch: options.ifMatch,
         }),
+        // The answer comes when the bytes are copied, and there may be gigabytes of them.
+        { requestTimeout: 300_000 },
       );
     },
 

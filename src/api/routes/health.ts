@@ -57,6 +57,9 @@ async function databaseState(deps: HandlerDeps): Promise<"ok" | "fail"> {
   }
 }
 
+// Made once: anyone may ask for it as often as they like.
+let description: string | undefined;
+
 export const openApi = defineRoute({
   method: "GET",
   path: "/openapi.json",
@@ -68,6 +71,7 @@ export const openApi = defineRoute({
   answer: { status: 200, description: "OpenAPI 3.1.0", schema: z.record(z.string(), z.unknown()) },
   handler: ({ deps }) => {
     if (!deps.config.PLOSIVE_DOCS_ENABLED) throw routeNotFound();
-    return { body: makeOpenApi(routes) };
+    description ??= JSON.stringify(makeOpenApi(routes));
+    return { body: description };
   },
 });
