@@ -1,13 +1,15 @@
 // `make up`: cluster, images, chart, ready service. CLUSTER=local (default: without Docker), kind or current.
 // Usage: tools/up.ts [--name CLUSTER] [--namespace plosive] [--down]. Called by the Makefile and the e2e test.
 import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { repoDir } from "./cache.ts";
 import { install, kubectl, uninstall } from "./chart.ts";
 import { defaultName, findPlace } from "./cluster/place.ts";
-import { deliver } from "./images/deliver.ts";
-import { chartImages, pause, referenceOf } from "./images/images.ts";
+import { deliver, tidy } from "./images/deliver.ts";
+import { chartImages } from "./images/images.ts";
 import { kindDown, kindUp } from "./kind.ts";
 
 const { values } = parseArgs({
@@ -53,24 +55,30 @@ async function upLocal(): Promise<void> {
     await program("bash", "tools/build.sh");
     await program(process.execPath, "tools/cluster/main.ts", "up", "--name", name);
   };
-  await Promise.all([startCluster(), program(process.execPath, "tools/images/main.ts", "build")]);
+  const folder = mkdtempSync(join(tmpdir(), "plosive-up-"));
+  const file = join(folder, "references.json");
+  const buildImages = program(process.execPath, "tools/images/main.ts", "build", "--references", file);
+  await Promise.all([startCluster(), buildImages]);
+  const { pause, ...images } = JSON.parse(readFileSync(file, "utf8")) as Record<string, string>;
+  rmSync(folder, { recursive: true, force: true });
+
   const place = findPlace(name);
   if (place === undefined) throw new Error(`cluster ${name} went away while the images were built`);
-  const { server, postgres, s3, worker, trainer } = chartImages;
-  await deliver(place, [pause, server, postgres, s3], say);
+  const { worker, trainer, ...service } = images;
+  const given = (...references: (string | undefined)[]) => references.filter((one) => one !== undefined);
+  await deliver(place, given(pause, ...Object.values(service)), say);
   // The service gets ready while the large images are still on their way; no job can have been asked for yet.
   await Promise.all([
     install({
       kubeconfig: place.kubeconfig,
       namespace,
-      images: Object.fromEntries(
-        Object.entries(chartImages).map(([key, image]) => [key, referenceOf(image)]),
-      ),
+      images,
       valueFiles: [localValues],
       values: { "objectStore.publicEndpoint": `http://${place.addresses.insideAddress}:${objectStorePort}` },
     }),
-    deliver(place, [worker, trainer], say),
+    deliver(place, given(worker, trainer), say),
   ]);
+  await tidy(place, given(pause, ...Object.values(images)));
 }
 
 async function upKind(): Promise<void> {

@@ -44,6 +44,7 @@ export async function buildImages(all: readonly Image[], say: (line: string) => 
     if (entry.startsWith("run-")) rmSync(join(dirname(storeDir), entry), { recursive: true, force: true });
   }
   mkdirSync(runRoot, { recursive: true });
+  await run("buildah", [...store(runRoot), "rm", "--all"]);
   const started = new Map<string, Promise<void>>();
   let exports = Promise.resolve();
 

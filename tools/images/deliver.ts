@@ -9,62 +9,58 @@ import { firstProcess } from "../cluster/namespaces.ts";
 import type { ClusterPlace } from "../cluster/place.ts";
 import { kubectl } from "../cluster/up.ts";
 import { layoutDir } from "./build.ts";
-import { chartImages, type Image, pause, referenceOf } from "./images.ts";
 import { serveRegistry } from "./registry.ts";
 
 const run = promisify(execFile);
 const prefix = "docker.io/local/plosive-";
 
+/** `references` as build.ts gives them. */
 export async function deliver(
   place: ClusterPlace,
-  images: readonly Image[],
+  references: readonly string[],
   say: (line: string) => void,
 ): Promise<void> {
-  const pid = firstProcess(place);
-  if (pid === undefined) throw new Error(`cluster ${place.name} does not run: \`make cluster-up\` starts it`);
-  // containerd's socket is in the cluster's own /run, so ctr goes there.
-  const ctr = async (...args: string[]) => {
-    const inside = ["-t", String(pid), "-m", "-n", tool("ctr"), "--namespace", "k8s.io", ...args];
-    return (await run("nsenter", inside, { maxBuffer: 1 << 26 })).stdout;
-  };
-  const present = new Set((await ctr("images", "ls", "-q")).split("\n"));
-  const missing = images.filter((image) => !present.has(referenceOf(image)));
+  const present = new Set((await ctr(place, "images", "ls", "-q")).split("\n"));
+  const missing = references.filter((reference) => !present.has(reference));
   if (missing.length === 0) return;
-
   const registry = await serveRegistry(layoutDir, place.addresses.hostAddress);
-  const hostsDir = join(place.dir, "registry");
+  // One per delivery: two of them run side by side.
+  const hostsDir = join(place.dir, `registry-${registry.address.replace(/.*:/, "")}`);
   try {
     mkdirSync(join(hostsDir, "docker.io"), { recursive: true });
     writeFileSync(
       join(hostsDir, "docker.io", "hosts.toml"),
       `server = "http://${registry.address}"\n[host."http://${registry.address}"]\ncapabilities = ["pull", "resolve"]\n`,
     );
-    for (const image of missing) {
+    for (const reference of missing) {
       const begun = Date.now();
-      await ctr("images", "pull", "--hosts-dir", hostsDir, referenceOf(image));
-      say(`images: ${image.name} delivered in ${((Date.now() - begun) / 1000).toFixed(1)} s`);
+      await ctr(place, "images", "pull", "--hosts-dir", hostsDir, reference);
+      say(
+        `images: ${reference.slice(prefix.length)} delivered in ${((Date.now() - begun) / 1000).toFixed(1)} s`,
+      );
     }
-    await removeOld(place, ctr);
-    // The layers are unpacked; their archives, as large again, are of no further use.
-    await ctr("content", "prune", "references");
   } finally {
     await registry.close();
     rmSync(hostsDir, { recursive: true, force: true });
   }
 }
 
-/** Images of earlier builds that no pod and no job names: a running job's next pod still finds its own. */
-async function removeOld(place: ClusterPlace, ctr: (...args: string[]) => Promise<string>): Promise<void> {
-  const used = kubectl(place, [
-    "get",
-    "pods,jobs,deployments,statefulsets",
-    "--all-namespaces",
-    "-o",
-    "jsonpath={..image}",
-  ]);
-  const keep = new Set([...used.split(/\s+/), ...[pause, ...Object.values(chartImages)].map(referenceOf)]);
-  const old = (await ctr("images", "ls", "-q"))
-    .split("\n")
-    .filter((name) => name.startsWith(prefix) && !keep.has(name));
-  if (old.length > 0) await ctr("images", "rm", ...old);
+/** Frees what is of no further use: images of earlier builds that no pod and no job names, and unpacked archives. */
+export async function tidy(place: ClusterPlace, current: readonly string[]): Promise<void> {
+  const owners = "pods,jobs,deployments,statefulsets";
+  const used = kubectl(place, ["get", owners, "--all-namespaces", "-o", "jsonpath={..image}"]);
+  const keep = new Set([...used.split(/\s+/), ...current]);
+  const present = (await ctr(place, "images", "ls", "-q")).split("\n");
+  const old = present.filter((name) => name.startsWith(prefix) && !keep.has(name));
+  if (old.length > 0) await ctr(place, "images", "rm", ...old);
+  // A layer's archive is as large as the layer.
+  await ctr(place, "content", "prune", "references");
+}
+
+/** containerd's socket is in the cluster's own /run, so ctr goes there. */
+async function ctr(place: ClusterPlace, ...args: string[]): Promise<string> {
+  const pid = firstProcess(place);
+  if (pid === undefined) throw new Error(`cluster ${place.name} does not run: \`make cluster-up\` starts it`);
+  const inside = ["-t", String(pid), "-m", "-n", tool("ctr"), "--namespace", "k8s.io", ...args];
+  return (await run("nsenter", inside, { maxBuffer: 1 << 26 })).stdout;
 }

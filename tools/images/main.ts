@@ -1,7 +1,8 @@
-// The command line of the images: node tools/images/main.ts build | deliver [--name plosive] | references
-// Called by the Makefile (make images) and tools/up.ts. `build` excludes itself by a lock and works in its own mount namespace.
+// The command line of the images: node tools/images/main.ts build [--references FILE] | deliver [--name plosive]
+// Called by the Makefile (make images) and tools/up.ts. `build` excludes itself by a lock and works in its own mount
+// namespace; FILE gets the references of what was built, since sources may change while it works.
 import { spawnSync } from "node:child_process";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { cacheDir } from "../cache.ts";
@@ -12,25 +13,27 @@ import { chartImages, pause, referenceOf } from "./images.ts";
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { name: { type: "string", default: defaultName }, inside: { type: "boolean", default: false } },
+  options: {
+    name: { type: "string", default: defaultName },
+    references: { type: "string" },
+    inside: { type: "boolean", default: false },
+  },
 });
 const [command] = positionals;
 const all = [pause, ...Object.values(chartImages)];
 const say = (line: string) => console.log(line);
 
 try {
-  if (command === "references") {
-    const references = Object.entries(chartImages).map(([name, image]) => [name, referenceOf(image)]);
-    say(JSON.stringify(Object.fromEntries(references), null, 2));
-  } else if (command === "deliver") {
+  if (command === "deliver") {
     const place = findPlace(values.name);
     if (place === undefined)
       throw new Error(`cluster ${values.name} is not there: \`make cluster-up\` starts it`);
-    await deliver(place, all, say);
+    await deliver(place, all.map(referenceOf), say);
   } else if (command !== "build") {
-    console.error("usage: node tools/images/main.ts build | deliver [--name plosive] | references");
+    console.error("usage: node tools/images/main.ts build [--references FILE] | deliver [--name plosive]");
     process.exitCode = 2;
   } else if (missingImages(all).length === 0) {
+    writeReferences();
     say("images: all are built");
   } else if (!values.inside) {
     if (process.getuid?.() !== 0)
@@ -45,12 +48,21 @@ try {
       import.meta.filename,
       "build",
       "--inside",
+      ...(values.references === undefined ? [] : ["--references", values.references]),
     ];
     process.exitCode = spawnSync(program, args, { stdio: "inherit" }).status ?? 1;
   } else {
     await buildImages(all, say);
+    writeReferences();
   }
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
+}
+
+/** By the chart's names, and `pause`. */
+function writeReferences(): void {
+  if (values.references === undefined) return;
+  const named = Object.entries({ ...chartImages, pause }).map(([key, image]) => [key, referenceOf(image)]);
+  writeFileSync(values.references, JSON.stringify(Object.fromEntries(named)));
 }
