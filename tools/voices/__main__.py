@@ -29,6 +29,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--types", default=DEFAULT_TYPES, help=f"of {','.join(ARTIFACTS)}")
     parser.add_argument("--per-minute", type=float, default=4.0, help="events of each type in a minute")
+    parser.add_argument("--generator", choices=("first", "second"), default="first", help="how artifacts are drawn")
     parser.add_argument("--twins", action="store_true", help="also write each take without its artifacts")
     options = parser.parse_args()
 
@@ -39,7 +40,7 @@ def main() -> None:
     for name, speakers, minutes in (("train", train, options.train_minutes), ("test", test, options.test_minutes)):
         folder = options.out / name
         mine = [p for p in prompts if p.speaker in speakers]
-        takes = make_takes(mine, minutes, options.types.split(","), options.per_minute, rng)
+        takes = make_takes(mine, minutes, options.types.split(","), options.per_minute, rng, options.generator)
         truth = as_json(write_takes(takes, folder, name, options.twins))
         (folder / "truth.json").write_text(json.dumps(truth, indent=1) + "\n")
         for path in sorted([*folder.glob("*.wav"), *folder.glob("*.flac")]):

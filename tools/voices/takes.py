@@ -7,9 +7,11 @@ import numpy as np
 import soundfile
 from scipy.signal import lfilter
 
-from .artifacts import ARTIFACTS
+from . import artifacts, second
+from .artifacts import Mixer
 from .recordings import SAMPLE_RATE, Prompt, draw_speech
 
+GENERATORS: dict[str, dict[str, tuple[Mixer, float]]] = {"first": artifacts.ARTIFACTS, "second": second.ARTIFACTS}
 MIN_GAP = int(0.35 * SAMPLE_RATE)  # between two artifacts, so that the truth is unambiguous
 
 
@@ -59,7 +61,9 @@ def is_speech(take: np.ndarray, speech_level: float) -> np.ndarray:
     return np.sqrt((frames**2).mean(1)) > speech_level * 0.1
 
 
-def mix(clean: np.ndarray, types: list[str], per_minute: float, rng: np.random.Generator) -> tuple[np.ndarray, list]:
+def mix(
+    clean: np.ndarray, types: list[str], per_minute: float, rng: np.random.Generator, generator: str = "first"
+) -> tuple[np.ndarray, list]:
     """Puts `per_minute` events of each type at random places, in speech or in pauses. Returns (N,), [(type, start, end)]."""
     take = clean.copy()
     hop = SAMPLE_RATE // 100
@@ -72,7 +76,7 @@ def mix(clean: np.ndarray, types: list[str], per_minute: float, rng: np.random.G
     queue.sort(key=lambda t: t not in ("hum", "clipping"))
     taken: list[tuple[str, int, int]] = []
     for name in queue:
-        mixer, in_speech = ARTIFACTS[name]
+        mixer, in_speech = GENERATORS[generator][name]
         wanted = np.flatnonzero(speech if rng.random() < in_speech else ~speech)
         wanted = wanted[(wanted > 10) & (wanted < len(speech) - 30)]
         for at in rng.choice(wanted, min(20, len(wanted)), replace=False) * hop + rng.integers(hop):
@@ -86,8 +90,9 @@ def mix(clean: np.ndarray, types: list[str], per_minute: float, rng: np.random.G
 
 
 def make_takes(
-    prompts: list[Prompt], minutes: float, types: list[str], per_minute: float, rng: np.random.Generator
-) -> list[Take]:
+    prompts: list[Prompt], minutes: float, types: list[str], per_minute: float, rng: np.random.Generator,
+    generator: str = "first",
+) -> list[Take]:  # fmt: skip
     """Takes of one talker and language each, `minutes` in all, every fifth one without an artifact."""
     groups = sorted({(p.speaker, p.language) for p in prompts})
     takes: list[Take] = []
@@ -103,7 +108,7 @@ def make_takes(
                 size += len(part[-1][1])
             clean = compose(part, rng)
             here = [] if (len(takes) + index) % 5 == 4 else types
-            mixed, events = mix(clean, here, per_minute, rng)
+            mixed, events = mix(clean, here, per_minute, rng, generator)
             takes.append(Take(np.clip(clean, -1, 1), mixed, events, speaker, language))
             done += len(clean) / SAMPLE_RATE
     return takes

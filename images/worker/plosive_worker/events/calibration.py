@@ -3,7 +3,10 @@
 import numpy as np
 
 PRIOR_EVENTS = 8  # a threshold is as much its neutral value as this many events would weigh
-NEUTRAL = 0.5
+# Speakers that training never heard raise false alarms more than they lower hits. On held-out speakers of four splits the
+# F1 at 0.7 was .81, at 0.5 (the best of the validation files, which share the training speakers) .78.
+NEUTRAL = 0.7
+NEARLY = 0.97  # thresholds of at least this share of the best F1 are as good as the best
 
 
 def logit(p: np.ndarray | float) -> np.ndarray:
@@ -41,7 +44,7 @@ def fit_confidence(scores: np.ndarray, right: np.ndarray) -> tuple[float, float]
 
 
 def best_threshold(confidences: np.ndarray, right: np.ndarray, events: int) -> float:
-    """The threshold of the best F1 (the middle of the best plateau), shrunk to 0.5 when events are few."""
+    """The upper end of the thresholds whose F1 is nearly the best, shrunk to NEUTRAL when events are few."""
     if not len(confidences) or not events:
         return NEUTRAL
     grid = np.linspace(0.05, 0.95, 91)
@@ -50,6 +53,6 @@ def best_threshold(confidences: np.ndarray, right: np.ndarray, events: int) -> f
         kept = confidences >= threshold
         hits = int(right[kept].sum())
         f1.append(2 * hits / (kept.sum() + events))
-    good = grid[np.array(f1) >= max(f1) - 1e-9]
-    best = float(good[len(good) // 2])
+    good = grid[np.array(f1) >= NEARLY * max(f1)]
+    best = float(np.quantile(good, 0.75))
     return (events * best + PRIOR_EVENTS * NEUTRAL) / (events + PRIOR_EVENTS)
