@@ -17,4 +17,6 @@ def validator(name: str) -> Draft202012Validator:
 def check(name: str, document: object) -> None:
     """Asserts that `document` is a valid work, progress, result or termination."""
     errors = sorted(validator(name).iter_errors(document), key=lambda e: list(e.path))
-    assert not errors, [(list(e.path), e.message[:200], [(list(c.path), c.message[:100]) for c in e.context or []][:6]) for e in errors[:3]]
+    assert not errors, [
+        (list(e.path), e.message[:200], [(list(c.path), c.message[:100]) for c in e.context or []][:6]) for e in errors[:3]
+    ]

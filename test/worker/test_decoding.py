@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
-
 from plosive_worker.audio.decoding import guarded, open_sound
 from plosive_worker.audio.extraction import extract
 from plosive_worker.audio.header import read_header
@@ -32,12 +31,20 @@ def samples_of(path: Path) -> tuple[np.ndarray, int]:
 @pytest.mark.parametrize(
     ("suffix", "format", "subtype", "rate", "codec", "slack"),
     [
-        ("wav", "WAV", "PCM_16", 16_000, "pcm", 0), ("wav", "WAV", "PCM_24", 44_100, "pcm", 0), ("wav", "WAV", "FLOAT", 48_000, "float", 0),
-        ("wav", "WAV", "ALAW", 8_000, "alaw", 0), ("wav", "WAVEX", "PCM_16", 16_000, "pcm", 0), ("flac", "FLAC", "PCM_16", 22_050, "flac", 0),
-        ("ogg", "OGG", "VORBIS", 16_000, "vorbis", 0), ("opus", "OGG", "OPUS", 16_000, "opus", 0), ("mp3", "MP3", "MPEG_LAYER_III", 16_000, "mp3", 4000),
+        ("wav", "WAV", "PCM_16", 16_000, "pcm", 0),
+        ("wav", "WAV", "PCM_24", 44_100, "pcm", 0),
+        ("wav", "WAV", "FLOAT", 48_000, "float", 0),
+        ("wav", "WAV", "ALAW", 8_000, "alaw", 0),
+        ("wav", "WAVEX", "PCM_16", 16_000, "pcm", 0),
+        ("flac", "FLAC", "PCM_16", 22_050, "flac", 0),
+        ("ogg", "OGG", "VORBIS", 16_000, "vorbis", 0),
+        ("opus", "OGG", "OPUS", 16_000, "opus", 0),
+        ("mp3", "MP3", "MPEG_LAYER_III", 16_000, "mp3", 4000),
     ],
-)  # fmt: skip
-def test_each_accepted_format_decodes_to_its_length(tmp_path: Path, voice, suffix: str, format: str, subtype: str, rate: int, codec: str, slack: int) -> None:
+)
+def test_each_accepted_format_decodes_to_its_length(
+    tmp_path: Path, voice, suffix: str, format: str, subtype: str, rate: int, codec: str, slack: int
+) -> None:
     path = tmp_path / f"voice.{suffix}"
     length = SECONDS * rate
     t = np.linspace(0, len(voice[0]) - 1, length)
@@ -66,11 +73,16 @@ def test_ffmpeg_decodes_what_libsndfile_cannot(tmp_path: Path, voice, name: str,
 @pytest.mark.parametrize(
     ("content", "code"),
     [
-        (b"", "empty_file"), (b"hello, this is no audio at all" * 9, "unsupported_format"), (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "unsupported_format"),
-        (b"RIFF\xff\xff\xff\xffWAVE", "corrupt_audio"), (b"fLaC\0\0\0\x22" + bytes(34), "unsupported_format"), (b"OggS" + bytes(60), "unsupported_format"),
-        (b"\xff\xfb\x90\x64" + bytes(2000), "corrupt_audio"), (b"ID3\x04\0\0\0\0\0\0" + bytes(500), "corrupt_audio"),
+        (b"", "empty_file"),
+        (b"hello, this is no audio at all" * 9, "unsupported_format"),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "unsupported_format"),
+        (b"RIFF\xff\xff\xff\xffWAVE", "corrupt_audio"),
+        (b"fLaC\0\0\0\x22" + bytes(34), "unsupported_format"),
+        (b"OggS" + bytes(60), "unsupported_format"),
+        (b"\xff\xfb\x90\x64" + bytes(2000), "corrupt_audio"),
+        (b"ID3\x04\0\0\0\0\0\0" + bytes(500), "corrupt_audio"),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_audio_has_a_plain_reason(tmp_path: Path, content: bytes, code: str) -> None:
     path = tmp_path / "upload"
     path.write_bytes(content)
@@ -84,7 +96,9 @@ def test_what_is_no_audio_has_a_plain_reason(tmp_path: Path, content: bytes, cod
 def test_wav_codings_with_dangerous_decoders_are_refused_by_the_header_alone(tmp_path: Path, tag: int) -> None:
     fmt = struct.pack("<4sIHHIIHH", b"fmt ", 16, tag, 1, 16_000, 16_000, 512, 4)
     path = tmp_path / "adpcm.wav"
-    path.write_bytes(b"RIFF" + struct.pack("<I", 4 + len(fmt) + 8 + 1024) + b"WAVE" + fmt + b"data" + struct.pack("<I", 1024) + bytes(1024))
+    path.write_bytes(
+        b"RIFF" + struct.pack("<I", 4 + len(fmt) + 8 + 1024) + b"WAVE" + fmt + b"data" + struct.pack("<I", 1024) + bytes(1024)
+    )
     with pytest.raises(ItemFailure, match="is not accepted"):
         read_header(path)
 

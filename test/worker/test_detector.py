@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import soundfile
 import torch
-
 from plosive_worker.features import spec
 from plosive_worker.features.file import FrameWriter
 from plosive_worker.features.stream import feature_blocks

@@ -1,7 +1,6 @@
 # From posteriors to events, scoring and calibration: tables of small cases.
 import numpy as np
 import pytest
-
 from plosive_worker.events.boxes import Posteriors, boxes_of
 from plosive_worker.events.calibration import best_threshold, confidence, fit_confidence
 from plosive_worker.events.profile import profile_of

@@ -4,8 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import soundfile
-
 from plosive_worker.failure import WorkerFailure
 from plosive_worker.features import spec
 from plosive_worker.features.file import FrameWriter, read_frames
@@ -43,7 +41,9 @@ def test_one_row_for_every_10_ms_and_every_number_finite(clean: np.ndarray) -> N
         assert np.isfinite(frames).all()
 
 
-@pytest.mark.parametrize("samples", [np.zeros(RATE), np.ones(RATE), np.zeros(1), np.full(37, 0.5), np.sign(np.sin(np.arange(RATE)))])
+@pytest.mark.parametrize(
+    "samples", [np.zeros(RATE), np.ones(RATE), np.zeros(1), np.full(37, 0.5), np.sign(np.sin(np.arange(RATE)))]
+)
 def test_degenerate_sound_gives_finite_frames(samples: np.ndarray) -> None:
     frames = frames_of(samples)
     assert len(frames) == -(-len(samples) // 160)
@@ -65,7 +65,13 @@ def test_a_block_boundary_leaves_no_trace(clean: np.ndarray) -> None:
 
 @pytest.mark.parametrize(
     ("mixer", "name", "sign"),
-    [(dropout, "rms", -1), (plosive, "low_peak", 1), (hum, "long_45_56", 1), (clipping, "top_share", 1), (stutter, "self_repeat", 1)],
+    [
+        (dropout, "rms", -1),
+        (plosive, "low_peak", 1),
+        (hum, "long_45_56", 1),
+        (clipping, "top_share", 1),
+        (stutter, "self_repeat", 1),
+    ],
 )
 def test_an_artifact_moves_its_feature(clean: np.ndarray, mixer, name: str, sign: int) -> None:
     levels = np.sqrt((clean.reshape(-1, 160) ** 2).mean(1))

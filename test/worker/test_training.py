@@ -8,7 +8,6 @@ import onnxruntime
 import pytest
 import soundfile
 import torch
-
 from plosive_worker.events.profile import profile_of
 from plosive_worker.failure import WorkerFailure
 from plosive_worker.features.file import FrameWriter, read_frames
@@ -33,7 +32,9 @@ def files(voices: Path, truth: dict, tmp_path_factory: pytest.TempPathFactory) -
         for block in feature_blocks([samples], rate):
             writer.write(block)
         writer.close()
-        events = tuple((TYPES.index(t["artifact_type"]), t["start_ms"], t["end_ms"]) for t in truth["test"] if t["file"] == path.name)
+        events = tuple(
+            (TYPES.index(t["artifact_type"]), t["start_ms"], t["end_ms"]) for t in truth["test"] if t["file"] == path.name
+        )
         out.append(LabelledFile(path.name, read_frames(folder / path.name), events, True))
     return out
 

@@ -48,8 +48,16 @@ def main() -> None:
                 continue
             seconds = soundfile.info(path).duration
             language, speaker = path.stem.split("-")[2:4]
-            index.append({"file": f"{name}/{path.name}", "part": name, "speaker": speaker, "language": language,
-                          "duration_ms": round(seconds * 1000), "size_bytes": path.stat().st_size})
+            index.append(
+                {
+                    "file": f"{name}/{path.name}",
+                    "part": name,
+                    "speaker": speaker,
+                    "language": language,
+                    "duration_ms": round(seconds * 1000),
+                    "size_bytes": path.stat().st_size,
+                }
+            )
         total = sum(len(t.mixed) for t in takes) / 16_000 / 60
         print(f"{name}: {len(takes)} takes, {total:.1f} min, {len(truth)} artifacts, speakers {', '.join(sorted(speakers))}")
     (options.out / "index.json").write_text(json.dumps(index, indent=1) + "\n")

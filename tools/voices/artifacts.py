@@ -65,9 +65,7 @@ def hum(take: np.ndarray, at: int, sr: int, level: float, rng: np.random.Generat
     t = np.arange(int(rng.uniform(0.8, 4.0) * sr)) / sr
     mains = rng.choice([50.0, 60.0]) + rng.uniform(-0.3, 0.3)
     tilt = rng.uniform(0.4, 1.4)
-    sound = sum(
-        rng.uniform(0.4, 1) * k**-tilt * np.sin(2 * np.pi * mains * k * t + rng.uniform(0, 6.28)) for k in range(1, 9)
-    )
+    sound = sum(rng.uniform(0.4, 1) * k**-tilt * np.sin(2 * np.pi * mains * k * t + rng.uniform(0, 6.28)) for k in range(1, 9))
     fade = np.minimum(1, np.minimum(t, t[::-1]) / rng.uniform(0.01, 0.08))
     return add(take, at, gain_of(rng, level, -12) * fade * sound)
 

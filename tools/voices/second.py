@@ -45,7 +45,9 @@ def mouth_click(take: np.ndarray, at: int, sr: int, level: float, rng: np.random
 def plosive(take: np.ndarray, at: int, sr: int, level: float, rng: np.random.Generator) -> Span:
     """A push of air: one to three uneven half waves of 8 to 25 ms with rumble, 30 to 250 ms."""
     length = int(rng.uniform(0.03, 0.25) * sr)
-    push = np.concatenate([s * np.sin(np.pi * np.linspace(0, 1, int(rng.uniform(0.008, 0.025) * sr))) for s in rng.uniform(0.4, 1, 3) * [1, -1, 1]])
+    push = np.concatenate(
+        [s * np.sin(np.pi * np.linspace(0, 1, int(rng.uniform(0.008, 0.025) * sr))) for s in rng.uniform(0.4, 1, 3) * [1, -1, 1]]
+    )
     rumble = lfilter([0.02], [1, -0.98], rng.standard_normal(length)) * np.exp(-np.arange(length) / (0.3 * length))
     sound = rumble / (np.abs(rumble).max() + 1e-9) * rng.uniform(0.3, 1)
     sound[: min(length, len(push))] += push[:length]

@@ -75,7 +75,9 @@ class Session:
         self.work = read_work(document, self.verb)
         return self.work
 
-    def progress(self, fraction: float, message: str | None = None, points: list[tuple[int, str, float]] = (), **items: int) -> None:
+    def progress(
+        self, fraction: float, message: str | None = None, points: list[tuple[int, str, float]] = (), **items: int
+    ) -> None:
         """Notes the present state; it is sent within about 2 s, at once when there are new points."""
         with self.lock:
             self.report.update(items, fraction=min(1.0, max(0.0, fraction)), message=message and message[:200])

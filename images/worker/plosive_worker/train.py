@@ -36,7 +36,8 @@ def check_spec(work: TrainWork) -> None:
     if (work.feature_spec.id, work.feature_spec.hash) != (spec.id, spec.hash):
         raise WorkerFailure(
             "bad_manifest",
-            f"The embeddings have features {work.feature_spec.id} {work.feature_spec.hash}, this worker trains on {spec.id} {spec.hash}",
+            f"The embeddings have features {work.feature_spec.id} {work.feature_spec.hash}, "
+            f"this worker trains on {spec.id} {spec.hash}",
             "Embed the dataset again with this release",
         )
 
@@ -51,15 +52,21 @@ class Checkpoints:
     def on_term(self, *_: object) -> None:
         self.ending = True
 
-    def save(self, trainer: Trainer) -> None:
+    def save(self, trainer: Trainer) -> bool:
+        """A store that is away costs the checkpoint, not the run."""
         self.path.write_bytes(trainer.state_bytes())
-        self.store.upload("a checkpoint", lambda w: w.outputs.checkpoint, self.path)
         self.due = time.monotonic() + CHECKPOINT_SECONDS
+        try:
+            self.store.upload("a checkpoint", lambda w: w.outputs.checkpoint, self.path)
+        except WorkerFailure as failure:
+            print(f"no checkpoint: {failure.message}")
+            return False
+        return True
 
     def after_step(self, trainer: Trainer) -> None:
         if self.ending:
-            self.save(trainer)
-            raise WorkerFailure("interrupted", f"Ended by the cluster at step {trainer.step}; a checkpoint is written")
+            kept = "a checkpoint is written" if self.save(trainer) else "no checkpoint could be written"
+            raise WorkerFailure("interrupted", f"Ended by the cluster at step {trainer.step}; {kept}")
         if time.monotonic() >= self.due:
             self.save(trainer)
 

@@ -43,9 +43,7 @@ def agrees(truth: Span, found: Span, impulsive: bool) -> bool:
 
 def match(truth: list[Span], found: list[Span], impulsive: bool) -> list[int | None]:
     """For each found event the index of the true one that it matches, or None. One to one, nearest onset first."""
-    pairs = [
-        (abs(f[0] - t[0]), i, j) for i, f in enumerate(found) for j, t in enumerate(truth) if agrees(t, f, impulsive)
-    ]
+    pairs = [(abs(f[0] - t[0]), i, j) for i, f in enumerate(found) for j, t in enumerate(truth) if agrees(t, f, impulsive)]
     of_found: list[int | None] = [None] * len(found)
     used: set[int] = set()
     for _, i, j in sorted(pairs):

@@ -83,7 +83,8 @@ def read_frames(path: Path) -> FrameFile:
     if (found.get("feature_spec"), found.get("feature_hash")) != (own.id, own.hash):
         raise WorkerFailure(
             "bad_manifest",
-            f"{path.name} has features {found.get('feature_spec')} {found.get('feature_hash')}, this worker has {own.id} {own.hash}",
+            f"{path.name} has features {found.get('feature_spec')} {found.get('feature_hash')}, "
+            f"this worker has {own.id} {own.hash}",
             "Embed the audio again with this release",
         )
     frames, stats = header["frames"], header["stats"]

@@ -97,7 +97,9 @@ def sample_features(x: np.ndarray, rate: int, margin: int, frames: int) -> dict[
         "residual_peak_to_signal": np.log10((residual_peak**2 + 1e-10) / (uniform_filter1d(power, 5) + 1e-10)),
         "flat_run": np.log1p(longest_run(flat, starts, hop) * (16_000 / rate)),
         "top_share": near_top.mean(1),
-        "rail_share": np.maximum((block >= 0.97 * block.max(1, keepdims=True)).mean(1), (block <= 0.97 * block.min(1, keepdims=True)).mean(1)),
+        "rail_share": np.maximum(
+            (block >= 0.97 * block.max(1, keepdims=True)).mean(1), (block <= 0.97 * block.min(1, keepdims=True)).mean(1)
+        ),
         "crest_30ms": np.log10((peak_30**2 + TINY) / (uniform_filter1d(power, 3) + TINY)),
         "zero_run": np.log1p(longest_run(np.abs(x) <= LSB, starts, hop) * (16_000 / rate)),
         "hold_run": np.log1p(longest_run(slope == 0, starts, hop) * (16_000 / rate)),

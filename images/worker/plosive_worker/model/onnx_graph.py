@@ -45,7 +45,14 @@ def export(head: Head) -> bytes:
         bias = constant(f"{block}.over_time.bias", state[f"{block}.over_time.bias"])
         pad = KERNEL // 2 * dilation
         y = node("Transpose", [x], perm=[0, 2, 1])
-        y = node("Conv", [y, weight, bias], group=weight_groups(state, block), dilations=[dilation], pads=[pad, pad], kernel_shape=[KERNEL])
+        y = node(
+            "Conv",
+            [y, weight, bias],
+            group=weight_groups(state, block),
+            dilations=[dilation],
+            pads=[pad, pad],
+            kernel_shape=[KERNEL],
+        )
         y = node("Transpose", [y], perm=[0, 2, 1])
         y = linear(norm(y, f"{block}.norm"), f"{block}.up")
         x = node("Add", [x, linear(node("Relu", [y]), f"{block}.down")])

@@ -70,7 +70,12 @@ def save_artifacts(
         "architecture": architecture_of(head),
         "metrics": metrics,
         "onnx_parity": parity,
-        "versions": {"python": platform.python_version(), "torch": torch.__version__, "onnxruntime": onnxruntime.__version__, "numpy": np.__version__},
+        "versions": {
+            "python": platform.python_version(),
+            "torch": torch.__version__,
+            "onnxruntime": onnxruntime.__version__,
+            "numpy": np.__version__,
+        },
     }
     card = build_card(profiles, digest_of(paths["model.onnx"]).sha256, facts)
     targets = {

@@ -16,9 +16,7 @@ def smooth_curve(rng: np.random.Generator, points: int, size: int) -> np.ndarray
     return np.interp(np.linspace(0, points - 1, size), np.arange(points), rng.standard_normal(points))
 
 
-def augment(
-    frames: np.ndarray, labels: list[np.ndarray], rng: np.random.Generator
-) -> tuple[np.ndarray, list[np.ndarray]]:
+def augment(frames: np.ndarray, labels: list[np.ndarray], rng: np.random.Generator) -> tuple[np.ndarray, list[np.ndarray]]:
     """Frames (B, T, F) standardised, labels [(B, T, K)...]: presence, onset, offset, weight. Returns new arrays."""
     frames = frames.copy()
     batch, time, _ = frames.shape

@@ -43,7 +43,9 @@ def part_logits(head: Head, file: LabelledFile, part: Part) -> torch.Tensor:
     return torch.cat(out)
 
 
-def validation_loss(head: Head, logits: list[torch.Tensor], files: list[LabelledFile], parts: list[Part], pos_weight: torch.Tensor) -> float:
+def validation_loss(
+    head: Head, logits: list[torch.Tensor], files: list[LabelledFile], parts: list[Part], pos_weight: torch.Tensor
+) -> float:
     losses = []
     for part, values in zip(parts, logits):
         wanted = targets(files[part.file], part.first, part.last, head.classes)
@@ -149,9 +151,7 @@ class Validation:
 
 def labels_in(files: list[LabelledFile], parts: list[Part], kind: int) -> list[list[tuple[int, int]]]:
     """(start_ms, end_ms) of one class, one list per part."""
-    return [
-        [(s, e) for k, s, e in files[p.file].events if k == kind and p.first <= (s + e) / 2 / HOP_MS < p.last] for p in parts
-    ]
+    return [[(s, e) for k, s, e in files[p.file].events if k == kind and p.first <= (s + e) / 2 / HOP_MS < p.last] for p in parts]
 
 
 def finish_profiles(head: Head, validation: Validation) -> tuple[list[Profile], dict]:

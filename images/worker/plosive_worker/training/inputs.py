@@ -26,7 +26,9 @@ def load_files(store: Store, scratch: Path, types: list[str]) -> list[LabelledFi
             store.download(f"The embedding of {file.id}", lambda w: w.files[index].embedding, path)
         except ItemFailure as failure:
             raise WorkerFailure("input_missing", failure.message, "Embed the audio file again", file.id) from failure
-        events = tuple((kinds[a.artifact_type], a.start_ms, max(a.start_ms, a.end_ms)) for a in file.annotations if a.artifact_type in kinds)
+        events = tuple(
+            (kinds[a.artifact_type], a.start_ms, max(a.start_ms, a.end_ms)) for a in file.annotations if a.artifact_type in kinds
+        )
         return LabelledFile(file.id, read_frames(path), events, file.reviewed)
 
     with ThreadPoolExecutor(PARALLEL) as pool:

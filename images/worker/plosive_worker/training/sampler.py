@@ -47,9 +47,7 @@ class Sampler:
         self.hardness[drawn] = loss
 
 
-def make_sampler(
-    files: list[LabelledFile], parts: list[Part], classes: int, chunk_frames: int, stride_frames: int
-) -> Sampler:
+def make_sampler(files: list[LabelledFile], parts: list[Part], classes: int, chunk_frames: int, stride_frames: int) -> Sampler:
     """Chunks of `chunk_frames` every `stride_frames`; the last one of a part ends with it."""
     chunks: list[Chunk] = []
     by_class: list[set[int]] = [set() for _ in range(classes)]
