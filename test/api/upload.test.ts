@@ -1,7 +1,9 @@
 // The three-step upload on a real S3 server: what a client does, and what a hostile one tries.
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { type Client, useApi } from "../support/api.ts";
+import { makeApp } from "../../src/api/app.ts";
+import { listen } from "../../src/api/server.ts";
+import { type Client, clientOf, testDeps, useApi } from "../support/api.ts";
 import { wav } from "../support/audio.ts";
 import { postForm } from "../support/upload.ts";
 
@@ -101,14 +103,31 @@ describe("an upload", () => {
     expect(Buffer.from(await (await fetch(url)).arrayBuffer()).equals(bytes)).toBe(true);
   });
 
-  it("confirmed by many clients at once is confirmed once", async () => {
+  it("confirmed by many clients at once is copied once: a later copy could bring other bytes", async () => {
     const client = await api.tenant();
-    const bytes = wav();
-    const { path, upload } = await ticket(client, await datasetOf(client), bytes);
-    await postForm(upload, bytes);
-    const answers = await Promise.all(Array.from({ length: 8 }, () => client.post(`${path}/confirm`)));
-    expect(new Set(answers.map((answer) => answer.text)).size).toBe(1);
-    expect(answers[0]?.status).toBe(200);
+    let copies = 0;
+    const counting = {
+      ...api.storage,
+      copy: async (...args: Parameters<typeof api.storage.copy>) => {
+        copies += 1;
+        await api.storage.copy(...args);
+      },
+    };
+    const app = makeApp(testDeps(api.db, counting));
+    const server = await listen(app.listener, 0, "127.0.0.1");
+    try {
+      const bytes = wav();
+      const { path, upload } = await ticket(client, await datasetOf(client), bytes);
+      await postForm(upload, bytes);
+      const same = clientOf(`http://127.0.0.1:${server.port}`, client.key, client.tenantId);
+      const answers = await Promise.all(Array.from({ length: 8 }, () => same.post(`${path}/confirm`)));
+      expect(new Set(answers.map((answer) => answer.text)).size).toBe(1);
+      expect(answers[0]?.status).toBe(200);
+      expect(copies).toBe(1);
+    } finally {
+      await server.stop(1_000);
+      await app.settle();
+    }
   });
 });
 
