@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { operatorConfig } from "../src/config.ts";
 import type { Database } from "../src/db/job.ts";
 import { isMigrated } from "../src/db/migrate.ts";
-import { makeDatabase } from "../src/db/pool.ts";
+import { makeDatabase, statementTimeoutMs } from "../src/db/pool.ts";
 import { makeKube } from "../src/kube/client.ts";
 import { makeLog } from "../src/log.ts";
 import { makeRegistry } from "../src/metrics.ts";
@@ -59,7 +59,7 @@ async function connectedDatabase(): Promise<Database | undefined> {
   let pool: Database | undefined;
   for (let failures = 0; !ending.signal.aborted; failures++) {
     try {
-      pool ??= await makeDatabase(config);
+      pool ??= await makeDatabase(config, statementTimeoutMs.operator);
       if (await isMigrated(pool)) return pool;
       log.info("waiting for the database to be migrated");
     } catch (error) {

@@ -15,19 +15,25 @@ export interface DatabaseConfig {
   readonly PLOSIVE_DATABASE_POOL: number;
 }
 
+/** How long one statement may take, in ms: clients wait for the API, nobody for the operator. */
+export const statementTimeoutMs = { api: 5_000, operator: 60_000 } as const;
+
 /**
  * A pool of at most PLOSIVE_DATABASE_POOL connections. Rejects when the database cannot be reached: the driver asks
  * it for its types first. Rows pass the schema of their query; `timestamptz` and `bigint` arrive as numbers
  * (milliseconds since 1970; every bigint of ours stays below 2^53).
  */
-export async function makeDatabase(config: DatabaseConfig): Promise<DatabasePool> {
+export async function makeDatabase(
+  config: DatabaseConfig,
+  statementTimeout: number = statementTimeoutMs.api,
+): Promise<DatabasePool> {
   const pool = await createPool(config.PLOSIVE_DATABASE_URL, {
     maxPoolSize: config.PLOSIVE_DATABASE_POOL,
     poolName: "plosive",
     connectionTimeout: 3_000,
     // A failed attempt is told to the caller, who knows better whether to try again.
     connectionRetryLimit: 0,
-    statementTimeout: 5_000,
+    statementTimeout,
     idleInTransactionSessionTimeout: 15_000,
     idleTimeout: 30_000,
     // No statement of ours leaves state in a session, so DISCARD ALL would only cost a round trip at every release.
