@@ -10,13 +10,14 @@ from . import spec
 
 TINY = 1e-12
 LSB = 1.01 / 32768
+CACHED_FRAMES = 64
 
 
 def longest_run(flags: np.ndarray, starts: np.ndarray, hop: int) -> np.ndarray:
     """Longest run of True that ends in or crosses each frame, in samples, (T,)."""
     index = np.arange(len(flags), dtype=np.int32)
     since = index - np.maximum.accumulate(np.where(flags, np.int32(-1), index))
-    return np.maximum.reduceat(since, starts)[: len(starts)] if hop == 0 else sliding_window_view(since, hop)[starts].max(1)
+    return np.maximum.reduceat(since[: starts[-1] + hop], starts)
 
 
 def lpc_residual(x: np.ndarray, starts: np.ndarray, hop: int) -> tuple[np.ndarray, np.ndarray]:
@@ -35,11 +36,16 @@ def lpc_residual(x: np.ndarray, starts: np.ndarray, hop: int) -> tuple[np.ndarra
         k = -(a[:, :i] * r[:, i:0:-1]).sum(1) / error
         a[:, 1 : i + 1] += k[:, None] * a[:, i - 1 :: -1][:, :i]
         error *= 1 - k**2
-    longer = sliding_window_view(x, hop + order)[starts - order]
-    a = a.astype(np.float32)
-    residual = longer[:, order:].copy()
-    for i in range(1, order + 1):
-        residual += a[:, i : i + 1] * longer[:, order - i : order - i + hop]
+    windows, a = sliding_window_view(x, hop + order), a.astype(np.float32)
+    residual = np.empty((len(starts), hop), np.float32)
+    product = np.empty((CACHED_FRAMES, hop), np.float32)
+    for first in range(0, len(starts), CACHED_FRAMES):  # few frames at a time: they stay in the cache for all taps
+        longer = windows[starts[first : first + CACHED_FRAMES] - order]
+        part, taps = residual[first : first + CACHED_FRAMES], a[first : first + CACHED_FRAMES]
+        part[:] = longer[:, order:]
+        for i in range(1, order + 1):
+            np.multiply(taps[:, i : i + 1], longer[:, order - i : order - i + hop], out=product[: len(part)])
+            part += product[: len(part)]
     return residual, np.log10(r[:, 0] / np.maximum(error, 1e-9))
 
 
@@ -55,10 +61,16 @@ def burst(frames: np.ndarray) -> np.ndarray:
     return part.max(1) / (part.sum(1) + TINY)
 
 
+def smoothed(values: np.ndarray, size: int) -> np.ndarray:
+    """Mean over `size` frames of something that is never negative, (T,). The filter keeps a running sum: in single
+    precision a loud frame would leave an error, even a negative one, on the silence after it."""
+    return np.maximum(uniform_filter1d(values.astype(np.float64), size, mode="nearest"), 0)
+
+
 def around(values: np.ndarray, reach: int) -> np.ndarray:
     """Mean over the neighbours of each frame without itself, (T,)."""
     size = 2 * reach + 1
-    return (uniform_filter1d(values, size, mode="nearest") * size - values) / (size - 1)
+    return np.maximum(smoothed(values, size) * size - values, 0) / (size - 1)
 
 
 def sample_features(x: np.ndarray, rate: int, margin: int, frames: int) -> dict[str, np.ndarray]:
@@ -71,8 +83,10 @@ def sample_features(x: np.ndarray, rate: int, margin: int, frames: int) -> dict[
     peak, power = size.max(1), (block**2).mean(1)
     level = np.log10(power + 1e-11)
     peak_30 = maximum_filter1d(peak, 3)
-    sample_frame = np.clip((np.arange(len(x)) - margin) * spec.FRAMES_PER_SECOND // rate + pad, 0, len(starts) - 1)
-    local_peak = peak_30[sample_frame]
+    # the peak around each sample: every frame's value, as long as the frame, and the ends as far as x reaches
+    lengths = np.diff(starts, prepend=0, append=len(x))
+    local_peak = np.repeat(np.concatenate([peak_30[:1], peak_30]), lengths)
+    loudness = np.abs(x)
     slope = np.diff(x, prepend=x[:1])
     bend = np.diff(slope, prepend=slope[:1])
     slopes, bends = sliding_window_view(slope, hop)[starts], sliding_window_view(bend, hop)[starts]
@@ -82,7 +96,7 @@ def sample_features(x: np.ndarray, rate: int, margin: int, frames: int) -> dict[
     near_top = size >= 0.95 * peak[:, None]
     sub = (block[:, : hop // 4 * 4] ** 2).reshape(len(block), 4, -1).mean(2)
     bend_power = (bends**2).mean(1)
-    flat = (np.abs(x) >= 0.85 * local_peak) & (np.abs(slope) <= 0.003 * local_peak) & (np.abs(x) > 8 * LSB)
+    flat = (loudness >= 0.85 * local_peak) & (np.abs(slope) <= 0.003 * local_peak) & (loudness > 8 * LSB)
     before, after = maximum_filter1d(level, 11, origin=5), maximum_filter1d(level, 11, origin=-5)
     least_before, least_after = minimum_filter1d(level, 7, origin=3), minimum_filter1d(level, 7, origin=-3)
     wide_peak = maximum_filter1d(peak, 41)
@@ -94,14 +108,14 @@ def sample_features(x: np.ndarray, rate: int, margin: int, frames: int) -> dict[
         "residual_kurtosis": kurtosis(residual),
         "residual_level": np.log10(residual_power + 1e-11),
         "prediction_gain": gain,
-        "residual_peak_to_signal": np.log10((residual_peak**2 + 1e-10) / (uniform_filter1d(power, 5) + 1e-10)),
+        "residual_peak_to_signal": np.log10((residual_peak**2 + 1e-10) / (smoothed(power, 5) + 1e-10)),
         "flat_run": np.log1p(longest_run(flat, starts, hop) * (16_000 / rate)),
         "top_share": near_top.mean(1),
         "rail_share": np.maximum(
             (block >= 0.97 * block.max(1, keepdims=True)).mean(1), (block <= 0.97 * block.min(1, keepdims=True)).mean(1)
         ),
-        "crest_30ms": np.log10((peak_30**2 + TINY) / (uniform_filter1d(power, 3) + TINY)),
-        "zero_run": np.log1p(longest_run(np.abs(x) <= LSB, starts, hop) * (16_000 / rate)),
+        "crest_30ms": np.log10((peak_30**2 + TINY) / (smoothed(power, 3) + TINY)),
+        "zero_run": np.log1p(longest_run(loudness <= LSB, starts, hop) * (16_000 / rate)),
         "hold_run": np.log1p(longest_run(slope == 0, starts, hop) * (16_000 / rate)),
         "quiet_share": (size < 0.02 * wide_peak[:, None]).mean(1),
         "drop_from_before": level - before,
@@ -111,11 +125,11 @@ def sample_features(x: np.ndarray, rate: int, margin: int, frames: int) -> dict[
         "range_in_frame": np.log10((sub.max(1) + 1e-11) / (sub.min(1) + 1e-11)),
         "dc": np.abs(block.mean(1)) / np.sqrt(power + 1e-11),
         "zero_crossings": (block[:, 1:] * block[:, :-1] < 0).mean(1) * (rate / 16_000),
-        "jump": np.log10((np.abs(slopes).max(1) + 1e-5) / (np.sqrt(uniform_filter1d(power, 5)) + 1e-5)),
+        "jump": np.log10((np.abs(slopes).max(1) + 1e-5) / (np.sqrt(smoothed(power, 5)) + 1e-5)),
         "bend": np.log10((np.abs(bends).max(1) + 1e-5) / (around(np.sqrt(bend_power), 3) + 1e-5)),
         "slope_kurtosis": kurtosis(slopes),
-        "skew": np.clip((block**3).mean(1) / (power**1.5 + 1e-12), -5, 5),
-        "level_in_context": level - uniform_filter1d(level, 41),
+        "skew": np.clip((block * block * block).mean(1) / (power**1.5 + 1e-12), -5, 5),
+        "level_in_context": level - uniform_filter1d(level.astype(np.float64), 41),
         "residual_burst": burst(residual),
         "bend_burst": burst(bends),
         "rail_count": np.log1p((size == peak[:, None]).sum(1) * (peak > 8 * LSB)),
