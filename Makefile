@@ -46,7 +46,8 @@ cluster-down: $(INSTALLED) ## removes the local cluster without a trace
 cluster-status: ## says how the local cluster is
 	@$(AS_ROOT) $(NODE) tools/cluster/main.ts status
 
-up: npm ## a running service: cluster, images, chart (CLUSTER=local|kind|current)
+# Where everything runs as root, tools/up.ts builds the tools itself, beside the images.
+up: npm $(if $(AS_ROOT),tools) ## a running service: cluster, images, chart (CLUSTER=local|kind|current)
 	@$(AS_ROOT) $(NODE) tools/up.ts
 
 demo: up python ## up, then plays a user through the REST API

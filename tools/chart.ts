@@ -1,12 +1,15 @@
 // Installs or upgrades charts/plosive and waits until it is ready; removes it. Called by tools/up.ts for every kind of cluster.
 import { execFile, execFileSync, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { type Dirent, existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { cacheDir, repoDir } from "./cache.ts";
 
 const run = promisify(execFile);
 const release = "plosive";
+/** On the namespace: what was installed last, to the end. */
+const annotation = "plosive.dev/installed";
 
 export interface Target {
   /** Empty: that of the environment. */
@@ -61,12 +64,42 @@ export async function install(installation: Installation): Promise<void> {
     ...settings.flatMap((setting) => ["--set-string", setting]),
     ...["--wait", "--wait-for-jobs", "--timeout", "10m"],
   ];
+  const fingerprint = fingerprintOf(args);
+  if ((await isInstalled(installation, fingerprint)) && areAvailable(installation)) return;
   const child = spawn(program("helm"), args, { stdio: ["ignore", "ignore", "inherit"] });
   const code = await new Promise<number | null>((resolve, reject) =>
     child.once("error", reject).once("exit", resolve),
   );
   if (code !== 0)
     throw new Error(`helm could not install the chart; its pods:\n${describePods(installation)}`);
+  kubectl(installation, ["annotate", "--overwrite", "namespace", namespace, `${annotation}=${fingerprint}`]);
+}
+
+/** Of every file of the chart and of the command, so that a second `make up` changes nothing and makes no new revision. */
+function fingerprintOf(args: readonly string[]): string {
+  const hash = createHash("sha256").update(JSON.stringify(args));
+  const chart = join(repoDir, "charts/plosive");
+  for (const entry of readdirSync(chart, { recursive: true, withFileTypes: true }).sort(byPath)) {
+    if (entry.isFile()) hash.update(entry.name).update(readFileSync(join(entry.parentPath, entry.name)));
+  }
+  return hash.digest("hex").slice(0, 16);
+}
+
+const byPath = (a: Dirent, b: Dirent) => (join(a.parentPath, a.name) < join(b.parentPath, b.name) ? -1 : 1);
+
+async function isInstalled(target: Target, fingerprint: string): Promise<boolean> {
+  const path = `jsonpath={.metadata.annotations.${annotation.replaceAll(".", "\\.")}}`;
+  if (kubectl(target, ["get", "namespace", target.namespace, "-o", path]) !== fingerprint) return false;
+  return (await releaseStatus(target)) === "deployed";
+}
+
+function areAvailable(target: Target): boolean {
+  try {
+    kubectl(target, ["wait", "--for=condition=Available", "deployments", "--all", "--timeout=120s"]);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Removes the release; a missing one is no error. */
@@ -84,14 +117,18 @@ export async function uninstall(target: Target): Promise<void> {
 
 /** A helm that was killed leaves its release "pending", which every later helm refuses to touch. */
 async function clearInterrupted(target: Target): Promise<void> {
-  const query = ["status", release, ...at(target), "--namespace", target.namespace, "--output", "json"];
-  const found = await run(program("helm"), query, { maxBuffer: 1 << 26 }).catch(() => undefined);
-  if (found === undefined) return;
-  const { status } = (JSON.parse(found.stdout) as { info: { status: string } }).info;
+  const status = await releaseStatus(target);
+  if (status === undefined) return;
   if (status === "pending-install") await uninstall(target);
   else if (status.startsWith("pending-")) {
     await run(program("helm"), ["rollback", release, ...at(target), "--namespace", target.namespace]);
   }
+}
+
+async function releaseStatus(target: Target): Promise<string | undefined> {
+  const query = ["status", release, ...at(target), "--namespace", target.namespace, "--output", "json"];
+  const found = await run(program("helm"), query, { maxBuffer: 1 << 26 }).catch(() => undefined);
+  return found && (JSON.parse(found.stdout) as { info: { status: string } }).info.status;
 }
 
 function describePods(target: Target): string {

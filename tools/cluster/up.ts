@@ -1,7 +1,7 @@
 // Brings a local cluster up: files, namespaces, network, then waits until its node is ready. Called by main.ts and by
 // tools/up.ts. Every step may be repeated, so a second run finishes what a killed one began.
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { cniDir, tool } from "../cache.ts";
 import { waitUntil } from "../process.ts";
@@ -81,6 +81,9 @@ async function writeFiles(place: ClusterPlace): Promise<Pki> {
     writeKubeconfig(kubeconfigOf(controlPlaneOf(place, pki), identity), pki, place.server, identity);
   }
   writeKubeconfig(place.kubeconfig, pki, place.server, "admin", `plosive-${place.name}`);
+  // Under sudo the file is for the person who called it.
+  const { SUDO_UID, SUDO_GID } = process.env;
+  if (SUDO_UID && SUDO_GID) chownSync(place.kubeconfig, Number(SUDO_UID), Number(SUDO_GID));
   writeFileSync(files.containerd, containerdConfig(place, { cniBin: cniDir, runc: tool("runc") }));
   writeFileSync(files.cni, cniConfig(place));
   writeFileSync(files.kubelet, kubeletConfig(place));
