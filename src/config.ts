@@ -53,7 +53,7 @@ const api = z.object({
     .default(2 * 1024 ** 3)
     .describe("Largest upload, in bytes"),
   PLOSIVE_UPLOAD_EXPIRY_SECONDS: seconds(900).describe("Life of an upload ticket and of a download URL"),
-  PLOSIVE_DOCS_ENABLED: z.stringbool().default(true).describe("Serve /openapi.json and /docs without a key"),
+  PLOSIVE_DOCS_ENABLED: z.stringbool().default(true).describe("Serve /openapi.json without a key"),
 });
 
 const operator = z.object({

@@ -89,7 +89,7 @@ function findShortfalls({ score, progress }: Figures): string[] {
 function sayWhereToLook({ base_url, api_key }: Connection, kubectl: string): void {
   say(`
 The service goes on running. Look around:
-  API      ${base_url}   (documentation: ${base_url}/docs, ${base_url}/openapi.json)
+  API      ${base_url}   (described at ${base_url}/openapi.json)
   key      ${api_key}
   curl -H "X-API-Key: ${api_key}" ${base_url}/api/v1/training-jobs
   ${kubectl} get trainingjobs,inferencejobs,embeddingjobs,models
