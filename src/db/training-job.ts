@@ -73,8 +73,11 @@ export async function oneTrainingJob(db: Db, tenantId: string, id: string): Prom
 export async function insertTrainingJob(
   db: Db,
   tenantId: string,
-  job: { dataset_id: string; annotation_set_id: string; config: TrainingConfig },
+  request: { dataset_id: string; annotation_set_id: string; config: TrainingConfig },
 ): Promise<TrainingJobRow> {
+  // A type named twice would be two outputs of one model, and would take a second file away from training.
+  const types = [...new Set(request.config.artifact_types)];
+  const job = { ...request, config: { ...request.config, artifact_types: types } };
   return await db.transaction(async (tx) => {
     const dataset = await oneDatasetForShare(tx, tenantId, job.dataset_id);
     const set = await tx.maybeOne(sql.type(z.object({ status: z.string(), version: z.number() }))`
@@ -83,7 +86,7 @@ export async function insertTrainingJob(
     if (set === null) throw annotationSetNotFound();
 
     const known = dataset.artifact_types.map((type) => type.name);
-    const unknown = job.config.artifact_types.flatMap((type, i) =>
+    const unknown = request.config.artifact_types.flatMap((type, i) =>
       known.includes(type)
         ? []
         : [valueError(["body", "config", "artifact_types", i], "the dataset has no such artifact type")],

@@ -4,6 +4,8 @@ import { artifactTypeName } from "./primitives.ts";
 import { id, time } from "./rest.ts";
 
 const ms = (text: string) => z.int().min(0).describe(`${text}, in milliseconds`);
+/** Audio is at most 12 hours long, with the tolerance at its end: sums of lengths stay exact whatever is labelled. */
+const place = (text: string) => ms(text).max(12 * 3_600_000 + 50);
 const confidence = z.number().min(0).max(1).describe("How sure the annotator is, 0 to 1");
 const extraData = z
   .record(z.string(), z.unknown())
@@ -35,8 +37,8 @@ const startBeforeEnd = {
 const newAnnotation = z.object({
   audio_file_id: id("Audio file of the same dataset"),
   artifact_type: artifactTypeName,
-  start_ms: ms("Where the artifact begins"),
-  end_ms: ms("Where it ends; equal to the start for a point"),
+  start_ms: place("Where the artifact begins"),
+  end_ms: place("Where it ends; equal to the start for a point"),
   confidence: confidence.default(1),
   extra_data: extraData.default({}),
 });
@@ -56,8 +58,8 @@ export const bulkAnnotations = z
 export const updateAnnotationBody = z
   .object({
     artifact_type: artifactTypeName.optional(),
-    start_ms: ms("Where the artifact begins").optional(),
-    end_ms: ms("Where it ends").optional(),
+    start_ms: place("Where the artifact begins").optional(),
+    end_ms: place("Where it ends").optional(),
     confidence: confidence.optional(),
     extra_data: extraData.optional(),
   })

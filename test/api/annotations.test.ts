@@ -66,6 +66,11 @@ describe("an annotation", () => {
       () => label(0, 1, { audio_file_id: randomUUID() }),
       [[["body", "audio_file_id"], "value_error"]],
     ],
+    [
+      "ends after anything that can be uploaded",
+      () => label(0, Number.MAX_SAFE_INTEGER),
+      [[["body", "end_ms"], "less_than_equal"]],
+    ],
     ["starts before its file", () => label(-1, 1), [[["body", "start_ms"], "greater_than_equal"]]],
     [
       "is surer than sure",

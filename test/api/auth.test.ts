@@ -33,7 +33,7 @@ describe("a guest", () => {
   );
 
   it("reads health, readiness and the description", async () => {
-    for (const path of ["/healthz", "/readyz", "/openapi.json"])
+    for (const path of ["/healthz", "/readyz", "/openapi.json", "/api/v1/openapi.json"])
       expect((await api.as(null).get(path)).status).toBe(200);
   });
 });
@@ -117,6 +117,23 @@ describe("API keys", () => {
     expect(list.body.map((key: { name: string }) => key.name)).toEqual(["ci", "test"]);
     expect(list.body[0].last_used_at).not.toBeNull();
     expect(list.text).not.toContain(created.key);
+  });
+
+  it.each([
+    ["2999-01-01T00:00:00-23:59", "2999-01-01T23:59:00.000Z"],
+    ["2999-01-02T00:00:00+16:00", "2999-01-01T08:00:00.000Z"],
+    ["9999-12-31T23:59:59.9999999Z", "9999-12-31T23:59:59.999Z"],
+  ])("expire at %s, whatever the offset and the digits", async (given, shown) => {
+    const client = await api.tenant();
+    const answer = await client.post("/api/v1/auth/api-keys", { name: "x", expires_at: given });
+    expect([answer.status, answer.body.expires_at]).toEqual([201, shown]);
+  });
+
+  it("cannot expire when years have five digits in UTC", async () => {
+    const client = await api.tenant();
+    const body = { name: "x", expires_at: "9999-12-31T23:59:59-12:00" };
+    const answer = await client.post("/api/v1/auth/api-keys", body);
+    expect(answer.body.detail).toMatchObject([{ loc: ["body", "expires_at"], type: "value_error" }]);
   });
 
   it("cannot be made to have expired already, nor without a name", async () => {

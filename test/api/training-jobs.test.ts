@@ -47,6 +47,11 @@ const create = (from: Setup, config: object = { artifact_types: ["click"] }) =>
   client.post("/api/v1/training-jobs", { dataset_id: from.datasetId, annotation_set_id: from.setId, config });
 
 describe("creating a training job", () => {
+  it("learns a type once that is named twice", async () => {
+    const answer = await create(await setup(), { artifact_types: ["click", "click"] });
+    expect([answer.status, answer.body.config.artifact_types]).toEqual([201, ["click"]]);
+  });
+
   it("answers with the 15 members of the specification and the effective configuration, and submits the row", async () => {
     const answer = await create(await setup());
     expect(answer.status).toBe(201);

@@ -9,6 +9,7 @@ import { defineRoute } from "../route.ts";
 import { iso, isoOrNull } from "../view.ts";
 
 const maxKeys = 100;
+const maxExpiry = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 export const createApiKey = defineRoute({
   method: "POST",
@@ -19,9 +20,7 @@ export const createApiKey = defineRoute({
   body: createApiKeyBody,
   answer: { status: 201, description: "The key", schema: createdApiKey },
   handler: async ({ body, tenantId, deps }) => {
-    const expiresAt = body.expires_at ?? null;
-    if (expiresAt !== null && Date.parse(expiresAt) <= deps.clock.now())
-      throw validationFailed([valueError(["body", "expires_at"], "expires_at must be in the future")]);
+    const expiresAt = body.expires_at == null ? null : expiryOf(body.expires_at, deps.clock.now());
     if ((await countApiKeys(deps.db, tenantId)) >= maxKeys)
       throw quotaExceeded(`An account has at most ${maxKeys} API keys; revoke one first`);
     for (;;) {
@@ -39,6 +38,15 @@ export const createApiKey = defineRoute({
     }
   },
 });
+
+/** In UTC, as every answer gives it: Postgres knows no offsets beyond 15:59, and year 10000 is no RFC 3339. */
+function expiryOf(text: string, now: number): string {
+  const time = Date.parse(text);
+  const refuse = (why: string) => validationFailed([valueError(["body", "expires_at"], why)]);
+  if (time <= now) throw refuse("expires_at must be in the future");
+  if (time > maxExpiry) throw refuse("expires_at must be before the year 10000 in UTC");
+  return iso(time);
+}
 
 export const listKeys = defineRoute({
   method: "GET",

@@ -75,3 +75,10 @@ export const openApi = defineRoute({
     return { body: description };
   },
 });
+
+/** The same below the version, where the description of version 1 stays when there is a version 2. */
+export const openApiOfVersion = defineRoute({
+  ...openApi,
+  path: "/api/v1/openapi.json",
+  operationId: "getOpenApiV1",
+});

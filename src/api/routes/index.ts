@@ -80,4 +80,5 @@ export const routes: readonly Route[] = [
   health.health,
   health.readiness,
   health.openApi,
+  health.openApiOfVersion,
 ];
