@@ -95,9 +95,15 @@ export async function acceptUpload(
       audioTypes[announced.content_type as AudioType],
     );
     if ("problem" in header) throw unsupportedAudio(header.problem);
-    await deps.storage.copy(key, finalKey, { ifMatch: head.etag });
+    const wanted = announced.checksum_sha256 ?? claimedSha256 ?? null;
+    const digest = wanted !== null && head.checksumSha256 === null;
+    const copied = await deps.storage.copy(key, finalKey, { ifMatch: head.etag, digest });
+    const checksumSha256 = head.checksumSha256 ?? copied.checksumSha256 ?? wanted;
+    if (wanted !== null && checksumSha256 !== wanted) {
+      await deps.storage.remove(finalKey);
+      throw otherDigest();
+    }
     const { codec, sampleRateHz, channels, durationMs } = header;
-    const checksumSha256 = announced.checksum_sha256 ?? claimedSha256 ?? head.checksumSha256;
     return { checksumSha256, codec, sampleRateHz, channels, durationMs };
   } catch (error) {
     if (isNotFound(error)) throw uploadNotFound("Nothing has been uploaded yet");
@@ -107,6 +113,8 @@ export async function acceptUpload(
     throw error;
   }
 }
+
+const otherDigest = () => uploadMismatch("The SHA-256 digest of the upload is not the announced one");
 
 /** The upload has been copied: what is left of it goes. Its failure costs nothing but space. */
 export function discardUpload(deps: HandlerDeps, tenantId: string, id: string): void {
@@ -125,6 +133,5 @@ function requireAsAnnounced(
   const digests = [announced.checksum_sha256, claimedSha256, head.checksumSha256].filter(
     (digest) => digest != null,
   );
-  if (new Set(digests).size > 1)
-    throw uploadMismatch("The SHA-256 digest of the upload is not the announced one");
+  if (new Set(digests).size > 1) throw otherDigest();
 }

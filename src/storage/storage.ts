@@ -115,10 +115,7 @@ export function makeStorage(config: StorageConfig) {
         sizeBytes: answer.ContentLength ?? 0,
         etag: answer.ETag ?? "",
         contentType: answer.ContentType ?? null,
-        checksumSha256:
-          answer.ChecksumSHA256 === undefined
-            ? null
-            : Buffer.from(answer.ChecksumSHA256, "base64").toString("hex"),
+        checksumSha256: hexOrNull(answer.ChecksumSHA256),
       };
     },
 
@@ -151,18 +148,27 @@ export function makeStorage(config: StorageConfig) {
       );
     },
 
-    /** Copies within the store, without the bytes passing through this process. isChanged when the ETag differs. */
-    async copy(from: string, to: string, options: { ifMatch: string }): Promise<void> {
-      await inner.send(
+    /**
+     * Copies within the store, without the bytes passing through this process. isChanged when the ETag differs. On
+     * demand the store reads them for their digest; null when it does not tell it.
+     */
+    async copy(
+      from: string,
+      to: string,
+      options: { ifMatch: string; digest?: boolean },
+    ): Promise<{ checksumSha256: string | null }> {
+      const answer = await inner.send(
         new CopyObjectCommand({
           Bucket: bucket,
           Key: to,
           CopySource: `${bucket}/${from}`,
           CopySourceIfMatch: options.ifMatch,
+          ChecksumAlgorithm: options.digest ? "SHA256" : undefined,
         }),
         // The answer comes when the bytes are copied, and there may be gigabytes of them.
         { requestTimeout: 300_000 },
       );
+      return { checksumSha256: hexOrNull(answer.CopyObjectResult?.ChecksumSHA256) };
     },
 
     /** Deletes an object; one that is not there is no error. */
@@ -208,6 +214,11 @@ function client(config: StorageConfig, endpoint: string): S3Client {
     responseChecksumValidation: "WHEN_REQUIRED",
     requestHandler: { connectionTimeout: 2_000, requestTimeout: 15_000, throwOnRequestTimeout: true },
   });
+}
+
+/** Digests in S3 are Base64, in this service they are hexadecimal. */
+function hexOrNull(base64: string | undefined): string | null {
+  return base64 === undefined ? null : Buffer.from(base64, "base64").toString("hex");
 }
 
 /** RFC 6266: an ASCII stand-in, and the real name percent-encoded. */

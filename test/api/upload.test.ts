@@ -110,7 +110,7 @@ describe("an upload", () => {
       ...api.storage,
       copy: async (...args: Parameters<typeof api.storage.copy>) => {
         copies += 1;
-        await api.storage.copy(...args);
+        return await api.storage.copy(...args);
       },
     };
     const app = makeApp(testDeps(api.db, counting));
@@ -192,6 +192,24 @@ describe("confirm", () => {
     const { path } = await smuggle(client, bytes, bytes, "audio/wav", { checksum_sha256: sha256(bytes) });
     const answer = await client.post(`${path}/confirm`, { checksum_sha256: sha256(swapped) });
     expect(answer).toMatchObject({ status: 409, body: { code: "upload_mismatch" } });
+  });
+
+  it.each([
+    ["claimed at the end", {}, true],
+    ["announced", { checksum_sha256: sha256(Buffer.from("other")) }, false],
+  ])("has the store count a digest that was only %s", async (_, announced, claim) => {
+    const client = await api.tenant();
+    const bytes = wav();
+    const { path, key } = await smuggle(client, bytes, bytes, "audio/wav", announced);
+    const other = claim ? { checksum_sha256: sha256(Buffer.from("other")) } : undefined;
+    const answer = await client.post(`${path}/confirm`, other);
+    expect(answer).toMatchObject({ status: 409, body: { code: "upload_mismatch" } });
+    await expect(api.storage.head(key)).rejects.toThrow();
+    await expect(api.storage.head(key.replace("incoming/", "audio/"))).rejects.toThrow();
+    if (!claim) return;
+    await api.storage.write(key, bytes, "audio/wav");
+    const again = await client.post(`${path}/confirm`, { checksum_sha256: sha256(bytes) });
+    expect(again).toMatchObject({ status: 200, body: { checksum_sha256: sha256(bytes) } });
   });
 
   it("finds what is not the announced audio, deletes it and lets the client upload again", async () => {
