@@ -7,7 +7,7 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache=${PLOSIVE_CACHE:-$HOME/.cache/plosive}
 # The order is that of need: the control plane is what most tests wait for.
-all=(etcd kubernetes versitygw helm containerd runc cni crane coredns)
+all=(etcd kubernetes versitygw helm containerd runc cni coredns)
 
 # The version of a family's module, read from its own go.mod: it is stamped into the binaries.
 pinned() { awk -v m="$2" '$1 == m && $2 ~ /^v/ {print $2; exit} $1 == "require" && $2 == m {print $3; exit}' "$here/go/$1/go.mod"; }
@@ -49,10 +49,7 @@ compile() {
       github.com/containernetworking/plugins/plugins/{main/bridge,main/loopback,ipam/host-local,meta/portmap}
     ;;
   coredns) CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$out/coredns" github.com/coredns/coredns ;;
-  crane) CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$out/crane" github.com/google/go-containerregistry/cmd/crane ;;
-  kwok) CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$out/kwok" sigs.k8s.io/kwok/cmd/kwok ;;
-  kind) CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$out/kind" sigs.k8s.io/kind ;;
-  *) echo "tools/build.sh: no family named '$1' (known: ${all[*]} kwok kind)" >&2 && return 2 ;;
+  *) echo "tools/build.sh: no family named '$1' (known: ${all[*]})" >&2 && return 2 ;;
   esac
 }
 
@@ -68,7 +65,7 @@ link() {
 
 build() {
   local family=$1 key folder into=$cache/bin started=$SECONDS
-  [[ -f $here/go/$family/go.mod ]] || { echo "tools/build.sh: tools/go/$family/go.mod is missing (known: ${all[*]} kwok kind)" >&2; return 2; }
+  [[ -f $here/go/$family/go.mod ]] || { echo "tools/build.sh: tools/go/$family/go.mod is missing (known: ${all[*]})" >&2; return 2; }
   [[ $family == cni ]] && into=$cache/cni
   key=$(cat "$here/go/$family/go.mod" "$here/go/$family/go.sum" | sha256sum | cut -c1-12)
   folder=$cache/tools/$family-$key
