@@ -88,7 +88,7 @@ export const uploadMismatch = conflict("upload_mismatch");
 export const unsupportedAudio = conflict("unsupported_audio");
 export const annotationSetPublished = () =>
   conflict("annotation_set_published")("The annotation set is published and cannot be changed");
-export const jobFinished = (status: string) => conflict("job_finished")(`The job has already ${status}`);
+export const jobFinished = (status: string) => conflict("job_finished")(`The job is already ${status}`);
 export const jobStarted = () => conflict("job_started")("The job has been started and takes no more files");
 export const noFiles = conflict("no_files");
 export const modelInactive = conflict("model_inactive");

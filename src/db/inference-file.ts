@@ -1,7 +1,13 @@
 // Files of an inference job: dataset audio, or uploads of the job's own that take the same three steps.
 import { sql } from "slonik";
 import { z } from "zod";
-import { inferenceFileNotFound, inferenceJobNotFound, jobStarted, quotaExceeded } from "../errors.ts";
+import {
+  inferenceFileNotFound,
+  inferenceJobNotFound,
+  jobFinished,
+  jobStarted,
+  quotaExceeded,
+} from "../errors.ts";
 import { inferenceFileStatuses } from "../schemas/inference-file.ts";
 import type { ConfirmedAudio, NewUpload } from "./audio-file.ts";
 import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
@@ -118,9 +124,10 @@ export async function markInferenceFileUploaded(
 
 /** Keeps the job from being started until the transaction ends. */
 async function lockUnstarted(tx: Db, tenantId: string, jobId: string): Promise<void> {
-  const job = await tx.maybeOne(sql.type(z.object({ waiting: z.boolean() }))`
-    select status = 'pending' and start_requested_at is null as waiting
+  const job = await tx.maybeOne(sql.type(z.object({ status: z.string(), waiting: z.boolean() }))`
+    select status, status = 'pending' and start_requested_at is null as waiting
     from inference_jobs where tenant_id = ${tenantId} and id = ${jobId} for update`);
   if (job === null) throw inferenceJobNotFound();
+  if (job.status === "cancelled") throw jobFinished(job.status);
   if (!job.waiting) throw jobStarted();
 }

@@ -250,6 +250,9 @@ describe("an inference job on uploads", () => {
     expect(cancelled.status).toBe("cancelled");
     expect(cancelled.completed_at).not.toBeNull();
     expect((await client.get(file)).body.status).toBe("cancelled");
+    const announced = { filename: "late.wav", content_type: "audio/wav", size_bytes: 9 };
+    const late = await client.post(`${jobs}/${job}/files/upload-url`, announced);
+    expect(late).toMatchObject({ status: 409, body: { code: "job_finished" } });
     expect((await client.post(`${jobs}/${job}/start`)).body.code).toBe("job_finished");
     expect(await wasSubmitted(job)).toBe(false);
   });

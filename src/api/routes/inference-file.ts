@@ -32,7 +32,7 @@ export const createUpload = defineRoute({
   params: jobParams,
   body: uploadBody.meta({ id: "CreateUpload" }),
   answer: { status: 201, description: "The form", schema: inferenceUpload },
-  conflicts: ["job_started"],
+  conflicts: ["job_started", "job_finished"],
   handler: async ({ params, body, tenantId, deps }) => {
     const jobId = params.inference_job_id;
     const [ticket] = await announce(deps, tenantId, jobId, [body], () => ["body"]);
@@ -53,7 +53,7 @@ export const createUploads = defineRoute({
     description: "The forms, in the order of the request",
     schema: z.object({ items: z.array(inferenceUpload), total: z.int() }).meta({ id: "InferenceUploads" }),
   },
-  conflicts: ["job_started"],
+  conflicts: ["job_started", "job_finished"],
   handler: async ({ params, body, tenantId, deps }) => {
     const jobId = params.inference_job_id;
     const items = await announce(deps, tenantId, jobId, body.files, (i) => ["body", "files", i]);
@@ -93,7 +93,7 @@ export const confirm = defineRoute({
   body: confirmBody,
   bodyOptional: true,
   answer: { status: 200, description: "The file", schema: inferenceFile },
-  conflicts: ["upload_not_found", "upload_mismatch", "unsupported_audio", "job_started"],
+  conflicts: ["upload_not_found", "upload_mismatch", "unsupported_audio", "job_started", "job_finished"],
   handler: async ({ params, body, tenantId, deps }) => {
     const { inference_job_id: jobId, file_id: fileId } = params;
     const known = await oneInferenceFile(deps.db, tenantId, jobId, fileId);
