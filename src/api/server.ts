@@ -1,6 +1,6 @@
 // The HTTP server around the app: limits on slow and malformed clients, and an orderly end. Called by src/main.ts and
 // by the tests.
-import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 export interface HttpServer {
@@ -11,9 +11,21 @@ export interface HttpServer {
 
 export async function listen(listener: RequestListener, port: number, host?: string): Promise<HttpServer> {
   const server = createServer(
-    { requestTimeout: 60_000, headersTimeout: 10_000, keepAliveTimeout: 75_000, maxHeaderSize: 16_384 },
-    listener,
+    {
+      requestTimeout: 60_000,
+      headersTimeout: 10_000,
+      keepAliveTimeout: 75_000,
+      maxHeaderSize: 16_384,
+      // Done below: Node's own answer has no body.
+      requireHostHeader: false,
+    },
+    (request, response) => {
+      const old = request.httpVersionMajor === 1 && request.httpVersionMinor === 0;
+      if (request.headers.host !== undefined || old) listener(request, response);
+      else refuse(response, 400, "Invalid request format: the header Host is missing");
+    },
   );
+  server.on("checkExpectation", (_, response) => refuse(response, 417, "Only 100-continue can be expected"));
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (error.code === "ECONNRESET" || !socket.writable) return;
     const [status, text] =
@@ -32,6 +44,17 @@ export async function listen(listener: RequestListener, port: number, host?: str
     server.listen(port, host, resolve);
   });
   return { port: (server.address() as AddressInfo).port, stop: (graceMs) => stop(server, graceMs) };
+}
+
+/** For requests that never reach the app. */
+function refuse(response: ServerResponse, status: number, text: string): void {
+  const body = JSON.stringify({ detail: text, code: "invalid_request" });
+  response.writeHead(status, {
+    "Content-Type": "application/json; charset=utf-8",
+    "Content-Length": Buffer.byteLength(body),
+    Connection: "close",
+  });
+  response.end(body);
 }
 
 async function stop(server: Server, graceMs: number): Promise<void> {

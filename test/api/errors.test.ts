@@ -219,6 +219,8 @@ describe("what is not HTTP", () => {
     ["no request line", "hello\r\n\r\n", "400"],
     ["a header without end", `GET / HTTP/1.1\r\nHost: x\r\nA: ${"a".repeat(20_000)}\r\n\r\n`, "431"],
     ["two lengths", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", "400"],
+    ["no host", "GET / HTTP/1.1\r\nConnection: close\r\n\r\n", "400"],
+    ["an odd expectation", "GET / HTTP/1.1\r\nHost: x\r\nExpect: 200-ok\r\n\r\n", "417"],
   ])("%s is answered with %s", async (_, text, status) => {
     const { port } = new URL(api.url);
     const answer = await new Promise<string>((resolve, reject) => {
