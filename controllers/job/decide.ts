@@ -169,23 +169,31 @@ function recordedEnd(row: JobRow, judged: ReturnType<typeof judgeChild>): End | 
 
 /** When the next deadline is missed unless something happens, in ms since 1970. */
 export function nextDeadline(facts: Facts): { at: number; which: "active" | "pending" } | undefined {
-  const { cr, child, pods } = facts;
+  const { cr, child, now, pods } = facts;
   if (cr.spec.suspend || child === undefined) return undefined;
   const deadlines: { at: number; which: "active" | "pending" }[] = [];
   const { startTime, conditions } = cr.status ?? {};
   if (startTime !== undefined) {
-    deadlines.push({ at: Date.parse(startTime) + cr.spec.activeDeadlineSeconds * 1000, which: "active" });
+    const seconds = cr.spec.activeDeadlineSeconds + suspendedSeconds(facts);
+    deadlines.push({ at: Date.parse(startTime) + seconds * 1000, which: "active" });
   }
   const progressing = conditionOf(conditions, "Progressing");
   if (progressing?.status === "False" && !pods.some(isRunning)) {
-    const resumed = conditionOf(conditions, "Suspended");
-    const since = Math.max(
-      Date.parse(progressing.lastTransitionTime),
-      resumed?.status === "False" ? Date.parse(resumed.lastTransitionTime) : 0,
-    );
+    const suspended = conditionOf(conditions, "Suspended");
+    // "True" although the spec no longer says so: it is being resumed just now.
+    const resumed = suspended?.status === "True" ? now : Date.parse(suspended?.lastTransitionTime ?? "") || 0;
+    const since = Math.max(Date.parse(progressing.lastTransitionTime), resumed);
     deadlines.push({ at: since + cr.spec.pendingDeadlineSeconds * 1000, which: "pending" });
   }
   return deadlines.sort((a, b) => a.at - b.at)[0];
+}
+
+/** How long a started job was suspended, up to now: that time does not count as running. */
+export function suspendedSeconds({ cr, now }: Pick<Facts, "cr" | "now">): number {
+  const { startTime, suspendedSeconds: before = 0, conditions } = cr.status ?? {};
+  const suspended = conditionOf(conditions, "Suspended");
+  if (startTime === undefined || suspended?.status !== "True") return before;
+  return before + Math.max(0, Math.round((now - Date.parse(suspended.lastTransitionTime)) / 1000));
 }
 
 function missedDeadline(facts: Facts): End | undefined {

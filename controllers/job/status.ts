@@ -5,7 +5,7 @@ import type { Condition } from "../../src/schemas/condition.ts";
 import { runName } from "../../src/schemas/job-kind.ts";
 import type { JobPhase, JobStatus } from "../../src/schemas/job-resource.ts";
 import { conditionOf, isTrue, withCondition } from "../runtime/conditions.ts";
-import type { End, Facts, Verdict } from "./decide.ts";
+import { type End, type Facts, suspendedSeconds, type Verdict } from "./decide.ts";
 import { parseIndexes } from "./indexes.ts";
 import { isRunning, waitingOf } from "./pods.ts";
 import { sumProgress } from "./progress.ts";
@@ -83,6 +83,10 @@ export function openStatus(facts: Facts, verdict: Verdict): JobStatus {
     phase: phaseOf(facts, conditions, running, created),
     ...(attempt === undefined ? {} : { attempt, runId: runName(cr.metadata.name, attempt) }),
     startTime: old.startTime ?? (running ? at : undefined),
+    // Counted when the suspension is over: while it lasts, the condition says since when.
+    ...(isTrue(old.conditions, "Suspended") && !cr.spec.suspend
+      ? { suspendedSeconds: suspendedSeconds(facts) }
+      : {}),
     progress: { ...progress, percent: Math.max(progress.percent, before?.percent ?? 0) },
     shards: {
       total: cr.spec.shards.count,

@@ -48,7 +48,9 @@ export const commonSpec = {
   ),
   activeDeadlineSeconds: immutable(
     "activeDeadlineSeconds",
-    seconds(604_800).default(86_400).describe("Time that the job may run, in seconds"),
+    seconds(604_800)
+      .default(86_400)
+      .describe("Time that the job may run, in seconds, without the time that it is suspended"),
   ),
   pendingDeadlineSeconds: immutable(
     "pendingDeadlineSeconds",
@@ -100,6 +102,11 @@ export const jobStatus = z.object({
   attempt: z.int().min(1).optional().describe("Number of the present run, from 1"),
   runId: z.string().max(63).optional().describe("Name of the present run: the name of its Kubernetes Job"),
   startTime: time("When the first pod ran").optional(),
+  suspendedSeconds: z
+    .int()
+    .min(0)
+    .optional()
+    .describe("Time that the started job was suspended; it does not count against activeDeadlineSeconds"),
   completionTime: time("When the job ended").optional(),
   progress: z
     .object({
