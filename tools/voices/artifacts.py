@@ -81,14 +81,20 @@ def dropout(take: np.ndarray, at: int, sr: int, level: float, rng: np.random.Gen
     return at, end
 
 
+def where_over(part: np.ndarray, rail: float, at: int) -> Span:
+    """From the first to the last sample over the rail: nobody can label clipping in the pause after it."""
+    over = np.flatnonzero(np.abs(part) > rail)
+    return (at + int(over[0]), at + int(over[-1]) + 1) if over.size else (at, at)
+
+
 def clipping(take: np.ndarray, at: int, sr: int, level: float, rng: np.random.Generator) -> Span:
     """An overdriven stretch of 0.3 to 1.5 s: hard or soft limit at a local rail, then scaled back."""
     end = min(len(take), at + int(rng.uniform(0.3, 1.5) * sr))
-    part = take[at:end]
+    part = take[at:end].copy()
     rail = np.abs(part).max() * 10 ** (-rng.uniform(6, 16) / 20) + 1e-6
     limited = np.clip(part, -rail, rail) if rng.random() < 0.6 else rail * np.tanh(1.5 * part / rail)
     take[at:end] = limited * rng.uniform(1.0, 1.8)
-    return at, end
+    return where_over(part, rail, at)
 
 
 def stutter(take: np.ndarray, at: int, sr: int, level: float, rng: np.random.Generator) -> Span:

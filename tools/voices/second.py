@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.signal import butter, lfilter, sosfilt
 
-from .artifacts import Mixer, Span
+from .artifacts import Mixer, Span, where_over
 
 
 def db(rng: np.random.Generator, low: float, high: float) -> float:
@@ -81,11 +81,11 @@ def dropout(take: np.ndarray, at: int, sr: int, level: float, rng: np.random.Gen
 def clipping(take: np.ndarray, at: int, sr: int, level: float, rng: np.random.Generator) -> Span:
     """Too much gain before the converter: both rails or one, 0.15 to 3 s, level kept."""
     end = min(len(take), at + int(rng.uniform(0.15, 3.0) * sr))
-    part = take[at:end]
+    part = take[at:end].copy()
     rail = np.quantile(np.abs(part), rng.uniform(0.6, 0.95)) + 1e-6
     low = -rail if rng.random() < 0.7 else -np.abs(part).max()
     take[at:end] = np.clip(part, low, rail) * (np.abs(part).max() / rail) ** rng.uniform(0, 0.8)
-    return at, end
+    return where_over(part, rail, at)
 
 
 ARTIFACTS: dict[str, tuple[Mixer, float]] = {

@@ -82,7 +82,7 @@ def mix(
         for at in rng.choice(wanted, min(20, len(wanted)), replace=False) * hop + rng.integers(hop):
             before = take.copy()
             start, end = mixer(take, int(at), SAMPLE_RATE, level, rng)
-            if all(end + MIN_GAP < s or e + MIN_GAP < start for _, s, e in taken):
+            if end > start and all(end + MIN_GAP < s or e + MIN_GAP < start for _, s, e in taken):
                 taken.append((name, start, end))
                 break
             take = before
