@@ -92,7 +92,7 @@ export async function startPostgres({ dir }: { dir: string }): Promise<PostgresS
 }
 
 /** The newest of Debian's PostgreSQL versions; they are not on PATH. */
-function serverPrograms(): string {
+export function serverPrograms(): string {
   const root = "/usr/lib/postgresql";
   const versions = existsSync(root)
     ? readdirSync(root).filter((version) => existsSync(join(root, version, "bin", "initdb")))
@@ -104,7 +104,7 @@ function serverPrograms(): string {
 }
 
 /** PostgreSQL refuses to run as root; the package's own user runs it then. */
-function unprivilegedUser(): { uid: number; gid: number } | undefined {
+export function unprivilegedUser(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const line = readFileSync("/etc/passwd", "utf8")
     .split("\n")

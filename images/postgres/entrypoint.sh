@@ -23,4 +23,7 @@ if [[ ! -s $PGDATA/PG_VERSION ]]; then
 fi
 unset POSTGRES_PASSWORD
 
+# A kubelet that mounts the volume again gives it to the pod's group (fsGroup), and the server refuses such a folder.
+chmod 00700 "$PGDATA"
+
 exec postgres -D "$PGDATA" -c listen_addresses='*' -c unix_socket_directories=/tmp "$@"

@@ -24,6 +24,8 @@ const external = [
 
 type Container = {
   name: string;
+  startupProbe?: { httpGet: { path: string } };
+  readinessProbe?: { httpGet?: { path: string } };
   env?: { name: string; value?: string }[];
   args?: string[];
   securityContext?: Record<string, unknown>;
@@ -139,6 +141,21 @@ describe("the chart", () => {
     expect(secrets).toEqual(["plosive-runs-tls"]);
     const api = one(manifests, "Deployment", "plosive-api");
     expect(JSON.stringify(api)).toContain("https://s3.example.com");
+  });
+
+  it("lets the API answer 503 while the database is away, instead of taking every replica from its Service", async () => {
+    const api = one(await render(...images), "Deployment", "plosive-api");
+    const [container] = api.spec!.template!.spec.containers;
+    expect(container?.startupProbe?.httpGet.path).toBe("/readyz");
+    expect(container?.readinessProbe?.httpGet?.path).toBe("/healthz");
+  });
+
+  it("leaves the modes of the embedded servers' files alone when their volume is mounted again", async () => {
+    const manifests = await render(...images);
+    for (const name of ["plosive-database", "plosive-object-store"]) {
+      const { spec } = one(manifests, "StatefulSet", name).spec!.template!;
+      expect(spec.securityContext, name).toMatchObject({ fsGroupChangePolicy: "OnRootMismatch" });
+    }
   });
 
   it("never passes a password as text", async () => {
