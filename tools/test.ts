@@ -1,11 +1,12 @@
 // `make test`: runs every suite with its output as it comes, and ends with one line that counts the tests.
 // Usage: tools/test.ts [--only NAME]... Exit code 0 only when nothing failed. Called by make and .ci/run.
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { repoDir } from "./cache.ts";
+import { endProcessesWith, processesWith } from "./testing/leftovers.ts";
 import { add, closingLine, type Outcome } from "./testing/report.ts";
 import { type Command, type Suite, suites } from "./testing/suites.ts";
 
@@ -20,12 +21,13 @@ if (unknown.length > 0) {
 
 const say = (text: string) => process.stdout.write(`${text}\n`);
 const reports = mkdtempSync(join(tmpdir(), "plosive-reports-"));
-const running = new Set<ChildProcess>();
+// Everything that a suite starts inherits it, also servers and clusters that detach themselves, and is found by it.
+const mark = { name: "PLOSIVE_TEST_RUN", value: `${process.pid}-${Date.now()}` };
 const started = Date.now();
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.once(signal, () => {
-    endAll();
+    endProcessesWith(mark.name, mark.value);
     rmSync(reports, { recursive: true, force: true });
     process.exit(130);
   });
@@ -67,6 +69,9 @@ async function runSuite(suite: Suite): Promise<Outcome> {
   for (const command of suite.commands(reportFile)) {
     const exitCode = await run(command, deadline - Date.now());
     outcomes.push(command.read(readIfThere(reportFile), exitCode));
+    const left = await endLeftovers();
+    if (left.length > 0)
+      outcomes.push({ passed: 0, failed: [`left running: ${left.join("; ")}`], skipped: [] });
   }
   if (outcomes.length === 0)
     return { passed: 0, failed: [`${suite.name}: there is nothing to run`], skipped: [] };
@@ -74,7 +79,7 @@ async function runSuite(suite: Suite): Promise<Outcome> {
   return { ...all, failed: all.failed.map((name) => `[${suite.name}] ${name}`) };
 }
 
-/** Runs in a process group of its own, which is ended as a whole: at the limit, at a signal, and after it is over. */
+/** Its own session, so that Ctrl-C reaches this program alone, which then ends everything. */
 function run(
   { argv: [command = "", ...args], env, quiet = false }: Command,
   limitMs: number,
@@ -83,45 +88,37 @@ function run(
     const child = spawn(command, args, {
       cwd: repoDir,
       stdio: ["ignore", quiet ? "ignore" : "inherit", "inherit"],
-      env: { ...process.env, ...env },
+      env: { ...process.env, ...env, [mark.name]: mark.value },
       detached: true,
     });
-    running.add(child);
-    const timer = setTimeout(
-      () => {
-        say(
-          `\ntest: ended after ${(limitMs / 60_000).toFixed(0)} min, its limit: ${command} ${args.join(" ")}`,
-        );
-        endGroup(child, "SIGKILL");
-      },
-      Math.max(0, limitMs),
-    );
-    const finish = (exitCode: number | null) => {
-      clearTimeout(timer);
-      // What it started and did not end must not outlive it.
-      endGroup(child, "SIGKILL");
-      running.delete(child);
-      resolve(exitCode);
+    const end = () => {
+      say(
+        `\ntest: ended after ${(limitMs / 60_000).toFixed(0)} min, its limit: ${command} ${args.join(" ")}`,
+      );
+      endProcessesWith(mark.name, mark.value);
     };
+    const timer = setTimeout(end, Math.max(0, limitMs));
     child.once("error", (error) => {
+      clearTimeout(timer);
       say(`test: ${command} cannot be started: ${error.message}. Run \`make deps tools\` first.`);
-      finish(127);
+      resolve(127);
     });
-    child.once("exit", finish);
+    child.once("exit", (exitCode) => {
+      clearTimeout(timer);
+      resolve(exitCode);
+    });
   });
 }
 
-function endGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, signal);
-  } catch {
-    // Nobody is left in the group.
+/** What a suite started has to be gone soon after it; what is not is ended and named. */
+async function endLeftovers(): Promise<string[]> {
+  const deadline = Date.now() + 5_000;
+  while (processesWith(mark.name, mark.value).length > 0 && Date.now() < deadline) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
   }
-}
-
-function endAll(): void {
-  for (const child of running) endGroup(child, "SIGKILL");
+  return endProcessesWith(mark.name, mark.value).map(
+    ({ pid, command }) => `${command.slice(0, 120)} (${pid})`,
+  );
 }
 
 function readIfThere(file: string): string | undefined {

@@ -47,21 +47,6 @@ export function newTraces(before: Traces, now: Traces): string[] {
   ];
 }
 
-/** Processes that inherited `name=value` in their environment, in whatever namespace: "pid command line". */
-export function processesWith(name: string, value: string): string[] {
-  return readdirSync("/proc")
-    .filter((entry) => /^\d+$/.test(entry))
-    .flatMap((pid) => {
-      try {
-        if (!readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").includes(`${name}=${value}`)) return [];
-        return [`${pid} ${readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ")}`];
-      } catch {
-        // It ended while we looked.
-        return [];
-      }
-    });
-}
-
 /** Host pid of a cluster's component: a process of that name whose command line names the cluster's folder. */
 export function findProcess(program: string, clusterDir: string): number {
   for (const pid of readdirSync("/proc").filter((entry) => /^\d+$/.test(entry))) {

@@ -12,6 +12,7 @@ import { followTraining } from "../../tools/demo/training.ts";
 import { type Uploaded, uploadAll } from "../../tools/demo/upload.ts";
 import { composeVoices, type Voices } from "../../tools/demo/voices.ts";
 import { waitForEmbeddings, waitForInference } from "../../tools/demo/waiting.ts";
+import { processesWith } from "../../tools/testing/leftovers.ts";
 import {
   bringDown,
   bringUp,
@@ -24,7 +25,7 @@ import {
   namespace,
   until,
 } from "./cluster.ts";
-import { findProcess, newTraces, processesWith, readTraces, type Traces } from "./machine.ts";
+import { findProcess, newTraces, readTraces, type Traces } from "./machine.ts";
 
 interface Named {
   metadata: { name: string; uid: string };

@@ -1,0 +1,27 @@
+// Ending what a test run left behind: also what detached itself, and nothing else.
+import { spawn } from "node:child_process";
+import { expect, test } from "vitest";
+import { endProcessesWith, processesWith } from "../../../tools/testing/leftovers.ts";
+
+test("finds and ends a detached grandchild by its environment, and leaves others alone", async () => {
+  const [name, value] = ["PLOSIVE_LEFTOVER_TEST", `${process.pid}-${Date.now()}`];
+  const sleeper = (word: string) =>
+    spawn("bash", ["-c", "setsid sleep 60 & echo started; wait"], {
+      env: { ...process.env, [name]: word },
+      stdio: ["ignore", "pipe", "ignore"],
+      detached: true,
+    });
+  const [mine, other] = [sleeper(value), sleeper("another")];
+  await Promise.all(
+    [mine, other].map((child) => new Promise((resolve) => child.stdout.once("data", resolve))),
+  );
+  try {
+    await expect.poll(() => processesWith(name, value).map(({ command }) => command)).toContain("sleep 60");
+    expect(endProcessesWith(name, value).length).toBeGreaterThanOrEqual(2);
+    await expect.poll(() => processesWith(name, value)).toEqual([]);
+    expect(processesWith(name, "another").length).toBeGreaterThan(0);
+  } finally {
+    endProcessesWith(name, "another");
+  }
+  expect(endProcessesWith(name, value)).toEqual([]);
+});
