@@ -4,10 +4,12 @@
 import struct
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from ..failure import ItemFailure
 
 HEAD_BYTES = 64 * 1024
+MAX_CHUNKS = 64
 RATES, CHANNELS = (8_000, 192_000), (1, 8)
 WAV_TAGS = {1: "pcm", 3: "float", 6: "alaw", 7: "mulaw"}
 EXTENSIBLE = 0xFFFE
@@ -100,10 +102,27 @@ def check_facts(rate: int, channels: int) -> None:
         raise ItemFailure("unsupported_format", f"{channels} channels; 1 to {CHANNELS[1]} are handled")
 
 
+def wav_head(file: BinaryIO, head: bytes) -> bytes:
+    """`head` with the format chunk near its beginning: recorders put chunks of any size before it."""
+    at = 12
+    for _ in range(MAX_CHUNKS):
+        file.seek(at)
+        chunk = file.read(48)
+        if len(chunk) < 8:
+            break
+        if chunk[:4] == b"fmt ":
+            return head[:12] + chunk
+        size = struct.unpack_from("<I", chunk, 4)[0]
+        at += 8 + size + size % 2
+    return head
+
+
 def read_header(path: Path) -> Header:
     """Raises ItemFailure with a plain reason when the file is empty, unknown or not allowed."""
     with path.open("rb") as file:
         head = file.read(HEAD_BYTES)
+        if head[:4] in (b"RIFF", b"RF64"):
+            head = wav_head(file, head)
     if not head:
         raise ItemFailure("empty_file", "The file has no bytes")
     header = container_of(head)
