@@ -12,7 +12,8 @@ from safetensors.torch import save_file
 
 from ..events.profile import Profile
 from ..failure import WorkerFailure
-from ..features.spec import DIMS
+from ..features.spec import BASE_RATE, DIMS
+from ..features.spec import ID as SPEC
 from ..manifest import TrainWork
 from ..model.card import build_card
 from ..model.head import CONTEXT_FRAMES, DILATIONS, HEADS, KERNEL, WIDTH, Head
@@ -31,14 +32,18 @@ class Saved:
 
 def architecture_of(head: Head) -> dict[str, Any]:
     return {
-        "name": "tcn",
-        "input": {"features": DIMS, "frame_hop_ms": 10},
-        "width": WIDTH,
-        "kernel": KERNEL,
-        "dilations": list(DILATIONS),
-        "context_ms": CONTEXT_FRAMES * 10,
-        "heads": list(HEADS),
-        "classes": head.classes,
+        "family": "tcn",
+        "encoder": {"id": SPEC, "dims": DIMS},
+        "head": {
+            "width": WIDTH,
+            "kernel": KERNEL,
+            "dilations": list(DILATIONS),
+            "context_ms": CONTEXT_FRAMES * 10,
+            "outputs": list(HEADS),
+            "classes": head.classes,
+        },
+        "sample_rate_hz": BASE_RATE,
+        "frame_hop_ms": 10,
         "parameters": sum(p.numel() for p in head.parameters()),
     }
 
