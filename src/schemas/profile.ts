@@ -3,12 +3,17 @@
 import { z } from "zod";
 
 const text = z.record(z.string().max(253), z.string().max(253));
+/** YAML reads `nvidia.com/gpu: 1` as a number; Kubernetes takes both. */
+const quantities = z.record(
+  z.string().max(253),
+  z.union([z.string().max(253), z.number().nonnegative()]).transform(String),
+);
 
 export const podProfile = z
   .strictObject({
     image: z.string().min(1).describe("Image of the worker"),
     imagePullPolicy: z.enum(["Always", "IfNotPresent", "Never"]).optional(),
-    resources: z.strictObject({ requests: text.optional(), limits: text.optional() }).optional(),
+    resources: z.strictObject({ requests: quantities.optional(), limits: quantities.optional() }).optional(),
     nodeSelector: text.optional(),
     tolerations: z.array(z.record(z.string(), z.unknown())).max(32).optional(),
     runtimeClassName: z.string().max(253).optional(),

@@ -123,12 +123,16 @@ describe("the chart", () => {
       ...images,
       "profiles.gpu.train.nodeSelector.pool=gpu",
       "profiles.gpu.train.image=registry/cuda:2",
+      "profiles.gpu.train.resources.limits.nvidia\\.com/gpu=1",
     );
     const text = one(manifests, "ConfigMap", "plosive-profiles").data!["profiles.json"]!;
     const parsed = profiles.parse(JSON.parse(text));
     expect(parsed.default!.embed.image).toBe("registry/worker:1");
     expect(parsed.default!.train.image).toBe("registry/trainer:1");
     expect(parsed.gpu!.train).toMatchObject({ image: "registry/cuda:2", nodeSelector: { pool: "gpu" } });
+    // `--set` and YAML make a number of it, as in the example of values.yaml.
+    expect(text).toContain('"nvidia.com/gpu": 1');
+    expect(parsed.gpu!.train.resources?.limits).toMatchObject({ "nvidia.com/gpu": "1" });
     expect(parsed.gpu!.detect.image).toBe("registry/worker:1");
   });
 
@@ -177,6 +181,11 @@ describe("the chart", () => {
       "an external store without its address",
       [...images, "objectStore.existingSecret=s3"],
       /objectStore.endpoint/,
+    ],
+    [
+      "an environment variable that is no text",
+      [...images, "profiles.default.train.env[0].name=THREADS", "profiles.default.train.env[0].value=2"],
+      /value/,
     ],
     ["a NodePort out of range", [...images, "api.service.nodePort=70000"], /nodePort/],
   ])("refuses %s and says why", async (_name, sets, reason) => {
