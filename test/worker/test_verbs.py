@@ -136,7 +136,7 @@ def test_interrupted_training_resumes_to_the_same_model(platform: Platform, trai
     run = new_run()
     platform.works[run] = json.loads(json.dumps(platform.works[trained["run"]]).replace(trained["run"], run))
     process = platform.start("train", run, tmp_path / "first")
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 300
     while not any(r["fraction"] > 0.2 for r in platform.progress.get(run, [])):
         assert time.monotonic() < deadline and process.poll() is None
         time.sleep(0.05)

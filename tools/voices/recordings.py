@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from scipy.signal import butter, sosfilt
 
 SAMPLE_RATE = 16_000
 ROOT = Path("/usr/share/asterisk/sounds")
 BYTES_PER_SECOND = 8_000
+# Some of the recordings pop and rumble by themselves. That is cut off, so that the truth is all there is of plosives.
+HIGH_PASS = butter(4, 75, "highpass", fs=SAMPLE_RATE, output="sos")
 PACKAGES = "asterisk-core-sounds-{en,es,fr,it,ru}-g722"
 
 
@@ -39,7 +42,7 @@ def decode(prompt: Prompt) -> np.ndarray:
     command = ["ffmpeg", "-nostdin", "-loglevel", "error", "-f", "g722", "-i", str(prompt.path)]
     command += ["-f", "s16le", "-ac", "1", "-ar", str(SAMPLE_RATE), "-"]
     raw = subprocess.run(command, check=True, capture_output=True).stdout
-    samples = np.frombuffer(raw, "<i2").astype(np.float32) / 32768
+    samples = sosfilt(HIGH_PASS, np.frombuffer(raw, "<i2") / 32768).astype(np.float32)
     loud = np.flatnonzero(np.abs(samples) > 0.01)
     return samples[max(0, loud[0] - 400) : loud[-1] + 800] if loud.size else samples[:0]
 
