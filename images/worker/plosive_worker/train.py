@@ -96,6 +96,7 @@ def run(session: Session) -> str:
     validation = Validation(files, split, types)
     checkpoints = Checkpoints(store, scratch)
     checkpoints.restore(trainer)
+    session.progress(0.97 * trainer.step / trainer.total_steps, f"Training on {len(split.train)} of {len(files)} files")
 
     def after_epoch(trainer: Trainer, train_loss: float) -> None:
         epoch = trainer.step // trainer.steps_per_epoch

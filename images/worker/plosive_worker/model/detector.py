@@ -18,6 +18,9 @@ from ..manifest import DetectConfig
 from .card import Card
 from .guard import check_model
 
+# nothing of a recording leaves the pod, not even usage figures
+onnxruntime.disable_telemetry_events()
+
 CONTEXT_FRAMES = 62
 BLOCK_FRAMES = 2000
 MAX_DETECTIONS = 100_000  # of one file, in the contract

@@ -10,6 +10,17 @@ MEL = slice(0, spec.MEL_BANDS)
 NOISE = 0.1 * np.random.default_rng(0).standard_normal(1 << 20, dtype=np.float32)
 GROUPS = (slice(0, 64), slice(64, 112), slice(112, 136), slice(136, spec.DIMS))
 
+# what a microphone's bass, and the pitch of a voice, move together
+BASS = np.array(
+    [
+        index
+        for index, name in enumerate(spec.NAMES)
+        if name.startswith("long_")
+        or name in ("low_peak", "infrasound", "low_ratio", "short_max_00", "short_max_01")
+        or name in [f"mel_{band:02d}" for band in range(6)]
+    ]
+)
+
 
 def smooth_curve(rng: np.random.Generator, points: int, size: int) -> np.ndarray:
     """A random equaliser curve, (size,)."""
@@ -24,6 +35,7 @@ def augment(frames: np.ndarray, labels: list[np.ndarray], rng: np.random.Generat
         x = frames[b]
         x[:, LEVELS] += rng.normal(0, 0.25)  # level against the file's own
         x[:, MEL] += 0.25 * smooth_curve(rng, 5, spec.MEL_BANDS)
+        x[:, BASS] += rng.normal(0, 0.5) + 0.3 * smooth_curve(rng, 4, len(BASS))
         if rng.random() < 0.2:  # band limit: the upper mel bands fall to their floor
             cut = int(rng.integers(24, spec.MEL_BANDS))
             x[:, cut : spec.MEL_BANDS] = x[:, cut : spec.MEL_BANDS].min(0)
