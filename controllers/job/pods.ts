@@ -51,7 +51,11 @@ export function waitingOf(pods: readonly Pod[]): Waiting {
       return { reason: "Unschedulable", message: sentence(scheduled.message ?? "No node fits the pod.") };
     }
   }
-  return { reason: "WaitingForPods", message: "Waiting for a pod to start." };
+  const message =
+    pods.length > 0 && pods.every((pod) => pod.status?.phase === "Succeeded")
+      ? "Taking in the results."
+      : "Waiting for a pod to start.";
+  return { reason: "WaitingForPods", message };
 }
 
 /** What the worker wrote to its termination log; undefined when it wrote none of ours. */

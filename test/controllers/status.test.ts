@@ -1,0 +1,126 @@
+// What a job's custom resource and row say, from the facts and the verdict: pure, no server.
+import { describe, expect, it } from "vitest";
+import { decide } from "../../controllers/job/decide.ts";
+import { endStatus, openStatus, rowChange, statusDiffers } from "../../controllers/job/status.ts";
+import type { ShardProgress } from "../../src/db/run.ts";
+import type { JobStatus } from "../../src/schemas/job-resource.ts";
+import { bad, child, facts, name, now, pod, resource, running } from "../support/facts.ts";
+
+const line = (shard: number, fraction: number, done: number): ShardProgress => ({
+  shard,
+  items_done: done,
+  items_total: 10,
+  items_failed: 1,
+  fraction,
+  message: `shard ${shard}`,
+  updated_at: now - 1000 + shard,
+});
+const words = (status: JobStatus) =>
+  status.conditions?.map(({ type, status: is, reason }) => `${type}=${is}/${reason}`);
+
+describe("the status", () => {
+  it("of a new run says what it waits for", () => {
+    const status = openStatus(facts({}), { kind: "create", attempt: 1 });
+    expect(status).toMatchObject({ phase: "Waiting", attempt: 1, runId: `${name}-1`, observedGeneration: 2 });
+    expect(words(status)).toEqual([
+      "Accepted=True/Accepted",
+      "Started=False/WaitingForPods",
+      "Progressing=False/WaitingForPods",
+    ]);
+    expect(rowChange(facts({}), status)).toEqual({
+      status: "queued",
+      statusMessage: "Waiting for a pod to start.",
+      progressPercent: 0,
+      platformJobName: `${name}-1`,
+    });
+  });
+
+  it("of waiting pods has the scheduler's own words", () => {
+    const condition = {
+      type: "PodScheduled",
+      status: "False",
+      reason: "Unschedulable",
+      message: "0/1 nodes are available.",
+    };
+    const given = facts({ child: child(), pods: [pod(0, { phase: "Pending", conditions: [condition] })] });
+    const status = openStatus(given, decide(given));
+    expect(words(status)).toContain("Started=False/Unschedulable");
+    expect(rowChange(given, status).statusMessage).toBe("0/1 nodes are available.");
+  });
+
+  it("adds the shards up, counts finished ones as whole, and never says 100 before the end", () => {
+    const given = facts({
+      child: child({ completedIndexes: "0" }),
+      ingested: new Set([0]),
+      pods: [running(1), running(2)],
+      progress: [line(0, 0.9, 9), line(1, 0.5, 5), line(2, 1, 10)],
+    });
+    const status = openStatus(given, decide(given));
+    expect(status.progress).toMatchObject({
+      percent: 83,
+      itemsDone: 25,
+      itemsTotal: 30,
+      itemsFailed: 3,
+      message: "shard 2",
+    });
+    expect(status.shards).toEqual({ total: 3, active: 2, succeeded: 1, failed: 0 });
+    const all = facts({ child: child({ completedIndexes: "0-2" }), ingested: new Set([0, 1, 2]) });
+    expect(openStatus(all, { kind: "wait" }).progress?.percent).toBe(99);
+  });
+
+  it("keeps its percent when a pod begins again, and starts from 0 with a new run", () => {
+    const old = {
+      attempt: 1,
+      runId: `${name}-1`,
+      progress: { percent: 60, itemsDone: 6, itemsTotal: 10, itemsFailed: 0 },
+    };
+    const given = facts({
+      cr: resource({}, old),
+      child: child(),
+      pods: [running(0)],
+      progress: [line(0, 0.3, 3)],
+    });
+    expect(openStatus(given, { kind: "wait" }).progress).toMatchObject({ percent: 60, itemsDone: 3 });
+    expect(
+      openStatus(facts({ cr: resource({}, old) }), { kind: "create", attempt: 2 }).progress?.percent,
+    ).toBe(0);
+  });
+
+  it("of a preempted job still counts as running in the row", () => {
+    const old = openStatus(facts({ child: child(), pods: [running(0)] }), { kind: "wait" });
+    const given = facts({ cr: resource({}, old), child: child() });
+    const status = openStatus(given, { kind: "wait" });
+    expect(status.phase).toBe("Waiting");
+    expect(rowChange(given, status)).toMatchObject({
+      status: "running",
+      statusMessage: "Waiting for a pod to start.",
+    });
+  });
+
+  it("of a success is 100 percent, and of a failure keeps what was reached", () => {
+    const given = facts({ child: child(), progress: [line(0, 0.5, 5)] });
+    const end = { kind: "end", reason: "Completed", message: "Done.", failedShards: new Map() } as const;
+    expect(endStatus(given, { ...end, end: "Succeeded" }, {}).progress).toMatchObject({
+      percent: 100,
+      itemsDone: 10,
+    });
+    const status = endStatus(given, { ...end, end: "Failed", reason: "SystemError", failure: bad }, {});
+    expect(status).toMatchObject({
+      phase: "Failed",
+      completionTime: new Date(now).toISOString(),
+      failure: bad,
+    });
+    expect(status.progress?.percent).toBe(16);
+    expect(words(status)).toContain("Failed=True/SystemError");
+  });
+
+  it("is not worth writing when only the time of the last report changed", () => {
+    const a = openStatus(facts({ child: child(), progress: [line(0, 0.5, 5)] }), { kind: "wait" });
+    const later = { ...line(0, 0.5, 5), updated_at: now };
+    const b = openStatus(facts({ now: now + 5000, cr: resource({}, a), child: child(), progress: [later] }), {
+      kind: "wait",
+    });
+    expect(statusDiffers(a, b)).toBe(false);
+    expect(statusDiffers(a, { ...b, phase: "Running" })).toBe(true);
+  });
+});
