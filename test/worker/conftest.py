@@ -7,6 +7,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 for folder in (ROOT / "images" / "worker", ROOT / "tools", ROOT / "test"):
     sys.path.insert(0, str(folder))
+# the server that forks the decoding children is a process of its own
+os.environ["PYTHONPATH"] = str(ROOT / "images" / "worker")
 for name, value in (("OPENBLAS_NUM_THREADS", "1"), ("OMP_WAIT_POLICY", "passive")):
     os.environ.setdefault(name, value)
 
