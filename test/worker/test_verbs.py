@@ -106,7 +106,8 @@ def test_embed_completes_with_one_failed_item_for_a_corrupt_file(platform: Platf
     assert embedded["ending"]["items_failed"] == 1
     for item in embedded["items"]:
         assert item["status"] == "completed"
-        assert item["frames"] == -(-item["duration_ms"] // 10)
+        # every started frame counts; the duration is rounded to whole milliseconds
+        assert 0 <= item["frames"] * 10 - item["duration_ms"] <= 10
         assert len(platform.get(f"embedding/{item['id']}")) == item["embedding"]["size_bytes"]
         peaks = json.loads(platform.get(f"peaks/{item['id']}"))
         assert peaks["bits"] == 8 and len(peaks["data"]) == 2 * peaks["length"]
