@@ -30,18 +30,13 @@ def load_model(store: Store, folder: Path) -> Detector:
 
 
 def detect_item(store: Store, detector: Detector, index: int, folder: Path) -> dict:
-    """One completed or failed item of result.json."""
-    item = store.session.work.items[index]
-    try:
-        audio = store.download(f"The audio of {item.filename}", lambda w: w.items[index].audio, folder / "audio")
-        facts = extract_safely(folder / "audio", folder)
-    except ItemFailure as failure:
-        return {"id": item.id, "status": "failed", "error": {"code": failure.code, "message": failure.message}}
+    """What result.json says of a completed item. Raises ItemFailure when the file cannot be used."""
+    name = store.session.work.items[index].filename
+    audio = store.download(f"The audio of {name}", lambda w: w.items[index].audio, folder / "audio")
+    facts = extract_safely(folder / "audio", folder)
     (folder / "audio").unlink()
     detections = detector.detect(read_frames(folder / FRAMES), facts.duration_ms, folder / "posteriors")
     return {
-        "id": item.id,
-        "status": "completed",
         "duration_ms": facts.duration_ms,
         "sample_rate_hz": facts.sample_rate_hz,
         "channels": facts.channels,
@@ -57,7 +52,7 @@ def run(session: Session) -> str:
     store = Store(session)
     session.progress(0.0, "Loading the model", items_total=len(work.items))
     detector = load_model(store, session.env.scratch)
-    items = for_each_item(session, len(work.items), lambda index, folder: detect_item(store, detector, index, folder))
+    items = for_each_item(session, lambda index, folder: detect_item(store, detector, index, folder))
     result = {"version": 1, "kind": "detect", "run": work.run, "shard": work.shard, "items": items}
     store.upload_json("the result", lambda w: w.result, result, session.env.scratch / "result.json")
     failed = sum(i["status"] == "failed" for i in items)

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from .audio.sandbox import FRAMES, PEAKS, extract_safely
-from .failure import ItemFailure
 from .features.spec import own_spec
 from .manifest import EmbedWork
 from .pool import for_each_item
@@ -12,19 +11,14 @@ from .store import Store
 
 
 def embed_item(store: Store, index: int, folder: Path) -> dict:
-    """One completed or failed item of result.json."""
+    """What result.json says of a completed item. Raises ItemFailure when the file cannot be used."""
     work: EmbedWork = store.session.work
-    item = work.items[index]
-    try:
-        audio = store.download(f"The audio of {item.filename}", lambda w: w.items[index].audio, folder / "audio")
-        facts = extract_safely(folder / "audio", folder)
-    except ItemFailure as failure:
-        return {"id": item.id, "status": "failed", "error": {"code": failure.code, "message": failure.message}}
+    name = work.items[index].filename
+    audio = store.download(f"The audio of {name}", lambda w: w.items[index].audio, folder / "audio")
+    facts = extract_safely(folder / "audio", folder)
     embedding = store.upload("an embedding", lambda w: w.items[index].outputs.embedding, folder / FRAMES)
     store.upload("a waveform", lambda w: w.items[index].outputs.peaks, folder / PEAKS)
     return {
-        "id": item.id,
-        "status": "completed",
         "duration_ms": facts.duration_ms,
         "sample_rate_hz": facts.sample_rate_hz,
         "channels": facts.channels,
@@ -40,7 +34,7 @@ def run(session: Session) -> str:
     """Works through the shard; returns the sentence for the termination log."""
     work: EmbedWork = session.fetch_work()
     store, spec = Store(session), own_spec()
-    items = for_each_item(session, len(work.items), lambda index, folder: embed_item(store, index, folder))
+    items = for_each_item(session, lambda index, folder: embed_item(store, index, folder))
     result = {
         "version": 1,
         "kind": "embed",

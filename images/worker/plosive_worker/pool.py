@@ -7,7 +7,13 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
+from .failure import ItemFailure
 from .session import Session
+
+MIB = 1024 * 1024
+# A decoding child peaks at 285 MiB whatever the length of its file; the rest of the process keeps model and buffers.
+ITEM_BYTES, OWN_BYTES = 400 * MIB, 600 * MIB
+MEMORY_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
 def usable_cpus() -> int:
@@ -22,20 +28,46 @@ def usable_cpus() -> int:
     return max(1, cpus)
 
 
-def for_each_item(session: Session, count: int, do: Callable[[int, Path], dict]) -> list[dict]:
-    """Outcomes in the order of the items; progress is reported as they finish. The first exception ends the shard."""
+def memory_limit() -> int:
+    """Bytes that this container may use: the limit of its cgroup (v2 or v1), at most the memory of the machine."""
+    limit = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    for path in MEMORY_LIMITS:
+        try:
+            text = Path(path).read_text().strip()
+        except OSError:
+            continue
+        if text != "max":
+            limit = min(limit, int(text))
+    return limit
+
+
+def items_at_once(cpus: int, memory: int) -> int:
+    """One more than there are cores, so that transfers overlap; fewer where the memory (bytes) would not do."""
+    return max(1, min(cpus + 1, (memory - OWN_BYTES) // ITEM_BYTES))
+
+
+def for_each_item(session: Session, do: Callable[[int, Path], dict]) -> list[dict]:
+    """Outcomes in the order of the items, each what `do` returns about a completed one, or why it failed (ItemFailure).
+
+    Progress is reported as they finish. Any other exception ends the shard.
+    """
+    items = session.work.items
+    count = len(items)
 
     def one(index: int) -> dict:
         folder = Path(tempfile.mkdtemp(prefix=f"item-{index}-", dir=session.env.scratch))
         try:
-            return do(index, folder)
+            return {"id": items[index].id, "status": "completed", **do(index, folder)}
+        except ItemFailure as failure:
+            error = {"code": failure.code, "message": failure.message}
+            return {"id": items[index].id, "status": "failed", "error": error}
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
     outcomes: list[dict | None] = [None] * count
     done = failed = 0
     session.progress(0.0, f"0 of {count} files", items_done=0, items_total=count, items_failed=0)
-    with ThreadPoolExecutor(usable_cpus() + 1) as pool:
+    with ThreadPoolExecutor(items_at_once(usable_cpus(), memory_limit())) as pool:
         futures = {pool.submit(one, index): index for index in range(count)}
         try:
             for future in as_completed(futures):
