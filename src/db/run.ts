@@ -188,9 +188,10 @@ export async function saveMetrics(db: Queries, points: readonly MetricPoint[]): 
   const unique = new Map(points.map((p) => [`${p.trainingJobId} ${p.name} ${p.step}`, p]));
   const rows = [...unique.values()].map((p) => [p.trainingJobId, p.name, p.step, p.value]);
   await db.query(sql.type(nothing)`
-    insert into training_metrics (training_job_id, name, step, value)
-    select points.* from ${sql.unnest(rows, ["uuid", "text", "int4", "float8"])} as points (id, name, step, value)
-    where exists (select from training_jobs where training_jobs.id = points.id)
+    insert into training_metrics (tenant_id, training_job_id, name, step, value)
+    select j.tenant_id, points.*
+    from ${sql.unnest(rows, ["uuid", "text", "int4", "float8"])} as points (id, name, step, value)
+      join training_jobs j on j.id = points.id
     on conflict (training_job_id, name, step) do update set value = excluded.value`);
 }
 

@@ -104,9 +104,9 @@ export async function insertTrainingJob(
         ${sql.jsonb(job.config)}, ${remark(job.config)})
       returning ${columns}`);
     await tx.query(sql.type(z.object({}))`
-      insert into training_job_files (training_job_id, audio_file_id, duration_ms, embedding_key, embedding_sha256,
-        embedding_size_bytes, embedding_model, embedding_spec_hash)
-      select ${id}, id, duration_ms, embedding_key, embedding_sha256, embedding_size_bytes, embedding_model,
+      insert into training_job_files (tenant_id, training_job_id, audio_file_id, duration_ms, embedding_key,
+        embedding_sha256, embedding_size_bytes, embedding_model, embedding_spec_hash)
+      select tenant_id, ${id}, id, duration_ms, embedding_key, embedding_sha256, embedding_size_bytes, embedding_model,
         embedding_spec_hash
       from audio_files
       where tenant_id = ${tenantId} and dataset_id = ${job.dataset_id}

@@ -250,7 +250,8 @@ describe("training jobs", () => {
     await execute(
       api.db,
       sql.fragment`
-      insert into training_metrics values (${job}, 'loss', 2, 0.5), (${job}, 'loss', 1, 0.75), (${job}, 'f1', 1, 0.25)`,
+      insert into training_metrics (training_job_id, tenant_id, name, step, value)
+      select ${job}, ${client.tenantId}::uuid, v.* from (values ('loss', 2, 0.5), ('loss', 1, 0.75), ('f1', 1, 0.25)) v`,
     );
     expect((await client.get(`/api/v1/training-jobs/${job}/metrics`)).body).toEqual({
       series: [

@@ -72,9 +72,9 @@ export async function insertTrainingJob(db: DatabasePool, tenant: string): Promi
     insert into training_jobs (id, tenant_id, dataset_id, annotation_set_id, dataset_name, annotation_set_version, config)
     values (${id}, ${tenant}, ${dataset}, ${set}, 'voices', 1, ${config}::jsonb)`);
   await db.query(sql.type(none)`
-    insert into training_job_files (training_job_id, audio_file_id, duration_ms, embedding_key, embedding_sha256,
-      embedding_size_bytes, embedding_model, embedding_spec_hash)
-    select ${id}, id, duration_ms, embedding_key, embedding_sha256, embedding_size_bytes, embedding_model, embedding_spec_hash
+    insert into training_job_files (tenant_id, training_job_id, audio_file_id, duration_ms, embedding_key,
+      embedding_sha256, embedding_size_bytes, embedding_model, embedding_spec_hash)
+    select tenant_id, ${id}, id, duration_ms, embedding_key, embedding_sha256, embedding_size_bytes, embedding_model, embedding_spec_hash
     from audio_files where dataset_id = ${dataset}`);
   return id;
 }
