@@ -113,6 +113,10 @@ export const preconditionsFailed = (errors: readonly { code: string; message: st
     { errors },
   );
 
+// 412: the resource is not what the client last saw.
+export const preconditionFailed = () =>
+  error(412, "precondition_failed", "The resource has changed since: If-Match names none of its ETags");
+
 // 422: all faults of the request at once.
 export const validationFailed = (items: readonly ValidationItem[]) =>
   error(422, "validation_failed", "The request has invalid fields", { items });

@@ -7,7 +7,7 @@ import { answerErrors } from "./middleware/answer-errors.ts";
 import { observe } from "./middleware/observe.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { secureHeaders } from "./middleware/secure-headers.ts";
-import type { ApiDeps, HandlerDeps } from "./route.ts";
+import type { ApiDeps, SharedDeps } from "./route.ts";
 import { makeRouter } from "./router.ts";
 import { routes } from "./routes/index.ts";
 
@@ -22,14 +22,13 @@ export interface App {
 export function makeApp(deps: ApiDeps & { readonly registry: Registry }): App {
   let draining = false;
   const pending = new Set<Promise<void>>();
-  const handlerDeps: HandlerDeps = {
+  const shared: SharedDeps = {
     ...deps,
     isDraining: () => draining,
     confirms: makeLimit(Math.max(1, Math.floor((deps.db.configuration.maxPoolSize ?? 10) / 3)), 30_000),
     background: (what, work) => {
-      const done: Promise<void> = work.then(
-        () => {},
-        (err) => deps.log.warn({ err }, `could not ${what}; it is tried again later`),
+      const done = (async () => void (await work()))().catch((err) =>
+        deps.log.warn({ err }, `could not ${what}; it is tried again later`),
       );
       pending.add(done);
       done.finally(() => pending.delete(done));
@@ -41,7 +40,7 @@ export function makeApp(deps: ApiDeps & { readonly registry: Registry }): App {
   app.use(observe(deps.registry, deps.log));
   app.use(secureHeaders);
   app.use(answerErrors(deps.log));
-  for (const middleware of makeRouter(routes, handlerDeps)) app.use(middleware);
+  for (const middleware of makeRouter(routes, shared)) app.use(middleware);
   // Only what breaks after the head of an answer was sent: the client sees a cut connection.
   app.on("error", (err) => deps.log.warn({ err }, "an answer was cut off"));
 

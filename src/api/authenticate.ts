@@ -4,16 +4,21 @@ import type { IncomingMessage } from "node:http";
 import { maybeOneCaller, touchApiKey } from "../db/api-key.ts";
 import { expiredApiKey, invalidApiKey, tenantSuspended } from "../errors.ts";
 import { hashApiKey, isApiKey } from "./api-key-format.ts";
-import type { HandlerDeps } from "./route.ts";
+import type { SharedDeps } from "./route.ts";
 
-/** The tenant of the key in X-API-Key. Two such headers arrive joined and are therefore no key. */
-export async function authenticate(request: IncomingMessage, deps: HandlerDeps): Promise<string> {
+export interface Caller {
+  readonly tenantId: string;
+  readonly keyId: string;
+}
+
+/** Who owns the key in X-API-Key. Two such headers arrive joined and are therefore no key. */
+export async function authenticate(request: IncomingMessage, deps: SharedDeps): Promise<Caller> {
   const given = request.headers["x-api-key"];
   if (typeof given !== "string" || !isApiKey(given)) throw invalidApiKey();
   const caller = await maybeOneCaller(deps.db, hashApiKey(given));
   if (caller === null) throw invalidApiKey();
   if (caller.expired) throw expiredApiKey();
   if (caller.suspended) throw tenantSuspended();
-  if (caller.unnoticed) deps.background("note the use of an API key", touchApiKey(deps.db, caller.id));
-  return caller.tenant_id;
+  if (caller.unnoticed) deps.background("note the use of an API key", () => touchApiKey(deps.db, caller.id));
+  return { tenantId: caller.tenant_id, keyId: caller.id };
 }

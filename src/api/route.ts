@@ -1,8 +1,10 @@
 // A route is data: method, path, schemas, handler. From the same table come the router, the validation and the OpenAPI
 // description. Written by src/api/routes/*.ts.
+import type { IncomingHttpHeaders } from "node:http";
 import type { z } from "zod";
 import type { ApiConfig } from "../config.ts";
 import type { Limit } from "../db/limit.ts";
+import type { Db } from "../db/page.ts";
 import type { DatabasePool } from "../db/pool.ts";
 import type { Log } from "../log.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -22,32 +24,65 @@ export interface ApiDeps {
   >;
 }
 
-/** What handlers get besides: work that the answer does not wait for, and whether the process is going away. */
-export interface HandlerDeps extends ApiDeps {
-  readonly background: (what: string, work: Promise<unknown>) => void;
+/** What all requests share besides: work that answers do not wait for, and whether the process is going away. */
+export interface SharedDeps extends ApiDeps {
+  readonly background: Background;
   readonly isDraining: () => boolean;
   /** Confirms hold a database connection while they talk to the store: only so many at once. */
   readonly confirms: Limit;
 }
 
-export interface Call<P, Q, B> {
+/** Starts `work` once the answer's transaction has committed; never, when the request fails. */
+export type Background = (what: string, work: () => Promise<unknown>) => void;
+
+/** What handlers get: the same, with the database as the caller's tenant sees it. */
+export interface HandlerDeps extends Omit<SharedDeps, "db"> {
+  /** The tenant's rows only. Inside a transaction of the router's where a key or an ETag asks for one. */
+  readonly db: Db;
+  /** Everything; for what belongs to no tenant, or needs a connection of its own. */
+  readonly pool: DatabasePool;
+}
+
+export interface Call<P = unknown, Q = unknown, B = unknown> {
   readonly params: P;
   readonly query: Q;
   readonly body: B;
   /** Empty on routes without a key. */
   readonly tenantId: string;
+  /** The key that was used; empty on routes without one. */
+  readonly keyId: string;
+  readonly request: RequestFacts;
   readonly deps: HandlerDeps;
+}
+
+/** What a handler may want to know about the request besides its input. */
+export interface RequestFacts {
+  /** Echoed in X-Request-Id. */
+  readonly id: string;
+  /** Address of the client, as far as trusted proxies tell it. */
+  readonly ip: string;
+  /** A well-formed W3C trace context, or null. */
+  readonly traceparent: string | null;
+  readonly headers: IncomingHttpHeaders;
+  /** Aborted when the client has gone. */
+  readonly signal: AbortSignal;
 }
 
 export interface Reply {
   /** JSON, or with `text` a string. */
   readonly body?: unknown;
-  /** JSON in pieces, for answers that do not fit into memory. */
+  /** In pieces, for answers that do not fit into memory. */
   readonly stream?: AsyncIterable<string>;
+  /** Where it is not the one of the route. */
+  readonly contentType?: string;
   readonly location?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Only where the status depends on something, as in /readyz. */
   readonly status?: number;
+  /** Ids of what a POST made, in order: what `idempotent` renders when the same request comes again. */
+  readonly created?: readonly string[];
+  /** The strong ETag, where it is not the digest of the body. Quoted. */
+  readonly etag?: string;
 }
 
 type Shape = z.ZodType;
@@ -81,6 +116,21 @@ export interface Route<P extends Shape = Shape, Q extends Shape = Shape, B exten
   /** False: anyone may call it. */
   readonly auth?: false;
   readonly handler: (call: Call<z.output<P>, z.output<Q>, z.output<B>>) => Promise<Reply> | Reply;
+  /**
+   * On every POST that creates: the answer for what the same request with the same Idempotency-Key made earlier.
+   * The handler then runs inside a transaction that also holds the key's row. 404 when it was deleted meanwhile.
+   */
+  readonly idempotent?: (
+    call: Call<z.output<P>, z.output<Q>, z.output<B>>,
+    created: readonly string[],
+  ) => Promise<Reply>;
+  /** A GET that answers 304 to an If-None-Match that names its ETag. */
+  readonly conditional?: true;
+  /**
+   * On writes that take If-Match: locks the resource until the transaction ends and gives the ETags that it has now
+   * (by etagOf, as its GET has them). The handler runs in the same transaction. 404 when there is no such resource.
+   */
+  readonly guard?: (call: Call<z.output<P>, z.output<Q>, z.output<B>>) => Promise<readonly string[]>;
 }
 
 /** Keeps the precise types between the schemas and the handler, and forgets them in the table. */

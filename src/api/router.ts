@@ -1,18 +1,13 @@
-// Makes the table of routes answer requests: each step of a request in the order that design 2.0.5 fixes.
-// Unknown path or method, then the key, then the body as such, then its fields, then the handler.
-import { Readable } from "node:stream";
+// Finds the route of each request in the table of routes: unknown paths are 404, unknown methods 405 (design 2.0.5).
+// Called by src/api/app.ts; what follows is in answer.ts.
 import Router from "@koa/router";
 import type { Context, Middleware } from "koa";
 import { methodNotAllowed, routeNotFound } from "../errors.ts";
-import { authenticate } from "./authenticate.ts";
-import { readBody } from "./read-body.ts";
-import type { HandlerDeps, Reply, Route } from "./route.ts";
-import { fromQuery, validateParts } from "./validate.ts";
-
-const defaultMaxBodyBytes = 1024 * 1024;
+import { answer } from "./answer.ts";
+import type { Route, SharedDeps } from "./route.ts";
 
 /** The middleware that answers every request, known route or not. */
-export function makeRouter(routes: readonly Route[], deps: HandlerDeps): Middleware[] {
+export function makeRouter(routes: readonly Route[], deps: SharedDeps): Middleware[] {
   const router = new Router({ strict: true, sensitive: true });
   for (const route of routes) {
     const path = route.path.replace(/\{(\w+)\}/g, ":$1");
@@ -50,36 +45,4 @@ function mostLiteral(ctx: Context): Layer[] {
 function allowedMethods(ctx: Context): string[] {
   const methods = mostLiteral(ctx).flatMap((layer) => layer.methods);
   return methods.length === 0 ? [] : [...new Set([...methods, "OPTIONS"])].sort();
-}
-
-async function answer(ctx: Context, route: Route, deps: HandlerDeps): Promise<void> {
-  ctx.state.route = route.path;
-  const tenantId = route.auth === false ? "" : await authenticate(ctx.req, deps);
-  ctx.state.tenantId = tenantId;
-  let given =
-    route.body === undefined ? undefined : await readBody(ctx.req, route.maxBodyBytes ?? defaultMaxBodyBytes);
-  if (given === undefined && route.bodyOptional) given = {};
-  const [params, query, body] = validateParts([
-    { part: "path", schema: route.params, value: ctx.params },
-    {
-      part: "query",
-      schema: route.query,
-      value: route.query && fromQuery(route.query, new URLSearchParams(ctx.querystring)),
-    },
-    { part: "body", schema: route.body, value: given },
-  ]);
-  send(ctx, route, await route.handler({ params, query, body, tenantId, deps }));
-}
-
-function send(ctx: Context, route: Route, reply: Reply): void {
-  for (const [name, value] of Object.entries(reply.headers ?? {})) ctx.set(name, value);
-  if (reply.location !== undefined) ctx.set("Location", reply.location);
-  ctx.status = reply.status ?? route.answer.status;
-  if (reply.stream !== undefined) {
-    ctx.type = "application/json; charset=utf-8";
-    ctx.body = Readable.from(reply.stream);
-  } else if (reply.body !== undefined) {
-    ctx.type = route.answer.contentType ?? "application/json; charset=utf-8";
-    ctx.body = typeof reply.body === "string" ? reply.body : JSON.stringify(reply.body);
-  }
 }

@@ -118,7 +118,7 @@ const otherDigest = () => uploadMismatch("The SHA-256 digest of the upload is no
 
 /** The upload has been copied: what is left of it goes. Its failure costs nothing but space. */
 export function discardUpload(deps: HandlerDeps, tenantId: string, id: string): void {
-  deps.background("delete a confirmed upload", deps.storage.remove(incomingKey(tenantId, id)));
+  deps.background("delete a confirmed upload", () => deps.storage.remove(incomingKey(tenantId, id)));
 }
 
 function requireAsAnnounced(

@@ -127,6 +127,7 @@ export const read = defineRoute({
   summary: "Read an annotation",
   tag: "Annotations",
   params,
+  conditional: true,
   answer: { status: 200, description: "The annotation", schema: annotation },
   handler: async ({ params, tenantId, deps }) => {
     const set = await oneAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id);

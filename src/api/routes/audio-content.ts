@@ -54,6 +54,7 @@ export const waveform = defineRoute({
   tag: "Audio files",
   params: audioParams,
   query: waveformQuery,
+  conditional: true,
   answer: { status: 200, description: "The peaks", schema: waveformSchema },
   conflicts: ["audio_not_ready"],
   handler: async ({ params, query, tenantId, deps }) => {

@@ -104,7 +104,7 @@ export const confirm = defineRoute({
     const known = await oneAudioFile(deps.db, tenantId, dataset_id, audio_file_id);
     if (known.status !== "pending_upload") return { body: viewAudioFile(known) };
     const confirmed = await deps.confirms(() =>
-      withLock(deps.db, known.id, async (db) => {
+      withLock(deps.pool, known.id, async (db) => {
         const file = await oneAudioFile(db, tenantId, dataset_id, audio_file_id);
         if (file.status !== "pending_upload") return file;
         const key = audioKey(tenantId, file.id);
@@ -141,6 +141,7 @@ export const read = defineRoute({
   summary: "Read an audio file's record",
   tag: "Audio files",
   params: audioParams,
+  conditional: true,
   answer: { status: 200, description: "The audio file", schema: audioFile },
   handler: async ({ params, tenantId, deps }) => ({
     body: viewAudioFile(await oneAudioFile(deps.db, tenantId, params.dataset_id, params.audio_file_id)),
@@ -174,7 +175,9 @@ export const remove = defineRoute({
   conflicts: ["audio_in_use"],
   handler: async ({ params, tenantId, deps }) => {
     const row = await deleteAudioFile(deps.db, tenantId, params.dataset_id, params.audio_file_id);
-    deps.background("delete the bytes of an audio file", deps.storage.remove(audioKey(tenantId, row.id)));
+    deps.background("delete the bytes of an audio file", () =>
+      deps.storage.remove(audioKey(tenantId, row.id)),
+    );
     discardUpload(deps, tenantId, row.id);
     return {};
   },

@@ -53,6 +53,7 @@ export const read = defineRoute({
   summary: "Read a dataset",
   tag: "Datasets",
   params,
+  conditional: true,
   answer: { status: 200, description: "The dataset", schema: dataset },
   handler: async ({ params, tenantId, deps }) => ({
     body: viewDataset(await oneDataset(deps.db, tenantId, params.dataset_id)),

@@ -50,7 +50,7 @@ export const readiness = defineRoute({
 
 async function databaseState(deps: HandlerDeps): Promise<"ok" | "fail"> {
   try {
-    return (await isMigrated(deps.db)) ? "ok" : "fail";
+    return (await isMigrated(deps.pool)) ? "ok" : "fail";
   } catch (err) {
     deps.log.warn({ err }, "the database cannot be reached");
     return "fail";

@@ -69,6 +69,7 @@ export const read = defineRoute({
   summary: "Read an inference job",
   tag: "Inference jobs",
   params: jobParams,
+  conditional: true,
   answer: { status: 200, description: "The job", schema: inferenceJob },
   handler: async ({ params, tenantId, deps }) => ({
     body: viewInferenceJob(await oneInferenceJob(deps.db, tenantId, params.inference_job_id)),
@@ -141,7 +142,7 @@ export const events = defineRoute({
 function submitStarted(deps: HandlerDeps, row: InferenceJobRow): void {
   const finished = row.status === "completed" || row.status === "failed" || row.status === "cancelled";
   if (row.start_requested_at === null || finished) return;
-  deps.background("submit an inference job", deps.submit({ kind: "inference", id: row.id }));
+  deps.background("submit an inference job", () => deps.submit({ kind: "inference", id: row.id }));
 }
 
 /** Every member with its value, so that a misspelt one shows in the answer. */

@@ -36,6 +36,7 @@ export const read = defineRoute({
   summary: "Read a model",
   tag: "Models",
   params,
+  conditional: true,
   answer: { status: 200, description: "The model", schema: model },
   handler: async ({ params, tenantId, deps }) => ({
     body: viewModel(await oneModel(deps.db, tenantId, params.model_id)),

@@ -35,7 +35,7 @@ export const create = defineRoute({
   conflicts: ["annotation_set_not_published", "embeddings_not_ready", "not_enough_audio", "no_annotations"],
   handler: async ({ body, tenantId, deps }) => {
     const row = await insertTrainingJob(deps.db, tenantId, body);
-    deps.background("submit a training job", deps.submit({ kind: "training", id: row.id }));
+    deps.background("submit a training job", () => deps.submit({ kind: "training", id: row.id }));
     return { location: `/api/v1/training-jobs/${row.id}`, body: viewTrainingJob(row) };
   },
 });
@@ -60,6 +60,7 @@ export const read = defineRoute({
   summary: "Read a training job",
   tag: "Training jobs",
   params,
+  conditional: true,
   answer: { status: 200, description: "The job", schema: trainingJob },
   handler: async ({ params, tenantId, deps }) => ({
     body: viewTrainingJob(await oneTrainingJob(deps.db, tenantId, params.training_job_id)),
@@ -78,7 +79,7 @@ export const cancel = defineRoute({
   handler: async ({ params, tenantId, deps }) => {
     const row = await cancelTrainingJob(deps.db, tenantId, params.training_job_id);
     if (row.status === "cancelling")
-      deps.background("cancel a training job", deps.submit({ kind: "training", id: row.id }));
+      deps.background("cancel a training job", () => deps.submit({ kind: "training", id: row.id }));
     return { body: viewTrainingJob(row) };
   },
 });
@@ -105,6 +106,7 @@ export const metrics = defineRoute({
   summary: "Read the training curves",
   tag: "Training jobs",
   params,
+  conditional: true,
   answer: { status: 200, description: "The curves", schema: trainingMetrics },
   handler: async ({ params, tenantId, deps }) => {
     const job = await oneTrainingJob(deps.db, tenantId, params.training_job_id);

@@ -1,0 +1,86 @@
+// One request from its key to its answer: each step in the order that design 2.0.5 fixes. Called by the router, which
+// has found the route.
+import { Readable } from "node:stream";
+import type { Context } from "koa";
+import { preconditionFailed } from "../errors.ts";
+import { authenticate } from "./authenticate.ts";
+import { etagOfReply, isExpected, isUnchanged } from "./conditional.ts";
+import { readBody } from "./read-body.ts";
+import { factsOf } from "./request-facts.ts";
+import type { Background, Call, HandlerDeps, Reply, Route, SharedDeps } from "./route.ts";
+import { fromQuery, validateParts } from "./validate.ts";
+
+const defaultMaxBodyBytes = 1024 * 1024;
+
+/** The key, then the body as such, then its fields, then the handler. */
+export async function answer(ctx: Context, route: Route, deps: SharedDeps): Promise<void> {
+  ctx.state.route = route.path;
+  const caller = route.auth === false ? nobody : await authenticate(ctx.req, deps);
+  ctx.state.tenantId = caller.tenantId;
+  const input = await readInput(ctx, route);
+  const later: Parameters<Background>[] = [];
+  const call: Call = {
+    ...input,
+    ...caller,
+    request: factsOf(ctx),
+    deps: scoped(deps, (...work) => later.push(work)),
+  };
+  const reply = await run(ctx, route, call);
+  for (const work of later) deps.background(...work);
+  send(ctx, route, reply);
+}
+
+const nobody = { tenantId: "", keyId: "" };
+
+function scoped(deps: SharedDeps, background: Background): HandlerDeps {
+  return { ...deps, db: deps.db, pool: deps.db, background };
+}
+
+async function readInput(ctx: Context, route: Route) {
+  const maxBytes = route.maxBodyBytes ?? defaultMaxBodyBytes;
+  let given = route.body === undefined ? undefined : await readBody(ctx.req, maxBytes);
+  if (given === undefined && route.bodyOptional) given = {};
+  const [params, query, body] = validateParts([
+    { part: "path", schema: route.params, value: ctx.params },
+    {
+      part: "query",
+      schema: route.query,
+      value: route.query && fromQuery(route.query, new URLSearchParams(ctx.querystring)),
+    },
+    { part: "body", schema: route.body, value: given },
+  ]);
+  return { params, query, body };
+}
+
+/** The handler; with If-Match in one transaction with the look at what it changes. */
+async function run(ctx: Context, route: Route, call: Call): Promise<Reply> {
+  const ifMatch = ctx.req.headers["if-match"];
+  if (route.guard === undefined || ifMatch === undefined) return await route.handler(call);
+  const { guard } = route;
+  return await call.deps.db.transaction(async (tx) => {
+    const inside = { ...call, deps: { ...call.deps, db: tx } };
+    if (!isExpected(ifMatch, await guard(inside))) throw preconditionFailed();
+    return await route.handler(inside);
+  });
+}
+
+function send(ctx: Context, route: Route, reply: Reply): void {
+  for (const [name, value] of Object.entries(reply.headers ?? {})) ctx.set(name, value);
+  if (reply.location !== undefined) ctx.set("Location", reply.location);
+  if (reply.etag !== undefined || route.conditional || route.guard) {
+    const etag = etagOfReply(reply);
+    if (etag !== undefined) ctx.set("ETag", etag);
+    if (route.conditional && etag !== undefined) {
+      ctx.set("Cache-Control", "private, no-cache");
+      if (isUnchanged(ctx.req.headers["if-none-match"], etag)) {
+        ctx.status = 304;
+        return;
+      }
+    }
+  }
+  ctx.status = reply.status ?? route.answer.status;
+  if (reply.body === undefined && reply.stream === undefined) return;
+  ctx.type = reply.contentType ?? route.answer.contentType ?? "application/json; charset=utf-8";
+  if (reply.stream !== undefined) ctx.body = Readable.from(reply.stream);
+  else ctx.body = typeof reply.body === "string" ? reply.body : JSON.stringify(reply.body);
+}
