@@ -13,7 +13,7 @@ NODE := $(CURDIR)/node_modules/.bin/node
 AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo --preserve-env env PATH="$$PATH")
 INSTALLED := node_modules/.package-lock.json
 
-.PHONY: help deps npm python python-test tools images cluster-up cluster-down cluster-status up demo demo-info demo-down test lint gen
+.PHONY: help deps npm python python-test contract-tools tools images cluster-up cluster-down cluster-status up demo demo-info demo-down test contract lint gen
 
 help: ## lists the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -30,6 +30,9 @@ python: deps
 
 python-test: deps
 	@tools/deps.sh python-test
+
+contract-tools: npm
+	@tools/deps.sh contract
 
 tools: deps ## builds the pinned Go tools (once)
 	@tools/build.sh
@@ -59,8 +62,12 @@ demo-info: ## prints {base_url, api_key, kubeconfig, namespace} as JSON (make -s
 demo-down: $(INSTALLED) ## removes the service, and the local cluster with it
 	@$(AS_ROOT) $(NODE) tools/up.ts --down
 
-test: npm tools python-test ## sets everything up and runs all tests
+test: npm tools python-test contract-tools ## sets everything up and runs all tests
 	@$(AS_ROOT) $(NODE) tools/test.ts
+
+# SEED=N repeats a run.
+contract: tools contract-tools ## ten minutes of schemathesis over the whole REST description
+	@$(AS_ROOT) $(NODE) tools/contract/schemathesis.ts --seconds 600 $(if $(SEED),--seed $(SEED))
 
 lint: $(INSTALLED) ## formatter, linter, types
 	@$(NODE) node_modules/@biomejs/biome/bin/biome check . && $(NODE) node_modules/typescript/bin/tsc --noEmit

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the pinned Go tools of the local cluster, one Go module per family (tools/go/<family>), into
+# Builds the pinned Go tools of the local cluster and of the tests, one Go module per family (tools/go/<family>), into
 # ${PLOSIVE_CACHE:-~/.cache/plosive}/bin and cni. Called by `make tools` and CI: tools/build.sh [family...]
 # A family is built once per content of its go.mod and go.sum; a killed build leaves nothing that looks finished.
 set -euo pipefail
@@ -7,7 +7,7 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache=${PLOSIVE_CACHE:-$HOME/.cache/plosive}
 # The order is that of need: the control plane is what most tests wait for.
-all=(etcd kubernetes versitygw helm containerd runc cni coredns)
+all=(etcd kubernetes versitygw helm containerd runc cni coredns oasdiff)
 
 # The version of a family's module, read from its own go.mod: it is stamped into the binaries.
 pinned() { awk -v m="$2" '$1 == m && $2 ~ /^v/ {print $2; exit} $1 == "require" && $2 == m {print $3; exit}' "$here/go/$1/go.mod"; }
@@ -49,6 +49,7 @@ compile() {
       github.com/containernetworking/plugins/plugins/{main/bridge,main/loopback,ipam/host-local,meta/portmap}
     ;;
   coredns) CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$out/coredns" github.com/coredns/coredns ;;
+  oasdiff) CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$out/oasdiff" github.com/oasdiff/oasdiff ;;
   *) echo "tools/build.sh: no family named '$1' (known: ${all[*]})" >&2 && return 2 ;;
   esac
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the Makefile's targets need and the machine lacks; says what it does; quick when nothing is missing.
-# Called by the Makefile:  deps.sh system  (Debian 12 or Ubuntu packages, npm, Go)  |  deps.sh python  |  deps.sh python-test
+# Called by the Makefile:  deps.sh system  (Debian 12 or Ubuntu packages, npm, Go)  |  deps.sh python  |  deps.sh python-test  |  deps.sh contract
 set -euo pipefail
 
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -18,6 +18,8 @@ packages=(
   buildah skopeo golang-github-containers-common mmdebstrap debian-archive-keyring
   # tests and demo: a real database, decoding, real voices
   postgresql ffmpeg python3-venv asterisk-core-sounds-{en,es,fr,it,ru}-g722
+  # the browser of the pages' tests
+  chromium
 )
 
 system() {
@@ -80,10 +82,28 @@ python() {
   touch "$cache/venv/.has-$key"
 }
 
+# What judges the REST description: linters from npm beside their settings, schemathesis in an environment of its own.
+contract() {
+  local folder=$repo/tools/contract key
+  key=$(cat "$folder/requirements.txt" | sha256sum | cut -c1-12)
+  if [[ ! -e $cache/contract-venv/.has-$key ]]; then
+    say "installing schemathesis into $cache/contract-venv"
+    python3 -m venv --clear "$cache/contract-venv"
+    "$cache/contract-venv/bin/pip" install --quiet --disable-pip-version-check --require-hashes -r "$folder/requirements.txt"
+    touch "$cache/contract-venv/.has-$key"
+  fi
+  if [[ ! $folder/linters/node_modules/.package-lock.json -nt $folder/linters/package-lock.json ]]; then
+    say "installing the linters of the REST description"
+    (cd "$folder/linters" && PATH=$cache/path:$PATH npm ci --no-audit --no-fund --loglevel=error)
+    touch "$folder/linters/node_modules/.package-lock.json"
+  fi
+}
+
 mkdir -p "$cache"
 case ${1:-} in
 system) system ;;
 python) python requirements.txt ;;
 python-test) python requirements.txt requirements-train.txt requirements-test.txt ;;
-*) echo "usage: tools/deps.sh system|python|python-test" >&2 && exit 2 ;;
+contract) contract ;;
+*) echo "usage: tools/deps.sh system|python|python-test|contract" >&2 && exit 2 ;;
 esac

@@ -21,7 +21,7 @@ export interface World {
 }
 
 /** A dataset with 6 minutes of embedded audio, a draft with one annotation, and what a training leads to. */
-export async function makeWorld(client: Client, db: DatabasePool): Promise<World> {
+export async function makeWorld(client: Pick<Client, "tenantId" | "post">, db: DatabasePool): Promise<World> {
   const datasetId = await makeDataset(client);
   const audioFileId = await addReadyAudio(db, client.tenantId, datasetId, { durationMs: 360_000 });
   const sets = `/api/v1/datasets/${datasetId}/annotation-sets`;
@@ -50,7 +50,7 @@ export async function makeWorld(client: Client, db: DatabasePool): Promise<World
   };
 }
 
-export async function makeDataset(client: Client, types = ["click", "hum"]): Promise<string> {
+export async function makeDataset(client: Pick<Client, "post">, types = ["click", "hum"]): Promise<string> {
   const body = { name: "takes", artifact_types: types.map((name) => ({ name })) };
   return (await client.post("/api/v1/datasets", body)).body.id;
 }

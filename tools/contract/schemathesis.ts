@@ -1,0 +1,63 @@
+// schemathesis over the whole description against a real API: `make contract` for 10 minutes, the suite `contract` of
+// `make test` in a short form. Usage: tools/contract/schemathesis.ts [--seconds 600] [--seed N] [-- more arguments]
+// Prints the seed; the same seed against the same code finds the same things.
+import { spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { cacheDir } from "../cache.ts";
+import { type Service, startService } from "./service.ts";
+
+const { values, positionals } = parseArgs({
+  options: { seconds: { type: "string", default: "600" }, seed: { type: "string" } },
+  allowPositionals: true,
+});
+const seed = values.seed ?? String(randomInt(1, 2 ** 31));
+const say = (text: string) => process.stdout.write(`${text}\n`);
+
+const folder = mkdtempSync(join(tmpdir(), "plosive-schemathesis-"));
+const service = await startService();
+try {
+  say(`schemathesis: ${values.seconds} s, seed ${seed}, ${service.url}`);
+  const exitCode = await run(service);
+  say(`schemathesis: seed ${seed}, exit code ${exitCode}`);
+  if (exitCode !== 0) say(`schemathesis: the end of the API's log:\n${service.log()}`);
+  process.exitCode = exitCode;
+} finally {
+  await service.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+function run({ url, apiKey, ids }: Service): Promise<number> {
+  const config = join(folder, "schemathesis.toml");
+  writeFileSync(config, readFileSync(join(import.meta.dirname, "schemathesis.toml"), "utf8") + known(ids));
+  const args = [
+    `--config-file=${config}`,
+    "run",
+    `${url}/openapi.json`,
+    `--header=X-API-Key: ${apiKey}`,
+    `--seed=${seed}`,
+    `--max-time=${values.seconds}`,
+    ...positionals,
+  ];
+  const child = spawn(join(cacheDir, "contract-venv/bin/schemathesis"), args, {
+    // It writes its example database and caches into the working folder.
+    cwd: folder,
+    stdio: ["ignore", "inherit", "inherit"],
+    env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1", SCHEMATHESIS_HOOKS: "" },
+  });
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("exit", (code) => resolve(code ?? 1));
+  });
+}
+
+/** Ids that exist, mixed into the random ones: otherwise most requests would end at 404. */
+function known(ids: Service["ids"]): string {
+  const names = Object.keys(ids);
+  const dictionaries = names.map((name) => `[dictionaries.${name}]\nvalues = ${JSON.stringify(ids[name])}\n`);
+  const bindings = names.map((name) => `"path.${name}" = { dictionary = "${name}", probability = 0.6 }`);
+  return `\n${dictionaries.join("\n")}\n[parameters]\n${bindings.join("\n")}\n`;
+}

@@ -1,0 +1,119 @@
+// A running API for the contract checks: real Postgres and S3, the API as the process that the chart starts, a tenant
+// with one of everything. Called by schemathesis.ts.
+import { randomBytes } from "node:crypto";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { hashApiKey, makeApiKey, prefixOf } from "../../src/api/api-key-format.ts";
+import { insertApiKey } from "../../src/db/api-key.ts";
+import { migrate } from "../../src/db/migrate.ts";
+import { type DatabasePool, makeDatabase } from "../../src/db/pool.ts";
+import { insertTenant } from "../../src/db/tenant.ts";
+import { makeStorage } from "../../src/storage/storage.ts";
+import { makeWorld, type World } from "../../test/support/world.ts";
+import { repoDir } from "../cache.ts";
+import { startPostgres } from "../postgres.ts";
+import { freePorts, startDaemon, waitUntil } from "../process.ts";
+import { startS3 } from "../s3.ts";
+
+export interface Service {
+  readonly url: string;
+  readonly apiKey: string;
+  /** Ids that exist at the start, by the name of their path parameter. */
+  readonly ids: Readonly<Record<string, readonly string[]>>;
+  /** The end of the API's log. */
+  log(): string;
+  stop(): Promise<void>;
+}
+
+const worlds = 3;
+
+export async function startService(): Promise<Service> {
+  // Not below $TMPDIR: Postgres runs as its own user and must be able to pass every folder above its data.
+  const dir = mkdtempSync("/tmp/plosive-contract-");
+  chmodSync(dir, 0o755);
+  const [postgres, s3] = await Promise.all([
+    startPostgres({ dir: join(dir, "postgres") }),
+    startS3({ dir: join(dir, "s3") }),
+  ]);
+  const [port = 0, metricsPort = 0] = await freePorts(2);
+  const env: Record<string, string> = {
+    PLOSIVE_DATABASE_URL: postgres.url,
+    PLOSIVE_DATABASE_POOL: "20",
+    PLOSIVE_S3_ENDPOINT: s3.endpoint,
+    PLOSIVE_S3_REGION: s3.region,
+    PLOSIVE_S3_BUCKET: "contract",
+    PLOSIVE_S3_ACCESS_KEY_ID: s3.accessKey,
+    PLOSIVE_S3_SECRET_ACCESS_KEY: s3.secretKey,
+    PLOSIVE_HTTP_PORT: String(port),
+    PLOSIVE_METRICS_PORT: String(metricsPort),
+    PLOSIVE_LOG_LEVEL: "warn",
+  };
+  const pool = await makeDatabase({ PLOSIVE_DATABASE_URL: postgres.url, PLOSIVE_DATABASE_POOL: 2 });
+  await migrate(pool);
+  const storage = makeStorage({
+    PLOSIVE_S3_ENDPOINT: s3.endpoint,
+    PLOSIVE_S3_REGION: s3.region,
+    PLOSIVE_S3_BUCKET: "contract",
+    PLOSIVE_S3_ACCESS_KEY_ID: s3.accessKey,
+    PLOSIVE_S3_SECRET_ACCESS_KEY: s3.secretKey,
+  });
+  await storage.ensureBucket();
+  storage.close();
+
+  const url = `http://127.0.0.1:${port}`;
+  const api = startDaemon({
+    name: "the API",
+    command: process.execPath,
+    args: [join(repoDir, "src/main.ts")],
+    log: join(dir, "api.log"),
+    env: { PATH: process.env.PATH, ...env },
+  });
+  await waitUntil("the API to be ready", async () => (await fetch(`${url}/readyz`)).ok, {
+    timeoutMs: 30_000,
+    daemons: [api],
+  });
+  const { apiKey, made } = await seed(pool, url);
+  await pool.end();
+  return {
+    url,
+    apiKey,
+    ids: idsOf(made),
+    log: () => api.tail(),
+    stop: async () => {
+      await api.kill("SIGTERM");
+      await Promise.all([postgres.stop(), s3.stop()]);
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function seed(pool: DatabasePool, url: string): Promise<{ apiKey: string; made: World[] }> {
+  const tenantId = await insertTenant(pool, "contract");
+  const apiKey = makeApiKey(randomBytes);
+  await insertApiKey(pool, tenantId, {
+    name: "contract",
+    prefix: prefixOf(apiKey),
+    hash: hashApiKey(apiKey),
+    expiresAt: null,
+  });
+  const post = async (path: string, body?: unknown) => {
+    const headers = { "X-API-Key": apiKey, "Content-Type": "application/json" };
+    const answer = await fetch(url + path, { method: "POST", headers, body: JSON.stringify(body ?? {}) });
+    if (!answer.ok) throw new Error(`POST ${path} answered ${answer.status}: ${await answer.text()}`);
+    return { body: await answer.json() };
+  };
+  const made: World[] = [];
+  for (let i = 0; i < worlds; i++) made.push(await makeWorld({ tenantId, post }, pool));
+  return { apiKey, made };
+}
+
+/** `datasetId` of a world is the path parameter `dataset_id`. */
+function idsOf(made: readonly World[]): Record<string, string[]> {
+  const ids: Record<string, string[]> = {};
+  for (const world of made)
+    for (const [name, id] of Object.entries(world)) {
+      const parameter = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+      ids[parameter] = [...(ids[parameter] ?? []), id];
+    }
+  return ids;
+}
