@@ -4,9 +4,15 @@ import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { z } from "zod";
 import type { DatabasePool } from "../../src/db/pool.ts";
-import type { Client } from "./api.ts";
+import type { Answer } from "./api.ts";
 
 const nothing = z.object({});
+
+/** What is needed of a client: test/support/api.ts has more. */
+export interface Poster {
+  readonly tenantId: string;
+  post(path: string, body?: unknown): Promise<Pick<Answer, "body">>;
+}
 
 export interface World {
   readonly datasetId: string;
@@ -21,7 +27,7 @@ export interface World {
 }
 
 /** A dataset with 6 minutes of embedded audio, a draft with one annotation, and what a training leads to. */
-export async function makeWorld(client: Pick<Client, "tenantId" | "post">, db: DatabasePool): Promise<World> {
+export async function makeWorld(client: Poster, db: DatabasePool): Promise<World> {
   const datasetId = await makeDataset(client);
   const audioFileId = await addReadyAudio(db, client.tenantId, datasetId, { durationMs: 360_000 });
   const sets = `/api/v1/datasets/${datasetId}/annotation-sets`;
@@ -50,7 +56,7 @@ export async function makeWorld(client: Pick<Client, "tenantId" | "post">, db: D
   };
 }
 
-export async function makeDataset(client: Pick<Client, "post">, types = ["click", "hum"]): Promise<string> {
+export async function makeDataset(client: Poster, types = ["click", "hum"]): Promise<string> {
   const body = { name: "takes", artifact_types: types.map((name) => ({ name })) };
   return (await client.post("/api/v1/datasets", body)).body.id;
 }
