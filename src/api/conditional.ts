@@ -10,6 +10,11 @@ export function etagOf(body: unknown): string {
   return `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`;
 }
 
+/** The strong ETag of an annotation set with all that belongs to it. Name the form anew when the answer's form changes. */
+export function etagOfSet(revision: number): string {
+  return `"set-1-${revision}"`;
+}
+
 /** The ETag of an answer; undefined when it has none. */
 export function etagOfReply(reply: Reply): string | undefined {
   if (reply.etag !== undefined) return reply.etag;

@@ -11,6 +11,8 @@ const row = z.object({
   dataset_id: z.string(),
   version: z.number(),
   status: z.enum(["draft", "published"]),
+  /** Goes up with every change of the set, its annotations and its reviewed marks. */
+  revision: z.number(),
   total_annotations: z.number(),
   total_positive_duration_ms: z.number(),
   annotations_by_type: z.record(z.string(), z.number()),
@@ -19,7 +21,7 @@ const row = z.object({
 });
 export type AnnotationSetRow = z.infer<typeof row>;
 
-const columns = sql.fragment`id, dataset_id, version, status, created_at, published_at,
+const columns = sql.fragment`id, dataset_id, version, status, revision, created_at, published_at,
   total_annotations as stored_total, total_positive_duration_ms as stored_duration_ms,
   annotations_by_type as stored_by_type`;
 /** Statistics of the rows that are called `lines`: stored ones for published sets, counted ones for drafts. */
@@ -67,18 +69,33 @@ export async function oneAnnotationSet(
   return found;
 }
 
-const state = z.object({ status: z.enum(["draft", "published"]) });
-
 /**
- * Takes a lock that keeps the set from being published or deleted until the transaction ends. Every write of
- * annotations begins with it. annotationSetPublished when it is too late.
+ * Keeps the set from being changed, published or deleted by anyone else until the transaction ends, and counts this
+ * change. Every write of annotations or reviewed marks begins with it, and takes its other locks afterwards.
+ * annotationSetPublished when it is too late. Returns the new revision.
  */
-export async function lockDraft(db: Db, tenantId: string, datasetId: string, id: string): Promise<void> {
-  const found = await db.maybeOne(sql.type(state)`
-    select status from annotation_sets
-    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = ${id} for share`);
-  if (found === null) throw annotationSetNotFound();
-  if (found.status === "published") throw annotationSetPublished();
+export async function lockDraft(db: Db, tenantId: string, datasetId: string, id: string): Promise<number> {
+  const revision = await db.maybeOneFirst(sql.type(z.object({ revision: z.number() }))`
+    update annotation_sets set revision = revision + 1
+    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = ${id} and status = 'draft'
+    returning revision`);
+  if (revision !== null) return revision;
+  await oneAnnotationSet(db, tenantId, datasetId, id);
+  throw annotationSetPublished();
+}
+
+/** Locks the set as lockDraft does, whatever its status, and counts nothing. Returns its revision. */
+export async function lockAnnotationSet(
+  db: Db,
+  tenantId: string,
+  datasetId: string,
+  id: string,
+): Promise<number> {
+  const revision = await db.maybeOneFirst(sql.type(z.object({ revision: z.number() }))`
+    select revision from annotation_sets
+    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = ${id} for no key update`);
+  if (revision === null) throw annotationSetNotFound();
+  return revision;
 }
 
 /** A new draft, with the annotations of another set of the dataset if one is named. */
@@ -124,7 +141,7 @@ export async function publishAnnotationSet(
     const now = await oneAnnotationSet(tx, tenantId, datasetId, id);
     if (now.status === "published") throw annotationSetPublished();
     await tx.query(sql.type(z.object({}))`
-      update annotation_sets set status = 'published', published_at = now(),
+      update annotation_sets set status = 'published', published_at = now(), revision = revision + 1,
         total_annotations = ${now.total_annotations},
         total_positive_duration_ms = ${now.total_positive_duration_ms},
         annotations_by_type = ${sql.jsonb(now.annotations_by_type)}

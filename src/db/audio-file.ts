@@ -164,10 +164,11 @@ export async function deleteAudioFile(
   id: string,
 ): Promise<AudioFileRow> {
   return await db.transaction(async (tx) => {
-    // The sets before the file: publishing locks a set and then looks at its annotations.
+    // The sets before the file, as every writer of annotations takes them; not for share, because two that hold a
+    // share and then count their change would wait for each other.
     await tx.query(sql.type(z.object({ id: z.string() }))`
       select id from annotation_sets where tenant_id = ${tenantId} and dataset_id = ${datasetId}
-      order by id for share`);
+      order by id for no key update`);
     const file = await tx.maybeOne(sql.type(audioFileRow)`
       select ${columns} from audio_files
       where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = ${id} and ${visibleAudio} for update`);
@@ -189,6 +190,11 @@ export async function deleteAudioFile(
         ) as jobs`);
     if (use.published) throw audioInUse("A published annotation set labels the audio file");
     if (use.jobs) throw audioInUse("An unfinished job uses the audio file");
+    await tx.query(sql.type(z.object({}))`
+      update annotation_sets set revision = revision + 1
+      where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id in (
+        select annotation_set_id from annotations
+        where tenant_id = ${tenantId} and dataset_id = ${datasetId} and audio_file_id = ${id})`);
     await tx.query(
       sql.type(z.object({}))`delete from audio_files where tenant_id = ${tenantId} and id = ${id}`,
     );

@@ -19,6 +19,7 @@ import {
   listAnnotationSetsQuery,
 } from "../../schemas/annotation-set.ts";
 import { id, listOf } from "../../schemas/rest.ts";
+import { etagOfSet } from "../conditional.ts";
 import { labelDocument } from "../label-document.ts";
 import { defineRoute } from "../route.ts";
 import { envelope, iso, isoOrNull } from "../view.ts";
@@ -72,11 +73,13 @@ export const read = defineRoute({
   summary: "Read an annotation set with all its annotations",
   tag: "Annotation sets",
   params,
+  conditional: true,
   answer: { status: 200, description: "The set and its annotations", schema: annotationSetDetail },
   handler: async ({ params, tenantId, deps }) => {
     const row = await oneAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id);
     const head = JSON.stringify(viewAnnotationSet(row)).slice(0, -1);
-    return { stream: withAnnotations(head, jsonArray(eachAnnotation(deps.db, tenantId, row.id))) };
+    const stream = withAnnotations(head, jsonArray(eachAnnotation(deps.db, tenantId, row.id)));
+    return { etag: etagOfSet(row.revision), stream };
   },
 });
 
