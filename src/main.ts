@@ -3,14 +3,16 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { makeApp } from "./api/app.ts";
+import type { ApiDeps } from "./api/route.ts";
 import { listen } from "./api/server.ts";
 import { apiConfig } from "./config.ts";
 import { type DatabasePool, makeDatabase } from "./db/pool.ts";
+import { tenantDatabase } from "./db/tenant-db.ts";
 import { type Kube, makeKube } from "./kube/client.ts";
 import { makeLog } from "./log.ts";
 import { makeRegistry, serveMetrics } from "./metrics.ts";
 import { makeStorage } from "./storage/storage.ts";
-import { makeSubmit, type Submit } from "./submit.ts";
+import { makeSubmit } from "./submit.ts";
 
 const config = apiConfig();
 const log = makeLog("api", config.PLOSIVE_LOG_LEVEL);
@@ -73,7 +75,8 @@ function connectedKube(): Kube | undefined {
   }
 }
 
-function submitTo(pool: DatabasePool, kube: Kube | undefined): Submit {
+function submitTo(pool: DatabasePool, kube: Kube | undefined): ApiDeps["submit"] {
   if (kube === undefined) return async () => {};
-  return makeSubmit({ db: pool, kube, namespace: config.PLOSIVE_NAMESPACE, log });
+  return ({ tenantId, ...job }) =>
+    makeSubmit({ db: tenantDatabase(pool, tenantId), kube, namespace: config.PLOSIVE_NAMESPACE, log })(job);
 }

@@ -1,6 +1,6 @@
 // Row -> custom resource. The API calls it right after its commit, the operator's sweep for every row that was left
 // over; both may do so at once, because the name comes from the row and creating twice is harmless.
-import type { Database } from "./db/job.ts";
+import type { Queries } from "./db/job.ts";
 import { markSubmitted, maybeOneSubmission, recordSubmitError, type Submission } from "./db/outbox.ts";
 import type { Kube } from "./kube/client.ts";
 import { isAlreadyExists } from "./kube/errors.ts";
@@ -22,7 +22,7 @@ export const resourceTypes: Record<JobKind, ResourceType> = {
 const parallelism = 4;
 
 /** Rejects when the custom resource could not be made; the row then waits for the sweep. */
-export function makeSubmit(deps: { db: Database; kube: Kube; namespace: string; log: Log }): Submit {
+export function makeSubmit(deps: { db: Queries; kube: Kube; namespace: string; log: Log }): Submit {
   const { db, kube, namespace, log } = deps;
   return async ({ kind, id }) => {
     const submission = await maybeOneSubmission(db, kind, id);

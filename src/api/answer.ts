@@ -2,6 +2,7 @@
 // has found the route.
 import { Readable } from "node:stream";
 import type { Context } from "koa";
+import { tenantDatabase } from "../db/tenant-db.ts";
 import { preconditionFailed } from "../errors.ts";
 import { authenticate } from "./authenticate.ts";
 import { etagOfReply, isExpected, isUnchanged } from "./conditional.ts";
@@ -23,7 +24,7 @@ export async function answer(ctx: Context, route: Route, deps: SharedDeps): Prom
     ...input,
     ...caller,
     request: factsOf(ctx),
-    deps: scoped(deps, (...work) => later.push(work)),
+    deps: scoped(deps, caller.tenantId, (...work) => later.push(work)),
   };
   const reply = await run(ctx, route, call);
   for (const work of later) deps.background(...work);
@@ -32,8 +33,15 @@ export async function answer(ctx: Context, route: Route, deps: SharedDeps): Prom
 
 const nobody = { tenantId: "", keyId: "" };
 
-function scoped(deps: SharedDeps, background: Background): HandlerDeps {
-  return { ...deps, db: deps.db, pool: deps.db, background };
+/** Without a key the tenant is none, and what asks for rows fails loudly. */
+function scoped(deps: SharedDeps, tenantId: string, background: Background): HandlerDeps {
+  return {
+    ...deps,
+    db: tenantDatabase(deps.db, tenantId),
+    pool: deps.db,
+    submit: (job) => deps.submit({ ...job, tenantId }),
+    background,
+  };
 }
 
 async function readInput(ctx: Context, route: Route) {

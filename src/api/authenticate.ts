@@ -2,6 +2,7 @@
 // replica. Called by the router before it reads the body.
 import type { IncomingMessage } from "node:http";
 import { maybeOneCaller, touchApiKey } from "../db/api-key.ts";
+import { tenantDatabase } from "../db/tenant-db.ts";
 import { expiredApiKey, invalidApiKey, tenantSuspended } from "../errors.ts";
 import { hashApiKey, isApiKey } from "./api-key-format.ts";
 import type { SharedDeps } from "./route.ts";
@@ -19,6 +20,9 @@ export async function authenticate(request: IncomingMessage, deps: SharedDeps): 
   if (caller === null) throw invalidApiKey();
   if (caller.expired) throw expiredApiKey();
   if (caller.suspended) throw tenantSuspended();
-  if (caller.unnoticed) deps.background("note the use of an API key", () => touchApiKey(deps.db, caller.id));
+  if (caller.unnoticed)
+    deps.background("note the use of an API key", () =>
+      touchApiKey(tenantDatabase(deps.db, caller.tenant_id), caller.id),
+    );
   return { tenantId: caller.tenant_id, keyId: caller.id };
 }

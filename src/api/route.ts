@@ -13,8 +13,8 @@ import type { Storage } from "../storage/storage.ts";
 export interface ApiDeps {
   readonly db: DatabasePool;
   readonly storage: Storage;
-  /** Makes or changes the custom resource of a job; safe to call again. Its failure is never the client's. */
-  readonly submit: (job: { kind: "training" | "inference" | "embedding"; id: string }) => Promise<void>;
+  /** Makes or changes the custom resource of a tenant's job; safe to call again. Its failure is never the client's. */
+  readonly submit: (job: JobRef & { readonly tenantId: string }) => Promise<void>;
   readonly clock: { now(): number };
   readonly random: (size: number) => Uint8Array;
   readonly log: Log;
@@ -35,11 +35,18 @@ export interface SharedDeps extends ApiDeps {
 /** Starts `work` once the answer's transaction has committed; never, when the request fails. */
 export type Background = (what: string, work: () => Promise<unknown>) => void;
 
+interface JobRef {
+  readonly kind: "training" | "inference" | "embedding";
+  readonly id: string;
+}
+
 /** What handlers get: the same, with the database as the caller's tenant sees it. */
-export interface HandlerDeps extends Omit<SharedDeps, "db"> {
+export interface HandlerDeps extends Omit<SharedDeps, "db" | "submit"> {
+  /** For the caller's tenant. */
+  readonly submit: (job: JobRef) => Promise<void>;
   /** The tenant's rows only. Inside a transaction of the router's where a key or an ETag asks for one. */
   readonly db: Db;
-  /** Everything; for what belongs to no tenant, or needs a connection of its own. */
+  /** Nobody's: no row of a tenant is visible. For what belongs to none, or needs a connection of its own. */
   readonly pool: DatabasePool;
 }
 

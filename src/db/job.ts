@@ -4,11 +4,12 @@
 import { type DatabasePool, type DatabaseTransactionConnection, sql } from "slonik";
 import { z } from "zod";
 import type { JobKind } from "../schemas/job-kind.ts";
+import type { Db } from "./page.ts";
 
 export type Database = DatabasePool;
 export type Transaction = DatabaseTransactionConnection;
-/** Where a query may run: on the pool or in a transaction. */
-export type Queries = DatabasePool | DatabaseTransactionConnection;
+/** Where a query may run: on the pool, as one tenant, or in a transaction. */
+export type Queries = Db;
 
 export const terminalStatuses = ["completed", "failed", "cancelled"] as const;
 export type TerminalStatus = (typeof terminalStatuses)[number];

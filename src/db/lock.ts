@@ -2,17 +2,24 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import type { Db } from "./page.ts";
+import { tenantDatabase } from "./tenant-db.ts";
 
 /**
  * Runs `work` while no other process runs work for the same id. It costs one connection for as long as it takes, which
- * `work` gets for its queries; the lock goes with that connection, so a killed process never leaves it behind.
+ * `work` gets for its queries as the tenant; the lock goes with that connection, so a killed process never leaves it
+ * behind.
  */
-export async function withLock<T>(pool: DatabasePool, id: string, work: (db: Db) => Promise<T>): Promise<T> {
+export async function withLock<T>(
+  pool: DatabasePool,
+  tenantId: string,
+  id: string,
+  work: (db: Db) => Promise<T>,
+): Promise<T> {
   const none = sql.type(z.object({}));
   return await pool.connect(async (connection) => {
     await connection.query(none`select pg_advisory_lock(hashtextextended(${id}, 0))`);
     try {
-      return await work(connection);
+      return await work(tenantDatabase(connection, tenantId));
     } finally {
       await connection.query(none`select pg_advisory_unlock(hashtextextended(${id}, 0))`);
     }

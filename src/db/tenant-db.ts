@@ -4,7 +4,6 @@
 import { type DatabaseTransactionConnection, sql } from "slonik";
 import { z } from "zod";
 import type { Db } from "./page.ts";
-import type { DatabasePool } from "./pool.ts";
 
 const methods = [
   "any",
@@ -22,12 +21,10 @@ const methods = [
 ] as const;
 
 /** A statement on its own is a transaction of its own; `transaction` is one, and inside it a savepoint, as on the pool. */
-export function tenantDatabase(pool: Pick<DatabasePool, "transaction">, tenantId: string): Db {
+export function tenantDatabase(pool: Pick<Db, "transaction">, tenantId: string): Db {
   const transaction: Db["transaction"] = (handler, retryLimit) =>
     pool.transaction(async (tx) => {
-      await tx.query(
-        sql.type(z.object({}))`select set_config('app.tenant_id', ${z.uuid().parse(tenantId)}, true)`,
-      );
+      await tx.query(sql.type(z.object({}))`select set_config('app.tenant_id', ${tenantId}, true)`);
       return await handler(tx);
     }, retryLimit);
   const single = methods.map((name) => [

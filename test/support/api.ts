@@ -59,7 +59,7 @@ export function useApi(overrides: Partial<ApiDeps> = {}): TestApi {
   beforeAll(async () => {
     app = makeApp({
       ...testDeps(database.pool, store.storage),
-      submit: async (job) => void submitted.push(job),
+      submit: async ({ kind, id }) => void submitted.push({ kind, id }),
       ...overrides,
     });
     server = await listen(app.listener, 0, "127.0.0.1");

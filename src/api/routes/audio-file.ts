@@ -104,7 +104,7 @@ export const confirm = defineRoute({
     const known = await oneAudioFile(deps.db, tenantId, dataset_id, audio_file_id);
     if (known.status !== "pending_upload") return { body: viewAudioFile(known) };
     const confirmed = await deps.confirms(() =>
-      withLock(deps.pool, known.id, async (db) => {
+      withLock(deps.pool, tenantId, known.id, async (db) => {
         const file = await oneAudioFile(db, tenantId, dataset_id, audio_file_id);
         if (file.status !== "pending_upload") return file;
         const key = audioKey(tenantId, file.id);

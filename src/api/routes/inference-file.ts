@@ -99,7 +99,7 @@ export const confirm = defineRoute({
     const known = await oneInferenceFile(deps.db, tenantId, jobId, fileId);
     if (known.status !== "pending_upload") return { body: viewInferenceFile(known) };
     const confirmed = await deps.confirms(() =>
-      withLock(deps.pool, known.id, async (db) => {
+      withLock(deps.pool, tenantId, known.id, async (db) => {
         const file = await oneInferenceFile(db, tenantId, jobId, fileId);
         if (file.status !== "pending_upload") return file;
         const audio = await acceptUpload(deps, tenantId, file, file.object_key, body.checksum_sha256);
