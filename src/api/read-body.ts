@@ -9,10 +9,13 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
   const declared = request.headers["content-length"];
   if (declared === undefined && request.headers["transfer-encoding"] === undefined) return undefined;
   if (declared === "0") return undefined;
-  requireJson(request);
+  // Node's own client announces chunks without a type when it has nothing to send.
+  const untyped = declared === undefined && request.headers["content-type"] === undefined;
+  if (!untyped) requireJson(request);
   if (Number(declared ?? 0) > maxBytes) throw bodyTooLarge(maxBytes);
   const bytes = await readBytes(request, maxBytes);
   if (bytes.length === 0) return undefined;
+  if (untyped) throw unsupportedMediaType();
   let value: unknown;
   try {
     value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
@@ -27,8 +30,8 @@ function requireJson(request: IncomingMessage): void {
   if (request.headers["content-encoding"] !== undefined) throw unsupportedMediaType();
   const [type = "", ...parameters] = (request.headers["content-type"] ?? "").toLowerCase().split(";");
   if (type.trim() !== "application/json") throw unsupportedMediaType();
-  const charset = parameters.map((parameter) => parameter.trim()).find((p) => p.startsWith("charset="));
-  if (charset !== undefined && !/^charset="?utf-?8"?$/.test(charset)) throw unsupportedMediaType();
+  const charsets = parameters.map((parameter) => parameter.trim()).filter((p) => p.startsWith("charset="));
+  if (!charsets.every((charset) => /^charset=(utf-?8|"utf-?8")$/.test(charset))) throw unsupportedMediaType();
 }
 
 async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
