@@ -1,0 +1,26 @@
+// A digest of everything that the database holds, to see that a refused request has changed nothing. Called by the
+// tests of this folder.
+import { createHash } from "node:crypto";
+import { sql } from "slonik";
+import { z } from "zod";
+import type { DatabasePool } from "../../src/db/pool.ts";
+
+/** Requests are counted, throttled and remembered: that is no change of what clients own. */
+const notOwned = /^(schema_migrations|rate_|failed_|audit|idempotency)/;
+/** When a key was last used, to the minute. */
+const volatile = ["last_used_at"];
+
+/** The digest of each table; equal before and after means that no row came, went or changed. */
+export async function digestOfTables(db: DatabasePool): Promise<Readonly<Record<string, string>>> {
+  const names = await db.anyFirst(sql.type(z.object({ table_name: z.string() }))`
+    select table_name from information_schema.tables
+    where table_schema = 'public' and table_type = 'BASE TABLE' order by table_name`);
+  const digests: Record<string, string> = {};
+  for (const name of names.filter((table) => !notOwned.test(table))) {
+    const rows = await db.anyFirst(sql.type(z.object({ row: z.string() }))`
+      select (to_jsonb(t) - ${sql.array(volatile, "text")})::text as row
+      from ${sql.identifier([name])} t order by 1`);
+    digests[name] = `${rows.length} rows ${createHash("sha256").update(rows.join("\n")).digest("hex")}`;
+  }
+  return digests;
+}

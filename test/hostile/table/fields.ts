@@ -1,0 +1,368 @@
+// Lines of the table that follow from the OpenAPI description: each field of each body and each parameter with wrong
+// types, values just outside its bounds, and text that no database stores. A new route is covered when it is described.
+import { makeOpenApi } from "../../../src/api/openapi.ts";
+import { routes } from "../../../src/api/routes/index.ts";
+import { type HostileCase, type Loc, nobody } from "../case.ts";
+
+export interface Schema {
+  readonly type?: string | readonly string[];
+  readonly $ref?: string;
+  readonly anyOf?: readonly Schema[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly items?: Schema;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly format?: string;
+  readonly pattern?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly exclusiveMaximum?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly additionalProperties?: unknown;
+  readonly default?: unknown;
+}
+
+interface Parameter {
+  readonly name: string;
+  readonly in: "path" | "query" | "header";
+  readonly schema: Schema;
+}
+
+export interface Operation {
+  readonly method: string;
+  readonly path: string;
+  readonly parameters: readonly Parameter[];
+  readonly body?: Schema;
+  readonly bodyRequired: boolean;
+  readonly statuses: readonly string[];
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the description is read as the JSON document that it is.
+const document = JSON.parse(JSON.stringify(makeOpenApi(routes))) as any;
+
+export const operations: readonly Operation[] = Object.entries(document.paths).flatMap(([path, item]) =>
+  // biome-ignore lint/suspicious/noExplicitAny: as above.
+  Object.entries(item as Record<string, any>).map(([method, operation]) => ({
+    method: method.toUpperCase(),
+    path,
+    parameters: (operation.parameters ?? []).map(resolved),
+    body: operation.requestBody?.content["application/json"]?.schema,
+    bodyRequired: operation.requestBody?.required === true,
+    statuses: Object.keys(operation.responses),
+  })),
+);
+
+function resolved<T extends { readonly $ref?: string }>(value: T): T {
+  if (value.$ref === undefined) return value;
+  const found = value.$ref
+    .split("/")
+    .slice(1)
+    .reduce((node, step) => node[step], document);
+  return resolved({ ...found, ...{ ...value, $ref: undefined } });
+}
+
+/** The schema without its null, and whether it may be null. Undefined for real alternatives. */
+function single(schema: Schema): { schema: Schema; nullable: boolean } | undefined {
+  const plain = resolved(schema);
+  if (plain.anyOf !== undefined) {
+    const others = plain.anyOf.filter((option) => option.type !== "null");
+    const inner = others.length === 1 ? single(others[0]!) : undefined;
+    return inner && { schema: inner.schema, nullable: inner.nullable || others.length < plain.anyOf.length };
+  }
+  if (Array.isArray(plain.type)) {
+    const others = plain.type.filter((type) => type !== "null");
+    if (others.length !== 1) return undefined;
+    return { schema: { ...plain, type: others[0] }, nullable: others.length < plain.type.length };
+  }
+  return { schema: plain as Schema, nullable: false };
+}
+
+/** A value that the schema takes; ids are those of the world. */
+export function example(schema: Schema, name = ""): unknown {
+  const found = single(schema);
+  if (found === undefined) return {};
+  const s = found.schema;
+  if (s.const !== undefined) return s.const;
+  if (s.enum !== undefined) return s.enum[0];
+  switch (s.type) {
+    case "object":
+      return Object.fromEntries(
+        Object.entries(s.properties ?? {})
+          .filter(([member]) => s.required?.includes(member))
+          .map(([member, inner]) => [member, example(inner, member)]),
+      );
+    case "array":
+      return Array.from({ length: Math.max(1, s.minItems ?? 0) }, () =>
+        example(s.items ?? {}, name.replace(/s$/, "")),
+      );
+    case "integer":
+    case "number":
+      return s.minimum ?? (s.exclusiveMinimum === undefined ? 1 : s.exclusiveMinimum + 1);
+    case "boolean":
+      return true;
+    default:
+      return text(s, name);
+  }
+}
+
+function text(s: Schema, name: string): string {
+  if (s.format === "uuid" || name.endsWith("_id")) return `{${name.replace(/^from_/, "")}}`;
+  if (s.format === "date-time") return "2099-01-01T00:00:00Z";
+  if (s.format === "uri" || name === "url") return "https://example.com/hook";
+  if (s.pattern?.includes("0-9a-f]{64}")) return "a".repeat(64);
+  return "click".padEnd(s.minLength ?? 0, "x").slice(0, s.maxLength);
+}
+
+interface Field {
+  readonly path: Loc;
+  readonly schema: Schema;
+  readonly nullable: boolean;
+}
+
+/** Every member of the body that has one type, however deep. */
+function fieldsOf(schema: Schema, path: Loc = []): Field[] {
+  const found = single(schema);
+  if (found === undefined) return [];
+  const own = path.length === 0 ? [] : [{ path, ...found }];
+  const { properties, items } = found.schema;
+  return [
+    ...own,
+    ...Object.entries(properties ?? {}).flatMap(([name, inner]) => fieldsOf(inner, [...path, name])),
+    ...(items === undefined ? [] : fieldsOf(items, [...path, 0])),
+  ];
+}
+
+/** JSON text of the body with one field replaced by other JSON text, so that numbers may be what no parser writes. */
+function bodyWith(operation: Operation, field: Field, json: string): string {
+  const marker = "@@HERE@@";
+  const put = (at: Schema, loc: Loc, name: string): unknown => {
+    if (loc.length === 0) return marker;
+    const step = loc[0]!;
+    const inner = single(at)!.schema;
+    if (typeof step === "number") return [put(inner.items!, loc.slice(1), name)];
+    return { ...(example(inner) as object), [step]: put(inner.properties![step]!, loc.slice(1), step) };
+  };
+  return JSON.stringify(put(operation.body!, field.path, "")).replace(`"${marker}"`, () => json);
+}
+
+const wrongType: Readonly<Record<string, string>> = {
+  string: "string_type",
+  integer: "int_type",
+  number: "float_type",
+  boolean: "bool_type",
+  array: "list_type",
+  object: "dict_type",
+};
+const samples: Readonly<Record<string, string>> = {
+  string: '"text"',
+  number: "7",
+  boolean: "true",
+  array: "[]",
+  object: "{}",
+  null: "null",
+};
+
+type Variant = readonly [what: string, json: string, code: string];
+
+function typesOf(field: Field): Variant[] {
+  const { schema, nullable } = field;
+  const type = schema.enum !== undefined || schema.const !== undefined ? "enum" : String(schema.type);
+  const code = type === "enum" ? "enum" : wrongType[type];
+  if (code === undefined) return [];
+  const own = type === "enum" ? "string" : type === "integer" ? "number" : type;
+  return Object.entries(samples)
+    .filter(([name]) => name !== own && !(name === "null" && nullable))
+    .map(([name, json]) => [`is ${name === "null" ? "null" : `of type ${name}`}`, json, code] as const);
+}
+
+function boundsOf({ schema: s }: Field): Variant[] {
+  const variants: Variant[] = [];
+  const isNumber = s.type === "integer" || s.type === "number";
+  const step = s.type === "integer" ? 1 : 1e-6;
+  if (isNumber) {
+    const type = s.type === "integer" ? "int_type" : "float_type";
+    variants.push(["is 1e400", "1e400", type], ["is -1e400", "-1e400", type]);
+    if (s.minimum !== undefined)
+      variants.push(["is just too small", String(s.minimum - step), "greater_than_equal"]);
+    if (s.maximum !== undefined)
+      variants.push(["is just too large", String(s.maximum + step), "less_than_equal"]);
+    if (s.type === "integer")
+      variants.push(["is 1.5", "1.5", "int_type"], ["is 1e-300", "1e-300", "int_type"]);
+  }
+  if (s.type === "string" && s.enum === undefined && s.format === undefined && s.pattern === undefined) {
+    if ((s.minLength ?? 0) > 0) variants.push(["is empty", '""', "string_too_short"]);
+    if (s.maxLength !== undefined)
+      variants.push([
+        "is one character too long",
+        JSON.stringify("x".repeat(s.maxLength + 1)),
+        "string_too_long",
+      ]);
+  }
+  if (s.type === "array") {
+    const item = JSON.stringify(example(s.items ?? {}));
+    const list = (length: number) => `[${Array.from({ length }, () => item).join(",")}]`;
+    if ((s.minItems ?? 0) > 0) variants.push(["is empty", "[]", "too_short"]);
+    if (s.maxItems !== undefined) variants.push(["has one item too many", list(s.maxItems + 1), "too_long"]);
+  }
+  return variants;
+}
+
+/** Text that Postgres cannot store, and text that is not of the form. */
+function textsOf({ schema: s }: Field): Variant[] {
+  if (s.type !== "string") return [];
+  const code = codeOfText(s);
+  const odd: Variant[] = [
+    ["holds NUL", '"a\\u0000b"', code],
+    ["holds half a surrogate pair", '"a\\ud800b"', code],
+  ];
+  return code === "value_error" ? odd : [...odd, ["is not of its form", '"\\u202e!"', code]];
+}
+
+function codeOfText(s: Schema): string {
+  if (s.enum !== undefined || s.const !== undefined) return "enum";
+  if (s.format === "uuid") return "uuid_parsing";
+  if (s.format === "date-time") return "datetime_parsing";
+  if (s.pattern !== undefined) return "string_pattern_mismatch";
+  return "value_error";
+}
+
+/** Every body field of every operation. */
+export const fieldCases: readonly HostileCase[] = operations.flatMap((operation) =>
+  operation.body === undefined
+    ? []
+    : fieldsOf(operation.body).flatMap((field) =>
+        [...typesOf(field), ...boundsOf(field), ...textsOf(field)].map(([what, json, code]) => ({
+          name: `${operation.method} ${operation.path}: ${field.path.join(".")} ${what}`,
+          request: { method: operation.method, path: operation.path, body: bodyWith(operation, field, json) },
+          status: 422,
+          code,
+          loc: ["body", ...field.path],
+        })),
+      ),
+);
+
+/** Every body as a whole. */
+export const bodyCases: readonly HostileCase[] = operations.flatMap((operation) => {
+  if (operation.body === undefined) return [];
+  const { method, path } = operation;
+  const good = JSON.stringify(example(operation.body));
+  const json = (name: string, body: string, status: number, code: string, type = "application/json") => ({
+    name: `${method} ${path}: the body ${name}`,
+    request: { method, path, body, headers: [["Content-Type", type]] as const },
+    status,
+    code,
+    ...(status === 422 ? { loc: ["body"] } : {}),
+  });
+  return [
+    json("is cut off", good.slice(0, -1), 400, "invalid_request"),
+    json("has something behind it", `${good}{}`, 400, "invalid_request"),
+    json("is a list", "[]", 422, "dict_type"),
+    json("is null", "null", 422, "dict_type"),
+    json("is text", '"text"', 422, "dict_type"),
+    json("is called text/plain", good, 415, "unsupported_media_type", "text/plain"),
+  ];
+});
+
+function parameterVariants(s: Schema): Variant[] {
+  if (s.enum !== undefined) return [["is none of the words", "nonsense%00", "enum"]];
+  const bounds: Variant[] = [];
+  if (s.minimum !== undefined && s.minimum > -9e15)
+    bounds.push([
+      "is just too small",
+      String(s.minimum - (s.type === "integer" ? 1 : 0.001)),
+      "greater_than_equal",
+    ]);
+  if (s.maximum !== undefined)
+    bounds.push([
+      "is just too large",
+      String(s.maximum + (s.type === "integer" ? 1 : 0.001)),
+      "less_than_equal",
+    ]);
+  switch (s.type) {
+    case "integer":
+      return [
+        ...bounds,
+        ["is text", "one", "int_parsing"],
+        ["is empty", "", "int_parsing"],
+        ["is 1.5", "1.5", "int_type"],
+        ["is NUL", "%00", "int_parsing"],
+        ["is in hexadecimal", "0x10", "int_parsing"],
+        ["is SQL", "1%20or%201=1", "int_parsing"],
+        ["is huge", "9".repeat(400), "int_type"],
+      ];
+    case "number":
+      return [
+        ...bounds,
+        ["is text", "one", "float_parsing"],
+        ["is NaN", "NaN", "float_parsing"],
+        ["is Infinity", "Infinity", "float_parsing"],
+        ["is 1e999", "1e999", "float_type"],
+      ];
+    case "boolean":
+      return [["is yes", "yes", "bool_parsing"]];
+    case "array":
+      return s.items === undefined ? [] : parameterVariants(single(s.items)?.schema ?? {});
+    default:
+      if (s.format === "uuid")
+        return [
+          ["is a number", "1", "uuid_parsing"],
+          ["is SQL", "'%20or%201=1--", "uuid_parsing"],
+          ["is NUL", "%00", "uuid_parsing"],
+        ];
+      return [
+        ["holds NUL", "a%00b", "value_error"],
+        ...(s.maxLength === undefined
+          ? []
+          : ([["is one character too long", "x".repeat(s.maxLength + 1), "string_too_long"]] as const)),
+      ];
+  }
+}
+
+/** Every parameter of every operation, in path and query. */
+export const parameterCases: readonly HostileCase[] = operations.flatMap(
+  ({ method, path, parameters, body }) =>
+    parameters
+      .filter((parameter) => parameter.in !== "header")
+      .flatMap((parameter) => {
+        const found = single(parameter.schema);
+        if (found === undefined) return [];
+        const isList = found.schema.type === "array";
+        return parameterVariants(found.schema)
+          .filter(([, value]) => parameter.in === "query" || value !== "")
+          .map(([what, value, code]) => ({
+            name: `${method} ${path}: ${parameter.in} ${parameter.name} ${what}`,
+            request: {
+              method,
+              ...(body === undefined ? {} : { body: JSON.stringify(example(body)) }),
+              path:
+                parameter.in === "query"
+                  ? `${path}?${parameter.name}=${value}`
+                  : path.replace(`{${parameter.name}}`, value),
+            },
+            status: 422,
+            code,
+            loc: [parameter.in, parameter.name, ...(isList ? [0] : [])],
+          }));
+      }),
+);
+
+/** Ids that nobody made, in every place of every path. */
+export const unknownIdCases: readonly HostileCase[] = operations.flatMap((operation) =>
+  operation.parameters
+    .filter((parameter) => parameter.in === "path" && parameter.schema.format === "uuid")
+    .map(({ name }) => ({
+      name: `${operation.method} ${operation.path}: ${name} of nobody`,
+      request: {
+        method: operation.method,
+        path: operation.path.replace(`{${name}}`, nobody),
+        ...(operation.body === undefined ? {} : { body: JSON.stringify(example(operation.body)) }),
+      },
+      status: 404,
+      code: "",
+    })),
+);
