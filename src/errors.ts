@@ -113,6 +113,16 @@ export const preconditionsFailed = (errors: readonly { code: string; message: st
     { errors },
   );
 
+/** Another request with the same Idempotency-Key is still at work. */
+export const requestInProgress = () =>
+  error(409, "request_in_progress", "The same request is still being worked on; try again shortly", {
+    headers: { "Retry-After": "1" },
+  });
+export const keyAlreadyCreated = (id: string) =>
+  conflict("key_already_created")(
+    `This request has already made the API key ${id}; keys are shown only once, so revoke it and make another`,
+  );
+
 // 412: the resource is not what the client last saw.
 export const preconditionFailed = () =>
   error(412, "precondition_failed", "The resource has changed since: If-Match names none of its ETags");

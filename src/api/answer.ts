@@ -6,6 +6,7 @@ import { tenantDatabase } from "../db/tenant-db.ts";
 import { preconditionFailed } from "../errors.ts";
 import { authenticate } from "./authenticate.ts";
 import { etagOfReply, isExpected, isUnchanged } from "./conditional.ts";
+import { faultsOfKey, runOnce } from "./idempotency.ts";
 import { readBody } from "./read-body.ts";
 import { factsOf } from "./request-facts.ts";
 import type { Background, Call, HandlerDeps, Reply, Route, SharedDeps } from "./route.ts";
@@ -18,7 +19,7 @@ export async function answer(ctx: Context, route: Route, deps: SharedDeps): Prom
   ctx.state.route = route.path;
   const caller = route.auth === false ? nobody : await authenticate(ctx.req, deps);
   ctx.state.tenantId = caller.tenantId;
-  const input = await readInput(ctx, route);
+  const { raw, ...input } = await readInput(ctx, route);
   const later: Parameters<Background>[] = [];
   const call: Call = {
     ...input,
@@ -26,7 +27,7 @@ export async function answer(ctx: Context, route: Route, deps: SharedDeps): Prom
     request: factsOf(ctx),
     deps: scoped(deps, caller.tenantId, (...work) => later.push(work)),
   };
-  const reply = await run(ctx, route, call);
+  const reply = await run(ctx, route, call, raw);
   for (const work of later) deps.background(...work);
   send(ctx, route, reply);
 }
@@ -48,20 +49,38 @@ async function readInput(ctx: Context, route: Route) {
   const maxBytes = route.maxBodyBytes ?? defaultMaxBodyBytes;
   let given = route.body === undefined ? undefined : await readBody(ctx.req, maxBytes);
   if (given === undefined && route.bodyOptional) given = {};
-  const [params, query, body] = validateParts([
-    { part: "path", schema: route.params, value: ctx.params },
-    {
-      part: "query",
-      schema: route.query,
-      value: route.query && fromQuery(route.query, new URLSearchParams(ctx.querystring)),
-    },
-    { part: "body", schema: route.body, value: given },
-  ]);
-  return { params, query, body };
+  const [params, query, body] = validateParts(
+    [
+      { part: "path", schema: route.params, value: ctx.params },
+      {
+        part: "query",
+        schema: route.query,
+        value: route.query && fromQuery(route.query, new URLSearchParams(ctx.querystring)),
+      },
+      { part: "body", schema: route.body, value: given },
+    ],
+    route.idempotent === undefined ? [] : faultsOfKey(keyOf(ctx)),
+  );
+  return { params, query, body, raw: given };
 }
 
-/** The handler; with If-Match in one transaction with the look at what it changes. */
-async function run(ctx: Context, route: Route, call: Call): Promise<Reply> {
+/** Two such headers arrive joined: a key like any other, but one that the client will send again in the same way. */
+function keyOf(ctx: Context): string | undefined {
+  return ctx.req.headers["idempotency-key"] as string | undefined;
+}
+
+/** The handler; with an Idempotency-Key in one transaction with the memory of what it made. */
+async function run(ctx: Context, route: Route, call: Call, body: unknown): Promise<Reply> {
+  const { idempotent } = route;
+  const key = keyOf(ctx);
+  const handler = (inside: Call) => guarded(ctx, route, inside);
+  if (idempotent === undefined || key === undefined) return await handler(call);
+  const raw = { method: ctx.method, path: ctx.path, querystring: ctx.querystring, body };
+  return await runOnce({ call, key, raw, handler, replay: idempotent });
+}
+
+/** With If-Match in one transaction with the look at what it changes. */
+async function guarded(ctx: Context, route: Route, call: Call): Promise<Reply> {
   const ifMatch = ctx.req.headers["if-match"];
   if (route.guard === undefined || ifMatch === undefined) return await route.handler(call);
   const { guard } = route;

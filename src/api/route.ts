@@ -32,7 +32,10 @@ export interface SharedDeps extends ApiDeps {
   readonly confirms: Limit;
 }
 
-/** Starts `work` once the answer's transaction has committed; never, when the request fails. */
+/**
+ * Starts `work` once the answer's transaction has committed; never, when the request fails. `work` must not use
+ * `deps.db`, which may be that transaction.
+ */
 export type Background = (what: string, work: () => Promise<unknown>) => void;
 
 interface JobRef {

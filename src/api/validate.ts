@@ -5,11 +5,12 @@ import { type ValidationItem, validationFailed } from "../errors.ts";
 
 export type Part = "body" | "path" | "query";
 
-/** The parsed value of each part that has a schema; validationFailed with all faults of all parts. */
+/** The parsed value of each part that has a schema; validationFailed with all faults of all parts, and `others`. */
 export function validateParts(
   parts: readonly { part: Part; schema: z.ZodType | undefined; value: unknown }[],
+  others: readonly ValidationItem[] = [],
 ): unknown[] {
-  const items: ValidationItem[] = [];
+  const items: ValidationItem[] = [...others];
   const values = parts.map(({ part, schema, value }) => {
     if (schema === undefined) return {};
     const parsed = schema.safeParse(value);
