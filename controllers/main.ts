@@ -59,7 +59,7 @@ async function connectedDatabase(): Promise<Database | undefined> {
   let pool: Database | undefined;
   for (let failures = 0; !ending.signal.aborted; failures++) {
     try {
-      pool ??= await makeDatabase(config, statementTimeoutMs.operator);
+      pool ??= await makeDatabase(config, statementTimeoutMs.operator, "plosive_operator");
       if (await isMigrated(pool)) return pool;
       log.info("waiting for the database to be migrated");
     } catch (error) {

@@ -6,7 +6,7 @@ import { makeApp } from "./api/app.ts";
 import type { ApiDeps } from "./api/route.ts";
 import { listen } from "./api/server.ts";
 import { apiConfig } from "./config.ts";
-import { type DatabasePool, makeDatabase } from "./db/pool.ts";
+import { type DatabasePool, makeDatabase, statementTimeoutMs } from "./db/pool.ts";
 import { tenantDatabase } from "./db/tenant-db.ts";
 import { type Kube, makeKube } from "./kube/client.ts";
 import { makeLog } from "./log.ts";
@@ -56,7 +56,7 @@ if (db !== undefined) {
 async function connectedDatabase(): Promise<DatabasePool | undefined> {
   while (!ending.signal.aborted) {
     try {
-      return await makeDatabase(config);
+      return await makeDatabase(config, statementTimeoutMs.api, "plosive_api");
     } catch (error) {
       log.warn({ reason: String(error) }, "the database cannot be reached; trying again");
       await pause(1_000, undefined, { signal: ending.signal }).catch(() => {});

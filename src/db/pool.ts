@@ -18,6 +18,9 @@ export interface DatabaseConfig {
 /** How long one statement may take, in ms: clients wait for the API, nobody for the operator. */
 export const statementTimeoutMs = { api: 5_000, operator: 60_000 } as const;
 
+/** What a process may do, whoever it logs in as (migration 0004). Without one it has the rights of its login. */
+export type Role = "plosive_api" | "plosive_operator" | "plosive_admin";
+
 /**
  * A pool of at most PLOSIVE_DATABASE_POOL connections. Rejects when the database cannot be reached: the driver asks
  * it for its types first. Rows pass the schema of their query; `timestamptz` and `bigint` arrive as numbers
@@ -26,8 +29,9 @@ export const statementTimeoutMs = { api: 5_000, operator: 60_000 } as const;
 export async function makeDatabase(
   config: DatabaseConfig,
   statementTimeout: number = statementTimeoutMs.api,
+  role?: Role,
 ): Promise<DatabasePool> {
-  const pool = await createPool(config.PLOSIVE_DATABASE_URL, {
+  const pool = await createPool(addressFor(config.PLOSIVE_DATABASE_URL, role), {
     maxPoolSize: config.PLOSIVE_DATABASE_POOL,
     poolName: "plosive",
     connectionTimeout: 3_000,
@@ -47,6 +51,15 @@ export async function makeDatabase(
   // What fails rejects where it was asked for. An event without a listener would end the process on top of that.
   pool.on("error", () => {});
   return queued(pool, config.PLOSIVE_DATABASE_POOL);
+}
+
+/** The role is part of how a session starts: it costs no round trip, and no statement comes before it. */
+function addressFor(address: string, role: Role | undefined): string {
+  if (role === undefined) return address;
+  const url = new URL(address);
+  const options = url.searchParams.get("options");
+  url.searchParams.set("options", `${options === null ? "" : `${options} `}-c role=${role}`);
+  return url.href;
 }
 
 const methods = [

@@ -38,7 +38,7 @@ describe("the API process", () => {
     const [port, metricsPort] = (await freePorts(2)) as [number, number];
     const { child, exited, output } = start({
       ...Object.fromEntries(Object.entries(store.config).map(([name, value]) => [name, String(value)])),
-      PLOSIVE_DATABASE_URL: database.url,
+      PLOSIVE_DATABASE_URL: database.urlOf("plosive_api"),
       PLOSIVE_HTTP_PORT: String(port),
       PLOSIVE_METRICS_PORT: String(metricsPort),
     });

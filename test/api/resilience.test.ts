@@ -25,10 +25,14 @@ let client: Client;
 
 beforeAll(async () => {
   proxies = {
-    database: await startProxy(database.url),
+    database: await startProxy(database.urlOf("plosive_api")),
     store: await startProxy(store.config.PLOSIVE_S3_ENDPOINT),
   };
-  db = await makeDatabase({ PLOSIVE_DATABASE_URL: proxies.database.url, PLOSIVE_DATABASE_POOL: 5 });
+  db = await makeDatabase(
+    { PLOSIVE_DATABASE_URL: proxies.database.url, PLOSIVE_DATABASE_POOL: 5 },
+    undefined,
+    "plosive_api",
+  );
   storage = makeStorage({
     ...store.config,
     PLOSIVE_S3_ENDPOINT: proxies.store.url,
@@ -127,13 +131,16 @@ describe("without its object store", () => {
 
 describe("a process that is going away", () => {
   it("is no longer ready, answers what it is asked, and lets a running answer end", async () => {
-    const own = makeApp({ ...testDeps(database.pool, store.storage) });
+    const own = makeApp({ ...testDeps(database.apiPool, store.storage) });
     const going = await listen(own.listener, 0, "127.0.0.1");
     const url = `http://127.0.0.1:${going.port}`;
     own.drain();
     expect((await fetch(`${url}/readyz`)).status).toBe(503);
     const running = fetch(`${url}/api/v1/datasets`, { headers: { "X-API-Key": client.key } });
-    await poll("the request to arrive", async () => database.pool.state().acquiredConnections > 0 || running);
+    await poll(
+      "the request to arrive",
+      async () => database.apiPool.state().acquiredConnections > 0 || running,
+    );
     await going.stop(5_000);
     expect((await running).status).toBe(200);
     await own.settle();

@@ -113,7 +113,7 @@ describe("an upload", () => {
         return await api.storage.copy(...args);
       },
     };
-    const app = makeApp(testDeps(api.db, counting));
+    const app = makeApp(testDeps(api.pool, counting));
     const server = await listen(app.listener, 0, "127.0.0.1");
     try {
       const bytes = wav();

@@ -33,7 +33,7 @@ let restarts = false;
 
 beforeAll(async () => {
   [postgres, s3] = await Promise.all([
-    startProxy(database.url),
+    startProxy(database.urlOf("plosive_operator")),
     startProxy(store.config.PLOSIVE_S3_ENDPOINT),
   ]);
   const pod = { image: "registry.test/worker:1" };

@@ -38,7 +38,10 @@ export interface Client {
 
 export interface TestApi {
   readonly url: string;
+  /** The owner's connections, for what a test sets up or looks at: they see every tenant. */
   readonly db: DatabasePool;
+  /** The API's own. */
+  readonly pool: DatabasePool;
   readonly storage: Storage;
   /** What the API asked to be submitted, in order. */
   readonly submitted: { kind: string; id: string }[];
@@ -58,7 +61,7 @@ export function useApi(overrides: Partial<ApiDeps> = {}): TestApi {
   let server: HttpServer | undefined;
   beforeAll(async () => {
     app = makeApp({
-      ...testDeps(database.pool, store.storage),
+      ...testDeps(database.apiPool, store.storage),
       submit: async ({ kind, id }) => void submitted.push({ kind, id }),
       ...overrides,
     });
@@ -75,6 +78,9 @@ export function useApi(overrides: Partial<ApiDeps> = {}): TestApi {
     },
     get db() {
       return database.pool;
+    },
+    get pool() {
+      return database.apiPool;
     },
     get storage() {
       return store.storage;

@@ -15,6 +15,7 @@ import type { Progress, Work } from "../../src/schemas/worker.ts";
 import { makeStorage, type StorageConfig } from "../../src/storage/storage.ts";
 import { type TestCluster, type TestNamespace, tokenOf } from "./kube.ts";
 import { poll } from "./poll.ts";
+import { loginOf } from "./postgres.ts";
 
 export const audience = "plosive-runs";
 const indexLabel = "batch.kubernetes.io/job-completion-index";
@@ -32,9 +33,14 @@ export async function runOperator(options: {
   identity?: string;
   leaseMs?: { durationMs: number; deadlineMs: number; periodMs: number };
 }): Promise<TestOperator> {
-  const { cluster, namespace, databaseUrl } = options;
+  const { cluster, namespace } = options;
+  const databaseUrl = loginOf(options.databaseUrl, "plosive_operator");
   const pod = { image: "registry.test/worker:1" };
-  const db = await makeDatabase({ PLOSIVE_DATABASE_URL: databaseUrl, PLOSIVE_DATABASE_POOL: 6 });
+  const db = await makeDatabase(
+    { PLOSIVE_DATABASE_URL: databaseUrl, PLOSIVE_DATABASE_POOL: 6 },
+    undefined,
+    "plosive_operator",
+  );
   const kube = makeKube({ kubeconfig: namespace.operatorKubeconfig });
   const storage = makeStorage(options.storage);
   const requests: string[] = [];

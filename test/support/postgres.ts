@@ -1,42 +1,66 @@
 // A migrated database of its own for each test file, copied from one template. Called at the top of test files:
 // `const database = useDatabase()`, then `database.pool` inside the tests. Fails the file when it leaves connections.
+// What a test sets up it does as the owner; the code under test logs in as in an installation, with its role's rights.
 import { randomBytes } from "node:crypto";
 import { Client } from "pg";
 import type { DatabasePool } from "slonik";
 import { afterAll, beforeAll, inject } from "vitest";
 import { migrate } from "../../src/db/migrate.ts";
-import { makeDatabase } from "../../src/db/pool.ts";
+import { makeDatabase, type Role } from "../../src/db/pool.ts";
 
 const template = "plosive_template";
 
 export interface TestDatabase {
-  /** postgres:// address, for processes that open their own pool. */
+  /** postgres:// address of the owner, who is above row-level security. */
   readonly url: string;
   readonly pool: DatabasePool;
+  /** The address for processes that open their own pool: of a user that has the role's rights and no others. */
+  urlOf(role: Role): string;
+  /** The API's own pool, without a tenant. */
+  readonly apiPool: DatabasePool;
 }
 
 /** A database for the calling file, made before its tests and dropped after them. */
 export function useDatabase(): TestDatabase {
   let made: Awaited<ReturnType<typeof createDatabase>> | undefined;
   let pool: DatabasePool | undefined;
+  let apiPool: DatabasePool | undefined;
   beforeAll(async () => {
     made = await createDatabase();
     pool = await makeDatabase({ PLOSIVE_DATABASE_URL: made.url, PLOSIVE_DATABASE_POOL: 10 });
+    const api = { PLOSIVE_DATABASE_URL: loginOf(made.url, "plosive_api"), PLOSIVE_DATABASE_POOL: 10 };
+    apiPool = await makeDatabase(api, undefined, "plosive_api");
   });
   afterAll(async () => {
     await pool?.end();
+    await apiPool?.end();
     await made?.drop();
   });
+  const need = <T>(value: T | undefined): T => {
+    if (value === undefined) throw new Error("the database exists only while tests run");
+    return value;
+  };
   return {
     get url() {
-      if (made === undefined) throw new Error("the database exists only while tests run");
-      return made.url;
+      return need(made).url;
     },
     get pool() {
-      if (pool === undefined) throw new Error("the database exists only while tests run");
-      return pool;
+      return need(pool);
     },
+    get apiPool() {
+      return need(apiPool);
+    },
+    urlOf: (role) => loginOf(need(made).url, role),
   };
+}
+
+const roles: readonly Role[] = ["plosive_api", "plosive_operator", "plosive_admin"];
+
+/** The same database as a user that is a member of the role: test_plosive_api, ... */
+export function loginOf(url: string, role: Role): string {
+  const login = new URL(url);
+  login.username = `test_${role}`;
+  return login.href;
 }
 
 /** A database of its own; drop() rejects when someone still holds a connection to it: a leaked pool. */
@@ -71,6 +95,10 @@ async function makeTemplate(admin: Client): Promise<void> {
   });
   try {
     await migrate(pool);
+    for (const role of roles) {
+      await admin.query(`drop role if exists test_${role}`);
+      await admin.query(`create role test_${role} login in role ${role}`);
+    }
   } finally {
     await pool.end();
   }
