@@ -54,8 +54,12 @@ export const bodyTooLarge = (maxBytes: number) =>
   error(413, "body_too_large", `The request body must not be larger than ${maxBytes} bytes`, {
     headers: { Connection: "close" },
   });
-export const unsupportedMediaType = () =>
-  error(415, "unsupported_media_type", "The request body must be JSON: Content-Type: application/json");
+export const unsupportedMediaType = (type: string) =>
+  error(
+    415,
+    "unsupported_media_type",
+    `The request body must be ${type === "application/json" ? "JSON" : "text in UTF-8"}: Content-Type: ${type}`,
+  );
 
 // 401, 403: who asks. The texts are promised: the same for every way in which a key is not valid.
 const challenge = { headers: { "WWW-Authenticate": "APIKey" } };

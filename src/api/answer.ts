@@ -47,7 +47,7 @@ function scoped(deps: SharedDeps, tenantId: string, background: Background): Han
 
 async function readInput(ctx: Context, route: Route) {
   const maxBytes = route.maxBodyBytes ?? defaultMaxBodyBytes;
-  let given = route.body === undefined ? undefined : await readBody(ctx.req, maxBytes);
+  let given = route.body === undefined ? undefined : await readBody(ctx.req, maxBytes, route.bodyType);
   if (given === undefined && route.bodyOptional) given = {};
   const [params, query, body] = validateParts(
     [

@@ -53,7 +53,12 @@ function operation(route: Route, components: Record<string, Json>): Json {
       : {
           requestBody: {
             required: route.bodyOptional !== true,
-            content: { "application/json": { schema: schemaOf(route.body, "input", components) } },
+            content: {
+              [route.bodyType ?? "application/json"]: {
+                schema: schemaOf(route.body, "input", components),
+                ...(route.bodyExample === undefined ? {} : { example: route.bodyExample }),
+              },
+            },
           },
         }),
     responses: responsesOf(route, components),
@@ -67,7 +72,7 @@ const shared: Record<number, [name: string, description: string]> = {
   403: ["Forbidden", "The account is suspended"],
   404: ["NotFound", "There is no such resource"],
   413: ["BodyTooLarge", "The body is too large"],
-  415: ["UnsupportedMediaType", "The body is not JSON"],
+  415: ["UnsupportedMediaType", "The body is not of the content type that the operation takes"],
   422: ["ValidationFailed", "Fields of the request are invalid"],
   429: ["TooManyRequests", "Too many requests, or a quota is used up"],
   500: ["InternalError", "Something broke in the service"],
@@ -92,11 +97,8 @@ function sharedResponses(components: Record<string, Json>): Json {
 
 function responsesOf(route: Route, components: Record<string, Json>): Json {
   const { answer } = route;
-  const type = (answer.contentType ?? "application/json").split(";")[0] ?? "";
   const content =
-    answer.schema === undefined
-      ? {}
-      : { content: { [type]: { schema: schemaOf(answer.schema, "output", components) } } };
+    answer.schema === undefined ? {} : { content: contentOf(answer, answer.schema, components) };
   const location = {
     headers: { Location: { description: "Where the new resource is", schema: { type: "string" } } },
   };
@@ -120,6 +122,19 @@ function responsesOf(route: Route, components: Record<string, Json>): Json {
       failures.map((status) => [status, { $ref: `#/components/responses/${shared[status]?.[0]}` }]),
     ),
   };
+}
+
+function contentOf(answer: Route["answer"], schema: z.ZodType, components: Record<string, Json>): Json {
+  const plain = (type: string) => type.split(";")[0] ?? "";
+  const texts = Object.entries(answer.texts ?? {}).map(([type, example]) => [
+    plain(type),
+    { schema: { type: "string" }, example },
+  ]);
+  const main = {
+    schema: schemaOf(schema, "output", components),
+    ...(answer.example === undefined ? {} : { example: answer.example }),
+  };
+  return { [plain(answer.contentType ?? "application/json")]: main, ...Object.fromEntries(texts) };
 }
 
 function parametersOf(

@@ -1,21 +1,26 @@
-// Reads a JSON body within its limits. Called by the router after authentication, before validation.
+// Reads a body within its limits: JSON, or text where a route says so. Called after authentication, before validation.
 import type { IncomingMessage } from "node:http";
 import { bodyTooLarge, invalidRequest, unsupportedMediaType } from "../errors.ts";
 
 const maxDepth = 20;
 
-/** The parsed body; undefined when there is none. */
-export async function readBody(request: IncomingMessage, maxBytes: number): Promise<unknown> {
+/** The parsed body, of other types than JSON its text; undefined when there is none. */
+export async function readBody(
+  request: IncomingMessage,
+  maxBytes: number,
+  bodyType = "application/json",
+): Promise<unknown> {
   const declared = request.headers["content-length"];
   if (declared === undefined && request.headers["transfer-encoding"] === undefined) return undefined;
   if (declared === "0") return undefined;
   // Node's own client announces chunks without a type when it has nothing to send.
   const untyped = declared === undefined && request.headers["content-type"] === undefined;
-  if (!untyped) requireJson(request);
+  if (!untyped) requireType(request, bodyType);
   if (Number(declared ?? 0) > maxBytes) throw bodyTooLarge(maxBytes);
   const bytes = await readBytes(request, maxBytes);
   if (bytes.length === 0) return undefined;
-  if (untyped) throw unsupportedMediaType();
+  if (untyped) throw unsupportedMediaType(bodyType);
+  if (bodyType !== "application/json") return textOf(bytes);
   let value: unknown;
   try {
     value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
@@ -26,12 +31,21 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
   return value;
 }
 
-function requireJson(request: IncomingMessage): void {
-  if (request.headers["content-encoding"] !== undefined) throw unsupportedMediaType();
+function textOf(bytes: Buffer): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw invalidRequest("the body is not text in UTF-8");
+  }
+}
+
+function requireType(request: IncomingMessage, bodyType: string): void {
+  if (request.headers["content-encoding"] !== undefined) throw unsupportedMediaType(bodyType);
   const [type = "", ...parameters] = (request.headers["content-type"] ?? "").toLowerCase().split(";");
-  if (type.trim() !== "application/json") throw unsupportedMediaType();
+  if (type.trim() !== bodyType) throw unsupportedMediaType(bodyType);
   const charsets = parameters.map((parameter) => parameter.trim()).filter((p) => p.startsWith("charset="));
-  if (!charsets.every((charset) => /^charset=(utf-?8|"utf-?8")$/.test(charset))) throw unsupportedMediaType();
+  if (!charsets.every((charset) => /^charset=(utf-?8|"utf-?8")$/.test(charset)))
+    throw unsupportedMediaType(bodyType);
 }
 
 async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {

@@ -111,11 +111,17 @@ export interface Route<P extends Shape = Shape, Q extends Shape = Shape, B exten
   /** A request without a body is then as good as one with {}. */
   readonly bodyOptional?: boolean;
   readonly maxBodyBytes?: number;
+  /** Where the body is text and not JSON. */
+  readonly bodyType?: "text/csv" | "text/plain";
+  readonly bodyExample?: string;
   readonly answer: {
     readonly status: 200 | 201 | 204;
     readonly description: string;
     readonly schema?: z.ZodType;
     readonly contentType?: string;
+    readonly example?: unknown;
+    /** Content types of text that a parameter asks for instead, with an example each. */
+    readonly texts?: Readonly<Record<string, string>>;
   };
   /** Whether an id in the body can be unknown; ids in the path always can. */
   readonly notFound?: boolean;
