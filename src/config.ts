@@ -53,6 +53,9 @@ const api = z.object({
     .default(2 * 1024 ** 3)
     .describe("Largest upload, in bytes"),
   PLOSIVE_UPLOAD_EXPIRY_SECONDS: seconds(900).describe("Life of an upload ticket and of a download URL"),
+  PLOSIVE_EXPORT_EXPIRY_SECONDS: seconds(86_400)
+    .pipe(z.number().max(604_800))
+    .describe("Life of the audio URLs in an export for a labelling tool; S3 signs for at most seven days"),
   PLOSIVE_DOCS_ENABLED: z.stringbool().default(true).describe("Serve /openapi.json without a key"),
 });
 

@@ -20,7 +20,7 @@ export interface ApiDeps {
   readonly log: Log;
   readonly config: Pick<
     ApiConfig,
-    "PLOSIVE_UPLOAD_MAX_BYTES" | "PLOSIVE_UPLOAD_EXPIRY_SECONDS" | "PLOSIVE_DOCS_ENABLED"
+    "PLOSIVE_UPLOAD_MAX_BYTES" | "PLOSIVE_UPLOAD_EXPIRY_SECONDS" | "PLOSIVE_EXPORT_EXPIRY_SECONDS" | "PLOSIVE_DOCS_ENABLED"
   >;
 }
 

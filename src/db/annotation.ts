@@ -1,7 +1,7 @@
 // Annotations: labels of audio files in a set. Writes happen inside changeDraft (src/db/annotation-set.ts: lockDraft).
 import { type FragmentSqlToken, sql } from "slonik";
 import { z } from "zod";
-import { annotationNotFound } from "../errors.ts";
+import { annotationNotFound, quotaExceeded } from "../errors.ts";
 import type { AnnotationFilter, NewAnnotation } from "../schemas/annotation.ts";
 import { newId } from "./id.ts";
 import type { Db } from "./page.ts";
@@ -39,6 +39,46 @@ export async function insertAnnotations(
     returning ${columns}`);
   const byId = new Map(rows.map((line) => [line.id, line]));
   return lines.map((line) => byId.get(line.id)!);
+}
+
+export const maxAnnotationsInSet = 1_000_000;
+
+/** quotaExceeded when the set has no room for `count` more. The caller holds the set's lock. */
+export async function requireRoom(db: Db, tenantId: string, setId: string, count: number): Promise<void> {
+  const present = await countAnnotations(db, tenantId, setId, {});
+  if (present + count > maxAnnotationsInSet)
+    throw quotaExceeded(`An annotation set takes at most ${maxAnnotationsInSet} annotations`);
+}
+
+export interface ImportedAnnotation extends NewAnnotation {
+  /** How many with the same file, type and times the import has up to here, this one included. */
+  readonly nth: number;
+}
+
+/**
+ * Adds those that the set does not have yet and returns how many: who imports the same again changes nothing. Two of the
+ * same file, type and times are alike; of such a kind the set has afterwards as many as it had or as the import has.
+ */
+export async function insertMissingAnnotations(
+  db: Db,
+  place: { tenantId: string; datasetId: string; setId: string },
+  annotations: readonly ImportedAnnotation[],
+): Promise<number> {
+  const lines = annotations.map((annotation) => ({ id: newId(), ...annotation }));
+  const added = await db.query(sql.type(z.object({}))`
+    insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms,
+      end_ms, confidence, extra_data)
+    select id, ${place.tenantId}, ${place.datasetId}, ${place.setId}, audio_file_id, artifact_type, start_ms, end_ms,
+      confidence, extra_data
+    from jsonb_to_recordset(${sql.jsonb(lines as never)}) as line (id uuid, audio_file_id uuid, artifact_type text,
+      start_ms bigint, end_ms bigint, confidence double precision, extra_data jsonb, nth int)
+    where nth > (
+      select count(*) from annotations a
+      where a.tenant_id = ${place.tenantId} and a.annotation_set_id = ${place.setId}
+        and a.audio_file_id = line.audio_file_id and a.start_ms = line.start_ms and a.end_ms = line.end_ms
+        and a.artifact_type = line.artifact_type
+    )`);
+  return added.rowCount;
 }
 
 /** The annotation, or annotationNotFound. */

@@ -216,6 +216,24 @@ export async function lengthsOfAudio(
   return new Map(rows.map((row) => [row.id, row.duration_ms]));
 }
 
+const candidate = z.object({ id: z.string(), filename: z.string(), duration_ms: z.number().nullable() });
+export type AudioCandidate = z.infer<typeof candidate>;
+
+/** The files of the dataset with one of the ids or names, locked against deletion until the transaction ends. */
+export async function findAudioFiles(
+  db: Db,
+  tenantId: string,
+  datasetId: string,
+  ids: readonly string[],
+  filenames: readonly string[],
+): Promise<readonly AudioCandidate[]> {
+  return await db.any(sql.type(candidate)`
+    select id, filename, duration_ms from audio_files
+    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and ${visibleAudio}
+      and (id = any(${sql.array([...ids], "uuid")}) or filename = any(${sql.array([...filenames], "text")}))
+    order by id for key share`);
+}
+
 /** Of the ids those that are files of the dataset, with their names. */
 export async function namesOfAudio(
   db: Db,

@@ -74,6 +74,33 @@ export async function oneDatasetForShare(
   return found;
 }
 
+/** The names of the dataset's types. With `forChange` nobody else changes them until the transaction ends. */
+export async function lockTypes(
+  db: Db,
+  tenantId: string,
+  id: string,
+  forChange: boolean,
+): Promise<readonly string[]> {
+  const lock = forChange ? sql.fragment`for no key update` : sql.fragment`for share`;
+  const found = await db.maybeOne(sql.type(named)`
+    select id, name, artifact_types from datasets where tenant_id = ${tenantId} and id = ${id} ${lock}`);
+  if (found === null) throw datasetNotFound();
+  return found.artifact_types.map((type) => type.name);
+}
+
+/** Adds types to the dataset, whose types the caller has locked. */
+export async function addTypes(
+  db: Db,
+  tenantId: string,
+  id: string,
+  names: readonly string[],
+): Promise<void> {
+  const types = stored(names.map((name) => ({ name })));
+  await db.query(sql.type(z.object({}))`
+    update datasets set artifact_types = artifact_types || ${sql.jsonb(types)}, updated_at = now()
+    where tenant_id = ${tenantId} and id = ${id}`);
+}
+
 /** Rejects with datasetNotFound unless the dataset is the tenant's. */
 export async function requireDataset(db: Db, tenantId: string, id: string): Promise<void> {
   const exists = await db.exists(sql.type(z.object({ id: z.string() }))`

@@ -1,5 +1,5 @@
 // Detections: what inference found. Written by the operator's ingestion, read here.
-import { sql } from "slonik";
+import { type FragmentSqlToken, sql } from "slonik";
 import { z } from "zod";
 import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
 
@@ -13,13 +13,55 @@ const row = z.object({
 });
 export type DetectionRow = z.infer<typeof row>;
 
+export interface DetectionFilter {
+  readonly inference_file_id?: string;
+  readonly artifact_type?: string[];
+  readonly min_confidence?: number;
+}
+
 /** One page of a job's detections, by file and place in the file. */
 export async function listDetections(
   db: Db,
   tenantId: string,
   jobId: string,
-  query: PageRequest & { inference_file_id?: string; artifact_type?: string[]; min_confidence?: number },
+  query: PageRequest & DetectionFilter,
 ): Promise<Page<DetectionRow>> {
+  return await selectPage(
+    db,
+    row,
+    {
+      columns: sql.fragment`id, inference_file_id, ordinal, artifact_type, start_ms, end_ms, confidence`,
+      from: sql.fragment`detections where ${matching(tenantId, jobId, query)}`,
+      order: sql.fragment`inference_file_id, ordinal`,
+    },
+    query,
+  );
+}
+
+const placed = row.extend({ ordinal: z.number() });
+
+/** All of them by file and place in the file, in batches as eachAnnotation has them. */
+export async function* eachDetection(
+  db: Db,
+  tenantId: string,
+  jobId: string,
+  filter: DetectionFilter = {},
+  batchSize = 2_000,
+): AsyncGenerator<readonly DetectionRow[]> {
+  let after: FragmentSqlToken = sql.fragment`true`;
+  for (;;) {
+    const batch = await db.any(sql.type(placed)`
+      select id, inference_file_id, ordinal, artifact_type, start_ms, end_ms, confidence
+      from detections where ${matching(tenantId, jobId, filter)} and ${after}
+      order by inference_file_id, ordinal limit ${batchSize}`);
+    if (batch.length > 0) yield batch;
+    const last = batch.at(-1);
+    if (last === undefined || batch.length < batchSize) return;
+    after = sql.fragment`(inference_file_id, ordinal) > (${last.inference_file_id}, ${last.ordinal})`;
+  }
+}
+
+function matching(tenantId: string, jobId: string, query: DetectionFilter): FragmentSqlToken {
   const conditions = [sql.fragment`tenant_id = ${tenantId} and inference_job_id = ${jobId}`];
   if (query.inference_file_id !== undefined)
     conditions.push(sql.fragment`inference_file_id = ${query.inference_file_id}`);
@@ -27,14 +69,5 @@ export async function listDetections(
     conditions.push(sql.fragment`artifact_type = any(${sql.array(query.artifact_type, "text")})`);
   if (query.min_confidence !== undefined)
     conditions.push(sql.fragment`confidence >= ${query.min_confidence}`);
-  return await selectPage(
-    db,
-    row,
-    {
-      columns: sql.fragment`id, inference_file_id, ordinal, artifact_type, start_ms, end_ms, confidence`,
-      from: sql.fragment`detections where ${sql.join(conditions, sql.fragment` and `)}`,
-      order: sql.fragment`inference_file_id, ordinal`,
-    },
-    query,
-  );
+  return sql.join(conditions, sql.fragment` and `) as unknown as FragmentSqlToken;
 }

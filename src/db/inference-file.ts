@@ -99,6 +99,26 @@ export async function oneInferenceFile(
   return found;
 }
 
+const namedFile = z.object({
+  id: z.string(),
+  audio_file_id: z.string().nullable(),
+  filename: z.string(),
+  object_key: z.string(),
+});
+
+/** Of the ids those that are files of the job, with what exports tell of them. */
+export async function namesOfInferenceFiles(
+  db: Db,
+  tenantId: string,
+  jobId: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, z.infer<typeof namedFile>>> {
+  const rows = await db.any(sql.type(namedFile)`
+    select id, audio_file_id, filename, object_key from inference_files
+    where tenant_id = ${tenantId} and inference_job_id = ${jobId} and id = any(${sql.array([...ids], "uuid")})`);
+  return new Map(rows.map((line) => [line.id, line]));
+}
+
 /** The upload is there; the job counts it. jobStarted when the job went off without it. */
 export async function markInferenceFileUploaded(
   db: Db,

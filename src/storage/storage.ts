@@ -12,6 +12,7 @@ import {
 } from "@aws-sdk/client-s3";
 import { createPresignedPost } from "@aws-sdk/s3-presigned-post";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
+import { attachment } from "./attachment.ts";
 import { isNotFound, TooLargeError } from "./errors.ts";
 
 export interface StorageConfig {
@@ -219,14 +220,4 @@ function client(config: StorageConfig, endpoint: string): S3Client {
 /** Digests in S3 are Base64, in this service they are hexadecimal. */
 function hexOrNull(base64: string | undefined): string | null {
   return base64 === undefined ? null : Buffer.from(base64, "base64").toString("hex");
-}
-
-/** RFC 6266: an ASCII stand-in, and the real name percent-encoded. */
-function attachment(filename: string): string {
-  const ascii = filename.replace(/[^\x20-\x7e]|["\\%]/g, "_");
-  const encoded = encodeURIComponent(filename.toWellFormed()).replace(
-    /['()*]/g,
-    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
-  return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`;
 }
