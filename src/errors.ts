@@ -1,5 +1,6 @@
 // Every error that a client can be told, as one type with one factory per code. Thrown by src/api and src/db, made into
 // an answer in one place, src/api/middleware/answer-errors.ts. Tell them apart by `code`, never by message text.
+import type { ErrorCode } from "./schemas/error-code.ts";
 
 export interface ValidationItem {
   /** Where: body, path, query or header, then the way down. */
@@ -9,27 +10,27 @@ export interface ValidationItem {
 }
 
 interface AppErrorOptions {
-  readonly code: string;
+  readonly code: ErrorCode;
   readonly status: number;
   readonly message: string;
   readonly hint?: string;
   /** Only 422: all faults of the request. */
   readonly items?: readonly ValidationItem[];
   /** Every precondition that failed, when there can be several. */
-  readonly errors?: readonly { code: string; message: string }[];
+  readonly errors?: readonly { code: ErrorCode; message: string }[];
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 }
 
 export class AppError extends Error {
   override name = "AppError";
-  readonly code: string;
+  readonly code: ErrorCode;
   readonly status: number;
   /** Whether the message is meant for the client; if not, it gets a general sentence. */
   readonly expose: boolean;
   readonly hint: string | undefined;
   readonly items: readonly ValidationItem[] | undefined;
-  readonly errors: readonly { code: string; message: string }[] | undefined;
+  readonly errors: readonly { code: ErrorCode; message: string }[] | undefined;
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(options: AppErrorOptions) {
@@ -44,7 +45,7 @@ export class AppError extends Error {
   }
 }
 
-const error = (status: number, code: string, message: string, more: Partial<AppErrorOptions> = {}) =>
+const error = (status: number, code: ErrorCode, message: string, more: Partial<AppErrorOptions> = {}) =>
   new AppError({ ...more, status, code, message });
 
 // 400, 413, 415: the request as such.
@@ -82,21 +83,28 @@ export const inferenceJobNotFound = () => error(404, "inference_job_not_found", 
 export const inferenceFileNotFound = () => error(404, "inference_file_not_found", "Inference file not found");
 
 // 409: a good request at the wrong time.
-const conflict = (code: string) => (message: string) => error(409, code, message);
+const conflict = (code: ErrorCode) => (message: string) => error(409, code, message);
 export const datasetInUse = conflict("dataset_in_use");
 export const artifactTypeInUse = conflict("artifact_type_in_use");
 export const audioInUse = conflict("audio_in_use");
 export const audioNotReady = conflict("audio_not_ready");
 export const uploadNotFound = conflict("upload_not_found");
 export const uploadMismatch = conflict("upload_mismatch");
+export const uploadExpired = () =>
+  conflict("upload_expired")("The upload was not confirmed in time; announce the file again");
 export const unsupportedAudio = conflict("unsupported_audio");
 export const annotationSetPublished = () =>
   conflict("annotation_set_published")("The annotation set is published and cannot be changed");
 export const jobFinished = (status: string) => conflict("job_finished")(`The job is already ${status}`);
+export const jobNotFinished = (status: string) =>
+  conflict("job_not_finished")(`The job is ${status}; wait for its end, or cancel it`);
 export const jobStarted = () => conflict("job_started")("The job has been started and takes no more files");
 export const noFiles = conflict("no_files");
 export const modelInactive = conflict("model_inactive");
 export const modelArchived = conflict("model_archived");
+export const modelNotArchived = () =>
+  conflict("model_not_archived")("Only an archived model can be deleted; archive it first");
+export const modelInUse = conflict("model_in_use");
 
 export const preconditions = {
   annotationSetNotPublished: "annotation_set_not_published",
@@ -109,7 +117,7 @@ export const preconditions = {
 const preconditionStatus = 409;
 
 /** All preconditions that failed, in one answer. */
-export const preconditionsFailed = (errors: readonly { code: string; message: string }[]) =>
+export const preconditionsFailed = (errors: readonly { code: ErrorCode; message: string }[]) =>
   error(
     preconditionStatus,
     errors[0]?.code ?? "precondition_failed",

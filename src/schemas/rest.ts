@@ -1,5 +1,6 @@
 // The shapes that every REST endpoint shares: ids, pages, error bodies. Used by src/api and the noun files here.
 import { z } from "zod";
+import { errorCodes } from "./error-code.ts";
 
 /** Any UUID, whatever its version: clients may hold ids that we did not make. */
 export const id = (text: string) =>
@@ -32,12 +33,18 @@ export function listOf<T extends z.ZodType>(item: T) {
   });
 }
 
+const errorCode = z
+  .enum(errorCodes)
+  .describe("What went wrong as one stable word, for programs")
+  .meta({ id: "ErrorCode" });
+
 export const errorBody = z
   .object({
     detail: z.string().describe("What went wrong, as a sentence"),
-    code: z.string().optional().describe("The same as one stable word"),
+    code: errorCode.optional(),
     errors: z
-      .array(z.object({ code: z.string(), message: z.string() }))
+      .array(z.object({ code: errorCode, message: z.string().describe("The same as a sentence") }))
+      .max(16)
       .optional()
       .describe("Every precondition that failed, when there can be several"),
   })
