@@ -57,7 +57,8 @@ export const operations: readonly Operation[] = Object.entries(document.paths).f
   })),
 );
 
-function resolved<T extends { readonly $ref?: string }>(value: T): T {
+/** The schema behind a reference. */
+export function resolved<T extends { readonly $ref?: string }>(value: T): T {
   if (value.$ref === undefined) return value;
   const found = value.$ref
     .split("/")
