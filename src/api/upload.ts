@@ -48,7 +48,11 @@ export function toNewUploads(
 }
 
 /** The form that the client POSTs to the store: every field of it is signed. */
-export async function signUpload(deps: HandlerDeps, tenantId: string, upload: NewUpload) {
+export async function signUpload(
+  deps: HandlerDeps,
+  tenantId: string,
+  upload: Omit<NewUpload, "filename" | "metadata">,
+) {
   const expiresSeconds = deps.config.PLOSIVE_UPLOAD_EXPIRY_SECONDS;
   const form = await deps.storage.presignPost({
     key: incomingKey(tenantId, upload.id),

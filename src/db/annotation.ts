@@ -95,6 +95,24 @@ export async function oneAnnotation(
   return found;
 }
 
+/** The annotations with these ids in their order; annotationNotFound when one is gone. */
+export async function manyAnnotations(
+  db: Db,
+  tenantId: string,
+  setId: string,
+  ids: readonly string[],
+): Promise<readonly AnnotationRow[]> {
+  const rows = await db.any(sql.type(row)`
+    select ${columns} from annotations
+    where tenant_id = ${tenantId} and annotation_set_id = ${setId} and id = any(${sql.array([...ids], "uuid")})`);
+  const byId = new Map(rows.map((line) => [line.id, line]));
+  return ids.map((id) => {
+    const found = byId.get(id);
+    if (found === undefined) throw annotationNotFound();
+    return found;
+  });
+}
+
 /** Writes all members of an annotation again. */
 export async function updateAnnotation(
   db: Db,

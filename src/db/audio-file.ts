@@ -109,6 +109,36 @@ export async function oneAudioFile(
   return found;
 }
 
+/** The files with these ids in their order; audioFileNotFound when one is gone. */
+export async function manyAudioFiles(
+  db: Db,
+  tenantId: string,
+  datasetId: string,
+  ids: readonly string[],
+): Promise<readonly AudioFileRow[]> {
+  const rows = await db.any(sql.type(audioFileRow)`
+    select ${columns} from audio_files
+    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = any(${sql.array([...ids], "uuid")})
+      and ${visibleAudio}`);
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => {
+    const found = byId.get(id);
+    if (found === undefined) throw audioFileNotFound();
+    return found;
+  });
+}
+
+/**
+ * Keeps the file from being changed by anyone else until the transaction ends; audioFileNotFound. Writers of its
+ * annotations, who refer to it, go on.
+ */
+export async function lockAudioFile(db: Db, tenantId: string, datasetId: string, id: string): Promise<void> {
+  const locked = await db.maybeOne(sql.type(z.object({ id: z.string() }))`
+    select id from audio_files
+    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = ${id} for no key update`);
+  if (locked === null) throw audioFileNotFound();
+}
+
 export interface ConfirmedAudio {
   readonly checksumSha256: string | null;
   readonly durationMs: number | null;

@@ -101,6 +101,13 @@ export async function addTypes(
     where tenant_id = ${tenantId} and id = ${id}`);
 }
 
+/** Keeps the dataset from being changed by anyone else until the transaction ends; datasetNotFound. */
+export async function lockDataset(db: Db, tenantId: string, id: string): Promise<void> {
+  const locked = await db.maybeOne(sql.type(z.object({ id: z.string() }))`
+    select id from datasets where tenant_id = ${tenantId} and id = ${id} for update`);
+  if (locked === null) throw datasetNotFound();
+}
+
 /** Rejects with datasetNotFound unless the dataset is the tenant's. */
 export async function requireDataset(db: Db, tenantId: string, id: string): Promise<void> {
   const exists = await db.exists(sql.type(z.object({ id: z.string() }))`

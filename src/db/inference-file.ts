@@ -119,6 +119,25 @@ export async function namesOfInferenceFiles(
   return new Map(rows.map((line) => [line.id, line]));
 }
 
+/** The files with these ids in their order; inferenceFileNotFound when one is gone. */
+export async function manyInferenceFiles(
+  db: Db,
+  tenantId: string,
+  jobId: string,
+  ids: readonly string[],
+): Promise<readonly InferenceFileRow[]> {
+  const rows = await db.any(sql.type(row)`
+    select ${columns} from inference_files
+    where tenant_id = ${tenantId} and inference_job_id = ${jobId} and id = any(${sql.array([...ids], "uuid")})
+      and ${visible}`);
+  const byId = new Map(rows.map((line) => [line.id, line]));
+  return ids.map((id) => {
+    const found = byId.get(id);
+    if (found === undefined) throw inferenceFileNotFound();
+    return found;
+  });
+}
+
 /** The upload is there; the job counts it. jobStarted when the job went off without it. */
 export async function markInferenceFileUploaded(
   db: Db,

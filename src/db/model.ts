@@ -49,6 +49,13 @@ export async function oneModel(db: Db, tenantId: string, id: string): Promise<Mo
   return found;
 }
 
+/** Keeps the model from being changed by anyone else until the transaction ends; modelNotFound. */
+export async function lockModel(db: Db, tenantId: string, id: string): Promise<void> {
+  const locked = await db.maybeOne(sql.type(z.object({ id: z.string() }))`
+    select id from models where tenant_id = ${tenantId} and id = ${id} for no key update`);
+  if (locked === null) throw modelNotFound();
+}
+
 /** Changes what is given. modelArchived when an archived model would become active. */
 export async function updateModel(
   db: Db,

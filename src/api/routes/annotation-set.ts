@@ -6,6 +6,7 @@ import {
   deleteAnnotationSet,
   insertAnnotationSet,
   listAnnotationSets,
+  lockAnnotationSet,
   oneAnnotationSet,
   publishAnnotationSet,
 } from "../../db/annotation-set.ts";
@@ -21,13 +22,14 @@ import {
 import { id, listOf } from "../../schemas/rest.ts";
 import { etagOfSet } from "../conditional.ts";
 import { labelDocument } from "../label-document.ts";
-import { defineRoute } from "../route.ts";
+import { type Call, defineRoute } from "../route.ts";
 import { envelope, iso, isoOrNull } from "../view.ts";
 import { jsonArray } from "./annotation.ts";
 
 const base = "/api/v1/datasets/{dataset_id}/annotation-sets";
 const inDataset = z.object({ dataset_id: id("Id of the dataset") });
 const params = inDataset.extend({ annotation_set_id: id("Id of the annotation set") });
+type Params = z.infer<typeof params>;
 
 export const create = defineRoute({
   method: "POST",
@@ -43,12 +45,20 @@ export const create = defineRoute({
   handler: async ({ params, body, tenantId, deps }) => {
     const fromId = body.from_annotation_set_id ?? null;
     const row = await insertAnnotationSet(deps.db, tenantId, params.dataset_id, fromId);
-    return {
-      location: `/api/v1/datasets/${row.dataset_id}/annotation-sets/${row.id}`,
-      body: viewAnnotationSet(row),
-    };
+    return made(row);
   },
+  idempotent: async ({ params, tenantId, deps }, [setId = ""]) =>
+    made(await oneAnnotationSet(deps.db, tenantId, params.dataset_id, setId)),
 });
+
+function made(row: AnnotationSetRow) {
+  return {
+    created: [row.id],
+    etag: etagOfSet(row.revision),
+    location: `/api/v1/datasets/${row.dataset_id}/annotation-sets/${row.id}`,
+    body: viewAnnotationSet(row),
+  };
+}
 
 export const list = defineRoute({
   method: "GET",
@@ -99,11 +109,12 @@ export const publish = defineRoute({
   params,
   answer: { status: 200, description: "The published set", schema: annotationSet },
   conflicts: ["annotation_set_published"],
-  handler: async ({ params, tenantId, deps }) => ({
-    body: viewAnnotationSet(
-      await publishAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id),
-    ),
-  }),
+  guard,
+  handler: async ({ params, tenantId, deps }) => {
+    const { dataset_id, annotation_set_id } = params;
+    const row = await publishAnnotationSet(deps.db, tenantId, dataset_id, annotation_set_id);
+    return { etag: etagOfSet(row.revision), body: viewAnnotationSet(row) };
+  },
 });
 
 export const remove = defineRoute({
@@ -115,6 +126,7 @@ export const remove = defineRoute({
   params,
   answer: { status: 204, description: "The draft is gone" },
   conflicts: ["annotation_set_published"],
+  guard,
   handler: async ({ params, tenantId, deps }) => {
     await deleteAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id);
     return {};
@@ -135,6 +147,11 @@ export const exportLabels = defineRoute({
     return { stream: labelDocument(deps, { tenantId, datasetId: row.dataset_id, setId: row.id }, query) };
   },
 });
+
+async function guard({ params, tenantId, deps }: Call<Params>) {
+  const { dataset_id, annotation_set_id } = params;
+  return [etagOfSet(await lockAnnotationSet(deps.db, tenantId, dataset_id, annotation_set_id))];
+}
 
 function viewAnnotationSet(row: AnnotationSetRow) {
   return {

@@ -7,11 +7,13 @@ import {
   deleteAnnotation,
   eachAnnotation,
   insertAnnotations,
+  manyAnnotations,
   oneAnnotation,
   pageOfAnnotations,
   updateAnnotation,
 } from "../../db/annotation.ts";
-import { lockDraft, oneAnnotationSet } from "../../db/annotation-set.ts";
+import { lockAnnotationSet, lockDraft, oneAnnotationSet } from "../../db/annotation-set.ts";
+import type { Db } from "../../db/page.ts";
 import {
   annotation,
   bulkAnnotations,
@@ -23,7 +25,8 @@ import {
 } from "../../schemas/annotation.ts";
 import { id } from "../../schemas/rest.ts";
 import { requireFitting } from "../annotation-rules.ts";
-import { defineRoute, type HandlerDeps } from "../route.ts";
+import { etagOf, etagOfSet } from "../conditional.ts";
+import { type Call, defineRoute, type Reply } from "../route.ts";
 import { iso } from "../view.ts";
 
 const base = "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/annotations";
@@ -33,6 +36,9 @@ const inSet = z.object({
 });
 const params = inSet.extend({ annotation_id: id("Id of the annotation") });
 type InSet = z.infer<typeof inSet>;
+
+/** On answers to writes: the set's ETag afterwards, so that an editor can go on without reading the set again. */
+const setHeader = "X-Annotation-Set-ETag";
 
 export const create = defineRoute({
   method: "POST",
@@ -44,9 +50,14 @@ export const create = defineRoute({
   body: createAnnotationBody,
   answer: { status: 201, description: "The annotation", schema: annotation },
   conflicts: ["annotation_set_published"],
+  guard: guardSet,
   handler: async ({ params, body, tenantId, deps }) => {
-    const [row] = await insert(deps, tenantId, params, [body], () => ["body"]);
-    return { location: `${locationOf(params)}/${row!.id}`, body: viewAnnotation(row!) };
+    const { rows, revision } = await insert(deps.db, tenantId, params, [body], () => ["body"]);
+    return madeOne(params, rows, revision);
+  },
+  idempotent: async ({ params, tenantId, deps }, ids) => {
+    const { rows, revision } = await madeBefore(deps.db, tenantId, params, ids);
+    return madeOne(params, rows, revision);
   },
 });
 
@@ -65,24 +76,57 @@ export const createBulk = defineRoute({
     schema: bulkAnnotations,
   },
   conflicts: ["annotation_set_published"],
+  guard: guardSet,
   handler: async ({ params, body, tenantId, deps }) => {
-    const rows = await insert(deps, tenantId, params, body.annotations, (i) => ["body", "annotations", i]);
-    return { location: locationOf(params), body: { items: rows.map(viewAnnotation), total: rows.length } };
+    const place = (i: number) => ["body", "annotations", i];
+    const { rows, revision } = await insert(deps.db, tenantId, params, body.annotations, place);
+    return madeMany(params, rows, revision);
+  },
+  idempotent: async ({ params, tenantId, deps }, ids) => {
+    const { rows, revision } = await madeBefore(deps.db, tenantId, params, ids);
+    return madeMany(params, rows, revision);
   },
 });
 
+/** The ETag is the one of what Location names: the annotation, or the list of the set's annotations. */
+function madeOne(place: InSet, rows: readonly AnnotationRow[], revision: number): Reply {
+  const body = viewAnnotation(rows[0]!);
+  return {
+    created: [body.id],
+    etag: etagOf(body),
+    headers: { [setHeader]: etagOfSet(revision) },
+    location: `${locationOf(place)}/${body.id}`,
+    body,
+  };
+}
+
+function madeMany(place: InSet, rows: readonly AnnotationRow[], revision: number): Reply {
+  return {
+    created: rows.map((row) => row.id),
+    etag: etagOfSet(revision),
+    headers: { [setHeader]: etagOfSet(revision) },
+    location: locationOf(place),
+    body: { items: rows.map(viewAnnotation), total: rows.length },
+  };
+}
+
+async function madeBefore(db: Db, tenantId: string, place: InSet, ids: readonly string[]) {
+  const set = await oneAnnotationSet(db, tenantId, place.dataset_id, place.annotation_set_id);
+  return { rows: await manyAnnotations(db, tenantId, set.id, ids), revision: set.revision };
+}
+
 async function insert(
-  deps: HandlerDeps,
+  db: Db,
   tenantId: string,
   place: InSet,
   annotations: readonly NewAnnotation[],
   locOf: (index: number) => (string | number)[],
-): Promise<readonly AnnotationRow[]> {
+): Promise<{ rows: readonly AnnotationRow[]; revision: number }> {
   const { dataset_id: datasetId, annotation_set_id: setId } = place;
-  return await deps.db.transaction(async (tx) => {
-    await lockDraft(tx, tenantId, datasetId, setId);
+  return await db.transaction(async (tx) => {
+    const revision = await lockDraft(tx, tenantId, datasetId, setId);
     await requireFitting(tx, tenantId, datasetId, annotations, locOf);
-    return await insertAnnotations(tx, { tenantId, datasetId, setId }, annotations);
+    return { rows: await insertAnnotations(tx, { tenantId, datasetId, setId }, annotations), revision };
   });
 }
 
@@ -96,17 +140,19 @@ export const list = defineRoute({
   tag: "Annotations",
   params: inSet,
   query: listAnnotationsQuery,
+  conditional: true,
   answer: { status: 200, description: "The annotations", schema: z.array(annotation) },
   handler: async ({ params, query, tenantId, deps }) => {
     const set = await oneAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id);
     const { page, page_size, ...filter } = query;
     const total = await countAnnotations(deps.db, tenantId, set.id, filter);
     const headers = { "X-Total-Count": String(total) };
+    const etag = etagOfSet(set.revision);
     if (page === undefined && page_size === undefined)
-      return { headers, stream: jsonArray(eachAnnotation(deps.db, tenantId, set.id, filter)) };
+      return { headers, etag, stream: jsonArray(eachAnnotation(deps.db, tenantId, set.id, filter)) };
     const request = { page: page ?? 1, page_size: page_size ?? 20 };
     const rows = await pageOfAnnotations(deps.db, tenantId, set.id, filter, request);
-    return { headers, body: rows.map(viewAnnotation) };
+    return { headers, etag, body: rows.map(viewAnnotation) };
   },
 });
 
@@ -145,15 +191,16 @@ export const update = defineRoute({
   body: updateAnnotationBody,
   answer: { status: 200, description: "The annotation", schema: annotation },
   conflicts: ["annotation_set_published"],
+  guard: guardOne,
   handler: async ({ params, body, tenantId, deps }) => {
-    const row = await deps.db.transaction(async (tx) => {
-      await lockDraft(tx, tenantId, params.dataset_id, params.annotation_set_id);
+    const { row, revision } = await deps.db.transaction(async (tx) => {
+      const revision = await lockDraft(tx, tenantId, params.dataset_id, params.annotation_set_id);
       const now = await oneAnnotation(tx, tenantId, params.annotation_set_id, params.annotation_id);
       const changed = { ...now, ...withoutAbsent(body) };
       await requireFitting(tx, tenantId, params.dataset_id, [changed], () => ["body"]);
-      return await updateAnnotation(tx, tenantId, changed);
+      return { row: await updateAnnotation(tx, tenantId, changed), revision };
     });
-    return { body: viewAnnotation(row) };
+    return { headers: { [setHeader]: etagOfSet(revision) }, body: viewAnnotation(row) };
   },
 });
 
@@ -166,14 +213,29 @@ export const remove = defineRoute({
   params,
   answer: { status: 204, description: "The annotation is gone" },
   conflicts: ["annotation_set_published"],
+  guard: guardOne,
   handler: async ({ params, tenantId, deps }) => {
-    await deps.db.transaction(async (tx) => {
-      await lockDraft(tx, tenantId, params.dataset_id, params.annotation_set_id);
+    const revision = await deps.db.transaction(async (tx) => {
+      const counted = await lockDraft(tx, tenantId, params.dataset_id, params.annotation_set_id);
       await deleteAnnotation(tx, tenantId, params.annotation_set_id, params.annotation_id);
+      return counted;
     });
-    return {};
+    return { headers: { [setHeader]: etagOfSet(revision) } };
   },
 });
+
+/** What an addition may name in If-Match: the ETag of the set, or of the list of its annotations, which is the same. */
+async function guardSet({ params, tenantId, deps }: Call<InSet>): Promise<string[]> {
+  return [etagOfSet(await lockAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id))];
+}
+
+/** What a change may name: the set's ETag, or only the annotation's, when others may work on the rest of the set. */
+async function guardOne(call: Call<z.infer<typeof params>>): Promise<string[]> {
+  const { params, tenantId, deps } = call;
+  const set = await guardSet(call);
+  const row = await oneAnnotation(deps.db, tenantId, params.annotation_set_id, params.annotation_id);
+  return [...set, etagOf(viewAnnotation(row))];
+}
 
 const locationOf = (place: InSet) =>
   `/api/v1/datasets/${place.dataset_id}/annotation-sets/${place.annotation_set_id}/annotations`;

@@ -1,7 +1,13 @@
 // /api/v1/auth/api-keys: keys are made and revoked with a key (interface specification 4.9 to 4.11).
 import { z } from "zod";
 import { type ApiKeyRow, countApiKeys, insertApiKey, listApiKeys, revokeApiKey } from "../../db/api-key.ts";
-import { apiKeyNotFound, quotaExceeded, validationFailed, valueError } from "../../errors.ts";
+import {
+  apiKeyNotFound,
+  keyAlreadyCreated,
+  quotaExceeded,
+  validationFailed,
+  valueError,
+} from "../../errors.ts";
 import { apiKey, createApiKeyBody, createdApiKey } from "../../schemas/api-key.ts";
 import { id } from "../../schemas/rest.ts";
 import { hashApiKey, makeApiKey, prefixOf } from "../api-key-format.ts";
@@ -19,6 +25,7 @@ export const createApiKey = defineRoute({
   tag: "API keys",
   body: createApiKeyBody,
   answer: { status: 201, description: "The key", schema: createdApiKey },
+  conflicts: ["key_already_created"],
   handler: async ({ body, tenantId, deps }) => {
     const expiresAt = body.expires_at == null ? null : expiryOf(body.expires_at, deps.clock.now());
     if ((await countApiKeys(deps.db, tenantId)) >= maxKeys)
@@ -34,8 +41,16 @@ export const createApiKey = defineRoute({
       });
       // Null: another key of the tenant has the same first 8 characters, once in 916 million.
       if (row !== null)
-        return { location: `/api/v1/auth/api-keys/${row.id}`, body: { ...viewApiKey(row), key } };
+        return {
+          created: [row.id],
+          location: `/api/v1/auth/api-keys/${row.id}`,
+          body: { ...viewApiKey(row), key },
+        };
     }
+  },
+  // Nobody but the first answer has the key.
+  idempotent: async (_, [id = ""]) => {
+    throw keyAlreadyCreated(id);
   },
 });
 

@@ -5,6 +5,8 @@ import {
   deleteAudioFile,
   insertAudioFiles,
   listAudioFiles,
+  lockAudioFile,
+  manyAudioFiles,
   markUploaded,
   oneAudioFile,
   updateAudioFile,
@@ -21,7 +23,8 @@ import {
 } from "../../schemas/audio-file.ts";
 import { id, listOf } from "../../schemas/rest.ts";
 import { audioKey } from "../../storage/keys.ts";
-import { defineRoute, type HandlerDeps } from "../route.ts";
+import { etagOf } from "../conditional.ts";
+import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
 import { acceptUpload, discardUpload, signUpload, toNewUploads, type UploadRequest } from "../upload.ts";
 import { envelope, iso, isoOrNull } from "../view.ts";
 
@@ -41,9 +44,11 @@ export const createUpload = defineRoute({
   body: uploadBody.meta({ id: "CreateUpload" }),
   answer: { status: 201, description: "The form", schema: audioUpload },
   handler: async ({ params, body, tenantId, deps }) => {
-    const [ticket] = await announce(deps, tenantId, params.dataset_id, [body], () => ["body"]);
-    return { location: locationOf(params.dataset_id, ticket!.audio_file_id), body: ticket };
+    const rows = await announce(deps, tenantId, params.dataset_id, [body], () => ["body"]);
+    return await oneTicket(deps, rows);
   },
+  idempotent: async ({ params, tenantId, deps }, ids) =>
+    await oneTicket(deps, await manyAudioFiles(deps.db, tenantId, params.dataset_id, ids)),
 });
 
 export const createUploads = defineRoute({
@@ -60,11 +65,12 @@ export const createUploads = defineRoute({
     schema: z.object({ items: z.array(audioUpload), total: z.int() }).meta({ id: "AudioUploads" }),
   },
   handler: async ({ params, body, tenantId, deps }) => {
-    const items = await announce(deps, tenantId, params.dataset_id, body.files, (i) => ["body", "files", i]);
-    return {
-      location: `/api/v1/datasets/${params.dataset_id}/audio`,
-      body: { items, total: items.length },
-    };
+    const rows = await announce(deps, tenantId, params.dataset_id, body.files, (i) => ["body", "files", i]);
+    return await allTickets(deps, params.dataset_id, rows);
+  },
+  idempotent: async ({ params, tenantId, deps }, ids) => {
+    const rows = await manyAudioFiles(deps.db, tenantId, params.dataset_id, ids);
+    return await allTickets(deps, params.dataset_id, rows);
   },
 });
 
@@ -77,15 +83,43 @@ async function announce(
 ) {
   const uploads = toNewUploads(deps, requests, locOf);
   await requireDataset(deps.db, tenantId, datasetId);
-  const rows = await insertAudioFiles(deps.db, tenantId, datasetId, uploads);
-  return await Promise.all(
-    uploads.map(async (upload, i) => ({
-      audio_file_id: upload.id,
-      upload: await signUpload(deps, tenantId, upload),
-      max_size_bytes: deps.config.PLOSIVE_UPLOAD_MAX_BYTES,
-      audio_file: viewAudioFile(rows[i]!),
-    })),
-  );
+  return await insertAudioFiles(deps.db, tenantId, datasetId, uploads);
+}
+
+async function oneTicket(deps: HandlerDeps, rows: readonly AudioFileRow[]): Promise<Reply> {
+  const row = rows[0]!;
+  return {
+    created: [row.id],
+    location: locationOf(row.dataset_id, row.id),
+    body: await ticketOf(deps, row),
+  };
+}
+
+async function allTickets(
+  deps: HandlerDeps,
+  datasetId: string,
+  rows: readonly AudioFileRow[],
+): Promise<Reply> {
+  const items = await Promise.all(rows.map((row) => ticketOf(deps, row)));
+  return {
+    created: rows.map((row) => row.id),
+    location: `/api/v1/datasets/${datasetId}/audio`,
+    body: { items, total: items.length },
+  };
+}
+
+async function ticketOf(deps: HandlerDeps, row: AudioFileRow) {
+  return {
+    audio_file_id: row.id,
+    upload: await signUpload(deps, row.tenant_id, {
+      id: row.id,
+      contentType: row.content_type,
+      sizeBytes: row.size_bytes,
+      checksumSha256: row.checksum_sha256,
+    }),
+    max_size_bytes: deps.config.PLOSIVE_UPLOAD_MAX_BYTES,
+    audio_file: viewAudioFile(row),
+  };
 }
 
 export const confirm = defineRoute({
@@ -156,6 +190,7 @@ export const update = defineRoute({
   tag: "Audio files",
   params: audioParams,
   body: updateAudioFileBody,
+  guard,
   answer: { status: 200, description: "The audio file", schema: audioFile },
   handler: async ({ params, body, tenantId, deps }) => ({
     body: viewAudioFile(
@@ -173,6 +208,7 @@ export const remove = defineRoute({
   params: audioParams,
   answer: { status: 204, description: "The audio file is gone" },
   conflicts: ["audio_in_use"],
+  guard,
   handler: async ({ params, tenantId, deps }) => {
     const row = await deleteAudioFile(deps.db, tenantId, params.dataset_id, params.audio_file_id);
     deps.background("delete the bytes of an audio file", () =>
@@ -182,6 +218,12 @@ export const remove = defineRoute({
     return {};
   },
 });
+
+async function guard({ params, tenantId, deps }: Call<z.infer<typeof audioParams>>) {
+  const { dataset_id, audio_file_id } = params;
+  await lockAudioFile(deps.db, tenantId, dataset_id, audio_file_id);
+  return [etagOf(viewAudioFile(await oneAudioFile(deps.db, tenantId, dataset_id, audio_file_id)))];
+}
 
 const locationOf = (datasetId: string, audioFileId: string) =>
   `/api/v1/datasets/${datasetId}/audio/${audioFileId}`;

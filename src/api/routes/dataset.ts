@@ -5,15 +5,18 @@ import {
   deleteDataset,
   insertDataset,
   listDatasets,
+  lockDataset,
   oneDataset,
   updateDataset,
 } from "../../db/dataset.ts";
 import { createDatasetBody, dataset, listDatasetsQuery, updateDatasetBody } from "../../schemas/dataset.ts";
 import { id, listOf } from "../../schemas/rest.ts";
-import { defineRoute } from "../route.ts";
+import { etagOf } from "../conditional.ts";
+import { type Call, defineRoute } from "../route.ts";
 import { envelope, iso } from "../view.ts";
 
 const params = z.object({ dataset_id: id("Id of the dataset") });
+type Params = z.infer<typeof params>;
 
 export const create = defineRoute({
   method: "POST",
@@ -29,9 +32,14 @@ export const create = defineRoute({
       description: body.description ?? null,
       artifactTypes: body.artifact_types,
     });
-    return { location: `/api/v1/datasets/${row.id}`, body: viewDataset(row) };
+    return made(row);
   },
+  idempotent: async ({ tenantId, deps }, [id = ""]) => made(await oneDataset(deps.db, tenantId, id)),
 });
+
+function made(row: DatasetRow) {
+  return { created: [row.id], location: `/api/v1/datasets/${row.id}`, body: viewDataset(row) };
+}
 
 export const list = defineRoute({
   method: "GET",
@@ -70,6 +78,7 @@ export const update = defineRoute({
   body: updateDatasetBody,
   answer: { status: 200, description: "The dataset", schema: dataset },
   conflicts: ["artifact_type_in_use"],
+  guard,
   handler: async ({ params, body, tenantId, deps }) => ({
     body: viewDataset(await updateDataset(deps.db, tenantId, params.dataset_id, body)),
   }),
@@ -84,11 +93,17 @@ export const remove = defineRoute({
   params,
   answer: { status: 204, description: "The dataset is gone" },
   conflicts: ["dataset_in_use"],
+  guard,
   handler: async ({ params, tenantId, deps }) => {
     await deleteDataset(deps.db, tenantId, params.dataset_id);
     return {};
   },
 });
+
+async function guard({ params, tenantId, deps }: Call<Params>) {
+  await lockDataset(deps.db, tenantId, params.dataset_id);
+  return [etagOf(viewDataset(await oneDataset(deps.db, tenantId, params.dataset_id)))];
+}
 
 function viewDataset(row: DatasetRow) {
   return {

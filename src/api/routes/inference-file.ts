@@ -5,6 +5,7 @@ import {
   type InferenceFileRow,
   insertInferenceUploads,
   listInferenceFiles,
+  manyInferenceFiles,
   markInferenceFileUploaded,
   oneInferenceFile,
 } from "../../db/inference-file.ts";
@@ -15,7 +16,7 @@ import { detectionRecord, listDetectionsQuery } from "../../schemas/detection.ts
 import { inferenceFile, inferenceUpload, listInferenceFilesQuery } from "../../schemas/inference-file.ts";
 import { id, listOf } from "../../schemas/rest.ts";
 import { inferenceKey } from "../../storage/keys.ts";
-import { defineRoute, type HandlerDeps } from "../route.ts";
+import { defineRoute, type HandlerDeps, type Reply } from "../route.ts";
 import { acceptUpload, discardUpload, signUpload, toNewUploads, type UploadRequest } from "../upload.ts";
 import { envelope, iso, isoOrNull, viewDetection } from "../view.ts";
 import { jobParams } from "./inference-job.ts";
@@ -34,10 +35,15 @@ export const createUpload = defineRoute({
   answer: { status: 201, description: "The form", schema: inferenceUpload },
   conflicts: ["job_started", "job_finished"],
   handler: async ({ params, body, tenantId, deps }) => {
-    const jobId = params.inference_job_id;
-    const [ticket] = await announce(deps, tenantId, jobId, [body], () => ["body"]);
-    return { location: `/api/v1/inference-jobs/${jobId}/files/${ticket!.inference_file_id}`, body: ticket };
+    const rows = await announce(deps, tenantId, params.inference_job_id, [body], () => ["body"]);
+    return await oneTicket(deps, tenantId, rows);
   },
+  idempotent: async ({ params, tenantId, deps }, ids) =>
+    await oneTicket(
+      deps,
+      tenantId,
+      await manyInferenceFiles(deps.db, tenantId, params.inference_job_id, ids),
+    ),
 });
 
 export const createUploads = defineRoute({
@@ -56,8 +62,12 @@ export const createUploads = defineRoute({
   conflicts: ["job_started", "job_finished"],
   handler: async ({ params, body, tenantId, deps }) => {
     const jobId = params.inference_job_id;
-    const items = await announce(deps, tenantId, jobId, body.files, (i) => ["body", "files", i]);
-    return { location: `/api/v1/inference-jobs/${jobId}/files`, body: { items, total: items.length } };
+    const rows = await announce(deps, tenantId, jobId, body.files, (i) => ["body", "files", i]);
+    return await allTickets(deps, tenantId, jobId, rows);
+  },
+  idempotent: async ({ params, tenantId, deps }, ids) => {
+    const jobId = params.inference_job_id;
+    return await allTickets(deps, tenantId, jobId, await manyInferenceFiles(deps.db, tenantId, jobId, ids));
   },
 });
 
@@ -72,15 +82,48 @@ async function announce(
     ...upload,
     objectKey: inferenceKey(tenantId, upload.id),
   }));
-  const rows = await insertInferenceUploads(deps.db, tenantId, jobId, uploads);
-  return await Promise.all(
-    uploads.map(async (upload, i) => ({
-      inference_file_id: upload.id,
-      upload: await signUpload(deps, tenantId, upload),
-      max_size_bytes: deps.config.PLOSIVE_UPLOAD_MAX_BYTES,
-      inference_file: viewInferenceFile(rows[i]!),
-    })),
-  );
+  return await insertInferenceUploads(deps.db, tenantId, jobId, uploads);
+}
+
+async function oneTicket(
+  deps: HandlerDeps,
+  tenantId: string,
+  rows: readonly InferenceFileRow[],
+): Promise<Reply> {
+  const row = rows[0]!;
+  return {
+    created: [row.id],
+    location: `/api/v1/inference-jobs/${row.inference_job_id}/files/${row.id}`,
+    body: await ticketOf(deps, tenantId, row),
+  };
+}
+
+async function allTickets(
+  deps: HandlerDeps,
+  tenantId: string,
+  jobId: string,
+  rows: readonly InferenceFileRow[],
+): Promise<Reply> {
+  const items = await Promise.all(rows.map((row) => ticketOf(deps, tenantId, row)));
+  return {
+    created: rows.map((row) => row.id),
+    location: `/api/v1/inference-jobs/${jobId}/files`,
+    body: { items, total: items.length },
+  };
+}
+
+async function ticketOf(deps: HandlerDeps, tenantId: string, row: InferenceFileRow) {
+  return {
+    inference_file_id: row.id,
+    upload: await signUpload(deps, tenantId, {
+      id: row.id,
+      contentType: row.content_type,
+      sizeBytes: row.size_bytes,
+      checksumSha256: row.checksum_sha256,
+    }),
+    max_size_bytes: deps.config.PLOSIVE_UPLOAD_MAX_BYTES,
+    inference_file: viewInferenceFile(row),
+  };
 }
 
 export const confirm = defineRoute({

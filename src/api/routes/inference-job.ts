@@ -21,7 +21,7 @@ import {
 import { jobEvent } from "../../schemas/job.ts";
 import { id, listOf, pageQuery } from "../../schemas/rest.ts";
 import type { DetectConfig } from "../../schemas/worker.ts";
-import { defineRoute, type HandlerDeps } from "../route.ts";
+import { defineRoute, type HandlerDeps, type Reply } from "../route.ts";
 import { envelope, iso, isoOrNull, viewDetection, viewJobEvent } from "../view.ts";
 
 const base = "/api/v1/inference-jobs";
@@ -44,10 +44,16 @@ export const create = defineRoute({
       audioFileIds: body.audio_file_ids ?? null,
       datasetId: body.dataset_id ?? null,
     });
-    submitStarted(deps, row);
-    return { location: `${base}/${row.id}`, body: viewInferenceJob(row) };
+    return made(deps, row);
   },
+  idempotent: async ({ tenantId, deps }, [id = ""]) =>
+    made(deps, await oneInferenceJob(deps.db, tenantId, id)),
 });
+
+function made(deps: HandlerDeps, row: InferenceJobRow): Reply {
+  submitStarted(deps, row);
+  return { created: [row.id], location: `${base}/${row.id}`, body: viewInferenceJob(row) };
+}
 
 export const list = defineRoute({
   method: "GET",

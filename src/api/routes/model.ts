@@ -3,6 +3,7 @@ import { z } from "zod";
 import {
   archiveModel,
   listModels,
+  lockModel,
   type ModelRow,
   oneModel,
   unarchiveModel,
@@ -11,10 +12,12 @@ import {
 import { download as downloadSchema } from "../../schemas/audio-file.ts";
 import { listModelsQuery, model, updateModelBody } from "../../schemas/model.ts";
 import { id, listOf } from "../../schemas/rest.ts";
-import { defineRoute } from "../route.ts";
+import { etagOf } from "../conditional.ts";
+import { type Call, defineRoute } from "../route.ts";
 import { envelope, iso, isoOrNull } from "../view.ts";
 
 const params = z.object({ model_id: id("Id of the model") });
+type Params = z.infer<typeof params>;
 
 export const list = defineRoute({
   method: "GET",
@@ -53,6 +56,7 @@ export const update = defineRoute({
   body: updateModelBody,
   answer: { status: 200, description: "The model", schema: model },
   conflicts: ["model_archived"],
+  guard,
   handler: async ({ params, body, tenantId, deps }) => ({
     body: viewModel(await updateModel(deps.db, tenantId, params.model_id, body)),
   }),
@@ -111,6 +115,11 @@ export const download = defineRoute({
     };
   },
 });
+
+async function guard({ params, tenantId, deps }: Call<Params>) {
+  await lockModel(deps.db, tenantId, params.model_id);
+  return [etagOf(viewModel(await oneModel(deps.db, tenantId, params.model_id)))];
+}
 
 function viewModel(row: ModelRow) {
   return {
