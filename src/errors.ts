@@ -81,6 +81,8 @@ export const trainingJobNotFound = () => error(404, "training_job_not_found", "T
 export const modelNotFound = () => error(404, "model_not_found", "Model not found");
 export const inferenceJobNotFound = () => error(404, "inference_job_not_found", "Inference job not found");
 export const inferenceFileNotFound = () => error(404, "inference_file_not_found", "Inference file not found");
+export const webhookNotFound = () => error(404, "webhook_not_found", "Webhook not found");
+export const deliveryNotFound = () => error(404, "delivery_not_found", "Delivery not found");
 
 // 409: a good request at the wrong time.
 const conflict = (code: ErrorCode) => (message: string) => error(409, code, message);
@@ -102,6 +104,8 @@ export const jobStarted = () => conflict("job_started")("The job has been starte
 export const noFiles = conflict("no_files");
 export const modelInactive = conflict("model_inactive");
 export const modelArchived = conflict("model_archived");
+export const webhookDisabled = () =>
+  conflict("webhook_disabled")("The webhook is switched off; enable it first");
 export const modelNotArchived = () =>
   conflict("model_not_archived")("Only an archived model can be deleted; archive it first");
 export const modelInUse = conflict("model_in_use");
@@ -152,6 +156,8 @@ export const valueError = (loc: readonly (string | number)[], msg: string): Vali
 
 // 429, 503: later.
 export const quotaExceeded = (message: string) => error(429, "quota_exceeded", message);
+export const tooManyStreams = (most: number) =>
+  error(429, "too_many_streams", `An account has at most ${most} event streams open at once`);
 export const unavailable = (what: string, cause?: unknown) =>
   error(503, "unavailable", `The ${what} cannot be reached at the moment; try again shortly`, {
     headers: { "Retry-After": "2" },

@@ -56,11 +56,7 @@ export function resourceOf(submission: Submission, id: string, namespace: string
   const count = kind === "training" ? 1 : submission.shardCount;
   const own =
     kind === "training"
-      ? {
-          datasetId: submission.datasetId,
-          annotationSetId: submission.annotationSetId,
-          config: submission.config,
-        }
+      ? trainingSpec(submission)
       : kind === "inference"
         ? { modelId: submission.modelId }
         : {};
@@ -78,5 +74,15 @@ export function resourceOf(submission: Submission, id: string, namespace: string
       ...own,
       ...(submission.cancelRequested ? { cancel: { reason: "Cancelled by the client" } } : {}),
     },
+  };
+}
+
+function trainingSpec({ datasetId, annotationSetId, config }: Submission & { kind: "training" }) {
+  const { max_runtime_seconds: activeDeadlineSeconds, ...trainers } = config;
+  return {
+    datasetId,
+    annotationSetId,
+    config: trainers,
+    ...(activeDeadlineSeconds === undefined ? {} : { activeDeadlineSeconds }),
   };
 }

@@ -96,8 +96,7 @@ export function makeWork({ db, storage }: { db: Database; storage: Storage }) {
         id: row.id,
         duration_ms: row.duration_ms,
         embedding: await source(row.embedding_key, row.embedding_size_bytes, row.embedding_sha256),
-        // Only a file with at least one label was looked at; silence about the others means nothing.
-        reviewed: row.annotations.length > 0,
+        reviewed: row.reviewed,
         annotations: row.annotations,
       })),
     );

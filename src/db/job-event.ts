@@ -13,15 +13,23 @@ const row = z.object({
 });
 export type JobEventRow = z.infer<typeof row>;
 
-/** Adds a status event. */
+/** Adds an event: of the job's status, or as a warning a message beside it. */
 export async function insertJobEvent(
   db: Db,
   tenantId: string,
-  event: { kind: "training" | "inference"; id: string; message: string },
+  event: {
+    kind: "training" | "inference";
+    id: string;
+    message: string;
+    level?: "warning";
+    data?: Readonly<Record<string, string>>;
+  },
 ): Promise<void> {
+  const type = event.level === undefined ? "status" : "message";
   await db.query(sql.type(z.object({}))`
-    insert into job_events (tenant_id, job_kind, job_id, level, type, message)
-    values (${tenantId}, ${event.kind}, ${event.id}, 'info', 'status', ${event.message})`);
+    insert into job_events (tenant_id, job_kind, job_id, level, type, message, data)
+    values (${tenantId}, ${event.kind}, ${event.id}, ${event.level ?? "info"}, ${type}, ${event.message},
+      ${sql.jsonb({ ...event.data })})`);
 }
 
 /** One page of a job's events, newest first. */

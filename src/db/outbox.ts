@@ -3,7 +3,7 @@
 import { SchemaValidationError, sql } from "slonik";
 import { z } from "zod";
 import { type JobKind, jobKindNames } from "../schemas/job-kind.ts";
-import { type TrainingConfig, trainingConfig } from "../schemas/training-config.ts";
+import { type TrainingJobConfig, trainingJobConfig } from "../schemas/training-config.ts";
 import { finishJob, isOpen, type Queries, tableOf } from "./job.ts";
 
 const nothing = z.object({});
@@ -13,7 +13,7 @@ const trainingSubmission = z.object({
   ...common,
   datasetId: z.string(),
   annotationSetId: z.string(),
-  config: trainingConfig,
+  config: trainingJobConfig,
 });
 const inferenceSubmission = z.object({ ...common, modelId: z.string(), shardCount: z.int() });
 const embeddingSubmission = z.object({ ...common, shardCount: z.int() });
@@ -25,7 +25,7 @@ export type Submission =
       cancelRequested: boolean;
       datasetId: string;
       annotationSetId: string;
-      config: TrainingConfig;
+      config: TrainingJobConfig;
     }
   | { kind: "inference"; tenantId: string; cancelRequested: boolean; modelId: string; shardCount: number }
   | { kind: "embedding"; tenantId: string; cancelRequested: boolean; shardCount: number };

@@ -70,6 +70,7 @@ const trainFileRow = z.object({
   embedding_size_bytes: z.number(),
   embedding_model: z.string(),
   embedding_spec_hash: z.string(),
+  reviewed: z.boolean(),
   annotations: z.array(
     z.object({ artifact_type: artifactTypeName, start_ms: z.number(), end_ms: z.number() }),
   ),
@@ -83,18 +84,29 @@ export async function oneTrainSetup(db: Queries, jobId: string): Promise<Trainin
   return row.config;
 }
 
-/** The snapshot of files that a training job was made with, each with its labels of the published set. */
+/**
+ * The snapshot of files that a training job was made with, each with its labels of the published set, cut to the length
+ * that decoding found. A file is reviewed when it is marked so or carries a label: silence about the others means
+ * nothing.
+ */
 export function manyTrainFiles(db: Queries, jobId: string): Promise<readonly TrainFile[]> {
   return db.any(sql.type(trainFileRow)`
     select f.audio_file_id as id, f.duration_ms, f.embedding_key, f.embedding_sha256, f.embedding_size_bytes,
-           f.embedding_model, f.embedding_spec_hash,
-           coalesce((
-             select jsonb_agg(jsonb_build_object('artifact_type', a.artifact_type, 'start_ms', a.start_ms, 'end_ms', a.end_ms)
-                              order by a.start_ms, a.id)
-             from annotations a
-             where a.annotation_set_id = j.annotation_set_id and a.audio_file_id = f.audio_file_id
-           ), '[]'::jsonb) as annotations
+           f.embedding_model, f.embedding_spec_hash, coalesce(labels.found, '[]'::jsonb) as annotations,
+           labels.found is not null or exists (
+             select from reviewed_files r
+             where r.annotation_set_id = j.annotation_set_id and r.audio_file_id = f.audio_file_id
+           ) as reviewed
     from training_job_files f join training_jobs j on j.id = f.training_job_id
+    left join lateral (
+      select jsonb_agg(
+               jsonb_build_object('artifact_type', a.artifact_type, 'start_ms', a.start_ms,
+                                  'end_ms', least(a.end_ms, f.duration_ms))
+               order by a.start_ms, a.id) as found
+      from annotations a
+      where a.annotation_set_id = j.annotation_set_id and a.audio_file_id = f.audio_file_id
+        and a.start_ms <= f.duration_ms
+    ) labels on true
     where f.training_job_id = ${jobId} order by f.audio_file_id`);
 }
 

@@ -5,20 +5,19 @@ import { z } from "zod";
 import {
   annotationSetNotFound,
   jobFinished,
-  preconditions,
+  jobNotFinished,
   preconditionsFailed,
   trainingJobNotFound,
   validationFailed,
   valueError,
 } from "../errors.ts";
-import { type JobState, jobStatuses } from "../schemas/job.ts";
-import type { TrainingConfig } from "../schemas/training-config.ts";
+import { isTerminal, type JobState, jobStatuses } from "../schemas/job.ts";
+import { type TrainingJobConfig, trainingJobConfig } from "../schemas/training-config.ts";
 import { oneDatasetForShare } from "./dataset.ts";
 import { newId } from "./id.ts";
 import { insertJobEvent } from "./job-event.ts";
 import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
-
-const minAudioMs = 300_000;
+import { failedPreconditions, remarkOnConfig, remarkOnLabels } from "./training-preconditions.ts";
 
 const row = z.object({
   id: z.string(),
@@ -59,12 +58,21 @@ export async function listTrainingJobs(
 }
 
 /** The job, or trainingJobNotFound. */
-export async function oneTrainingJob(db: Db, tenantId: string, id: string): Promise<TrainingJobRow> {
+export async function oneTrainingJob(
+  db: Db,
+  tenantId: string,
+  id: string,
+  lock = sql.fragment``,
+): Promise<TrainingJobRow> {
   const found = await db.maybeOne(sql.type(row)`
-    select ${columns} from training_jobs where tenant_id = ${tenantId} and id = ${id}`);
+    select ${columns} from training_jobs where tenant_id = ${tenantId} and id = ${id} ${lock}`);
   if (found === null) throw trainingJobNotFound();
   return found;
 }
+
+/** The same, locked until the transaction ends. */
+export const lockTrainingJob = (tx: Db, tenantId: string, id: string) =>
+  oneTrainingJob(tx, tenantId, id, sql.fragment`for update`);
 
 /**
  * Checks the four preconditions and adds the job with the list of the files that it will train on, in one transaction:
@@ -73,116 +81,84 @@ export async function oneTrainingJob(db: Db, tenantId: string, id: string): Prom
 export async function insertTrainingJob(
   db: Db,
   tenantId: string,
-  request: { dataset_id: string; annotation_set_id: string; config: TrainingConfig },
+  request: { dataset_id: string; annotation_set_id: string; config: TrainingJobConfig },
 ): Promise<TrainingJobRow> {
   // A type named twice would be two outputs of one model, and would take a second file away from training.
   const types = [...new Set(request.config.artifact_types)];
   const job = { ...request, config: { ...request.config, artifact_types: types } };
   return await db.transaction(async (tx) => {
-    const dataset = await oneDatasetForShare(tx, tenantId, job.dataset_id);
-    const set = await tx.maybeOne(sql.type(z.object({ status: z.string(), version: z.number() }))`
-      select status, version from annotation_sets
-      where tenant_id = ${tenantId} and dataset_id = ${job.dataset_id} and id = ${job.annotation_set_id} for share`);
-    if (set === null) throw annotationSetNotFound();
-
-    const known = dataset.artifact_types.map((type) => type.name);
+    const parents = await lockParents(tx, tenantId, job);
+    const known = parents.types;
     const unknown = request.config.artifact_types.flatMap((type, i) =>
       known.includes(type)
         ? []
         : [valueError(["body", "config", "artifact_types", i], "the dataset has no such artifact type")],
     );
     if (unknown.length > 0) throw validationFailed(unknown);
-
-    const failed = await failedPreconditions(tx, tenantId, job, set.status);
-    if (failed.length > 0) throw preconditionsFailed(failed);
-
-    const id = newId();
-    const created = await tx.one(sql.type(row)`
-      insert into training_jobs (id, tenant_id, dataset_id, annotation_set_id, dataset_name, annotation_set_version,
-        config, status_message)
-      values (${id}, ${tenantId}, ${job.dataset_id}, ${job.annotation_set_id}, ${dataset.name}, ${set.version},
-        ${sql.jsonb(job.config)}, ${remark(job.config)})
-      returning ${columns}`);
-    await tx.query(sql.type(z.object({}))`
-      insert into training_job_files (tenant_id, training_job_id, audio_file_id, duration_ms, embedding_key,
-        embedding_sha256, embedding_size_bytes, embedding_model, embedding_spec_hash)
-      select tenant_id, ${id}, id, duration_ms, embedding_key, embedding_sha256, embedding_size_bytes, embedding_model,
-        embedding_spec_hash
-      from audio_files
-      where tenant_id = ${tenantId} and dataset_id = ${job.dataset_id}
-        and status = 'ready' and embedding_status = 'completed'`);
-    await insertJobEvent(tx, tenantId, { kind: "training", id, message: "The job was created" });
-    return created;
+    return await insertChecked(tx, tenantId, job, parents, "The job was created");
   });
 }
 
-const audioFacts = z.object({
-  files: z.number(),
-  failed: z.number(),
-  without_embedding: z.number(),
-  usable_ms: z.number(),
-});
-
-/** Every precondition that does not hold now. Locks the files against deletion until the transaction ends. */
-async function failedPreconditions(
-  tx: Db,
-  tenantId: string,
-  job: { dataset_id: string; annotation_set_id: string; config: TrainingConfig },
-  setStatus: string,
-): Promise<{ code: string; message: string }[]> {
-  const audio = await tx.one(sql.type(audioFacts)`
-    with files as (
-      select status, embedding_status, duration_ms from audio_files
-      where tenant_id = ${tenantId} and dataset_id = ${job.dataset_id} and status in ('processing', 'ready', 'failed')
-      for key share
-    )
-    select count(*) as files, count(*) filter (where status = 'failed') as failed,
-      count(*) filter (where status <> 'ready' or embedding_status <> 'completed') as without_embedding,
-      (coalesce(sum(duration_ms) filter (where status = 'ready' and embedding_status = 'completed'), 0))::bigint
-        as usable_ms
-    from files`);
-  const labelled = await tx.anyFirst(sql.type(z.object({ artifact_type: z.string() }))`
-    select distinct artifact_type from annotations
-    where tenant_id = ${tenantId} and annotation_set_id = ${job.annotation_set_id}`);
-
-  const failed: { code: string; message: string }[] = [];
-  if (setStatus !== "published") {
-    failed.push({
-      code: preconditions.annotationSetNotPublished,
-      message: "The annotation set is a draft; publish it first",
-    });
-  }
-  if (audio.without_embedding > 0) {
-    const broken = audio.failed > 0 ? ` (${audio.failed} failed: delete them or upload them again)` : "";
-    failed.push({
-      code: preconditions.embeddingsNotReady,
-      message: `${audio.without_embedding} of ${audio.files} audio files have no embeddings yet${broken}`,
-    });
-  }
-  if (audio.usable_ms < minAudioMs) {
-    failed.push({
-      code: preconditions.notEnoughAudio,
-      message: `The dataset has ${audio.usable_ms} ms of audio with embeddings, training needs ${minAudioMs} ms`,
-    });
-  }
-  const silent = job.config.artifact_types.filter((type) => !labelled.includes(type));
-  if (silent.length > 0) {
-    failed.push({
-      code: preconditions.noAnnotations,
-      message: `The annotation set has no annotations of these types: ${silent.join(", ")}`,
-    });
-  }
-  return failed;
+/** A new job with the configuration and the set of one that failed or was cancelled; all is checked again. */
+export async function retryTrainingJob(db: Db, tenantId: string, id: string): Promise<TrainingJobRow> {
+  return await db.transaction(async (tx) => {
+    const old = await oneTrainingJob(tx, tenantId, id, sql.fragment`for share`);
+    if (old.status === "completed") throw jobFinished(old.status);
+    if (old.status !== "failed" && old.status !== "cancelled") throw jobNotFinished(old.status);
+    const job = { ...old, config: trainingJobConfig.parse(old.config) };
+    const parents = await lockParents(tx, tenantId, job);
+    return await insertChecked(tx, tenantId, job, parents, "The job was created again", { retry_of: id });
+  });
 }
 
-/** Unusual settings are taken as they are (the specification states no bounds), but not in silence. */
-function remark(config: TrainingConfig): string | null {
-  const { chunk_size_ms, stride_ms } = config;
-  if (stride_ms > chunk_size_ms)
-    return "stride_ms is greater than chunk_size_ms: some audio will not be seen";
-  if (chunk_size_ms < 50 || chunk_size_ms > 10_000 || stride_ms < 50)
-    return "chunk_size_ms or stride_ms is outside 50 to 10000: training may be slow or inexact";
-  return null;
+interface NewJob {
+  readonly dataset_id: string;
+  readonly annotation_set_id: string;
+  readonly config: TrainingJobConfig;
+}
+
+/** What the job needs of its dataset and its set, both locked against deletion until the transaction ends. */
+async function lockParents(tx: Db, tenantId: string, job: NewJob) {
+  const dataset = await oneDatasetForShare(tx, tenantId, job.dataset_id);
+  const set = await tx.maybeOne(sql.type(z.object({ status: z.string(), version: z.number() }))`
+    select status, version from annotation_sets
+    where tenant_id = ${tenantId} and dataset_id = ${job.dataset_id} and id = ${job.annotation_set_id} for share`);
+  if (set === null) throw annotationSetNotFound();
+  return { name: dataset.name, types: dataset.artifact_types.map((type) => type.name), set };
+}
+
+async function insertChecked(
+  tx: Db,
+  tenantId: string,
+  job: NewJob,
+  { name, set }: Awaited<ReturnType<typeof lockParents>>,
+  message: string,
+  data: Readonly<Record<string, string>> = {},
+): Promise<TrainingJobRow> {
+  const failed = await failedPreconditions(tx, tenantId, job, set.status);
+  if (failed.length > 0) throw preconditionsFailed(failed);
+  const id = newId();
+  const remarks = [remarkOnConfig(job.config), await remarkOnLabels(tx, tenantId, job)].filter(
+    (remark) => remark !== null,
+  );
+  const created = await tx.one(sql.type(row)`
+    insert into training_jobs (id, tenant_id, dataset_id, annotation_set_id, dataset_name, annotation_set_version,
+      config, status_message)
+    values (${id}, ${tenantId}, ${job.dataset_id}, ${job.annotation_set_id}, ${name}, ${set.version},
+      ${sql.jsonb(job.config)}, ${remarks.length === 0 ? null : remarks.join("; ")})
+    returning ${columns}`);
+  await tx.query(sql.type(z.object({}))`
+    insert into training_job_files (tenant_id, training_job_id, audio_file_id, duration_ms, embedding_key,
+      embedding_sha256, embedding_size_bytes, embedding_model, embedding_spec_hash)
+    select tenant_id, ${id}, id, duration_ms, embedding_key, embedding_sha256, embedding_size_bytes, embedding_model,
+      embedding_spec_hash
+    from audio_files
+    where tenant_id = ${tenantId} and dataset_id = ${job.dataset_id}
+      and status = 'ready' and embedding_status = 'completed'`);
+  await insertJobEvent(tx, tenantId, { kind: "training", id, message, data });
+  for (const remark of remarks)
+    await insertJobEvent(tx, tenantId, { kind: "training", id, level: "warning", message: remark });
+  return created;
 }
 
 /** Asks for the end of a job. Harmless when it is already being cancelled; jobFinished when it is too late. */
@@ -209,4 +185,15 @@ const point = z.object({ name: z.string(), step: z.number(), value: z.number() }
 export async function trainingPoints(db: Db, id: string): Promise<readonly z.infer<typeof point>[]> {
   return await db.any(sql.type(point)`
     select name, step, value from training_metrics where training_job_id = ${id} order by name, step`);
+}
+
+/** Deletes a job that has ended, with its curves and events; its model stays. jobNotFinished before that. */
+export async function deleteTrainingJob(db: Db, tenantId: string, id: string): Promise<void> {
+  await db.transaction(async (tx) => {
+    const { status } = await lockTrainingJob(tx, tenantId, id);
+    if (!isTerminal(status)) throw jobNotFinished(status);
+    await tx.query(
+      sql.type(z.object({}))`delete from training_jobs where tenant_id = ${tenantId} and id = ${id}`,
+    );
+  });
 }

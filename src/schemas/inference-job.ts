@@ -58,8 +58,8 @@ export const inferenceConfig = z
     artifact_types: z.array(artifactTypeName).min(1).max(64).nullish().describe("Types to report"),
     min_duration_ms: z.int().min(0).max(3_600_000).nullish().describe("Shorter detections are dropped"),
     merge_gap_ms: z.int().min(0).max(3_600_000).nullish().describe("Detections this close become one"),
-    chunk_size_ms: z.int().min(1).max(2_147_483_647).nullish().describe("Length of a window"),
-    stride_ms: z.int().min(1).max(2_147_483_647).nullish().describe("Distance between windows"),
+    chunk_size_ms: z.int().min(1).nullish().describe("Length of a window"),
+    stride_ms: z.int().min(1).nullish().describe("Distance between windows"),
   })
   .describe("What is not given, the model decides");
 

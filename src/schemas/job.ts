@@ -14,6 +14,10 @@ export const jobStatuses = [
 
 export type JobState = (typeof jobStatuses)[number];
 
+/** Nothing happens to the job any more. */
+export const isTerminal = (status: JobState): boolean =>
+  status === "completed" || status === "failed" || status === "cancelled";
+
 export const jobEvent = z
   .object({
     id: z.int().describe("Grows with every event"),

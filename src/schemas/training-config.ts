@@ -1,5 +1,6 @@
 // The training configuration: the `config` of POST /api/v1/training-jobs, of a TrainingJob's spec, and of the
-// trainer's work. One schema for all three (interface specification 2.2).
+// trainer's work. One schema for all three (interface specification 2.2); chunk and stride have no upper bound but 2^53,
+// the trainer cuts them to what its memory takes.
 import { z } from "zod";
 import { artifactTypeName } from "./primitives.ts";
 
@@ -27,13 +28,11 @@ export const trainingConfig = z
     chunk_size_ms: z
       .int()
       .min(1)
-      .max(2_147_483_647)
       .default(500)
       .describe("Length of a training sample and of an inference window, in milliseconds"),
     stride_ms: z
       .int()
       .min(1)
-      .max(2_147_483_647)
       .default(250)
       .describe("Distance between the starts of neighbouring chunks, in milliseconds"),
     seed: z
@@ -46,3 +45,17 @@ export const trainingConfig = z
   .describe("How a detector is trained");
 
 export type TrainingConfig = z.infer<typeof trainingConfig>;
+
+/** The same with what the trainer does not see: the limit becomes the custom resource's activeDeadlineSeconds. */
+export const trainingJobConfig = trainingConfig
+  .extend({
+    max_runtime_seconds: z
+      .int()
+      .min(1)
+      .max(604_800)
+      .optional()
+      .describe("The job fails when it runs longer than this, in seconds; by default one day"),
+  })
+  .describe("How a detector is trained, and for how long at most");
+
+export type TrainingJobConfig = z.infer<typeof trainingJobConfig>;

@@ -4,7 +4,7 @@ import { jobStatuses } from "./job.ts";
 import { commonSpec, immutable, jobColumns, jobStatus, specRules } from "./job-resource.ts";
 import { defineKind, type Resource } from "./kind.ts";
 import { pageQuery, time, id as uuid } from "./rest.ts";
-import { trainingConfig } from "./training-config.ts";
+import { trainingConfig, trainingJobConfig } from "./training-config.ts";
 
 const id = (text: string) => z.string().min(36).max(36).describe(text);
 
@@ -55,7 +55,7 @@ export const createTrainingJobBody = z
   .object({
     dataset_id: uuid("Dataset to train on"),
     annotation_set_id: uuid("Published annotation set of that dataset"),
-    config: trainingConfig,
+    config: trainingJobConfig,
   })
   .meta({ id: "CreateTrainingJob" });
 

@@ -52,6 +52,8 @@ export const routes: readonly Route[] = [
   trainingJob.list,
   trainingJob.read,
   trainingJob.cancel,
+  trainingJob.retry,
+  trainingJob.remove,
   trainingJob.events,
   trainingJob.metrics,
 

@@ -4,9 +4,12 @@ import { z } from "zod";
 import { listJobEvents } from "../../db/job-event.ts";
 import {
   cancelTrainingJob,
+  deleteTrainingJob,
   insertTrainingJob,
   listTrainingJobs,
+  lockTrainingJob,
   oneTrainingJob,
+  retryTrainingJob,
   type TrainingJobRow,
   trainingPoints,
 } from "../../db/training-job.ts";
@@ -18,10 +21,17 @@ import {
   trainingJob,
   trainingMetrics,
 } from "../../schemas/training-job.ts";
-import { defineRoute } from "../route.ts";
+import { etagOf } from "../conditional.ts";
+import { defineRoute, type HandlerDeps, type Reply } from "../route.ts";
 import { envelope, iso, isoOrNull, viewJobEvent } from "../view.ts";
 
 const params = z.object({ training_job_id: id("Id of the training job") });
+const trainingConflicts = [
+  "annotation_set_not_published",
+  "embeddings_not_ready",
+  "not_enough_audio",
+  "no_annotations",
+];
 
 export const create = defineRoute({
   method: "POST",
@@ -32,12 +42,36 @@ export const create = defineRoute({
   body: createTrainingJobBody,
   notFound: true,
   answer: { status: 201, description: "The job", schema: trainingJob },
-  conflicts: ["annotation_set_not_published", "embeddings_not_ready", "not_enough_audio", "no_annotations"],
+  conflicts: trainingConflicts,
   handler: async ({ body, tenantId, deps }) => {
     const row = await insertTrainingJob(deps.db, tenantId, body);
-    deps.background("submit a training job", () => deps.submit({ kind: "training", id: row.id }));
-    return { location: `/api/v1/training-jobs/${row.id}`, body: viewTrainingJob(row) };
+    return made(deps, row);
   },
+  idempotent: async ({ tenantId, deps }, [id = ""]) =>
+    made(deps, await oneTrainingJob(deps.db, tenantId, id)),
+});
+
+/** Submitting it again does nothing, and helps when the first attempt was cut off. */
+function made(deps: HandlerDeps, row: TrainingJobRow): Reply {
+  deps.background("submit a training job", () => deps.submit({ kind: "training", id: row.id }));
+  return { created: [row.id], location: `/api/v1/training-jobs/${row.id}`, body: viewTrainingJob(row) };
+}
+
+export const retry = defineRoute({
+  method: "POST",
+  path: "/api/v1/training-jobs/{training_job_id}/retry",
+  operationId: "retryTrainingJob",
+  summary: "Make a new job from one that failed or was cancelled",
+  description:
+    "Same configuration, same annotation set, the files of today; all preconditions are checked again.",
+  tag: "Training jobs",
+  params,
+  answer: { status: 201, description: "The new job", schema: trainingJob },
+  conflicts: ["job_finished", "job_not_finished", ...trainingConflicts],
+  handler: async ({ params, tenantId, deps }) =>
+    made(deps, await retryTrainingJob(deps.db, tenantId, params.training_job_id)),
+  idempotent: async ({ tenantId, deps }, [id = ""]) =>
+    made(deps, await oneTrainingJob(deps.db, tenantId, id)),
 });
 
 export const list = defineRoute({
@@ -81,6 +115,24 @@ export const cancel = defineRoute({
     if (row.status === "cancelling")
       deps.background("cancel a training job", () => deps.submit({ kind: "training", id: row.id }));
     return { body: viewTrainingJob(row) };
+  },
+});
+
+export const remove = defineRoute({
+  method: "DELETE",
+  path: "/api/v1/training-jobs/{training_job_id}",
+  operationId: "deleteTrainingJob",
+  summary: "Delete a training job that has ended; its model stays",
+  tag: "Training jobs",
+  params,
+  answer: { status: 204, description: "The job is gone" },
+  conflicts: ["job_not_finished"],
+  guard: async ({ params, tenantId, deps }) => [
+    etagOf(viewTrainingJob(await lockTrainingJob(deps.db, tenantId, params.training_job_id))),
+  ],
+  handler: async ({ params, tenantId, deps }) => {
+    await deleteTrainingJob(deps.db, tenantId, params.training_job_id);
+    return {};
   },
 });
 
