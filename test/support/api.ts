@@ -31,9 +31,9 @@ export interface Client {
   readonly key: string;
   readonly tenantId: string;
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
-  post(path: string, body?: unknown): Promise<Answer>;
-  patch(path: string, body: unknown): Promise<Answer>;
-  delete(path: string): Promise<Answer>;
+  post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  patch(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>;
+  delete(path: string, headers?: Record<string, string>): Promise<Answer>;
 }
 
 export interface TestApi {
@@ -140,9 +140,9 @@ export function clientOf(url: string, key: string, tenantId: string): Client {
     key,
     tenantId,
     get: (path, headers) => call("GET", path, undefined, headers),
-    post: (path, body) => call("POST", path, body),
-    patch: (path, body) => call("PATCH", path, body),
-    delete: (path) => call("DELETE", path),
+    post: (path, body, headers) => call("POST", path, body, headers),
+    patch: (path, body, headers) => call("PATCH", path, body, headers),
+    delete: (path, headers) => call("DELETE", path, undefined, headers),
   };
 }
 
