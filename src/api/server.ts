@@ -1,5 +1,6 @@
 // The HTTP server around the app: limits on slow and malformed clients, and an orderly end. Called by src/main.ts and
 // by the tests.
+import { randomUUID } from "node:crypto";
 import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -36,7 +37,7 @@ export async function listen(listener: RequestListener, port: number, host?: str
           : ["400 Bad Request", "Invalid request format: the request is not HTTP"];
     const body = JSON.stringify({ detail: text, code: "invalid_request" });
     socket.end(
-      `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+      `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${body.length}\r\nX-Request-Id: ${randomUUID()}\r\nConnection: close\r\n\r\n${body}`,
     );
   });
   await new Promise<void>((resolve, reject) => {
@@ -52,6 +53,7 @@ function refuse(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, {
     "Content-Type": "application/json; charset=utf-8",
     "Content-Length": Buffer.byteLength(body),
+    "X-Request-Id": randomUUID(),
     Connection: "close",
   });
   response.end(body);

@@ -8,7 +8,12 @@ export const uuid = z
 export const sha256Hex = z
   .string()
   .regex(/^[0-9a-f]{64}$/)
-  .describe("SHA-256 digest, 64 lower-case hexadecimal digits");
+  .describe("SHA-256 digest, 64 lower-case hexadecimal digits")
+  .meta({
+    minLength: 64,
+    maxLength: 64,
+    examples: ["9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"],
+  });
 export const dateTime = z.iso
   .datetime({ offset: true })
   .describe("RFC 3339 date-time in UTC with milliseconds")
@@ -19,4 +24,4 @@ export const artifactTypeName = z
   .describe(
     "Name of an artifact type: letters, digits, space, underscore, dot, hyphen; at most 64 characters",
   )
-  .meta({ examples: ["click"] });
+  .meta({ maxLength: 64, examples: ["click"] });

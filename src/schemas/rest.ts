@@ -13,9 +13,22 @@ export const time = (text: string) =>
   z.iso
     .datetime()
     .describe(`${text}: RFC 3339, UTC, milliseconds`)
-    .meta({ examples: ["2026-01-31T12:00:00.000Z"] });
+    .meta({ maxLength: 64, examples: ["2026-01-31T12:00:00.000Z"] });
 
-export const count = (text: string) => z.int().min(0).describe(text);
+/** Examples are for reading: one that looks as the real thing does. */
+export const count = (text: string, example = 12) =>
+  z
+    .int()
+    .min(0)
+    .describe(text)
+    .meta({ examples: [example] });
+
+/** A sentence for people in an answer. */
+export const sentence = (text: string, example: string) =>
+  z
+    .string()
+    .describe(text)
+    .meta({ examples: [example] });
 
 export const pageQuery = {
   page: z.int().min(1).default(1).describe("Page to return, from 1"),
@@ -25,11 +38,19 @@ export const pageQuery = {
 /** The envelope of every paginated list. */
 export function listOf<T extends z.ZodType>(item: T) {
   return z.object({
-    items: z.array(item).describe("The items of this page, newest first"),
-    total: count("Items on all pages together"),
+    items: z.array(item).max(100).describe("The items of this page, newest first"),
+    total: count("Items on all pages together", 1),
     page: z.int().min(1).describe("The page that was asked for"),
-    page_size: z.int().min(1).max(100).describe("Items on a page"),
-    has_more: z.boolean().describe("Whether there are further pages"),
+    page_size: z
+      .int()
+      .min(1)
+      .max(100)
+      .describe("Items on a page")
+      .meta({ examples: [20] }),
+    has_more: z
+      .boolean()
+      .describe("Whether there are further pages")
+      .meta({ examples: [false] }),
   });
 }
 

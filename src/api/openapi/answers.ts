@@ -1,0 +1,195 @@
+// The answers of an operation: its success, and every failure that it can end in. Failures that are the same everywhere
+// stand in components/responses. Called by openapi.ts and operation.ts.
+import type { z } from "zod";
+import { errorBody, validationErrorBody } from "../../schemas/rest.ts";
+import type { Route } from "../route.ts";
+import { exampleOf } from "./example.ts";
+import { everyAnswer, headerRefs } from "./headers.ts";
+import { linksOf } from "./links.ts";
+import { type Components, type Json, schemaOf } from "./schema.ts";
+
+interface Failure {
+  readonly name: string;
+  readonly description: string;
+  readonly example: { detail: unknown; code?: string };
+  readonly headers?: readonly string[];
+}
+
+/** Failures that are the same everywhere. */
+const failures: Record<number, Failure> = {
+  400: {
+    name: "BadRequest",
+    description: "The request is not well formed: its framing, its headers or the JSON in it",
+    example: { detail: "Invalid request format: the body is not JSON in UTF-8", code: "invalid_request" },
+  },
+  401: {
+    name: "Unauthorized",
+    description: "The key is missing, invalid, revoked or expired",
+    example: { detail: "Invalid or missing API key", code: "invalid_api_key" },
+    headers: ["WWW-Authenticate"],
+  },
+  403: {
+    name: "Forbidden",
+    description: "The account is suspended",
+    example: { detail: "This account is suspended", code: "tenant_suspended" },
+  },
+  404: {
+    name: "NotFound",
+    description: "There is no such resource, or it is not yours: the answer is the same",
+    example: { detail: "Dataset not found", code: "dataset_not_found" },
+  },
+  412: {
+    name: "PreconditionFailed",
+    description: "If-Match names none of the resource's present ETags; nothing was changed",
+    example: {
+      detail: "The resource has changed since: If-Match names none of its ETags",
+      code: "precondition_failed",
+    },
+  },
+  413: {
+    name: "BodyTooLarge",
+    description: "The body is too large",
+    example: {
+      detail: "The request body must not be larger than 1048576 bytes",
+      code: "body_too_large",
+    },
+  },
+  415: {
+    name: "UnsupportedMediaType",
+    description: "The body is not of the content type that the operation takes",
+    example: {
+      detail: "The request body must be JSON: Content-Type: application/json",
+      code: "unsupported_media_type",
+    },
+  },
+  422: {
+    name: "ValidationFailed",
+    description: "Fields of the request are invalid: all of them are listed",
+    example: { detail: [{ loc: ["body", "name"], msg: "Field required", type: "missing" }] },
+  },
+  429: {
+    name: "TooManyRequests",
+    description: "Too many requests (then Retry-After says when to go on), or a quota is used up",
+    example: { detail: "Rate limit exceeded", code: "rate_limited" },
+    headers: ["Retry-After"],
+  },
+  431: {
+    name: "HeadersTooLarge",
+    description: "The headers of the request are larger than 16 KiB together",
+    example: { detail: "The request headers are too large", code: "invalid_request" },
+  },
+  500: {
+    name: "InternalError",
+    description: "Something broke in the service; X-Request-Id names the request in its logs",
+    example: { detail: "Internal server error", code: "internal_error" },
+  },
+  503: {
+    name: "Unavailable",
+    description: "The service cannot work at the moment; try again after the time in Retry-After",
+    example: {
+      detail: "The database cannot be reached at the moment; try again shortly",
+      code: "unavailable",
+    },
+    headers: ["Retry-After"],
+  },
+};
+
+export function sharedResponses(components: Components): Json {
+  return Object.fromEntries(
+    Object.entries(failures).map(([status, failure]) => [
+      failure.name,
+      {
+        description: failure.description,
+        headers: headerRefs(...everyAnswer, ...(failure.headers ?? [])),
+        content: json(status === "422" ? validationErrorBody : errorBody, components, failure.example),
+      },
+    ]),
+  );
+}
+
+export function responsesOf(route: Route, routes: readonly Route[], components: Components): Json {
+  const { answer } = route;
+  const own = [
+    ...(answer.status === 201 ? ["Location"] : []),
+    ...(route.idempotent === undefined ? [] : ["Idempotency-Replayed"]),
+    ...(route.conditional || route.guard ? ["ETag"] : []),
+    ...(route.answer.schema?.type === "array" && route.query !== undefined ? ["X-Total-Count"] : []),
+  ];
+  const links = answer.status === 201 ? linksOf(route, routes) : {};
+  return {
+    [answer.status]: {
+      description: answer.description,
+      headers: headerRefs(...everyAnswer, ...own),
+      ...(answer.schema === undefined ? {} : { content: contentOf(answer, answer.schema, components) }),
+      ...(Object.keys(links).length === 0 ? {} : { links }),
+    },
+    ...(route.conditional
+      ? {
+          304: {
+            description: "Unchanged: If-None-Match names the ETag that the resource has",
+            headers: headerRefs(...everyAnswer, "ETag"),
+          },
+        }
+      : {}),
+    ...conflict(route, components),
+    ...Object.fromEntries(
+      failuresOf(route).map((status) => [
+        status,
+        { $ref: `#/components/responses/${failures[status]?.name}` },
+      ]),
+    ),
+  };
+}
+
+function failuresOf(route: Route): number[] {
+  const hasInput = route.params !== undefined || route.query !== undefined || route.body !== undefined;
+  return [
+    400,
+    431,
+    500,
+    ...(route.body === undefined ? [] : [413, 415]),
+    ...(route.auth === false ? [] : [401, 403, 429, 503]),
+    ...(route.params !== undefined || route.notFound ? [404] : []),
+    ...(route.guard === undefined ? [] : [412]),
+    ...(hasInput || route.idempotent !== undefined ? [422] : []),
+    ...(route.failures ?? []),
+  ];
+}
+
+function conflict(route: Route, components: Components): Json {
+  const codes = [
+    ...(route.conflicts ?? []),
+    ...(route.idempotent === undefined ? [] : ["request_in_progress"]),
+  ];
+  if (codes.length === 0) return {};
+  const description = `The request does not fit the present state: ${codes.map((code) => `\`${code}\``).join(", ")}`;
+  const example = { detail: "A sentence that says what stands in the way", code: codes[0] };
+  return {
+    409: {
+      description,
+      headers: headerRefs(...everyAnswer, ...(route.idempotent === undefined ? [] : ["Retry-After"])),
+      content: json(errorBody, components, example),
+    },
+  };
+}
+
+function contentOf(answer: Route["answer"], schema: z.ZodType, components: Components): Json {
+  const plain = (type: string) => type.split(";")[0] ?? "";
+  const texts = Object.entries(answer.texts ?? {}).map(([type, example]) => [
+    plain(type),
+    // A whole export: as long as its annotations make it.
+    { schema: { type: "string", maxLength: 2 ** 31 - 1 }, example },
+  ]);
+  const main = schemaOf(schema, "output", components);
+  return {
+    [plain(answer.contentType ?? "application/json")]: {
+      schema: main,
+      example: answer.example ?? exampleOf(main, components),
+    },
+    ...Object.fromEntries(texts),
+  };
+}
+
+function json(schema: z.ZodType, components: Components, example: unknown): Json {
+  return { "application/json": { schema: schemaOf(schema, "output", components), example } };
+}

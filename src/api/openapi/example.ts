@@ -1,0 +1,49 @@
+// Examples of bodies and answers, put together from those that the schemas' members carry, so that no example can be
+// forgotten or grow old. Called by operation.ts; a test checks each against its schema.
+import type { Components, Json } from "./schema.ts";
+
+/** A value that fits the schema: its own example, or one made of its members' examples. */
+export function exampleOf(schema: Json, components: Components): unknown {
+  const own = (schema.examples as unknown[] | undefined)?.[0] ?? schema.example;
+  if (own !== undefined) return own;
+  if (typeof schema.$ref === "string") {
+    const name = schema.$ref.slice(schema.$ref.lastIndexOf("/") + 1);
+    return exampleOf(components[name] ?? {}, components);
+  }
+  if (schema.const !== undefined) return schema.const;
+  if (schema.default !== undefined && !isEmpty(schema.default)) return schema.default;
+  if (Array.isArray(schema.enum)) return schema.enum[0];
+  const choices = (schema.anyOf ?? schema.oneOf) as Json[] | undefined;
+  if (choices !== undefined) {
+    const choice = choices.find((one) => one.type !== "null") ?? {};
+    return exampleOf(choice, components);
+  }
+  if (Array.isArray(schema.allOf)) return exampleOf(schema.allOf[0] as Json, components);
+  return ofType(schema, components);
+}
+
+function ofType(schema: Json, components: Components): unknown {
+  switch ([schema.type].flat()[0]) {
+    case "object":
+      return ofObject(schema, components);
+    case "array":
+      return [exampleOf((schema.items ?? {}) as Json, components)];
+    case "integer":
+    case "number":
+      return Math.max(Number(schema.minimum ?? 0), 0);
+    case "boolean":
+      return true;
+    case "string":
+      return "text".padEnd(Number(schema.minLength ?? 0), "x");
+    default:
+      return {};
+  }
+}
+
+function ofObject(schema: Json, components: Components): Json {
+  const members = Object.entries((schema.properties ?? {}) as Record<string, Json>);
+  return Object.fromEntries(members.map(([name, member]) => [name, exampleOf(member, components)]));
+}
+
+const isEmpty = (value: unknown) =>
+  typeof value === "object" && value !== null && Object.keys(value).length === 0;

@@ -1,0 +1,73 @@
+// What can be done with a resource that was just made: links from a 201 answer to the operations on the resource and on
+// what is in it. Checkers follow them to test whole life cycles. Called by answers.ts.
+import type { Route } from "../route.ts";
+import type { Json } from "./schema.ts";
+
+/** POSTs whose resource is not below their own path, or whose answer names its id otherwise. */
+const special: Record<string, { path: string; ids: Record<string, string> }> = {
+  "/api/v1/datasets/{dataset_id}/audio/upload-url": {
+    path: "/api/v1/datasets/{dataset_id}/audio/{audio_file_id}",
+    ids: { audio_file_id: "audio_file_id" },
+  },
+  "/api/v1/inference-jobs/{inference_job_id}/files/upload-url": {
+    path: "/api/v1/inference-jobs/{inference_job_id}/files/{file_id}",
+    ids: { file_id: "inference_file_id" },
+  },
+  "/api/v1/inference-jobs/{inference_job_id}/to-annotation-set": {
+    path: "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}",
+    ids: { dataset_id: "dataset_id", annotation_set_id: "id" },
+  },
+  "/api/v1/training-jobs/{training_job_id}/retry": {
+    path: "/api/v1/training-jobs/{training_job_id}",
+    ids: { training_job_id: "id" },
+  },
+  "/api/v1/inference-jobs/{inference_job_id}/retry": {
+    path: "/api/v1/inference-jobs/{inference_job_id}",
+    ids: { inference_job_id: "id" },
+  },
+  "/api/v1/auth/api-keys/{key_id}/rotate": {
+    path: "/api/v1/auth/api-keys/{key_id}",
+    ids: { key_id: "id" },
+  },
+};
+
+export function linksOf(route: Route, routes: readonly Route[]): Json {
+  const made = special[route.path] ?? below(route, routes);
+  if (made === undefined) return {};
+  return Object.fromEntries(
+    routes
+      .filter((other) => other.path === made.path || isIn(other.path, made.path))
+      .map((other) => [
+        other.operationId,
+        { operationId: other.operationId, parameters: parameters(other, made.ids) },
+      ]),
+  );
+}
+
+/** A POST to a collection makes what `collection/{id}` addresses, and answers with its `id`. */
+function below(route: Route, routes: readonly Route[]) {
+  const item = new RegExp(`^${escaped(route.path)}/\\{(\\w+)\\}$`);
+  for (const other of routes) {
+    const id = item.exec(other.path)?.[1];
+    if (id !== undefined) return { path: other.path, ids: { [id]: "id" } as Record<string, string> };
+  }
+  return undefined;
+}
+
+/** Whether it lies below `path` without asking for further ids. */
+function isIn(other: string, path: string): boolean {
+  return other.startsWith(`${path}/`) && !other.slice(path.length).includes("{");
+}
+
+/** Ids of the new resource come from the answer, those of what it is in from the request. */
+function parameters(route: Route, ids: Readonly<Record<string, string>>): Json {
+  const names = [...route.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as string);
+  return Object.fromEntries(
+    names.map((name) => [
+      name,
+      ids[name] === undefined ? `$request.path.${name}` : `$response.body#/${ids[name]}`,
+    ]),
+  );
+}
+
+const escaped = (text: string) => text.replace(/[{}/.]/g, "\\$&");
