@@ -9,6 +9,7 @@ export const errorCodes = [
   "api_key_expired",
   "api_key_not_found",
   "artifact_type_in_use",
+  "artifact_types_missing",
   "audio_file_not_found",
   "audio_in_use",
   "audio_not_ready",
@@ -41,6 +42,7 @@ export const errorCodes = [
   "request_in_progress",
   "route_not_found",
   "tenant_suspended",
+  "too_many_streams",
   "training_job_not_found",
   "unavailable",
   "unsupported_audio",
@@ -49,6 +51,7 @@ export const errorCodes = [
   "upload_mismatch",
   "upload_not_found",
   "validation_failed",
+  "webhook_disabled",
   "webhook_not_found",
 ] as const;
 
