@@ -6,6 +6,7 @@ import {
   type Interceptor,
   SchemaValidationError,
 } from "slonik";
+import { makeDriver } from "./driver.ts";
 import { makeLimit } from "./limit.ts";
 
 export type { DatabasePool };
@@ -33,6 +34,7 @@ export async function makeDatabase(
 ): Promise<DatabasePool> {
   const pool = await createPool(addressFor(config.PLOSIVE_DATABASE_URL, role), {
     maxPoolSize: config.PLOSIVE_DATABASE_POOL,
+    driverFactory: makeDriver,
     poolName: "plosive",
     connectionTimeout: 3_000,
     // A failed attempt is told to the caller, who knows better whether to try again.
