@@ -88,6 +88,7 @@ export const deliveryNotFound = () => error(404, "delivery_not_found", "Delivery
 const conflict = (code: ErrorCode) => (message: string) => error(409, code, message);
 export const datasetInUse = conflict("dataset_in_use");
 export const artifactTypeInUse = conflict("artifact_type_in_use");
+export const artifactTypesMissing = conflict("artifact_types_missing");
 export const audioInUse = conflict("audio_in_use");
 export const audioNotReady = conflict("audio_not_ready");
 export const uploadNotFound = conflict("upload_not_found");

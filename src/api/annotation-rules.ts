@@ -25,21 +25,25 @@ export async function requireFitting(
   if (faults.length > 0) throw validationFailed(faults);
 }
 
-function faultsOf(
+/** What speaks against it, each with its place below `loc`. */
+export function faultsOf(
   annotation: Omit<NewAnnotation, "confidence" | "extra_data">,
   types: ReadonlySet<string>,
-  lengths: ReadonlyMap<string, number | null>,
+  lengths: ReadonlyMap<string, number | null | "not uploaded">,
   loc: (string | number)[],
 ): ValidationItem[] {
   const faults: ValidationItem[] = [];
   const length = lengths.get(annotation.audio_file_id.toLowerCase());
   if (length === undefined)
     faults.push(valueError([...loc, "audio_file_id"], "the dataset has no such audio file"));
+  // How long it is, nobody knows yet.
+  if (length === "not uploaded")
+    faults.push(valueError([...loc, "audio_file_id"], "the audio file has not been uploaded"));
   if (!types.has(annotation.artifact_type))
     faults.push(valueError([...loc, "artifact_type"], "the dataset has no such artifact type"));
   if (annotation.start_ms > annotation.end_ms)
     faults.push(valueError([...loc, "end_ms"], "end_ms must not be less than start_ms"));
-  else if (length != null && annotation.end_ms > length + toleranceMs)
+  else if (typeof length === "number" && annotation.end_ms > length + toleranceMs)
     faults.push(valueError([...loc, "end_ms"], `the audio file ends at ${length} ms`));
   return faults;
 }

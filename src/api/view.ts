@@ -1,4 +1,5 @@
 // Small pieces that the view functions of the routes share.
+import type { AnnotationSetRow } from "../db/annotation-set.ts";
 import type { DetectionRow } from "../db/detection.ts";
 import type { JobEventRow } from "../db/job-event.ts";
 import type { Page, PageRequest } from "../db/page.ts";
@@ -16,6 +17,21 @@ export function envelope<T, V>(page: Page<T>, request: PageRequest, view: (row: 
     page: request.page,
     page_size: request.page_size,
     has_more: request.page * request.page_size < page.total,
+  };
+}
+
+/** An annotation set without its annotations. */
+export function viewAnnotationSet(row: AnnotationSetRow) {
+  return {
+    id: row.id,
+    dataset_id: row.dataset_id,
+    version: row.version,
+    status: row.status,
+    total_annotations: row.total_annotations,
+    total_positive_duration_ms: row.total_positive_duration_ms,
+    annotations_by_type: row.annotations_by_type,
+    created_at: iso(row.created_at),
+    published_at: isoOrNull(row.published_at),
   };
 }
 

@@ -81,6 +81,53 @@ export async function insertMissingAnnotations(
   return added.rowCount;
 }
 
+const copied = z.object({
+  count: z.number(),
+  file_id: z.string().nullable(),
+  ordinal: z.number().nullable(),
+});
+
+/**
+ * Makes annotations of a job's detections that lie in audio files of the dataset. Returns how many. In steps, each below
+ * the time limit of a statement.
+ */
+export async function insertDetectionsAsAnnotations(
+  db: Db,
+  place: { tenantId: string; datasetId: string; setId: string },
+  source: { jobId: string; minConfidence: number },
+  stepSize = 5_000,
+): Promise<number> {
+  const { tenantId, datasetId, setId } = place;
+  const extra = sql.jsonb({ inference_job_id: source.jobId });
+  let total = 0;
+  let after: FragmentSqlToken = sql.fragment`true`;
+  for (;;) {
+    const step = await db.one(sql.type(copied)`
+      with step as (
+        select d.inference_file_id, d.ordinal, f.audio_file_id, d.artifact_type, d.start_ms, d.end_ms, d.confidence
+        from detections d
+        join inference_files f on f.tenant_id = d.tenant_id and f.id = d.inference_file_id
+        join audio_files a on a.tenant_id = f.tenant_id and a.dataset_id = ${datasetId} and a.id = f.audio_file_id
+        where d.tenant_id = ${tenantId} and d.inference_job_id = ${source.jobId}
+          and d.confidence >= ${source.minConfidence} and ${after}
+        order by d.inference_file_id, d.ordinal limit ${stepSize}
+      ), added as (
+        insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms,
+          end_ms, confidence, extra_data)
+        select gen_random_uuid(), ${tenantId}, ${datasetId}, ${setId}, audio_file_id, artifact_type, start_ms, end_ms,
+          confidence, ${extra}
+        from step returning 1
+      )
+      select (select count(*) from added) as count, last.inference_file_id as file_id, last.ordinal
+      from (select) one left join (
+        select inference_file_id, ordinal from step order by inference_file_id desc, ordinal desc limit 1
+      ) last on true`);
+    total += step.count;
+    if (step.count < stepSize || step.file_id === null || step.ordinal === null) return total;
+    after = sql.fragment`(d.inference_file_id, d.ordinal) > (${step.file_id}, ${step.ordinal})`;
+  }
+}
+
 /** The annotation, or annotationNotFound. */
 export async function oneAnnotation(
   db: Db,

@@ -74,6 +74,14 @@ export async function oneDatasetForShare(
   return found;
 }
 
+/** The dataset's name, or datasetNotFound. */
+export async function nameOfDataset(db: Db, tenantId: string, id: string): Promise<string> {
+  const name = await db.maybeOneFirst(sql.type(z.object({ name: z.string() }))`
+    select name from datasets where tenant_id = ${tenantId} and id = ${id}`);
+  if (name === null) throw datasetNotFound();
+  return name;
+}
+
 /** The names of the dataset's types. With `forChange` nobody else changes them until the transaction ends. */
 export async function lockTypes(
   db: Db,

@@ -61,6 +61,31 @@ export async function* eachDetection(
   }
 }
 
+const summary = z.object({ files: z.number(), detections: z.number(), types: z.array(z.string()) });
+
+/** What a dataset could take from a job: how many files they share, and the detections in them, with their types. */
+export async function summarizeDetections(
+  db: Db,
+  tenantId: string,
+  jobId: string,
+  from: { datasetId: string; minConfidence: number },
+): Promise<z.infer<typeof summary>> {
+  return await db.one(sql.type(summary)`
+    with files as (
+      select f.id from inference_files f
+      join audio_files a on a.tenant_id = f.tenant_id and a.dataset_id = ${from.datasetId} and a.id = f.audio_file_id
+      where f.tenant_id = ${tenantId} and f.inference_job_id = ${jobId}
+    ), found as (
+      select artifact_type, count(*) as count from detections
+      where tenant_id = ${tenantId} and inference_job_id = ${jobId} and confidence >= ${from.minConfidence}
+        and inference_file_id in (select id from files)
+      group by artifact_type
+    )
+    select (select count(*) from files) as files, coalesce(sum(count), 0)::bigint as detections,
+      coalesce(array_agg(artifact_type order by artifact_type), '{}') as types
+    from found`);
+}
+
 function matching(tenantId: string, jobId: string, query: DetectionFilter): FragmentSqlToken {
   const conditions = [sql.fragment`tenant_id = ${tenantId} and inference_job_id = ${jobId}`];
   if (query.inference_file_id !== undefined)

@@ -27,6 +27,7 @@ const tagTexts: Record<string, string> = {
   Datasets: "Recordings that belong together, with the artifact types that may be labelled in them",
   "Audio files": "Upload in three steps (announce, send the form, confirm), reading, waveforms",
   "Annotation sets": "Versions of a dataset's labels: drafts are edited, published ones never change",
+  "Labelling exchange": "Labels from and to other tools: exports, imports, drafts from detections",
   Annotations: "Labels: where an artifact is in an audio file",
   "Training jobs": "Train a model from a published annotation set",
   Models: "Trained detectors",

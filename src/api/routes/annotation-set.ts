@@ -1,4 +1,4 @@
-// /api/v1/datasets/{dataset_id}/annotation-sets: drafts, publishing, export (interface specification 4.5, 4.6, 4.8).
+// /api/v1/datasets/{dataset_id}/annotation-sets: drafts and publishing (interface specification 4.5, 4.6).
 import { z } from "zod";
 import { eachAnnotation } from "../../db/annotation.ts";
 import {
@@ -15,15 +15,12 @@ import {
   annotationSet,
   annotationSetDetail,
   createAnnotationSetBody,
-  exportQuery,
-  labelExport,
   listAnnotationSetsQuery,
 } from "../../schemas/annotation-set.ts";
 import { id, listOf } from "../../schemas/rest.ts";
 import { etagOfSet } from "../conditional.ts";
-import { labelDocument } from "../label-document.ts";
 import { type Call, defineRoute } from "../route.ts";
-import { envelope, iso, isoOrNull } from "../view.ts";
+import { envelope, viewAnnotationSet } from "../view.ts";
 import { jsonArray } from "./annotation.ts";
 
 const base = "/api/v1/datasets/{dataset_id}/annotation-sets";
@@ -133,36 +130,7 @@ export const remove = defineRoute({
   },
 });
 
-export const exportLabels = defineRoute({
-  method: "GET",
-  path: `${base}/{annotation_set_id}/export/annotation-tool`,
-  operationId: "exportAnnotationTool",
-  summary: "Export the annotations for a labelling tool",
-  tag: "Annotation sets",
-  params,
-  query: exportQuery,
-  answer: { status: 200, description: "The document", schema: labelExport },
-  handler: async ({ params, query, tenantId, deps }) => {
-    const row = await oneAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id);
-    return { stream: labelDocument(deps, { tenantId, datasetId: row.dataset_id, setId: row.id }, query) };
-  },
-});
-
 async function guard({ params, tenantId, deps }: Call<Params>) {
   const { dataset_id, annotation_set_id } = params;
   return [etagOfSet(await lockAnnotationSet(deps.db, tenantId, dataset_id, annotation_set_id))];
-}
-
-function viewAnnotationSet(row: AnnotationSetRow) {
-  return {
-    id: row.id,
-    dataset_id: row.dataset_id,
-    version: row.version,
-    status: row.status,
-    total_annotations: row.total_annotations,
-    total_positive_duration_ms: row.total_positive_duration_ms,
-    annotations_by_type: row.annotations_by_type,
-    created_at: iso(row.created_at),
-    published_at: isoOrNull(row.published_at),
-  };
 }

@@ -38,7 +38,7 @@ const params = inSet.extend({ annotation_id: id("Id of the annotation") });
 type InSet = z.infer<typeof inSet>;
 
 /** On answers to writes: the set's ETag afterwards, so that an editor can go on without reading the set again. */
-const setHeader = "X-Annotation-Set-ETag";
+export const setEtagHeader = "X-Annotation-Set-ETag";
 
 export const create = defineRoute({
   method: "POST",
@@ -94,7 +94,7 @@ function madeOne(place: InSet, rows: readonly AnnotationRow[], revision: number)
   return {
     created: [body.id],
     etag: etagOf(body),
-    headers: { [setHeader]: etagOfSet(revision) },
+    headers: { [setEtagHeader]: etagOfSet(revision) },
     location: `${locationOf(place)}/${body.id}`,
     body,
   };
@@ -104,7 +104,7 @@ function madeMany(place: InSet, rows: readonly AnnotationRow[], revision: number
   return {
     created: rows.map((row) => row.id),
     etag: etagOfSet(revision),
-    headers: { [setHeader]: etagOfSet(revision) },
+    headers: { [setEtagHeader]: etagOfSet(revision) },
     location: locationOf(place),
     body: { items: rows.map(viewAnnotation), total: rows.length },
   };
@@ -200,7 +200,7 @@ export const update = defineRoute({
       await requireFitting(tx, tenantId, params.dataset_id, [changed], () => ["body"]);
       return { row: await updateAnnotation(tx, tenantId, changed), revision };
     });
-    return { headers: { [setHeader]: etagOfSet(revision) }, body: viewAnnotation(row) };
+    return { headers: { [setEtagHeader]: etagOfSet(revision) }, body: viewAnnotation(row) };
   },
 });
 
@@ -220,7 +220,7 @@ export const remove = defineRoute({
       await deleteAnnotation(tx, tenantId, params.annotation_set_id, params.annotation_id);
       return counted;
     });
-    return { headers: { [setHeader]: etagOfSet(revision) } };
+    return { headers: { [setEtagHeader]: etagOfSet(revision) } };
   },
 });
 

@@ -7,10 +7,14 @@ import * as apiKey from "./api-key.ts";
 import * as audioContent from "./audio-content.ts";
 import * as audioFile from "./audio-file.ts";
 import * as dataset from "./dataset.ts";
+import * as exchangeExport from "./exchange-export.ts";
+import * as exchangeImport from "./exchange-import.ts";
+import * as exchangeInference from "./exchange-inference.ts";
 import * as health from "./health.ts";
 import * as inferenceFile from "./inference-file.ts";
 import * as inferenceJob from "./inference-job.ts";
 import * as model from "./model.ts";
+import * as reviewedFile from "./reviewed-file.ts";
 import * as trainingJob from "./training-job.ts";
 
 export const routes: readonly Route[] = [
@@ -39,7 +43,10 @@ export const routes: readonly Route[] = [
   annotationSet.read,
   annotationSet.publish,
   annotationSet.remove,
-  annotationSet.exportLabels,
+
+  reviewedFile.list,
+  reviewedFile.mark,
+  reviewedFile.unmark,
 
   annotation.create,
   annotation.createBulk,
@@ -47,6 +54,17 @@ export const routes: readonly Route[] = [
   annotation.read,
   annotation.update,
   annotation.remove,
+
+  exchangeExport.exportLabels,
+  exchangeExport.exportCsv,
+  exchangeExport.exportAudacity,
+  exchangeExport.exportDcase,
+  exchangeExport.exportWebvtt,
+  exchangeImport.importLabelTool,
+  exchangeImport.importCsv,
+  exchangeImport.importAudacity,
+  exchangeInference.exportDetections,
+  exchangeInference.toAnnotationSet,
 
   trainingJob.create,
   trainingJob.list,
@@ -62,6 +80,7 @@ export const routes: readonly Route[] = [
   model.update,
   model.archive,
   model.unarchive,
+  model.remove,
   model.download,
 
   inferenceJob.create,
@@ -69,6 +88,8 @@ export const routes: readonly Route[] = [
   inferenceJob.read,
   inferenceJob.start,
   inferenceJob.cancel,
+  inferenceJob.retry,
+  inferenceJob.remove,
   inferenceJob.detections,
   inferenceJob.events,
 
@@ -77,6 +98,7 @@ export const routes: readonly Route[] = [
   inferenceFile.confirm,
   inferenceFile.list,
   inferenceFile.read,
+  inferenceFile.remove,
   inferenceFile.detections,
 
   health.health,

@@ -1,0 +1,107 @@
+// CSV (RFC 4180), for spreadsheets and scripts; written and read. Milliseconds, as in the API itself.
+import { cell, type Line, parseCells, UnterminatedCellError } from "./delimited.ts";
+import type { Format, Found, Mark, Marks, WriteOptions } from "./format.ts";
+
+type Column = readonly [name: string, value: (mark: Mark) => string];
+
+const shared: readonly Column[] = [
+  ["audio_file_id", (mark) => mark.file.audioFileId ?? ""],
+  ["filename", (mark) => inert(mark.file.filename)],
+  ["artifact_type", (mark) => inert(mark.type)],
+  ["start_ms", (mark) => String(mark.startMs)],
+  ["end_ms", (mark) => String(mark.endMs)],
+  ["confidence", (mark) => String(mark.confidence)],
+];
+const columns: Record<WriteOptions["kind"], readonly Column[]> = {
+  annotation: [
+    ["id", (mark) => mark.id],
+    ...shared,
+    ["extra_data", ({ extraData }) => (Object.keys(extraData).length === 0 ? "" : JSON.stringify(extraData))],
+  ],
+  detection: [["id", (mark) => mark.id], ["inference_file_id", (mark) => mark.file.id], ...shared],
+};
+
+export const csv: Format = {
+  contentType: "text/csv; charset=utf-8; header=present",
+  extension: "csv",
+  oneFile: false,
+  example: [
+    "id,audio_file_id,filename,artifact_type,start_ms,end_ms,confidence,extra_data",
+    "0198b0de-7c1f-7a59-8a3c-9f4d8f7f2f11,0198b0de-7c1f-7a59-8a3c-9f4d8f7f2f12,take-17.wav,click,1250,1310,1,",
+    "",
+  ].join("\r\n"),
+  write: writeCsv,
+};
+
+async function* writeCsv(marks: Marks, { kind }: WriteOptions): AsyncGenerator<string> {
+  const layout = columns[kind];
+  yield `${layout.map(([name]) => name).join(",")}\r\n`;
+  for await (const batch of marks) {
+    yield batch.map((mark) => `${layout.map(([, value]) => cell(value(mark), ",")).join(",")}\r\n`).join("");
+  }
+}
+
+// Spreadsheets take such a cell for a formula, and a formula can run programs and send what it reads. An apostrophe in
+// front makes it text. A cell that already begins so gets one too: that makes the reverse exact.
+const dangerous = /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
+
+const inert = (text: string) => (dangerous.test(text) ? `'${text}` : text);
+const original = (text: string) => (text.startsWith("'") && dangerous.test(text) ? text.slice(1) : text);
+
+/** The columns are found by their names; those of no use here are ignored. Spreadsheets may use `;` or tabs. */
+export function* readCsv(text: string): Generator<Found> {
+  const head = text.slice(0, text.search(/[\r\n]|$/));
+  const delimiter = [",", ";", "\t"].find((candidate) => head.includes(candidate)) ?? ",";
+  let number = 1;
+  let names: ReadonlyMap<string, number> | undefined;
+  try {
+    for (const line of parseCells(text, delimiter)) {
+      number = line.number;
+      if (names === undefined) {
+        names = new Map(line.cells.map((name, i) => [name.trim().toLowerCase(), i]));
+        const missing = missingColumns(names);
+        if (missing !== null) return yield { at: { line: number }, problem: missing };
+      } else yield readLine(line, names, delimiter);
+    }
+  } catch (error) {
+    if (!(error instanceof UnterminatedCellError)) throw error;
+    yield { at: { line: number }, problem: "A quoted cell behind this line never ends" };
+  }
+}
+
+function missingColumns(names: ReadonlyMap<string, number>): string | null {
+  const missing = ["artifact_type", "start_ms", "end_ms"].filter((name) => !names.has(name));
+  if (!names.has("audio_file_id") && !names.has("filename")) missing.push("audio_file_id or filename");
+  return missing.length === 0 ? null : `The first line must name the columns; missing: ${missing.join(", ")}`;
+}
+
+function readLine(line: Line, names: ReadonlyMap<string, number>, delimiter: string): Found {
+  const at = { line: line.number };
+  const value = (name: string) => original(line.cells[names.get(name) ?? -1] ?? "");
+  const number = (name: string) => {
+    const text = value(name).trim();
+    // Where the delimiter is a semicolon, the decimal point is a comma.
+    return text === "" ? Number.NaN : Number(delimiter === "," ? text : text.replace(",", "."));
+  };
+  const [startMs, endMs] = [number("start_ms"), number("end_ms")];
+  if (!Number.isInteger(startMs) || !Number.isInteger(endMs))
+    return { at, problem: "start_ms and end_ms must be whole numbers of milliseconds" };
+  const confidence = value("confidence").trim() === "" ? 1 : number("confidence");
+  const extraData = readExtraData(value("extra_data"));
+  if (extraData === undefined) return { at, problem: "extra_data must be a JSON object" };
+  const [id, filename] = [value("audio_file_id").trim(), value("filename")];
+  const audio = { ids: id === "" ? [] : [id], filenames: filename === "" ? [] : [filename] };
+  return { at, line: { audio, type: value("artifact_type"), startMs, endMs, confidence, extraData } };
+}
+
+function readExtraData(text: string): Record<string, unknown> | undefined {
+  if (text.trim() === "") return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,167 @@
+// Takes labels from a foreign document into a draft: each is checked by the rules of annotations, what does not fit is
+// reported, the rest is added, all in one transaction under the set's lock. Called by the import routes with what the
+// readers of this folder found.
+import { type ImportedAnnotation, insertMissingAnnotations, requireRoom } from "../../db/annotation.ts";
+import { lockDraft } from "../../db/annotation-set.ts";
+import { type AudioCandidate, findAudioFiles } from "../../db/audio-file.ts";
+import { addTypes, lockTypes } from "../../db/dataset.ts";
+import type { Db } from "../../db/page.ts";
+import { AppError, validationFailed, valueError } from "../../errors.ts";
+import { createAnnotationBody, type NewAnnotation } from "../../schemas/annotation.ts";
+import { artifactTypeName } from "../../schemas/primitives.ts";
+import { faultsOf } from "../annotation-rules.ts";
+import { validateParts } from "../validate.ts";
+import { type AudioIndex, indexAudio, pickAudio } from "./audio-index.ts";
+import type { Found, ImportLine, Position } from "./format.ts";
+import type { SetPlace } from "./marks.ts";
+import { indexTypes, pickType, type TypeIndex } from "./type-index.ts";
+
+const maxLabels = 100_000;
+const maxErrors = 1_000;
+/** Each takes well under the second, whatever the triggers of the table do. */
+const chunkSize = 5_000;
+
+export interface ImportOptions {
+  readonly dryRun: boolean;
+  readonly createTypes: boolean;
+}
+
+export interface Imported {
+  /** Of the set, afterwards. */
+  readonly revision: number;
+  readonly imported: number;
+  readonly skipped: number;
+  readonly createdTypes: readonly string[];
+  readonly errors: readonly { at: Position; message: string }[];
+}
+
+/** The work of a dry run is done like any other, and then undone. */
+class DryRunEnd extends Error {
+  override name = "DryRunEnd";
+  readonly outcome: Imported;
+  constructor(outcome: Imported) {
+    super("a dry run changes nothing");
+    this.outcome = outcome;
+  }
+}
+
+/** annotationSetPublished when the set is no draft, quotaExceeded when it would be too large. */
+export async function importLabels(
+  db: Db,
+  place: SetPlace,
+  labels: Iterable<Found>,
+  options: ImportOptions,
+): Promise<Imported> {
+  const found = limited(labels);
+  try {
+    return await db.transaction(async (tx) => {
+      const outcome = await importInto(tx, place, found, options.createTypes);
+      if (options.dryRun) throw new DryRunEnd({ ...outcome, revision: outcome.revision - 1 });
+      return outcome;
+    });
+  } catch (error) {
+    if (error instanceof DryRunEnd) return error.outcome;
+    throw error;
+  }
+}
+
+function limited(labels: Iterable<Found>): Found[] {
+  const found: Found[] = [];
+  for (const label of labels) {
+    if (found.length === maxLabels)
+      throw validationFailed([valueError(["body"], `an import takes at most ${maxLabels} labels`)]);
+    found.push(label);
+  }
+  return found;
+}
+
+async function importInto(
+  tx: Db,
+  place: SetPlace,
+  found: readonly Found[],
+  createTypes: boolean,
+): Promise<Imported> {
+  const { tenantId, datasetId, setId } = place;
+  const revision = await lockDraft(tx, tenantId, datasetId, setId);
+  const types = indexTypes(await lockTypes(tx, tenantId, datasetId, createTypes), createTypes);
+  const audio = await audioOf(tx, place, found);
+  const counts = new Map<string, number>();
+  const fitting: ImportedAnnotation[] = [];
+  const errors: { at: Position; message: string }[] = [];
+  for (const label of found) {
+    const checked = "problem" in label ? label.problem : check(label.line, audio, types);
+    if (typeof checked !== "string") fitting.push({ ...checked, nth: nthOf(checked, counts) });
+    else if (errors.length < maxErrors) errors.push({ at: label.at, message: checked });
+  }
+  await requireRoom(tx, tenantId, setId, fitting.length);
+  if (types.created.length > 0) await addTypes(tx, tenantId, datasetId, types.created);
+  let imported = 0;
+  for (let i = 0; i < fitting.length; i += chunkSize)
+    imported += await insertMissingAnnotations(tx, place, fitting.slice(i, i + chunkSize));
+  const total = found.reduce((sum, label) => sum + ("problem" in label ? (label.count ?? 1) : 1), 0);
+  return { revision, imported, skipped: total - imported, createdTypes: types.created, errors };
+}
+
+async function audioOf(tx: Db, { tenantId, datasetId }: SetPlace, found: readonly Found[]) {
+  const references = new Set(found.flatMap((label) => ("line" in label ? [label.line.audio] : [])));
+  const ids = new Set([...references].flatMap(({ ids }) => ids.map((id) => id.toLowerCase())));
+  const names = new Set([...references].flatMap(({ filenames }) => filenames.filter(isStorable)));
+  const files: readonly AudioCandidate[] = await findAudioFiles(
+    tx,
+    tenantId,
+    datasetId,
+    [...ids].filter(isUuid),
+    [...names],
+  );
+  return indexAudio(files);
+}
+
+/** Postgres can compare neither. */
+const isStorable = (text: string) => text.isWellFormed() && !text.includes("\0");
+const isUuid = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
+
+/** The annotation to be, or why it cannot be one. */
+function check(line: ImportLine, audio: AudioIndex, types: TypeIndex): NewAnnotation | string {
+  const file = pickAudio(audio, line.audio);
+  if (typeof file === "string") return file;
+  const label = [line.type, line.type.trim()].find((name) => artifactTypeName.safeParse(name).success);
+  if (label === undefined)
+    return "The label cannot be an artifact type: letters, digits, space, underscore, dot and hyphen, at most 64";
+  const annotation = {
+    audio_file_id: file.id,
+    artifact_type: label,
+    start_ms: line.startMs,
+    end_ms: line.endMs,
+    confidence: line.confidence,
+    extra_data: line.extraData,
+  };
+  const parsed = parse(annotation);
+  if (typeof parsed === "string") return parsed;
+  const faults = faultsOf(parsed, new Set([label]), new Map([[file.id, file.duration_ms]]), []);
+  if (faults.length > 0) return sentenceOf(faults);
+  // Last, because it may make the type.
+  const type = pickType(types, label);
+  return type.problem ?? { ...parsed, artifact_type: type.name };
+}
+
+/** By the same schema as POST .../annotations, whose faults become one sentence. */
+function parse(annotation: unknown): NewAnnotation | string {
+  try {
+    const [parsed] = validateParts([{ part: "body", schema: createAnnotationBody, value: annotation }]);
+    return parsed as NewAnnotation;
+  } catch (error) {
+    if (error instanceof AppError && error.items !== undefined) return sentenceOf(error.items);
+    throw error;
+  }
+}
+
+const sentenceOf = (items: readonly { loc: readonly (string | number)[]; msg: string }[]) =>
+  items.map(({ loc, msg }) => `${loc.at(-1)}: ${msg.replace(/^Value error, /, "")}`).join("; ");
+
+function nthOf(annotation: NewAnnotation, counts: Map<string, number>): number {
+  const { audio_file_id, artifact_type, start_ms, end_ms } = annotation;
+  const key = `${audio_file_id} ${start_ms} ${end_ms} ${artifact_type}`;
+  const nth = (counts.get(key) ?? 0) + 1;
+  counts.set(key, nth);
+  return nth;
+}

@@ -1,0 +1,32 @@
+// A bare array of an inference job's detections, each with the name of its file. For programs.
+import type { Format, Mark, Marks } from "./format.ts";
+
+export const json: Format = {
+  contentType: "application/json; charset=utf-8",
+  extension: "json",
+  oneFile: false,
+  example: "",
+  write: writeJson,
+};
+
+async function* writeJson(marks: Marks): AsyncGenerator<string> {
+  let separator = "[";
+  for await (const batch of marks) {
+    yield separator + batch.map((mark) => JSON.stringify(viewMark(mark))).join(",");
+    separator = ",";
+  }
+  yield separator === "[" ? "[]" : "]";
+}
+
+function viewMark({ id, file, type, startMs, endMs, confidence }: Mark) {
+  return {
+    id,
+    inference_file_id: file.id,
+    audio_file_id: file.audioFileId,
+    filename: file.filename,
+    artifact_type: type,
+    start_ms: startMs,
+    end_ms: endMs,
+    confidence,
+  };
+}

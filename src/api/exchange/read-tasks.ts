@@ -1,0 +1,96 @@
+// Reads the label tool's tasks: our own document, or what the tool exports. Nothing in it is trusted or fetched: of
+// addresses only the file name at their end is looked at. Called by the import of src/api/routes/exchange-import.ts.
+import { z } from "zod";
+import type { LabelTask } from "../../schemas/exchange.ts";
+import type { AudioReference, Found } from "./format.ts";
+
+const result = z.object({
+  type: z.literal("labels"),
+  value: z.object({ start: z.number(), end: z.number(), labels: z.array(z.string()).min(1) }),
+  score: z.number().nullish(),
+  meta: z.object({ extra_data: z.record(z.string(), z.unknown()).optional() }).nullish(),
+});
+
+/** Every label of every task. Cancelled annotations say nothing; where some are the ground truth, only they count. */
+export function* readTasks(tasks: readonly LabelTask[]): Generator<Found> {
+  for (const [i, task] of tasks.entries()) {
+    const finished = (task.annotations ?? []).filter((annotation) => annotation.was_cancelled !== true);
+    const trusted = finished.filter((annotation) => annotation.ground_truth === true);
+    const results = (trusted.length > 0 ? trusted : finished).flatMap(
+      (annotation) => annotation.result ?? [],
+    );
+    const audio = audioOf(task);
+    if (audio.ids.length === 0 && audio.filenames.length === 0) {
+      const problem = "The task names no audio file: data has no audio_file_id, filename or audio";
+      yield { at: { task: i, result: null }, problem, count: results.length };
+      continue;
+    }
+    for (const [j, line] of results.entries()) yield* readResult(line, audio, { task: i, result: j });
+  }
+}
+
+function* readResult(
+  value: unknown,
+  audio: AudioReference,
+  at: { task: number; result: number },
+): Generator<Found> {
+  const parsed = result.safeParse(value);
+  if (!parsed.success) {
+    yield { at, problem: problemOf(value) };
+    return;
+  }
+  const { value: place, score, meta } = parsed.data;
+  for (const type of place.labels) {
+    const line = {
+      audio,
+      type,
+      startMs: milliseconds(place.start),
+      endMs: milliseconds(place.end),
+      confidence: score ?? 1,
+      extraData: meta?.extra_data ?? {},
+    };
+    yield { at, line };
+  }
+}
+
+function problemOf(value: unknown): string {
+  const type = typeof value === "object" && value !== null && "type" in value ? value.type : undefined;
+  return type !== undefined && type !== "labels"
+    ? "Only results of the type labels are imported"
+    : "The result must have a value with start and end in seconds and labels";
+}
+
+/** The tool computes in floating point; zero without a sign. */
+const milliseconds = (seconds: number) => Math.round(seconds * 1000) + 0;
+
+/** By id if one is given, by name else. */
+function audioOf({ data, file_upload }: LabelTask): AudioReference {
+  const audio = textOf(data?.audio);
+  const named = textOf(data?.filename);
+  const ids = [textOf(data?.audio_file_id), audio === undefined ? undefined : lastSegment(audio)];
+  const filenames = [
+    named,
+    ...[audio, textOf(file_upload)].flatMap((address) => {
+      const name = address === undefined ? undefined : lastSegment(address);
+      // The tool puts eight digits in front of the name of what was uploaded to it.
+      return name === undefined ? [] : [name, name.replace(/^[0-9a-f]{8}-/, "")];
+    }),
+  ];
+  return { ids: ids.filter(isGuid), filenames: [...new Set(filenames.filter((name) => name !== undefined))] };
+}
+
+const textOf = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
+
+const isGuid = (text: string | undefined): text is string => z.guid().safeParse(text).success;
+
+/** The name at the end of a path or address; the tool's local files stand in the parameter d. */
+function lastSegment(address: string): string | undefined {
+  const [path = "", query] = address.split("#")[0]?.split("?") ?? [];
+  const local = path.endsWith("/local-files/") ? new URLSearchParams(query).get("d") : null;
+  const name = (local ?? path).split("/").at(-1) ?? "";
+  try {
+    return local === null ? decodeURIComponent(name) || undefined : name || undefined;
+  } catch {
+    return name || undefined;
+  }
+}

@@ -1,0 +1,48 @@
+// An export as the answer to a request: streamed, and saved by browsers under a name that people know again. Called by the
+// export routes.
+import { attachment } from "../../storage/attachment.ts";
+import type { HandlerDeps, Reply } from "../route.ts";
+import type { MarkedFile, Marks, WriteOptions } from "./format.ts";
+import { type FormatName, formats } from "./formats.ts";
+
+export interface Export {
+  readonly marks: Marks;
+  readonly kind: WriteOptions["kind"];
+  /** Without its extension. */
+  readonly name: string;
+  readonly flavor?: "full" | "import";
+  readonly audio?: "url" | "key";
+  readonly modelName?: string;
+}
+
+export function sendExport(deps: HandlerDeps, formatName: FormatName, what: Export): Reply {
+  const format = formats[formatName];
+  const options: WriteOptions = {
+    kind: what.kind,
+    audioOf: (file) => audioOf(deps, file, what.audio ?? "url"),
+    flavor: what.flavor ?? "full",
+    modelName: what.modelName ?? "",
+  };
+  return {
+    contentType: format.contentType,
+    headers: { "Content-Disposition": attachment(`${harmless(what.name)}.${format.extension}`) },
+    stream: format.write(what.marks, options),
+  };
+}
+
+/** The name of a file without the part behind its last dot, so that take-17.wav gets take-17.vtt. */
+export const stemOf = (filename: string) => filename.replace(/(?<=.)\.[^.]*$/, "");
+
+/** What no file system takes, or takes for a folder, becomes an underscore. */
+const harmless = (name: string) =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it is about.
+  name.replace(/[\u0000-\u001f\u007f-\u009f/\\:*?"<>|]/g, "_").replace(/^\.+/, "_");
+
+async function audioOf(deps: HandlerDeps, file: MarkedFile, form: "url" | "key"): Promise<string> {
+  if (form === "key") return file.id;
+  return await deps.storage.presignGet(file.objectKey, {
+    expiresSeconds: deps.config.PLOSIVE_EXPORT_EXPIRY_SECONDS,
+    filename: file.filename,
+    audience: "client",
+  });
+}

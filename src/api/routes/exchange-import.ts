@@ -1,0 +1,137 @@
+// /api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/import/{format} (design 2.6): labels made elsewhere
+// are added to a draft. What does not fit is reported and left out; the same document twice adds nothing the second time.
+import { z } from "zod";
+import { lockAnnotationSet } from "../../db/annotation-set.ts";
+import { oneAudioFile } from "../../db/audio-file.ts";
+import {
+  fileImportQuery,
+  importQuery,
+  importReport,
+  labelImportBody,
+  textImportBody,
+  textImportReport,
+} from "../../schemas/exchange.ts";
+import { id } from "../../schemas/rest.ts";
+import { etagOfSet } from "../conditional.ts";
+import { audacity, readAudacity } from "../exchange/audacity.ts";
+import { csv, readCsv } from "../exchange/csv.ts";
+import { type Imported, importLabels } from "../exchange/import.ts";
+import { readTasks } from "../exchange/read-tasks.ts";
+import { type Call, defineRoute, type Reply } from "../route.ts";
+import { setEtagHeader } from "./annotation.ts";
+
+const base = "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/import";
+const params = z.object({
+  dataset_id: id("Id of the dataset"),
+  annotation_set_id: id("Id of the annotation set"),
+});
+const tag = "Labelling exchange";
+const shared = {
+  params,
+  tag,
+  conflicts: ["annotation_set_published"],
+  guard,
+  maxBodyBytes: 8 * 1024 * 1024,
+} as const;
+const answer = { status: 200, description: "What was imported, and what was not and why" } as const;
+const rules =
+  "At most 100000 labels. Everything that fits is added in one transaction; what does not fit is reported and left out. Labels that the set already has (same file, type and times) are not added again.";
+
+export const importLabelTool = defineRoute({
+  ...shared,
+  method: "POST",
+  path: `${base}/annotation-tool`,
+  operationId: "importAnnotationTool",
+  summary: "Import annotations from a labelling tool into a draft",
+  description: `${rules} A task belongs to the audio file of data.audio_file_id, or else to the one that is called as data.filename or the end of data.audio; two files of that name are an error. No address is ever fetched.`,
+  query: importQuery,
+  body: labelImportBody,
+  answer: { ...answer, schema: importReport },
+  handler: async ({ params, query, body, tenantId, deps }) => {
+    const tasks = Array.isArray(body) ? body : body.tasks;
+    const outcome = await importLabels(
+      deps.db,
+      placeOf(tenantId, params),
+      readTasks(tasks),
+      optionsOf(query),
+    );
+    const errors = outcome.errors.map(({ at, message }) => ({
+      task: at.task ?? 0,
+      result: at.result ?? null,
+      message,
+    }));
+    return replyOf(outcome, errors);
+  },
+});
+
+export const importCsv = defineRoute({
+  ...shared,
+  method: "POST",
+  path: `${base}/csv`,
+  operationId: "importCsv",
+  summary: "Import annotations from CSV into a draft",
+  description: `${rules} The first line names the columns, in any order: artifact_type, start_ms, end_ms, and audio_file_id or filename; confidence and extra_data if wanted. Others are ignored, the id too. Semicolons or tabs may stand for the commas.`,
+  query: importQuery,
+  body: textImportBody,
+  bodyType: "text/csv",
+  bodyExample: csv.example,
+  answer: { ...answer, schema: textImportReport },
+  handler: async ({ params, query, body, tenantId, deps }) => {
+    const outcome = await importLabels(deps.db, placeOf(tenantId, params), readCsv(body), optionsOf(query));
+    return replyOf(outcome, linesOf(outcome));
+  },
+});
+
+export const importAudacity = defineRoute({
+  ...shared,
+  method: "POST",
+  path: `${base}/audacity`,
+  operationId: "importAudacity",
+  summary: "Import a label track of Audacity as annotations of one audio file into a draft",
+  description: `${rules} Lines of frequencies are passed over.`,
+  query: fileImportQuery,
+  body: textImportBody,
+  bodyType: "text/plain",
+  bodyExample: audacity.example,
+  answer: { ...answer, schema: textImportReport },
+  handler: async ({ params, query, body, tenantId, deps }) => {
+    const file = await oneAudioFile(deps.db, tenantId, params.dataset_id, query.audio_file_id);
+    const labels = readAudacity(body, file.id);
+    const outcome = await importLabels(deps.db, placeOf(tenantId, params), labels, optionsOf(query));
+    return replyOf(outcome, linesOf(outcome));
+  },
+});
+
+type Params = z.infer<typeof params>;
+
+const placeOf = (tenantId: string, params: Params) => ({
+  tenantId,
+  datasetId: params.dataset_id,
+  setId: params.annotation_set_id,
+});
+
+const optionsOf = (query: z.infer<typeof importQuery>) => ({
+  dryRun: query.dry_run,
+  createTypes: query.create_types,
+});
+
+const linesOf = ({ errors }: Imported) => errors.map(({ at, message }) => ({ line: at.line ?? 1, message }));
+
+function replyOf(outcome: Imported, errors: readonly object[]): Reply {
+  const etag = etagOfSet(outcome.revision);
+  return {
+    etag,
+    headers: { [setEtagHeader]: etag },
+    body: {
+      imported: outcome.imported,
+      skipped: outcome.skipped,
+      created_types: outcome.createdTypes,
+      errors,
+    },
+  };
+}
+
+async function guard({ params, tenantId, deps }: Call<Params>) {
+  const { dataset_id, annotation_set_id } = params;
+  return [etagOfSet(await lockAnnotationSet(deps.db, tenantId, dataset_id, annotation_set_id))];
+}

@@ -1,0 +1,123 @@
+// /api/v1/inference-jobs/{inference_job_id}/export and /to-annotation-set (design 2.9): what inference found, as a file for
+// other tools or as a draft to correct.
+import type { z } from "zod";
+import { insertDetectionsAsAnnotations, requireRoom } from "../../db/annotation.ts";
+import { insertAnnotationSet, oneAnnotationSet } from "../../db/annotation-set.ts";
+import { addTypes, lockTypes } from "../../db/dataset.ts";
+import { summarizeDetections } from "../../db/detection.ts";
+import { oneInferenceFile } from "../../db/inference-file.ts";
+import { oneInferenceJob } from "../../db/inference-job.ts";
+import { oneModel } from "../../db/model.ts";
+import type { Db } from "../../db/page.ts";
+import { artifactTypesMissing, jobNotFinished, noFiles, validationFailed } from "../../errors.ts";
+import { annotationSet } from "../../schemas/annotation-set.ts";
+import { inferenceExport, inferenceExportQuery, toAnnotationSetBody } from "../../schemas/exchange.ts";
+import { isTerminal } from "../../schemas/job.ts";
+import { etagOfSet } from "../conditional.ts";
+import { formats } from "../exchange/formats.ts";
+import { detectionMarks } from "../exchange/marks.ts";
+import { sendExport, stemOf } from "../exchange/send.ts";
+import { indexTypes, pickType } from "../exchange/type-index.ts";
+import { defineRoute, type HandlerDeps, type Reply } from "../route.ts";
+import { viewAnnotationSet } from "../view.ts";
+import { jobParams } from "./inference-job.ts";
+
+const base = "/api/v1/inference-jobs/{inference_job_id}";
+const tag = "Labelling exchange";
+const { csv, audacity, webvtt, dcase } = formats;
+
+export const exportDetections = defineRoute({
+  method: "GET",
+  path: `${base}/export`,
+  operationId: "exportDetections",
+  summary: "Export what was found; also while the job runs",
+  description:
+    "The formats are those of the exports of annotation sets; for the labelling tool detections are predictions, which it shows as suggestions.",
+  tag,
+  params: jobParams,
+  query: inferenceExportQuery,
+  answer: {
+    status: 200,
+    description: "The detections by file and start, in the form that `format` names",
+    schema: inferenceExport,
+    texts: Object.fromEntries(
+      [csv, audacity, webvtt, dcase].map(({ contentType, example }) => [contentType, example]),
+    ),
+  },
+  handler: async ({ params, query, tenantId, deps }) => {
+    const { format, audio, ...filter } = query;
+    const { oneFile } = formats[format];
+    if (oneFile && filter.inference_file_id === undefined)
+      throw validationFailed([
+        { loc: ["query", "inference_file_id"], msg: "Field required", type: "missing" },
+      ]);
+    const job = await oneInferenceJob(deps.db, tenantId, params.inference_job_id);
+    const name = oneFile
+      ? stemOf((await oneInferenceFile(deps.db, tenantId, job.id, filter.inference_file_id!)).filename)
+      : `detections ${job.id}`;
+    const model = format === "annotation-tool" ? await oneModel(deps.db, tenantId, job.model_id) : undefined;
+    const marks = detectionMarks(deps.db, tenantId, job.id, filter);
+    return sendExport(deps, format, { marks, kind: "detection", name, audio, modelName: model?.name });
+  },
+});
+
+export const toAnnotationSet = defineRoute({
+  method: "POST",
+  path: `${base}/to-annotation-set`,
+  operationId: "createAnnotationSetFromDetections",
+  summary: "Make a draft of what was found, to correct it and to train on it",
+  description:
+    "Takes the detections of the job's files that are audio files of the dataset, with their confidence; files that the job got by uploads of its own are left out. extra_data.inference_job_id says where an annotation comes from.",
+  tag,
+  params: jobParams,
+  body: toAnnotationSetBody,
+  notFound: true,
+  answer: { status: 201, description: "The draft", schema: annotationSet },
+  conflicts: ["job_not_finished", "no_files", "artifact_types_missing"],
+  handler: async ({ params, body, tenantId, deps }) => {
+    const setId = await deps.db.transaction((tx) => makeDraft(tx, tenantId, params.inference_job_id, body));
+    return await draftOf(deps, tenantId, body.dataset_id, setId);
+  },
+  idempotent: async ({ body, tenantId, deps }, [setId]) =>
+    await draftOf(deps, tenantId, body.dataset_id, setId!),
+});
+
+async function makeDraft(
+  tx: Db,
+  tenantId: string,
+  jobId: string,
+  wish: z.output<typeof toAnnotationSetBody>,
+): Promise<string> {
+  const job = await oneInferenceJob(tx, tenantId, jobId);
+  // Locked first: the new set will change the dataset's row, and two that hold a share of it would wait for each other.
+  const types = indexTypes(await lockTypes(tx, tenantId, wish.dataset_id, true), wish.create_types);
+  if (!isTerminal(job.status)) throw jobNotFinished(job.status);
+  const source = { jobId: job.id, datasetId: wish.dataset_id, minConfidence: wish.min_confidence };
+  const found = await summarizeDetections(tx, tenantId, job.id, source);
+  if (found.files === 0) throw noFiles("None of the job's files is an audio file of the dataset");
+  const missing = found.types.filter((type) => pickType(types, type).name !== type);
+  if (missing.length > 0)
+    throw artifactTypesMissing(
+      `The dataset has no artifact types ${missing.join(", ")}; add them, or ask with create_types`,
+    );
+  if (types.created.length > 0) await addTypes(tx, tenantId, wish.dataset_id, types.created);
+  const set = await insertAnnotationSet(tx, tenantId, wish.dataset_id, null);
+  await requireRoom(tx, tenantId, set.id, found.detections);
+  await insertDetectionsAsAnnotations(tx, { tenantId, datasetId: wish.dataset_id, setId: set.id }, source);
+  return set.id;
+}
+
+async function draftOf(
+  deps: HandlerDeps,
+  tenantId: string,
+  datasetId: string,
+  setId: string,
+): Promise<Reply> {
+  const set = await oneAnnotationSet(deps.db, tenantId, datasetId, setId);
+  return {
+    created: [set.id],
+    etag: etagOfSet(set.revision),
+    location: `/api/v1/datasets/${set.dataset_id}/annotation-sets/${set.id}`,
+    body: viewAnnotationSet(set),
+  };
+}
