@@ -8,11 +8,18 @@ export const annotationSetStatuses = ["draft", "published"] as const;
 const members = {
   id: id("Id of the set"),
   dataset_id: id("Dataset whose audio it labels"),
-  version: z.int().min(1).describe("Number within the dataset, never used again"),
+  version: z
+    .int()
+    .min(1)
+    .describe("Number within the dataset, never used again")
+    .meta({ examples: [3] }),
   status: z.enum(annotationSetStatuses).describe("A published set never changes"),
   total_annotations: count("Annotations in it"),
-  total_positive_duration_ms: count("Sum of their lengths, in milliseconds; overlaps count twice"),
-  annotations_by_type: z.record(z.string(), z.int()).describe("How many of each type"),
+  total_positive_duration_ms: count("Sum of their lengths, in milliseconds; overlaps count twice", 4210),
+  annotations_by_type: z
+    .record(z.string(), z.int())
+    .describe("How many of each type")
+    .meta({ examples: [{ click: 9, hum: 3 }] }),
   created_at: time("When it was made"),
   published_at: time("When it was published").nullable(),
 };

@@ -1,30 +1,47 @@
 // Annotations in REST (interface specification 2.6; design 2.5).
 import { z } from "zod";
 import { artifactTypeName } from "./primitives.ts";
-import { id, time } from "./rest.ts";
+import { count, id, time } from "./rest.ts";
 
-const ms = (text: string) => z.int().min(0).describe(`${text}, in milliseconds`);
+const ms = (text: string, example = 1250) =>
+  z
+    .int()
+    .min(0)
+    .describe(`${text}, in milliseconds`)
+    .meta({ examples: [example] });
 /** Audio is at most 12 hours long, with the tolerance at its end: sums of lengths stay exact whatever is labelled. */
-const place = (text: string) => ms(text).max(12 * 3_600_000 + 50);
-const confidence = z.number().min(0).max(1).describe("How sure the annotator is, 0 to 1");
+const place = (text: string, example = 1250) =>
+  ms(text, example)
+    .max(12 * 3_600_000 + 50)
+    .meta({ examples: [example] });
+const confidence = z
+  .number()
+  .min(0)
+  .max(1)
+  .describe("How sure the annotator is, 0 to 1")
+  .meta({ examples: [0.9] });
 const extraData = z
   .record(z.string(), z.unknown())
   .refine((value) => Buffer.byteLength(JSON.stringify(value)) <= 4096, {
     error: "extra_data takes at most 4096 bytes of JSON",
   })
   .refine((value) => depthOf(value) <= 5, { error: "extra_data nests at most 5 levels" })
-  .describe("Anything of your own, up to 4 KiB of JSON");
+  .describe("Anything of your own, up to 4 KiB of JSON")
+  .meta({ examples: [{ note: "at the end of a word" }] });
 
 export const annotation = z
   .object({
     id: id("Id of the annotation"),
     annotation_set_id: id("Set that it is in"),
     audio_file_id: id("Audio file that it labels"),
-    artifact_type: z.string(),
+    artifact_type: artifactTypeName,
     start_ms: ms("Where the artifact begins"),
-    end_ms: ms("Where it ends; equal to the start for a point"),
+    end_ms: ms("Where it ends; equal to the start for a point", 1310),
     confidence,
-    extra_data: z.record(z.string(), z.unknown()),
+    extra_data: z
+      .record(z.string(), z.unknown())
+      .describe("What the annotator added")
+      .meta({ examples: [{ note: "at the end of a word" }] }),
     created_at: time("When it was made"),
   })
   .meta({ id: "Annotation" });
@@ -38,7 +55,7 @@ const newAnnotation = z.object({
   audio_file_id: id("Audio file of the same dataset"),
   artifact_type: artifactTypeName,
   start_ms: place("Where the artifact begins"),
-  end_ms: place("Where it ends; equal to the start for a point"),
+  end_ms: place("Where it ends; equal to the start for a point", 1310),
   confidence: confidence.default(1),
   extra_data: extraData.default({}),
 });
@@ -52,14 +69,17 @@ export const bulkAnnotationsBody = z
   .meta({ id: "CreateAnnotations" });
 
 export const bulkAnnotations = z
-  .object({ items: z.array(annotation), total: z.int().min(0) })
+  .object({
+    items: z.array(annotation).max(1000).describe("In the order of the request"),
+    total: count("How many were added", 1),
+  })
   .meta({ id: "CreatedAnnotations" });
 
 export const updateAnnotationBody = z
   .object({
     artifact_type: artifactTypeName.optional(),
     start_ms: place("Where the artifact begins").optional(),
-    end_ms: place("Where it ends").optional(),
+    end_ms: place("Where it ends", 1310).optional(),
     confidence: confidence.optional(),
     extra_data: extraData.optional(),
   })

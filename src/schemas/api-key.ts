@@ -1,12 +1,19 @@
 // API keys in REST (interface specification 2.7, 4.9 to 4.11).
 import { z } from "zod";
-import { id, time } from "./rest.ts";
+import { id, sentence, time } from "./rest.ts";
 
 const members = {
   id: id("Id of the key"),
-  name: z.string().describe("What the key is for"),
-  key_prefix: z.string().length(8).describe("First 8 characters of the key"),
-  scopes: z.array(z.string()).describe("Always empty: a key opens everything of its tenant"),
+  name: sentence("What the key is for", "build server"),
+  key_prefix: z
+    .string()
+    .length(8)
+    .describe("First 8 characters of the key")
+    .meta({ examples: ["pl_8Zr4t"] }),
+  scopes: z
+    .array(z.string())
+    .describe("Always empty: a key opens everything of its tenant")
+    .meta({ examples: [[]] }),
   created_at: time("When the key was made"),
   expires_at: time("When it stops working; null: never").nullable(),
   last_used_at: time("When it was last used, to the minute; null: never").nullable(),
@@ -15,7 +22,7 @@ const members = {
 export const apiKey = z.object(members).meta({ id: "ApiKey" });
 
 export const createdApiKey = z
-  .object({ ...members, key: z.string().describe("The key itself, shown only now") })
+  .object({ ...members, key: sentence("The key itself, shown only now", `pl_${"0".repeat(46)}`) })
   .meta({ id: "CreatedApiKey" });
 
 export const createApiKeyBody = z
@@ -28,7 +35,9 @@ export const createApiKeyBody = z
       .meta({ examples: ["build server"] }),
     expires_at: z.iso
       .datetime({ offset: true })
+      .max(64)
       .nullish()
-      .describe("When it shall stop working, in the future, with offset; absent: never"),
+      .describe("When it shall stop working, in the future, with offset; absent: never")
+      .meta({ examples: ["2099-12-31T23:59:59+01:00"] }),
   })
   .meta({ id: "CreateApiKey" });

@@ -1,7 +1,7 @@
 // Audio files and the three-step upload in REST (design 2.3). The ticket is the same for inference uploads.
 import { z } from "zod";
 import { sha256Hex } from "./primitives.ts";
-import { count, id, pageQuery, time } from "./rest.ts";
+import { count, id, pageQuery, sentence, time } from "./rest.ts";
 
 export const audioStatuses = ["pending_upload", "processing", "ready", "failed", "expired"] as const;
 export const embeddingStatuses = ["pending", "processing", "completed", "failed"] as const;
@@ -30,26 +30,43 @@ const filename = z
 const metadata = z
   .record(z.string().min(1).max(64), z.string().max(512))
   .refine((pairs) => Object.keys(pairs).length <= 16, { error: "metadata has at most 16 members" })
-  .describe("Up to 16 pairs of your own");
+  .describe("Up to 16 pairs of your own")
+  .meta({ maxProperties: 16, examples: [{ microphone: "left" }] });
 
 export const audioFile = z
   .object({
     id: id("Id of the audio file"),
     dataset_id: id("Dataset that it is in"),
     filename,
-    content_type: z.string(),
-    size_bytes: count("Size in bytes"),
-    checksum_sha256: z.string().nullable().describe("SHA-256 digest, hexadecimal; null until known"),
-    status: z.enum(audioStatuses).describe("How far the file is"),
-    duration_ms: count("Length in milliseconds: by the header at first, by decoding later").nullable(),
-    sample_rate_hz: count("Samples per second").nullable(),
-    channels: count("Channels").nullable(),
-    codec: z.string().nullable().describe("How the sound is coded"),
-    embedding_status: z.enum(embeddingStatuses).describe("How far its embedding is"),
-    embedding_model: z.string().nullable().describe("What made the embedding"),
+    content_type: sentence("Type of the audio", "audio/wav"),
+    size_bytes: count("Size in bytes", 5_292_044),
+    checksum_sha256: sha256Hex.nullable().describe("SHA-256 digest, hexadecimal; null until known"),
+    status: z
+      .enum(audioStatuses)
+      .describe("How far the file is")
+      .meta({ examples: ["ready"] }),
+    duration_ms: count(
+      "Length in milliseconds: by the header at first, by decoding later",
+      60_000,
+    ).nullable(),
+    sample_rate_hz: count("Samples per second", 44_100).nullable(),
+    channels: count("Channels", 1).nullable(),
+    codec: sentence("How the sound is coded", "pcm16").nullable(),
+    embedding_status: z
+      .enum(embeddingStatuses)
+      .describe("How far its embedding is")
+      .meta({ examples: ["completed"] }),
+    embedding_model: sentence("What made the embedding", "dsp-mr1").nullable(),
     embedded_at: time("When the embedding was made").nullable(),
-    error_message: z.string().nullable().describe("Why the file failed"),
-    metadata: z.record(z.string(), z.string()),
+    error_message: z
+      .string()
+      .nullable()
+      .describe("Why the file failed")
+      .meta({ examples: [null] }),
+    metadata: z
+      .record(z.string(), z.string())
+      .describe("Your own pairs")
+      .meta({ examples: [{ microphone: "left" }] }),
     created_at: time("When the upload was announced"),
     uploaded_at: time("When the upload was confirmed").nullable(),
     updated_at: time("When it was last changed"),
@@ -60,7 +77,12 @@ export const audioFile = z
 export const uploadBody = z.object({
   filename,
   content_type: z.enum(Object.keys(audioTypes) as AudioType[]).describe("Type of the audio"),
-  size_bytes: z.int().min(1).max(5_000_000_000).describe("Exact size of the file in bytes"),
+  size_bytes: z
+    .int()
+    .min(1)
+    .max(5_000_000_000)
+    .describe("Exact size of the file in bytes")
+    .meta({ examples: [5_292_044] }),
   checksum_sha256: sha256Hex.optional().describe("SHA-256 digest; the store then checks it"),
   metadata: metadata.optional(),
 });
@@ -68,8 +90,13 @@ export const uploadBody = z.object({
 export const uploadForm = z
   .object({
     method: z.literal("POST"),
-    url: z.string().describe("Where to POST the form"),
-    fields: z.record(z.string(), z.string()).describe("Form fields to send unchanged, before `file`"),
+    url: sentence("Where to POST the form", "https://store.example/plosive"),
+    fields: z
+      .record(z.string(), z.string())
+      .describe("Form fields to send unchanged, before `file`")
+      .meta({
+        examples: [{ key: "incoming/…", policy: "eyJleHBpcmF0aW9uIjoi…", "Content-Type": "audio/wav" }],
+      }),
     expires_at: time("When the form stops working"),
   })
   .describe("A multipart form: send `fields`, then the bytes as the last field, `file`");
@@ -78,7 +105,7 @@ export const audioUpload = z
   .object({
     audio_file_id: id("Id of the audio file"),
     upload: uploadForm,
-    max_size_bytes: count("Largest accepted upload"),
+    max_size_bytes: count("Largest accepted upload", 2_147_483_648),
     audio_file: audioFile,
   })
   .meta({ id: "AudioUpload" });
@@ -100,11 +127,11 @@ export const listAudioQuery = z.object({
 
 export const download = z
   .object({
-    url: z.string().describe("Signed URL of the bytes"),
+    url: sentence("Signed URL of the bytes", "https://store.example/plosive/audio/…?X-Amz-Signature=…"),
     method: z.literal("GET"),
     expires_at: time("When the URL stops working"),
-    size_bytes: count("Size in bytes"),
-    checksum_sha256: z.string().nullable().describe("SHA-256 digest, hexadecimal"),
+    size_bytes: count("Size in bytes", 5_292_044),
+    checksum_sha256: sha256Hex.nullable().describe("SHA-256 digest, hexadecimal"),
   })
   .meta({ id: "Download" });
 
@@ -119,8 +146,11 @@ export const waveform = z
     sample_rate: z.int().min(1),
     samples_per_pixel: z.int().min(1),
     bits: z.literal(8),
-    length: count("Pairs of minimum and maximum in each channel"),
-    data: z.array(z.int().min(-128).max(127)).describe("Minimum, maximum, minimum, maximum, ..."),
+    length: count("Pairs of minimum and maximum in each channel", 2),
+    data: z
+      .array(z.int().min(-128).max(127))
+      .describe("Minimum, maximum, minimum, maximum, ...")
+      .meta({ maxItems: 100_000_000, examples: [[-3, 4, -17, 21]] }),
   })
   .describe("Peaks in the layout of waveform-data.js")
   .meta({ id: "Waveform" });

@@ -1,7 +1,7 @@
 // Datasets in REST (interface specification 2.8; design 2.2).
 import { z } from "zod";
 import { artifactTypeName } from "./primitives.ts";
-import { count, id, pageQuery, time } from "./rest.ts";
+import { count, id, pageQuery, sentence, time } from "./rest.ts";
 
 const name = z
   .string()
@@ -9,12 +9,22 @@ const name = z
   .max(255)
   .describe("Name for people; need not be unique")
   .meta({ examples: ["Studio takes"] });
-const description = z.string().max(2000).nullable().describe("What is in it");
+const description = z
+  .string()
+  .max(2000)
+  .nullable()
+  .describe("What is in it")
+  .meta({ examples: ["Close-miked speech, one talker a file"] });
 
 export const artifactType = z
   .object({
     name: artifactTypeName,
-    description: z.string().max(2000).nullish().describe("How it sounds"),
+    description: z
+      .string()
+      .max(2000)
+      .nullish()
+      .describe("How it sounds")
+      .meta({ examples: ["A short tick, as of a wet mouth"] }),
   })
   .describe("A kind of artifact that annotations of this dataset may name");
 
@@ -32,9 +42,17 @@ export const dataset = z
     tenant_id: id("Tenant that owns it"),
     name,
     description,
-    artifact_types: z.array(z.object({ name: z.string(), description: z.string().nullable() })),
+    artifact_types: z
+      .array(
+        z.object({
+          name: artifactTypeName,
+          description: sentence("How it sounds", "A short tick, as of a wet mouth").nullable(),
+        }),
+      )
+      .max(64)
+      .describe("What may be labelled in it"),
     audio_file_count: count("Audio files in it, pending uploads included"),
-    total_duration_ms: count("Length of the files that training can use, in milliseconds"),
+    total_duration_ms: count("Length of the files that training can use, in milliseconds", 720_000),
     embedded_audio_file_count: count("Files that training can use"),
     created_at: time("When it was made"),
     updated_at: time("When it was last changed"),

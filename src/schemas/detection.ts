@@ -1,15 +1,21 @@
 // Detections in REST: what inference found (design 2.9).
 import { z } from "zod";
-import { id, pageQuery } from "./rest.ts";
+import { artifactTypeName } from "./primitives.ts";
+import { count, id, pageQuery } from "./rest.ts";
 
 export const detectionRecord = z
   .object({
     id: id("Id of the detection"),
     inference_file_id: id("File that it was found in"),
-    artifact_type: z.string(),
-    start_ms: z.int().min(0).describe("Where the artifact begins, in milliseconds"),
-    end_ms: z.int().min(0).describe("Where it ends, in milliseconds"),
-    confidence: z.number().min(0).max(1).describe("How sure the model is"),
+    artifact_type: artifactTypeName,
+    start_ms: count("Where the artifact begins, in milliseconds", 1250),
+    end_ms: count("Where it ends, in milliseconds", 1310),
+    confidence: z
+      .number()
+      .min(0)
+      .max(1)
+      .describe("How sure the model is")
+      .meta({ examples: [0.87] }),
   })
   .meta({ id: "Detection" });
 

@@ -1,7 +1,8 @@
 // Files of an inference job in REST (design 2.9).
 import { z } from "zod";
 import { uploadForm } from "./audio-file.ts";
-import { count, id, pageQuery, time } from "./rest.ts";
+import { sha256Hex } from "./primitives.ts";
+import { count, id, pageQuery, sentence, time } from "./rest.ts";
 
 export const inferenceFileStatuses = [
   "pending_upload",
@@ -17,14 +18,21 @@ export const inferenceFile = z
     id: id("Id of the file"),
     inference_job_id: id("Job that it belongs to"),
     audio_file_id: id("Audio file of a dataset; null for an upload of the job's own").nullable(),
-    filename: z.string(),
-    content_type: z.string(),
-    size_bytes: count("Size in bytes"),
-    checksum_sha256: z.string().nullable().describe("SHA-256 digest, hexadecimal; null until known"),
-    status: z.enum(inferenceFileStatuses).describe("How far the file is"),
-    duration_ms: count("Length in milliseconds").nullable(),
+    filename: sentence("Name of the file", "take-17.wav"),
+    content_type: sentence("Type of the audio", "audio/wav"),
+    size_bytes: count("Size in bytes", 5_292_044),
+    checksum_sha256: sha256Hex.nullable().describe("SHA-256 digest, hexadecimal; null until known"),
+    status: z
+      .enum(inferenceFileStatuses)
+      .describe("How far the file is")
+      .meta({ examples: ["completed"] }),
+    duration_ms: count("Length in milliseconds", 60_000).nullable(),
     detection_count: count("Artifacts found in it"),
-    error_message: z.string().nullable().describe("Why the file failed"),
+    error_message: z
+      .string()
+      .nullable()
+      .describe("Why the file failed")
+      .meta({ examples: [null] }),
     created_at: time("When it was added"),
     started_at: time("When its search began").nullable(),
     completed_at: time("When its search ended").nullable(),
@@ -35,7 +43,7 @@ export const inferenceUpload = z
   .object({
     inference_file_id: id("Id of the file"),
     upload: uploadForm,
-    max_size_bytes: count("Largest accepted upload"),
+    max_size_bytes: count("Largest accepted upload", 2_147_483_648),
     inference_file: inferenceFile,
   })
   .meta({ id: "InferenceUpload" });

@@ -4,7 +4,7 @@ import { jobStatuses } from "./job.ts";
 import { commonSpec, immutable, jobColumns, jobStatus, specRules } from "./job-resource.ts";
 import { defineKind, type Resource } from "./kind.ts";
 import { artifactTypeName } from "./primitives.ts";
-import { count, pageQuery, time, id as uuid } from "./rest.ts";
+import { count, pageQuery, sentence, time, id as uuid } from "./rest.ts";
 
 export const inferenceJobKind = defineKind({
   kind: "InferenceJob",
@@ -32,29 +32,54 @@ export const inferenceJob = z
     model_id: uuid("Model that it uses"),
     config: z
       .record(z.string(), z.unknown())
-      .describe("The effective configuration; null: as the model says"),
-    status: z.enum(jobStatuses).describe("How far the job is"),
-    status_message: z.string().nullable().describe("The same in one sentence"),
-    progress_percent: z.int().min(0).max(100).describe("Never falls; 100 only when completed"),
+      .describe("The effective configuration; null: as the model says")
+      .meta({ examples: [{ threshold: 0.5 }] }),
+    status: z
+      .enum(jobStatuses)
+      .describe("How far the job is")
+      .meta({ examples: ["running"] }),
+    status_message: sentence("The same in one sentence", "The job is running").nullable(),
+    progress_percent: z
+      .int()
+      .min(0)
+      .max(100)
+      .describe("Never falls; 100 only when completed")
+      .meta({ examples: [40] }),
     total_files: count("Files of the job"),
     processed_files: count("Finished files, failed ones included"),
     failed_files: count("Files that failed"),
     total_detections: count("Artifacts found so far"),
-    error_message: z.string().nullable().describe("Why the job failed"),
-    platform_job_name: z.string().nullable().describe("Name of the Kubernetes Job of the present run"),
+    error_message: z
+      .string()
+      .nullable()
+      .describe("Why the job failed")
+      .meta({ examples: [null] }),
+    platform_job_name: sentence(
+      "Name of the Kubernetes Job of the present run",
+      "ij-0198b0de-7c1f-7a59-8a3c-9f4d8f7f2f11-1",
+    ).nullable(),
     created_at: time("When the job was made"),
     started_at: time("When it began to run").nullable(),
-    completed_at: time("When it ended, however it ended").nullable(),
+    completed_at: time("When it ended, however it ended")
+      .nullable()
+      .meta({ examples: [null] }),
   })
   .meta({ id: "InferenceJob" });
 
 export const inferenceConfig = z
   .object({
-    threshold: z.number().min(0).max(1).nullish().describe("One threshold for all types"),
+    threshold: z
+      .number()
+      .min(0)
+      .max(1)
+      .nullish()
+      .describe("One threshold for all types")
+      .meta({ examples: [0.5] }),
     thresholds: z
       .record(artifactTypeName, z.number().min(0).max(1))
       .optional()
-      .describe("Thresholds by type, win over `threshold`"),
+      .describe("Thresholds by type, win over `threshold`")
+      .meta({ examples: [{ click: 0.6 }] }),
     artifact_types: z.array(artifactTypeName).min(1).max(64).nullish().describe("Types to report"),
     min_duration_ms: z.int().min(0).max(3_600_000).nullish().describe("Shorter detections are dropped"),
     merge_gap_ms: z.int().min(0).max(3_600_000).nullish().describe("Detections this close become one"),

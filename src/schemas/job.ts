@@ -1,6 +1,6 @@
 // What training and inference jobs share in REST: status words, events (design 2.7).
 import { z } from "zod";
-import { time } from "./rest.ts";
+import { count, sentence, time } from "./rest.ts";
 
 export const jobStatuses = [
   "pending",
@@ -20,11 +20,14 @@ export const isTerminal = (status: JobState): boolean =>
 
 export const jobEvent = z
   .object({
-    id: z.int().describe("Grows with every event"),
+    id: count("Grows with every event", 4711),
     created_at: time("When it happened"),
-    level: z.enum(["info", "warning", "error"]),
-    type: z.enum(["status", "message", "metrics"]),
-    message: z.string().describe("What happened, as a sentence"),
-    data: z.record(z.string(), z.unknown()),
+    level: z.enum(["info", "warning", "error"]).describe("How bad it is"),
+    type: z.enum(["status", "message", "metrics"]).describe("What kind of thing happened"),
+    message: sentence("What happened, as a sentence", "The job is running"),
+    data: z
+      .record(z.string(), z.unknown())
+      .describe("The same for programs")
+      .meta({ examples: [{ status: "running" }] }),
   })
   .meta({ id: "JobEvent" });

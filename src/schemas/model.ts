@@ -2,8 +2,8 @@
 import { z } from "zod";
 import { immutable } from "./job-resource.ts";
 import { defineKind, type Resource } from "./kind.ts";
-import { artifactTypeName } from "./primitives.ts";
-import { count, pageQuery, time, id as uuid } from "./rest.ts";
+import { artifactTypeName, sha256Hex } from "./primitives.ts";
+import { count, pageQuery, sentence, time, id as uuid } from "./rest.ts";
 
 const id = (text: string) => z.string().min(36).max(36).describe(text);
 
@@ -47,17 +47,29 @@ export const model = z
     id: uuid("Id of the model"),
     tenant_id: uuid("Tenant that owns it"),
     training_job_id: uuid("Job that trained it"),
-    name: z.string(),
-    description: z.string(),
-    artifact_types: z.array(z.string()).describe("Artifact types that it finds"),
-    object_store_key: z.string().describe("Storage key of the model artifact"),
-    model_size_bytes: count("Size of the artifact in bytes"),
-    checksum_sha256: z.string().describe("SHA-256 digest of the artifact, hexadecimal"),
-    architecture: z.record(z.string(), z.unknown()),
-    eval_metrics: z.record(z.string(), z.unknown()),
+    name: sentence("Name for people", "Studio takes v3"),
+    description: sentence("What it is for", "Clicks in close-miked speech"),
+    artifact_types: z.array(artifactTypeName).max(64).describe("Artifact types that it finds"),
+    object_store_key: sentence("Storage key of the model artifact", "models/…/model.onnx"),
+    model_size_bytes: count("Size of the artifact in bytes", 410_233),
+    checksum_sha256: sha256Hex.describe("SHA-256 digest of the artifact, hexadecimal"),
+    architecture: z
+      .record(z.string(), z.unknown())
+      .describe("How it is built")
+      .meta({
+        examples: [{ family: "tcn", encoder: "dsp-mr1", parameters: 98_304, sample_rate_hz: 16_000 }],
+      }),
+    eval_metrics: z
+      .record(z.string(), z.unknown())
+      .describe("How good it was on files kept out of training")
+      .meta({
+        examples: [{ overall: { f1: 0.91 }, per_type: { click: { precision: 0.93, recall: 0.89 } } }],
+      }),
     is_active: z.boolean().describe("Whether new inference jobs may use it"),
     created_at: time("When training finished"),
-    archived_at: time("When it was archived").nullable(),
+    archived_at: time("When it was archived")
+      .nullable()
+      .meta({ examples: [null] }),
   })
   .meta({ id: "Model" });
 

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { jobStatuses } from "./job.ts";
 import { commonSpec, immutable, jobColumns, jobStatus, specRules } from "./job-resource.ts";
 import { defineKind, type Resource } from "./kind.ts";
-import { pageQuery, time, id as uuid } from "./rest.ts";
+import { pageQuery, sentence, time, id as uuid } from "./rest.ts";
 import { trainingConfig, trainingJobConfig } from "./training-config.ts";
 
 const id = (text: string) => z.string().min(36).max(36).describe(text);
@@ -37,17 +37,41 @@ export const trainingJob = z
     tenant_id: uuid("Tenant that owns it"),
     dataset_id: uuid("Dataset that it trains on"),
     annotation_set_id: uuid("Published annotation set with the labels"),
-    config: z.record(z.string(), z.unknown()).describe("The effective configuration"),
-    status: z.enum(jobStatuses).describe("How far the job is"),
-    status_message: z.string().nullable().describe("The same in one sentence"),
-    progress_percent: z.int().min(0).max(100).describe("Never falls; 100 only when completed"),
-    metrics: z.record(z.string(), z.unknown()).nullable().describe("What training measured"),
-    error_message: z.string().nullable().describe("Why the job failed"),
-    platform_job_name: z.string().nullable().describe("Name of the Kubernetes Job of the present run"),
+    config: z
+      .record(z.string(), z.unknown())
+      .describe("The effective configuration")
+      .meta({ examples: [{ artifact_types: ["click"], epochs: 20, validation_split: 0.2 }] }),
+    status: z
+      .enum(jobStatuses)
+      .describe("How far the job is")
+      .meta({ examples: ["running"] }),
+    status_message: sentence("The same in one sentence", "The job is running").nullable(),
+    progress_percent: z
+      .int()
+      .min(0)
+      .max(100)
+      .describe("Never falls; 100 only when completed")
+      .meta({ examples: [40] }),
+    metrics: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .describe("What training measured")
+      .meta({ examples: [null] }),
+    error_message: z
+      .string()
+      .nullable()
+      .describe("Why the job failed")
+      .meta({ examples: [null] }),
+    platform_job_name: sentence(
+      "Name of the Kubernetes Job of the present run",
+      "tj-0198b0de-7c1f-7a59-8a3c-9f4d8f7f2f11-1",
+    ).nullable(),
     created_at: time("When the job was made"),
     queued_at: time("When Kubernetes took it").nullable(),
     started_at: time("When it began to run").nullable(),
-    completed_at: time("When it ended, however it ended").nullable(),
+    completed_at: time("When it ended, however it ended")
+      .nullable()
+      .meta({ examples: [null] }),
   })
   .meta({ id: "TrainingJob" });
 
@@ -70,8 +94,18 @@ export const trainingMetrics = z
     series: z
       .array(
         z.object({
-          name: z.string().describe("Name of the curve"),
-          points: z.array(z.tuple([z.int(), z.number()])).describe("Pairs of step and value, by step"),
+          name: sentence("Name of the curve", "val_f1"),
+          points: z
+            .array(z.array(z.number()).length(2))
+            .describe("Pairs of step and value, by step")
+            .meta({
+              examples: [
+                [
+                  [1, 0.52],
+                  [2, 0.61],
+                ],
+              ],
+            }),
         }),
       )
       .describe("By name"),
