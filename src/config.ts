@@ -53,6 +53,9 @@ const api = z.object({
     .default(2 * 1024 ** 3)
     .describe("Largest upload, in bytes"),
   PLOSIVE_UPLOAD_EXPIRY_SECONDS: seconds(900).describe("Life of an upload ticket and of a download URL"),
+  PLOSIVE_UPLOAD_LIFETIME_SECONDS: seconds(86_400).describe(
+    "Time from an upload's announcement to its confirm",
+  ),
   PLOSIVE_EXPORT_EXPIRY_SECONDS: seconds(86_400)
     .pipe(z.number().max(604_800))
     .describe("Life of the audio URLs in an export for a labelling tool; S3 signs for at most seven days"),
@@ -88,6 +91,12 @@ const operator = z.object({
     .max(1000)
     .default(200)
     .describe("Audio files for one pod"),
+  PLOSIVE_PURGE_GRACE_SECONDS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(604_800)
+    .describe("How long the objects of deleted rows and of ended runs are kept"),
 });
 
 const bootstrap = z.object({

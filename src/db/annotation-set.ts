@@ -5,6 +5,7 @@ import { annotationSetNotFound, annotationSetPublished, datasetNotFound } from "
 import type { annotationSetStatuses } from "../schemas/annotation-set.ts";
 import { newId } from "./id.ts";
 import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
+import { copyReviewed } from "./reviewed-file.ts";
 
 const row = z.object({
   id: z.string(),
@@ -123,6 +124,7 @@ export async function insertAnnotationSet(
         select gen_random_uuid(), tenant_id, dataset_id, ${id}, audio_file_id, artifact_type, start_ms, end_ms,
           confidence, extra_data
         from annotations where tenant_id = ${tenantId} and annotation_set_id = ${fromId}`);
+      await copyReviewed(tx, tenantId, fromId, id);
     }
     return await oneAnnotationSet(tx, tenantId, datasetId, id);
   });

@@ -30,13 +30,17 @@ export const audioFileRow = z.object({
 });
 export type AudioFileRow = z.infer<typeof audioFileRow>;
 
+/** An upload that was not confirmed in time has expired, also before a sweep has marked it. */
+const present = sql.fragment`case when status = 'pending_upload' and upload_expires_at <= now() then 'expired'
+  else status end`;
 const columns = sql.fragment`id, tenant_id, dataset_id, filename, content_type, size_bytes, checksum_sha256, metadata,
-  status, duration_ms, sample_rate_hz, channels, codec, embedding_status, embedding_model, peaks_key, embedded_at,
+  ${present} as status, duration_ms, sample_rate_hz, channels, codec, embedding_status, embedding_model, peaks_key, embedded_at,
   error_message, created_at, uploaded_at, updated_at`;
 
-/** An upload that was announced and not confirmed in time is gone, also before a sweep has marked it. */
-export const visibleAudio = sql.fragment`status <> 'expired'
-  and (status <> 'pending_upload' or upload_expires_at > now())`;
+/** What belongs to the dataset: expired uploads no longer do, although they can be read until a sweep deletes them. */
+export const visibleAudio = sql.fragment`${present} <> 'expired'`;
+/** Bytes have been uploaded and confirmed. */
+const uploaded = sql.fragment`status in ('processing', 'ready', 'failed')`;
 
 export interface NewUpload {
   readonly id: string;
@@ -53,12 +57,13 @@ export async function insertAudioFiles(
   tenantId: string,
   datasetId: string,
   uploads: readonly NewUpload[],
+  lifetimeSeconds: number,
 ): Promise<readonly AudioFileRow[]> {
   const rows = await db.any(sql.type(audioFileRow)`
     insert into audio_files (id, tenant_id, dataset_id, filename, content_type, size_bytes, checksum_sha256, metadata,
       upload_expires_at)
     select id, ${tenantId}, ${datasetId}, filename, content_type, size_bytes, checksum_sha256, metadata,
-      now() + interval '24 hours'
+      now() + make_interval(secs => ${lifetimeSeconds}::double precision)
     from jsonb_to_recordset(${sql.jsonb(
       uploads.map((upload) => ({
         id: upload.id,
@@ -85,8 +90,8 @@ export async function listAudioFiles(
     filename?: string;
   },
 ): Promise<Page<AudioFileRow>> {
-  const conditions = [sql.fragment`tenant_id = ${tenantId} and dataset_id = ${datasetId}`, visibleAudio];
-  if (query.status !== undefined) conditions.push(sql.fragment`status = ${query.status}`);
+  const conditions = [sql.fragment`tenant_id = ${tenantId} and dataset_id = ${datasetId}`];
+  if (query.status !== undefined) conditions.push(sql.fragment`${present} = ${query.status}`);
   if (query.embedding_status !== undefined)
     conditions.push(sql.fragment`embedding_status = ${query.embedding_status}`);
   if (query.filename !== undefined)
@@ -104,7 +109,7 @@ export async function oneAudioFile(
 ): Promise<AudioFileRow> {
   const found = await db.maybeOne(sql.type(audioFileRow)`
     select ${columns} from audio_files
-    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = ${id} and ${visibleAudio}`);
+    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = ${id}`);
   if (found === null) throw audioFileNotFound();
   return found;
 }
@@ -177,14 +182,14 @@ export async function updateAudioFile(
   const found = await db.maybeOne(sql.type(audioFileRow)`
     update audio_files set filename = coalesce(${change.filename ?? null}, filename), metadata = ${metadata},
       updated_at = now()
-    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = ${id} and ${visibleAudio}
+    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = ${id}
     returning ${columns}`);
   if (found === null) throw audioFileNotFound();
   return found;
 }
 
 /**
- * Deletes the file with its labels in drafts and returns what it was. audioInUse while a published set labels it or
+ * Deletes the file with its labels in drafts; its objects go by and by. audioInUse while a published set labels it or
  * an unfinished job works on it.
  */
 export async function deleteAudioFile(
@@ -192,21 +197,25 @@ export async function deleteAudioFile(
   tenantId: string,
   datasetId: string,
   id: string,
-): Promise<AudioFileRow> {
-  return await db.transaction(async (tx) => {
+): Promise<void> {
+  await db.transaction(async (tx) => {
     // The sets before the file, as every writer of annotations takes them; not for share, because two that hold a
     // share and then count their change would wait for each other.
     await tx.query(sql.type(z.object({ id: z.string() }))`
       select id from annotation_sets where tenant_id = ${tenantId} and dataset_id = ${datasetId}
       order by id for no key update`);
-    const file = await tx.maybeOne(sql.type(audioFileRow)`
-      select ${columns} from audio_files
-      where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = ${id} and ${visibleAudio} for update`);
-    if (file === null) throw audioFileNotFound();
+    const found = await tx.maybeOne(sql.type(z.object({ id: z.string() }))`
+      select id from audio_files
+      where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = ${id} for update`);
+    if (found === null) throw audioFileNotFound();
     const use = await tx.one(sql.type(z.object({ published: z.boolean(), jobs: z.boolean() }))`
       select exists (
           select from annotations a join annotation_sets s on s.id = a.annotation_set_id
           where a.tenant_id = ${tenantId} and a.dataset_id = ${datasetId} and a.audio_file_id = ${id}
+            and s.status = 'published'
+        ) or exists (
+          select from reviewed_files r join annotation_sets s on s.id = r.annotation_set_id
+          where r.tenant_id = ${tenantId} and r.dataset_id = ${datasetId} and r.audio_file_id = ${id}
             and s.status = 'published'
         ) as published,
         exists (
@@ -218,38 +227,42 @@ export async function deleteAudioFile(
           where f.tenant_id = ${tenantId} and f.audio_file_id = ${id}
             and j.status not in ('completed', 'failed', 'cancelled')
         ) as jobs`);
-    if (use.published) throw audioInUse("A published annotation set labels the audio file");
+    if (use.published)
+      throw audioInUse("A published annotation set labels the audio file or names it as reviewed");
     if (use.jobs) throw audioInUse("An unfinished job uses the audio file");
     await tx.query(sql.type(z.object({}))`
       update annotation_sets set revision = revision + 1
       where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id in (
         select annotation_set_id from annotations
+        where tenant_id = ${tenantId} and dataset_id = ${datasetId} and audio_file_id = ${id}
+        union all
+        select annotation_set_id from reviewed_files
         where tenant_id = ${tenantId} and dataset_id = ${datasetId} and audio_file_id = ${id})`);
     await tx.query(
       sql.type(z.object({}))`delete from audio_files where tenant_id = ${tenantId} and id = ${id}`,
     );
-    return file;
   });
 }
 
-/** Of the ids those that are files of the dataset, with their lengths. */
+/** Of the ids those that are files of the dataset, with their lengths; `null` until decoded, where no header tells it. */
 export async function lengthsOfAudio(
   db: Db,
   tenantId: string,
   datasetId: string,
   ids: readonly string[],
-): Promise<ReadonlyMap<string, number | null>> {
-  const rows = await db.any(sql.type(z.object({ id: z.string(), duration_ms: z.number().nullable() }))`
-    select id, duration_ms from audio_files
+): Promise<ReadonlyMap<string, number | null | "not uploaded">> {
+  const line = z.object({ id: z.string(), duration_ms: z.number().nullable(), uploaded: z.boolean() });
+  const rows = await db.any(sql.type(line)`
+    select id, duration_ms, ${uploaded} as uploaded from audio_files
     where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = any(${sql.array([...ids], "uuid")})
-      and ${visibleAudio} for key share`);
-  return new Map(rows.map((row) => [row.id, row.duration_ms]));
+    for key share`);
+  return new Map(rows.map((row) => [row.id, row.uploaded ? row.duration_ms : "not uploaded"]));
 }
 
 const candidate = z.object({ id: z.string(), filename: z.string(), duration_ms: z.number().nullable() });
 export type AudioCandidate = z.infer<typeof candidate>;
 
-/** The files of the dataset with one of the ids or names, locked against deletion until the transaction ends. */
+/** The uploaded files of the dataset with one of the ids or names, locked against deletion until the transaction ends. */
 export async function findAudioFiles(
   db: Db,
   tenantId: string,
@@ -259,7 +272,7 @@ export async function findAudioFiles(
 ): Promise<readonly AudioCandidate[]> {
   return await db.any(sql.type(candidate)`
     select id, filename, duration_ms from audio_files
-    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and ${visibleAudio}
+    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and ${uploaded}
       and (id = any(${sql.array([...ids], "uuid")}) or filename = any(${sql.array([...filenames], "text")}))
     order by id for key share`);
 }

@@ -44,6 +44,7 @@ export async function insertInferenceUploads(
   tenantId: string,
   jobId: string,
   uploads: readonly (NewUpload & { objectKey: string })[],
+  lifetimeSeconds: number,
 ): Promise<readonly InferenceFileRow[]> {
   return await db.transaction(async (tx) => {
     await lockUnstarted(tx, tenantId, jobId);
@@ -63,7 +64,7 @@ export async function insertInferenceUploads(
       insert into inference_files (id, tenant_id, inference_job_id, filename, content_type, size_bytes,
         checksum_sha256, object_key, upload_expires_at)
       select id, ${tenantId}, ${jobId}, filename, content_type, size_bytes, checksum_sha256, object_key,
-        now() + interval '24 hours'
+        now() + make_interval(secs => ${lifetimeSeconds}::double precision)
       from jsonb_to_recordset(${sql.jsonb(lines)}) as upload (id uuid, filename text, content_type text,
         size_bytes bigint, checksum_sha256 text, object_key text)
       returning ${columns}`);
@@ -152,13 +153,35 @@ export async function markInferenceFileUploaded(
       update inference_files set status = 'queued', duration_ms = ${audio.durationMs},
         checksum_sha256 = coalesce(${audio.checksumSha256}, checksum_sha256)
       where tenant_id = ${tenantId} and inference_job_id = ${jobId} and id = ${id} and status = 'pending_upload'`);
-    await tx.query(sql.type(z.object({}))`
-      update inference_jobs set total_files = (
-        select count(*) from inference_files
-        where tenant_id = ${tenantId} and inference_job_id = ${jobId} and status = 'queued'
-      ) where tenant_id = ${tenantId} and id = ${jobId}`);
+    await recount(tx, tenantId, jobId);
     return await oneInferenceFile(tx, tenantId, jobId, id);
   });
+}
+
+/** Takes a file out of a job that has not been started: jobStarted or jobFinished when it is too late. */
+export async function deleteInferenceFile(
+  db: Db,
+  tenantId: string,
+  jobId: string,
+  id: string,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    await oneInferenceFile(tx, tenantId, jobId, id);
+    await lockUnstarted(tx, tenantId, jobId);
+    const deleted = await tx.query(sql.type(z.object({}))`
+      delete from inference_files
+      where tenant_id = ${tenantId} and inference_job_id = ${jobId} and id = ${id}`);
+    if (deleted.rowCount === 0) throw inferenceFileNotFound();
+    await recount(tx, tenantId, jobId);
+  });
+}
+
+async function recount(tx: Db, tenantId: string, jobId: string): Promise<void> {
+  await tx.query(sql.type(z.object({}))`
+    update inference_jobs set total_files = (
+      select count(*) from inference_files
+      where tenant_id = ${tenantId} and inference_job_id = ${jobId} and status = 'queued'
+    ) where tenant_id = ${tenantId} and id = ${jobId}`);
 }
 
 /** Keeps the job from being started until the transaction ends. */

@@ -6,13 +6,14 @@ import {
   audioNotReady,
   inferenceJobNotFound,
   jobFinished,
+  jobNotFinished,
   modelInactive,
   modelNotFound,
   noFiles,
   validationFailed,
   valueError,
 } from "../errors.ts";
-import { type JobState, jobStatuses } from "../schemas/job.ts";
+import { isTerminal, type JobState, jobStatuses } from "../schemas/job.ts";
 import type { DetectConfig } from "../schemas/worker.ts";
 import { requireDataset } from "./dataset.ts";
 import { newId } from "./id.ts";
@@ -65,12 +66,21 @@ export async function listInferenceJobs(
 }
 
 /** The job, or inferenceJobNotFound. */
-export async function oneInferenceJob(db: Db, tenantId: string, id: string): Promise<InferenceJobRow> {
+export async function oneInferenceJob(
+  db: Db,
+  tenantId: string,
+  id: string,
+  lock = sql.fragment``,
+): Promise<InferenceJobRow> {
   const found = await db.maybeOne(sql.type(row)`
-    select ${columns} from inference_jobs where tenant_id = ${tenantId} and id = ${id}`);
+    select ${columns} from inference_jobs where tenant_id = ${tenantId} and id = ${id} ${lock}`);
   if (found === null) throw inferenceJobNotFound();
   return found;
 }
+
+/** The same, locked until the transaction ends. */
+export const lockInferenceJob = (tx: Db, tenantId: string, id: string) =>
+  oneInferenceJob(tx, tenantId, id, sql.fragment`for update`);
 
 export interface NewInferenceJob {
   readonly modelId: string;
@@ -136,7 +146,7 @@ async function sourceFiles(
   const ids = [...new Set(job.audioFileIds.map((id) => id.toLowerCase()))];
   const found = await tx.any(sql.type(source)`
     select id, status from audio_files
-    where tenant_id = ${tenantId} and id = any(${sql.array(ids, "uuid")}) and status <> 'expired'
+    where tenant_id = ${tenantId} and id = any(${sql.array(ids, "uuid")})
     order by id for key share`);
   if (found.length < ids.length) throw audioFileNotFound();
   return found;
@@ -159,11 +169,8 @@ function requireTypes(config: DetectConfig, known: readonly string[]): void {
 /** Lets the job run with the files that it has. Harmless when it has been started; noFiles when it has none. */
 export async function startInferenceJob(db: Db, tenantId: string, id: string): Promise<InferenceJobRow> {
   return await db.transaction(async (tx) => {
-    const job = await tx.maybeOne(sql.type(row)`
-      select ${columns} from inference_jobs where tenant_id = ${tenantId} and id = ${id} for update`);
-    if (job === null) throw inferenceJobNotFound();
-    if (job.status === "completed" || job.status === "failed" || job.status === "cancelled")
-      throw jobFinished(job.status);
+    const job = await lockInferenceJob(tx, tenantId, id);
+    if (isTerminal(job.status)) throw jobFinished(job.status);
     if (job.start_requested_at !== null) return job;
     return await startLocked(tx, tenantId, id);
   });
@@ -212,5 +219,58 @@ export async function cancelInferenceJob(db: Db, tenantId: string, id: string): 
         where tenant_id = ${tenantId} and inference_job_id = ${id} and status in ('pending_upload', 'queued')`);
     }
     return changed;
+  });
+}
+
+/**
+ * A new job of the same model and configuration on the files that failed. jobNotFinished, noFiles when none failed,
+ * modelInactive, audioNotReady when a file's audio has been deleted from its dataset.
+ */
+export async function retryInferenceJob(db: Db, tenantId: string, id: string): Promise<InferenceJobRow> {
+  return await db.transaction(async (tx) => {
+    const old = await oneInferenceJob(tx, tenantId, id, sql.fragment`for share`);
+    if (!isTerminal(old.status)) throw jobNotFinished(old.status);
+    const usable = await tx.maybeOneFirst(sql.type(z.object({ usable: z.boolean() }))`
+      select is_active and archived_at is null as usable
+      from models where tenant_id = ${tenantId} and id = ${old.model_id} for share`);
+    const files = await tx.any(sql.type(z.object({ id: z.string(), ready: z.boolean() }))`
+      select f.id, f.audio_file_id is null or a.status is not distinct from 'ready' as ready
+      from inference_files f
+      left join lateral (
+        select status from audio_files where tenant_id = f.tenant_id and id = f.audio_file_id for key share
+      ) a on true
+      where f.tenant_id = ${tenantId} and f.inference_job_id = ${id} and f.status = 'failed' order by f.id`);
+    if (files.length === 0) throw noFiles("None of the job's files failed");
+    if (usable === null) throw modelInactive("The model has been deleted");
+    if (!usable) throw modelInactive("The model is not active");
+    const gone = files.filter((file) => !file.ready).length;
+    if (gone > 0) throw audioNotReady(`${gone} of ${files.length} audio files are no longer there`);
+
+    const newJob = newId();
+    await tx.query(sql.type(nothing)`
+      insert into inference_jobs (id, tenant_id, model_id, config)
+      select ${newJob}, tenant_id, model_id, config from inference_jobs where tenant_id = ${tenantId} and id = ${id}`);
+    const message = "The job was created again for the files that failed";
+    await insertJobEvent(tx, tenantId, { kind: "inference", id: newJob, message, data: { retry_of: id } });
+    const lines = files.map((file) => ({ id: newId(), old: file.id }));
+    await tx.query(sql.type(nothing)`
+      insert into inference_files (id, tenant_id, inference_job_id, audio_file_id, filename, content_type, size_bytes,
+        checksum_sha256, object_key, status, duration_ms)
+      select line.id, f.tenant_id, ${newJob}, f.audio_file_id, f.filename, f.content_type, f.size_bytes,
+        f.checksum_sha256, f.object_key, 'queued', f.duration_ms
+      from jsonb_to_recordset(${sql.jsonb(lines)}) as line (id uuid, old uuid)
+      join inference_files f on f.tenant_id = ${tenantId} and f.id = line.old`);
+    return await startLocked(tx, tenantId, newJob);
+  });
+}
+
+/** Deletes a job that has ended, with its files and what was found in them. jobNotFinished before that. */
+export async function deleteInferenceJob(db: Db, tenantId: string, id: string): Promise<void> {
+  await db.transaction(async (tx) => {
+    const { status } = await lockInferenceJob(tx, tenantId, id);
+    if (!isTerminal(status)) throw jobNotFinished(status);
+    await tx.query(
+      sql.type(nothing)`delete from inference_jobs where tenant_id = ${tenantId} and id = ${id}`,
+    );
   });
 }

@@ -1,7 +1,7 @@
 // Models as REST clients see them. Their rows are made by the operator when a training job completes (ingest.ts).
 import { sql } from "slonik";
 import { z } from "zod";
-import { modelArchived, modelNotFound } from "../errors.ts";
+import { modelArchived, modelInUse, modelNotArchived, modelNotFound } from "../errors.ts";
 import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
 
 const row = z.object({
@@ -90,4 +90,24 @@ export async function unarchiveModel(db: Db, tenantId: string, id: string): Prom
     update models set archived_at = null where tenant_id = ${tenantId} and id = ${id} returning ${columns}`);
   if (changed === null) throw modelNotFound();
   return changed;
+}
+
+/**
+ * Deletes an archived model; what it found stays, and its files go by and by. modelNotArchived, and modelInUse while an
+ * inference job that works with it, or waits for its start, has not ended.
+ */
+export async function deleteModel(db: Db, tenantId: string, id: string): Promise<void> {
+  await db.transaction(async (tx) => {
+    // New jobs take a share of this lock.
+    const archived = await tx.maybeOneFirst(sql.type(z.object({ archived: z.boolean() }))`
+      select archived_at is not null as archived from models where tenant_id = ${tenantId} and id = ${id} for update`);
+    if (archived === null) throw modelNotFound();
+    if (!archived) throw modelNotArchived();
+    const jobs = await tx.oneFirst(sql.type(z.object({ count: z.number() }))`
+      select count(*) as count from inference_jobs
+      where tenant_id = ${tenantId} and model_id = ${id} and status not in ('completed', 'failed', 'cancelled')`);
+    if (jobs > 0)
+      throw modelInUse(`${jobs} unfinished inference jobs use the model; cancel them or wait for them`);
+    await tx.query(sql.type(z.object({}))`delete from models where tenant_id = ${tenantId} and id = ${id}`);
+  });
 }

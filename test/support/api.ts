@@ -104,6 +104,7 @@ export function testDeps(db: DatabasePool, storage: Storage): ApiDeps & { regist
     config: {
       PLOSIVE_UPLOAD_MAX_BYTES: 2 * 1024 ** 3,
       PLOSIVE_UPLOAD_EXPIRY_SECONDS: 900,
+      PLOSIVE_UPLOAD_LIFETIME_SECONDS: 86_400,
       PLOSIVE_EXPORT_EXPIRY_SECONDS: 86_400,
       PLOSIVE_DOCS_ENABLED: true,
     },

@@ -13,6 +13,7 @@ import {
 } from "../../db/audio-file.ts";
 import { requireDataset } from "../../db/dataset.ts";
 import { withLock } from "../../db/lock.ts";
+import { uploadExpired } from "../../errors.ts";
 import {
   audioFile,
   audioUpload,
@@ -83,7 +84,13 @@ async function announce(
 ) {
   const uploads = toNewUploads(deps, requests, locOf);
   await requireDataset(deps.db, tenantId, datasetId);
-  return await insertAudioFiles(deps.db, tenantId, datasetId, uploads);
+  return await insertAudioFiles(
+    deps.db,
+    tenantId,
+    datasetId,
+    uploads,
+    deps.config.PLOSIVE_UPLOAD_LIFETIME_SECONDS,
+  );
 }
 
 async function oneTicket(deps: HandlerDeps, rows: readonly AudioFileRow[]): Promise<Reply> {
@@ -132,10 +139,11 @@ export const confirm = defineRoute({
   body: confirmBody,
   bodyOptional: true,
   answer: { status: 200, description: "The audio file", schema: audioFile },
-  conflicts: ["upload_not_found", "upload_mismatch", "unsupported_audio"],
+  conflicts: ["upload_not_found", "upload_mismatch", "unsupported_audio", "upload_expired"],
   handler: async ({ params, body, tenantId, deps }) => {
     const { dataset_id, audio_file_id } = params;
     const known = await oneAudioFile(deps.db, tenantId, dataset_id, audio_file_id);
+    if (known.status === "expired") throw uploadExpired();
     if (known.status !== "pending_upload") return { body: viewAudioFile(known) };
     const confirmed = await deps.confirms(() =>
       withLock(deps.pool, tenantId, known.id, async (db) => {
@@ -210,11 +218,7 @@ export const remove = defineRoute({
   conflicts: ["audio_in_use"],
   guard,
   handler: async ({ params, tenantId, deps }) => {
-    const row = await deleteAudioFile(deps.db, tenantId, params.dataset_id, params.audio_file_id);
-    deps.background("delete the bytes of an audio file", () =>
-      deps.storage.remove(audioKey(tenantId, row.id)),
-    );
-    discardUpload(deps, tenantId, row.id);
+    await deleteAudioFile(deps.db, tenantId, params.dataset_id, params.audio_file_id);
     return {};
   },
 });

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { listDetections } from "../../db/detection.ts";
 import {
+  deleteInferenceFile,
   type InferenceFileRow,
   insertInferenceUploads,
   listInferenceFiles,
@@ -9,13 +10,14 @@ import {
   markInferenceFileUploaded,
   oneInferenceFile,
 } from "../../db/inference-file.ts";
-import { oneInferenceJob } from "../../db/inference-job.ts";
+import { lockInferenceJob, oneInferenceJob } from "../../db/inference-job.ts";
 import { withLock } from "../../db/lock.ts";
 import { confirmBody, uploadBody } from "../../schemas/audio-file.ts";
 import { detectionRecord, listDetectionsQuery } from "../../schemas/detection.ts";
 import { inferenceFile, inferenceUpload, listInferenceFilesQuery } from "../../schemas/inference-file.ts";
 import { id, listOf } from "../../schemas/rest.ts";
 import { inferenceKey } from "../../storage/keys.ts";
+import { etagOf } from "../conditional.ts";
 import { defineRoute, type HandlerDeps, type Reply } from "../route.ts";
 import { acceptUpload, discardUpload, signUpload, toNewUploads, type UploadRequest } from "../upload.ts";
 import { envelope, iso, isoOrNull, viewDetection } from "../view.ts";
@@ -82,7 +84,8 @@ async function announce(
     ...upload,
     objectKey: inferenceKey(tenantId, upload.id),
   }));
-  return await insertInferenceUploads(deps.db, tenantId, jobId, uploads);
+  const lifetimeSeconds = deps.config.PLOSIVE_UPLOAD_LIFETIME_SECONDS;
+  return await insertInferenceUploads(deps.db, tenantId, jobId, uploads, lifetimeSeconds);
 }
 
 async function oneTicket(
@@ -185,6 +188,26 @@ export const read = defineRoute({
       await oneInferenceFile(deps.db, tenantId, params.inference_job_id, params.file_id),
     ),
   }),
+});
+
+export const remove = defineRoute({
+  method: "DELETE",
+  path: `${base}/{file_id}`,
+  operationId: "deleteInferenceFile",
+  summary: "Take a file out of a job that has not been started",
+  tag: "Inference files",
+  params,
+  answer: { status: 204, description: "The file is gone" },
+  conflicts: ["job_started", "job_finished"],
+  guard: async ({ params, tenantId, deps }) => {
+    const { inference_job_id: jobId, file_id: fileId } = params;
+    await lockInferenceJob(deps.db, tenantId, jobId);
+    return [etagOf(viewInferenceFile(await oneInferenceFile(deps.db, tenantId, jobId, fileId)))];
+  },
+  handler: async ({ params, tenantId, deps }) => {
+    await deleteInferenceFile(deps.db, tenantId, params.inference_job_id, params.file_id);
+    return {};
+  },
 });
 
 export const detections = defineRoute({

@@ -4,10 +4,13 @@ import { z } from "zod";
 import { listDetections } from "../../db/detection.ts";
 import {
   cancelInferenceJob,
+  deleteInferenceJob,
   type InferenceJobRow,
   insertInferenceJob,
   listInferenceJobs,
+  lockInferenceJob,
   oneInferenceJob,
+  retryInferenceJob,
   startInferenceJob,
 } from "../../db/inference-job.ts";
 import { listJobEvents } from "../../db/job-event.ts";
@@ -21,6 +24,7 @@ import {
 import { jobEvent } from "../../schemas/job.ts";
 import { id, listOf, pageQuery } from "../../schemas/rest.ts";
 import type { DetectConfig } from "../../schemas/worker.ts";
+import { etagOf } from "../conditional.ts";
 import { defineRoute, type HandlerDeps, type Reply } from "../route.ts";
 import { envelope, iso, isoOrNull, viewDetection, viewJobEvent } from "../view.ts";
 
@@ -111,6 +115,39 @@ export const cancel = defineRoute({
     const row = await cancelInferenceJob(deps.db, tenantId, params.inference_job_id);
     submitStarted(deps, row);
     return { body: viewInferenceJob(row) };
+  },
+});
+
+export const retry = defineRoute({
+  method: "POST",
+  path: `${base}/{inference_job_id}/retry`,
+  operationId: "retryInferenceJob",
+  summary: "Make a new job of the files that failed",
+  tag: "Inference jobs",
+  params: jobParams,
+  answer: { status: 201, description: "The new job", schema: inferenceJob },
+  conflicts: ["job_not_finished", "no_files", "model_inactive", "audio_not_ready"],
+  handler: async ({ params, tenantId, deps }) =>
+    made(deps, await retryInferenceJob(deps.db, tenantId, params.inference_job_id)),
+  idempotent: async ({ tenantId, deps }, [id = ""]) =>
+    made(deps, await oneInferenceJob(deps.db, tenantId, id)),
+});
+
+export const remove = defineRoute({
+  method: "DELETE",
+  path: `${base}/{inference_job_id}`,
+  operationId: "deleteInferenceJob",
+  summary: "Delete an inference job that has ended, with its files and detections",
+  tag: "Inference jobs",
+  params: jobParams,
+  answer: { status: 204, description: "The job is gone" },
+  conflicts: ["job_not_finished"],
+  guard: async ({ params, tenantId, deps }) => [
+    etagOf(viewInferenceJob(await lockInferenceJob(deps.db, tenantId, params.inference_job_id))),
+  ],
+  handler: async ({ params, tenantId, deps }) => {
+    await deleteInferenceJob(deps.db, tenantId, params.inference_job_id);
+    return {};
   },
 });
 

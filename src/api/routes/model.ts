@@ -2,6 +2,7 @@
 import { z } from "zod";
 import {
   archiveModel,
+  deleteModel,
   listModels,
   lockModel,
   type ModelRow,
@@ -86,6 +87,22 @@ export const unarchive = defineRoute({
   handler: async ({ params, tenantId, deps }) => ({
     body: viewModel(await unarchiveModel(deps.db, tenantId, params.model_id)),
   }),
+});
+
+export const remove = defineRoute({
+  method: "DELETE",
+  path: "/api/v1/models/{model_id}",
+  operationId: "deleteModel",
+  summary: "Delete an archived model; what it found stays",
+  tag: "Models",
+  params,
+  answer: { status: 204, description: "The model is gone" },
+  conflicts: ["model_not_archived", "model_in_use"],
+  guard,
+  handler: async ({ params, tenantId, deps }) => {
+    await deleteModel(deps.db, tenantId, params.model_id);
+    return {};
+  },
 });
 
 export const download = defineRoute({

@@ -75,11 +75,16 @@ create index leftovers_at_once on leftovers (try_at) where at_once;
 create index leftovers_after_grace on leftovers (created_at) where not at_once;
 select isolate_tenant('leftovers', '', 'select, update, delete');
 
+-- A form that was signed for an upload may still be open, and a confirm of it under way: what they leave must not come
+-- after the purge.
+create function after_upload(announced_at timestamptz, pending boolean) returns timestamptz language sql stable
+  return greatest(announced_at + interval '1 hour', now() + case when pending then interval '10 minutes' else '0' end);
+
 -- All as the owner: who deletes a row needs no right to this table.
 create function leave_audio() returns trigger language plpgsql security definer set search_path from current as $$
 begin
-  insert into leftovers (tenant_id, kind, target, at_once)
-  select tenant_id, 'audio', id, uploaded_at is null from gone;
+  insert into leftovers (tenant_id, kind, target, at_once, try_at)
+  select tenant_id, 'audio', id, uploaded_at is null, after_upload(created_at, uploaded_at is null) from gone;
   return null;
 end $$;
 create trigger audio_files_left after delete on audio_files
@@ -97,8 +102,9 @@ create trigger audio_files_expired after update of status on audio_files
 create function leave_inference_audio() returns trigger
   language plpgsql security definer set search_path from current as $$
 begin
-  insert into leftovers (tenant_id, kind, target, at_once)
-  select tenant_id, 'inference_audio', split_part(object_key, '/', 3), status = 'pending_upload'
+  insert into leftovers (tenant_id, kind, target, at_once, try_at)
+  select tenant_id, 'inference_audio', split_part(object_key, '/', 3), status = 'pending_upload',
+    after_upload(created_at, status = 'pending_upload')
   from gone where audio_file_id is null;
   return null;
 end $$;

@@ -1,0 +1,90 @@
+// .../annotation-sets/{annotation_set_id}/reviewed: files that were listened to as a whole (design 2.4). Where such a
+// file carries no label, training takes it as free of artifacts; a file with a label counts as reviewed without a mark.
+import { z } from "zod";
+import { lockAnnotationSet, lockDraft, oneAnnotationSet } from "../../db/annotation-set.ts";
+import { lengthsOfAudio } from "../../db/audio-file.ts";
+import { deleteReviewed, insertReviewed, listReviewed } from "../../db/reviewed-file.ts";
+import { audioFileNotFound, audioNotReady } from "../../errors.ts";
+import { id, listOf, pageQuery } from "../../schemas/rest.ts";
+import { reviewedFile } from "../../schemas/reviewed-file.ts";
+import { etagOfSet } from "../conditional.ts";
+import { type Call, defineRoute } from "../route.ts";
+import { envelope, iso } from "../view.ts";
+
+const base = "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/reviewed";
+const inSet = z.object({
+  dataset_id: id("Id of the dataset"),
+  annotation_set_id: id("Id of the annotation set"),
+});
+const params = inSet.extend({ audio_file_id: id("Id of the audio file") });
+type InSet = z.infer<typeof inSet>;
+
+export const list = defineRoute({
+  method: "GET",
+  path: base,
+  operationId: "listReviewedFiles",
+  summary: "List the files that are marked as reviewed",
+  description: "Files with annotations count as reviewed too; they are listed only when they are marked.",
+  tag: "Annotation sets",
+  params: inSet,
+  query: z.object(pageQuery),
+  answer: { status: 200, description: "One page", schema: listOf(reviewedFile) },
+  handler: async ({ params, query, tenantId, deps }) => {
+    const set = await oneAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id);
+    const page = await listReviewed(deps.db, tenantId, set.id, query);
+    const view = (row: { audio_file_id: string; created_at: number }) => ({
+      audio_file_id: row.audio_file_id,
+      created_at: iso(row.created_at),
+    });
+    return { body: envelope(page, query, view) };
+  },
+});
+
+export const mark = defineRoute({
+  method: "PUT",
+  path: `${base}/{audio_file_id}`,
+  operationId: "markReviewedFile",
+  summary: "Mark a file as reviewed: where it carries no label, it has no artifacts",
+  tag: "Annotation sets",
+  params,
+  answer: { status: 204, description: "The file is marked" },
+  conflicts: ["annotation_set_published", "audio_not_ready"],
+  guard,
+  handler: async ({ params, tenantId, deps }) => {
+    const { dataset_id: datasetId, annotation_set_id: setId, audio_file_id: fileId } = params;
+    const revision = await deps.db.transaction(async (tx) => {
+      const counted = await lockDraft(tx, tenantId, datasetId, setId);
+      const length = (await lengthsOfAudio(tx, tenantId, datasetId, [fileId])).get(fileId.toLowerCase());
+      if (length === undefined) throw audioFileNotFound();
+      if (length === "not uploaded") throw audioNotReady("The audio file has not been uploaded yet");
+      await insertReviewed(tx, { tenantId, datasetId, setId }, fileId);
+      return counted;
+    });
+    return { etag: etagOfSet(revision) };
+  },
+});
+
+export const unmark = defineRoute({
+  method: "DELETE",
+  path: `${base}/{audio_file_id}`,
+  operationId: "unmarkReviewedFile",
+  summary: "Take the mark away",
+  tag: "Annotation sets",
+  params,
+  answer: { status: 204, description: "The file is no longer marked" },
+  conflicts: ["annotation_set_published"],
+  guard,
+  handler: async ({ params, tenantId, deps }) => {
+    const { dataset_id: datasetId, annotation_set_id: setId, audio_file_id: fileId } = params;
+    const revision = await deps.db.transaction(async (tx) => {
+      const counted = await lockDraft(tx, tenantId, datasetId, setId);
+      if (!(await deleteReviewed(tx, tenantId, setId, fileId))) throw audioFileNotFound();
+      return counted;
+    });
+    return { etag: etagOfSet(revision) };
+  },
+});
+
+async function guard({ params, tenantId, deps }: Call<InSet>) {
+  return [etagOfSet(await lockAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id))];
+}

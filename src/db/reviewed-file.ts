@@ -1,0 +1,60 @@
+// Reviewed marks of an annotation set: files that somebody listened to as a whole. They change under the set's lock
+// (annotation-set.ts: lockDraft) and freeze with it.
+import { sql } from "slonik";
+import { z } from "zod";
+import type { Db, Page, PageRequest } from "./page.ts";
+import { selectPage } from "./page.ts";
+
+const row = z.object({ audio_file_id: z.string(), created_at: z.number() });
+export type ReviewedFileRow = z.infer<typeof row>;
+const nothing = z.object({});
+
+/** One page of a set's marks, newest first. */
+export async function listReviewed(
+  db: Db,
+  tenantId: string,
+  setId: string,
+  request: PageRequest,
+): Promise<Page<ReviewedFileRow>> {
+  return await selectPage(
+    db,
+    row,
+    {
+      columns: sql.fragment`audio_file_id as id, audio_file_id, created_at`,
+      from: sql.fragment`reviewed_files where tenant_id = ${tenantId} and annotation_set_id = ${setId}`,
+    },
+    request,
+  );
+}
+
+/** Marks the file; once is enough. */
+export async function insertReviewed(
+  db: Db,
+  place: { tenantId: string; datasetId: string; setId: string },
+  audioFileId: string,
+): Promise<void> {
+  await db.query(sql.type(nothing)`
+    insert into reviewed_files (tenant_id, dataset_id, annotation_set_id, audio_file_id)
+    values (${place.tenantId}, ${place.datasetId}, ${place.setId}, ${audioFileId}) on conflict do nothing`);
+}
+
+/** False when the file was not marked. */
+export async function deleteReviewed(
+  db: Db,
+  tenantId: string,
+  setId: string,
+  audioFileId: string,
+): Promise<boolean> {
+  const deleted = await db.query(sql.type(nothing)`
+    delete from reviewed_files
+    where tenant_id = ${tenantId} and annotation_set_id = ${setId} and audio_file_id = ${audioFileId}`);
+  return deleted.rowCount > 0;
+}
+
+/** A new draft takes the marks of the set that it is made from. */
+export async function copyReviewed(db: Db, tenantId: string, fromId: string, toId: string): Promise<void> {
+  await db.query(sql.type(nothing)`
+    insert into reviewed_files (tenant_id, dataset_id, annotation_set_id, audio_file_id)
+    select tenant_id, dataset_id, ${toId}, audio_file_id from reviewed_files
+    where tenant_id = ${tenantId} and annotation_set_id = ${fromId}`);
+}
