@@ -1,0 +1,109 @@
+// Server-sent events: what happens to a tenant's things, as it happens (design 2.13). Called by routes/event.ts. A stream
+// keeps only the number of the last event it sent and asks the database for the next ones, so nothing is lost or repeated
+// and a slow reader fills no memory: it is the reader's own pace that asks.
+import { Readable } from "node:stream";
+import { isKeyOpen } from "../db/api-key.ts";
+import { isDatabaseUnavailable } from "../db/errors.ts";
+import { type EventRow, manyEventsAfter } from "../db/event.ts";
+import type { EventType } from "../schemas/event.ts";
+import type { Watch } from "./live.ts";
+import type { Call } from "./route.ts";
+import { viewEvent } from "./view.ts";
+
+export interface StreamOptions {
+  /** Only events with greater numbers. */
+  readonly after: number;
+  /** Undefined: all. */
+  readonly types: readonly EventType[] | undefined;
+  /** Called once when the stream has ended, however it did. */
+  readonly onEnd: () => void;
+}
+
+/** Events in one piece: small, because a stalled reader keeps some pieces in memory. */
+const batch = 100;
+
+/** The text of the stream, to be sent as text/event-stream. */
+export function eventStream(call: Call, options: StreamOptions): Readable {
+  const { tenantId, keyId, deps } = call;
+  const { timing } = deps.live;
+  const watch = deps.live.watch([
+    `plosive_events ${tenantId}`,
+    `plosive_keys ${keyId}`,
+    `plosive_keys ${tenantId}`,
+  ]);
+  const stream: Readable = Readable.from(
+    cutWhenStalled(textOf(call, watch, options), timing.stallMs, () =>
+      stream.destroy(new Error("the reader takes nothing")),
+    ),
+    { highWaterMark: 2 },
+  );
+  stream.once("close", () => {
+    watch.close();
+    options.onEnd();
+  });
+  return stream;
+}
+
+async function* textOf(call: Call, watch: Watch, { after, types }: StreamOptions): AsyncGenerator<string> {
+  const { tenantId, keyId, deps } = call;
+  const { timing } = deps.live;
+  const { signal } = call.request;
+  const wanted = types === undefined ? undefined : new Set<string>(types);
+  let last = after;
+  let checked = performance.now();
+  let beat = checked;
+  // Also makes proxies and clients see the head of the answer at once.
+  yield `retry: ${timing.retryMs}\n\n`;
+  while (!signal.aborted && !deps.live.isEnding()) {
+    const now = performance.now();
+    try {
+      if (now - checked >= timing.beatMs) {
+        if (!(await isKeyOpen(deps.db, tenantId, keyId))) return;
+        checked = now;
+      }
+      const rows = await manyEventsAfter(deps.db, tenantId, last, batch);
+      last = rows.at(-1)?.id ?? last;
+      const text = rows
+        .filter((row) => wanted?.has(row.type) ?? true)
+        .map(textOfEvent)
+        .join("");
+      if (text !== "") {
+        beat = now;
+        yield text;
+      }
+      if (rows.length === batch) continue;
+    } catch (error) {
+      // A restart of the database shorter than this is no reason to lose all streams.
+      if (!isDatabaseUnavailable(error) || now - checked > timing.trustMs) throw error;
+      await watch.next(1_000, signal);
+    }
+    if (performance.now() - beat >= timing.beatMs) {
+      beat = performance.now();
+      yield ": still here\n\n";
+    }
+    const heard = await watch.next(Math.max(0, beat + timing.beatMs - performance.now()), signal);
+    if (heard.has(`plosive_keys ${keyId}`) || heard.has(`plosive_keys ${tenantId}`))
+      checked = Number.NEGATIVE_INFINITY;
+  }
+}
+
+/** No `event:` line, so that one handler of an EventSource gets all types; the type stands in the data. */
+function textOfEvent(row: EventRow): string {
+  return `id: ${row.id}\ndata: ${JSON.stringify(viewEvent(row))}\n\n`;
+}
+
+/** Calls `cut` when a piece has waited too long to be taken. */
+async function* cutWhenStalled(
+  pieces: AsyncGenerator<string>,
+  stallMs: number,
+  cut: () => void,
+): AsyncGenerator<string> {
+  for await (const piece of pieces) {
+    const stalled = setTimeout(cut, stallMs);
+    try {
+      yield piece;
+    } finally {
+      clearTimeout(stalled);
+    }
+  }
+}

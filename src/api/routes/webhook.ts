@@ -1,0 +1,250 @@
+// /api/v1/webhooks: where the account wants its events sent, signed by Standard Webhooks, and what became of each
+// (design 2.13). Sending is src/webhooks.
+import { z } from "zod";
+import {
+  deleteWebhook,
+  insertWebhook,
+  listWebhooks,
+  newWebhookId,
+  oneWebhook,
+  oneWebhookForUpdate,
+  replaceWebhookSecret,
+  updateWebhook,
+  type WebhookRow,
+} from "../../db/webhook.ts";
+import {
+  type DeliveryRow,
+  insertTestDelivery,
+  listDeliveries,
+  oneDelivery,
+  redeliver as redeliverRow,
+} from "../../db/webhook-delivery.ts";
+import { validationFailed, valueError } from "../../errors.ts";
+import { id, listOf, pageQuery } from "../../schemas/rest.ts";
+import {
+  createWebhookBody,
+  delivery,
+  listDeliveriesQuery,
+  updateWebhookBody,
+  webhook,
+  webhookWithSecret,
+} from "../../schemas/webhook.ts";
+import { makeSecret, showSecret } from "../../webhooks/secret.ts";
+import { judgeTarget } from "../../webhooks/target.ts";
+import { etagOf } from "../conditional.ts";
+import { type Call, defineRoute, type HandlerDeps } from "../route.ts";
+import { envelope, iso, isoOrNull } from "../view.ts";
+
+const base = "/api/v1/webhooks";
+const one = `${base}/{webhook_id}`;
+const params = z.object({ webhook_id: id("Id of the webhook") });
+const deliveryParams = params.extend({ delivery_id: id("Id of the delivery") });
+const tag = "Webhooks";
+type Params = z.infer<typeof params>;
+
+export const create = defineRoute({
+  method: "POST",
+  path: base,
+  operationId: "createWebhook",
+  summary: "Have events sent to an address; the answer shows the signing secret",
+  tag,
+  body: createWebhookBody,
+  answer: { status: 201, description: "The webhook with its secret", schema: webhookWithSecret },
+  handler: async ({ body, tenantId, deps }) => {
+    const webhookId = newWebhookId();
+    const row = await insertWebhook(deps.db, tenantId, {
+      ...body,
+      ...targetOf(body.url, deps),
+      id: webhookId,
+      secret: deps.secrets.seal(makeSecret(deps.random), webhookId),
+    });
+    return { location: `${base}/${row.id}`, body: viewWithSecret(row, deps), created: [row.id] };
+  },
+  idempotent: async ({ tenantId, deps }, [created = ""]) => ({
+    location: `${base}/${created}`,
+    body: viewWithSecret(await oneWebhook(deps.db, tenantId, created), deps),
+  }),
+});
+
+export const list = defineRoute({
+  method: "GET",
+  path: base,
+  operationId: "listWebhooks",
+  summary: "List the webhooks",
+  tag,
+  query: z.object(pageQuery),
+  answer: { status: 200, description: "One page", schema: listOf(webhook) },
+  handler: async ({ query, tenantId, deps }) => ({
+    body: envelope(await listWebhooks(deps.db, tenantId, query), query, viewWebhook),
+  }),
+});
+
+export const read = defineRoute({
+  method: "GET",
+  path: one,
+  operationId: "getWebhook",
+  summary: "Read a webhook",
+  tag,
+  params,
+  conditional: true,
+  answer: { status: 200, description: "The webhook", schema: webhook },
+  handler: async ({ params, tenantId, deps }) => ({
+    body: viewWebhook(await oneWebhook(deps.db, tenantId, params.webhook_id)),
+  }),
+});
+
+export const update = defineRoute({
+  method: "PATCH",
+  path: one,
+  operationId: "updateWebhook",
+  summary: "Change address, types or description, or switch a webhook off or on",
+  tag,
+  params,
+  body: updateWebhookBody,
+  answer: { status: 200, description: "The webhook", schema: webhook },
+  guard,
+  handler: async ({ params, body, tenantId, deps }) => {
+    const { url, ...rest } = body;
+    const change = url === undefined ? rest : { ...rest, url: targetOf(url, deps) };
+    return { body: viewWebhook(await updateWebhook(deps.db, tenantId, params.webhook_id, change)) };
+  },
+});
+
+export const remove = defineRoute({
+  method: "DELETE",
+  path: one,
+  operationId: "deleteWebhook",
+  summary: "Delete a webhook; what is still to be delivered is not",
+  tag,
+  params,
+  answer: { status: 204, description: "The webhook is deleted" },
+  guard,
+  handler: async ({ params, tenantId, deps }) => {
+    await deleteWebhook(deps.db, tenantId, params.webhook_id);
+    return {};
+  },
+});
+
+export const rotateSecret = defineRoute({
+  method: "POST",
+  path: `${one}/rotate-secret`,
+  operationId: "rotateWebhookSecret",
+  summary: "Make a new signing secret; for 24 hours deliveries carry signatures by both",
+  tag,
+  params,
+  answer: { status: 200, description: "The webhook with its new secret", schema: webhookWithSecret },
+  handler: async ({ params, tenantId, deps }) => {
+    const secret = deps.secrets.seal(makeSecret(deps.random), params.webhook_id);
+    const row = await replaceWebhookSecret(deps.db, tenantId, params.webhook_id, secret);
+    return { body: viewWithSecret(row, deps) };
+  },
+});
+
+export const test = defineRoute({
+  method: "POST",
+  path: `${one}/test`,
+  operationId: "testWebhook",
+  summary: "Send an event of the type webhook.test",
+  tag,
+  params,
+  answer: { status: 201, description: "The delivery, on its way", schema: delivery },
+  conflicts: ["webhook_disabled"],
+  handler: async ({ params, tenantId, deps }) => {
+    const row = await insertTestDelivery(deps.db, tenantId, params.webhook_id, deps.clock.now());
+    return { location: locationOf(row), body: viewDelivery(row), created: [row.id] };
+  },
+  idempotent: async ({ params, tenantId, deps }, [created = ""]) => {
+    const row = await oneDelivery(deps.db, tenantId, params.webhook_id, created);
+    return { location: locationOf(row), body: viewDelivery(row) };
+  },
+});
+
+export const deliveries = defineRoute({
+  method: "GET",
+  path: `${one}/deliveries`,
+  operationId: "listWebhookDeliveries",
+  summary: "List what was sent or is to be sent, newest first; finished deliveries are kept for 7 days",
+  tag,
+  params,
+  query: listDeliveriesQuery,
+  answer: { status: 200, description: "One page", schema: listOf(delivery) },
+  handler: async ({ params, query, tenantId, deps }) => ({
+    body: envelope(await listDeliveries(deps.db, tenantId, params.webhook_id, query), query, viewDelivery),
+  }),
+});
+
+export const readDelivery = defineRoute({
+  method: "GET",
+  path: `${one}/deliveries/{delivery_id}`,
+  operationId: "getWebhookDelivery",
+  summary: "Read a delivery",
+  tag,
+  params: deliveryParams,
+  conditional: true,
+  answer: { status: 200, description: "The delivery", schema: delivery },
+  handler: async ({ params, tenantId, deps }) => ({
+    body: viewDelivery(await oneDelivery(deps.db, tenantId, params.webhook_id, params.delivery_id)),
+  }),
+});
+
+export const redeliver = defineRoute({
+  method: "POST",
+  path: `${one}/deliveries/{delivery_id}/redeliver`,
+  operationId: "redeliverWebhookDelivery",
+  summary: "Send a delivery again, with the same webhook-id",
+  tag,
+  params: deliveryParams,
+  answer: { status: 200, description: "The delivery, on its way again", schema: delivery },
+  conflicts: ["webhook_disabled"],
+  handler: async ({ params, tenantId, deps }) => ({
+    body: viewDelivery(await redeliverRow(deps.db, tenantId, params.webhook_id, params.delivery_id)),
+  }),
+});
+
+async function guard({ params, tenantId, deps }: Call<Params>): Promise<readonly string[]> {
+  return [etagOf(viewWebhook(await oneWebhookForUpdate(deps.db, tenantId, params.webhook_id)))];
+}
+
+/** Only what can be seen from the address itself; where its name leads is looked up for each delivery. */
+function targetOf(url: string, deps: HandlerDeps): { url: string; host: string } {
+  const judged = judgeTarget(url, deps.config.PLOSIVE_WEBHOOK_ALLOWED_ORIGINS);
+  if ("refusal" in judged) throw validationFailed([valueError(["body", "url"], judged.refusal)]);
+  return { url, host: judged.target.url.host };
+}
+
+const locationOf = (row: DeliveryRow) => `${base}/${row.webhook_id}/deliveries/${row.id}`;
+
+function viewWebhook(row: WebhookRow) {
+  return {
+    id: row.id,
+    url: row.url,
+    description: row.description,
+    types: row.types,
+    enabled: row.enabled,
+    disabled_reason: row.disabled_reason,
+    failing_since: isoOrNull(row.failing_since),
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+  };
+}
+
+function viewWithSecret(row: WebhookRow, deps: HandlerDeps) {
+  return { ...viewWebhook(row), secret: showSecret(deps.secrets.open(row.secret, row.id)) };
+}
+
+function viewDelivery(row: DeliveryRow) {
+  return {
+    id: row.id,
+    webhook_id: row.webhook_id,
+    message_id: row.message_id,
+    type: row.type,
+    status: row.status,
+    attempts: row.attempts,
+    next_attempt_at: isoOrNull(row.next_attempt_at),
+    last_attempt_at: isoOrNull(row.last_attempt_at),
+    last_status: row.last_status,
+    last_error: row.last_error,
+    created_at: iso(row.created_at),
+    finished_at: isoOrNull(row.finished_at),
+  };
+}

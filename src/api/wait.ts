@@ -1,0 +1,51 @@
+// `?wait=`: answers when the resource has changed, or when the time is over (design 2.7). Called by the routes that read
+// one job. Nothing is asked of the database meanwhile, except after a notification and every 15 seconds.
+import { isKeyOpen } from "../db/api-key.ts";
+import { invalidApiKey } from "../errors.ts";
+import { etagOf, isUnchanged } from "./conditional.ts";
+import type { Call } from "./route.ts";
+
+interface Waiting<T> {
+  /** Undefined or 0: not at all. */
+  readonly seconds: number | undefined;
+  readonly jobId: string;
+  readonly read: () => Promise<T>;
+  readonly view: (row: T) => unknown;
+  /** Nothing will change any more. */
+  readonly isFinal: (row: T) => boolean;
+}
+
+/** More of a tenant at once are answered without waiting. */
+const mostWaits = 100;
+
+/** The row as it is then. Waits for a change from what If-None-Match names; without it, from the first look. */
+export async function waitForChange<T>(call: Call, waiting: Waiting<T>): Promise<T> {
+  const { seconds = 0, jobId, read, view, isFinal } = waiting;
+  const { tenantId, keyId, deps } = call;
+  const leave = seconds === 0 ? null : deps.live.enter(tenantId, "wait", mostWaits);
+  if (leave === null) return await read();
+  const watch = deps.live.watch([
+    `plosive_jobs ${jobId}`,
+    `plosive_keys ${keyId}`,
+    `plosive_keys ${tenantId}`,
+  ]);
+  try {
+    const deadline = performance.now() + seconds * 1000;
+    let row = await read();
+    const first = etagOf(view(row));
+    const known = call.request.headers["if-none-match"] ?? first;
+    for (;;) {
+      const left = deadline - performance.now();
+      const { signal } = call.request;
+      if (!isUnchanged(known, etagOf(view(row))) || isFinal(row)) return row;
+      if (left <= 0 || signal.aborted || deps.live.isEnding()) return row;
+      await watch.next(Math.min(left, deps.live.timing.beatMs), signal);
+      // The key may have been revoked while the request waited.
+      if (!(await isKeyOpen(deps.db, tenantId, keyId))) throw invalidApiKey();
+      row = await read();
+    }
+  } finally {
+    watch.close();
+    leave();
+  }
+}

@@ -1,0 +1,139 @@
+// Webhooks: where a tenant wants its events sent. Secrets arrive and leave as bytes that src/webhooks/secret.ts made.
+import { sql } from "slonik";
+import { z } from "zod";
+import { quotaExceeded, webhookNotFound } from "../errors.ts";
+import { newId } from "./id.ts";
+import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
+
+export const maxWebhooks = 20;
+
+const row = z.object({
+  id: z.string(),
+  url: z.string(),
+  description: z.string(),
+  types: z.array(z.string()),
+  secret: z.instanceof(Buffer),
+  enabled: z.boolean(),
+  disabled_reason: z.enum(["gone", "failing"]).nullable(),
+  failing_since: z.number().nullable(),
+  created_at: z.number(),
+  updated_at: z.number(),
+});
+export type WebhookRow = z.infer<typeof row>;
+
+const columns = sql.fragment`id, url, description, types, secret, enabled, disabled_reason, failing_since, created_at,
+  updated_at`;
+const nothing = z.object({});
+
+export interface NewWebhook {
+  /** By newWebhookId, because the secret is sealed for it. */
+  readonly id: string;
+  readonly url: string;
+  readonly host: string;
+  readonly description: string;
+  readonly types: readonly string[];
+  readonly secret: Buffer;
+}
+
+export const newWebhookId = newId;
+
+/** Adds a webhook; quotaExceeded when the tenant has as many as it may. */
+export async function insertWebhook(db: Db, tenantId: string, webhook: NewWebhook): Promise<WebhookRow> {
+  return await db.transaction(async (tx) => {
+    // Two requests at once must not both find the last free place.
+    await tx.query(
+      sql.type(nothing)`select pg_advisory_xact_lock(hashtextextended(${`webhooks ${tenantId}`}, 0))`,
+    );
+    const present = await tx.oneFirst(sql.type(z.object({ count: z.number() }))`
+      select count(*) as count from webhooks where tenant_id = ${tenantId}`);
+    if (present >= maxWebhooks)
+      throw quotaExceeded(`An account has at most ${maxWebhooks} webhooks; delete one first`);
+    return await tx.one(sql.type(row)`
+      insert into webhooks (id, tenant_id, url, host, description, types, secret)
+      values (${webhook.id}, ${tenantId}, ${webhook.url}, ${webhook.host}, ${webhook.description},
+        ${sql.array([...webhook.types], "text")}, ${sql.binary(webhook.secret)})
+      returning ${columns}`);
+  });
+}
+
+/** One page of the tenant's webhooks, newest first. */
+export async function listWebhooks(
+  db: Db,
+  tenantId: string,
+  request: PageRequest,
+): Promise<Page<WebhookRow>> {
+  const from = sql.fragment`webhooks where tenant_id = ${tenantId}`;
+  return await selectPage(db, row, { columns, from }, request);
+}
+
+/** The webhook, or webhookNotFound. */
+export async function oneWebhook(db: Db, tenantId: string, id: string): Promise<WebhookRow> {
+  const found = await db.maybeOne(sql.type(row)`
+    select ${columns} from webhooks where tenant_id = ${tenantId} and id = ${id}`);
+  if (found === null) throw webhookNotFound();
+  return found;
+}
+
+/** The same, locked against changes until the transaction ends. */
+export async function oneWebhookForUpdate(db: Db, tenantId: string, id: string): Promise<WebhookRow> {
+  const found = await db.maybeOne(sql.type(row)`
+    select ${columns} from webhooks where tenant_id = ${tenantId} and id = ${id} for update`);
+  if (found === null) throw webhookNotFound();
+  return found;
+}
+
+export interface WebhookChange {
+  readonly url?: { readonly url: string; readonly host: string };
+  readonly description?: string;
+  readonly types?: readonly string[];
+  readonly enabled?: boolean;
+}
+
+/** Changes what is given. Switching it on, or giving it another address, forgets its failures. */
+export async function updateWebhook(
+  db: Db,
+  tenantId: string,
+  id: string,
+  change: WebhookChange,
+): Promise<WebhookRow> {
+  const types = change.types === undefined ? null : sql.array([...change.types], "text");
+  const anew = change.enabled === true || change.url !== undefined;
+  const changed = await db.maybeOne(sql.type(row)`
+    update webhooks set
+      url = coalesce(${change.url?.url ?? null}::text, url),
+      host = coalesce(${change.url?.host ?? null}::text, host),
+      description = coalesce(${change.description ?? null}::text, description),
+      types = coalesce(${types}, types),
+      enabled = coalesce(${change.enabled ?? null}::boolean, enabled),
+      disabled_reason = case when ${change.enabled === undefined} then disabled_reason end,
+      failing_since = case when ${!anew} then failing_since end,
+      throttled_until = case when ${!anew} then throttled_until end,
+      updated_at = now()
+    where tenant_id = ${tenantId} and id = ${id}
+    returning ${columns}`);
+  if (changed === null) throw webhookNotFound();
+  return changed;
+}
+
+/** Deletes it with its deliveries. */
+export async function deleteWebhook(db: Db, tenantId: string, id: string): Promise<void> {
+  const deleted = await db.query(sql.type(nothing)`
+    delete from webhooks where tenant_id = ${tenantId} and id = ${id}`);
+  if (deleted.rowCount === 0) throw webhookNotFound();
+}
+
+/** A new secret; for 24 hours what is sent is signed with both. */
+export async function replaceWebhookSecret(
+  db: Db,
+  tenantId: string,
+  id: string,
+  secret: Buffer,
+): Promise<WebhookRow> {
+  const changed = await db.maybeOne(sql.type(row)`
+    update webhooks set old_secret = secret, old_secret_expires_at = now() + interval '24 hours',
+      secret = ${sql.binary(secret)}, updated_at = now()
+    where tenant_id = ${tenantId} and id = ${id}
+    returning ${columns}`);
+  if (changed === null) throw webhookNotFound();
+  return changed;
+}

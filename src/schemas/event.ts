@@ -1,0 +1,62 @@
+// Events: what happened to a tenant's things (design 2.13). The same shape in the list, in the stream and in webhooks;
+// the types are told by the triggers of migration 0007.
+import { z } from "zod";
+import { jobStatuses } from "./job.ts";
+import { pageQuery, time } from "./rest.ts";
+
+export const eventTypes = [
+  "audio_file.ready",
+  "audio_file.failed",
+  "annotation_set.published",
+  ...jobStatuses.map((status) => `training_job.${status}` as const),
+  "training_job.progress",
+  "model.created",
+  "model.archived",
+  ...jobStatuses.map((status) => `inference_job.${status}` as const),
+  "inference_file.completed",
+  "inference_file.failed",
+  "api_key.created",
+  "api_key.revoked",
+  "webhook.disabled",
+] as const;
+
+export type EventType = (typeof eventTypes)[number];
+
+export const eventTypeList = z
+  .array(z.enum(eventTypes))
+  .max(64)
+  .describe("Only events of these types; may be repeated");
+
+export const event = z
+  .object({
+    id: z.int().describe("Grows with every event of this service; the `id` in the stream"),
+    type: z
+      .string()
+      .describe("What happened")
+      .meta({ examples: ["training_job.completed"] }),
+    timestamp: time("When it happened"),
+    data: z
+      .record(z.string(), z.unknown())
+      .describe("Ids and status of what it happened to; read the rest from there"),
+  })
+  .meta({ id: "Event" });
+
+export const listEventsQuery = z.object({
+  ...pageQuery,
+  types: eventTypeList.optional(),
+  after: z.int().min(0).optional().describe("Only events with a greater id"),
+});
+
+export const streamEventsQuery = z.object({ types: eventTypeList.optional() });
+
+/** `?wait=` of the routes that can wait for a change. */
+export const waitQuery = z.object({
+  wait: z
+    .int()
+    .min(0)
+    .max(60)
+    .optional()
+    .describe(
+      "Seconds to wait for a change: from what If-None-Match names, or else from now. Answers sooner when there is one",
+    ),
+});

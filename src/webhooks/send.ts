@@ -1,0 +1,171 @@
+// One POST to a receiver that anybody may have named: the only place of Plosive that calls out to addresses from
+// requests. The name is looked up once, every address must be public, and the socket goes to just those addresses; TLS is
+// checked against the name; redirects are failures; of the answer only status and Retry-After are looked at.
+import { Resolver, lookup as systemLookup } from "node:dns/promises";
+import {
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingMessage,
+  type RequestOptions,
+} from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { BlockList, isIP, isIPv6, type LookupFunction } from "node:net";
+import type { DeliveryError } from "../schemas/webhook.ts";
+import { isPublicAddress } from "./address.ts";
+import { type Attempt, parseRetryAfter } from "./schedule.ts";
+import { type AllowedOrigins, judgeTarget, type Target } from "./target.ts";
+
+export interface SendDeps {
+  /** All addresses of a name. Rejects or gives none when there are none. */
+  readonly resolve: (name: string) => Promise<readonly string[]>;
+  readonly allowed: AllowedOrigins;
+  readonly isPublic: (address: string) => boolean;
+  readonly clock: { now(): number };
+  /** From the first step to the end of the answer. */
+  readonly timeoutMs: number;
+  /** Certificate authorities in place of the usual ones, PEM; for tests. */
+  readonly ca?: string;
+}
+
+export interface Message {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+const maxAnswerBytes = 64 * 1024;
+
+/** Without the search list of /etc/resolv.conf, which would try inner names first, and without /etc/hosts. */
+export async function resolvePublic(name: string): Promise<readonly string[]> {
+  const resolver = new Resolver({ timeout: 3_000, tries: 2 });
+  const found = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+  return found.flatMap((result) => (result.status === "fulfilled" ? result.value : []));
+}
+
+export const sendDefaults = { resolve: resolvePublic, isPublic: isPublicAddress, timeoutMs: 15_000 };
+
+/** Never rejects: what goes wrong is a result. `ended`: give up now. */
+export async function send(message: Message, deps: SendDeps, ended?: AbortSignal): Promise<Attempt> {
+  const judged = judgeTarget(message.url, deps.allowed);
+  if ("refusal" in judged) return failure("address");
+  const timeout = AbortSignal.timeout(deps.timeoutMs);
+  const signal = ended === undefined ? timeout : AbortSignal.any([timeout, ended]);
+  try {
+    const addresses = await aborted(signal, addressesOf(judged.target, deps));
+    if (addresses.length === 0) return failure("address");
+    return await post(judged.target.url, addresses, message, deps, signal);
+  } catch (error) {
+    return failure(timeout.aborted ? "timeout" : reasonOf(error));
+  }
+}
+
+const failure = (error: DeliveryError): Attempt => ({ status: null, error, retryAfterMs: null });
+
+/** Empty when the name leads nowhere or anywhere else than to the public internet: which one is nobody's business. */
+async function addressesOf(target: Target, deps: SendDeps): Promise<readonly string[]> {
+  const name = target.url.hostname.replace(/^\[|\]$/g, "");
+  if (target.allowed) {
+    if (isIP(name)) return [name];
+    return (await systemLookup(name, { all: true })).map(({ address }) => address);
+  }
+  const addresses = await deps.resolve(name).catch(() => []);
+  // One bad address condemns the name: the good ones are then bait.
+  return addresses.every((address) => deps.isPublic(address)) ? addresses : [];
+}
+
+function post(
+  url: URL,
+  addresses: readonly string[],
+  message: Message,
+  deps: SendDeps,
+  signal: AbortSignal,
+): Promise<Attempt> {
+  const secure = url.protocol === "https:";
+  const options: RequestOptions & { ca?: string } = {
+    method: "POST",
+    // A connection for this attempt alone: a kept one could belong to addresses of an earlier look-up.
+    agent: secure ? new HttpsAgent({ keepAlive: false }) : new HttpAgent({ keepAlive: false }),
+    lookup: pinned(addresses),
+    signal,
+    maxHeaderSize: 16 * 1024,
+    headers: {
+      "Content-Type": "application/json",
+      "Content-Length": Buffer.byteLength(message.body),
+      "User-Agent": "Plosive-Webhooks/1",
+      Connection: "close",
+      ...message.headers,
+    },
+    ...(secure && deps.ca !== undefined ? { ca: deps.ca } : {}),
+  };
+  const expected = new BlockList();
+  for (const address of addresses) expected.addAddress(address, familyOf(address));
+  return new Promise((resolve, reject) => {
+    let result: Attempt | undefined;
+    const request = (secure ? httpsRequest : httpRequest)(url, options, (answer) => {
+      const judged = judge(answer, deps.clock.now());
+      result = judged;
+      finish(answer, () => {
+        resolve(judged);
+        request.destroy();
+      });
+    });
+    request.on("socket", (socket) =>
+      socket.once("connect", () => {
+        // Should Node ever connect to what was not asked for.
+        const remote = socket.remoteAddress ?? "";
+        if (!expected.check(remote, familyOf(remote)))
+          request.destroy(new Error("connected to another address"));
+      }),
+    );
+    request.on("error", (error) => (result === undefined ? reject(error) : resolve(result)));
+    request.end(message.body);
+  });
+}
+
+const familyOf = (address: string) => (isIPv6(address) ? "ipv6" : "ipv4");
+
+/** Whatever name is asked for: only these addresses. */
+function pinned(addresses: readonly string[]): LookupFunction {
+  const found = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
+  return (_name, options, callback) => {
+    const first = found[0];
+    if (options.all) callback(null, found);
+    else callback(null, first?.address ?? "", first?.family);
+  };
+}
+
+function judge(answer: IncomingMessage, now: number): Attempt {
+  const status = answer.statusCode ?? 0;
+  const retryAfterMs = parseRetryAfter(answer.headers["retry-after"], now);
+  const error = status >= 200 && status < 300 ? null : status >= 300 && status < 400 ? "redirect" : "status";
+  return { status, error, retryAfterMs };
+}
+
+/** Lets the receiver finish its answer, unless it is long; nothing of it is kept. The status counts in any case. */
+function finish(answer: IncomingMessage, done: () => void): void {
+  let bytes = 0;
+  answer.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > maxAnswerBytes) done();
+  });
+  answer.on("end", done);
+  answer.on("error", done);
+  answer.on("close", done);
+}
+
+function aborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  signal.throwIfAborted();
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    signal.addEventListener("abort", stop, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
+}
+
+function reasonOf(error: unknown): DeliveryError {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_OSSL|EPROTO|HOSTNAME)/.test(code))
+    return "tls";
+  if (/^HPE_/.test(code)) return "protocol";
+  return "connection";
+}
