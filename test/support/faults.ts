@@ -1,0 +1,174 @@
+// Kills a process between two of its statements: stands between it and its real Postgres and S3 server, counts the calls
+// that were answered, and ends the process with SIGKILL before it hears of the n-th. Nothing in the product knows of it.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { poll } from "./poll.ts";
+
+export interface FaultProxies {
+  readonly databaseUrl: string;
+  readonly storeUrl: string;
+  /** From now on counts calls; `strike` is called once `after` of them were answered, and nothing passes any more. */
+  arm(after: number, strike: () => void): void;
+  /** How many calls were answered since. No strike from now on. */
+  disarm(): number;
+  /** Resolves when the servers have noticed that the connections are gone: what was open is rolled back. */
+  severed(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startFaultProxies(databaseUrl: string, storeUrl: string): Promise<FaultProxies> {
+  let plan: { after: number; calls: number; strike: () => void } | undefined;
+  let struck = false;
+  const upstreams = new Set<Socket>();
+  const servers: Server[] = [];
+
+  /** True when nothing may pass: the process has been struck. */
+  const due = () => {
+    if (plan === undefined || plan.calls < plan.after || struck) return struck;
+    struck = true;
+    plan.strike();
+    return true;
+  };
+  const answered = () => {
+    if (plan !== undefined) plan.calls += 1;
+    return due();
+  };
+  const proxy = async (target: string, makeReader: () => CallReader) => {
+    const { hostname, port } = new URL(target);
+    const server = createServer((client) => {
+      const upstream = connect(Number(port), hostname);
+      const reader = makeReader();
+      upstreams.add(upstream);
+      upstream.on("close", () => upstreams.delete(upstream));
+      for (const [from, to] of [
+        [client, upstream],
+        [upstream, client],
+      ] as const) {
+        from.on("error", () => from.destroy());
+        from.on("close", () => to.destroy());
+      }
+      client.on("data", (data) => {
+        // Before the first call of all.
+        if (reader.sent(data) && due()) return;
+        upstream.write(data);
+      });
+      upstream.on("data", (data) => {
+        const calls = reader.received(data);
+        for (let i = 0; i < calls; i++) if (answered()) return;
+        if (!struck) client.write(data);
+      });
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    servers.push(server);
+    const address = server.address();
+    const url = new URL(target);
+    url.host = `127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+    return url.href.replace(/\/$/, "");
+  };
+
+  return {
+    databaseUrl: await proxy(databaseUrl, postgresReader),
+    storeUrl: await proxy(storeUrl, httpReader),
+    arm: (after, strike) => {
+      plan = { after, calls: 0, strike };
+    },
+    disarm: () => {
+      const calls = plan?.calls ?? 0;
+      plan = undefined;
+      return calls;
+    },
+    severed: async () => {
+      await poll("the servers to end the connections", () => upstreams.size === 0);
+    },
+    stop: async () => {
+      for (const upstream of upstreams) upstream.destroy();
+      await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+    },
+  };
+}
+
+interface CallReader {
+  /** Whether a call begins or goes on in these bytes. */
+  sent(data: Buffer): boolean;
+  /** How many calls are answered with these bytes. */
+  received(data: Buffer): number;
+}
+
+/** Messages of both sides are a letter and a length; a statement is answered by ReadyForQuery, as is the log-in. */
+function postgresReader(): CallReader {
+  let loggedIn = false;
+  let rest = Buffer.alloc(0);
+  return {
+    sent: () => loggedIn,
+    received: (data) => {
+      rest = Buffer.concat([rest, data]);
+      let calls = 0;
+      while (rest.length >= 5) {
+        const length = 1 + rest.readUInt32BE(1);
+        if (rest.length < length) break;
+        const isReady = rest[0] === "Z".charCodeAt(0);
+        if (isReady && loggedIn) calls += 1;
+        loggedIn ||= isReady;
+        rest = rest.subarray(length);
+      }
+      return calls;
+    },
+  };
+}
+
+/** The SDK sends one request at a time on a connection; the head of the answer comes when the work is done. */
+function httpReader(): CallReader {
+  let open = false;
+  return {
+    sent: () => {
+      open = true;
+      return true;
+    },
+    received: () => {
+      const calls = open ? 1 : 0;
+      open = false;
+      return calls;
+    },
+  };
+}
+
+export interface Victim {
+  readonly url: string;
+  readonly faults: FaultProxies;
+  readonly child: ChildProcess;
+  /** Resolves when the process is gone and its servers know it. */
+  gone(): Promise<void>;
+  /** Waits for something to become true of the process; rejects at once when it has ended instead. */
+  until(what: string, probe: () => Promise<boolean>): Promise<void>;
+}
+
+/** Starts a process behind proxies of its own. `env` gets their addresses. */
+export async function startVictim(
+  servers: { databaseUrl: string; storeUrl: string },
+  command: readonly string[],
+  env: (faults: FaultProxies) => Record<string, string>,
+): Promise<Omit<Victim, "url">> {
+  const faults = await startFaultProxies(servers.databaseUrl, servers.storeUrl);
+  const child = spawn(process.execPath, command, {
+    env: { PATH: process.env.PATH, ...env(faults) },
+    stdio: ["ignore", "inherit", "inherit"],
+  });
+  const exited = once(child, "exit");
+  return {
+    faults,
+    child,
+    until: async (what, probe) => {
+      const ended = exited.then(([code]) => {
+        throw new Error(`the process ended with ${code} while the test waited for ${what}`);
+      });
+      await Promise.race([poll(what, probe, 60_000), ended]);
+    },
+    gone: async () => {
+      await exited;
+      await faults.severed();
+      await faults.stop();
+    },
+  };
+}
