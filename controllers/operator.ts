@@ -127,6 +127,7 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
     const sweep = startSweep({
       db,
       kube,
+      storage,
       namespace,
       caches,
       metrics,
@@ -136,6 +137,7 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
       enqueueModel: controllers.enqueueModel,
       gatherSeconds: config.PLOSIVE_GATHER_SECONDS,
       filesPerShard: config.PLOSIVE_FILES_PER_SHARD,
+      graceSeconds: config.PLOSIVE_PURGE_GRACE_SECONDS,
       progressMs: deps.progressMs,
     });
     stopLeading = async () => {

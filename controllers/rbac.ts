@@ -9,10 +9,10 @@ const jobKinds = ["embeddingjobs", "inferencejobs", "trainingjobs"];
 /** Role of the operator in its namespace. */
 export const operatorRules: Rule[] = [
   // caches.ts; submit.ts creates what the API could not; reconcile.ts looks once more before it creates a Job;
-  // sweep.ts patches spec.cancel in.
-  { apiGroups: [group], resources: jobKinds, verbs: ["create", "get", "list", "patch", "watch"] },
-  // training-job/adapter.ts creates them, model/reconcile.ts watches them.
-  { apiGroups: [group], resources: ["models"], verbs: ["create", "list", "watch"] },
+  // sweep.ts patches spec.cancel in; leftovers.ts deletes those of deleted jobs.
+  { apiGroups: [group], resources: jobKinds, verbs: ["create", "delete", "get", "list", "patch", "watch"] },
+  // training-job/adapter.ts creates them, model/reconcile.ts watches them, leftovers.ts deletes those of deleted models.
+  { apiGroups: [group], resources: ["models"], verbs: ["create", "delete", "list", "watch"] },
   // Server-side apply of the status.
   {
     apiGroups: [group],

@@ -1,10 +1,11 @@
 // What no event tells the leader, it looks for every few seconds: rows without custom resource, cancels to pass on,
-// uploads to gather into embedding jobs, runs that reported, and either side without the other. Started by operator.ts.
+// uploads to gather into embedding jobs, runs that reported, either side without the other, and what is to be purged. Started by operator.ts.
 import { gatherEmbeddingJobs } from "../src/db/embedding-job.ts";
 import { isDatabaseUnavailable } from "../src/db/errors.ts";
 import { newId } from "../src/db/id.ts";
 import { endJob, manyArchivedModels } from "../src/db/ingest.ts";
 import type { Database } from "../src/db/job.ts";
+import { expireUploads } from "../src/db/leftover.ts";
 import {
   cancelUnstarted,
   type JobRef,
@@ -20,14 +21,17 @@ import type { Kube } from "../src/kube/client.ts";
 import { isInvalid, isNotFound, isUnreachable } from "../src/kube/errors.ts";
 import type { Log } from "../src/log.ts";
 import { type JobKind, parseRunName, resourceName } from "../src/schemas/job-kind.ts";
+import type { Storage } from "../src/storage/storage.ts";
 import { resourceTypes, type Submit } from "../src/submit.ts";
 import type { Caches } from "./caches.ts";
 import type { JobMetrics } from "./job/metrics.ts";
+import { clearLeftovers } from "./leftovers.ts";
 import { pause } from "./runtime/pause.ts";
 
 export type SweepOptions = {
   db: Database;
   kube: Kube;
+  storage: Storage;
   namespace: string;
   submit: Submit;
   caches: Caches;
@@ -37,20 +41,24 @@ export type SweepOptions = {
   enqueueModel: (name: string) => void;
   gatherSeconds: number;
   filesPerShard: number;
+  /** How long the objects of deleted rows are kept. */
+  graceSeconds: number;
   /** How often runs that reported are looked at: the custom resource's status is written at most so often per run. */
   progressMs?: number;
   everyMs?: number;
   driftMs?: number;
+  purgeMs?: number;
 };
 
 /** Files of one embedding job: this many shards full. */
 const maxShards = 10;
 const longestWaitSeconds = 10;
 const maxPauseMs = 10_000;
+const purgeBatch = 1_000;
 
 export function startSweep(options: SweepOptions): { stop(): Promise<void> } {
   const { db, kube, namespace, submit, caches, metrics, log } = options;
-  const { progressMs = 2_000, everyMs = 1_000, driftMs = 60_000 } = options;
+  const { progressMs = 2_000, everyMs = 1_000, driftMs = 60_000, purgeMs = 5_000 } = options;
   const stopped = new AbortController();
   const { signal } = stopped;
 
@@ -137,11 +145,19 @@ export function startSweep(options: SweepOptions): { stop(): Promise<void> } {
     }
   };
 
+  const purge = async () => {
+    await expireUploads(db, purgeBatch);
+    const { storage, graceSeconds } = options;
+    const round = () => clearLeftovers({ db, kube, storage, namespace, graceSeconds, log });
+    while (!signal.aborted && (await round()).more);
+  };
+
   const loops = [
     repeat("outbox", everyMs, outbox),
     repeat("gather", everyMs, gather),
     repeat("progress", progressMs, progress),
     repeat("drift", driftMs, drift),
+    repeat("purge", purgeMs, purge),
   ];
   return {
     async stop() {

@@ -43,8 +43,47 @@ const shared = {
   PLOSIVE_METRICS_PORT: port(9090).describe("Port of /metrics, never routed to the outside"),
 };
 
+const count = (value: number) => z.coerce.number().int().min(0).default(value);
+
+/** What one tenant may do in a minute, and how much of everything it may have. 0 is no limit. */
+const limits = {
+  PLOSIVE_RATE_PER_MINUTE: count(600).describe("Requests of a tenant in a minute"),
+  PLOSIVE_RATE_BURST: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(120)
+    .describe("Requests of a tenant at once, within PLOSIVE_RATE_PER_MINUTE"),
+  PLOSIVE_RATE_WRITES_PER_MINUTE: count(120).describe("Requests that change something, but for those below"),
+  PLOSIVE_RATE_UPLOADS_PER_MINUTE: count(60).describe("Requests for upload tickets, of up to 100 files each"),
+  PLOSIVE_RATE_KEYS_PER_MINUTE: count(10).describe("Requests that make API keys"),
+  PLOSIVE_RATE_TRAININGS_PER_MINUTE: count(10).describe("Requests that make training jobs"),
+  PLOSIVE_FAILED_KEYS_PER_SECOND: count(10).describe("API keys that open nothing, from one address"),
+  PLOSIVE_FAILED_KEYS_BURST: z.coerce.number().int().min(1).default(50).describe("The same, at once"),
+  PLOSIVE_QUOTA_DATASETS: count(1_000).describe("Datasets of a tenant"),
+  PLOSIVE_QUOTA_AUDIO_FILES: count(100_000).describe("Audio files of a dataset"),
+  PLOSIVE_QUOTA_BYTES: count(500 * 1024 ** 3).describe("Bytes of audio of a tenant"),
+  PLOSIVE_QUOTA_ANNOTATIONS: count(1_000_000).describe("Annotations of an annotation set"),
+  PLOSIVE_QUOTA_RUNNING_TRAININGS: count(2).describe("Training jobs of a tenant that run at once"),
+  PLOSIVE_QUOTA_WAITING_TRAININGS: count(20).describe("Training jobs of a tenant that wait besides"),
+  PLOSIVE_QUOTA_RUNNING_INFERENCES: count(10).describe("Inference jobs of a tenant that run at once"),
+  PLOSIVE_QUOTA_WAITING_INFERENCES: count(100).describe("Inference jobs of a tenant that wait besides"),
+  PLOSIVE_QUOTA_API_KEYS: count(100).describe("API keys of a tenant"),
+  PLOSIVE_QUOTA_WEBHOOKS: count(20).describe("Webhooks of a tenant"),
+};
+
 const api = z.object({
   ...shared,
+  ...limits,
+  PLOSIVE_TRUSTED_PROXIES: count(0).describe(
+    "Proxies in front of the API that write X-Forwarded-For; without, the client is whoever connects",
+  ),
+  PLOSIVE_CORS_ORIGINS: z
+    .string()
+    .default("")
+    .transform((text) => text.split(/[\s,]+/).filter((origin) => origin !== ""))
+    .pipe(z.array(z.url({ protocol: /^https?$/ }).refine((text) => new URL(text).origin === text)))
+    .describe("Origins of web pages that may call the API, by commas; none by default"),
   PLOSIVE_HTTP_PORT: port(8080).describe("Port of the REST API"),
   PLOSIVE_UPLOAD_MAX_BYTES: z.coerce
     .number()
@@ -59,6 +98,20 @@ const api = z.object({
   PLOSIVE_EXPORT_EXPIRY_SECONDS: seconds(86_400)
     .pipe(z.number().max(604_800))
     .describe("Life of the audio URLs in an export for a labelling tool; S3 signs for at most seven days"),
+  PLOSIVE_WEBHOOK_ALLOWED_ORIGINS: z
+    .string()
+    .default("")
+    .transform((text) => new Set(text.split(",").flatMap((part) => originOf(part.trim()))))
+    .describe(
+      "Origins that webhooks may name although they are not public https: http://receiver.example:8080,...",
+    ),
+  PLOSIVE_WEBHOOK_SECRET_KEY: z
+    .base64()
+    .length(44)
+    .optional()
+    .describe(
+      "32 bytes in base64 that seal the secrets of webhooks in the database; without it they are stored plain",
+    ),
   PLOSIVE_DOCS_ENABLED: z.stringbool().default(true).describe("Serve /openapi.json without a key"),
 });
 
@@ -101,6 +154,18 @@ const operator = z.object({
 
 const bootstrap = z.object({
   ...shared,
+  PLOSIVE_API_DATABASE_URL: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("Address of the database for the API; its user is made if it is missing"),
+  PLOSIVE_OPERATOR_DATABASE_URL: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      "Address of the database for the operator and plosive-admin; its user is made if it is missing",
+    ),
   PLOSIVE_BOOTSTRAP_SECRET: z
     .string()
     .optional()
@@ -108,7 +173,18 @@ const bootstrap = z.object({
   PLOSIVE_BOOTSTRAP_WAIT_SECONDS: seconds(900).describe("How long to wait for Postgres and the object store"),
 });
 
+/** A list of none or one; what is no URL stays as it is and matches nothing. */
+function originOf(text: string): string[] {
+  if (text === "") return [];
+  return [URL.canParse(text) ? new URL(text).origin : text];
+}
+
+const admin = z.object({ PLOSIVE_DATABASE_URL: shared.PLOSIVE_DATABASE_URL });
+
+export type AdminConfig = z.infer<typeof admin>;
 export type ApiConfig = z.infer<typeof api>;
+/** What is the API's alone. */
+export type ApiSettings = Omit<ApiConfig, keyof typeof shared>;
 export type BootstrapConfig = z.infer<typeof bootstrap>;
 export type OperatorConfig = z.infer<typeof operator>;
 
@@ -125,6 +201,11 @@ export function operatorConfig(env: NodeJS.ProcessEnv = process.env): OperatorCo
 /** Configuration of the bootstrap Job. Throws an Error that names every missing or malformed variable. */
 export function bootstrapConfig(env: NodeJS.ProcessEnv = process.env): BootstrapConfig {
   return read(bootstrap, env);
+}
+
+/** Configuration of plosive-admin. Throws an Error that names every missing or malformed variable. */
+export function adminConfig(env: NodeJS.ProcessEnv = process.env): AdminConfig {
+  return read(admin, env);
 }
 
 function read<S extends z.ZodObject>(schema: S, env: NodeJS.ProcessEnv): z.infer<S> {

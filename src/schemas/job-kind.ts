@@ -43,4 +43,13 @@ export const keys = {
     `models/${tenant}/${trainingJob}/${run}/${file}`,
   checkpoint: (run: string) => `runs/${run}/checkpoint`,
   result: (run: string, shard: number) => `runs/${run}/${shard}/result.json`,
+  /** All that runs made of an audio file. */
+  ofAudio: (tenant: string, audioFile: string) => [
+    `embeddings/${tenant}/${audioFile}/`,
+    `peaks/${tenant}/${audioFile}/`,
+  ],
+  /** All that a training job's runs left of models. */
+  ofTraining: (tenant: string, trainingJob: string) => `models/${tenant}/${trainingJob}/`,
+  /** All that the runs of a job's custom resource left besides. */
+  ofRuns: (resource: string) => `runs/${resource}-`,
 };

@@ -7,6 +7,7 @@ import {
   GetObjectCommand,
   HeadBucketCommand,
   HeadObjectCommand,
+  ListObjectsV2Command,
   PutObjectCommand,
   S3Client,
 } from "@aws-sdk/client-s3";
@@ -175,6 +176,19 @@ export function makeStorage(config: StorageConfig) {
     /** Deletes an object; one that is not there is no error. */
     async remove(key: string): Promise<void> {
       await inner.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }));
+    },
+
+    /** Deletes every object whose key begins so. What is written meanwhile may stay. */
+    async removeAll(prefix: string): Promise<void> {
+      for (let token: string | undefined; ; ) {
+        const page = await inner.send(
+          new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, ContinuationToken: token }),
+        );
+        for (const { Key } of page.Contents ?? [])
+          if (Key !== undefined) await inner.send(new DeleteObjectCommand({ Bucket: bucket, Key }));
+        token = page.NextContinuationToken;
+        if (token === undefined) return;
+      }
     },
 
     /** Makes the bucket unless it is there. Called by the bootstrap Job and the tests. */

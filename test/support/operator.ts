@@ -30,6 +30,7 @@ export async function runOperator(options: {
   storage: StorageConfig;
   gatherSeconds?: number;
   filesPerShard?: number;
+  graceSeconds?: number;
   identity?: string;
   leaseMs?: { durationMs: number; deadlineMs: number; periodMs: number };
 }): Promise<TestOperator> {
@@ -66,6 +67,7 @@ export async function runOperator(options: {
       PLOSIVE_POD_NAME: "operator",
       PLOSIVE_GATHER_SECONDS: options.gatherSeconds ?? 0,
       PLOSIVE_FILES_PER_SHARD: options.filesPerShard ?? 200,
+      PLOSIVE_PURGE_GRACE_SECONDS: options.graceSeconds ?? 604_800,
     },
     profiles: profiles.parse({ default: { embed: pod, train: pod, detect: pod } }),
     kube,

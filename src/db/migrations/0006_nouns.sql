@@ -157,3 +157,7 @@ create trigger inference_jobs_left after delete on inference_jobs
   referencing old table as gone for each statement execute function leave_job('ij');
 create trigger embedding_jobs_left after delete on embedding_jobs
   referencing old table as gone for each statement execute function leave_job('ej');
+
+-- Uploads that were not confirmed in time.
+create index audio_files_unconfirmed on audio_files (upload_expires_at) where status in ('pending_upload', 'expired');
+create index inference_files_unconfirmed on inference_files (upload_expires_at) where status = 'pending_upload';

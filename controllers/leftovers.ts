@@ -1,0 +1,76 @@
+// Takes away what deleted rows left behind: objects in the store, custom resources in Kubernetes. Each is tried until it
+// is gone; one that fails holds up no other. Called by sweep.ts on the leader.
+
+import type { Database } from "../src/db/job.ts";
+import { deleteLeftovers, type Leftover, manyDueLeftovers, postponeLeftover } from "../src/db/leftover.ts";
+import type { Kube } from "../src/kube/client.ts";
+import { models } from "../src/kube/kinds.ts";
+import type { ResourceType } from "../src/kube/objects.ts";
+import type { Log } from "../src/log.ts";
+import { keys, parseResourceName } from "../src/schemas/job-kind.ts";
+import { audioKey, incomingKey, inferenceKey } from "../src/storage/keys.ts";
+import type { Storage } from "../src/storage/storage.ts";
+import { resourceTypes } from "../src/submit.ts";
+
+export type LeftoverDeps = {
+  db: Database;
+  kube: Kube;
+  storage: Storage;
+  namespace: string;
+  graceSeconds: number;
+  log: Log;
+};
+
+const batch = 200;
+const atOnce = 8;
+
+/** One round. Returns how many it dealt with: as many as `batch` means that there may be more. */
+export async function clearLeftovers(deps: LeftoverDeps): Promise<{ done: number; more: boolean }> {
+  const { db, log } = deps;
+  const due = await manyDueLeftovers(db, { graceSeconds: deps.graceSeconds, limit: batch });
+  const waiting = [...due];
+  const done: number[] = [];
+  const work = async () => {
+    for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) {
+      try {
+        if (!one.in_use) await take(deps, one);
+        done.push(one.id);
+      } catch (error) {
+        log.warn({ kind: one.kind, target: one.target, err: String(error) }, "could not purge; trying again");
+        await postponeLeftover(db, one.id, String(error));
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  await deleteLeftovers(db, done);
+  if (done.length > 0) log.info({ count: done.length }, "purged what deleted rows left behind");
+  return { done: done.length, more: due.length === batch };
+}
+
+async function take({ kube, storage, namespace }: LeftoverDeps, one: Leftover): Promise<void> {
+  const { tenant_id: tenant, target } = one;
+  switch (one.kind) {
+    case "upload":
+      return await storage.remove(incomingKey(tenant, target));
+    case "audio":
+      await storage.remove(incomingKey(tenant, target));
+      await storage.remove(audioKey(tenant, target));
+      for (const folder of keys.ofAudio(tenant, target)) await storage.removeAll(folder);
+      return;
+    case "inference_audio":
+      await storage.remove(incomingKey(tenant, target));
+      return await storage.remove(inferenceKey(tenant, target));
+    case "model":
+      return await storage.removeAll(keys.ofTraining(tenant, target));
+    case "run":
+      return await storage.removeAll(keys.ofRuns(target));
+    case "resource":
+      await kube.remove(typeOf(target), { namespace, name: target });
+  }
+}
+
+/** `tj-<uuid>` and the like are jobs, `m-<uuid>` is a model. */
+function typeOf(name: string): ResourceType {
+  const job = parseResourceName(name);
+  return job === undefined ? models : resourceTypes[job.kind];
+}
