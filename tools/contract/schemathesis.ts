@@ -32,7 +32,7 @@ try {
 
 function run({ url, apiKey, ids }: Service): Promise<number> {
   const config = join(folder, "schemathesis.toml");
-  writeFileSync(config, readFileSync(join(import.meta.dirname, "schemathesis.toml"), "utf8") + known(ids));
+  writeFileSync(config, settings() + known(ids));
   const args = [
     `--config-file=${config}`,
     "run",
@@ -46,12 +46,18 @@ function run({ url, apiKey, ids }: Service): Promise<number> {
     // It writes its example database and caches into the working folder.
     cwd: folder,
     stdio: ["ignore", "inherit", "inherit"],
-    env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1", SCHEMATHESIS_HOOKS: "" },
+    env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1" },
   });
   return new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("exit", (code) => resolve(code ?? 1));
   });
+}
+
+/** The path of the hooks is relative to the working folder, which is elsewhere. */
+function settings(): string {
+  const text = readFileSync(join(import.meta.dirname, "schemathesis.toml"), "utf8");
+  return `hooks = ${JSON.stringify(join(import.meta.dirname, "hooks.py"))}\n${text}`;
 }
 
 /** Ids that exist, mixed into the random ones: otherwise most requests would end at 404. */

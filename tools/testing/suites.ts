@@ -78,6 +78,12 @@ export const suites: readonly Suite[] = [
     commands: (reportFile) => [vitestRun(reportFile, "--project=real")],
   },
   {
+    name: "contract",
+    title: "The description by its linters, against the last release, and schemathesis in short",
+    limitMinutes: 10,
+    commands: () => contractChecks(),
+  },
+  {
     name: "worker",
     title: "Python workers on real sound",
     limitMinutes: 25,
@@ -104,6 +110,37 @@ export const suites: readonly Suite[] = [
     commands: (reportFile) => [vitestRun(reportFile, "--config", local("test/e2e/vitest.config.ts"))],
   },
 ];
+
+function contractChecks(): Command[] {
+  const linters = local("tools/contract/linters");
+  const inLinters = (...path: string[]) => join(linters, "node_modules", ...path);
+  const description = local("openapi.json");
+  return [
+    check(
+      "Spectral",
+      node,
+      inLinters("@stoplight/spectral-cli/dist/index.js"),
+      "lint",
+      description,
+      `--ruleset=${join(linters, "spectral.yaml")}`,
+      "--fail-severity=warn",
+    ),
+    {
+      ...check(
+        "Redocly",
+        node,
+        inLinters("@redocly/cli/bin/cli.js"),
+        "lint",
+        description,
+        `--config=${join(linters, "redocly.yaml")}`,
+      ),
+      env: { REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" },
+    },
+    check("openapi-spec-validator", join(cacheDir, "contract-venv/bin/openapi-spec-validator"), description),
+    check("oasdiff", node, local("tools/contract/breaking.ts")),
+    check("schemathesis", node, local("tools/contract/schemathesis.ts"), "--seconds=75", "--seed=1"),
+  ];
+}
 
 function chartChecks(): Command[] {
   const chart = local("charts/plosive");
