@@ -156,6 +156,10 @@ export const valueError = (loc: readonly (string | number)[], msg: string): Vali
 });
 
 // 429, 503: later.
+export const rateLimited = (waitSeconds: number, headers: Readonly<Record<string, string>> = {}) =>
+  error(429, "rate_limited", "Rate limit exceeded", {
+    headers: { ...headers, "Retry-After": String(Math.max(1, Math.ceil(waitSeconds))) },
+  });
 export const quotaExceeded = (message: string) => error(429, "quota_exceeded", message);
 export const tooManyStreams = (most: number) =>
   error(429, "too_many_streams", `An account has at most ${most} event streams open at once`);

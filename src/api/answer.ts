@@ -17,14 +17,14 @@ const defaultMaxBodyBytes = 1024 * 1024;
 /** The key, then the body as such, then its fields, then the handler. */
 export async function answer(ctx: Context, route: Route, deps: SharedDeps): Promise<void> {
   ctx.state.route = route.path;
-  const caller = route.auth === false ? nobody : await authenticate(ctx.req, deps);
+  const caller = route.auth === false ? nobody : await authenticate(ctx, route, deps);
   ctx.state.tenantId = caller.tenantId;
   const { raw, ...input } = await readInput(ctx, route);
   const later: Parameters<Background>[] = [];
   const call: Call = {
     ...input,
     ...caller,
-    request: factsOf(ctx),
+    request: factsOf(ctx, deps.config.PLOSIVE_TRUSTED_PROXIES),
     deps: scoped(deps, caller.tenantId, (...work) => later.push(work)),
   };
   const reply = await run(ctx, route, call, raw);
@@ -34,11 +34,11 @@ export async function answer(ctx: Context, route: Route, deps: SharedDeps): Prom
 
 const nobody = { tenantId: "", keyId: "" };
 
-/** Without a key the tenant is none, and what asks for rows fails loudly. */
+/** Without a key the tenant is none, and no tenant's row is visible. */
 function scoped(deps: SharedDeps, tenantId: string, background: Background): HandlerDeps {
   return {
     ...deps,
-    db: tenantDatabase(deps.db, tenantId),
+    db: tenantId === "" ? deps.db : tenantDatabase(deps.db, tenantId),
     pool: deps.db,
     submit: (job) => deps.submit({ ...job, tenantId }),
     background,
@@ -108,6 +108,7 @@ function send(ctx: Context, route: Route, reply: Reply): void {
   ctx.status = reply.status ?? route.answer.status;
   if (reply.body === undefined && reply.stream === undefined) return;
   ctx.type = reply.contentType ?? route.answer.contentType ?? "application/json; charset=utf-8";
-  if (reply.stream !== undefined) ctx.body = Readable.from(reply.stream);
+  if (reply.stream !== undefined)
+    ctx.body = reply.stream instanceof Readable ? reply.stream : Readable.from(reply.stream);
   else ctx.body = typeof reply.body === "string" ? reply.body : JSON.stringify(reply.body);
 }

@@ -3,17 +3,21 @@ import type { RequestListener } from "node:http";
 import Koa from "koa";
 import type { Registry } from "prom-client";
 import { makeLimit } from "../db/limit.ts";
+import { makeSecretBox } from "../webhooks/secret.ts";
+import { makeLive } from "./live.ts";
 import { answerErrors } from "./middleware/answer-errors.ts";
 import { observe } from "./middleware/observe.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { secureHeaders } from "./middleware/secure-headers.ts";
+import { makeRateLimit } from "./rate-limit.ts";
 import type { ApiDeps, SharedDeps } from "./route.ts";
 import { makeRouter } from "./router.ts";
 import { routes } from "./routes/index.ts";
+import { makeStrangers } from "./strangers.ts";
 
 export interface App {
   readonly listener: RequestListener;
-  /** From now on /readyz fails, so that no new requests are sent here. */
+  /** From now on /readyz fails, so that no new requests are sent here; answers that wait come to their end. */
   drain(): void;
   /** Resolves when the work is done that answers did not wait for. */
   settle(): Promise<void>;
@@ -21,11 +25,16 @@ export interface App {
 
 export function makeApp(deps: ApiDeps & { readonly registry: Registry }): App {
   let draining = false;
+  const live = makeLive(deps.listener, deps.registry, deps.timing);
   const pending = new Set<Promise<void>>();
   const shared: SharedDeps = {
     ...deps,
     isDraining: () => draining,
+    live,
+    secrets: makeSecretBox(deps.config.PLOSIVE_WEBHOOK_SECRET_KEY, deps.random),
     confirms: makeLimit(Math.max(1, Math.floor((deps.db.configuration.maxPoolSize ?? 10) / 3)), 30_000),
+    rates: makeRateLimit(deps),
+    strangers: makeStrangers(deps),
     background: (what, work) => {
       const done = (async () => void (await work()))().catch((err) =>
         deps.log.warn({ err }, `could not ${what}; it is tried again later`),
@@ -48,6 +57,7 @@ export function makeApp(deps: ApiDeps & { readonly registry: Registry }): App {
     listener: app.callback(),
     drain: () => {
       draining = true;
+      live.end();
     },
     settle: async () => {
       await Promise.all(pending);

@@ -2,12 +2,17 @@
 // description. Written by src/api/routes/*.ts.
 import type { IncomingHttpHeaders } from "node:http";
 import type { z } from "zod";
-import type { ApiConfig } from "../config.ts";
+import type { ApiSettings } from "../config.ts";
 import type { Limit } from "../db/limit.ts";
+import type { Listener } from "../db/listen.ts";
 import type { Db } from "../db/page.ts";
 import type { DatabasePool } from "../db/pool.ts";
 import type { Log } from "../log.ts";
 import type { Storage } from "../storage/storage.ts";
+import type { SecretBox } from "../webhooks/secret.ts";
+import type { Live, LiveTiming } from "./live.ts";
+import type { RateLimit } from "./rate-limit.ts";
+import type { Strangers } from "./strangers.ts";
 
 /** Everything that handlers may use; made by main.ts or a test. */
 export interface ApiDeps {
@@ -18,22 +23,25 @@ export interface ApiDeps {
   readonly clock: { now(): number };
   readonly random: (size: number) => Uint8Array;
   readonly log: Log;
-  readonly config: Pick<
-    ApiConfig,
-    | "PLOSIVE_UPLOAD_MAX_BYTES"
-    | "PLOSIVE_UPLOAD_EXPIRY_SECONDS"
-    | "PLOSIVE_UPLOAD_LIFETIME_SECONDS"
-    | "PLOSIVE_EXPORT_EXPIRY_SECONDS"
-    | "PLOSIVE_DOCS_ENABLED"
-  >;
+  /** Connects when the first answer waits for something; whoever made it ends it. */
+  readonly listener: Listener;
+  /** Where other times than the usual ones are wanted for answers that wait. */
+  readonly timing?: Partial<LiveTiming>;
+  readonly config: ApiSettings;
 }
 
 /** What all requests share besides: work that answers do not wait for, and whether the process is going away. */
 export interface SharedDeps extends ApiDeps {
   readonly background: Background;
   readonly isDraining: () => boolean;
+  /** For answers that wait for something to happen. */
+  readonly live: Live;
+  /** Keeps the secrets of webhooks. */
+  readonly secrets: SecretBox;
   /** Confirms hold a database connection while they talk to the store: only so many at once. */
   readonly confirms: Limit;
+  readonly rates: RateLimit;
+  readonly strangers: Strangers;
 }
 
 /**
@@ -99,6 +107,8 @@ export interface Reply {
   readonly etag?: string;
 }
 
+export type RateName = "default" | "writes" | "uploads" | "keys" | "trainings";
+
 type Shape = z.ZodType;
 
 export interface Route<P extends Shape = Shape, Q extends Shape = Shape, B extends Shape = Shape> {
@@ -133,6 +143,8 @@ export interface Route<P extends Shape = Shape, Q extends Shape = Shape, B exten
   readonly conflicts?: readonly string[];
   /** Failures besides those that follow from key, input and ids. */
   readonly failures?: readonly (404 | 503)[];
+  /** What it counts against besides the default rate; `writes` if nothing is said and it is no GET. */
+  readonly rate?: RateName;
   /** False: anyone may call it. */
   readonly auth?: false;
   readonly handler: (call: Call<z.output<P>, z.output<Q>, z.output<B>>) => Promise<Reply> | Reply;

@@ -23,13 +23,51 @@ const caller = z.object({
   suspended: z.boolean(),
   /** Whether its use has not been noted for a minute. */
   unnoticed: z.boolean(),
+  /** Null when the key opens nothing. */
+  admitted: z.boolean().nullable(),
+  /** Seconds until the full burst of the default rate is free again; the other one likewise. */
+  used: z.number().nullable(),
+  policy_used: z.number().nullable(),
 });
+export type CallerRow = z.infer<typeof caller>;
 
-/** The key with this digest, unless it is revoked. One look into a unique index; never cached, so that revocation
- * holds at once on every replica. By a function of the database: its tenant is not known yet, so no row is visible. */
-export async function maybeOneCaller(db: Db, hash: Buffer): Promise<z.infer<typeof caller> | null> {
+/** Requests at a steady rate, and so many at once. In seconds, as the database counts. */
+export interface Rate {
+  /** For one request at the steady rate. */
+  readonly gap: number;
+  /** For as many requests as may come at once. Infinity: no limit. */
+  readonly span: number;
+}
+
+const unlimited: Rate = { gap: 0, span: Number.POSITIVE_INFINITY };
+
+/**
+ * The key with this digest, unless it is revoked, and whether the request is within its tenant's rates: the default one,
+ * and the one with the number `policy` (1: none besides). One statement, never cached, so that revocation holds at once
+ * on every replica and rates are exact. By a function of the database: its tenant is not known yet, so no row is visible.
+ */
+export async function maybeOneCaller(
+  db: Db,
+  hash: Buffer,
+  rate: Rate = unlimited,
+  policy = 1,
+  policyRate: Rate = rate,
+): Promise<z.infer<typeof caller> | null> {
   return await db.maybeOne(sql.type(caller)`
-    select id, tenant_id, expired, suspended, unnoticed from caller_of_key(${sql.binary(hash)})`);
+    select id, tenant_id, expired, suspended, unnoticed, admitted, used, policy_used
+    from admit_caller(${sql.binary(hash)}, ${seconds(rate.gap)}, ${seconds(rate.span)}, ${policy}::int,
+      ${seconds(policyRate.gap)}, ${seconds(policyRate.span)})`);
+}
+
+/** The driver takes no infinite numbers, Postgres reads them as text. */
+const seconds = (value: number) => sql.fragment`${String(value)}::double precision`;
+
+/** Whether a key that opened a request still does. Asked again by answers that take their time. */
+export async function isKeyOpen(db: Db, tenantId: string, id: string): Promise<boolean> {
+  return await db.exists(sql.type(z.object({}))`
+    select from api_keys k join tenants t on t.id = k.tenant_id
+    where k.tenant_id = ${tenantId} and k.id = ${id} and k.revoked_at is null
+      and (k.expires_at is null or k.expires_at > now()) and t.suspended_at is null`);
 }
 
 /** Notes that a key is in use, at most once a minute: a write for every request would be the most frequent of all. */

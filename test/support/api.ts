@@ -11,7 +11,9 @@ import { type App, makeApp } from "../../src/api/app.ts";
 import type { ApiDeps } from "../../src/api/route.ts";
 import { routes } from "../../src/api/routes/index.ts";
 import { type HttpServer, listen } from "../../src/api/server.ts";
+import { type ApiSettings, apiConfig } from "../../src/config.ts";
 import { insertApiKey } from "../../src/db/api-key.ts";
+import { type Listener, makeListener } from "../../src/db/listen.ts";
 import type { DatabasePool } from "../../src/db/pool.ts";
 import { insertTenant } from "../../src/db/tenant.ts";
 import { makeLog } from "../../src/log.ts";
@@ -59,17 +61,22 @@ export function useApi(overrides: Partial<ApiDeps> = {}): TestApi {
   const submitted: { kind: string; id: string }[] = [];
   let app: App | undefined;
   let server: HttpServer | undefined;
+  let listener: Listener | undefined;
   beforeAll(async () => {
-    app = makeApp({
+    const deps: ApiDeps & { registry: Registry } = {
       ...testDeps(database.apiPool, store.storage),
       submit: async ({ kind, id }) => void submitted.push({ kind, id }),
       ...overrides,
-    });
+    };
+    listener = deps.listener;
+    app = makeApp(deps);
     server = await listen(app.listener, 0, "127.0.0.1");
   });
   afterAll(async () => {
+    app?.drain();
     await server?.stop(2_000);
     await app?.settle();
+    await listener?.end();
   });
   const url = () => `http://127.0.0.1:${server?.port}`;
   return {
@@ -101,15 +108,21 @@ export function testDeps(db: DatabasePool, storage: Storage): ApiDeps & { regist
     clock: { now: Date.now },
     random: randomBytes,
     log: makeLog("test", "error"),
-    config: {
-      PLOSIVE_UPLOAD_MAX_BYTES: 2 * 1024 ** 3,
-      PLOSIVE_UPLOAD_EXPIRY_SECONDS: 900,
-      PLOSIVE_UPLOAD_LIFETIME_SECONDS: 86_400,
-      PLOSIVE_EXPORT_EXPIRY_SECONDS: 86_400,
-      PLOSIVE_DOCS_ENABLED: true,
-    },
+    listener: makeListener({ url: db.configuration.connectionUri, log: makeLog("test", "error") }),
+    config: testSettings(),
     registry: new Registry(),
   };
+}
+
+/** The settings of an installation, but for rates, which tests would run into. */
+export function testSettings(overrides: Partial<ApiSettings> = {}): ApiSettings {
+  const needed = ["DATABASE_URL", "S3_ENDPOINT", "S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"];
+  const rates = ["", "WRITES_", "UPLOADS_", "KEYS_", "TRAININGS_"].map((name) => `RATE_${name}PER_MINUTE`);
+  const env = {
+    ...Object.fromEntries(needed.map((name) => [`PLOSIVE_${name}`, "http://nowhere"])),
+    ...Object.fromEntries([...rates, "FAILED_KEYS_PER_SECOND"].map((name) => [`PLOSIVE_${name}`, "0"])),
+  };
+  return { ...apiConfig(env), ...overrides };
 }
 
 export async function makeTenant(db: DatabasePool, url: string): Promise<Client> {

@@ -24,6 +24,7 @@ export const createApiKey = defineRoute({
   summary: "Make a key; the answer is the only one that shows it",
   tag: "API keys",
   body: createApiKeyBody,
+  rate: "keys",
   answer: { status: 201, description: "The key", schema: createdApiKey },
   conflicts: ["key_already_created"],
   handler: async ({ body, tenantId, deps }) => {

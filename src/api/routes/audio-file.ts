@@ -43,6 +43,7 @@ export const createUpload = defineRoute({
   tag: "Audio files",
   params: inDataset,
   body: uploadBody.meta({ id: "CreateUpload" }),
+  rate: "uploads",
   answer: { status: 201, description: "The form", schema: audioUpload },
   handler: async ({ params, body, tenantId, deps }) => {
     const rows = await announce(deps, tenantId, params.dataset_id, [body], () => ["body"]);
@@ -60,6 +61,7 @@ export const createUploads = defineRoute({
   tag: "Audio files",
   params: inDataset,
   body: z.object({ files: z.array(uploadBody).min(1).max(100) }).meta({ id: "CreateUploads" }),
+  rate: "uploads",
   answer: {
     status: 201,
     description: "The forms, in the order of the request",

@@ -34,6 +34,7 @@ export const createUpload = defineRoute({
   tag: "Inference files",
   params: jobParams,
   body: uploadBody.meta({ id: "CreateUpload" }),
+  rate: "uploads",
   answer: { status: 201, description: "The form", schema: inferenceUpload },
   conflicts: ["job_started", "job_finished"],
   handler: async ({ params, body, tenantId, deps }) => {
@@ -56,6 +57,7 @@ export const createUploads = defineRoute({
   tag: "Inference files",
   params: jobParams,
   body: z.object({ files: z.array(uploadBody).min(1).max(100) }).meta({ id: "CreateUploads" }),
+  rate: "uploads",
   answer: {
     status: 201,
     description: "The forms, in the order of the request",

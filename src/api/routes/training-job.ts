@@ -13,6 +13,7 @@ import {
   type TrainingJobRow,
   trainingPoints,
 } from "../../db/training-job.ts";
+import { waitQuery } from "../../schemas/event.ts";
 import { jobEvent } from "../../schemas/job.ts";
 import { id, listOf, pageQuery } from "../../schemas/rest.ts";
 import {
@@ -24,6 +25,7 @@ import {
 import { etagOf } from "../conditional.ts";
 import { defineRoute, type HandlerDeps, type Reply } from "../route.ts";
 import { envelope, iso, isoOrNull, viewJobEvent } from "../view.ts";
+import { waitForChange } from "../wait.ts";
 
 const params = z.object({ training_job_id: id("Id of the training job") });
 const trainingConflicts = [
@@ -41,6 +43,7 @@ export const create = defineRoute({
   tag: "Training jobs",
   body: createTrainingJobBody,
   notFound: true,
+  rate: "trainings",
   answer: { status: 201, description: "The job", schema: trainingJob },
   conflicts: trainingConflicts,
   handler: async ({ body, tenantId, deps }) => {
@@ -66,6 +69,7 @@ export const retry = defineRoute({
     "Same configuration, same annotation set, the files of today; all preconditions are checked again.",
   tag: "Training jobs",
   params,
+  rate: "trainings",
   answer: { status: 201, description: "The new job", schema: trainingJob },
   conflicts: ["job_finished", "job_not_finished", ...trainingConflicts],
   handler: async ({ params, tenantId, deps }) =>
@@ -94,11 +98,20 @@ export const read = defineRoute({
   summary: "Read a training job",
   tag: "Training jobs",
   params,
+  query: waitQuery,
   conditional: true,
   answer: { status: 200, description: "The job", schema: trainingJob },
-  handler: async ({ params, tenantId, deps }) => ({
-    body: viewTrainingJob(await oneTrainingJob(deps.db, tenantId, params.training_job_id)),
-  }),
+  handler: async (call) => {
+    const { params, query, tenantId, deps } = call;
+    const jobId = params.training_job_id;
+    const row = await waitForChange(call, {
+      seconds: query.wait,
+      jobId,
+      read: () => oneTrainingJob(deps.db, tenantId, jobId),
+      view: viewTrainingJob,
+    });
+    return { body: viewTrainingJob(row) };
+  },
 });
 
 export const cancel = defineRoute({

@@ -16,3 +16,98 @@ create table idempotency_keys (
 );
 create index idempotency_keys_age on idempotency_keys (created_at);
 select isolate_tenant('idempotency_keys', 'select, insert, update', 'select, delete');
+
+-- How much of its rates each tenant has used, by the generic cell rate algorithm: for each policy the time, in seconds
+-- since 1970, at which all that was used will be free again. Unlogged: after a crash everybody begins with a full burst,
+-- and an update waits for no disk. Policies by number: 1 default, 2 writes, 3 uploads, 4 keys, 5 trainings.
+create unlogged table rate_limits (
+  tenant_id uuid primary key references tenants (id) on delete cascade,
+  free_at double precision[] not null check (array_length(free_at, 1) = 5)
+) with (fillfactor = 50);
+select isolate_tenant('rate_limits', '', '');
+
+-- Who a key belongs to, as caller_of_key says it, and whether the request is within its rates: all in one statement,
+-- so that rates are exact however many replicas there are, and cost no round trip. Counts the request against the
+-- default policy and against `policy` (1 is none besides); a refused one counts for nothing. `gap` is the time for one
+-- request at the steady rate and `span` that of the burst, in seconds; span 'infinity' is no limit.
+-- `used` and `policy_used` say how long it takes until the full burst is free again.
+create function admit_caller(
+  digest bytea,
+  gap double precision, span double precision,
+  policy int, policy_gap double precision, policy_span double precision
+) returns table (
+  id uuid, tenant_id uuid, expired boolean, suspended boolean, unnoticed boolean,
+  admitted boolean, used double precision, policy_used double precision
+) language plpgsql security definer as $$
+#variable_conflict use_column
+declare
+  caller record;
+  known boolean;
+  free double precision[];
+  moment double precision := extract(epoch from clock_timestamp());
+begin
+  select c.* into caller from caller_of_key(digest) c;
+  if not found then return; end if;
+  if span = 'infinity' and policy_span = 'infinity' then
+    known := true;
+  elsif not caller.expired and not caller.suspended then
+    for attempt in 1..2 loop
+      update rate_limits r
+      set free_at[1] = greatest(r.free_at[1], moment) + gap,
+        free_at[policy] = greatest(r.free_at[policy], moment) + policy_gap
+      where r.tenant_id = caller.tenant_id
+        and greatest(r.free_at[1], moment) + gap <= moment + span
+        and greatest(r.free_at[policy], moment) + policy_gap <= moment + policy_span
+      returning r.free_at into free;
+      known := found;
+      exit when known;
+      select r.free_at into free from rate_limits r where r.tenant_id = caller.tenant_id;
+      exit when found;
+      insert into rate_limits (tenant_id, free_at) values (caller.tenant_id, array[0, 0, 0, 0, 0])
+      on conflict do nothing;
+    end loop;
+  end if;
+  return query select caller.id, caller.tenant_id, caller.expired, caller.suspended, caller.unnoticed,
+    known, greatest(free[1] - moment, 0), greatest(free[policy] - moment, 0);
+end $$;
+do $$ begin
+  -- The names in it are looked up here, whatever the caller's search_path is.
+  execute format('alter function admit_caller set search_path = %I, pg_temp', current_schema());
+end $$;
+revoke execute on function admit_caller from public;
+grant execute on function admit_caller to plosive_api;
+
+-- Who made and revoked which key, and which keys were refused (of many refusals only some). `api_key_id` is the key that
+-- it is about, `actor_key_id` the one that was used for it; the tenant is null when nobody knows the key.
+create table audit_log (
+  id bigint generated always as identity primary key,
+  tenant_id uuid references tenants (id) on delete cascade,
+  created_at timestamptz not null default now(),
+  action text not null
+    check (action in ('api_key.created', 'api_key.revoked', 'api_key.rotated', 'api_key.refused')),
+  reason text,
+  api_key_id uuid,
+  key_prefix text check (length(key_prefix) <= 8),
+  actor_key_id uuid,
+  ip inet,
+  request_id text
+);
+create index audit_log_page on audit_log (tenant_id, id);
+create index audit_log_age on audit_log (created_at);
+select isolate_tenant('audit_log', 'select, insert', 'select, delete');
+create policy of_admin on audit_log for insert to plosive_admin with check (true);
+grant insert on audit_log to plosive_admin;
+
+-- A refusal is noted before the request is known to be anyone's.
+create function note_refused_key(tenant uuid, reason text, prefix text, address inet, request text) returns void
+  language sql volatile security definer set search_path = pg_catalog, pg_temp
+  begin atomic
+    insert into audit_log (tenant_id, action, reason, key_prefix, ip, request_id)
+    values (tenant, 'api_key.refused', reason, prefix, address, request);
+  end;
+revoke execute on function note_refused_key from public;
+grant execute on function note_refused_key to plosive_api;
+
+-- W3C trace context of the request that made the job; it goes on to the custom resource.
+alter table training_jobs add column traceparent text;
+alter table inference_jobs add column traceparent text;

@@ -1,0 +1,59 @@
+// Addresses from which keys come that open nothing: each may try some in a second, more are refused before the database
+// is asked. Keys that were good in this process a while ago pass in any case, so that nobody is locked out by whoever
+// shares an address with him. Called by authenticate.ts.
+import type { ApiDeps } from "./route.ts";
+
+export interface Strangers {
+  /** Seconds to wait before the address may try another key; 0: it may. */
+  waitOf(ip: string, hash: Buffer): number;
+  failed(ip: string): void;
+  succeeded(hash: Buffer): void;
+  /** Whether this failure is among the few of each second that are written to the audit log. */
+  isNoted(): boolean;
+}
+
+const most = 10_000;
+const notedPerSecond = 1;
+const notedAtOnce = 20;
+
+export function makeStrangers({ config, clock }: Pick<ApiDeps, "config" | "clock">): Strangers {
+  const perSecond = config.PLOSIVE_FAILED_KEYS_PER_SECOND;
+  const burst = config.PLOSIVE_FAILED_KEYS_BURST;
+  // For each address the time, in ms, at which all its failures are forgotten.
+  const forgottenAt = new Map<string, number>();
+  const good = new Set<string>();
+  let notesForgottenAt = 0;
+  return {
+    waitOf: (ip, hash) => {
+      const end = forgottenAt.get(ip);
+      if (end === undefined || perSecond === 0) return 0;
+      const ms = end - clock.now() - ((burst - 1) / perSecond) * 1000;
+      return ms <= 0 || good.has(hash.toString("base64")) ? 0 : ms / 1000;
+    },
+    failed: (ip) => {
+      if (perSecond === 0) return;
+      const now = clock.now();
+      if (forgottenAt.size >= most) dropOld(forgottenAt, now);
+      forgottenAt.set(ip, Math.max(forgottenAt.get(ip) ?? 0, now) + 1000 / perSecond);
+    },
+    succeeded: (hash) => {
+      if (perSecond === 0) return;
+      const id = hash.toString("base64");
+      if (good.has(id)) return;
+      if (good.size >= most) good.clear();
+      good.add(id);
+    },
+    isNoted: () => {
+      const end = Math.max(notesForgottenAt, clock.now()) + 1000 / notedPerSecond;
+      if (end - clock.now() > (notedAtOnce / notedPerSecond) * 1000) return false;
+      notesForgottenAt = end;
+      return true;
+    },
+  };
+}
+
+/** All of them if none is old: an attacker with so many addresses is not stopped by this, and must not fill the memory. */
+function dropOld(forgottenAt: Map<string, number>, now: number): void {
+  for (const [ip, end] of forgottenAt) if (end <= now) forgottenAt.delete(ip);
+  if (forgottenAt.size >= most) forgottenAt.clear();
+}
