@@ -1,27 +1,16 @@
 // Kinds of failure of the database, told apart by class and SQLSTATE, never by message text.
-import {
-  BackendTerminatedError,
-  BackendTerminatedUnexpectedlyError,
-  ConnectionError,
-  StatementTimeoutError,
-} from "slonik";
+import { ConnectionError } from "./connection.ts";
 import { BusyError } from "./limit.ts";
 
-// Classes 08 (connection), 53 (resources), 57P (shutdown, not yet started), and what the sockets say.
+// Classes 08 (connection), 53 (resources), 57014 (the statement timeout), 57P (shutdown, not yet started), and what the
+// sockets say.
 const codes =
-  /^(08...|53...|57P0[123]|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)$/;
+  /^(08...|53...|57014|57P0[123]|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)$/;
 
 /** The database is away or overloaded; the same call may succeed later. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if (
-      cause instanceof ConnectionError ||
-      cause instanceof BackendTerminatedError ||
-      cause instanceof BackendTerminatedUnexpectedlyError ||
-      cause instanceof StatementTimeoutError ||
-      cause instanceof BusyError
-    )
-      return true;
+    if (cause instanceof ConnectionError || cause instanceof BusyError) return true;
     if ("code" in cause && codes.test(String(cause.code))) return true;
     if (cause instanceof AggregateError && cause.errors.some(isDatabaseUnavailable)) return true;
   }

@@ -1,13 +1,14 @@
 // What the three kinds of job rows share: guarded changes of status, and the row as its own outbox.
 // A status only moves forward (pending < queued < running < cancelling < the three terminal ones); replays and
 // reorderings therefore do no harm. Called by src/submit.ts and controllers.
-import { type DatabasePool, type DatabaseTransactionConnection, sql } from "slonik";
+import { sql } from "slonik";
 import { z } from "zod";
 import type { JobKind } from "../schemas/job-kind.ts";
 import type { Db } from "./page.ts";
+import type { DatabasePool } from "./pool.ts";
 
 export type Database = DatabasePool;
-export type Transaction = DatabaseTransactionConnection;
+export type Transaction = Db;
 /** Where a query may run: on the pool, as one tenant, or in a transaction. */
 export type Queries = Db;
 

@@ -1,7 +1,8 @@
 // A lock that holds across processes, for work that no single transaction covers. Used by the upload's confirm step.
-import { type DatabasePool, sql } from "slonik";
+import { sql } from "slonik";
 import { z } from "zod";
 import type { Db } from "./page.ts";
+import type { DatabasePool } from "./pool.ts";
 import { tenantDatabase } from "./tenant-db.ts";
 
 /**

@@ -2,8 +2,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";
-import { type DatabasePool, sql } from "slonik";
+import { sql } from "slonik";
 import { z } from "zod";
+import type { DatabasePool } from "./pool.ts";
 
 const folder = join(import.meta.dirname, "migrations");
 // Any constant that no one else takes: it makes two bootstrap Jobs wait for each other.

@@ -1,8 +1,9 @@
 // One page of a list and its exact total in one statement. Used by the list functions of the noun files.
-import { type CommonQueryMethods, type FragmentSqlToken, type QueryResultRow, sql } from "slonik";
+import { type FragmentSqlToken, type QueryResultRow, sql } from "slonik";
 import { z } from "zod";
+import type { Db } from "./queries.ts";
 
-export type Db = CommonQueryMethods;
+export type { Db };
 
 export interface Page<T> {
   readonly items: readonly T[];

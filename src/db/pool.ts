@@ -1,15 +1,8 @@
 // The connections to Postgres. Made once by each main file (API, operator, bootstrap) and passed on as an argument.
-import {
-  createPool,
-  createTypeParserPreset,
-  type DatabasePool,
-  type Interceptor,
-  SchemaValidationError,
-} from "slonik";
-import { makeDriver } from "./driver.ts";
+import type { ClientConfig } from "pg";
+import { Connection, ConnectionError } from "./connection.ts";
 import { makeLimit } from "./limit.ts";
-
-export type { DatabasePool };
+import { type Db, makeQueries, refuseForeignConnection } from "./queries.ts";
 
 export interface DatabaseConfig {
   readonly PLOSIVE_DATABASE_URL: string;
@@ -22,37 +15,139 @@ export const statementTimeoutMs = { api: 5_000, operator: 60_000 } as const;
 /** What a process may do, whoever it logs in as (migration 0004). Without one it has the rights of its login. */
 export type Role = "plosive_api" | "plosive_operator" | "plosive_admin";
 
+export interface PoolState {
+  /** Connections that are lent to somebody, or being made for somebody. */
+  readonly acquiredConnections: number;
+  readonly idleConnections: number;
+  /** Callers that wait for a connection. */
+  readonly waitingClients: number;
+}
+
+export interface DatabasePool extends Db {
+  readonly configuration: { readonly connectionUri: string; readonly maxPoolSize: number };
+  /** One connection for as long as `work` takes, for what lives in a session. */
+  connect<T>(work: (connection: Db) => Promise<T>): Promise<T>;
+  state(): PoolState;
+  /** From now on `heard` is told how long each caller waited for a connection, in seconds. */
+  onWait(heard: (seconds: number) => void): void;
+  /** Takes no more callers, lets the present ones end for a moment, and closes all connections. */
+  end(): Promise<void>;
+}
+
+const connectTimeoutMs = 3_000;
+const waitTimeoutMs = 5_000;
+const idleTimeoutMs = 30_000;
+const idleInTransactionMs = 15_000;
+/** After the statement timeout the server should long have answered; if it has not, the network is gone. */
+const silenceMs = 5_000;
+const endTimeoutMs = 5_000;
+
 /**
- * A pool of at most PLOSIVE_DATABASE_POOL connections. Rejects when the database cannot be reached: the driver asks
- * it for its types first. Rows pass the schema of their query; `timestamptz` and `bigint` arrive as numbers
- * (milliseconds since 1970; every bigint of ours stays below 2^53).
+ * A pool of at most PLOSIVE_DATABASE_POOL connections. Rejects when the database cannot be reached. Rows pass the schema
+ * of their query; `timestamptz` and `bigint` arrive as numbers (milliseconds since 1970; every bigint of ours stays below
+ * 2^53).
  */
 export async function makeDatabase(
   config: DatabaseConfig,
   statementTimeout: number = statementTimeoutMs.api,
   role?: Role,
 ): Promise<DatabasePool> {
-  const pool = await createPool(addressFor(config.PLOSIVE_DATABASE_URL, role), {
-    maxPoolSize: config.PLOSIVE_DATABASE_POOL,
-    driverFactory: makeDriver,
-    poolName: "plosive",
-    connectionTimeout: 3_000,
-    // A failed attempt is told to the caller, who knows better whether to try again.
-    connectionRetryLimit: 0,
-    statementTimeout,
-    idleInTransactionSessionTimeout: 15_000,
-    idleTimeout: 30_000,
-    // No statement of ours leaves state in a session, so DISCARD ALL would only cost a round trip at every release.
-    resetConnection: async () => {},
-    interceptors: [rowSchema],
-    typeParsers: [
-      ...createTypeParserPreset().filter(({ name }) => name !== "int8"),
-      { name: "int8", parse: Number },
-    ],
-  });
-  // What fails rejects where it was asked for. An event without a listener would end the process on top of that.
-  pool.on("error", () => {});
-  return queued(pool, config.PLOSIVE_DATABASE_POOL);
+  const size = config.PLOSIVE_DATABASE_POOL;
+  const address = addressFor(config.PLOSIVE_DATABASE_URL, role);
+  const client: ClientConfig = {
+    connectionString: address,
+    connectionTimeoutMillis: connectTimeoutMs,
+    statement_timeout: statementTimeout,
+    idle_in_transaction_session_timeout: idleInTransactionMs,
+    keepAlive: true,
+  };
+  // With a place for each connection nobody waits but here, in order, and nobody for ever.
+  const places = makeLimit(size, waitTimeoutMs);
+  const idle: Connection[] = [await Connection.open(client)];
+  const lent = new Set<Connection>();
+  let acquired = 0;
+  let waiting = 0;
+  let isEnded = false;
+  let heard: (seconds: number) => void = () => {};
+
+  const take = async (): Promise<Connection> => {
+    for (;;) {
+      // The one that was used last: the others can then be given up one day.
+      const connection = idle.pop() ?? (await Connection.open(client));
+      if (!connection.isDead) return connection;
+    }
+  };
+  const giveBack = (connection: Connection) => {
+    lent.delete(connection);
+    if (connection.isClean && !isEnded) {
+      connection.idleSince = performance.now();
+      idle.push(connection);
+    } else connection.destroy();
+  };
+  const lend = async <T>(work: (connection: Connection) => Promise<T>): Promise<T> => {
+    refuseForeignConnection();
+    if (isEnded) throw new ConnectionError("the pool has ended");
+    const asked = performance.now();
+    waiting += 1;
+    let isWaiting = true;
+    const start = () => {
+      if (isWaiting) waiting -= 1;
+      isWaiting = false;
+    };
+    try {
+      return await places(async () => {
+        start();
+        acquired += 1;
+        heard((performance.now() - asked) / 1_000);
+        try {
+          const connection = await take();
+          lent.add(connection);
+          try {
+            return await work(connection);
+          } finally {
+            giveBack(connection);
+          }
+        } finally {
+          acquired -= 1;
+        }
+      });
+    } finally {
+      start();
+    }
+  };
+
+  const watch = setInterval(() => {
+    const now = performance.now();
+    for (const connection of lent)
+      if (connection.busySince !== null && now - connection.busySince > statementTimeout + silenceMs)
+        connection.destroy();
+    while (idle[0] !== undefined && (idle[0].isDead || now - idle[0].idleSince > idleTimeoutMs))
+      void idle.shift()?.end();
+  }, 1_000);
+  watch.unref();
+
+  return {
+    ...makeQueries(lend),
+    configuration: { connectionUri: address, maxPoolSize: size },
+    connect: (work) => lend((connection) => work(makeQueries((use) => use(connection)))),
+    state: () => ({
+      acquiredConnections: acquired,
+      idleConnections: idle.length,
+      waitingClients: waiting,
+    }),
+    onWait: (listener) => {
+      heard = listener;
+    },
+    end: async () => {
+      isEnded = true;
+      clearInterval(watch);
+      const deadline = performance.now() + endTimeoutMs;
+      while (acquired > 0 && performance.now() < deadline)
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      for (const connection of lent) connection.destroy();
+      await Promise.all(idle.splice(0).map((connection) => connection.end()));
+    },
+  };
 }
 
 /** The role is part of how a session starts: it costs no round trip, and no statement comes before it. */
@@ -63,46 +158,3 @@ function addressFor(address: string, role: Role | undefined): string {
   url.searchParams.set("options", `${options === null ? "" : `${options} `}-c role=${role}`);
   return url.href;
 }
-
-const methods = [
-  "any",
-  "anyFirst",
-  "connect",
-  "exists",
-  "many",
-  "manyFirst",
-  "maybeOne",
-  "maybeOneFirst",
-  "one",
-  "oneFirst",
-  "query",
-  "record",
-  "stream",
-  "transaction",
-] as const;
-
-/**
- * The pool with a queue of ours in front of its own. Its own forgets who waits when the database goes away: what waits
- * for a connection that then cannot be made waits for ever (slonik 49, createConnectionPool). With a place for each
- * connection nobody ever waits in there, and here nobody waits longer than 5 seconds.
- */
-function queued(pool: DatabasePool, size: number): DatabasePool {
-  const limit = makeLimit(size, 5_000);
-  const wrapped = methods.map((name) => {
-    const method = pool[name] as (...args: unknown[]) => Promise<unknown>;
-    return [name, (...args: unknown[]) => limit(() => method(...args))];
-  });
-  return Object.assign(pool, Object.fromEntries(wrapped));
-}
-
-/** Parses every row by the schema that stands beside its query: a column that changed its type fails loudly. */
-const rowSchema: Interceptor = {
-  name: "row-schema",
-  transformRow: ({ resultParser }, query, row) => {
-    if (resultParser === undefined) return row;
-    const parsed = resultParser["~standard"].validate(row);
-    if (parsed instanceof Promise) throw new Error("a row schema must not be asynchronous");
-    if (parsed.issues) throw new SchemaValidationError(query, row, parsed.issues);
-    return parsed.value as typeof row;
-  },
-};

@@ -3,10 +3,9 @@
 // What a test sets up it does as the owner; the code under test logs in as in an installation, with its role's rights.
 import { randomBytes } from "node:crypto";
 import { Client } from "pg";
-import type { DatabasePool } from "slonik";
 import { afterAll, beforeAll, inject } from "vitest";
 import { migrate } from "../../src/db/migrate.ts";
-import { makeDatabase, type Role } from "../../src/db/pool.ts";
+import { type DatabasePool, makeDatabase, type Role } from "../../src/db/pool.ts";
 
 const template = "plosive_template";
 

@@ -6,6 +6,8 @@ export type TestProxy = {
   readonly url: string;
   /** Ends all connections and refuses new ones. */
   cut(): void;
+  /** Passes nothing on any more and tells nobody, as a network does that lost a route. */
+  stall(): void;
   heal(): void;
   stop(): Promise<void>;
 };
@@ -41,6 +43,9 @@ export async function startProxy(target: string): Promise<TestProxy> {
     cut() {
       isCut = true;
       cutAll();
+    },
+    stall() {
+      for (const socket of sockets) socket.unpipe().pause();
     },
     heal() {
       isCut = false;

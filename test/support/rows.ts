@@ -1,9 +1,10 @@
 // Rows as the API leaves them behind, for the operator's tests: a tenant with embedded audio, a published set, and jobs
 // in the state in which the operator meets them.
 import { randomUUID } from "node:crypto";
-import { type DatabasePool, sql } from "slonik";
+import { sql } from "slonik";
 import { z } from "zod";
 import type { Queries } from "../../src/db/job.ts";
+import type { DatabasePool } from "../../src/db/pool.ts";
 
 const none = z.object({});
 const hex = (digit: string) => digit.repeat(64);

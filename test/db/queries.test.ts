@@ -1,0 +1,144 @@
+// What is asked of the database through our own way to it: values both ways, transactions, statements that are kept
+// prepared, and connections that must not be used again.
+import { sql } from "slonik";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { isDatabaseUnavailable } from "../../src/db/errors.ts";
+import { type DatabasePool, makeDatabase } from "../../src/db/pool.ts";
+import { poll } from "../support/poll.ts";
+import { useDatabase } from "../support/postgres.ts";
+import { startProxy } from "../support/proxy.ts";
+
+const database = useDatabase();
+const none = sql.type(z.object({}));
+const number = sql.type(z.object({ n: z.number() }));
+
+async function withPool(size: number, work: (pool: DatabasePool) => Promise<void>): Promise<void> {
+  const pool = await makeDatabase({ PLOSIVE_DATABASE_URL: database.url, PLOSIVE_DATABASE_POOL: size }, 1_000);
+  try {
+    await work(pool);
+  } finally {
+    await pool.end();
+  }
+}
+
+describe("values", () => {
+  it("come back as they were sent, with quotes, backslashes and line breaks in arrays", async () => {
+    const texts = ['a"b', "c\\d", "e,f", "{}", "", "NULL", "ö\n"];
+    const bytes = Buffer.from([0, 255, 92]);
+    const row = await database.pool.one(sql.unsafe`
+      select ${sql.array(texts, "text")} as texts, ${sql.binary(bytes)}::bytea as bytes, ${null}::text as nothing,
+        ${sql.jsonb({ a: [1, null, "ü"] })} as json, ${0.1}::float8 as float, ${true}::boolean as truth`);
+    expect(row).toEqual({
+      texts,
+      bytes,
+      nothing: null,
+      json: { a: [1, null, "ü"] },
+      float: 0.1,
+      truth: true,
+    });
+  });
+
+  it("that do not pass the schema beside the query are refused", async () => {
+    await expect(database.pool.one(number`select 'one' as n`)).rejects.toThrow();
+  });
+});
+
+describe("a transaction", () => {
+  it("is not committed when a statement in it failed and its work went on as if nothing had been", async () => {
+    await withPool(1, async (pool) => {
+      await pool.query(none`create table kept (n int)`);
+      const swallowing = pool.transaction(async (tx) => {
+        await tx.query(none`insert into kept values (1)`);
+        await tx.query(none`select 1 / 0`).catch(() => {});
+      });
+      await expect(swallowing).rejects.toThrow("a statement in it had failed");
+      expect(await pool.oneFirst(number`select count(*) as n from kept`)).toBe(0);
+      await pool.query(none`drop table kept`);
+    });
+  });
+
+  it("is tried again when the server asks for it", async () => {
+    await withPool(1, async (pool) => {
+      let attempts = 0;
+      await pool.transaction(async (tx) => {
+        attempts += 1;
+        if (attempts < 3)
+          await tx.query(none`do $$ begin raise exception 'x' using errcode = '40001'; end $$`);
+      });
+      expect(attempts).toBe(3);
+    });
+  });
+
+  it("keeps its statements in order, however they are asked", async () => {
+    await withPool(1, async (pool) => {
+      const found = await pool.transaction((tx) =>
+        Promise.all([1, 2, 3].map((n) => tx.oneFirst(number`select ${n}::int as n`))),
+      );
+      expect(found).toEqual([1, 2, 3]);
+    });
+  });
+});
+
+describe("a statement that is kept prepared", () => {
+  it("works after it failed, and after its table was made anew with other columns", async () => {
+    await withPool(1, async (pool) => {
+      const count = () => pool.one(sql.unsafe`select * from anew`);
+      await expect(count()).rejects.toThrow("anew");
+      await pool.query(none`create table anew as select 1 as a`);
+      expect(await count()).toEqual({ a: 1 });
+      await pool.query(none`drop table anew`);
+      await pool.query(none`create table anew as select 2 as a, 3 as b`);
+      await expect(count()).rejects.toThrow("cached plan");
+      expect(await count()).toEqual({ a: 2, b: 3 });
+      await pool.query(none`drop table anew`);
+    });
+  });
+});
+
+describe("a connection", () => {
+  it("whose work left a transaction open is not given to anybody else", async () => {
+    await withPool(1, async (pool) => {
+      const backend = number`select pg_backend_pid() as n`;
+      const [before, same] = [await pool.oneFirst(backend), await pool.oneFirst(backend)];
+      expect(same).toBe(before);
+      await pool.connect((connection) => connection.query(none`begin`));
+      expect(await pool.oneFirst(backend)).not.toBe(before);
+      expect(pool.state()).toEqual({ acquiredConnections: 0, idleConnections: 1, waitingClients: 0 });
+    });
+  });
+
+  it("is lent to those who wait in the order in which they asked, and says how long they did", async () => {
+    await withPool(1, async (pool) => {
+      const waits: number[] = [];
+      pool.onWait((seconds) => waits.push(seconds));
+      const order: number[] = [];
+      const first = pool.connect((connection) => connection.query(none`select pg_sleep(0.2)`));
+      const others = [1, 2, 3].map(async (n) => {
+        await pool.query(none`select 1`);
+        order.push(n);
+      });
+      expect(pool.state()).toMatchObject({ acquiredConnections: 1, waitingClients: 3 });
+      await Promise.all([first, ...others]);
+      expect(order).toEqual([1, 2, 3]);
+      expect(waits).toHaveLength(4);
+      expect(waits[1]).toBeGreaterThan(0.1);
+    });
+  });
+
+  it("is given up when a statement takes too long, or when the server falls silent", async () => {
+    const proxy = await startProxy(database.url);
+    const pool = await makeDatabase({ PLOSIVE_DATABASE_URL: proxy.url, PLOSIVE_DATABASE_POOL: 1 }, 200);
+    try {
+      const slow = pool.query(none`select pg_sleep(5)`);
+      await expect(slow).rejects.toSatisfy(isDatabaseUnavailable);
+      proxy.stall();
+      const silent = pool.query(none`select 1`);
+      await expect(silent).rejects.toSatisfy(isDatabaseUnavailable);
+      await poll("the pool to work again", () => pool.query(none`select 1`), 5_000);
+    } finally {
+      await pool.end();
+      await proxy.stop();
+    }
+  });
+});
