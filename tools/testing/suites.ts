@@ -85,7 +85,7 @@ export const suites: readonly Suite[] = [
   },
   {
     name: "worker",
-    title: "Python workers on real sound",
+    title: "Python workers on real sound; other readers of our exports",
     limitMinutes: 25,
     commands: (reportFile) => [
       {
@@ -97,6 +97,7 @@ export const suites: readonly Suite[] = [
           "no:cacheprovider",
           `--junitxml=${reportFile}`,
           local("test/worker"),
+          local("test/exchange"),
         ],
         env: { PYTHONPATH: `${local("images/worker")}:${local("tools")}`, PYTHONDONTWRITEBYTECODE: "1" },
         read: readJunit,

@@ -1,0 +1,307 @@
+// How labels are written for other tools, and read from them: exact, whatever file names and labels hold. Independent
+// readers see the same golden files in test_readers.py.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { readAudacity } from "../../src/api/exchange/audacity.ts";
+import { readCsv } from "../../src/api/exchange/csv.ts";
+import { cell, parseCells } from "../../src/api/exchange/delimited.ts";
+import { type Found, onOneLine, seconds } from "../../src/api/exchange/format.ts";
+import type { FormatName } from "../../src/api/exchange/formats.ts";
+import { readTasks } from "../../src/api/exchange/read-tasks.ts";
+import { oddMarks, oddTexts, written } from "./marks.ts";
+
+const linesOf = (found: Iterable<Found>) =>
+  [...found].map((label) => ("line" in label ? label.line : label.problem));
+
+describe("the golden files", () => {
+  it.each<[string, FormatName]>([
+    ["odd.csv", "csv"],
+    ["odd.txt", "audacity"],
+    ["odd.tsv", "dcase"],
+    ["odd.vtt", "webvtt"],
+    ["odd.json", "annotation-tool"],
+  ])("%s is what %s writes, however the labels are batched", async (name, format) => {
+    const golden = readFileSync(join(import.meta.dirname, "golden", name), "utf8");
+    expect(await written(format, oddMarks)).toBe(golden);
+    expect(await written(format, oddMarks, { batchSize: 1 })).toBe(golden);
+    expect(await written(format, oddMarks, { batchSize: 1_000 })).toBe(golden);
+  });
+
+  it("odd.csv has no cell that a spreadsheet takes for a formula", () => {
+    const golden = readFileSync(join(import.meta.dirname, "golden/odd.csv"), "utf8");
+    for (const { cells } of parseCells(golden, ",")) {
+      for (const text of cells) expect(text).not.toMatch(/^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/);
+    }
+  });
+});
+
+describe("an export of nothing", () => {
+  it.each<[FormatName, string]>([
+    ["json", "[]"],
+    ["csv", "id,audio_file_id,filename,artifact_type,start_ms,end_ms,confidence,extra_data\r\n"],
+    ["audacity", ""],
+    ["dcase", "filename\tonset\toffset\tevent_label\n"],
+    ["webvtt", "WEBVTT\n"],
+    ["annotation-tool", '{"tasks":[]}'],
+  ])("is a whole document as %s", async (format, expected) => {
+    expect(await written(format, [])).toBe(expected);
+  });
+});
+
+describe("what was written", () => {
+  it("comes back from CSV to the last character", async () => {
+    expect(linesOf(readCsv(await written("csv", oddMarks)))).toEqual(
+      oddMarks.map(({ file, type, startMs, endMs, confidence, extraData }) => ({
+        audio: { ids: [file.id], filenames: [file.filename] },
+        type,
+        startMs,
+        endMs,
+        confidence,
+        extraData,
+      })),
+    );
+  });
+
+  it("comes back from a label track with type and times", async () => {
+    const [first] = oddMarks;
+    expect(linesOf(readAudacity(await written("audacity", oddMarks), first!.file.id))).toEqual(
+      oddMarks.map(({ type, startMs, endMs }) => ({
+        audio: { ids: [first!.file.id], filenames: [] },
+        type,
+        startMs,
+        endMs,
+        confidence: 1,
+        extraData: {},
+      })),
+    );
+  });
+
+  it("comes back from the label tool's document with confidence and extra data", async () => {
+    const document = JSON.parse(await written("annotation-tool", oddMarks));
+    expect(linesOf(readTasks(document.tasks))).toMatchObject(
+      oddMarks.map(({ file, type, startMs, endMs, confidence, extraData }) => ({
+        audio: { ids: [file.id, file.id] },
+        type,
+        startMs,
+        endMs,
+        confidence,
+        extraData,
+      })),
+    );
+  });
+
+  it("comes back from cells with any delimiter, for random texts", () => {
+    const random = generator(20_26);
+    const alphabet = [..."ab,;\t\r\n\"'=+-@ é🎙"];
+    for (let round = 0; round < 500; round++) {
+      const text = Array.from({ length: random(8) }, () => alphabet[random(alphabet.length)]).join("");
+      for (const delimiter of [",", "\t"] as const) {
+        const lines = [...parseCells(`${cell(text, delimiter)}${delimiter}x\r\n`, delimiter)];
+        expect(lines).toEqual([{ number: 1, cells: [text, "x"] }]);
+      }
+    }
+  });
+
+  it("has seconds that are exact to the millisecond", () => {
+    for (const ms of [0, 1, 999, 1_000, 1_001, 59_999, 43_200_050]) {
+      expect(seconds(ms)).toBe((ms / 1000).toFixed(3));
+      expect(Math.round(Number(seconds(ms)) * 1000)).toBe(ms);
+    }
+  });
+
+  it("has labels on one line, and nothing in captions that is markup", async () => {
+    for (const text of oddTexts) expect(onOneLine(text)).not.toMatch(/[\t\r\n\u2028]/);
+    const odd = [{ ...oddMarks[0]!, type: "a\tb\r\n<i> & --> c" }];
+    expect(await written("audacity", odd)).toBe("0.000000\t0.000000\ta b <i> & --> c\n");
+    expect((await written("webvtt", odd)).split("\n")[4]).toBe("a b &lt;i&gt; &amp; --&gt; c");
+    expect((await written("dcase", odd)).split("\n").slice(1).join("\n")).toBe(
+      'plain.wav\t0.000\t0.000\t"a\tb\r\n<i> & --> c"\n',
+    );
+  });
+});
+
+/** A small generator with a seed: the same numbers in every run. */
+function generator(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state % below;
+  };
+}
+
+describe("an inference job's detections", () => {
+  it("are predictions in the label tool's document, and belong to inference files", async () => {
+    const text = await written("annotation-tool", oddMarks.slice(0, 2), { kind: "detection" });
+    const [task] = JSON.parse(text).tasks;
+    expect(task).toMatchObject({
+      data: { inference_file_id: oddMarks[0]!.file.id, filename: "plain.wav" },
+      annotations: [],
+      predictions: [{ model_version: "takes v1", result: [{ value: { labels: ["click"] }, score: 1 }] }],
+    });
+    expect(linesOf(readTasks(JSON.parse(text).tasks))).toEqual([]);
+    const csv = await written("csv", oddMarks.slice(0, 1), { kind: "detection" });
+    expect(csv.split("\r\n")[0]).toBe(
+      "id,inference_file_id,audio_file_id,filename,artifact_type,start_ms,end_ms,confidence",
+    );
+  });
+});
+
+describe("a CSV from elsewhere", () => {
+  const audio = { ids: [], filenames: ["a.wav"] };
+  const line = { audio, type: "click", startMs: 1, endMs: 2, confidence: 1, extraData: {} };
+
+  it.each<[string, string, unknown[]]>([
+    ["with columns in another order", "END_MS,start_ms,artifact_type,filename\n2,1,click,a.wav", [line]],
+    [
+      "with semicolons and decimal commas",
+      "filename;artifact_type;start_ms;end_ms;confidence\na.wav;click;1;2;0,5",
+      [{ ...line, confidence: 0.5 }],
+    ],
+    [
+      "with tabs and old line ends",
+      "filename\tartifact_type\tstart_ms\tend_ms\ra.wav\tclick\t1\t2\r",
+      [line],
+    ],
+    ["with blank lines", "filename,artifact_type,start_ms,end_ms\n\na.wav,click,1.0,2\n\n", [line]],
+    [
+      "without a column",
+      "filename,start_ms\na.wav,1",
+      ["The first line must name the columns; missing: artifact_type, end_ms"],
+    ],
+    [
+      "without a file",
+      "artifact_type,start_ms,end_ms\nclick,1,2",
+      ["The first line must name the columns; missing: audio_file_id or filename"],
+    ],
+    [
+      "with a cell that never ends",
+      'filename,artifact_type,start_ms,end_ms\n"a.wav,click,1,2\n',
+      ["A quoted cell behind this line never ends"],
+    ],
+    [
+      "with fractions of milliseconds",
+      "filename,artifact_type,start_ms,end_ms\na.wav,click,1.5,2",
+      ["start_ms and end_ms must be whole numbers of milliseconds"],
+    ],
+    [
+      "with missing cells",
+      "filename,artifact_type,start_ms,end_ms\na.wav",
+      ["start_ms and end_ms must be whole numbers of milliseconds"],
+    ],
+    [
+      "with extra data that is none",
+      "filename,artifact_type,start_ms,end_ms,extra_data\na.wav,click,1,2,[1]",
+      ["extra_data must be a JSON object"],
+    ],
+  ])("%s is read or refused line by line", (_, text, expected) => {
+    expect(linesOf(readCsv(text))).toEqual(expected);
+  });
+
+  it("is told by line, also behind cells of several lines", () => {
+    const text = 'filename,artifact_type,start_ms,end_ms\r\n"a\r\nb",click,1,2\r\na.wav,click,x,2\r\n';
+    expect([...readCsv(text)].map(({ at }) => at.line)).toEqual([2, 4]);
+  });
+});
+
+describe("a label track from elsewhere", () => {
+  it("may have frequencies, decimal commas, points, blank lines and no final line end", () => {
+    const text = "0,5\t1.25\tclick\r\n\\\t100.0\t200.0\r\n\n2\t2\ttwo words\t more\n3.0000004\t4.\t";
+    expect(
+      [...readAudacity(text, "f")].map(
+        (found) => "line" in found && [found.at.line, found.line.type, found.line.startMs, found.line.endMs],
+      ),
+    ).toEqual([
+      [1, "click", 500, 1_250],
+      [4, "two words  more", 2_000, 2_000],
+      [5, "", 3_000, 4_000],
+    ]);
+  });
+
+  it.each(["click", "1.0 2.0 click", "a\tb\tclick", "1e3\t2e3\tclick", "1\tInfinity\tclick"])(
+    "is told that %j is no label",
+    (text) => {
+      expect(linesOf(readAudacity(text, "f"))).toEqual([
+        "A line must be: start in seconds, tab, end in seconds, tab, label",
+      ]);
+    },
+  );
+});
+
+describe("tasks from the label tool", () => {
+  const result = (more: object = {}) => ({
+    type: "labels",
+    value: { start: 1.2345, end: 1.2346, labels: ["click"] },
+    ...more,
+  });
+  const task = (data: object, ...results: object[]) => ({ data, annotations: [{ result: results }] });
+  const audioOf = (data: object, more: object = {}) => {
+    const [found] = readTasks([{ ...task(data, result()), ...more }]);
+    return found !== undefined && "line" in found ? found.line.audio : found?.problem;
+  };
+
+  it("name their file by id, by name or by the end of an address, which nobody fetches", () => {
+    const id = "0198b0de-7c1f-7a59-8a3c-9f4d8f7f2f11";
+    expect(audioOf({ audio_file_id: id, filename: "a.wav" })).toEqual({ ids: [id], filenames: ["a.wav"] });
+    expect(audioOf({ audio: id })).toMatchObject({ ids: [id] });
+    expect(audioOf({ audio: `http://127.0.0.1:1/b/audio/t/${id}?X-Amz-Signature=x` })).toMatchObject({
+      ids: [id],
+    });
+    expect(audioOf({ audio: "/data/upload/1/0a1b2c3d-my%20take.wav" })).toEqual({
+      ids: [],
+      filenames: ["0a1b2c3d-my take.wav", "my take.wav"],
+    });
+    expect(audioOf({ audio: "/data/local-files/?d=sub/take%20%251.wav" })).toMatchObject({
+      filenames: ["take %1.wav"],
+    });
+    expect(audioOf({ audio: "s3://bucket/%zz.wav" })).toMatchObject({ filenames: ["%zz.wav"] });
+    expect(audioOf({}, { file_upload: "0a1b2c3d-take.wav" })).toMatchObject({
+      filenames: ["0a1b2c3d-take.wav", "take.wav"],
+    });
+    expect(audioOf({ audio: 7 })).toMatch(/names no audio file/);
+  });
+
+  it("count neither what was cancelled nor what is beside the ground truth", () => {
+    const one = (start: number, more: object) => ({
+      result: [result({ value: { start, end: start, labels: ["click"] } })],
+      ...more,
+    });
+    const starts = (...annotations: object[]) =>
+      [...readTasks([{ data: { filename: "a" }, annotations }])].map((f) => "line" in f && f.line.startMs);
+    expect(starts(one(1, {}), one(2, { was_cancelled: true }), one(3, {}))).toEqual([1_000, 3_000]);
+    expect(starts(one(1, {}), one(2, { ground_truth: true }))).toEqual([2_000]);
+    expect([...readTasks([{ data: { filename: "a" } }, {}])]).toMatchObject([
+      { at: { task: 1, result: null }, count: 0 },
+    ]);
+  });
+
+  it("give one annotation for each label, and a sentence for what is no label", () => {
+    const found = readTasks([
+      task(
+        { filename: "a" },
+        result({
+          value: { start: 0, end: 1, labels: ["a", "b"] },
+          score: 0.5,
+          meta: { extra_data: { x: 1 } },
+        }),
+        { type: "choices", value: { choices: ["good"] } },
+        { type: "labels", value: { start: "0", end: 1, labels: ["a"] } },
+        { type: "labels", value: { start: 0, end: 1, labels: [] } },
+        [] as object,
+      ),
+    ]);
+    expect(
+      [...found].map((f) => [
+        f.at.result,
+        "line" in f ? [f.line.type, f.line.confidence, f.line.extraData] : f.problem,
+      ]),
+    ).toEqual([
+      [0, ["a", 0.5, { x: 1 }]],
+      [0, ["b", 0.5, { x: 1 }]],
+      [1, "Only results of the type labels are imported"],
+      [2, "The result must have a value with start and end in seconds and labels"],
+      [3, "The result must have a value with start and end in seconds and labels"],
+      [4, "The result must have a value with start and end in seconds and labels"],
+    ]);
+  });
+});
