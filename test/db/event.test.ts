@@ -1,0 +1,282 @@
+// What is told of a tenant's things, by whom, in which order, and that no reader misses any of it.
+import { randomUUID } from "node:crypto";
+import { sql } from "slonik";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import {
+  forgetEvents,
+  listEvents,
+  manyEventsAfter,
+  oneEventLag,
+  oneEventPosition,
+  stampEvents,
+} from "../../src/db/event.ts";
+import { advanceJob, finishJob } from "../../src/db/job.ts";
+import { makeDatabase } from "../../src/db/pool.ts";
+import { insertTenant } from "../../src/db/tenant.ts";
+import { tenantDatabase } from "../../src/db/tenant-db.ts";
+import { execute } from "../support/api.ts";
+import { useDatabase } from "../support/postgres.ts";
+import { insertDataset, insertInferenceJob, insertModel, insertTrainingJob } from "../support/rows.ts";
+
+const database = useDatabase();
+const newTenant = () => insertTenant(database.pool, "events");
+
+/** Numbers all that is waiting and gives what the tenant can read of it. */
+async function told(tenant: string): Promise<{ type: string; data: Record<string, unknown> }[]> {
+  while ((await stampEvents(database.apiPool))?.more);
+  const rows = await manyEventsAfter(tenantDatabase(database.apiPool, tenant), tenant, 0, 1000);
+  return rows.map(({ type, data }) => ({ type, data }));
+}
+
+describe("events", () => {
+  it("tell each status of a training job once, and its progress at most every 5 seconds", async () => {
+    const tenant = await newTenant();
+    const job = await insertTrainingJob(database.pool, tenant);
+    const advance = (status: "queued" | "running", progressPercent: number) =>
+      advanceJob(database.pool, "training", job, {
+        status,
+        progressPercent,
+        statusMessage: null,
+        platformJobName: "tj",
+      });
+    await advance("queued", 0);
+    await advance("running", 0);
+    for (const percent of [1, 2, 3, 40]) await advance("running", percent);
+    await execute(
+      database.pool,
+      sql.fragment`update training_jobs set progress_event_at = now() - interval '6 seconds' where id = ${job}`,
+    );
+    await advance("running", 50);
+    await finishJob(database.pool, "training", job, {
+      status: "completed",
+      statusMessage: null,
+      errorMessage: null,
+    });
+    const events = (await told(tenant)).filter(({ type }) => type.startsWith("training_job."));
+    const of = (type: string, status: string, progress_percent: number) => ({
+      type: `training_job.${type}`,
+      data: { training_job_id: job, dataset_id: events[0]?.data.dataset_id, status, progress_percent },
+    });
+    expect(events).toEqual([
+      of("pending", "pending", 0),
+      of("queued", "queued", 0),
+      of("running", "running", 0),
+      of("progress", "running", 1),
+      // The clock was turned back by hand, which is a change of the mark as well.
+      of("progress", "running", 40),
+      of("progress", "running", 50),
+      of("completed", "completed", 100),
+    ]);
+  });
+
+  it("tell of files, sets, models and keys, whoever changes them", async () => {
+    const tenant = await newTenant();
+    const model = await insertModel(database.pool, tenant);
+    const job = await insertInferenceJob(database.pool, tenant, model, 3);
+    const dataset = await insertDataset(database.pool, tenant);
+    const operator = await makeDatabase(
+      { PLOSIVE_DATABASE_URL: database.urlOf("plosive_operator"), PLOSIVE_DATABASE_POOL: 2 },
+      undefined,
+      "plosive_operator",
+    );
+    const [done = "", failed = "", cancelled = ""] = job.files;
+    const audio = [randomUUID(), randomUUID()];
+    for (const id of audio) {
+      await execute(
+        database.pool,
+        sql.fragment`insert into audio_files (id, tenant_id, dataset_id, filename, content_type, size_bytes, upload_expires_at)
+          values (${id}, ${tenant}, ${dataset}, 'a.wav', 'audio/wav', 1, now())`,
+      );
+    }
+    const [ready = "", broken = ""] = audio;
+    const key = randomUUID();
+    await told(tenant);
+    const before = (await oneEventPosition(tenantDatabase(database.apiPool, tenant), tenant)).own;
+    try {
+      await execute(operator, sql.fragment`update audio_files set status = 'ready' where id = ${ready}`);
+      await execute(operator, sql.fragment`update audio_files set status = 'failed' where id = ${broken}`);
+      await execute(operator, sql.fragment`update audio_files set filename = 'b.wav' where id = ${ready}`);
+      await execute(
+        operator,
+        sql.fragment`update inference_files set status = 'completed' where id = ${done}`,
+      );
+      await execute(
+        operator,
+        sql.fragment`update inference_files set status = 'failed' where id = ${failed}`,
+      );
+      await execute(
+        operator,
+        sql.fragment`update inference_files set status = 'cancelled' where id = ${cancelled}`,
+      );
+      await execute(
+        operator,
+        sql.fragment`update inference_jobs set status = 'running' where id = ${job.id}`,
+      );
+      const api = tenantDatabase(database.apiPool, tenant);
+      const set = await api.oneFirst(sql.type(z.object({ id: z.string() }))`
+        insert into annotation_sets (id, tenant_id, dataset_id, version)
+        values (${randomUUID()}, ${tenant}, ${dataset}, 7) returning id`);
+      const nothing = sql.type(z.object({}));
+      await api.query(
+        nothing`update annotation_sets set status = 'published', published_at = now() where id = ${set}`,
+      );
+      await api.query(nothing`update models set archived_at = now(), is_active = false where id = ${model}`);
+      await api.query(nothing`update models set archived_at = null where id = ${model}`);
+      await api.query(nothing`insert into api_keys (id, tenant_id, name, key_prefix, key_hash)
+        values (${key}, ${tenant}, 'k', 'pl_aaaaa', sha256(${key}))`);
+      await api.query(nothing`update api_keys set last_used_at = now() where id = ${key}`);
+      await api.query(nothing`update api_keys set revoked_at = now() where id = ${key}`);
+      await told(tenant);
+      const events = await manyEventsAfter(api, tenant, before, 100);
+      expect(events.map(({ type, data }) => [type, data])).toEqual([
+        ["audio_file.ready", { audio_file_id: ready, dataset_id: dataset, status: "ready" }],
+        ["audio_file.failed", { audio_file_id: broken, dataset_id: dataset, status: "failed" }],
+        [
+          "inference_file.completed",
+          { inference_file_id: done, inference_job_id: job.id, status: "completed" },
+        ],
+        ["inference_file.failed", { inference_file_id: failed, inference_job_id: job.id, status: "failed" }],
+        [
+          "inference_job.running",
+          { inference_job_id: job.id, model_id: model, status: "running", progress_percent: 0 },
+        ],
+        [
+          "annotation_set.published",
+          { annotation_set_id: set, dataset_id: dataset, version: 7, status: "published" },
+        ],
+        ["model.archived", { model_id: model, training_job_id: expect.any(String) }],
+        ["api_key.created", { api_key_id: key }],
+        ["api_key.revoked", { api_key_id: key }],
+      ]);
+    } finally {
+      await operator.end();
+    }
+  });
+
+  it("belong to what was committed: a change that is rolled back tells nothing", async () => {
+    const tenant = await newTenant();
+    const job = await insertTrainingJob(database.pool, tenant);
+    const before = (await told(tenant)).length;
+    const broken = database.pool.transaction(async (tx) => {
+      await tx.query(sql.type(z.object({}))`update training_jobs set status = 'queued' where id = ${job}`);
+      throw new Error("not today");
+    });
+    await expect(broken).rejects.toThrow("not today");
+    expect(await told(tenant)).toHaveLength(before);
+  });
+
+  it("can be neither written nor read by the wrong hands", async () => {
+    const [own, other] = [await newTenant(), await newTenant()];
+    await insertTrainingJob(database.pool, other);
+    await told(other);
+    const api = tenantDatabase(database.apiPool, own);
+    // Without the tenant in the statement: the policies alone.
+    const seen = await api.any(sql.type(z.object({ type: z.string() }))`select type from events`);
+    expect(seen).toEqual([]);
+    expect(await database.apiPool.any(sql.type(z.object({}))`select from events`)).toEqual([]);
+    for (const table of ["event_inbox", "events"]) {
+      const forged = api.query(sql.type(z.object({}))`
+        insert into ${sql.identifier([table])} (tenant_id, type, data, created_at) values (${own}, 'x', '{}', now())`);
+      await expect(forged).rejects.toThrow();
+    }
+    const call = api.query(sql.type(z.object({}))`select emit_event(${other}::uuid, 'x', '{}'::jsonb)`);
+    await expect(call).rejects.toThrow();
+  });
+
+  it("are forgotten after 24 hours, with ids that are not given again", async () => {
+    const tenant = await newTenant();
+    await insertTrainingJob(database.pool, tenant);
+    await told(tenant);
+    const { own, given } = await oneEventPosition(tenantDatabase(database.apiPool, tenant), tenant);
+    expect(own).toBe(given);
+    await execute(database.pool, sql.fragment`update events set created_at = now() - interval '23 hours'`);
+    expect(await forgetEvents(database.apiPool)).toEqual({ more: false });
+    expect(await told(tenant)).not.toEqual([]);
+    await execute(database.pool, sql.fragment`update events set created_at = now() - interval '25 hours'`);
+    await forgetEvents(database.apiPool);
+    expect(await told(tenant)).toEqual([]);
+    expect((await oneEventPosition(tenantDatabase(database.apiPool, tenant), tenant)).given).toBe(given);
+    await insertTrainingJob(database.pool, tenant);
+    const page = await (async () => {
+      await told(tenant);
+      return await listEvents(tenantDatabase(database.apiPool, tenant), tenant, { page: 1, page_size: 10 });
+    })();
+    expect(page.items[0]?.id).toBeGreaterThan(given);
+  });
+});
+
+describe("numbers", () => {
+  it("appear in order: no reader misses or repeats an event, whoever commits when and whoever numbers", async () => {
+    const tenants = [await newTenant(), await newTenant(), await newTenant()];
+    const writers = 8;
+    const rounds = 40;
+    let writing = true;
+
+    // Each writes in transactions of different length, so that they commit in another order than they began.
+    const write = async (writer: number) => {
+      for (let round = 0; round < rounds; round++) {
+        const tenant = tenants[(writer + round) % tenants.length] ?? "";
+        await database.pool
+          .transaction(async (tx) => {
+            for (let step = 0; step < 3; step++) {
+              const data = JSON.stringify({ writer, round, step });
+              await tx.query(
+                sql.type(z.object({}))`select emit_event(${tenant}::uuid, 'test.written', ${data}::jsonb)`,
+              );
+              if ((writer + round) % 3 === step)
+                await tx.query(sql.type(z.object({}))`select pg_sleep(0.004)`);
+            }
+            // One in eight changes its mind: its numbers of the inbox are never seen.
+            if ((writer * rounds + round) % 8 === 0) throw new Error("rolled back");
+          })
+          .catch((error: Error) => expect(error.message).toBe("rolled back"));
+      }
+    };
+    const stamp = async () => {
+      while (writing) await stampEvents(database.apiPool);
+    };
+    const read = async (tenant: string) => {
+      const seen: { id: number; data: Record<string, unknown> }[] = [];
+      let last = 0;
+      const look = async () => {
+        const rows = await manyEventsAfter(tenantDatabase(database.apiPool, tenant), tenant, last, 7);
+        seen.push(...rows);
+        last = rows.at(-1)?.id ?? last;
+        return rows.length;
+      };
+      while (writing) await look();
+      while ((await look()) > 0);
+      return seen;
+    };
+
+    const readers = Promise.all(tenants.map(read));
+    const stampers = Promise.all([stamp(), stamp(), stamp()]);
+    await Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)));
+    while ((await oneEventLag(database.apiPool)).inbox > 0) await stampEvents(database.apiPool);
+    writing = false;
+    const seen = await readers;
+    await stampers;
+
+    const written = writers * rounds * (7 / 8) * 3;
+    expect(seen.flat()).toHaveLength(written);
+    for (const [i, rows] of seen.entries()) {
+      const ids = rows.map((row) => row.id);
+      expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b));
+      const all = await manyEventsAfter(
+        tenantDatabase(database.apiPool, tenants[i] ?? ""),
+        tenants[i] ?? "",
+        0,
+        10_000,
+      );
+      expect(ids).toEqual(all.map((row) => row.id));
+    }
+    // What one writer did, in the order in which it did it.
+    const order = (data: Record<string, unknown>) => Number(data.round) * 10 + Number(data.step);
+    for (const rows of seen)
+      for (let writer = 0; writer < writers; writer++) {
+        const own = rows.filter((row) => row.data.writer === writer).map((row) => order(row.data));
+        expect(own).toEqual([...own].sort((a, b) => a - b));
+      }
+  });
+});
