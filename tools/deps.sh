@@ -92,10 +92,10 @@ contract() {
     "$cache/contract-venv/bin/pip" install --quiet --disable-pip-version-check --require-hashes -r "$folder/requirements.txt"
     touch "$cache/contract-venv/.has-$key"
   fi
-  if [[ ! $folder/linters/node_modules/.package-lock.json -nt $folder/linters/package-lock.json ]]; then
-    say "installing the linters of the REST description"
-    (cd "$folder/linters" && PATH=$cache/path:$PATH npm ci --no-audit --no-fund --loglevel=error)
-    touch "$folder/linters/node_modules/.package-lock.json"
+  if [[ ! $folder/npm/node_modules/.package-lock.json -nt $folder/npm/package-lock.json ]]; then
+    say "installing the linters of the REST description and the generator of its types"
+    (cd "$folder/npm" && PATH=$cache/path:$PATH npm ci --no-audit --no-fund --loglevel=error)
+    touch "$folder/npm/node_modules/.package-lock.json"
   fi
 }
 

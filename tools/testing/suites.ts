@@ -113,27 +113,27 @@ export const suites: readonly Suite[] = [
 ];
 
 function contractChecks(): Command[] {
-  const linters = local("tools/contract/linters");
-  const inLinters = (...path: string[]) => join(linters, "node_modules", ...path);
+  const folder = local("tools/contract/npm");
+  const inFolder = (...path: string[]) => join(folder, "node_modules", ...path);
   const description = local("openapi.json");
   return [
     check(
       "Spectral",
       node,
-      inLinters("@stoplight/spectral-cli/dist/index.js"),
+      inFolder("@stoplight/spectral-cli/dist/index.js"),
       "lint",
       description,
-      `--ruleset=${join(linters, "spectral.yaml")}`,
+      `--ruleset=${join(folder, "spectral.yaml")}`,
       "--fail-severity=warn",
     ),
     {
       ...check(
         "Redocly",
         node,
-        inLinters("@redocly/cli/bin/cli.js"),
+        inFolder("@redocly/cli/bin/cli.js"),
         "lint",
         description,
-        `--config=${join(linters, "redocly.yaml")}`,
+        `--config=${join(folder, "redocly.yaml")}`,
       ),
       env: { REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" },
     },
