@@ -36,6 +36,8 @@ export type OperatorDeps = {
   /** How often a run's status is written at most; and how often reports are stored. */
   progressMs?: number;
   coalesceMs?: number;
+  /** How often expired uploads and leftovers are looked for. */
+  purgeMs?: number;
   leaseMs?: { durationMs: number; deadlineMs: number; periodMs: number };
 };
 
@@ -139,6 +141,7 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
       filesPerShard: config.PLOSIVE_FILES_PER_SHARD,
       graceSeconds: config.PLOSIVE_PURGE_GRACE_SECONDS,
       progressMs: deps.progressMs,
+      purgeMs: deps.purgeMs,
     });
     stopLeading = async () => {
       await sweep.stop();

@@ -80,6 +80,7 @@ export async function runOperator(options: {
     identity: options.identity ?? "test",
     progressMs: 200,
     coalesceMs: 50,
+    purgeMs: 200,
     leaseMs: options.leaseMs ?? { durationMs: 3_000, deadlineMs: 2_000, periodMs: 200 },
   });
   return {
