@@ -6,6 +6,7 @@ import { makeApp } from "./api/app.ts";
 import type { ApiDeps } from "./api/route.ts";
 import { listen } from "./api/server.ts";
 import { apiConfig } from "./config.ts";
+import { makeListener } from "./db/listen.ts";
 import { type DatabasePool, makeDatabase, statementTimeoutMs } from "./db/pool.ts";
 import { tenantDatabase } from "./db/tenant-db.ts";
 import { type Kube, makeKube } from "./kube/client.ts";
@@ -13,6 +14,9 @@ import { makeLog } from "./log.ts";
 import { makeRegistry, serveMetrics } from "./metrics.ts";
 import { makeStorage } from "./storage/storage.ts";
 import { makeSubmit } from "./submit.ts";
+import { startDispatch } from "./webhooks/dispatch.ts";
+import { makeSecretBox } from "./webhooks/secret.ts";
+import { sendDefaults } from "./webhooks/send.ts";
 
 const config = apiConfig();
 const log = makeLog("api", config.PLOSIVE_LOG_LEVEL);
@@ -25,8 +29,10 @@ if (db !== undefined) {
   const storage = makeStorage(config);
   const kube = connectedKube();
   const registry = makeRegistry();
+  const listener = makeListener({ url: db.configuration.connectionUri, log });
   const app = makeApp({
     db,
+    listener,
     storage,
     submit: submitTo(db, kube),
     clock: { now: Date.now },
@@ -36,6 +42,17 @@ if (db !== undefined) {
     registry,
   });
   const metrics = await serveMetrics(registry, config.PLOSIVE_METRICS_PORT);
+  const dispatch = startDispatch({
+    ...sendDefaults,
+    pool: db,
+    listener,
+    secrets: makeSecretBox(config.PLOSIVE_WEBHOOK_SECRET_KEY, randomBytes),
+    allowed: config.PLOSIVE_WEBHOOK_ALLOWED_ORIGINS,
+    clock: { now: Date.now },
+    random: randomBytes,
+    log,
+    registry,
+  });
   const server = await listen(app.listener, config.PLOSIVE_HTTP_PORT);
   log.info({ port: server.port, metricsPort: metrics.port }, "the API runs");
 
@@ -45,6 +62,8 @@ if (db !== undefined) {
   app.drain();
   await server.stop(20_000);
   await app.settle();
+  await dispatch.stop(10_000);
+  await listener.end();
   await metrics.stop();
   kube?.close();
   storage.close();

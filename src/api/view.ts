@@ -1,6 +1,7 @@
 // Small pieces that the view functions of the routes share.
 import type { AnnotationSetRow } from "../db/annotation-set.ts";
 import type { DetectionRow } from "../db/detection.ts";
+import type { EventRow } from "../db/event.ts";
 import type { JobEventRow } from "../db/job-event.ts";
 import type { Page, PageRequest } from "../db/page.ts";
 
@@ -45,6 +46,11 @@ export function viewJobEvent(row: JobEventRow) {
     message: row.message,
     data: row.data,
   };
+}
+
+/** What happened to something of the tenant: in the list, in the stream, and but for the id in webhooks. */
+export function viewEvent(row: EventRow) {
+  return { id: row.id, type: row.type, timestamp: iso(row.created_at), data: row.data };
 }
 
 /** A detection of an inference job. */

@@ -2,6 +2,7 @@
 // one job. Nothing is asked of the database meanwhile, except after a notification and every 15 seconds.
 import { isKeyOpen } from "../db/api-key.ts";
 import { invalidApiKey } from "../errors.ts";
+import type { JobState } from "../schemas/job.ts";
 import { etagOf, isUnchanged } from "./conditional.ts";
 import type { Call } from "./route.ts";
 
@@ -11,16 +12,20 @@ interface Waiting<T> {
   readonly jobId: string;
   readonly read: () => Promise<T>;
   readonly view: (row: T) => unknown;
-  /** Nothing will change any more. */
-  readonly isFinal: (row: T) => boolean;
 }
+
+/** Nothing will change any more. */
+const isFinal = (status: JobState) => status === "completed" || status === "failed" || status === "cancelled";
 
 /** More of a tenant at once are answered without waiting. */
 const mostWaits = 100;
 
 /** The row as it is then. Waits for a change from what If-None-Match names; without it, from the first look. */
-export async function waitForChange<T>(call: Call, waiting: Waiting<T>): Promise<T> {
-  const { seconds = 0, jobId, read, view, isFinal } = waiting;
+export async function waitForChange<T extends { status: JobState }>(
+  call: Call,
+  waiting: Waiting<T>,
+): Promise<T> {
+  const { seconds = 0, jobId, read, view } = waiting;
   const { tenantId, keyId, deps } = call;
   const leave = seconds === 0 ? null : deps.live.enter(tenantId, "wait", mostWaits);
   if (leave === null) return await read();
@@ -37,7 +42,7 @@ export async function waitForChange<T>(call: Call, waiting: Waiting<T>): Promise
     for (;;) {
       const left = deadline - performance.now();
       const { signal } = call.request;
-      if (!isUnchanged(known, etagOf(view(row))) || isFinal(row)) return row;
+      if (!isUnchanged(known, etagOf(view(row))) || isFinal(row.status)) return row;
       if (left <= 0 || signal.aborted || deps.live.isEnding()) return row;
       await watch.next(Math.min(left, deps.live.timing.beatMs), signal);
       // The key may have been revoked while the request waited.

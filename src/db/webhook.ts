@@ -5,8 +5,6 @@ import { quotaExceeded, webhookNotFound } from "../errors.ts";
 import { newId } from "./id.ts";
 import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
 
-export const maxWebhooks = 20;
-
 const row = z.object({
   id: z.string(),
   url: z.string(),
@@ -37,8 +35,13 @@ export interface NewWebhook {
 
 export const newWebhookId = newId;
 
-/** Adds a webhook; quotaExceeded when the tenant has as many as it may. */
-export async function insertWebhook(db: Db, tenantId: string, webhook: NewWebhook): Promise<WebhookRow> {
+/** Adds a webhook; quotaExceeded when the tenant has `most` already. 0: as many as it likes. */
+export async function insertWebhook(
+  db: Db,
+  tenantId: string,
+  webhook: NewWebhook,
+  most: number,
+): Promise<WebhookRow> {
   return await db.transaction(async (tx) => {
     // Two requests at once must not both find the last free place.
     await tx.query(
@@ -46,8 +49,8 @@ export async function insertWebhook(db: Db, tenantId: string, webhook: NewWebhoo
     );
     const present = await tx.oneFirst(sql.type(z.object({ count: z.number() }))`
       select count(*) as count from webhooks where tenant_id = ${tenantId}`);
-    if (present >= maxWebhooks)
-      throw quotaExceeded(`An account has at most ${maxWebhooks} webhooks; delete one first`);
+    if (most > 0 && present >= most)
+      throw quotaExceeded(`An account has at most ${most} webhooks; delete one first`);
     return await tx.one(sql.type(row)`
       insert into webhooks (id, tenant_id, url, host, description, types, secret)
       values (${webhook.id}, ${tenantId}, ${webhook.url}, ${webhook.host}, ${webhook.description},

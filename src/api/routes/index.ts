@@ -7,6 +7,7 @@ import * as apiKey from "./api-key.ts";
 import * as audioContent from "./audio-content.ts";
 import * as audioFile from "./audio-file.ts";
 import * as dataset from "./dataset.ts";
+import * as event from "./event.ts";
 import * as exchangeExport from "./exchange-export.ts";
 import * as exchangeImport from "./exchange-import.ts";
 import * as exchangeInference from "./exchange-inference.ts";
@@ -16,6 +17,7 @@ import * as inferenceJob from "./inference-job.ts";
 import * as model from "./model.ts";
 import * as reviewedFile from "./reviewed-file.ts";
 import * as trainingJob from "./training-job.ts";
+import * as webhook from "./webhook.ts";
 
 export const routes: readonly Route[] = [
   apiKey.createApiKey,
@@ -100,6 +102,20 @@ export const routes: readonly Route[] = [
   inferenceFile.read,
   inferenceFile.remove,
   inferenceFile.detections,
+
+  event.list,
+  event.stream,
+
+  webhook.create,
+  webhook.list,
+  webhook.read,
+  webhook.update,
+  webhook.remove,
+  webhook.rotateSecret,
+  webhook.test,
+  webhook.deliveries,
+  webhook.readDelivery,
+  webhook.redeliver,
 
   health.health,
   health.readiness,

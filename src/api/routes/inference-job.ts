@@ -15,6 +15,7 @@ import {
 } from "../../db/inference-job.ts";
 import { listJobEvents } from "../../db/job-event.ts";
 import { detectionRecord, listDetectionsQuery } from "../../schemas/detection.ts";
+import { waitQuery } from "../../schemas/event.ts";
 import {
   createInferenceJobBody,
   type inferenceConfig,
@@ -27,6 +28,7 @@ import type { DetectConfig } from "../../schemas/worker.ts";
 import { etagOf } from "../conditional.ts";
 import { defineRoute, type HandlerDeps, type Reply } from "../route.ts";
 import { envelope, iso, isoOrNull, viewDetection, viewJobEvent } from "../view.ts";
+import { waitForChange } from "../wait.ts";
 
 const base = "/api/v1/inference-jobs";
 export const jobParams = z.object({ inference_job_id: id("Id of the inference job") });
@@ -79,11 +81,20 @@ export const read = defineRoute({
   summary: "Read an inference job",
   tag: "Inference jobs",
   params: jobParams,
+  query: waitQuery,
   conditional: true,
   answer: { status: 200, description: "The job", schema: inferenceJob },
-  handler: async ({ params, tenantId, deps }) => ({
-    body: viewInferenceJob(await oneInferenceJob(deps.db, tenantId, params.inference_job_id)),
-  }),
+  handler: async (call) => {
+    const { params, query, tenantId, deps } = call;
+    const jobId = params.inference_job_id;
+    const row = await waitForChange(call, {
+      seconds: query.wait,
+      jobId,
+      read: () => oneInferenceJob(deps.db, tenantId, jobId),
+      view: viewInferenceJob,
+    });
+    return { body: viewInferenceJob(row) };
+  },
 });
 
 export const start = defineRoute({

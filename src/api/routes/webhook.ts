@@ -52,12 +52,9 @@ export const create = defineRoute({
   answer: { status: 201, description: "The webhook with its secret", schema: webhookWithSecret },
   handler: async ({ body, tenantId, deps }) => {
     const webhookId = newWebhookId();
-    const row = await insertWebhook(deps.db, tenantId, {
-      ...body,
-      ...targetOf(body.url, deps),
-      id: webhookId,
-      secret: deps.secrets.seal(makeSecret(deps.random), webhookId),
-    });
+    const secret = deps.secrets.seal(makeSecret(deps.random), webhookId);
+    const made = { ...body, ...targetOf(body.url, deps), id: webhookId, secret };
+    const row = await insertWebhook(deps.db, tenantId, made, deps.config.PLOSIVE_QUOTA_WEBHOOKS);
     return { location: `${base}/${row.id}`, body: viewWithSecret(row, deps), created: [row.id] };
   },
   idempotent: async ({ tenantId, deps }, [created = ""]) => ({
