@@ -1,0 +1,307 @@
+// Rates of requests: exact over several processes, told in headers, refused after the key is known and before anything
+// else is looked at (design 2.11); and keys that open nothing, which are slowed down by address (2.10).
+import { randomBytes } from "node:crypto";
+import { sql } from "slonik";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { makeApiKey } from "../../src/api/api-key-format.ts";
+import { type App, makeApp } from "../../src/api/app.ts";
+import { type HttpServer, listen } from "../../src/api/server.ts";
+import type { ApiSettings } from "../../src/config.ts";
+import { type Client, clientOf, execute, makeTenant, testDeps, testSettings } from "../support/api.ts";
+import { poll } from "../support/poll.ts";
+import { useDatabase } from "../support/postgres.ts";
+import { useStorage } from "../support/s3.ts";
+
+const database = useDatabase();
+const store = useStorage();
+const started: { app: App; server: HttpServer; end(): Promise<void> }[] = [];
+/** The clock of the processes below; the database has its own. */
+let now = Date.now();
+
+/** A process of the API with these settings. */
+async function start(settings: Partial<ApiSettings>): Promise<string> {
+  const deps = { ...testDeps(database.apiPool, store.storage), clock: { now: () => now } };
+  deps.log.level = "silent";
+  const app = makeApp({ ...deps, config: testSettings(settings) });
+  const server = await listen(app.listener, 0, "127.0.0.1");
+  const end = async () => {
+    app.drain();
+    await server.stop(1_000);
+    await app.settle();
+    await deps.listener.end();
+  };
+  started.push({ app, server, end });
+  return `http://127.0.0.1:${server.port}`;
+}
+afterAll(async () => {
+  for (const { end } of started) await end();
+});
+
+const newTenant = (url: string) => makeTenant(database.pool, url);
+const count = (statuses: readonly number[], status: number) =>
+  statuses.filter((one) => one === status).length;
+const path = "/api/v1/datasets";
+
+describe("the default rate", () => {
+  // One request in 100 s, so that nothing becomes free while a test runs.
+  const slow = { PLOSIVE_RATE_PER_MINUTE: 0.6, PLOSIVE_RATE_BURST: 20 };
+  let one: string;
+  let two: string;
+  beforeAll(async () => {
+    one = await start(slow);
+    two = await start(slow);
+  });
+
+  it("lets exactly the burst through two processes together, whatever comes at once", async () => {
+    const client = await newTenant(one);
+    const other = clientOf(two, client.key, client.tenantId);
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, (_, i) => (i % 2 === 0 ? client : other).get(path)),
+    );
+    const statuses = answers.map((answer) => answer.status);
+    expect([count(statuses, 200), count(statuses, 429)]).toEqual([20, 40]);
+  });
+
+  it("says on every answer how much is left", async () => {
+    const client = await newTenant(one);
+    const first = await client.get(path);
+    expect(Object.fromEntries([...first.headers].filter(([name]) => name.startsWith("ratelimit")))).toEqual({
+      "ratelimit-policy": '"default";q=0.6;w=60',
+      ratelimit: '"default";r=19;t=100',
+      "ratelimit-limit": "0.6",
+      "ratelimit-remaining": "19",
+      "ratelimit-reset": "100",
+    });
+    const missing = await client.get(`${path}/0d9ad9a4-31f5-4b8e-9f2c-0f9ef52a23a1`);
+    expect(missing.status).toBe(404);
+    expect(missing.headers.get("ratelimit-remaining")).toBe("18");
+    expect((await client.post(path, { name: 1 })).headers.get("ratelimit-remaining")).toBe("17");
+    expect((await fetch(`${one}/healthz`)).headers.get("ratelimit")).toBeNull();
+  });
+
+  it("refuses with the time to wait, and without reading the body", async () => {
+    const client = await newTenant(one);
+    await useUp(client, 20);
+    const refused = await client.get(path);
+    expect([refused.status, refused.body]).toEqual([
+      429,
+      { detail: "Rate limit exceeded", code: "rate_limited" },
+    ]);
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThanOrEqual(99);
+    expect(refused.headers.get("ratelimit-remaining")).toBe("0");
+    const broken = await fetch(one + path, {
+      method: "POST",
+      headers: { "X-API-Key": client.key, "Content-Type": "application/json" },
+      body: "{",
+    });
+    expect(broken.status).toBe(429);
+  });
+
+  it("is the tenant's, not the key's, and never another tenant's", async () => {
+    const client = await newTenant(one);
+    const second = await client.post("/api/v1/auth/api-keys", { name: "second" });
+    const sibling = clientOf(one, second.body.key, client.tenantId);
+    await useUp(client, 19);
+    expect((await sibling.get(path)).status).toBe(429);
+    expect((await (await newTenant(one)).get(path)).status).toBe(200);
+  });
+
+  it("asks no database while it refuses, for a second at most", async () => {
+    const client = await newTenant(one);
+    await useUp(client, 20);
+    expect((await client.get(path)).status).toBe(429);
+    await execute(database.pool, sql.fragment`delete from rate_limits where tenant_id = ${client.tenantId}`);
+    const remembered = await client.get(path);
+    expect(remembered.status).toBe(429);
+    expect(remembered.headers.get("retry-after")).toBe("1");
+    expect(remembered.headers.get("ratelimit-remaining")).toBe("0");
+    now += 1_001;
+    expect((await client.get(path)).status).toBe(200);
+  });
+
+  it("comes after the key: a wrong one is 401, a revoked one at the latest after that second", async () => {
+    const client = await newTenant(one);
+    await useUp(client, 20);
+    expect((await clientOf(one, makeApiKey(randomBytes), "").get(path)).status).toBe(401);
+    await execute(
+      database.pool,
+      sql.fragment`update api_keys set revoked_at = now() where tenant_id = ${client.tenantId}`,
+    );
+    // It was not refused yet, so nothing is remembered.
+    expect((await client.get(path)).status).toBe(401);
+  });
+
+  it("becomes free steadily", async () => {
+    const fast = await start({ PLOSIVE_RATE_PER_MINUTE: 600, PLOSIVE_RATE_BURST: 1 });
+    const client = await newTenant(fast);
+    expect((await client.get(path)).status).toBe(200);
+    const refused = await client.get(path);
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "1"]);
+    await poll("a tenth of a second", async () => {
+      now += 100;
+      return (await client.get(path)).status === 200;
+    });
+  });
+
+  it("counts nothing for what it refuses", async () => {
+    const client = await newTenant(one);
+    await useUp(client, 20);
+    const before = await freeAt(client);
+    now += 10_000;
+    for (let i = 0; i < 5; i++) {
+      now += 2_000;
+      expect((await client.get(path)).status).toBe(429);
+    }
+    expect(await freeAt(client)).toEqual(before);
+  });
+});
+
+async function useUp(client: Client, requests: number): Promise<void> {
+  for (let i = 0; i < requests; i++) expect((await client.get(path)).status).toBe(200);
+}
+
+async function freeAt(client: Client): Promise<readonly number[]> {
+  return await database.pool.oneFirst(sql.type(z.object({ free_at: z.array(z.number()) }))`
+    select free_at from rate_limits where tenant_id = ${client.tenantId}`);
+}
+
+describe("rates of their own", () => {
+  const upload = { filename: "x.wav", content_type: "audio/wav", size_bytes: 100 };
+  const nowhere = `${path}/0d9ad9a4-31f5-4b8e-9f2c-0f9ef52a23a1`;
+  const requests: Record<string, (client: Client) => Promise<{ status: number; headers: Headers }>> = {
+    writes: (client) => client.post(path, { name: "a" }),
+    uploads: (client) => client.post(`${nowhere}/audio/upload-url`, upload),
+    keys: (client) => client.post("/api/v1/auth/api-keys", { name: "k" }),
+    trainings: (client) => client.post("/api/v1/training-jobs", {}),
+  };
+  let url: string;
+  beforeAll(async () => {
+    url = await start({
+      PLOSIVE_RATE_PER_MINUTE: 600,
+      PLOSIVE_RATE_BURST: 1000,
+      PLOSIVE_RATE_WRITES_PER_MINUTE: 4,
+      PLOSIVE_RATE_UPLOADS_PER_MINUTE: 3,
+      PLOSIVE_RATE_KEYS_PER_MINUTE: 2,
+      PLOSIVE_RATE_TRAININGS_PER_MINUTE: 1,
+    });
+  });
+
+  it.each([
+    ["writes", 4],
+    ["uploads", 3],
+    ["keys", 2],
+    ["trainings", 1],
+  ])("%s have one, and what else the tenant does goes on", async (name, perMinute) => {
+    const client = await newTenant(url);
+    const first = await requests[name]!(client);
+    expect(first.headers.get("ratelimit-policy")).toBe(`"default";q=600;w=60, "${name}";q=${perMinute};w=60`);
+    expect(first.headers.get("ratelimit")).toMatch(
+      new RegExp(`^"default";r=999;t=1, "${name}";r=${perMinute - 1};t=\\d+$`),
+    );
+    expect(first.headers.get("ratelimit-remaining")).toBe(String(perMinute - 1));
+    for (let i = 1; i < perMinute; i++) expect((await requests[name]!(client)).status).not.toBe(429);
+    const refused = await requests[name]!(client);
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(50 / perMinute);
+    expect((await client.get(path)).status).toBe(200);
+    for (const other of Object.keys(requests).filter((one) => one !== name))
+      expect((await requests[other]!(client)).status, other).not.toBe(429);
+  });
+
+  it("a refused write counts for nothing in the default rate either", async () => {
+    const client = await newTenant(url);
+    await requests.trainings!(client);
+    const before = (await freeAt(client))[0]!;
+    expect((await requests.trainings!(client)).status).toBe(429);
+    expect((await freeAt(client))[0]).toBe(before);
+  });
+
+  it("0 is no limit, and nothing is written then", async () => {
+    const open = await start({});
+    const client = await newTenant(open);
+    const answer = await client.post(path, { name: "a" });
+    expect(answer.headers.get("ratelimit")).toBeNull();
+    const rows = await database.pool.any(sql.type(z.object({ tenant_id: z.string() }))`
+      select tenant_id from rate_limits where tenant_id = ${client.tenantId}`);
+    expect(rows).toEqual([]);
+  });
+});
+
+describe("keys that open nothing", () => {
+  const settings = {
+    PLOSIVE_FAILED_KEYS_PER_SECOND: 10,
+    PLOSIVE_FAILED_KEYS_BURST: 5,
+    PLOSIVE_TRUSTED_PROXIES: 1,
+  };
+  let url: string;
+  beforeAll(async () => {
+    url = await start(settings);
+  });
+  const tryKey = async (key: string, ip: string) =>
+    (await fetch(url + path, { headers: { "X-API-Key": key, "X-Forwarded-For": `1.1.1.1, ${ip}` } })).status;
+  const guess = (ip: string) => tryKey(makeApiKey(randomBytes), ip);
+
+  it("are refused by address after some in a second, and tried again later", async () => {
+    const statuses = [];
+    for (let i = 0; i < 8; i++) statuses.push(await guess("192.0.2.1"));
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429, 429]);
+    expect(await guess("192.0.2.2")).toBe(401);
+    now += 100;
+    expect(await guess("192.0.2.1")).toBe(401);
+    expect(await guess("192.0.2.1")).toBe(429);
+  });
+
+  it("lock out nobody whose key was good before", async () => {
+    const old = await newTenant(url);
+    expect(await tryKey(old.key, "192.0.2.3")).toBe(200);
+    for (let i = 0; i < 8; i++) await guess("192.0.2.3");
+    expect(await tryKey(old.key, "192.0.2.3")).toBe(200);
+    const unknown = await newTenant(url);
+    expect(await tryKey(unknown.key, "192.0.2.3")).toBe(429);
+  });
+
+  it("count only when they have the form of a key: the others cost nothing", async () => {
+    for (let i = 0; i < 20; i++) expect(await tryKey("nonsense", "192.0.2.4")).toBe(401);
+    expect(await guess("192.0.2.4")).toBe(401);
+  });
+
+  it("are noted in the audit log with their first characters, address and request, but not all of them", async () => {
+    now += 60_000;
+    const key = makeApiKey(randomBytes);
+    await fetch(url + path, {
+      headers: { "X-API-Key": key, "X-Forwarded-For": "2001:db8::7", "X-Request-Id": "request-of-a-thief" },
+    });
+    const expired = await newTenant(url);
+    await execute(
+      database.pool,
+      sql.fragment`update api_keys set expires_at = now() where tenant_id = ${expired.tenantId}`,
+    );
+    expect(await tryKey(expired.key, "192.0.2.5")).toBe(401);
+    for (let i = 0; i < 60; i++) await guess(`192.0.2.${100 + i}`);
+    await started.at(-1)!.app.settle();
+    const rows = await database.pool.any(sql.type(
+      z.object({
+        tenant_id: z.string().nullable(),
+        reason: z.string(),
+        key_prefix: z.string(),
+        ip: z.string(),
+        request_id: z.string(),
+      }),
+    )`select tenant_id, reason, key_prefix, host(ip) as ip, request_id from audit_log
+      where action = 'api_key.refused' and key_prefix in (${key.slice(0, 8)}, ${expired.key.slice(0, 8)}) order by id`);
+    expect(rows).toEqual([
+      {
+        tenant_id: null,
+        reason: "unknown",
+        key_prefix: key.slice(0, 8),
+        ip: "2001:db8::7",
+        request_id: "request-of-a-thief",
+      },
+      expect.objectContaining({ tenant_id: expired.tenantId, reason: "expired", ip: "192.0.2.5" }),
+    ]);
+    const all = await database.pool.oneFirst(sql.type(z.object({ count: z.number() }))`
+      select count(*) as count from audit_log where action = 'api_key.refused'`);
+    expect(all).toBeLessThan(45);
+  });
+});
