@@ -39,7 +39,12 @@ export function isExpected(ifMatch: string, present: readonly string[]): boolean
 const tag = String.raw`(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"`;
 const list = new RegExp(`^(?:${tag})(?:[ \\t]*,[ \\t]*(?:${tag})?)*$`);
 
+/** What the description promises; all headers of a request together may have 16 KiB. */
+export const longestTagList = 12_000;
+
 function tagsOf(header: string): "*" | string[] | undefined {
+  if (header.length > longestTagList)
+    throw invalidRequest(`a list of entity tags has more than ${longestTagList} characters`);
   const text = header.trim();
   if (text === "*") return "*";
   return list.test(text) ? (text.match(new RegExp(tag, "g")) ?? undefined) : undefined;

@@ -27,6 +27,29 @@ export interface Service {
 
 const worlds = 3;
 
+/** Rates and quotas that no run reaches. */
+const plenty = Object.fromEntries(
+  [
+    "RATE_PER_MINUTE",
+    "RATE_BURST",
+    "RATE_WRITES_PER_MINUTE",
+    "RATE_UPLOADS_PER_MINUTE",
+    "RATE_KEYS_PER_MINUTE",
+    "RATE_TRAININGS_PER_MINUTE",
+    "FAILED_KEYS_PER_SECOND",
+    "FAILED_KEYS_BURST",
+    "QUOTA_DATASETS",
+    "QUOTA_AUDIO_FILES",
+    "QUOTA_ANNOTATIONS",
+    "QUOTA_RUNNING_TRAININGS",
+    "QUOTA_WAITING_TRAININGS",
+    "QUOTA_RUNNING_INFERENCES",
+    "QUOTA_WAITING_INFERENCES",
+    "QUOTA_API_KEYS",
+    "QUOTA_WEBHOOKS",
+  ].map((name) => [`PLOSIVE_${name}`, "1000000"]),
+);
+
 export async function startService(): Promise<Service> {
   // Not below $TMPDIR: Postgres runs as its own user and must be able to pass every folder above its data.
   const dir = mkdtempSync("/tmp/plosive-contract-");
@@ -47,6 +70,9 @@ export async function startService(): Promise<Service> {
     PLOSIVE_HTTP_PORT: String(port),
     PLOSIVE_METRICS_PORT: String(metricsPort),
     PLOSIVE_LOG_LEVEL: "warn",
+    // The description's own limit; an installation may set a lower one.
+    PLOSIVE_UPLOAD_MAX_BYTES: "5000000000",
+    ...plenty,
   };
   const pool = await makeDatabase({ PLOSIVE_DATABASE_URL: postgres.url, PLOSIVE_DATABASE_POOL: 2 });
   await migrate(pool);

@@ -1,5 +1,6 @@
 // Headers of answers and requests, each described once; operations refer to them. Called by openapi.ts, answers.ts and
 // operation.ts.
+import { longestTagList } from "../conditional.ts";
 import type { Route } from "../route.ts";
 import type { Json } from "./schema.ts";
 
@@ -69,6 +70,8 @@ export function headerRefs(...names: string[]): Json {
 /** On every answer. */
 export const everyAnswer = ["Access-Control-Allow-Origin", "RateLimit", "RateLimit-Policy", "X-Request-Id"];
 
+const tag = '(W/)?"[!#-~\\u0080-\\u00ff]*"';
+
 /** Request headers beside the key. */
 export const headerParameters: Record<string, Json> = {
   IdempotencyKey: {
@@ -76,7 +79,7 @@ export const headerParameters: Record<string, Json> = {
     in: "header",
     description:
       "A word of your own for this request, good for 24 hours: sent again with the same body, the request makes nothing new and gets the answer for what it made the first time, with Idempotency-Replayed. With another body it is refused. Failed requests are not remembered.",
-    schema: text(255, { minLength: 1, pattern: "^[!-~]([ -~]*[!-~])?$" }),
+    schema: text(255, { minLength: 1 }),
     example: "upload-take-17-first-try",
   },
   IfMatch: {
@@ -84,7 +87,7 @@ export const headerParameters: Record<string, Json> = {
     in: "header",
     description:
       "Only if the resource still has one of these ETags; otherwise nothing is done and 412 says so",
-    schema: text(4096, { pattern: '^(\\*|"[!#-~]*"(, "[!#-~]*")*)$' }),
+    schema: text(longestTagList, { pattern: `^(\\*|${tag}([ \\t]*,[ \\t]*(${tag})?)*)$` }),
     example: "*",
   },
   IfNoneMatch: {
@@ -92,8 +95,7 @@ export const headerParameters: Record<string, Json> = {
     in: "header",
     description:
       "ETags that you have: if one of them is still the resource's, the answer is 304 without a body",
-    // As long as all headers of a request together may be.
-    schema: text(16_384),
+    schema: text(longestTagList),
     example: '"b7F0c1yq3Zk9vT2mX8aLwQ"',
   },
 };

@@ -1,0 +1,132 @@
+// /docs: the description as a page, by swagger-ui from our own disk. Nothing comes from elsewhere, and the page may run
+// nothing but its own two scripts. A page for people, so it is no route of the API. Used by app.ts.
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import type { Middleware } from "koa";
+import { methodNotAllowed } from "../errors.ts";
+
+const methods = ["GET", "HEAD", "OPTIONS"];
+const require = createRequire(import.meta.url);
+
+/** swagger-ui sets styles through the CSSOM, which the policy does not concern; its icons are data URLs in its CSS. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Plosive: REST API</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="docs/swagger-ui.css">
+<link rel="stylesheet" href="docs/page.css">
+</head>
+<body>
+<noscript>This page needs JavaScript. The description itself is at <a href="openapi.json">openapi.json</a>.</noscript>
+<main id="docs"></main>
+<script src="docs/swagger-ui-bundle.js"></script>
+<script src="docs/start.js"></script>
+</body>
+</html>
+`;
+
+/** The key that someone enters stays in the page's memory and is gone when it is left. */
+const start = `"use strict";
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const follow = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+dark.addEventListener("change", follow);
+follow();
+SwaggerUIBundle({
+  url: "openapi.json",
+  dom_id: "#docs",
+  deepLinking: true,
+  docExpansion: "list",
+  defaultModelsExpandDepth: 0,
+  displayRequestDuration: true,
+  filter: true,
+  persistAuthorization: false,
+  validatorUrl: null,
+});
+`;
+
+const style = `body { margin: 0; }
+html.dark-mode { background: #1c2022; }
+noscript { display: block; padding: 2rem; font-family: sans-serif; }
+`;
+
+interface Asset {
+  readonly type: string;
+  readonly text: () => Promise<string> | string;
+}
+
+const ofSwagger = (name: string) => () => readFile(require.resolve(`swagger-ui-dist/${name}`), "utf8");
+
+const assets: Readonly<Record<string, Asset>> = {
+  "/docs": { type: "text/html; charset=utf-8", text: () => page },
+  "/docs/start.js": { type: "text/javascript; charset=utf-8", text: () => start },
+  "/docs/page.css": { type: "text/css; charset=utf-8", text: () => style },
+  "/docs/swagger-ui-bundle.js": {
+    type: "text/javascript; charset=utf-8",
+    text: ofSwagger("swagger-ui-bundle.js"),
+  },
+  "/docs/swagger-ui.css": { type: "text/css; charset=utf-8", text: ofSwagger("swagger-ui.css") },
+};
+
+interface Loaded {
+  readonly plain: Buffer;
+  readonly packed: Buffer;
+  readonly etag: string;
+}
+
+/** Answers below /docs; with `enabled` false nothing is there. */
+export function docsPage(enabled: boolean): Middleware {
+  const loaded = new Map<string, Promise<Loaded>>();
+  return async (ctx, next) => {
+    const asset = Object.hasOwn(assets, ctx.path) ? assets[ctx.path] : undefined;
+    if (!enabled || asset === undefined) return await next();
+    ctx.state.route = ctx.path;
+    ctx.set("Allow", methods.join(", "));
+    if (ctx.method === "OPTIONS") {
+      ctx.status = 204;
+      return;
+    }
+    if (!methods.includes(ctx.method)) throw methodNotAllowed(methods);
+    const known = loaded.get(ctx.path) ?? load(asset);
+    loaded.set(ctx.path, known);
+    const { plain, packed, etag } = await known;
+    ctx.set("Content-Security-Policy", policy);
+    ctx.set("Cache-Control", "no-cache");
+    ctx.set("ETag", etag);
+    ctx.vary("Accept-Encoding");
+    ctx.type = asset.type;
+    ctx.status = 200;
+    if (ctx.fresh) {
+      ctx.status = 304;
+      return;
+    }
+    if (ctx.acceptsEncodings("gzip", "identity") === "gzip") {
+      ctx.set("Content-Encoding", "gzip");
+      ctx.body = packed;
+    } else ctx.body = plain;
+  };
+}
+
+/** The large script is packed once, not for every reader. */
+async function load(asset: Asset): Promise<Loaded> {
+  const plain = Buffer.from(await asset.text());
+  const digest = createHash("sha256").update(plain).digest("base64url").slice(0, 22);
+  return { plain, packed: await promisify(gzip)(plain), etag: `"${digest}"` };
+}
