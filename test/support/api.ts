@@ -34,6 +34,7 @@ export interface Client {
   readonly tenantId: string;
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  put(path: string, headers?: Record<string, string>): Promise<Answer>;
   patch(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>;
   delete(path: string, headers?: Record<string, string>): Promise<Answer>;
 }
@@ -146,7 +147,8 @@ export function clientOf(url: string, key: string, tenantId: string): Client {
         ...(body === undefined ? {} : { "Content-Type": "application/json" }),
         ...headers,
       },
-      body: body === undefined ? undefined : JSON.stringify(body),
+      // Text of another type is sent as it is.
+      body: headers["Content-Type"]?.startsWith("text/") ? String(body) : JSON.stringify(body),
     });
     return await toAnswer(method, path, response);
   };
@@ -155,6 +157,7 @@ export function clientOf(url: string, key: string, tenantId: string): Client {
     tenantId,
     get: (path, headers) => call("GET", path, undefined, headers),
     post: (path, body, headers) => call("POST", path, body, headers),
+    put: (path, headers) => call("PUT", path, undefined, headers),
     patch: (path, body, headers) => call("PATCH", path, body, headers),
     delete: (path, headers) => call("DELETE", path, undefined, headers),
   };

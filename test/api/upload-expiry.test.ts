@@ -1,0 +1,109 @@
+// Uploads before they are confirmed: what may be done with them, and how they expire.
+import { sql } from "slonik";
+import { beforeAll, describe, expect, it } from "vitest";
+import { type Client, execute, useApi } from "../support/api.ts";
+import { wav } from "../support/audio.ts";
+import { postForm } from "../support/upload.ts";
+import { addModel, addReadyAudio, addTrainingJob, makeDataset } from "../support/world.ts";
+
+const api = useApi();
+let client: Client;
+let datasetId: string;
+let files: string;
+beforeAll(async () => {
+  client = await api.tenant();
+  datasetId = await makeDataset(client);
+  files = `/api/v1/datasets/${datasetId}/audio`;
+});
+
+const bytes = wav();
+async function announce() {
+  const body = { filename: "x.wav", content_type: "audio/wav", size_bytes: bytes.length };
+  return (await client.post(`${files}/upload-url`, body)).body;
+}
+/** As a day later. */
+const outlive = (id: string) =>
+  execute(api.db, sql.fragment`update audio_files set upload_expires_at = now() where id = ${id}`);
+
+describe("an upload that is not confirmed in time", () => {
+  it("reads as expired, is no part of its dataset and cannot be confirmed any more", async () => {
+    const ticket = await announce();
+    const path = `${files}/${ticket.audio_file_id}`;
+    expect(await postForm(ticket.upload, bytes)).toBe(201);
+    expect((await client.get(path)).body.status).toBe("pending_upload");
+    const counted = (await client.get(`/api/v1/datasets/${datasetId}`)).body.audio_file_count;
+    await outlive(ticket.audio_file_id);
+    expect((await client.get(path)).body.status).toBe("expired");
+    expect((await client.get(`/api/v1/datasets/${datasetId}`)).body.audio_file_count).toBe(counted - 1);
+    expect(await client.post(`${path}/confirm`)).toMatchObject({
+      status: 409,
+      body: { code: "upload_expired" },
+    });
+    expect((await client.get(`${path}/download`)).body.code).toBe("audio_not_ready");
+    const idsWith = async (status: string) =>
+      (await client.get(`${files}?status=${status}`)).body.items.map((file: { id: string }) => file.id);
+    expect(await idsWith("expired")).toContain(ticket.audio_file_id);
+    expect(await idsWith("pending_upload")).not.toContain(ticket.audio_file_id);
+    expect((await client.delete(path)).status).toBe(204);
+    expect((await client.get(path)).status).toBe(404);
+  });
+
+  it("of an inference job is not there any more", async () => {
+    const training = await addTrainingJob(api.db, client.tenantId, datasetId, datasetId);
+    const modelId = await addModel(api.db, client.tenantId, training);
+    const job = (await client.post("/api/v1/inference-jobs", { model_id: modelId })).body.id;
+    const body = { filename: "x.wav", content_type: "audio/wav", size_bytes: bytes.length };
+    const ticket = (await client.post(`/api/v1/inference-jobs/${job}/files/upload-url`, body)).body;
+    const path = `/api/v1/inference-jobs/${job}/files/${ticket.inference_file_id}`;
+    expect((await client.get(path)).status).toBe(200);
+    await execute(
+      api.db,
+      sql.fragment`update inference_files set upload_expires_at = now() where id = ${ticket.inference_file_id}`,
+    );
+    expect((await client.get(path)).status).toBe(404);
+    expect((await client.post(`${path}/confirm`)).status).toBe(404);
+  });
+
+  it("is not searched by inference", async () => {
+    const training = await addTrainingJob(api.db, client.tenantId, datasetId, datasetId);
+    const model_id = await addModel(api.db, client.tenantId, training);
+    const ticket = await announce();
+    await outlive(ticket.audio_file_id);
+    const body = { model_id, audio_file_ids: [ticket.audio_file_id] };
+    expect((await client.post("/api/v1/inference-jobs", body)).body.code).toBe("audio_not_ready");
+  });
+});
+
+describe("a label", () => {
+  it("needs audio that has been uploaded: how long it is, nobody knows before", async () => {
+    const sets = `/api/v1/datasets/${datasetId}/annotation-sets`;
+    const path = `${sets}/${(await client.post(sets)).body.id}/annotations`;
+    const ticket = await announce();
+    const label = { audio_file_id: ticket.audio_file_id, artifact_type: "click", start_ms: 0, end_ms: 400 };
+    const refused = { loc: ["body", "audio_file_id"], type: "value_error" };
+    expect((await client.post(path, label)).body.detail).toMatchObject([refused]);
+    await outlive(ticket.audio_file_id);
+    expect((await client.post(path, label)).body.detail).toMatchObject([refused]);
+    const bulk = await client.post(`${path}/bulk`, { annotations: [label] });
+    expect(bulk.body.detail).toMatchObject([{ loc: ["body", "annotations", 0, "audio_file_id"] }]);
+
+    const other = await announce();
+    await postForm(other.upload, bytes);
+    await client.post(`${files}/${other.audio_file_id}/confirm`);
+    expect((await client.post(path, { ...label, audio_file_id: other.audio_file_id })).status).toBe(201);
+    const long = { ...label, audio_file_id: other.audio_file_id, end_ms: 600 };
+    expect((await client.post(path, long)).body.detail).toMatchObject([{ loc: ["body", "end_ms"] }]);
+  });
+
+  it("may be on audio whose header tells no length", async () => {
+    const sets = `/api/v1/datasets/${datasetId}/annotation-sets`;
+    const path = `${sets}/${(await client.post(sets)).body.id}/annotations`;
+    const id = await addReadyAudio(api.db, client.tenantId, datasetId, {
+      status: "processing",
+      embeddingStatus: "pending",
+    });
+    await execute(api.db, sql.fragment`update audio_files set duration_ms = null where id = ${id}`);
+    const label = { audio_file_id: id, artifact_type: "click", start_ms: 5_000, end_ms: 6_000 };
+    expect((await client.post(path, label)).status).toBe(201);
+  });
+});
