@@ -4,6 +4,7 @@ import Koa from "koa";
 import type { Registry } from "prom-client";
 import { makeLimit } from "../db/limit.ts";
 import { makeSecretBox } from "../webhooks/secret.ts";
+import { docsPage } from "./docs-page.ts";
 import { makeLive } from "./live.ts";
 import { answerErrors } from "./middleware/answer-errors.ts";
 import { observe } from "./middleware/observe.ts";
@@ -49,6 +50,7 @@ export function makeApp(deps: ApiDeps & { readonly registry: Registry }): App {
   app.use(observe(deps.registry, deps.log));
   app.use(secureHeaders);
   app.use(answerErrors(deps.log));
+  app.use(docsPage(deps.config.PLOSIVE_DOCS_ENABLED));
   for (const middleware of makeRouter(routes, shared)) app.use(middleware);
   // Only what breaks after the head of an answer was sent: the client sees a cut connection.
   app.on("error", (err) => deps.log.warn({ err }, "an answer was cut off"));
