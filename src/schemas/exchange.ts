@@ -105,11 +105,16 @@ const labelTask = z.object({
   annotations: z
     .array(
       z.object({
-        result: z.array(z.unknown()).nullish().describe("Those of the type labels are imported"),
+        result: z
+          .array(z.unknown())
+          .max(1_000_000)
+          .nullish()
+          .describe("Those of the type labels are imported"),
         was_cancelled: z.boolean().nullish().describe("True: it is left out"),
         ground_truth: z.boolean().nullish().describe("True: the task's other annotations are left out"),
       }),
     )
+    .max(1_000_000)
     .nullish(),
 });
 export type LabelTask = z.infer<typeof labelTask>;
