@@ -3,9 +3,10 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { hashApiKey, isApiKey, makeApiKey, prefixOf } from "./api/api-key-format.ts";
-import { bootstrapConfig } from "./config.ts";
+import { type BootstrapConfig, bootstrapConfig } from "./config.ts";
 import { insertApiKey } from "./db/api-key.ts";
 import { newId } from "./db/id.ts";
+import { ensureLogin } from "./db/login.ts";
 import { migrate } from "./db/migrate.ts";
 import { type DatabasePool, makeDatabase } from "./db/pool.ts";
 import { ensureTenant } from "./db/tenant.ts";
@@ -29,6 +30,7 @@ async function main(): Promise<void> {
   try {
     const ran = await migrate(db);
     log.info({ ran }, ran.length === 0 ? "the database is up to date" : "migrated the database");
+    await ensureLogins(config, log);
     await retry(log, deadline, "the object store", () => storage.ensureBucket());
     log.info({ bucket: config.PLOSIVE_S3_BUCKET }, "the bucket is there");
     const name = config.PLOSIVE_BOOTSTRAP_SECRET;
@@ -43,6 +45,18 @@ async function main(): Promise<void> {
     storage.close();
     await db.end();
   }
+}
+
+/** Without an address of its own a process logs in as the owner, and is held back only by the role that it takes. */
+async function ensureLogins(config: BootstrapConfig, log: Log): Promise<void> {
+  const owner = config.PLOSIVE_DATABASE_URL;
+  const { PLOSIVE_API_DATABASE_URL: api, PLOSIVE_OPERATOR_DATABASE_URL: operator } = config;
+  if (api !== undefined) await ensureLogin(owner, api, ["plosive_api"]);
+  if (operator !== undefined) await ensureLogin(owner, operator, ["plosive_operator", "plosive_admin"]);
+  log.info(
+    { api: api !== undefined, operator: operator !== undefined },
+    "the users of the database are there",
+  );
 }
 
 interface FirstKeyDeps {

@@ -7,6 +7,7 @@ import type { ApiDeps } from "./api/route.ts";
 import { listen } from "./api/server.ts";
 import { apiConfig } from "./config.ts";
 import { makeListener } from "./db/listen.ts";
+import { isAboveRowSecurity } from "./db/login.ts";
 import { type DatabasePool, makeDatabase, statementTimeoutMs } from "./db/pool.ts";
 import { tenantDatabase } from "./db/tenant-db.ts";
 import { type Kube, makeKube } from "./kube/client.ts";
@@ -75,7 +76,12 @@ if (db !== undefined) {
 async function connectedDatabase(): Promise<DatabasePool | undefined> {
   while (!ending.signal.aborted) {
     try {
-      return await makeDatabase(config, statementTimeoutMs.api, "plosive_api");
+      const pool = await makeDatabase(config, statementTimeoutMs.api, "plosive_api");
+      if (await isAboveRowSecurity(config.PLOSIVE_DATABASE_URL))
+        log.warn(
+          "the API logs in as an owner of the database or a superuser and only gives up these rights: give it a user of its own (docs/install.md)",
+        );
+      return pool;
     } catch (error) {
       log.warn({ reason: String(error) }, "the database cannot be reached; trying again");
       await pause(1_000, undefined, { signal: ending.signal }).catch(() => {});

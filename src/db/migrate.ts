@@ -12,9 +12,12 @@ const lock = 7_056_783;
 
 /**
  * Runs the migrations that are not recorded yet, in order, each in its own transaction. Safe to call from several
- * processes at once. Returns the names that it ran.
+ * processes at once. Returns the names that it ran. Tests name `wanted`, to begin where an older release ended.
  */
-export async function migrate(pool: DatabasePool): Promise<string[]> {
+export async function migrate(
+  pool: DatabasePool,
+  wanted: readonly string[] = migrationNames(),
+): Promise<string[]> {
   // A connection of its own: a file holds many statements, which only the simple query protocol takes.
   const client = new Client({ connectionString: pool.configuration.connectionUri });
   await client.connect();
@@ -24,7 +27,7 @@ export async function migrate(pool: DatabasePool): Promise<string[]> {
       "create table if not exists schema_migrations (name text primary key, run_at timestamptz not null default now())",
     );
     const done = await client.query<{ name: string }>("select name from schema_migrations");
-    const pending = migrationNames().filter((name) => !done.rows.some((row) => row.name === name));
+    const pending = wanted.filter((name) => !done.rows.some((row) => row.name === name));
     for (const name of pending) await runMigration(client, name);
     return pending;
   } finally {

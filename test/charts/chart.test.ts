@@ -31,10 +31,15 @@ type Container = {
   securityContext?: Record<string, unknown>;
   resources?: { limits?: { memory?: string } };
 };
+type Volume = { secret?: { secretName: string; items?: { key: string }[] } };
 type Manifest = {
   kind: string;
   metadata: { name: string };
-  spec?: { template?: { spec: { containers: Container[]; securityContext: Record<string, unknown> } } };
+  spec?: {
+    template?: {
+      spec: { containers: Container[]; securityContext: Record<string, unknown>; volumes?: Volume[] };
+    };
+  };
   data?: Record<string, string>;
   rules?: unknown[];
 };
@@ -145,6 +150,31 @@ describe("the chart", () => {
     expect(secrets).toEqual(["plosive-runs-tls"]);
     const api = one(manifests, "Deployment", "plosive-api");
     expect(JSON.stringify(api)).toContain("https://s3.example.com");
+  });
+
+  it("gives each pod the address of the database as its own user and no other's", async () => {
+    const membersOf = (manifests: Manifest[]) =>
+      Object.fromEntries(
+        pods(manifests).map(({ metadata, spec }) => [
+          metadata.name.replace("plosive-", ""),
+          (spec!.template!.spec.volumes ?? [])
+            .filter(({ secret }) => /^(db|plosive-database)$/.test(secret?.secretName ?? ""))
+            .flatMap(({ secret }) => secret!.items!.map(({ key }) => key)),
+        ]),
+      );
+    const own = {
+      api: ["api-url"],
+      operator: ["operator-url"],
+      "bootstrap-1": ["url", "api-url", "operator-url"],
+    };
+    expect(membersOf(await render(...images))).toMatchObject({ ...own, database: ["password"] });
+    expect(membersOf(await render(...images, ...external))).toEqual(own);
+    const shared = ["database.secretKeys.api=url", "database.secretKeys.operator=url"];
+    expect(membersOf(await render(...images, ...external, ...shared))).toEqual({
+      api: ["url"],
+      operator: ["url"],
+      "bootstrap-1": ["url"],
+    });
   });
 
   it("lets the API answer 503 while the database is away, instead of taking every replica from its Service", async () => {

@@ -25,6 +25,20 @@ app.kubernetes.io/component: {{ index . 1 }}
 {{ .Values.database.existingSecret | default (printf "%s-database" (include "plosive.name" .)) }}
 {{- end -}}
 
+{{- /* The member of the database's Secret with the address for "owner", "api" or "operator": (list context "api").
+     A Secret of one's own that has the owner's alone, as all had before there were others, serves everybody with that. */ -}}
+{{- define "plosive.databaseMember" -}}
+{{- $context := index . 0 }}{{- $for := index . 1 }}
+{{- $keys := dict "owner" "url" "api" "api-url" "operator" "operator-url" }}
+{{- $name := $context.Values.database.existingSecret }}
+{{- if $name }}
+{{- $keys = $context.Values.database.secretKeys }}
+{{- $found := lookup "v1" "Secret" $context.Release.Namespace $name }}
+{{- if and $found (not (hasKey $found.data (index $keys $for))) }}{{- $for = "owner" }}{{- end }}
+{{- end }}
+{{- index $keys $for }}
+{{- end -}}
+
 {{- define "plosive.objectStoreSecret" -}}
 {{ .Values.objectStore.existingSecret | default (printf "%s-object-store" (include "plosive.name" .)) }}
 {{- end -}}
@@ -73,11 +87,15 @@ capabilities: { drop: [ALL] }
 - { name: tmp, mountPath: /tmp }
 {{- end -}}
 
+{{- /* With the address of the database as one of its users, and of no other: (list context "api") */ -}}
 {{- define "plosive.volumes" -}}
+{{- $context := index . 0 }}
 - name: database
-  secret: { secretName: {{ include "plosive.databaseSecret" . }}, items: [{ key: url, path: url }] }
+  secret:
+    secretName: {{ include "plosive.databaseSecret" $context }}
+    items: [{ key: {{ include "plosive.databaseMember" . }}, path: url }]
 - name: object-store
-  secret: { secretName: {{ include "plosive.objectStoreSecret" . }} }
+  secret: { secretName: {{ include "plosive.objectStoreSecret" $context }} }
 - name: tmp
   emptyDir: { sizeLimit: 256Mi }
 {{- end -}}

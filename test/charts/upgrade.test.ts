@@ -1,0 +1,94 @@
+// An installation of an older release under this chart, on a real API server: what is there stays, what is new comes.
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+import { secrets } from "../../src/kube/kinds.ts";
+import { repoDir, tool } from "../../tools/cache.ts";
+import { useCluster } from "../support/kube.ts";
+
+const run = promisify(execFile);
+const cluster = useCluster();
+const images = ["server", "worker", "trainer", "postgres", "s3"].map(
+  (name) => `images.${name}=registry/${name}:1`,
+);
+
+/** The release is called like its namespace. */
+async function helm(verb: "install" | "upgrade", name: string, ...sets: string[]): Promise<void> {
+  const args = [...images, "crds.enabled=false", ...sets].flatMap((set) => ["--set", set]);
+  await run(tool("helm"), [
+    verb,
+    name,
+    join(repoDir, "charts/plosive"),
+    ...(verb === "install" ? ["--create-namespace"] : []),
+    "-n",
+    name,
+    "--kubeconfig",
+    cluster.plane.kubeconfigPath,
+    ...args,
+  ]);
+}
+
+async function membersOf(namespace: string, name: string): Promise<Record<string, string>> {
+  const { data = {} } = await cluster.admin.get(secrets, { namespace, name });
+  return Object.fromEntries(
+    Object.entries(data).map(([member, value]) => [member, Buffer.from(value, "base64").toString()]),
+  );
+}
+
+/** Which members of the database's Secret the pods of a component get. */
+async function mountedBy(namespace: string, component: string): Promise<string[]> {
+  const path = `/apis/apps/v1/namespaces/${namespace}/deployments/${namespace}-${component}`;
+  const deployment = (await cluster.admin.send({ method: "GET", path })) as {
+    spec: { template: { spec: { volumes: { name: string; secret?: { items?: { key: string }[] } }[] } } };
+  };
+  const volume = deployment.spec.template.spec.volumes.find(({ name }) => name === "database");
+  return volume?.secret?.items?.map(({ key }) => key) ?? [];
+}
+
+describe("helm upgrade", () => {
+  it("keeps the passwords of the embedded database and adds the users that an older release had not", async () => {
+    const name = "plosive-embedded";
+    await helm("install", name);
+    const first = await membersOf(name, `${name}-database`);
+    expect(Object.keys(first).sort()).toEqual(["api-url", "operator-url", "password", "url"]);
+    await cluster.admin.patch(
+      secrets,
+      { namespace: name, name: `${name}-database` },
+      { data: { "api-url": null, "operator-url": null } },
+    );
+    await helm("upgrade", name);
+    const second = await membersOf(name, `${name}-database`);
+    expect(second).toMatchObject({ password: first.password, url: first.url });
+    for (const login of ["api", "operator"]) {
+      expect(second[`${login}-url`]).not.toBe(first[`${login}-url`]);
+      expect(new URL(second[`${login}-url`]!).username).toBe(`plosive_${login}_login`);
+    }
+    await helm("upgrade", name);
+    expect(await membersOf(name, `${name}-database`)).toEqual(second);
+    expect(await mountedBy(name, "api")).toEqual(["api-url"]);
+  }, 60_000);
+
+  it("lets all log in as the owner of an external database while its Secret names nobody else", async () => {
+    const name = "plosive-external";
+    const url = Buffer.from("postgres://me:secret@db.internal:5432/plosive").toString("base64");
+    await cluster.admin.send({ method: "POST", path: "/api/v1/namespaces", body: { metadata: { name } } });
+    await cluster.admin.create(secrets, {
+      metadata: { namespace: name, name: "db" },
+      type: "Opaque",
+      data: { url },
+    });
+    await helm("install", name, "database.existingSecret=db");
+    expect([await mountedBy(name, "api"), await mountedBy(name, "operator")]).toEqual([["url"], ["url"]]);
+    await cluster.admin.patch(
+      secrets,
+      { namespace: name, name: "db" },
+      { data: { "api-url": url, "operator-url": url } },
+    );
+    await helm("upgrade", name, "database.existingSecret=db");
+    expect([await mountedBy(name, "api"), await mountedBy(name, "operator")]).toEqual([
+      ["api-url"],
+      ["operator-url"],
+    ]);
+  }, 60_000);
+});
