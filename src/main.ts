@@ -76,8 +76,9 @@ if (db !== undefined) {
 async function connectedDatabase(): Promise<DatabasePool | undefined> {
   while (!ending.signal.aborted) {
     try {
+      const isAbove = await isAboveRowSecurity(config.PLOSIVE_DATABASE_URL);
       const pool = await makeDatabase(config, statementTimeoutMs.api, "plosive_api");
-      if (await isAboveRowSecurity(config.PLOSIVE_DATABASE_URL))
+      if (isAbove)
         log.warn(
           "the API logs in as an owner of the database or a superuser and only gives up these rights: give it a user of its own (docs/install.md)",
         );
