@@ -181,4 +181,56 @@ describe("other formats", () => {
       expect(reads.reduce((sum, size) => sum + size, 0)).toBeLessThan(300_000);
     }
   });
+
+  it("a FLAC header that promises hours in a few bytes is refused, as the decoder would", async () => {
+    const file = Buffer.from(fixture("tone.flac"));
+    const samples = (seconds: number) => {
+      const packed = file.readBigUInt64BE(18);
+      file.writeBigUInt64BE((packed & ~0xfffffffffn) | BigInt(seconds * 16_000), 18);
+      return file;
+    };
+    expect((await parse(samples(60), "flac")).header).toMatchObject({ durationMs: 60_000 });
+    expect((await parse(samples(11 * 3_600), "flac")).header).toEqual(problem);
+    expect((await parse(samples(13 * 3_600), "flac")).header).toEqual(problem);
+  });
+
+  it.each<[string, AudioContainer]>([
+    ["tone.flac", "flac"],
+    ["tone-vorbis.ogg", "ogg"],
+    ["tone-opus.ogg", "ogg"],
+    ["tone-extensible.wav", "wav"],
+    ["tone-float.wav", "wav"],
+    ["tone-cbr.mp3", "mp3"],
+    ["tone-vbr.mp3", "mp3"],
+  ])(
+    "%s cut off anywhere, or with bytes turned over, is read or refused, never more",
+    async (name, container) => {
+      const whole = fixture(name);
+      const look = async (file: Buffer) => {
+        const { header, reads } = await parse(file, container);
+        expect(reads.length).toBeLessThan(80);
+        if ("problem" in header) return;
+        expect(header.sampleRateHz).toBeGreaterThanOrEqual(8_000);
+        expect(header.sampleRateHz).toBeLessThanOrEqual(192_000);
+        expect(Number.isInteger(header.sampleRateHz)).toBe(true);
+        expect(header.channels).toBeGreaterThanOrEqual(1);
+        expect(header.channels).toBeLessThanOrEqual(8);
+        if (header.durationMs === null) return;
+        expect(Number.isInteger(header.durationMs)).toBe(true);
+        expect(header.durationMs).toBeGreaterThan(0);
+        expect(header.durationMs).toBeLessThanOrEqual(12 * 3_600_000);
+      };
+      for (let length = 0; length < Math.min(whole.length, 400); length++)
+        await look(whole.subarray(0, length));
+      for (let round = 0; round < 1_500; round++) {
+        const file = Buffer.from(whole);
+        // Always the same bytes: a failure can be seen again.
+        for (let i = 0; i <= round % 4; i++) {
+          const at = (round * 7_919 + i * 104_729) % Math.min(file.length, 300);
+          file[at] = (round * 31 + i * 17) % 256;
+        }
+        await look(file);
+      }
+    },
+  );
 });

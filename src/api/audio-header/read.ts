@@ -11,6 +11,9 @@ export type { AudioHeader } from "./types.ts";
 
 const headBytes = 65_536;
 const maxDurationMs = 12 * 3_600_000;
+// The decoders' own limit, in bytes of 16-bit sound: what promises more would be refused by them later.
+const maxRatio = 2_000;
+const freeBytes = 64 * 1024 * 1024;
 
 /** `read` returns the bytes from start to end, both included; the range lies within the file. */
 export async function readAudioHeader(
@@ -31,7 +34,7 @@ export async function readAudioHeader(
   const audioStart = await skipId3(bytes);
   const magic = await bytes.at(audioStart, 12);
   const header = await parse(bytes, audioStart, magic, expected);
-  return "problem" in header ? header : check(header);
+  return "problem" in header ? header : check(header, size);
 }
 
 async function parse(
@@ -60,7 +63,7 @@ function containerOf(magic: Buffer): AudioContainer | null {
   return magic[0] === 0xff && ((magic[1] ?? 0) & 0xe0) === 0xe0 ? "mp3" : null;
 }
 
-function check(header: Exclude<AudioHeader, { problem: string }>): AudioHeader {
+function check(header: Exclude<AudioHeader, { problem: string }>, size: number): AudioHeader {
   const { sampleRateHz, channels, durationMs } = header;
   if (sampleRateHz < 8_000 || sampleRateHz > 192_000)
     return { problem: `A sample rate of ${sampleRateHz} Hz is not accepted: 8000 to 192000 are` };
@@ -68,5 +71,7 @@ function check(header: Exclude<AudioHeader, { problem: string }>): AudioHeader {
   if (durationMs === 0) return { problem: "The upload holds no audio" };
   if (durationMs !== null && durationMs > maxDurationMs)
     return { problem: "The audio is longer than 12 hours" };
+  if (((durationMs ?? 0) / 1000) * sampleRateHz * channels * 2 > freeBytes + maxRatio * size)
+    return { problem: "The header promises more sound than a file of this size can hold" };
   return header;
 }
