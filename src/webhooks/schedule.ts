@@ -67,6 +67,7 @@ export function afterAttempt(
 export function parseRetryAfter(header: string | undefined, now: number): number | null {
   if (header === undefined) return null;
   if (/^\d{1,9}$/.test(header)) return Number(header) * second;
-  const date = Date.parse(header);
+  // Date.parse alone makes a date of almost anything.
+  const date = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} /.test(header) ? Date.parse(header) : Number.NaN;
   return Number.isNaN(date) ? null : Math.max(0, date - now);
 }
