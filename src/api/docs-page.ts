@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { Middleware } from "koa";
 import { methodNotAllowed } from "../errors.ts";
+import { isUnchanged } from "./conditional.ts";
 
 const methods = ["GET", "HEAD", "OPTIONS"];
 const require = createRequire(import.meta.url);
@@ -113,7 +114,7 @@ export function docsPage(enabled: boolean): Middleware {
     ctx.vary("Accept-Encoding");
     ctx.type = asset.type;
     ctx.status = 200;
-    if (ctx.fresh) {
+    if (isUnchanged(ctx.get("If-None-Match") || undefined, etag)) {
       ctx.status = 304;
       return;
     }

@@ -1,0 +1,46 @@
+// Debian's chromium, headless, for tests of pages: `const browser = useBrowser()`, then `await browser.page()` inside the
+// tests. Every page counts what goes wrong on it: messages of the console, errors, requests to anywhere else.
+import { existsSync } from "node:fs";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll } from "vitest";
+
+const executablePath = "/usr/bin/chromium";
+
+export interface Watched {
+  readonly page: Page;
+  /** Errors and warnings of the console, exceptions, failed requests. */
+  readonly complaints: string[];
+  /** Every address that was asked for. */
+  readonly requests: string[];
+}
+
+export interface TestBrowser {
+  page(options?: Parameters<Browser["newPage"]>[0]): Promise<Watched>;
+}
+
+export function useBrowser(): TestBrowser {
+  let browser: Browser | undefined;
+  beforeAll(async () => {
+    if (!existsSync(executablePath)) throw new Error(`${executablePath} is missing: run \`make deps\``);
+    // As root, in containers, there is no sandbox of its own; the pages are ours.
+    browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+  });
+  afterAll(() => browser?.close());
+  return {
+    page: async (options) => {
+      if (browser === undefined) throw new Error("the browser exists only while tests run");
+      const page = await browser.newPage(options);
+      // Large pages on a busy machine.
+      page.setDefaultTimeout(50_000);
+      const complaints: string[] = [];
+      const requests: string[] = [];
+      page.on("console", (message) => {
+        if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
+      });
+      page.on("pageerror", (error) => complaints.push(String(error)));
+      page.on("requestfailed", (request) => complaints.push(`${request.url()} failed`));
+      page.on("request", (request) => requests.push(request.url()));
+      return { page, complaints, requests };
+    },
+  };
+}
