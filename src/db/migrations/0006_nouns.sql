@@ -161,3 +161,14 @@ create trigger embedding_jobs_left after delete on embedding_jobs
 -- Uploads that were not confirmed in time.
 create index audio_files_unconfirmed on audio_files (upload_expires_at) where status in ('pending_upload', 'expired');
 create index inference_files_unconfirmed on inference_files (upload_expires_at) where status = 'pending_upload';
+
+-- What runs as the owner finds its tables here and nowhere else, whatever the caller's search_path is.
+do $$
+declare
+  name text;
+begin
+  foreach name in array array['leave_audio', 'leave_upload', 'leave_inference_audio', 'leave_model', 'leave_run',
+    'leave_job'] loop
+    execute format('alter function %I set search_path = pg_catalog, %I, pg_temp', name, current_schema());
+  end loop;
+end $$;

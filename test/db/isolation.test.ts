@@ -1,0 +1,240 @@
+// Tenant isolation as the database alone keeps it: which tables have it, what each role may do, and that no row of one
+// tenant can refer to another's. From the catalog, so that a new table is asked too.
+import { sql } from "slonik";
+import { beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import type { Db } from "../../src/db/page.ts";
+import { makeDatabase, type Role } from "../../src/db/pool.ts";
+import { tenantDatabase } from "../../src/db/tenant-db.ts";
+import { type Client, useApi } from "../support/api.ts";
+import {
+  makeFullWorld,
+  manyTenantTables,
+  pictureOf,
+  type TenantTable,
+  tenantless,
+} from "../support/isolation.ts";
+import { loginOf } from "../support/postgres.ts";
+
+const api = useApi();
+let tables: readonly TenantTable[];
+let a: Client;
+let b: Client;
+beforeAll(async () => {
+  tables = await manyTenantTables(api.db);
+  [a, b] = [await api.tenant(), await api.tenant()];
+  await makeFullWorld(a, api.db);
+  await makeFullWorld(b, api.db);
+  await api.settle();
+});
+
+const text = z.object({ value: z.string() });
+const count = z.object({ count: z.number() });
+const rowsOf = (db: Db, table: string) =>
+  db.oneFirst(sql.type(count)`select count(*) as count from ${sql.identifier([table])}`);
+
+/** What a role may do with a table at all: select, insert, ... */
+async function rightsOf(role: Role, table: string): Promise<readonly string[]> {
+  const kinds = ["select", "insert", "update", "delete", "truncate", "references", "trigger"];
+  return await api.db.anyFirst(sql.type(text)`
+    select kind as value from unnest(${sql.array(kinds, "text")}) kind
+    where has_table_privilege(${role}, ${table}, kind)
+      or (kind in ('select', 'insert', 'update') and has_any_column_privilege(${role}, ${table}, kind))`);
+}
+
+describe("every table", () => {
+  it("has row-level security, for its owner too, with a policy by tenant; or a reason to have none", async () => {
+    const found = await api.db.any(sql.type(
+      z.object({ name: z.string(), secure: z.boolean(), policies: z.number() }),
+    )`
+      select c.relname as name, c.relrowsecurity and c.relforcerowsecurity as secure,
+        (select count(*) from pg_policy where polrelid = c.oid and polname = 'of_tenant') as policies
+      from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')`);
+    expect(found.length).toBeGreaterThan(20);
+    for (const { name, secure, policies } of found)
+      expect([name, secure, policies]).toEqual([name, !(name in tenantless), name in tenantless ? 0 : 1]);
+  });
+
+  it("is in the tenants' worlds of these tests, so that what they show holds for it", async () => {
+    for (const { name, column } of tables)
+      for (const { tenantId } of [a, b]) {
+        const present = await api.db.oneFirst(sql.type(count)`
+          select count(*) as count from ${sql.identifier([name])} where ${sql.identifier([column])} = ${tenantId}`);
+        expect([name, present > 0]).toEqual([name, true]);
+      }
+  });
+
+  it("shows the API nothing without a tenant, and a tenant its own rows alone", async () => {
+    let readable = 0;
+    for (const { name, column } of tables) {
+      if (!(await rightsOf("plosive_api", name)).includes("select")) continue;
+      readable += 1;
+      expect([name, await rowsOf(api.pool, name)]).toEqual([name, 0]);
+      const owners = await tenantDatabase(api.pool, a.tenantId).anyFirst(sql.type(text)`
+        select distinct ${sql.identifier([column])}::text as value from ${sql.identifier([name])}`);
+      expect([name, owners]).toEqual([name, [a.tenantId]]);
+    }
+    expect(readable).toBeGreaterThan(15);
+  });
+
+  it("refuses what the API writes for another tenant or for none", async () => {
+    const before = await pictureOf(api.db, b.tenantId);
+    const asA = tenantDatabase(api.pool, a.tenantId);
+    for (const { name, column } of tables) {
+      const [table, tenant] = [sql.identifier([name]), sql.identifier([column])];
+      const rights = await rightsOf("plosive_api", name);
+      const columns = await api.db.anyFirst(sql.type(text)`
+        select attname::text as value from pg_attribute
+        where attrelid = ${name}::regclass and attnum > 0 and not attisdropped
+          and has_column_privilege('plosive_api', ${name}, attname, 'update')`);
+      if (columns[0] !== undefined) {
+        const column = sql.identifier([columns[0]]);
+        const changed = await asA.query(sql.type(z.object({}))`
+          update ${table} set ${column} = ${column} where ${tenant} = ${b.tenantId}`);
+        expect([name, changed.rowCount]).toEqual([name, 0]);
+      }
+      if (rights.includes("delete")) {
+        const gone = await asA.query(
+          sql.type(z.object({}))`delete from ${table} where ${tenant} = ${b.tenantId}`,
+        );
+        expect([name, gone.rowCount]).toEqual([name, 0]);
+      }
+      if (rights.includes("insert"))
+        for (const db of [asA, api.pool]) {
+          // Before any other constraint: the row's tenant is not the one of the session.
+          const row = sql.type(z.object({}))`insert into ${table} (${tenant}) values (${b.tenantId})`;
+          await expect(db.query(row), name).rejects.toSatisfy((error) =>
+            ["42501", "23502", "23503"].includes(codeOf(error)),
+          );
+        }
+    }
+    expect(await pictureOf(api.db, b.tenantId)).toEqual(before);
+  });
+});
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error
+    ? String(error.code)
+    : error instanceof Error
+      ? codeOf(error.cause)
+      : "";
+
+describe("the API's role", () => {
+  it("can neither become another one, nor change the schema, nor write what only the operator knows", async () => {
+    const refused = [
+      sql.unsafe`set role plosive_operator`,
+      sql.unsafe`set role plosive_admin`,
+      sql.unsafe`set row_security = off; select 1`,
+      sql.unsafe`alter table datasets disable row level security`,
+      sql.unsafe`create table mine ()`,
+      sql.unsafe`create function mine() returns int language sql as 'select 1'`,
+      sql.unsafe`insert into detections default values`,
+      sql.unsafe`insert into models default values`,
+      sql.unsafe`insert into tenants default values`,
+      sql.unsafe`select isolate_tenant('tenants')`,
+      sql.unsafe`select from pg_authid`,
+    ];
+    for (const statement of refused)
+      await expect(api.pool.query(statement), statement.sql).rejects.toSatisfy((error) =>
+        ["42501", "42601"].includes(codeOf(error)),
+      );
+    for (const table of Object.keys(tenantless))
+      expect([table, await rightsOf("plosive_api", table)]).toEqual([
+        table,
+        table === "schema_migrations" ? ["select"] : [],
+      ]);
+  });
+
+  it.each(["plosive_api", "plosive_operator", "plosive_admin"] as const)(
+    "%s is bound by row-level security and owns nothing",
+    async (role) => {
+      const facts = await api.db.one(sql.type(
+        z.object({ free: z.boolean(), owns: z.number(), able: z.boolean() }),
+      )`
+        select rolsuper or rolbypassrls or rolcanlogin or rolcreaterole as free,
+          (select count(*) from pg_class where relowner = r.oid) as owns,
+          has_schema_privilege(r.oid, 'public', 'create') as able
+        from pg_roles r where rolname = ${role}`);
+      expect(facts).toEqual({ free: false, owns: 0, able: false });
+    },
+  );
+
+  it("cannot be led astray: what runs as the owner finds its tables where they are, and is not everybody's", async () => {
+    const found = await api.db.any(sql.type(
+      z.object({ name: z.string(), path: z.string().nullable(), open: z.boolean() }),
+    )`
+      select p.proname as name,
+        (select c from unnest(p.proconfig) c where c like 'search_path=%') as path,
+        p.prorettype <> 'trigger'::regtype and has_function_privilege('public', p.oid, 'execute') as open
+      from pg_proc p where p.pronamespace = 'public'::regnamespace and p.prosecdef`);
+    expect(found.length).toBeGreaterThan(5);
+    for (const { name, path, open } of found) {
+      // Temporary tables of the caller's come first unless they are told to come last.
+      expect([name, path]).toEqual([name, expect.stringMatching(/^search_path=[^$]*\bpg_temp$/)]);
+      expect([name, open]).toEqual([name, false]);
+    }
+  });
+});
+
+describe("the operator's role", () => {
+  it("sees all tenants' jobs and files, and neither keys nor secrets", async () => {
+    const url = loginOf(api.pool.configuration.connectionUri, "plosive_operator");
+    const address = new URL(url);
+    address.search = "";
+    const db = await makeDatabase(
+      { PLOSIVE_DATABASE_URL: address.href, PLOSIVE_DATABASE_POOL: 1 },
+      undefined,
+      "plosive_operator",
+    );
+    try {
+      for (const table of ["training_jobs", "inference_files", "audio_files", "models"])
+        expect(await rowsOf(db, table)).toBeGreaterThanOrEqual(2);
+      for (const table of ["api_keys", "webhooks", "rate_limits"])
+        expect([table, await rightsOf("plosive_operator", table)]).toEqual([table, []]);
+    } finally {
+      await db.end();
+    }
+  });
+});
+
+// Logs: they keep the ids of what they tell about when that is gone.
+const copied = ["audit_log.actor_key_id", "audit_log.api_key_id", "job_events.job_id"];
+
+describe("a reference", () => {
+  it("names the tenant wherever it leads to a tenant's row", async () => {
+    const keys = await api.db.any(sql.type(
+      z.object({ from: z.string(), to: z.string(), columns: z.array(z.string()) }),
+    )`
+      select c.conrelid::regclass::text as "from", c.confrelid::regclass::text as "to",
+        (select array_agg(attname::text order by ord) from unnest(c.conkey) with ordinality k (num, ord)
+          join pg_attribute on attrelid = c.conrelid and attnum = num) as columns
+      from pg_constraint c where c.contype = 'f' and c.connamespace = 'public'::regnamespace`);
+    expect(keys.length).toBeGreaterThan(15);
+    for (const { from, to, columns } of keys)
+      expect([from, to, columns[0]], `${from} (${columns})`).toEqual([from, to, "tenant_id"]);
+  });
+
+  it("to another tenant's row cannot be written, not even by who is above row-level security", async () => {
+    const columns = await api.db.any(sql.type(z.object({ table: z.string(), column: z.string() }))`
+      select c.relname as "table", a.attname as "column"
+      from pg_attribute a join pg_class c on c.oid = a.attrelid
+      where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.attnum > 0
+        and a.atttypid = 'uuid'::regtype and a.attname like '%\_id' and a.attname <> 'tenant_id'`);
+    const foreign: string[] = [];
+    for (const { table, column } of columns) {
+      if (table in tenantless) continue;
+      const [t, c] = [sql.identifier([table]), sql.identifier([column])];
+      const theirs = await api.db.maybeOneFirst(sql.type(text)`
+        select ${c}::text as value from ${t} where tenant_id = ${b.tenantId} and ${c} is not null limit 1`);
+      if (theirs === null) throw new Error(`the world has no row with ${table}.${column}`);
+      const write = api.db.transaction(async (tx) => {
+        const { rowCount } = await tx.query(sql.type(z.object({}))`
+          update ${t} set ${c} = ${theirs} where tenant_id = ${a.tenantId}`);
+        if (rowCount > 0) foreign.push(`${table}.${column}`);
+        throw new Error("rolled back");
+      });
+      await expect(write, `${table}.${column}`).rejects.toThrow();
+    }
+    expect(foreign.sort()).toEqual(copied);
+  });
+});

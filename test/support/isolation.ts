@@ -1,0 +1,160 @@
+// What the tests of tenant isolation are made of: a tenant that owns a row in every table, a picture of all that it owns,
+// the tables themselves, and a database whose statements have lost their tenant predicate. Nothing of this is in src.
+import { randomUUID } from "node:crypto";
+import { type QuerySqlToken, sql } from "slonik";
+import { z } from "zod";
+import type { Db } from "../../src/db/page.ts";
+import type { DatabasePool } from "../../src/db/pool.ts";
+import type { Client } from "./api.ts";
+import { addDetections, makeWorld, type World } from "./world.ts";
+
+const nothing = z.object({});
+
+/** Tables without rows of tenants, and why. Every other one must be isolated. */
+export const tenantless: Readonly<Record<string, string>> = {
+  schema_migrations: "tells the release of the schema",
+  result_ingests: "what runs reported, of which the operator alone knows",
+  shard_progress: "what runs reported, of which the operator alone knows",
+};
+
+export interface TenantTable {
+  readonly name: string;
+  /** By which its rows belong to a tenant. */
+  readonly column: string;
+}
+
+/** Every table with rows of tenants, by the database's own catalog. */
+export async function manyTenantTables(db: DatabasePool): Promise<readonly TenantTable[]> {
+  const names = await db.anyFirst(sql.type(z.object({ name: z.string() }))`
+    select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = 'public' and c.relkind in ('r', 'p') order by c.relname`);
+  return names
+    .filter((name) => !(name in tenantless))
+    .map((name) => ({ name, column: name === "tenants" ? "id" : "tenant_id" }));
+}
+
+/** Ids of one row of every noun, under the names that parameters and members have in the API. */
+export type Ids = Readonly<Record<string, string>>;
+
+/** A tenant with rows in every table: by the API where it makes them, by hand what only the operator makes. */
+export async function makeFullWorld(client: Client, db: DatabasePool): Promise<Ids> {
+  const world = await makeWorld(client, db);
+  const { tenantId } = client;
+  const set = `/api/v1/datasets/${world.datasetId}/annotation-sets/${world.annotationSetId}`;
+  await client.put(`${set}/reviewed/${world.audioFileId}`);
+  await client.post(
+    "/api/v1/datasets",
+    { name: "retried" },
+    { "Idempotency-Key": "the same for all tenants" },
+  );
+  const hook = (await client.post("/api/v1/webhooks", { url: "https://hooks.example.com/x" })).body.id;
+  const delivery = (await client.post(`/api/v1/webhooks/${hook}/test`)).body.id;
+  await addDetections(db, tenantId, world.inferenceJobId, world.inferenceFileId, 3);
+  await addByHand(db, tenantId, world);
+  return {
+    dataset_id: world.datasetId,
+    audio_file_id: world.audioFileId,
+    annotation_set_id: world.annotationSetId,
+    from_annotation_set_id: world.annotationSetId,
+    annotation_id: world.annotationId,
+    training_job_id: world.trainingJobId,
+    model_id: world.modelId,
+    inference_job_id: world.inferenceJobId,
+    inference_file_id: world.inferenceFileId,
+    file_id: world.inferenceFileId,
+    key_id: world.keyId,
+    webhook_id: hook,
+    delivery_id: delivery,
+  };
+}
+
+async function addByHand(db: DatabasePool, tenantId: string, world: World): Promise<void> {
+  await db.query(sql.type(nothing)`
+    insert into training_job_files (tenant_id, training_job_id, audio_file_id, duration_ms, embedding_key,
+      embedding_sha256, embedding_size_bytes, embedding_model, embedding_spec_hash)
+    values (${tenantId}, ${world.trainingJobId}, ${world.audioFileId}, 360000, 'key', 'sha', 10, 'dsp', 'hash')`);
+  await db.query(sql.type(nothing)`
+    insert into training_metrics (tenant_id, training_job_id, name, step, value)
+    values (${tenantId}, ${world.trainingJobId}, 'loss', 1, 0.5)`);
+  for (const [kind, id] of [
+    ["training", world.trainingJobId],
+    ["inference", world.inferenceJobId],
+  ])
+    await db.query(sql.type(nothing)`
+      insert into job_events (tenant_id, job_kind, job_id, level, type, message)
+      values (${tenantId}, ${kind!}, ${id!}, 'info', 'message', ${`about ${id}`})`);
+  const embedding = randomUUID();
+  await db.query(sql.type(nothing)`
+    insert into embedding_jobs (id, tenant_id, shard_count) values (${embedding}, ${tenantId}, 1)`);
+  await db.query(sql.type(nothing)`
+    update audio_files set embedding_job_id = ${embedding} where id = ${world.audioFileId}`);
+  await db.query(sql.type(nothing)`
+    insert into inference_files (id, tenant_id, inference_job_id, audio_file_id, filename, content_type, size_bytes,
+      object_key, status)
+    values (${randomUUID()}, ${tenantId}, ${world.inferenceJobId}, ${world.audioFileId}, 'take.wav', 'audio/wav', 1000,
+      'audio/x', 'queued')`);
+  await db.query(sql.type(nothing)`
+    insert into events (tenant_id, type, data, created_at)
+    values (${tenantId}, 'model.created', ${sql.jsonb({ model_id: world.modelId })}, now())`);
+  await db.query(sql.type(nothing)`
+    insert into audit_log (tenant_id, action, api_key_id, actor_key_id)
+    values (${tenantId}, 'api_key.created', ${world.keyId}, ${world.keyId})`);
+  await db.query(sql.type(nothing)`
+    insert into rate_limits (tenant_id, free_at) values (${tenantId}, '{0,0,0,0,0}') on conflict do nothing`);
+  await db.query(sql.type(nothing)`
+    insert into leftovers (tenant_id, kind, target) values (${tenantId}, 'audio', ${world.audioFileId})`);
+}
+
+/** Everything that a tenant owns, as one text for each table: two pictures are equal when no row has changed. */
+export async function pictureOf(
+  db: DatabasePool,
+  tenantId: string,
+): Promise<Readonly<Record<string, string>>> {
+  const tables = await manyTenantTables(db);
+  const parts = tables.map(
+    ({ name, column }) => sql.fragment`
+      select ${name} as name, coalesce(string_agg(t::text, chr(10) order by t::text), '') as rows
+      from ${sql.identifier([name])} t where ${sql.identifier([column])} = ${tenantId}`,
+  );
+  const rows = await db.any(sql.type(z.object({ name: z.string(), rows: z.string() }))`
+    ${sql.join(parts, sql.fragment` union all `)}`);
+  return Object.fromEntries(rows.map(({ name, rows: text }) => [name, text]));
+}
+
+const statements = [
+  "any",
+  "anyFirst",
+  "exists",
+  "maybeOne",
+  "maybeOneFirst",
+  "one",
+  "oneFirst",
+  "query",
+] as const;
+
+/**
+ * The pool, with every `tenant_id = $n` of its statements made always true: what then still holds, holds by row-level
+ * security. `count` says how often that happened.
+ */
+export function withoutPredicates(pool: DatabasePool): { pool: DatabasePool; count(): number } {
+  let count = 0;
+  const rewritten = (query: QuerySqlToken): QuerySqlToken => ({
+    ...query,
+    sql: query.sql.replace(/(?:\b\w+\.)?\btenant_id = (\$\w+)(?:::uuid)?/g, (_, parameter) => {
+      count += 1;
+      return `(${parameter}::uuid is not null)`;
+    }),
+  });
+  const wrapped = (db: Db): Db => ({
+    ...db,
+    ...Object.fromEntries(
+      statements.map((name) => [name, (query: QuerySqlToken) => db[name](rewritten(query) as never)]),
+    ),
+    transaction: (handler) => db.transaction((tx) => handler(wrapped(tx))),
+    asTenant: (id) => wrapped(db.asTenant(id)),
+  });
+  return {
+    pool: { ...pool, ...wrapped(pool), connect: (work) => pool.connect((db) => work(wrapped(db))) },
+    count: () => count,
+  };
+}
