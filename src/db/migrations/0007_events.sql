@@ -249,24 +249,29 @@ create function claim_deliveries(
   id uuid, tenant_id uuid, webhook_id uuid, message_id text, type text, body text, attempt int, url text, host text,
   secret bytea, old_secret bytea, failing_since timestamptz
 ) language sql security definer as $$
-  with due as (
-    select d.id, d.next_attempt_at,
-      row_number() over (partition by w.id order by d.next_attempt_at, d.id) as of_webhook,
-      row_number() over (partition by w.tenant_id order by d.next_attempt_at, d.id) as of_tenant,
-      row_number() over (partition by w.host order by d.next_attempt_at, d.id) as of_host,
-      (select count(*) from unnest(busy_webhooks) as b where b = w.id) as webhook_busy,
-      (select count(*) from unnest(busy_tenants) as b where b = w.tenant_id) as tenant_busy,
-      (select count(*) from unnest(busy_hosts) as b where b = w.host) as host_busy
-    from webhooks w cross join lateral (
-      select p.id, p.next_attempt_at from webhook_deliveries p
-      where p.webhook_id = w.id and p.status = 'pending' and p.next_attempt_at <= at
-      order by p.next_attempt_at, p.id limit per_webhook
-    ) d
+  with free as (
+    select w.id, w.tenant_id, w.host, per_webhook - mine as webhook_free, per_tenant - tenants as tenant_free,
+      per_host - hosts as host_free
+    from webhooks w,
+      lateral (select count(*)::int as mine from unnest(busy_webhooks) as b where b = w.id) m,
+      lateral (select count(*)::int as tenants from unnest(busy_tenants) as b where b = w.tenant_id) t,
+      lateral (select count(*)::int as hosts from unnest(busy_hosts) as b where b = w.host) h
     where w.enabled and (w.throttled_until is null or w.throttled_until <= at)
+      -- What cannot be sent now must not stand in the line of its tenant and host.
+      and mine < per_webhook and tenants < per_tenant and hosts < per_host
+  ), due as (
+    select d.id, d.next_attempt_at, f.tenant_free, f.host_free,
+      row_number() over (partition by f.id order by d.next_attempt_at, d.id) as of_webhook,
+      row_number() over (partition by f.tenant_id order by d.next_attempt_at, d.id) as of_tenant,
+      row_number() over (partition by f.host order by d.next_attempt_at, d.id) as of_host
+    from free f cross join lateral (
+      select p.id, p.next_attempt_at from webhook_deliveries p
+      where p.webhook_id = f.id and p.status = 'pending' and p.next_attempt_at <= at
+      order by p.next_attempt_at, p.id limit f.webhook_free
+    ) d
   ), chosen as (
     select due.id from due
-    where of_webhook + webhook_busy <= per_webhook and of_tenant + tenant_busy <= per_tenant
-      and of_host + host_busy <= per_host
+    where of_tenant <= tenant_free and of_host <= host_free
     order by of_webhook, next_attempt_at limit places
   ), locked as (
     select p.id from webhook_deliveries p
