@@ -14,6 +14,7 @@ const closed = routes.filter((route) => route.auth !== false);
 
 async function call(client: Client, route: Route, path: string, body: unknown): Promise<Answer> {
   if (route.method === "GET") return await client.get(path);
+  if (route.method === "PUT") return await client.put(path);
   if (route.method === "DELETE") return await client.delete(path);
   if (route.method === "PATCH") return await client.patch(path, body ?? {});
   return await client.post(path, body);

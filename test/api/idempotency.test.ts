@@ -145,7 +145,13 @@ describe("sent again with its key", () => {
 
   it("every create with a resource of its own is in the table above, or has a test of its own", () => {
     const tested = [...Object.keys(creates), "createApiKey"];
-    const elsewhere = ["rotateApiKey", "createWebhook", "rotateWebhookSecret"];
+    const elsewhere = [
+      "retryTrainingJob",
+      "retryInferenceJob",
+      "rotateApiKey",
+      "createWebhook",
+      "rotateWebhookSecret",
+    ];
     const all = routes.filter((route) => route.method === "POST" && route.answer.status === 201);
     for (const route of all) expect(route.idempotent, route.operationId).toBeTypeOf("function");
     const untested = all

@@ -188,6 +188,14 @@ describe("an inference job with failed files", () => {
     expect(api.submitted.map((job) => job.id)).toContain(answer.body.id);
   });
 
+  it("makes one new job for one Idempotency-Key", async () => {
+    const { jobId } = await halfFailed(await newModel());
+    const key = { "Idempotency-Key": randomUUID() };
+    const first = await client.post(`${inference}/${jobId}/retry`, undefined, key);
+    const again = await client.post(`${inference}/${jobId}/retry`, undefined, key);
+    expect([again.status, again.body.id]).toEqual([201, first.body.id]);
+  });
+
   it("is refused before its end, without failed files, without its model or its audio", async () => {
     const modelId = await newModel();
     const { datasetId, audio, jobId } = await halfFailed(modelId);
