@@ -161,6 +161,8 @@ export const rateLimited = (waitSeconds: number, headers: Readonly<Record<string
     headers: { ...headers, "Retry-After": String(Math.max(1, Math.ceil(waitSeconds))) },
   });
 export const quotaExceeded = (message: string) => error(429, "quota_exceeded", message);
+export const annotationSetFull = (most: number) =>
+  quotaExceeded(`An annotation set takes at most ${most} annotations`);
 export const tooManyStreams = (most: number) =>
   error(429, "too_many_streams", `An account has at most ${most} event streams open at once`);
 export const unavailable = (what: string, cause?: unknown) =>

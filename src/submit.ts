@@ -65,6 +65,9 @@ export function resourceOf(submission: Submission, id: string, namespace: string
       name: resourceName(kind, id),
       namespace,
       labels: { "app.kubernetes.io/part-of": "plosive", "plosive.dev/tenant": tenantId },
+      ...("traceparent" in submission && submission.traceparent !== null
+        ? { annotations: { "plosive.dev/traceparent": submission.traceparent } }
+        : {}),
     },
     spec: {
       tenantId,

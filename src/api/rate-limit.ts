@@ -19,6 +19,7 @@ export interface Policy {
 export type Headers = Readonly<Record<string, string>>;
 
 export interface RateLimit {
+  readonly all: readonly Policy[];
   readonly default: Policy;
   /** What a route counts against besides the default policy; the default one for routes that only read. */
   policyOf(route: Route): Policy;
@@ -34,6 +35,7 @@ export function makeRateLimit({ config, clock }: Config): RateLimit {
   const policies = makePolicies(config);
   const refusals = makeRefusals(clock);
   return {
+    all: names.map((name) => policies[name]),
     default: policies.default,
     policyOf: (route) => policies[route.rate ?? (route.method === "GET" ? "default" : "writes")],
     checkMemory: (hash, own) => {

@@ -2,6 +2,7 @@
 // copy of step 3. What the store enforces is never trusted: confirm looks at every fact again.
 import type { ConfirmedAudio, NewUpload } from "../db/audio-file.ts";
 import { newId } from "../db/id.ts";
+import type { AudioQuota } from "../db/quota.ts";
 import { AppError, unsupportedAudio, uploadMismatch, uploadNotFound, validationFailed } from "../errors.ts";
 import { type AudioType, audioTypes } from "../schemas/audio-file.ts";
 import { isChanged, isNotFound } from "../storage/errors.ts";
@@ -46,6 +47,12 @@ export function toNewUploads(
     metadata: request.metadata ?? {},
   }));
 }
+
+/** How much audio a tenant may have. */
+export const audioQuotaOf = ({ config }: HandlerDeps): AudioQuota => ({
+  maxFiles: config.PLOSIVE_QUOTA_AUDIO_FILES,
+  maxBytes: config.PLOSIVE_QUOTA_BYTES,
+});
 
 /** The form that the client POSTs to the store: every field of it is signed. */
 export async function signUpload(

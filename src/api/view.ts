@@ -3,6 +3,7 @@ import type { AnnotationSetRow } from "../db/annotation-set.ts";
 import type { DetectionRow } from "../db/detection.ts";
 import type { EventRow } from "../db/event.ts";
 import type { JobEventRow } from "../db/job-event.ts";
+import type { TextPage } from "../db/json-text.ts";
 import type { Page, PageRequest } from "../db/page.ts";
 
 /** Milliseconds since 1970 as RFC 3339 in UTC with milliseconds. */
@@ -19,6 +20,12 @@ export function envelope<T, V>(page: Page<T>, request: PageRequest, view: (row: 
     page_size: request.page_size,
     has_more: request.page * request.page_size < page.total,
   };
+}
+
+/** The same of items that are JSON already. */
+export function textEnvelope({ items, total }: TextPage, { page, page_size }: PageRequest): string {
+  const hasMore = page * page_size < total;
+  return `{"items":[${items}],"total":${total},"page":${page},"page_size":${page_size},"has_more":${hasMore}}`;
 }
 
 /** An annotation set without its annotations. */

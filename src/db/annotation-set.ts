@@ -1,7 +1,12 @@
 // Annotation sets: drafts that are published once. Statistics are counted live while draft and stored at publish.
 import { sql } from "slonik";
 import { z } from "zod";
-import { annotationSetNotFound, annotationSetPublished, datasetNotFound } from "../errors.ts";
+import {
+  annotationSetFull,
+  annotationSetNotFound,
+  annotationSetPublished,
+  datasetNotFound,
+} from "../errors.ts";
 import type { annotationSetStatuses } from "../schemas/annotation-set.ts";
 import { newId } from "./id.ts";
 import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
@@ -73,14 +78,24 @@ export async function oneAnnotationSet(
 /**
  * Keeps the set from being changed, published or deleted by anyone else until the transaction ends, and counts this
  * change. Every write of annotations or reviewed marks begins with it, and takes its other locks afterwards.
- * annotationSetPublished when it is too late. Returns the new revision.
+ * annotationSetPublished when it is too late, quotaExceeded when `adding` annotations would be more than `most` (0: no
+ * limit). Returns the new revision.
  */
-export async function lockDraft(db: Db, tenantId: string, datasetId: string, id: string): Promise<number> {
-  const revision = await db.maybeOneFirst(sql.type(z.object({ revision: z.number() }))`
+export async function lockDraft(
+  db: Db,
+  tenantId: string,
+  datasetId: string,
+  id: string,
+  { adding = 0, most = 0 } = {},
+): Promise<number> {
+  const locked = await db.maybeOne(sql.type(z.object({ revision: z.number(), annotation_count: z.number() }))`
     update annotation_sets set revision = revision + 1
     where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = ${id} and status = 'draft'
-    returning revision`);
-  if (revision !== null) return revision;
+    returning revision, annotation_count`);
+  if (locked !== null) {
+    if (most > 0 && locked.annotation_count + adding > most) throw annotationSetFull(most);
+    return locked.revision;
+  }
   await oneAnnotationSet(db, tenantId, datasetId, id);
   throw annotationSetPublished();
 }

@@ -1,7 +1,7 @@
 // Annotations: labels of audio files in a set. Writes happen inside changeDraft (src/db/annotation-set.ts: lockDraft).
 import { type FragmentSqlToken, sql } from "slonik";
 import { z } from "zod";
-import { annotationNotFound, quotaExceeded } from "../errors.ts";
+import { annotationNotFound, annotationSetFull } from "../errors.ts";
 import type { AnnotationFilter, NewAnnotation } from "../schemas/annotation.ts";
 import { newId } from "./id.ts";
 import type { Db } from "./page.ts";
@@ -41,13 +41,17 @@ export async function insertAnnotations(
   return lines.map((line) => byId.get(line.id)!);
 }
 
-export const maxAnnotationsInSet = 1_000_000;
-
-/** quotaExceeded when the set has no room for `count` more. The caller holds the set's lock. */
-export async function requireRoom(db: Db, tenantId: string, setId: string, count: number): Promise<void> {
-  const present = await countAnnotations(db, tenantId, setId, {});
-  if (present + count > maxAnnotationsInSet)
-    throw quotaExceeded(`An annotation set takes at most ${maxAnnotationsInSet} annotations`);
+/** quotaExceeded when the set has no room for `count` more. The caller holds the set's lock. 0: no limit. */
+export async function requireRoom(
+  db: Db,
+  tenantId: string,
+  setId: string,
+  count: number,
+  most: number,
+): Promise<void> {
+  const present = await db.oneFirst(sql.type(z.object({ annotation_count: z.number() }))`
+    select annotation_count from annotation_sets where tenant_id = ${tenantId} and id = ${setId}`);
+  if (most > 0 && present + count > most) throw annotationSetFull(most);
 }
 
 export interface ImportedAnnotation extends NewAnnotation {
@@ -58,6 +62,7 @@ export interface ImportedAnnotation extends NewAnnotation {
 /**
  * Adds those that the set does not have yet and returns how many: who imports the same again changes nothing. Two of the
  * same file, type and times are alike; of such a kind the set has afterwards as many as it had or as the import has.
+ * Ordered by file and start: what the set has in that stretch is read once, along its index.
  */
 export async function insertMissingAnnotations(
   db: Db,
@@ -65,19 +70,24 @@ export async function insertMissingAnnotations(
   annotations: readonly ImportedAnnotation[],
 ): Promise<number> {
   const lines = annotations.map((annotation) => ({ id: newId(), ...annotation }));
+  const [first, last] = [lines[0], lines.at(-1)];
+  if (first === undefined || last === undefined) return 0;
   const added = await db.query(sql.type(z.object({}))`
+    with present as materialized (
+      select audio_file_id, start_ms, end_ms, artifact_type, count(*) as count from annotations
+      where tenant_id = ${place.tenantId} and annotation_set_id = ${place.setId}
+        and (audio_file_id, start_ms) >= (${first.audio_file_id}::uuid, ${first.start_ms}::bigint)
+        and (audio_file_id, start_ms) <= (${last.audio_file_id}::uuid, ${last.start_ms}::bigint)
+      group by audio_file_id, start_ms, end_ms, artifact_type
+    )
     insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms,
       end_ms, confidence, extra_data)
     select id, ${place.tenantId}, ${place.datasetId}, ${place.setId}, audio_file_id, artifact_type, start_ms, end_ms,
       confidence, extra_data
     from jsonb_to_recordset(${sql.jsonb(lines as never)}) as line (id uuid, audio_file_id uuid, artifact_type text,
       start_ms bigint, end_ms bigint, confidence double precision, extra_data jsonb, nth int)
-    where nth > (
-      select count(*) from annotations a
-      where a.tenant_id = ${place.tenantId} and a.annotation_set_id = ${place.setId}
-        and a.audio_file_id = line.audio_file_id and a.start_ms = line.start_ms and a.end_ms = line.end_ms
-        and a.artifact_type = line.artifact_type
-    )`);
+    left join present using (audio_file_id, start_ms, end_ms, artifact_type)
+    where nth > coalesce(present.count, 0)`);
   return added.rowCount;
 }
 
@@ -189,7 +199,7 @@ export async function countAnnotations(
   filter: AnnotationFilter,
 ): Promise<number> {
   return await db.oneFirst(sql.type(z.object({ count: z.number() }))`
-    select count(*) as count from annotations where ${matching(tenantId, setId, filter)}`);
+    select count(*) as count from annotations where ${matchingAnnotations(tenantId, setId, filter)}`);
 }
 
 /** One page by audio file, start and id. */
@@ -201,7 +211,7 @@ export async function pageOfAnnotations(
   request: { page: number; page_size: number },
 ): Promise<readonly AnnotationRow[]> {
   return await db.any(sql.type(row)`
-    select ${columns} from annotations where ${matching(tenantId, setId, filter)}
+    select ${columns} from annotations where ${matchingAnnotations(tenantId, setId, filter)}
     order by audio_file_id, start_ms, id
     limit ${request.page_size} offset ${(request.page - 1) * request.page_size}`);
 }
@@ -220,7 +230,7 @@ export async function* eachAnnotation(
   let after: FragmentSqlToken = sql.fragment`true`;
   for (;;) {
     const batch = await db.any(sql.type(row)`
-      select ${columns} from annotations where ${matching(tenantId, setId, filter)} and ${after}
+      select ${columns} from annotations where ${matchingAnnotations(tenantId, setId, filter)} and ${after}
       order by audio_file_id, start_ms, id limit ${batchSize}`);
     if (batch.length > 0) yield batch;
     const last = batch.at(-1);
@@ -230,7 +240,7 @@ export async function* eachAnnotation(
 }
 
 /** The window is half-open; a point label lies in it when start <= point < end (design 2.19.9). */
-function matching(tenantId: string, setId: string, filter: AnnotationFilter): FragmentSqlToken {
+export function matchingAnnotations(tenantId: string, setId: string, filter: AnnotationFilter): FragmentSqlToken {
   const conditions = [sql.fragment`tenant_id = ${tenantId} and annotation_set_id = ${setId}`];
   const { audio_file_id, artifact_type, min_confidence, max_confidence, start_ms, end_ms } = filter;
   if (audio_file_id !== undefined) conditions.push(sql.fragment`audio_file_id = ${audio_file_id}`);

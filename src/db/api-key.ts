@@ -1,8 +1,11 @@
 // API keys: only their SHA-256 digest is kept. Asked once by every request (src/api/middleware/authenticate.ts).
 import { sql } from "slonik";
 import { z } from "zod";
+import { apiKeyNotFound } from "../errors.ts";
+import type { Origin } from "./audit.ts";
 import { newId } from "./id.ts";
 import type { Db } from "./page.ts";
+import { hasPlace } from "./quota.ts";
 
 const row = z.object({
   id: z.string(),
@@ -77,17 +80,32 @@ export async function touchApiKey(db: Db, id: string): Promise<void> {
     where id = ${id} and (last_used_at is null or last_used_at < now() - interval '60 seconds')`);
 }
 
-/** Adds a key. Null when its prefix is taken: make another key and call again. */
+export interface NewApiKey {
+  readonly name: string;
+  readonly prefix: string;
+  readonly hash: Buffer;
+  readonly expiresAt: string | null;
+}
+
+/**
+ * Adds a key, and notes in the audit log who did if `by` says so. Null when its prefix is taken (make another key and
+ * call again) or when the tenant has `most` keys already; 0: no limit.
+ */
 export async function insertApiKey(
   db: Db,
   tenantId: string,
-  key: { name: string; prefix: string; hash: Buffer; expiresAt: string | null },
+  key: NewApiKey,
+  { by = null, most = 0 }: { by?: Origin | null; most?: number } = {},
 ): Promise<ApiKeyRow | null> {
   return await db.maybeOne(sql.type(row)`
-    insert into api_keys (id, tenant_id, name, key_prefix, key_hash, expires_at)
-    values (${newId()}, ${tenantId}, ${key.name}, ${key.prefix}, ${sql.binary(key.hash)}, ${key.expiresAt})
-    on conflict do nothing
-    returning ${columns}`);
+    with made as (
+      insert into api_keys (id, tenant_id, name, key_prefix, key_hash, expires_at)
+      select ${newId()}, ${tenantId}, ${key.name}, ${key.prefix}, ${sql.binary(key.hash)}, ${key.expiresAt}
+      where ${hasPlace("api_keys", tenantId, most, sql.fragment`revoked_at is null`)}
+      on conflict do nothing
+      returning ${columns}
+    ), ${noted("made", "api_key.created", tenantId, by)}
+    select ${columns} from made`);
 }
 
 /** All keys that are not revoked, newest first. */
@@ -104,9 +122,63 @@ export async function countApiKeys(db: Db, tenantId: string): Promise<number> {
 }
 
 /** Whether there was such a key to revoke. */
-export async function revokeApiKey(db: Db, tenantId: string, id: string): Promise<boolean> {
-  const revoked = await db.query(sql.type(z.object({}))`
-    update api_keys set revoked_at = now()
-    where tenant_id = ${tenantId} and id = ${id} and revoked_at is null`);
-  return revoked.rowCount === 1;
+export async function revokeApiKey(
+  db: Db,
+  tenantId: string,
+  id: string,
+  by: Origin | null = null,
+): Promise<boolean> {
+  const revoked = await db.maybeOne(sql.type(z.object({ id: z.string() }))`
+    with gone as (
+      update api_keys set revoked_at = now()
+      where tenant_id = ${tenantId} and id = ${id} and revoked_at is null
+      returning id, key_prefix
+    ), ${noted("gone", "api_key.revoked", tenantId, by)}
+    select id from gone`);
+  return revoked !== null;
+}
+
+/**
+ * Puts another key in place of one: with its name and, if it had an end, with the same life from now on. The old one
+ * works for `overlapSeconds` more, 0: not any more. Null when the prefix is taken, as with insertApiKey; apiKeyNotFound.
+ */
+export async function rotateApiKey(
+  db: Db,
+  tenantId: string,
+  id: string,
+  next: Pick<NewApiKey, "prefix" | "hash"> & { overlapSeconds: number },
+  { by, most }: { by: Origin; most: number },
+): Promise<ApiKeyRow | null> {
+  const life = z.object({ name: z.string(), expires_at: z.number().nullable() });
+  return await db.transaction(async (tx) => {
+    const old = await tx.maybeOne(sql.type(life)`
+      select name, now() + (expires_at - created_at) as expires_at from api_keys
+      where tenant_id = ${tenantId} and id = ${id} and revoked_at is null for update`);
+    if (old === null) throw apiKeyNotFound();
+    const expiresAt = old.expires_at === null ? null : new Date(old.expires_at).toISOString();
+    const key = { ...next, name: old.name, expiresAt };
+    const made = await insertApiKey(tx, tenantId, key, { most: next.overlapSeconds === 0 ? 0 : most, by });
+    if (made === null) return null;
+    await tx.query(sql.type(z.object({}))`
+      with changed as (
+        update api_keys set
+          revoked_at = case when ${next.overlapSeconds}::int = 0 then now() end,
+          expires_at = case when ${next.overlapSeconds}::int = 0 then expires_at
+            else least(expires_at, now() + make_interval(secs => ${next.overlapSeconds}::int)) end
+        where tenant_id = ${tenantId} and id = ${id}
+        returning id, key_prefix
+      ), ${noted("changed", "api_key.rotated", tenantId, by)}
+      select from changed`);
+    return made;
+  });
+}
+
+/** A part of a statement: a line in the audit log for each row of its part `keys`. */
+function noted(keys: string, action: string, tenantId: string, by: Origin | null) {
+  return sql.fragment`noted as (
+    insert into audit_log (tenant_id, action, api_key_id, key_prefix, actor_key_id, ip, request_id)
+    select ${tenantId}::uuid, ${action}, id, key_prefix, ${by?.actorKeyId ?? null}::uuid,
+      ${by === null || by.ip === "" ? null : by.ip}::inet, ${by?.requestId ?? null}
+    from ${sql.identifier([keys])} where ${by !== null}
+  )`;
 }

@@ -1,33 +1,16 @@
 // What was done with API keys and which of them were refused: for whoever looks into a break-in. Never the keys, only
-// their first characters. Written by the key routes in the same transaction as the change, and by authentication.
+// their first characters. What is done with keys is noted in the statement that does it (api-key.ts), refusals here, by
+// authentication.
 import { sql } from "slonik";
 import { z } from "zod";
 import type { Db } from "./page.ts";
 
-/** Where a request came from. */
+/** Where a request came from. Not from the API: without address. */
 export interface Origin {
   /** The key that was used. */
   readonly actorKeyId: string | null;
   readonly ip: string;
-  readonly requestId: string;
-}
-
-export interface KeyChange {
-  readonly action: "api_key.created" | "api_key.revoked" | "api_key.rotated";
-  readonly keyId: string;
-  readonly prefix: string;
-}
-
-export async function insertAudit(
-  db: Db,
-  tenantId: string,
-  change: KeyChange,
-  origin: Origin,
-): Promise<void> {
-  await db.query(sql.type(z.object({}))`
-    insert into audit_log (tenant_id, action, api_key_id, key_prefix, actor_key_id, ip, request_id)
-    values (${tenantId}, ${change.action}, ${change.keyId}, ${change.prefix}, ${origin.actorKeyId},
-      ${origin.ip === "" ? null : origin.ip}, ${origin.requestId})`);
+  readonly requestId: string | null;
 }
 
 export interface Refusal {

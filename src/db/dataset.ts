@@ -1,10 +1,11 @@
 // Datasets. Every function takes the tenant: a dataset of another tenant is not there.
 import { sql } from "slonik";
 import { z } from "zod";
-import { artifactTypeInUse, datasetInUse, datasetNotFound } from "../errors.ts";
+import { artifactTypeInUse, datasetInUse, datasetNotFound, quotaExceeded } from "../errors.ts";
 import { visibleAudio } from "./audio-file.ts";
 import { newId } from "./id.ts";
 import { containing, type Db, type Page, type PageRequest, selectPage } from "./page.ts";
+import { type AudioQuota, hasPlace, requireBytes } from "./quota.ts";
 
 const artifactTypes = z.array(z.object({ name: z.string(), description: z.string().nullish() }));
 
@@ -123,17 +124,47 @@ export async function requireDataset(db: Db, tenantId: string, id: string): Prom
   if (!exists) throw datasetNotFound();
 }
 
-/** Adds a dataset and returns it. */
+const audioRoom = z.object({ audio_files: z.number(), audio_bytes: z.number() });
+
+/** datasetNotFound, or quotaExceeded when dataset or tenant have no room for the files. One look at three small rows. */
+export async function requireAudioRoom(
+  db: Db,
+  tenantId: string,
+  id: string,
+  files: readonly { readonly sizeBytes: number }[],
+  quota: AudioQuota,
+): Promise<void> {
+  const present = await db.maybeOne(sql.type(audioRoom)`
+    select coalesce(u.audio_files, 0) as audio_files, coalesce(t.audio_bytes, 0) as audio_bytes
+    from datasets d
+    left join dataset_usage u on u.tenant_id = d.tenant_id and u.dataset_id = d.id
+    left join tenant_usage t on t.tenant_id = d.tenant_id
+    where d.tenant_id = ${tenantId} and d.id = ${id}`);
+  if (present === null) throw datasetNotFound();
+  if (quota.maxFiles > 0 && present.audio_files + files.length > quota.maxFiles)
+    throw quotaExceeded(`A dataset has at most ${quota.maxFiles} audio files; it has ${present.audio_files}`);
+  requireBytes(present.audio_bytes, sizeOf(files), quota);
+}
+
+const sizeOf = (files: readonly { readonly sizeBytes: number }[]) =>
+  files.reduce((sum, file) => sum + file.sizeBytes, 0);
+
+/** Adds a dataset and returns it; quotaExceeded when the tenant has `most` already. 0: no limit. */
 export async function insertDataset(
   db: Db,
   tenantId: string,
   dataset: { name: string; description: string | null; artifactTypes: ArtifactTypes },
+  most = 0,
 ): Promise<DatasetRow> {
-  return await db.one(sql.type(row)`
+  const made = await db.maybeOne(sql.type(row)`
     insert into datasets (id, tenant_id, name, description, artifact_types)
-    values (${newId()}, ${tenantId}, ${dataset.name}, ${dataset.description}, ${sql.jsonb(stored(dataset.artifactTypes))})
+    select ${newId()}, ${tenantId}, ${dataset.name}, ${dataset.description},
+      ${sql.jsonb(stored(dataset.artifactTypes))}
+    where ${hasPlace("datasets", tenantId, most)}
     returning id, tenant_id, name, description, artifact_types, created_at, updated_at,
       0 as audio_file_count, 0 as total_duration_ms, 0 as embedded_audio_file_count`);
+  if (made === null) throw quotaExceeded(`An account has at most ${most} datasets; delete one first`);
+  return made;
 }
 
 /** Changes what is given. artifactTypeInUse when a type would go that annotations of the dataset name. */

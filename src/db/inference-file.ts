@@ -11,6 +11,7 @@ import {
 import { inferenceFileStatuses } from "../schemas/inference-file.ts";
 import type { ConfirmedAudio, NewUpload } from "./audio-file.ts";
 import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
+import { type AudioQuota, audioBytesOf, requireBytes } from "./quota.ts";
 
 const maxFiles = 10_000;
 
@@ -45,6 +46,7 @@ export async function insertInferenceUploads(
   jobId: string,
   uploads: readonly (NewUpload & { objectKey: string })[],
   lifetimeSeconds: number,
+  quota: AudioQuota,
 ): Promise<readonly InferenceFileRow[]> {
   return await db.transaction(async (tx) => {
     await lockUnstarted(tx, tenantId, jobId);
@@ -52,6 +54,8 @@ export async function insertInferenceUploads(
       select count(*) as count from inference_files where tenant_id = ${tenantId} and inference_job_id = ${jobId}`);
     if (present + uploads.length > maxFiles)
       throw quotaExceeded(`An inference job takes at most ${maxFiles} files`);
+    const bytes = uploads.reduce((sum, upload) => sum + upload.sizeBytes, 0);
+    requireBytes(await audioBytesOf(tx, tenantId), bytes, quota);
     const lines = uploads.map((upload) => ({
       id: upload.id,
       filename: upload.filename,

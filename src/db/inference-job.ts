@@ -19,6 +19,7 @@ import { requireDataset } from "./dataset.ts";
 import { newId } from "./id.ts";
 import { insertJobEvent } from "./job-event.ts";
 import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
+import { hasWaitingPlace, plainJobRequest, tooManyWaiting } from "./quota.ts";
 
 /** Files for one pod. Fixed when the job is started, so that its shards never change. */
 const filesPerShard = 200;
@@ -95,6 +96,7 @@ export async function insertInferenceJob(
   db: Db,
   tenantId: string,
   job: NewInferenceJob,
+  by = plainJobRequest,
 ): Promise<InferenceJobRow> {
   return await db.transaction(async (tx) => {
     const model = await tx.maybeOne(sql.type(
@@ -111,9 +113,11 @@ export async function insertInferenceJob(
     if (audio?.length === 0) throw noFiles("The dataset has no audio files that are ready");
 
     const id = newId();
-    await tx.query(sql.type(nothing)`
-      insert into inference_jobs (id, tenant_id, model_id, config)
-      values (${id}, ${tenantId}, ${job.modelId}, ${sql.jsonb(job.config)})`);
+    const made = await tx.query(sql.type(nothing)`
+      insert into inference_jobs (id, tenant_id, model_id, config, traceparent)
+      select ${id}, ${tenantId}, ${job.modelId}, ${sql.jsonb(job.config)}, ${by.traceparent}
+      where ${hasWaitingPlace("inference_jobs", tenantId, by.maxWaiting)}`);
+    if (made.rowCount === 0) throw tooManyWaiting("inference", by.maxWaiting);
     await insertJobEvent(tx, tenantId, { kind: "inference", id, message: "The job was created" });
     if (audio === null) return await oneInferenceJob(tx, tenantId, id);
     const lines = audio.map((file) => ({ id: newId(), audio_file_id: file.id }));
@@ -226,7 +230,12 @@ export async function cancelInferenceJob(db: Db, tenantId: string, id: string): 
  * A new job of the same model and configuration on the files that failed. jobNotFinished, noFiles when none failed,
  * modelInactive, audioNotReady when a file's audio has been deleted from its dataset.
  */
-export async function retryInferenceJob(db: Db, tenantId: string, id: string): Promise<InferenceJobRow> {
+export async function retryInferenceJob(
+  db: Db,
+  tenantId: string,
+  id: string,
+  by = plainJobRequest,
+): Promise<InferenceJobRow> {
   return await db.transaction(async (tx) => {
     const old = await oneInferenceJob(tx, tenantId, id, sql.fragment`for share`);
     if (!isTerminal(old.status)) throw jobNotFinished(old.status);
@@ -247,9 +256,12 @@ export async function retryInferenceJob(db: Db, tenantId: string, id: string): P
     if (gone > 0) throw audioNotReady(`${gone} of ${files.length} audio files are no longer there`);
 
     const newJob = newId();
-    await tx.query(sql.type(nothing)`
-      insert into inference_jobs (id, tenant_id, model_id, config)
-      select ${newJob}, tenant_id, model_id, config from inference_jobs where tenant_id = ${tenantId} and id = ${id}`);
+    const made = await tx.query(sql.type(nothing)`
+      insert into inference_jobs (id, tenant_id, model_id, config, traceparent)
+      select ${newJob}, tenant_id, model_id, config, ${by.traceparent} from inference_jobs
+      where tenant_id = ${tenantId} and id = ${id}
+        and ${hasWaitingPlace("inference_jobs", tenantId, by.maxWaiting)}`);
+    if (made.rowCount === 0) throw tooManyWaiting("inference", by.maxWaiting);
     const message = "The job was created again for the files that failed";
     await insertJobEvent(tx, tenantId, { kind: "inference", id: newJob, message, data: { retry_of: id } });
     const lines = files.map((file) => ({ id: newId(), old: file.id }));

@@ -14,8 +14,14 @@ const trainingSubmission = z.object({
   datasetId: z.string(),
   annotationSetId: z.string(),
   config: trainingJobConfig,
+  traceparent: z.string().nullable(),
 });
-const inferenceSubmission = z.object({ ...common, modelId: z.string(), shardCount: z.int() });
+const inferenceSubmission = z.object({
+  ...common,
+  modelId: z.string(),
+  shardCount: z.int(),
+  traceparent: z.string().nullable(),
+});
 const embeddingSubmission = z.object({ ...common, shardCount: z.int() });
 
 export type Submission =
@@ -26,8 +32,17 @@ export type Submission =
       datasetId: string;
       annotationSetId: string;
       config: TrainingJobConfig;
+      /** W3C trace context of the request that made the job. */
+      traceparent: string | null;
     }
-  | { kind: "inference"; tenantId: string; cancelRequested: boolean; modelId: string; shardCount: number }
+  | {
+      kind: "inference";
+      tenantId: string;
+      cancelRequested: boolean;
+      modelId: string;
+      shardCount: number;
+      traceparent: string | null;
+    }
   | { kind: "embedding"; tenantId: string; cancelRequested: boolean; shardCount: number };
 
 /**
@@ -55,14 +70,14 @@ async function selectSubmission(db: Queries, kind: JobKind, id: string): Promise
   if (kind === "training") {
     const row = await db.maybeOne(sql.type(trainingSubmission)`
       select tenant_id as "tenantId", cancel_requested_at is not null as "cancelRequested",
-             dataset_id as "datasetId", annotation_set_id as "annotationSetId", config
+             dataset_id as "datasetId", annotation_set_id as "annotationSetId", config, traceparent
       from training_jobs where id = ${id} and ${isOpen}`);
     return row === null ? null : { kind, ...row };
   }
   if (kind === "inference") {
     const row = await db.maybeOne(sql.type(inferenceSubmission)`
       select tenant_id as "tenantId", cancel_requested_at is not null as "cancelRequested",
-             model_id as "modelId", coalesce(shard_count, 1) as "shardCount"
+             model_id as "modelId", coalesce(shard_count, 1) as "shardCount", traceparent
       from inference_jobs where id = ${id} and ${isOpen} and start_requested_at is not null`);
     return row === null ? null : { kind, ...row };
   }

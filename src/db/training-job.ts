@@ -16,7 +16,9 @@ import { type TrainingJobConfig, trainingJobConfig } from "../schemas/training-c
 import { oneDatasetForShare } from "./dataset.ts";
 import { newId } from "./id.ts";
 import { insertJobEvent } from "./job-event.ts";
-import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
+import { bare, json, jsonObject, selectTextPage, type TextPage, text, time, word } from "./json-text.ts";
+import type { Db, PageRequest } from "./page.ts";
+import { hasWaitingPlace, type JobRequest, plainJobRequest, tooManyWaiting } from "./quota.ts";
 import { failedPreconditions, remarkOnConfig, remarkOnLabels } from "./training-preconditions.ts";
 
 const row = z.object({
@@ -41,12 +43,31 @@ export type TrainingJobRow = z.infer<typeof row>;
 const columns = sql.fragment`id, tenant_id, dataset_id, annotation_set_id, config, status, status_message,
   progress_percent, metrics, error_message, platform_job_name, created_at, queued_at, started_at, completed_at`;
 
-/** One page of the tenant's jobs, newest first. */
+/** As viewTrainingJob of src/api/routes/training-job.ts. */
+const item = jsonObject({
+  id: word(sql.fragment`id`),
+  tenant_id: word(sql.fragment`tenant_id`),
+  dataset_id: word(sql.fragment`dataset_id`),
+  annotation_set_id: word(sql.fragment`annotation_set_id`),
+  config: bare(sql.fragment`config`),
+  status: word(sql.fragment`status`),
+  status_message: text(sql.fragment`status_message`),
+  progress_percent: bare(sql.fragment`progress_percent`),
+  metrics: json(sql.fragment`metrics`),
+  error_message: text(sql.fragment`error_message`),
+  platform_job_name: text(sql.fragment`platform_job_name`),
+  created_at: time(sql.fragment`created_at`),
+  queued_at: time(sql.fragment`queued_at`),
+  started_at: time(sql.fragment`started_at`),
+  completed_at: time(sql.fragment`completed_at`),
+});
+
+/** One page of the tenant's jobs, newest first, as JSON. */
 export async function listTrainingJobs(
   db: Db,
   tenantId: string,
   query: PageRequest & { status?: readonly JobState[]; dataset_id?: string },
-): Promise<Page<TrainingJobRow>> {
+): Promise<TextPage> {
   const status =
     query.status === undefined
       ? sql.fragment`true`
@@ -54,7 +75,7 @@ export async function listTrainingJobs(
   const dataset =
     query.dataset_id === undefined ? sql.fragment`true` : sql.fragment`dataset_id = ${query.dataset_id}`;
   const from = sql.fragment`training_jobs where tenant_id = ${tenantId} and ${status} and ${dataset}`;
-  return await selectPage(db, row, { columns, from }, query);
+  return await selectTextPage(db, { item, columns, from }, query);
 }
 
 /** The job, or trainingJobNotFound. */
@@ -82,6 +103,7 @@ export async function insertTrainingJob(
   db: Db,
   tenantId: string,
   request: { dataset_id: string; annotation_set_id: string; config: TrainingJobConfig },
+  by = plainJobRequest,
 ): Promise<TrainingJobRow> {
   // A type named twice would be two outputs of one model, and would take a second file away from training.
   const types = [...new Set(request.config.artifact_types)];
@@ -95,19 +117,24 @@ export async function insertTrainingJob(
         : [valueError(["body", "config", "artifact_types", i], "the dataset has no such artifact type")],
     );
     if (unknown.length > 0) throw validationFailed(unknown);
-    return await insertChecked(tx, tenantId, job, parents, "The job was created");
+    return await insertChecked(tx, tenantId, job, parents, by, "The job was created");
   });
 }
 
 /** A new job with the configuration and the set of one that failed or was cancelled; all is checked again. */
-export async function retryTrainingJob(db: Db, tenantId: string, id: string): Promise<TrainingJobRow> {
+export async function retryTrainingJob(
+  db: Db,
+  tenantId: string,
+  id: string,
+  by = plainJobRequest,
+): Promise<TrainingJobRow> {
   return await db.transaction(async (tx) => {
     const old = await oneTrainingJob(tx, tenantId, id, sql.fragment`for share`);
     if (old.status === "completed") throw jobFinished(old.status);
     if (old.status !== "failed" && old.status !== "cancelled") throw jobNotFinished(old.status);
     const job = { ...old, config: trainingJobConfig.parse(old.config) };
     const parents = await lockParents(tx, tenantId, job);
-    return await insertChecked(tx, tenantId, job, parents, "The job was created again", { retry_of: id });
+    return await insertChecked(tx, tenantId, job, parents, by, "The job was created again", { retry_of: id });
   });
 }
 
@@ -132,6 +159,7 @@ async function insertChecked(
   tenantId: string,
   job: NewJob,
   { name, set }: Awaited<ReturnType<typeof lockParents>>,
+  { maxWaiting, traceparent }: JobRequest,
   message: string,
   data: Readonly<Record<string, string>> = {},
 ): Promise<TrainingJobRow> {
@@ -141,12 +169,14 @@ async function insertChecked(
   const remarks = [remarkOnConfig(job.config), await remarkOnLabels(tx, tenantId, job)].filter(
     (remark) => remark !== null,
   );
-  const created = await tx.one(sql.type(row)`
+  const created = await tx.maybeOne(sql.type(row)`
     insert into training_jobs (id, tenant_id, dataset_id, annotation_set_id, dataset_name, annotation_set_version,
-      config, status_message)
-    values (${id}, ${tenantId}, ${job.dataset_id}, ${job.annotation_set_id}, ${name}, ${set.version},
-      ${sql.jsonb(job.config)}, ${remarks.length === 0 ? null : remarks.join("; ")})
+      config, status_message, traceparent)
+    select ${id}, ${tenantId}, ${job.dataset_id}, ${job.annotation_set_id}, ${name}, ${set.version},
+      ${sql.jsonb(job.config)}, ${remarks.length === 0 ? null : remarks.join("; ")}, ${traceparent}
+    where ${hasWaitingPlace("training_jobs", tenantId, maxWaiting)}
     returning ${columns}`);
+  if (created === null) throw tooManyWaiting("training", maxWaiting);
   await tx.query(sql.type(z.object({}))`
     insert into training_job_files (tenant_id, training_job_id, audio_file_id, duration_ms, embedding_key,
       embedding_sha256, embedding_size_bytes, embedding_model, embedding_spec_hash)

@@ -41,3 +41,15 @@ export const createApiKeyBody = z
       .meta({ examples: ["2099-12-31T23:59:59+01:00"] }),
   })
   .meta({ id: "CreateApiKey" });
+
+export const rotateApiKeyBody = z
+  .object({
+    overlap_seconds: z
+      .int()
+      .min(0)
+      .max(86_400)
+      .default(0)
+      .describe("How long the old key works besides the new one; 0: it is revoked at once")
+      .meta({ examples: [3600] }),
+  })
+  .meta({ id: "RotateApiKey" });

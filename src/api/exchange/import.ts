@@ -24,6 +24,8 @@ const chunkSize = 5_000;
 export interface ImportOptions {
   readonly dryRun: boolean;
   readonly createTypes: boolean;
+  /** Annotations that the set may have; 0: no limit. */
+  readonly maxAnnotations: number;
 }
 
 export interface Imported {
@@ -55,7 +57,7 @@ export async function importLabels(
   const found = limited(labels);
   try {
     return await db.transaction(async (tx) => {
-      const outcome = await importInto(tx, place, found, options.createTypes);
+      const outcome = await importInto(tx, place, found, options);
       if (options.dryRun) throw new DryRunEnd({ ...outcome, revision: outcome.revision - 1 });
       return outcome;
     });
@@ -79,7 +81,7 @@ async function importInto(
   tx: Db,
   place: SetPlace,
   found: readonly Found[],
-  createTypes: boolean,
+  { createTypes, maxAnnotations }: ImportOptions,
 ): Promise<Imported> {
   const { tenantId, datasetId, setId } = place;
   const revision = await lockDraft(tx, tenantId, datasetId, setId);
@@ -93,11 +95,13 @@ async function importInto(
     if (typeof checked !== "string") fitting.push({ ...checked, nth: nthOf(checked, counts) });
     else if (errors.length < maxErrors) errors.push({ at: label.at, message: checked });
   }
-  await requireRoom(tx, tenantId, setId, fitting.length);
   if (types.created.length > 0) await addTypes(tx, tenantId, datasetId, types.created);
+  fitting.sort(byFileAndStart);
   let imported = 0;
   for (let i = 0; i < fitting.length; i += chunkSize)
     imported += await insertMissingAnnotations(tx, place, fitting.slice(i, i + chunkSize));
+  // Afterwards, when it is known what the set did not have yet.
+  await requireRoom(tx, tenantId, setId, 0, maxAnnotations);
   const total = found.reduce((sum, label) => sum + ("problem" in label ? (label.count ?? 1) : 1), 0);
   return { revision, imported, skipped: total - imported, createdTypes: types.created, errors };
 }
@@ -157,6 +161,10 @@ function parse(annotation: unknown): NewAnnotation | string {
 
 const sentenceOf = (items: readonly { loc: readonly (string | number)[]; msg: string }[]) =>
   items.map(({ loc, msg }) => `${loc.at(-1)}: ${msg.replace(/^Value error, /, "")}`).join("; ");
+
+/** As the database orders ids: by their bytes, which lower-case text has in the same order. */
+const byFileAndStart = (a: NewAnnotation, b: NewAnnotation) =>
+  a.audio_file_id === b.audio_file_id ? a.start_ms - b.start_ms : a.audio_file_id < b.audio_file_id ? -1 : 1;
 
 function nthOf(annotation: NewAnnotation, counts: Map<string, number>): number {
   const { audio_file_id, artifact_type, start_ms, end_ms } = annotation;

@@ -1,6 +1,5 @@
 // /api/v1/datasets/{dataset_id}/annotation-sets: drafts and publishing (interface specification 4.5, 4.6).
 import { z } from "zod";
-import { eachAnnotation } from "../../db/annotation.ts";
 import {
   type AnnotationSetRow,
   deleteAnnotationSet,
@@ -10,6 +9,7 @@ import {
   oneAnnotationSet,
   publishAnnotationSet,
 } from "../../db/annotation-set.ts";
+import { eachAnnotationText } from "../../db/annotation-text.ts";
 import { requireDataset } from "../../db/dataset.ts";
 import {
   annotationSet,
@@ -85,7 +85,7 @@ export const read = defineRoute({
   handler: async ({ params, tenantId, deps }) => {
     const row = await oneAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id);
     const head = JSON.stringify(viewAnnotationSet(row)).slice(0, -1);
-    const stream = withAnnotations(head, jsonArray(eachAnnotation(deps.db, tenantId, row.id)));
+    const stream = withAnnotations(head, jsonArray(eachAnnotationText(deps.db, tenantId, row.id)));
     return { etag: etagOfSet(row.revision), stream };
   },
 });

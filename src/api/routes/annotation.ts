@@ -5,7 +5,6 @@ import {
   type AnnotationRow,
   countAnnotations,
   deleteAnnotation,
-  eachAnnotation,
   insertAnnotations,
   manyAnnotations,
   oneAnnotation,
@@ -13,6 +12,7 @@ import {
   updateAnnotation,
 } from "../../db/annotation.ts";
 import { lockAnnotationSet, lockDraft, oneAnnotationSet } from "../../db/annotation-set.ts";
+import { eachAnnotationText } from "../../db/annotation-text.ts";
 import type { Db } from "../../db/page.ts";
 import {
   annotation,
@@ -26,7 +26,7 @@ import {
 import { id } from "../../schemas/rest.ts";
 import { requireFitting } from "../annotation-rules.ts";
 import { etagOf, etagOfSet } from "../conditional.ts";
-import { type Call, defineRoute, type Reply } from "../route.ts";
+import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
 import { iso } from "../view.ts";
 
 const base = "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/annotations";
@@ -52,7 +52,7 @@ export const create = defineRoute({
   conflicts: ["annotation_set_published"],
   guard: guardSet,
   handler: async ({ params, body, tenantId, deps }) => {
-    const { rows, revision } = await insert(deps.db, tenantId, params, [body], () => ["body"]);
+    const { rows, revision } = await insert(deps, tenantId, params, [body], () => ["body"]);
     return madeOne(params, rows, revision);
   },
   idempotent: async ({ params, tenantId, deps }, ids) => {
@@ -79,7 +79,7 @@ export const createBulk = defineRoute({
   guard: guardSet,
   handler: async ({ params, body, tenantId, deps }) => {
     const place = (i: number) => ["body", "annotations", i];
-    const { rows, revision } = await insert(deps.db, tenantId, params, body.annotations, place);
+    const { rows, revision } = await insert(deps, tenantId, params, body.annotations, place);
     return madeMany(params, rows, revision);
   },
   idempotent: async ({ params, tenantId, deps }, ids) => {
@@ -116,15 +116,16 @@ async function madeBefore(db: Db, tenantId: string, place: InSet, ids: readonly 
 }
 
 async function insert(
-  db: Db,
+  deps: HandlerDeps,
   tenantId: string,
   place: InSet,
   annotations: readonly NewAnnotation[],
   locOf: (index: number) => (string | number)[],
 ): Promise<{ rows: readonly AnnotationRow[]; revision: number }> {
   const { dataset_id: datasetId, annotation_set_id: setId } = place;
-  return await db.transaction(async (tx) => {
-    const revision = await lockDraft(tx, tenantId, datasetId, setId);
+  const room = { adding: annotations.length, most: deps.config.PLOSIVE_QUOTA_ANNOTATIONS };
+  return await deps.db.transaction(async (tx) => {
+    const revision = await lockDraft(tx, tenantId, datasetId, setId, room);
     await requireFitting(tx, tenantId, datasetId, annotations, locOf);
     return { rows: await insertAnnotations(tx, { tenantId, datasetId, setId }, annotations), revision };
   });
@@ -149,18 +150,18 @@ export const list = defineRoute({
     const headers = { "X-Total-Count": String(total) };
     const etag = etagOfSet(set.revision);
     if (page === undefined && page_size === undefined)
-      return { headers, etag, stream: jsonArray(eachAnnotation(deps.db, tenantId, set.id, filter)) };
+      return { headers, etag, stream: jsonArray(eachAnnotationText(deps.db, tenantId, set.id, filter)) };
     const request = { page: page ?? 1, page_size: page_size ?? 20 };
     const rows = await pageOfAnnotations(deps.db, tenantId, set.id, filter, request);
     return { headers, etag, body: rows.map(viewAnnotation) };
   },
 });
 
-/** The batches as one JSON array, for answers of any length. */
-export async function* jsonArray(batches: AsyncIterable<readonly AnnotationRow[]>): AsyncGenerator<string> {
+/** The batches, each of items with commas between them, as one JSON array: for answers of any length. */
+export async function* jsonArray(batches: AsyncIterable<string>): AsyncGenerator<string> {
   let separator = "[";
   for await (const batch of batches) {
-    yield separator + batch.map((row) => JSON.stringify(viewAnnotation(row))).join(",");
+    yield separator + batch;
     separator = ",";
   }
   yield separator === "[" ? "[]" : "]";

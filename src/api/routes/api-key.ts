@@ -1,6 +1,14 @@
 // /api/v1/auth/api-keys: keys are made and revoked with a key (interface specification 4.9 to 4.11).
 import { z } from "zod";
-import { type ApiKeyRow, countApiKeys, insertApiKey, listApiKeys, revokeApiKey } from "../../db/api-key.ts";
+import {
+  type ApiKeyRow,
+  countApiKeys,
+  insertApiKey,
+  listApiKeys,
+  type NewApiKey,
+  revokeApiKey,
+  rotateApiKey,
+} from "../../db/api-key.ts";
 import {
   apiKeyNotFound,
   keyAlreadyCreated,
@@ -8,18 +16,19 @@ import {
   validationFailed,
   valueError,
 } from "../../errors.ts";
-import { apiKey, createApiKeyBody, createdApiKey } from "../../schemas/api-key.ts";
+import { apiKey, createApiKeyBody, createdApiKey, rotateApiKeyBody } from "../../schemas/api-key.ts";
 import { id } from "../../schemas/rest.ts";
 import { hashApiKey, makeApiKey, prefixOf } from "../api-key-format.ts";
-import { defineRoute } from "../route.ts";
+import { type Call, defineRoute, type Reply } from "../route.ts";
 import { iso, isoOrNull } from "../view.ts";
 
-const maxKeys = 100;
+const base = "/api/v1/auth/api-keys";
+const params = z.object({ key_id: id("Id of the key") });
 const maxExpiry = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 export const createApiKey = defineRoute({
   method: "POST",
-  path: "/api/v1/auth/api-keys",
+  path: base,
   operationId: "createApiKey",
   summary: "Make a key; the answer is the only one that shows it",
   tag: "API keys",
@@ -27,33 +36,77 @@ export const createApiKey = defineRoute({
   rate: "keys",
   answer: { status: 201, description: "The key", schema: createdApiKey },
   conflicts: ["key_already_created"],
-  handler: async ({ body, tenantId, deps }) => {
+  handler: async (call) => {
+    const { body, tenantId, deps } = call;
     const expiresAt = body.expires_at == null ? null : expiryOf(body.expires_at, deps.clock.now());
-    if ((await countApiKeys(deps.db, tenantId)) >= maxKeys)
-      throw quotaExceeded(`An account has at most ${maxKeys} API keys; revoke one first`);
-    for (;;) {
-      const key = makeApiKey(deps.random);
-      const hash = hashApiKey(key);
-      const row = await insertApiKey(deps.db, tenantId, {
-        name: body.name,
-        prefix: prefixOf(key),
-        hash,
-        expiresAt,
-      });
-      // Null: another key of the tenant has the same first 8 characters, once in 916 million.
-      if (row !== null)
-        return {
-          created: [row.id],
-          location: `/api/v1/auth/api-keys/${row.id}`,
-          body: { ...viewApiKey(row), key },
-        };
-    }
+    const limits = limitsOf(call);
+    return await withNewKey(call, limits.most, (key) =>
+      insertApiKey(deps.db, tenantId, { ...key, name: body.name, expiresAt }, limits),
+    );
   },
-  // Nobody but the first answer has the key.
-  idempotent: async (_, [id = ""]) => {
-    throw keyAlreadyCreated(id);
-  },
+  idempotent: refuseToShowAgain,
 });
+
+export const rotateKey = defineRoute({
+  method: "POST",
+  path: `${base}/{key_id}/rotate`,
+  operationId: "rotateApiKey",
+  summary: "Put a new key in place of another; the answer is the only one that shows it",
+  description:
+    "The new key has the old one's name and, if that had an end, the same life from now on. The old one is revoked at once, or works for overlap_seconds more.",
+  tag: "API keys",
+  params,
+  body: rotateApiKeyBody,
+  bodyOptional: true,
+  rate: "keys",
+  answer: { status: 201, description: "The new key", schema: createdApiKey },
+  conflicts: ["key_already_created"],
+  handler: async (call) => {
+    const { params, body, tenantId, deps } = call;
+    const limits = limitsOf(call);
+    return await withNewKey(call, limits.most, (key) =>
+      rotateApiKey(
+        deps.db,
+        tenantId,
+        params.key_id,
+        { ...key, overlapSeconds: body.overlap_seconds },
+        limits,
+      ),
+    );
+  },
+  idempotent: refuseToShowAgain,
+});
+
+/** Nobody but the first answer has the key. */
+async function refuseToShowAgain(_: unknown, [id = ""]: readonly string[]): Promise<Reply> {
+  throw keyAlreadyCreated(id);
+}
+
+function limitsOf({ deps, keyId, request }: Pick<Call, "deps" | "keyId" | "request">) {
+  return {
+    most: deps.config.PLOSIVE_QUOTA_API_KEYS,
+    by: { actorKeyId: keyId, ip: request.ip, requestId: request.id },
+  };
+}
+
+type NewKey = Pick<NewApiKey, "prefix" | "hash">;
+
+/** Tries keys until `insert` takes one. */
+async function withNewKey(
+  { deps, tenantId }: Pick<Call, "deps" | "tenantId">,
+  most: number,
+  insert: (key: NewKey) => Promise<ApiKeyRow | null>,
+): Promise<Reply> {
+  for (;;) {
+    const key = makeApiKey(deps.random);
+    const row = await insert({ prefix: prefixOf(key), hash: hashApiKey(key) });
+    if (row !== null)
+      return { created: [row.id], location: `${base}/${row.id}`, body: { ...viewApiKey(row), key } };
+    // Else another key of the tenant has the same first 8 characters, once in 916 million.
+    if (most > 0 && (await countApiKeys(deps.db, tenantId)) >= most)
+      throw quotaExceeded(`An account has at most ${most} API keys; revoke one first`);
+  }
+}
 
 /** In UTC, as every answer gives it: Postgres knows no offsets beyond 15:59, and year 10000 is no RFC 3339. */
 function expiryOf(text: string, now: number): string {
@@ -66,7 +119,7 @@ function expiryOf(text: string, now: number): string {
 
 export const listKeys = defineRoute({
   method: "GET",
-  path: "/api/v1/auth/api-keys",
+  path: base,
   operationId: "listApiKeys",
   summary: "All keys of the account, newest first, without the keys themselves",
   tag: "API keys",
@@ -76,14 +129,15 @@ export const listKeys = defineRoute({
 
 export const revokeKey = defineRoute({
   method: "DELETE",
-  path: "/api/v1/auth/api-keys/{key_id}",
+  path: `${base}/{key_id}`,
   operationId: "revokeApiKey",
   summary: "Revoke a key: it is invalid at once and for good",
   tag: "API keys",
-  params: z.object({ key_id: id("Id of the key") }),
+  params,
   answer: { status: 204, description: "The key is revoked" },
-  handler: async ({ params, tenantId, deps }) => {
-    if (!(await revokeApiKey(deps.db, tenantId, params.key_id))) throw apiKeyNotFound();
+  handler: async (call) => {
+    const { params, tenantId, deps } = call;
+    if (!(await revokeApiKey(deps.db, tenantId, params.key_id, limitsOf(call).by))) throw apiKeyNotFound();
     return {};
   },
 });

@@ -11,7 +11,7 @@ import {
   oneAudioFile,
   updateAudioFile,
 } from "../../db/audio-file.ts";
-import { requireDataset } from "../../db/dataset.ts";
+import { requireAudioRoom, requireDataset } from "../../db/dataset.ts";
 import { withLock } from "../../db/lock.ts";
 import { uploadExpired } from "../../errors.ts";
 import {
@@ -26,7 +26,14 @@ import { id, listOf } from "../../schemas/rest.ts";
 import { audioKey } from "../../storage/keys.ts";
 import { etagOf } from "../conditional.ts";
 import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
-import { acceptUpload, discardUpload, signUpload, toNewUploads, type UploadRequest } from "../upload.ts";
+import {
+  acceptUpload,
+  audioQuotaOf,
+  discardUpload,
+  signUpload,
+  toNewUploads,
+  type UploadRequest,
+} from "../upload.ts";
 import { envelope, iso, isoOrNull } from "../view.ts";
 
 const base = "/api/v1/datasets/{dataset_id}/audio";
@@ -85,7 +92,7 @@ async function announce(
   locOf: (index: number) => (string | number)[],
 ) {
   const uploads = toNewUploads(deps, requests, locOf);
-  await requireDataset(deps.db, tenantId, datasetId);
+  await requireAudioRoom(deps.db, tenantId, datasetId, uploads, audioQuotaOf(deps));
   return await insertAudioFiles(
     deps.db,
     tenantId,

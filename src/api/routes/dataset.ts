@@ -27,11 +27,12 @@ export const create = defineRoute({
   body: createDatasetBody,
   answer: { status: 201, description: "The dataset", schema: dataset },
   handler: async ({ body, tenantId, deps }) => {
-    const row = await insertDataset(deps.db, tenantId, {
+    const dataset = {
       name: body.name,
       description: body.description ?? null,
       artifactTypes: body.artifact_types,
-    });
+    };
+    const row = await insertDataset(deps.db, tenantId, dataset, deps.config.PLOSIVE_QUOTA_DATASETS);
     return made(row);
   },
   idempotent: async ({ tenantId, deps }, [id = ""]) => made(await oneDataset(deps.db, tenantId, id)),

@@ -17,7 +17,7 @@ import { audacity, readAudacity } from "../exchange/audacity.ts";
 import { csv, readCsv } from "../exchange/csv.ts";
 import { type Imported, importLabels } from "../exchange/import.ts";
 import { readTasks } from "../exchange/read-tasks.ts";
-import { type Call, defineRoute, type Reply } from "../route.ts";
+import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
 import { setEtagHeader } from "./annotation.ts";
 
 const base = "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/import";
@@ -53,7 +53,7 @@ export const importLabelTool = defineRoute({
       deps.db,
       placeOf(tenantId, params),
       readTasks(tasks),
-      optionsOf(query),
+      optionsOf(deps, query),
     );
     const errors = outcome.errors.map(({ at, message }) => ({
       task: at.task ?? 0,
@@ -77,7 +77,12 @@ export const importCsv = defineRoute({
   bodyExample: csv.example,
   answer: { ...answer, schema: textImportReport },
   handler: async ({ params, query, body, tenantId, deps }) => {
-    const outcome = await importLabels(deps.db, placeOf(tenantId, params), readCsv(body), optionsOf(query));
+    const outcome = await importLabels(
+      deps.db,
+      placeOf(tenantId, params),
+      readCsv(body),
+      optionsOf(deps, query),
+    );
     return replyOf(outcome, linesOf(outcome));
   },
 });
@@ -97,7 +102,7 @@ export const importAudacity = defineRoute({
   handler: async ({ params, query, body, tenantId, deps }) => {
     const file = await oneAudioFile(deps.db, tenantId, params.dataset_id, query.audio_file_id);
     const labels = readAudacity(body, file.id);
-    const outcome = await importLabels(deps.db, placeOf(tenantId, params), labels, optionsOf(query));
+    const outcome = await importLabels(deps.db, placeOf(tenantId, params), labels, optionsOf(deps, query));
     return replyOf(outcome, linesOf(outcome));
   },
 });
@@ -110,9 +115,10 @@ const placeOf = (tenantId: string, params: Params) => ({
   setId: params.annotation_set_id,
 });
 
-const optionsOf = (query: z.infer<typeof importQuery>) => ({
+const optionsOf = ({ config }: HandlerDeps, query: z.infer<typeof importQuery>) => ({
   dryRun: query.dry_run,
   createTypes: query.create_types,
+  maxAnnotations: config.PLOSIVE_QUOTA_ANNOTATIONS,
 });
 
 const linesOf = ({ errors }: Imported) => errors.map(({ at, message }) => ({ line: at.line ?? 1, message }));

@@ -75,7 +75,9 @@ export const toAnnotationSet = defineRoute({
   answer: { status: 201, description: "The draft", schema: annotationSet },
   conflicts: ["job_not_finished", "no_files", "artifact_types_missing"],
   handler: async ({ params, body, tenantId, deps }) => {
-    const setId = await deps.db.transaction((tx) => makeDraft(tx, tenantId, params.inference_job_id, body));
+    const most = deps.config.PLOSIVE_QUOTA_ANNOTATIONS;
+    const jobId = params.inference_job_id;
+    const setId = await deps.db.transaction((tx) => makeDraft(tx, tenantId, jobId, body, most));
     return await draftOf(deps, tenantId, body.dataset_id, setId);
   },
   idempotent: async ({ body, tenantId, deps }, [setId]) =>
@@ -87,6 +89,7 @@ async function makeDraft(
   tenantId: string,
   jobId: string,
   wish: z.output<typeof toAnnotationSetBody>,
+  maxAnnotations: number,
 ): Promise<string> {
   const job = await oneInferenceJob(tx, tenantId, jobId);
   // Locked first: the new set will change the dataset's row, and two that hold a share of it would wait for each other.
@@ -102,7 +105,7 @@ async function makeDraft(
     );
   if (types.created.length > 0) await addTypes(tx, tenantId, wish.dataset_id, types.created);
   const set = await insertAnnotationSet(tx, tenantId, wish.dataset_id, null);
-  await requireRoom(tx, tenantId, set.id, found.detections);
+  await requireRoom(tx, tenantId, set.id, found.detections, maxAnnotations);
   await insertDetectionsAsAnnotations(tx, { tenantId, datasetId: wish.dataset_id, setId: set.id }, source);
   return set.id;
 }

@@ -17,12 +17,14 @@ import * as inferenceJob from "./inference-job.ts";
 import * as model from "./model.ts";
 import * as reviewedFile from "./reviewed-file.ts";
 import * as trainingJob from "./training-job.ts";
+import * as usage from "./usage.ts";
 import * as webhook from "./webhook.ts";
 
 export const routes: readonly Route[] = [
   apiKey.createApiKey,
   apiKey.listKeys,
   apiKey.revokeKey,
+  apiKey.rotateKey,
 
   dataset.create,
   dataset.list,
@@ -116,6 +118,8 @@ export const routes: readonly Route[] = [
   webhook.deliveries,
   webhook.readDelivery,
   webhook.redeliver,
+
+  usage.read,
 
   health.health,
   health.readiness,

@@ -19,7 +19,14 @@ import { id, listOf } from "../../schemas/rest.ts";
 import { inferenceKey } from "../../storage/keys.ts";
 import { etagOf } from "../conditional.ts";
 import { defineRoute, type HandlerDeps, type Reply } from "../route.ts";
-import { acceptUpload, discardUpload, signUpload, toNewUploads, type UploadRequest } from "../upload.ts";
+import {
+  acceptUpload,
+  audioQuotaOf,
+  discardUpload,
+  signUpload,
+  toNewUploads,
+  type UploadRequest,
+} from "../upload.ts";
 import { envelope, iso, isoOrNull, viewDetection } from "../view.ts";
 import { jobParams } from "./inference-job.ts";
 
@@ -87,7 +94,7 @@ async function announce(
     objectKey: inferenceKey(tenantId, upload.id),
   }));
   const lifetimeSeconds = deps.config.PLOSIVE_UPLOAD_LIFETIME_SECONDS;
-  return await insertInferenceUploads(deps.db, tenantId, jobId, uploads, lifetimeSeconds);
+  return await insertInferenceUploads(deps.db, tenantId, jobId, uploads, lifetimeSeconds, audioQuotaOf(deps));
 }
 
 async function oneTicket(

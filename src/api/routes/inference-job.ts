@@ -26,7 +26,7 @@ import { jobEvent } from "../../schemas/job.ts";
 import { id, listOf, pageQuery } from "../../schemas/rest.ts";
 import type { DetectConfig } from "../../schemas/worker.ts";
 import { etagOf } from "../conditional.ts";
-import { defineRoute, type HandlerDeps, type Reply } from "../route.ts";
+import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
 import { envelope, iso, isoOrNull, viewDetection, viewJobEvent } from "../view.ts";
 import { waitForChange } from "../wait.ts";
 
@@ -43,17 +43,24 @@ export const create = defineRoute({
   notFound: true,
   answer: { status: 201, description: "The job", schema: inferenceJob },
   conflicts: ["model_inactive", "audio_not_ready", "no_files"],
-  handler: async ({ body, tenantId, deps }) => {
-    const row = await insertInferenceJob(deps.db, tenantId, {
+  handler: async (call) => {
+    const { body, tenantId, deps } = call;
+    const job = {
       modelId: body.model_id,
       config: effective(body.config),
       audioFileIds: body.audio_file_ids ?? null,
       datasetId: body.dataset_id ?? null,
-    });
+    };
+    const row = await insertInferenceJob(deps.db, tenantId, job, requestOf(call));
     return made(deps, row);
   },
   idempotent: async ({ tenantId, deps }, [id = ""]) =>
     made(deps, await oneInferenceJob(deps.db, tenantId, id)),
+});
+
+const requestOf = ({ deps, request }: Pick<Call, "deps" | "request">) => ({
+  maxWaiting: deps.config.PLOSIVE_QUOTA_WAITING_INFERENCES,
+  traceparent: request.traceparent,
 });
 
 function made(deps: HandlerDeps, row: InferenceJobRow): Reply {
@@ -138,8 +145,10 @@ export const retry = defineRoute({
   params: jobParams,
   answer: { status: 201, description: "The new job", schema: inferenceJob },
   conflicts: ["job_not_finished", "no_files", "model_inactive", "audio_not_ready"],
-  handler: async ({ params, tenantId, deps }) =>
-    made(deps, await retryInferenceJob(deps.db, tenantId, params.inference_job_id)),
+  handler: async (call) => {
+    const { params, tenantId, deps } = call;
+    return made(deps, await retryInferenceJob(deps.db, tenantId, params.inference_job_id, requestOf(call)));
+  },
   idempotent: async ({ tenantId, deps }, [id = ""]) =>
     made(deps, await oneInferenceJob(deps.db, tenantId, id)),
 });

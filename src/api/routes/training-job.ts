@@ -23,8 +23,8 @@ import {
   trainingMetrics,
 } from "../../schemas/training-job.ts";
 import { etagOf } from "../conditional.ts";
-import { defineRoute, type HandlerDeps, type Reply } from "../route.ts";
-import { envelope, iso, isoOrNull, viewJobEvent } from "../view.ts";
+import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
+import { envelope, iso, isoOrNull, textEnvelope, viewJobEvent } from "../view.ts";
 import { waitForChange } from "../wait.ts";
 
 const params = z.object({ training_job_id: id("Id of the training job") });
@@ -46,12 +46,17 @@ export const create = defineRoute({
   rate: "trainings",
   answer: { status: 201, description: "The job", schema: trainingJob },
   conflicts: trainingConflicts,
-  handler: async ({ body, tenantId, deps }) => {
-    const row = await insertTrainingJob(deps.db, tenantId, body);
-    return made(deps, row);
+  handler: async (call) => {
+    const { body, tenantId, deps } = call;
+    return made(deps, await insertTrainingJob(deps.db, tenantId, body, requestOf(call)));
   },
   idempotent: async ({ tenantId, deps }, [id = ""]) =>
     made(deps, await oneTrainingJob(deps.db, tenantId, id)),
+});
+
+const requestOf = ({ deps, request }: Pick<Call, "deps" | "request">) => ({
+  maxWaiting: deps.config.PLOSIVE_QUOTA_WAITING_TRAININGS,
+  traceparent: request.traceparent,
 });
 
 /** Submitting it again does nothing, and helps when the first attempt was cut off. */
@@ -72,8 +77,10 @@ export const retry = defineRoute({
   rate: "trainings",
   answer: { status: 201, description: "The new job", schema: trainingJob },
   conflicts: ["job_finished", "job_not_finished", ...trainingConflicts],
-  handler: async ({ params, tenantId, deps }) =>
-    made(deps, await retryTrainingJob(deps.db, tenantId, params.training_job_id)),
+  handler: async (call) => {
+    const { params, tenantId, deps } = call;
+    return made(deps, await retryTrainingJob(deps.db, tenantId, params.training_job_id, requestOf(call)));
+  },
   idempotent: async ({ tenantId, deps }, [id = ""]) =>
     made(deps, await oneTrainingJob(deps.db, tenantId, id)),
 });
@@ -87,7 +94,7 @@ export const list = defineRoute({
   query: listTrainingJobsQuery,
   answer: { status: 200, description: "One page", schema: listOf(trainingJob) },
   handler: async ({ query, tenantId, deps }) => ({
-    body: envelope(await listTrainingJobs(deps.db, tenantId, query), query, viewTrainingJob),
+    body: textEnvelope(await listTrainingJobs(deps.db, tenantId, query), query),
   }),
 });
 

@@ -111,3 +111,120 @@ grant execute on function note_refused_key to plosive_api;
 -- W3C trace context of the request that made the job; it goes on to the custom resource.
 alter table training_jobs add column traceparent text;
 alter table inference_jobs add column traceparent text;
+
+-- How much there is of what quotas limit and what would take long to count. Kept by triggers, so that no code path can
+-- forget it; as the owner, because nobody else may write it.
+alter table annotation_sets add column annotation_count bigint not null default 0;
+update annotation_sets s set annotation_count = a.count
+from (select annotation_set_id, count(*) as count from annotations group by annotation_set_id) a
+where a.annotation_set_id = s.id;
+
+create table dataset_usage (
+  tenant_id uuid not null,
+  dataset_id uuid primary key,
+  audio_files bigint not null,
+  foreign key (tenant_id, dataset_id) references datasets (tenant_id, id) on delete cascade
+) with (fillfactor = 80);
+create index dataset_usage_tenant on dataset_usage (tenant_id);
+insert into dataset_usage (tenant_id, dataset_id, audio_files)
+select tenant_id, dataset_id, count(*) from audio_files where status <> 'expired' group by tenant_id, dataset_id;
+select isolate_tenant('dataset_usage', 'select', 'select');
+
+-- Bytes of audio, announced ones included: of datasets, and of inference jobs' own uploads.
+create table tenant_usage (
+  tenant_id uuid primary key references tenants (id) on delete cascade,
+  audio_bytes bigint not null
+) with (fillfactor = 80);
+insert into tenant_usage (tenant_id, audio_bytes)
+select tenant_id, sum(size_bytes) from (
+  select tenant_id, size_bytes from audio_files where status <> 'expired'
+  union all
+  select tenant_id, size_bytes from inference_files where object_key = 'inference/' || tenant_id || '/' || id
+) f group by tenant_id;
+select isolate_tenant('tenant_usage', 'select', 'select');
+
+create function count_annotations() returns trigger language plpgsql security definer as $$
+begin
+  if tg_op = 'INSERT' then
+    update annotation_sets s set annotation_count = s.annotation_count + c.count
+    from (select annotation_set_id, count(*) as count from changed group by annotation_set_id) c
+    where s.id = c.annotation_set_id;
+  else
+    update annotation_sets s set annotation_count = s.annotation_count - c.count
+    from (select annotation_set_id, count(*) as count from changed group by annotation_set_id) c
+    where s.id = c.annotation_set_id;
+  end if;
+  return null;
+end $$;
+create trigger annotations_added after insert on annotations
+  referencing new table as changed for each statement execute function count_annotations();
+create trigger annotations_gone after delete on annotations
+  referencing old table as changed for each statement execute function count_annotations();
+
+-- Always the dataset before the tenant, so that two transactions that add files take turns. A row that is on its way out
+-- together with its dataset or tenant is not made again.
+create function add_usage(tenant uuid, dataset uuid, files bigint, bytes bigint) returns void
+  language plpgsql security definer as $$
+begin
+  if dataset is not null then
+    update dataset_usage set audio_files = audio_files + files where dataset_id = dataset;
+    if not found and files > 0 then
+      insert into dataset_usage (tenant_id, dataset_id, audio_files) values (tenant, dataset, files)
+      on conflict (dataset_id) do update set audio_files = dataset_usage.audio_files + files;
+    end if;
+  end if;
+  update tenant_usage set audio_bytes = audio_bytes + bytes where tenant_id = tenant;
+  if not found and bytes > 0 then
+    insert into tenant_usage (tenant_id, audio_bytes) values (tenant, bytes)
+    on conflict (tenant_id) do update set audio_bytes = tenant_usage.audio_bytes + bytes;
+  end if;
+end $$;
+revoke execute on function add_usage from public;
+
+-- The argument is 1 where rows come and -1 where they go.
+create function count_audio() returns trigger language plpgsql security definer as $$
+begin
+  perform add_usage(tenant_id, dataset_id, tg_argv[0]::int * count(*), tg_argv[0]::int * sum(size_bytes)::bigint)
+  from changed where status <> 'expired' group by tenant_id, dataset_id order by dataset_id;
+  return null;
+end $$;
+create trigger audio_files_added after insert on audio_files
+  referencing new table as changed for each statement execute function count_audio(1);
+create trigger audio_files_gone after delete on audio_files
+  referencing old table as changed for each statement execute function count_audio('-1');
+
+create function count_expired_audio() returns trigger language plpgsql security definer as $$
+begin
+  perform add_usage(new.tenant_id, new.dataset_id, -1, -new.size_bytes);
+  return null;
+end $$;
+create trigger audio_files_expire after update of status on audio_files
+  for each row when (new.status = 'expired' and old.status <> 'expired') execute function count_expired_audio();
+
+-- Files of a retried job have the object of the file that was uploaded, and count no second time.
+create function count_inference_audio() returns trigger language plpgsql security definer as $$
+begin
+  perform add_usage(tenant_id, null, 0, tg_argv[0]::int * sum(size_bytes)::bigint)
+  from changed where object_key = 'inference/' || tenant_id || '/' || id group by tenant_id;
+  return null;
+end $$;
+create trigger inference_files_added after insert on inference_files
+  referencing new table as changed for each statement execute function count_inference_audio(1);
+create trigger inference_files_gone after delete on inference_files
+  referencing old table as changed for each statement execute function count_inference_audio('-1');
+
+do $$
+declare
+  name text;
+begin
+  foreach name in array array['count_annotations', 'add_usage', 'count_audio', 'count_expired_audio',
+    'count_inference_audio'] loop
+    execute format('alter function %I set search_path = %I, pg_temp', name, current_schema());
+  end loop;
+end $$;
+
+-- Quotas count the open jobs of a tenant.
+create index training_jobs_open_of_tenant on training_jobs (tenant_id, status)
+  where status in ('pending', 'queued', 'running', 'cancelling');
+create index inference_jobs_open_of_tenant on inference_jobs (tenant_id, status)
+  where status in ('pending', 'queued', 'running', 'cancelling');

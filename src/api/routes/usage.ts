@@ -1,0 +1,46 @@
+// GET /api/v1/usage: what the tenant has and may have, and how often it may ask (design 2.11).
+import { type Usage, usageOf } from "../../db/quota.ts";
+import { usage } from "../../schemas/usage.ts";
+import { defineRoute, type HandlerDeps } from "../route.ts";
+
+export const read = defineRoute({
+  method: "GET",
+  path: "/api/v1/usage",
+  operationId: "getUsage",
+  summary: "Read what the account uses, and its limits",
+  tag: "Service",
+  answer: { status: 200, description: "Use and limits", schema: usage },
+  handler: async ({ tenantId, deps }) => {
+    const used = await usageOf(deps.db, tenantId);
+    const limits = limitsOf(deps);
+    const names = Object.keys(limits) as (keyof Usage)[];
+    return {
+      body: {
+        quotas: Object.fromEntries(
+          names.map((name) => [name, { used: used[name], limit: orNull(limits[name]) }]),
+        ),
+        rates: deps.rates.all.map(({ name, perMinute }) => ({
+          name,
+          requests_per_minute: orNull(perMinute),
+        })),
+      },
+    };
+  },
+});
+
+const orNull = (limit: number) => (limit === 0 ? null : limit);
+
+function limitsOf({ config }: HandlerDeps): Record<keyof Usage, number> {
+  return {
+    datasets: config.PLOSIVE_QUOTA_DATASETS,
+    audio_bytes: config.PLOSIVE_QUOTA_BYTES,
+    audio_files_per_dataset: config.PLOSIVE_QUOTA_AUDIO_FILES,
+    annotations_per_set: config.PLOSIVE_QUOTA_ANNOTATIONS,
+    running_training_jobs: config.PLOSIVE_QUOTA_RUNNING_TRAININGS,
+    waiting_training_jobs: config.PLOSIVE_QUOTA_WAITING_TRAININGS,
+    running_inference_jobs: config.PLOSIVE_QUOTA_RUNNING_INFERENCES,
+    waiting_inference_jobs: config.PLOSIVE_QUOTA_WAITING_INFERENCES,
+    api_keys: config.PLOSIVE_QUOTA_API_KEYS,
+    webhooks: config.PLOSIVE_QUOTA_WEBHOOKS,
+  };
+}
