@@ -56,5 +56,7 @@ export async function written(
     modelName: "takes v1",
     ...options,
   });
-  return (await Array.fromAsync(pieces)).join("");
+  let text = "";
+  for await (const piece of pieces) text += piece;
+  return text;
 }

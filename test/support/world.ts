@@ -118,6 +118,6 @@ export async function addDetections(
     insert into detections (id, tenant_id, inference_job_id, inference_file_id, ordinal, artifact_type, start_ms, end_ms,
       confidence)
     select gen_random_uuid(), ${tenantId}, ${jobId}, ${fileId}, n, case when n % 2 = 0 then 'click' else 'hum' end,
-      n * 100, n * 100 + 50, 0.5 + n * 0.001
+      n * 100, n * 100 + 50, 0.5 + n % 500 * 0.001
     from generate_series(0, ${count - 1}::int) n`);
 }

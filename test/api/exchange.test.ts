@@ -1,0 +1,478 @@
+// Labels that leave for other tools and come back: every format from a set and into another, the rules of imports, and
+// that nothing of a foreign document is trusted.
+import { randomUUID } from "node:crypto";
+import { sql } from "slonik";
+import { beforeAll, describe, expect, it } from "vitest";
+import { parseCells } from "../../src/api/exchange/delimited.ts";
+import { oddTexts } from "../exchange/marks.ts";
+import { type Answer, type Client, execute, useApi } from "../support/api.ts";
+import { addReadyAudio, makeDataset } from "../support/world.ts";
+
+const api = useApi();
+let client: Client;
+let datasetId: string;
+/** In the order of their ids, as exports have them. */
+let audio: { id: string; filename: string }[];
+beforeAll(async () => {
+  client = await api.tenant();
+  datasetId = await makeDataset(client, ["click", "mouth noise"]);
+  const ids: string[] = [];
+  for (const _ of oddTexts)
+    ids.push(await addReadyAudio(api.db, client.tenantId, datasetId, { durationMs: 10_000 }));
+  audio = ids.sort().map((id, i) => ({ id, filename: oddTexts[i]! }));
+  for (const { id, filename } of audio)
+    await client.patch(`/api/v1/datasets/${datasetId}/audio/${id}`, { filename });
+});
+
+const sets = () => `/api/v1/datasets/${datasetId}/annotation-sets`;
+const draft = async () => `${sets()}/${(await client.post(sets())).body.id}`;
+const csv = { "Content-Type": "text/csv" };
+const plain = { "Content-Type": "text/plain; charset=utf-8" };
+
+interface Label {
+  audio_file_id: string;
+  artifact_type: string;
+  start_ms: number;
+  end_ms: number;
+  confidence?: number;
+  extra_data?: object;
+}
+/** Two labels in each file, one of them a point, and the second twice. */
+const labels = (): Label[] =>
+  audio.flatMap(({ id, filename }, i) => [
+    {
+      audio_file_id: id,
+      artifact_type: "click",
+      start_ms: i,
+      end_ms: i,
+      confidence: 0.25,
+      extra_data: { filename },
+    },
+    { audio_file_id: id, artifact_type: "mouth noise", start_ms: 1_001 + i, end_ms: 9_999 },
+    { audio_file_id: id, artifact_type: "mouth noise", start_ms: 1_001 + i, end_ms: 9_999 },
+  ]);
+async function filled(): Promise<string> {
+  const set = await draft();
+  expect((await client.post(`${set}/annotations/bulk`, { annotations: labels() })).status).toBe(201);
+  return set;
+}
+
+async function annotationsOf(set: string, ...left: string[]): Promise<object[]> {
+  const { body } = await client.get(`${set}/annotations`);
+  return body.map((annotation: Record<string, unknown>) =>
+    Object.fromEntries(
+      Object.entries(annotation).filter(
+        ([name]) => !["id", "annotation_set_id", "created_at", ...left].includes(name),
+      ),
+    ),
+  );
+}
+const headersOf = ({ headers }: Answer) => [headers.get("content-type"), headers.get("content-disposition")];
+
+describe("a set that was exported and imported", () => {
+  it.each(["", "?flavor=import", "?audio=key", "?flavor=import&audio=key"])(
+    "is the same by the label tool's document%s",
+    async (query) => {
+      const set = await filled();
+      const document = (await client.get(`${set}/export/annotation-tool${query}`)).body;
+      for (const body of [document, document.tasks]) {
+        const copy = await draft();
+        expect((await client.post(`${copy}/import/annotation-tool`, body)).body).toEqual({
+          imported: labels().length,
+          skipped: 0,
+          created_types: [],
+          errors: [],
+        });
+        expect(await annotationsOf(copy)).toEqual(await annotationsOf(set));
+      }
+    },
+  );
+
+  it("is the same by CSV", async () => {
+    const set = await filled();
+    const exported = await client.get(`${set}/export/csv`);
+    const copy = await draft();
+    const imported = await client.post(`${copy}/import/csv`, exported.text, csv);
+    expect(imported.body).toMatchObject({ imported: labels().length, skipped: 0, errors: [] });
+    expect(await annotationsOf(copy)).toEqual(await annotationsOf(set));
+  });
+
+  it("is the same by CSV with only the names of files, some of which look like formulas", async () => {
+    const set = await filled();
+    const { text } = await client.get(`${set}/export/csv`);
+    const copy = await draft();
+    const nameless = text.replace("audio_file_id", "ignored");
+    expect((await client.post(`${copy}/import/csv`, nameless, csv)).body.imported).toBe(labels().length);
+    expect(await annotationsOf(copy)).toEqual(await annotationsOf(set));
+  });
+
+  it("is the same by label tracks but for confidence and extra data", async () => {
+    const set = await filled();
+    const copy = await draft();
+    for (const { id } of audio) {
+      const { text } = await client.get(`${set}/export/audacity?audio_file_id=${id}`);
+      const imported = await client.post(`${copy}/import/audacity?audio_file_id=${id}`, text, plain);
+      expect(imported.body).toMatchObject({ imported: 3, skipped: 0 });
+    }
+    const left = ["confidence", "extra_data"];
+    expect(await annotationsOf(copy, ...left)).toEqual(await annotationsOf(set, ...left));
+  });
+
+  it("may be imported twice: the second time nothing is added", async () => {
+    const set = await filled();
+    const document = (await client.get(`${set}/export/annotation-tool`)).body;
+    const again = await client.post(`${set}/import/annotation-tool`, document);
+    expect(again.body).toMatchObject({ imported: 0, skipped: labels().length, errors: [] });
+    const { text } = await client.get(`${set}/export/csv`);
+    expect((await client.post(`${set}/import/csv`, text, csv)).body).toMatchObject({ imported: 0 });
+    expect(await annotationsOf(set)).toHaveLength(labels().length);
+  });
+});
+
+describe("an export", () => {
+  it("is a file with a type and a name, and is never shown as a page", async () => {
+    const set = await filled();
+    await client.patch(`/api/v1/datasets/${datasetId}`, { name: "tëst: ../音" });
+    const { version } = (await client.get(set)).body;
+    const whole = (extension: string) =>
+      `attachment; filename="t_st_ .._ v${version}.${extension}"; filename*=UTF-8''t%C3%ABst_%20.._%E9%9F%B3%20v${version}.${extension}`;
+    const withName = (name: string) => name.replace("_ v", "__ v");
+    const answers = [
+      [await client.get(`${set}/export/csv`), "text/csv; charset=utf-8; header=present", whole("csv")],
+      [await client.get(`${set}/export/dcase`), "text/tab-separated-values; charset=utf-8", whole("tsv")],
+      [await client.get(`${set}/export/annotation-tool`), "application/json; charset=utf-8", whole("json")],
+    ] as const;
+    for (const [answer, type, disposition] of answers) {
+      expect(headersOf(answer)).toEqual([type, withName(disposition)]);
+      expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
+    }
+    const first = audio[0]!;
+    const track = await client.get(`${set}/export/audacity?audio_file_id=${first.id}`);
+    expect(headersOf(track)).toEqual([
+      "text/plain; charset=utf-8",
+      `attachment; filename="plain.txt"; filename*=UTF-8''plain.txt`,
+    ]);
+    const captions = await client.get(`${set}/export/webvtt?audio_file_id=${first.id}`);
+    expect(headersOf(captions)[0]).toBe("text/vtt; charset=utf-8");
+    expect(captions.text).toMatch(/^WEBVTT\n\n[0-9a-f-]{36}\n00:00:00.000 --> 00:00:00.001\nclick\n/);
+  });
+
+  it("takes the filters of the list", async () => {
+    const set = await filled();
+    const lines = async (query: string) =>
+      [...parseCells((await client.get(`${set}/export/dcase?${query}`)).text, "\t")].length - 1;
+    expect(await lines("artifact_type=click")).toBe(audio.length);
+    expect(await lines("max_confidence=0.5")).toBe(audio.length);
+    expect(await lines(`audio_file_id=${audio[0]!.id}`)).toBe(3);
+    expect(await lines(`audio_file_id=${randomUUID()}`)).toBe(0);
+    expect(await lines("start_ms=0&end_ms=2")).toBe(2);
+    const tool = (await client.get(`${set}/export/annotation-tool?artifact_type=click&end_ms=1`)).body;
+    expect(tool.tasks).toHaveLength(1);
+  });
+
+  it("with the times of one file needs to be told which", async () => {
+    const set = await draft();
+    for (const format of ["audacity", "webvtt"]) {
+      const missing = await client.get(`${set}/export/${format}`);
+      expect(missing.body.detail).toEqual([
+        { loc: ["query", "audio_file_id"], msg: "Field required", type: "missing" },
+      ]);
+      const unknown = await client.get(`${set}/export/${format}?audio_file_id=${randomUUID()}`);
+      expect([unknown.status, unknown.body.code]).toEqual([404, "audio_file_not_found"]);
+    }
+  });
+
+  it("has signed URLs that live a day", async () => {
+    const set = await filled();
+    const { tasks } = (await client.get(`${set}/export/annotation-tool?end_ms=1`)).body;
+    const url = new URL(tasks[0].data.audio);
+    expect(url.pathname).toMatch(new RegExp(`/audio/${client.tenantId}/${audio[0]!.id}$`));
+    expect(url.searchParams.get("X-Amz-Expires")).toBe("86400");
+  });
+
+  it("of several batches is whole, with one task for one file", async () => {
+    const set = await draft();
+    await execute(
+      api.db,
+      sql.fragment`
+      insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms, end_ms)
+      select gen_random_uuid(), ${client.tenantId}, ${datasetId}, ${set.split("/").at(-1)!}, ${audio[0]!.id}, 'click', n, n + 1
+      from generate_series(0, 4999) n`,
+    );
+    const { tasks } = (await client.get(`${set}/export/annotation-tool?audio=key`)).body;
+    expect(tasks).toHaveLength(1);
+    const starts = tasks[0].annotations[0].result.map(
+      (result: { value: { start: number } }) => result.value.start,
+    );
+    expect(starts).toEqual(Array.from({ length: 5_000 }, (_, n) => n / 1000));
+    expect((await client.get(`${set}/export/csv`)).text.split("\r\n")).toHaveLength(5_002);
+  });
+});
+
+describe("an import", () => {
+  const result = (start: number, end: number, label: string, more: object = {}) => ({
+    type: "labels",
+    value: { start, end, labels: [label] },
+    ...more,
+  });
+  const task = (data: object, ...results: object[]) => ({ data, annotations: [{ result: results }] });
+  const mine = () => ({ audio_file_id: audio[0]!.id });
+
+  it("reports what does not fit, and takes the rest", async () => {
+    const set = await draft();
+    const answer = await client.post(`${set}/import/annotation-tool`, {
+      tasks: [
+        task(
+          mine(),
+          result(0.0005, 1.25, "click"),
+          result(2, 1, "click"),
+          result(-1, 1, "click"),
+          result(0, 10.051, "click"),
+          result(0, 1, "pop"),
+          result(0, 1, "x".repeat(65)),
+          result(0, 1, "=1+1"),
+          result(0, 1, "CLICK"),
+          result(0, 1, "click", { score: 1.5 }),
+          result(0, 1, "click", { meta: { extra_data: { big: "x".repeat(5_000) } } }),
+          { type: "choices", value: {} },
+        ),
+        task({ audio_file_id: randomUUID() }, result(0, 1, "click"), result(0, 1, "click")),
+        task({}, result(0, 1, "click"), result(1, 2, "click")),
+      ],
+    });
+    expect([answer.status, answer.body.imported, answer.body.skipped]).toEqual([200, 1, 14]);
+    const name =
+      "The label cannot be an artifact type: letters, digits, space, underscore, dot and hyphen, at most 64";
+    expect(answer.body.errors.map((e: Record<string, unknown>) => [e.task, e.result, e.message])).toEqual([
+      [0, 1, "end_ms: end_ms must not be less than start_ms"],
+      [0, 2, "start_ms: Input should be greater than or equal to 0"],
+      [0, 3, "end_ms: the audio file ends at 10000 ms"],
+      [0, 4, "The dataset has no artifact type pop; add it, or import with create_types=true"],
+      [0, 5, name],
+      [0, 6, name],
+      [0, 7, "The dataset calls the artifact type click: it differs in upper and lower case"],
+      [0, 8, "confidence: Input should be less than or equal to 1"],
+      [0, 9, "extra_data: extra_data takes at most 4096 bytes of JSON"],
+      [0, 10, "Only results of the type labels are imported"],
+      [1, 0, "The dataset has no such audio file"],
+      [1, 1, "The dataset has no such audio file"],
+      [2, null, "The task names no audio file: data has no audio_file_id, filename or audio"],
+    ]);
+    expect(await annotationsOf(set)).toMatchObject([{ start_ms: 1, end_ms: 1_250, confidence: 1 }]);
+  });
+
+  it("finds files by name only where the name is one file's", async () => {
+    const dataset = await makeDataset(client);
+    const [one, two, three] = await Promise.all(
+      ["a.wav", "b.wav", "b.wav"].map(async (filename) => {
+        const id = await addReadyAudio(api.db, client.tenantId, dataset);
+        await client.patch(`/api/v1/datasets/${dataset}/audio/${id}`, { filename });
+        return id;
+      }),
+    );
+    const set = `/api/v1/datasets/${dataset}/annotation-sets/${(await client.post(`/api/v1/datasets/${dataset}/annotation-sets`)).body.id}`;
+    const answer = await client.post(`${set}/import/annotation-tool`, [
+      task({ filename: "a.wav" }, result(0, 1, "click")),
+      task({ audio: "/data/upload/3/0123abcd-a.wav" }, result(1, 2, "click")),
+      task({ filename: "b.wav" }, result(0, 1, "click")),
+      task({ filename: "b.wav", audio_file_id: two }, result(0, 1, "click")),
+      task({ audio: three?.toUpperCase() }, result(0, 1, "click")),
+      // A file of another dataset of the same account.
+      task(mine(), result(0, 1, "click")),
+    ]);
+    expect(answer.body).toMatchObject({
+      imported: 4,
+      errors: [
+        { task: 2, message: "2 audio files of the dataset have this name; tell them apart by audio_file_id" },
+        { task: 5, message: "The dataset has no such audio file" },
+      ],
+    });
+    expect((await annotationsOf(set)).map((a) => (a as Label).audio_file_id).sort()).toEqual(
+      [one, one, two, three].sort(),
+    );
+  });
+
+  it("makes the artifact types that are asked for, as far as their names and number allow", async () => {
+    const dataset = await makeDataset(client, ["click"]);
+    const file = await addReadyAudio(api.db, client.tenantId, dataset);
+    const set = (await client.post(`/api/v1/datasets/${dataset}/annotation-sets`)).body.id;
+    const path = `/api/v1/datasets/${dataset}/annotation-sets/${set}/import/audacity?audio_file_id=${file}&create_types=true`;
+    const track = ["pop", "Pop", " pop ", "Click", "bad/name", "late"]
+      .map((label, i) => `${i}\t${label === "late" ? 99 : i}\t${label}\n`)
+      .join("");
+    const answer = await client.post(path, track, plain);
+    expect(answer.body).toMatchObject({
+      imported: 2,
+      skipped: 4,
+      created_types: ["pop"],
+      errors: [{ line: 2 }, { line: 4 }, { line: 5 }, { line: 6 }],
+    });
+    const typesOf = async () =>
+      (await client.get(`/api/v1/datasets/${dataset}`)).body.artifact_types.map(
+        (t: { name: string }) => t.name,
+      );
+    expect(await typesOf()).toEqual(["click", "pop"]);
+    const many = Array.from({ length: 70 }, (_, i) => `${i % 9}\t9\ttype ${i}\n`).join("");
+    const second = await client.post(path, many, plain);
+    expect(second.body).toMatchObject({ imported: 62, skipped: 8 });
+    expect(second.body.errors[0]).toEqual({
+      line: 63,
+      message: "The dataset would have more than 64 artifact types",
+    });
+    expect(await typesOf()).toHaveLength(64);
+  });
+
+  it("that is a dry run says the same and changes nothing", async () => {
+    const set = await draft();
+    const body = [task(mine(), result(0, 1, "click"), result(0, 1, "new"), result(0, 1, "/"))];
+    const before = (await client.get(set)).text;
+    const types = (await client.get(`/api/v1/datasets/${datasetId}`)).body.artifact_types;
+    const dry = await client.post(`${set}/import/annotation-tool?dry_run=true&create_types=true`, body);
+    expect(dry.body).toMatchObject({ imported: 2, skipped: 1, created_types: ["new"] });
+    expect((await client.get(set)).text).toBe(before);
+    expect(dry.headers.get("x-annotation-set-etag")).toBe((await client.get(set)).headers.get("etag"));
+    expect((await client.get(`/api/v1/datasets/${datasetId}`)).body.artifact_types).toEqual(types);
+    const wet = await client.post(`${set}/import/annotation-tool`, body);
+    expect(wet.body).toMatchObject({ imported: 1, skipped: 2 });
+    expect(wet.headers.get("etag")).toBe((await client.get(set)).headers.get("etag"));
+  });
+
+  it("is refused for a published set, for a set that is not there and for a file that is not there", async () => {
+    const set = await filled();
+    await client.post(`${set}/publish`);
+    const tracks = `${set}/import/audacity?audio_file_id=`;
+    const attempts = [
+      await client.post(`${set}/import/annotation-tool`, []),
+      await client.post(`${set}/import/annotation-tool?dry_run=true`, []),
+      await client.post(`${set}/import/csv`, "x", csv),
+      await client.post(`${tracks}${audio[0]!.id}`, "x", plain),
+    ];
+    for (const answer of attempts)
+      expect([answer.status, answer.body.code]).toEqual([409, "annotation_set_published"]);
+    expect((await client.post(`${tracks}${randomUUID()}`, "x", plain)).body.code).toBe(
+      "audio_file_not_found",
+    );
+    const nowhere = `${sets()}/${randomUUID()}/import`;
+    expect((await client.post(`${nowhere}/annotation-tool`, [])).body.code).toBe("annotation_set_not_found");
+    const stranger = await api.tenant();
+    expect((await stranger.post(`${set}/import/annotation-tool`, [])).body.code).toBe(
+      "annotation_set_not_found",
+    );
+    expect((await stranger.get(`${set}/export/csv`)).body.code).toBe("annotation_set_not_found");
+  });
+
+  it("takes the content type of its format and no other", async () => {
+    const set = await draft();
+    const attempts: [string, string | undefined, number][] = [
+      ["csv", "text/csv", 200],
+      ["csv", "text/csv; charset=UTF-8", 200],
+      ["csv", "text/csv; charset=utf-16", 415],
+      ["csv", "text/plain", 415],
+      ["csv", "application/json", 415],
+      ["annotation-tool", "text/csv", 415],
+      [`audacity?audio_file_id=${audio[0]!.id}`, "text/csv", 415],
+    ];
+    for (const [path, type, status] of attempts) {
+      const answer = await client.post(`${set}/import/${path}`, "artifact_type", { "Content-Type": type! });
+      expect([path, type, answer.status]).toEqual([path, type, status]);
+    }
+    const invalid = await fetch(`${api.url}${set}/import/csv`, {
+      method: "POST",
+      headers: { "X-API-Key": client.key, ...csv },
+      body: new Uint8Array([0xff, 0xfe]),
+    });
+    expect(invalid.status).toBe(400);
+    expect((await client.post(`${set}/import/csv`, "", csv)).body.detail[0].type).toBe("missing");
+    const large = await client.post(`${set}/import/csv`, "x".repeat(8 * 1024 * 1024 + 1), csv);
+    expect(large.status).toBe(413);
+    for (const body of [
+      {},
+      { tasks: 1 },
+      [1],
+      "x",
+      { tasks: [{ annotations: [{ result: {} }] }] },
+      [{ data: { filename: "\u0000" } }],
+    ])
+      expect((await client.post(`${set}/import/annotation-tool`, body)).status).toBe(422);
+  });
+
+  it("with a byte order mark is read like one without", async () => {
+    const set = await draft();
+    const text = `\ufefffilename,artifact_type,start_ms,end_ms\nplain.wav,click,1,2\n`;
+    expect((await client.post(`${set}/import/csv`, text, csv)).body).toMatchObject({
+      imported: 1,
+      errors: [],
+    });
+  });
+
+  it("changes no prototype and stores no member that could", async () => {
+    const set = await draft();
+    const body = `[{"data":{"audio_file_id":"${audio[0]!.id}","__proto__":{"polluted":1}},"annotations":[{"result":[
+      {"type":"labels","value":{"start":0,"end":1,"labels":["click"],"__proto__":{"polluted":1}},
+       "meta":{"extra_data":{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"kept":true}}},
+      {"type":"labels","value":{"start":0,"end":1,"labels":["__proto__"]}}]}]}]`;
+    const answer = await fetch(`${api.url}${set}/import/annotation-tool?create_types=true`, {
+      method: "POST",
+      headers: { "X-API-Key": client.key, "Content-Type": "application/json" },
+      body,
+    });
+    expect(await answer.json()).toMatchObject({ imported: 1, skipped: 1 });
+    expect(({} as { polluted?: number }).polluted).toBeUndefined();
+    const [stored] = (await client.get(`${set}/annotations`)).body;
+    expect(Object.keys(stored.extra_data).sort()).toEqual(["constructor", "kept"]);
+  });
+
+  it("keeps to the limit of labels and lists only the first thousand faults", async () => {
+    const set = await draft();
+    const track = `${set}/import/audacity?audio_file_id=${audio[0]!.id}`;
+    const faults = await client.post(track, "0\t1\tnone\n".repeat(1_500), plain);
+    expect(faults.body).toMatchObject({ imported: 0, skipped: 1_500 });
+    expect(faults.body.errors).toHaveLength(1_000);
+    const many = await client.post(track, "0\t1\tclick\n".repeat(100_001), plain);
+    expect(many.body.detail).toEqual([
+      { loc: ["body"], msg: "Value error, an import takes at most 100000 labels", type: "value_error" },
+    ]);
+  });
+
+  it("of many steps adds each label once, in whatever order they come", async () => {
+    const set = await draft();
+    // Every start twice, and back and forth.
+    const lines = Array.from(
+      { length: 20_000 },
+      (_, n) => `${((n * 7_919) % 9_973) / 1000}\t10.0${n % 5}\tclick\n`,
+    );
+    const track = `${set}/import/audacity?audio_file_id=${audio[0]!.id}`;
+    const text = lines.join("");
+    expect((await client.post(track, text, plain)).body).toMatchObject({ imported: 20_000, errors: [] });
+    expect((await client.post(track, text, plain)).body).toMatchObject({ imported: 0, skipped: 20_000 });
+    const more = `${text}0\t1\tclick\n${lines[0]}`;
+    expect((await client.post(track, more, plain)).body).toMatchObject({ imported: 2, skipped: 20_000 });
+    expect((await client.get(set)).body.total_annotations).toBe(20_002);
+  });
+
+  it("leaves all or nothing when many import at once, each label once", async () => {
+    const set = await draft();
+    const body = [
+      task(mine(), ...Array.from({ length: 50 }, (_, i) => result(i / 10, i / 10 + 0.05, "click"))),
+    ];
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => client.post(`${set}/import/annotation-tool`, body)),
+    );
+    expect(answers.map((answer) => answer.body.imported).sort((a, b) => b - a)).toEqual([
+      50, 0, 0, 0, 0, 0, 0, 0,
+    ]);
+    expect(await annotationsOf(set)).toHaveLength(50);
+  });
+
+  it("with If-Match of another state changes nothing", async () => {
+    const set = await draft();
+    const etag = (await client.get(set)).headers.get("etag")!;
+    await client.post(`${set}/annotations`, labels()[0]);
+    const body = [task(mine(), result(5, 6, "click"))];
+    const stale = await client.post(`${set}/import/annotation-tool`, body, { "If-Match": etag });
+    expect(stale.status).toBe(412);
+    const fresh = (await client.get(set)).headers.get("etag")!;
+    const done = await client.post(`${set}/import/annotation-tool`, body, { "If-Match": fresh });
+    expect(done.body.imported).toBe(1);
+  });
+});
