@@ -88,6 +88,13 @@ export async function addTrainingJob(
   status = "completed",
 ): Promise<string> {
   const id = randomUUID();
+  // Where a test cares for neither dataset nor set, they are made here: a job cannot name what is not there.
+  await db.query(sql.type(nothing)`
+    insert into datasets (id, tenant_id, name) values (${datasetId}, ${tenantId}, 'takes') on conflict do nothing`);
+  await db.query(sql.type(nothing)`
+    insert into annotation_sets (id, tenant_id, dataset_id, version)
+    select ${annotationSetId}, ${tenantId}, ${datasetId}, coalesce(max(version), 0) + 1000
+    from annotation_sets where dataset_id = ${datasetId} on conflict (id) do nothing`);
   await db.query(sql.type(nothing)`
     insert into training_jobs (id, tenant_id, dataset_id, annotation_set_id, dataset_name, annotation_set_version,
       config, status, progress_percent)
