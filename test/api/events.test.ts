@@ -1,0 +1,266 @@
+// Events over HTTP: the list, and the stream with its end, its beginning and its limits.
+import { randomUUID } from "node:crypto";
+import { connect } from "node:net";
+import { sql } from "slonik";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { makeApp } from "../../src/api/app.ts";
+import { listen } from "../../src/api/server.ts";
+import { stampEvents } from "../../src/db/event.ts";
+import { makeListener } from "../../src/db/listen.ts";
+import { makeLog } from "../../src/log.ts";
+import { type Client, clientOf, execute, testDeps, useApi } from "../support/api.ts";
+import { type EventReader, readEvents } from "../support/events.ts";
+import { poll } from "../support/poll.ts";
+import { makeDataset } from "../support/world.ts";
+
+const api = useApi({ timing: { beatMs: 300, stallMs: 500 } });
+const open: EventReader[] = [];
+afterAll(() => {
+  for (const reader of open) reader.close();
+});
+
+const stream = async (client: Client, query = "", headers: Record<string, string> = {}) => {
+  // Of the making of the tenant's key, for example: nothing old shall come in between.
+  while ((await stampEvents(api.pool))?.more !== false);
+  const reader = await readEvents(`${api.url}/api/v1/events/stream${query}`, client.key, headers);
+  open.push(reader);
+  return reader;
+};
+/** Tells of something, and has it numbered as the dispatcher of any process would. */
+async function tell(tenantId: string, type: string, data: object = {}, times = 1): Promise<void> {
+  await execute(
+    api.db,
+    sql.fragment`select emit_event(${tenantId}::uuid, ${type}, ${JSON.stringify(data)}::jsonb)
+      from generate_series(1, ${times})`,
+  );
+  while ((await stampEvents(api.pool))?.more !== false);
+}
+
+describe("GET /api/v1/events", () => {
+  it("lists what happened, newest first, by type and after an id", async () => {
+    const client = await api.tenant();
+    await tell(client.tenantId, "audio_file.ready", { audio_file_id: "a" });
+    await tell(client.tenantId, "model.created", { model_id: "m" });
+    const { body } = await client.get("/api/v1/events");
+    expect(body.items.map((item: { type: string }) => item.type)).toEqual([
+      "model.created",
+      "audio_file.ready",
+      "api_key.created",
+    ]);
+    expect(body).toMatchObject({ total: 3, has_more: false });
+    const oldest = body.items[2].id;
+    const after = await client.get(`/api/v1/events?after=${oldest}&types=model.created&types=model.archived`);
+    expect(after.body.items).toMatchObject([{ type: "model.created", data: { model_id: "m" } }]);
+    const other = await api.tenant();
+    expect((await other.get(`/api/v1/events?after=${oldest}`)).body.items).toEqual([]);
+  });
+
+  it("refuses types that do not exist, in the list and in the stream", async () => {
+    const client = await api.tenant();
+    for (const path of ["/api/v1/events?types=nonsense", "/api/v1/events/stream?types=training_job.*"]) {
+      const answer = await client.get(path);
+      expect([answer.status, answer.body.detail[0].loc]).toEqual([422, ["query", "types", 0]]);
+    }
+  });
+});
+
+describe("the stream", () => {
+  it("sends events as they happen, as an event stream that nobody stores or collects", async () => {
+    const client = await api.tenant();
+    const reader = await stream(client);
+    expect(reader.status).toBe(200);
+    expect(reader.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
+    expect(reader.headers.get("cache-control")).toBe("no-store");
+    expect(reader.headers.get("x-accel-buffering")).toBe("no");
+    await poll("the head", () => reader.text().startsWith("retry: 2000\n\n"));
+    await tell(client.tenantId, "model.created", { model_id: "m", text: "two\nlines" });
+    const event = await reader.until("model.created");
+    expect(event).toEqual({
+      id: expect.any(Number),
+      type: "model.created",
+      timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
+      data: { model_id: "m", text: "two\nlines" },
+    });
+    // What came before the stream was opened is not in it.
+    expect(reader.events).toHaveLength(1);
+    await poll("a sign of life", () => reader.text().includes(": still here\n\n"));
+  });
+
+  it("carries what a real request changes", async () => {
+    const client = await api.tenant();
+    const reader = await stream(client);
+    const key = await client.post("/api/v1/auth/api-keys", { name: "second" });
+    await tell(client.tenantId, "model.created");
+    expect((await reader.until("api_key.created")).data).toEqual({ api_key_id: key.body.id });
+  });
+
+  it("gives only the types that were asked for, and nothing of other tenants", async () => {
+    const [client, other] = [await api.tenant(), await api.tenant()];
+    const reader = await stream(client, "?types=model.created&types=model.archived");
+    await tell(other.tenantId, "model.created", { of: "another" });
+    await tell(client.tenantId, "audio_file.ready");
+    await tell(client.tenantId, "model.archived");
+    await reader.until("model.archived");
+    expect(reader.events).toHaveLength(1);
+  });
+
+  it("goes on after Last-Event-ID without a gap and without repeating anything", async () => {
+    const client = await api.tenant();
+    const first = await stream(client);
+    await tell(client.tenantId, "model.created");
+    const last = await first.until("model.created");
+    first.close();
+    // More than one piece of the stream, while nobody listens.
+    await tell(client.tenantId, "audio_file.ready", {}, 250);
+    const second = await stream(client, "", { "Last-Event-ID": String(last.id) });
+    await tell(client.tenantId, "model.archived");
+    await second.until("model.archived");
+    expect(second.events).toHaveLength(251);
+    const ids = second.events.map(({ id }) => id);
+    expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b));
+    expect(ids[0]).toBeGreaterThan(last.id);
+  });
+
+  it.each(["x", "-1", "1.5", "1e3", "99999999999999999999", "999999999", "1, 2"])(
+    "refuses %s as Last-Event-ID",
+    async (value) => {
+      const client = await api.tenant();
+      const answer = await client.get("/api/v1/events/stream", { "Last-Event-ID": value });
+      expect([answer.status, answer.body.detail[0].loc]).toEqual([422, ["header", "Last-Event-ID"]]);
+    },
+  );
+
+  it("is open at most ten times for a tenant, and a closed one makes place", async () => {
+    const client = await api.tenant();
+    const readers = await Promise.all(Array.from({ length: 10 }, () => stream(client)));
+    expect(readers.map((reader) => reader.status)).toEqual(Array(10).fill(200));
+    const refused = await client.get("/api/v1/events/stream");
+    expect([refused.status, refused.body.code]).toEqual([429, "too_many_streams"]);
+    expect((await stream(await api.tenant())).status).toBe(200);
+    readers[0]?.close();
+    const again = await poll("a place", async () => {
+      const reader = await stream(client);
+      return reader.status === 200 && reader;
+    });
+    for (const reader of [again, ...readers]) reader.close();
+  });
+
+  it("ends when its key is revoked, at once, and when its account is suspended", async () => {
+    const client = await api.tenant();
+    const second = (await client.post("/api/v1/auth/api-keys", { name: "second" })).body;
+    const reader = await stream(clientOf(api.url, second.key, client.tenantId));
+    const other = await stream(client);
+    const start = performance.now();
+    expect((await client.delete(`/api/v1/auth/api-keys/${second.id}`)).status).toBe(204);
+    expect(await reader.ended).toBe("closed");
+    expect(performance.now() - start).toBeLessThan(2_000);
+    await tell(client.tenantId, "model.created");
+    await other.until("model.created");
+    await execute(
+      api.db,
+      sql.fragment`update tenants set suspended_at = now() where id = ${client.tenantId}`,
+    );
+    expect(await other.ended).toBe("closed");
+  });
+
+  it("ends when its key expires, which nobody notifies", async () => {
+    const client = await api.tenant();
+    const expires_at = new Date(Date.now() + 1_000).toISOString();
+    const key = (await client.post("/api/v1/auth/api-keys", { name: "short", expires_at })).body.key;
+    expect(await (await stream(clientOf(api.url, key, client.tenantId))).ended).toBe("closed");
+  });
+
+  it("is cut when its reader takes nothing, without filling memory", async () => {
+    const client = await api.tenant();
+    await tell(client.tenantId, "model.created");
+    const first = (await client.get("/api/v1/events")).body.items.at(-1).id;
+    // As much as no socket buffers.
+    await execute(
+      api.db,
+      sql.fragment`insert into events (tenant_id, type, data, created_at)
+        select ${client.tenantId}, 'model.created', jsonb_build_object('text', repeat('x', 1000)), now()
+        from generate_series(1, 40000)`,
+    );
+    const { hostname, port } = new URL(api.url);
+    const socket = connect(Number(port), hostname);
+    const closed = new Promise((resolve) => socket.once("close", resolve));
+    socket.on("error", () => {});
+    socket.write(
+      `GET /api/v1/events/stream HTTP/1.1\r\nHost: x\r\nX-API-Key: ${client.key}\r\nLast-Event-ID: ${first}\r\n\r\n`,
+    );
+    await new Promise((resolve) => socket.once("data", resolve));
+    socket.pause();
+    // Nine others besides the one that stalls: the eleventh is refused until it is cut.
+    const others = await Promise.all(Array.from({ length: 9 }, () => stream(client)));
+    expect((await stream(client)).status).toBe(429);
+    const place = await poll("the stalled reader to be cut", async () => {
+      const reader = await stream(client);
+      return reader.status === 200 && reader;
+    });
+    for (const reader of [place, ...others]) reader.close();
+    socket.resume();
+    await closed;
+  });
+});
+
+describe("a process that ends", () => {
+  it("ends its streams in order and at once; another process goes on where they were", async () => {
+    const client = await api.tenant();
+    const deps = testDeps(api.pool, api.storage);
+    const app = makeApp(deps);
+    const server = await listen(app.listener, 0, "127.0.0.1");
+    const reader = await readEvents(`http://127.0.0.1:${server.port}/api/v1/events/stream`, client.key);
+    await tell(client.tenantId, "model.created");
+    const last = await reader.until("model.created");
+    app.drain();
+    expect(await reader.ended).toBe("closed");
+    const start = performance.now();
+    await server.stop(10_000);
+    expect(performance.now() - start).toBeLessThan(5_000);
+    await app.settle();
+    await deps.listener.end();
+    await tell(client.tenantId, "model.archived");
+    const next = await stream(client, "", { "Last-Event-ID": String(last.id) });
+    await next.until("model.archived");
+    expect(next.events).toHaveLength(1);
+  });
+});
+
+describe("the connection that listens", () => {
+  let listener: ReturnType<typeof makeListener>;
+  beforeAll(() => {
+    listener = makeListener({ url: api.pool.configuration.connectionUri, log: makeLog("test", "fatal") });
+  });
+  afterAll(() => listener.end());
+
+  it("comes back by itself, and says that something may have been missed", async () => {
+    const heard: (string | null)[] = [];
+    listener.on("plosive_jobs", (payload) => heard.push(payload));
+    await poll("the connection", () => heard.includes(null));
+    const id = randomUUID();
+    await execute(api.db, sql.fragment`select pg_notify('plosive_jobs', ${id})`);
+    await poll("the notification", () => heard.includes(id));
+    heard.length = 0;
+    await execute(
+      api.db,
+      sql.fragment`select pg_terminate_backend(pid) from pg_stat_activity
+        where application_name = 'plosive-listen' and datname = current_database()`,
+    );
+    await poll("the connection again", () => heard.includes(null));
+    await execute(api.db, sql.fragment`select pg_notify('plosive_jobs', ${id})`);
+    await poll("the notification again", () => heard.includes(id));
+  });
+
+  it("may be away while things happen: streams catch up", async () => {
+    const client = await api.tenant();
+    const reader = await stream(client);
+    await makeDataset(client);
+    await execute(
+      api.db,
+      sql.fragment`select pg_terminate_backend(pid) from pg_stat_activity
+        where application_name = 'plosive-listen' and datname = current_database()`,
+    );
+    await tell(client.tenantId, "model.created");
+    await reader.until("model.created");
+  });
+});

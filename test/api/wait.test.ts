@@ -1,0 +1,187 @@
+// `?wait=` on jobs: an answer as soon as something has changed, and no work while nothing does.
+import { sql } from "slonik";
+import { describe, expect, it } from "vitest";
+import { makeApp } from "../../src/api/app.ts";
+import { listen } from "../../src/api/server.ts";
+import { clientOf, execute, testDeps, useApi } from "../support/api.ts";
+import { poll } from "../support/poll.ts";
+import { insertInferenceJob, insertModel, insertTrainingJob } from "../support/rows.ts";
+
+const api = useApi();
+
+const kinds = [
+  {
+    kind: "training",
+    path: "/api/v1/training-jobs",
+    make: (tenant: string) => insertTrainingJob(api.db, tenant),
+  },
+  {
+    kind: "inference",
+    path: "/api/v1/inference-jobs",
+    make: async (tenant: string) =>
+      (await insertInferenceJob(api.db, tenant, await insertModel(api.db, tenant), 1)).id,
+  },
+] as const;
+
+const setStatus = (kind: string, id: string, status: string) =>
+  execute(
+    api.db,
+    sql.fragment`update ${sql.identifier([`${kind}_jobs`])} set status = ${status} where id = ${id}`,
+  );
+
+describe.each(kinds)("a $kind job", ({ kind, path, make }) => {
+  it("is answered when it changes, with what it then is", async () => {
+    const client = await api.tenant();
+    const id = await make(client.tenantId);
+    const start = performance.now();
+    const known = (await client.get(`${path}/${id}`)).headers.get("etag") ?? "";
+    const request = client.get(`${path}/${id}?wait=30`, { "If-None-Match": known });
+    await setStatus(kind, id, "queued");
+    const first = await request;
+    expect([first.status, first.body.status]).toEqual([200, "queued"]);
+    // Without If-None-Match from what it is at the first look: a change before that is none, so there are two.
+    const second = client.get(`${path}/${id}?wait=30`);
+    let done = false;
+    second.finally(() => {
+      done = true;
+    });
+    for (let percent = 1; !done; percent++) {
+      await execute(
+        api.db,
+        sql.fragment`update ${sql.identifier([`${kind}_jobs`])} set progress_percent = ${percent % 100} where id = ${id}`,
+      );
+    }
+    expect((await second).body.progress_percent).toBeGreaterThan(0);
+    expect(performance.now() - start).toBeLessThan(10_000);
+  });
+
+  it("is answered at once when the client does not have what it is, or when it has ended", async () => {
+    const client = await api.tenant();
+    const id = await make(client.tenantId);
+    const start = performance.now();
+    const known = (await client.get(`${path}/${id}`)).headers.get("etag") ?? "";
+    await setStatus(kind, id, "queued");
+    const changed = await client.get(`${path}/${id}?wait=30`, { "If-None-Match": known });
+    expect([changed.status, changed.body.status]).toEqual([200, "queued"]);
+    await setStatus(kind, id, "failed");
+    const ended = await client.get(`${path}/${id}?wait=30`);
+    expect(ended.body.status).toBe("failed");
+    const same = ended.headers.get("etag") ?? "";
+    expect((await client.get(`${path}/${id}?wait=30`, { "If-None-Match": same })).status).toBe(304);
+    expect(performance.now() - start).toBeLessThan(5_000);
+  });
+
+  it("is answered when the time is over, with 304 to who has it", async () => {
+    const client = await api.tenant();
+    const id = await make(client.tenantId);
+    const start = performance.now();
+    const first = await client.get(`${path}/${id}?wait=1`);
+    expect(first.status).toBe(200);
+    expect(performance.now() - start).toBeGreaterThanOrEqual(1_000);
+    const etag = first.headers.get("etag") ?? "";
+    expect((await client.get(`${path}/${id}?wait=1`, { "If-None-Match": etag })).status).toBe(304);
+  });
+
+  it("is waited for between 0 and 60 seconds", async () => {
+    const client = await api.tenant();
+    const id = await make(client.tenantId);
+    for (const wait of ["61", "-1", "1.5", "x", ""]) {
+      const answer = await client.get(`${path}/${id}?wait=${wait}`);
+      expect([wait, answer.status]).toEqual([wait, 422]);
+    }
+    expect((await client.get(`${path}/${id}?wait=0`)).status).toBe(200);
+  });
+});
+
+describe("a request that waits", () => {
+  it("is refused as soon as its key is revoked", async () => {
+    const client = await api.tenant();
+    const id = await insertTrainingJob(api.db, client.tenantId);
+    const key = (await client.post("/api/v1/auth/api-keys", { name: "second" })).body;
+    const request = clientOf(api.url, key.key, client.tenantId).get(`/api/v1/training-jobs/${id}?wait=60`);
+    const start = performance.now();
+    await client.delete(`/api/v1/auth/api-keys/${key.id}`);
+    expect((await request).status).toBe(401);
+    expect(performance.now() - start).toBeLessThan(5_000);
+  });
+
+  it("is told when the job is deleted meanwhile", async () => {
+    const client = await api.tenant();
+    const id = await insertTrainingJob(api.db, client.tenantId);
+    const request = client.get(`/api/v1/training-jobs/${id}?wait=60`);
+    await poll("the answer", async () => {
+      await execute(api.db, sql.fragment`delete from training_jobs where id = ${id}`);
+      return true;
+    });
+    expect((await request).body.code).toBe("training_job_not_found");
+  });
+
+  it("asks the database nothing while nothing happens", async () => {
+    const client = await api.tenant();
+    const id = await insertTrainingJob(api.db, client.tenantId);
+    const queries: string[] = [];
+    const deps = testDeps(api.pool, api.storage);
+    const counted = new Proxy(deps.db, {
+      get: (target, name) => {
+        if (name === "transaction" || name === "maybeOne") queries.push(String(name));
+        return Reflect.get(target, name);
+      },
+    });
+    const app = makeApp({ ...deps, db: counted });
+    const server = await listen(app.listener, 0, "127.0.0.1");
+    try {
+      const own = clientOf(`http://127.0.0.1:${server.port}`, client.key, client.tenantId);
+      await own.get(`/api/v1/training-jobs/${id}`);
+      await app.settle();
+      const once = queries.length;
+      await own.get(`/api/v1/training-jobs/${id}?wait=3`);
+      // The look at the start, one after the listener has connected, one at the end, and the key at each of the two.
+      expect(queries.length - once).toBeLessThanOrEqual(once + 6);
+    } finally {
+      app.drain();
+      await server.stop(1_000);
+      await app.settle();
+      await deps.listener.end();
+    }
+  });
+
+  it("is answered when its process ends", async () => {
+    const client = await api.tenant();
+    const id = await insertTrainingJob(api.db, client.tenantId);
+    const deps = testDeps(api.pool, api.storage);
+    const app = makeApp(deps);
+    const server = await listen(app.listener, 0, "127.0.0.1");
+    const own = clientOf(`http://127.0.0.1:${server.port}`, client.key, client.tenantId);
+    const request = own.get(`/api/v1/training-jobs/${id}?wait=60`);
+    await poll("the request to wait", async () =>
+      (await deps.registry.metrics()).includes('plosive_waiting_requests{what="wait"} 1'),
+    );
+    app.drain();
+    expect((await request).status).toBe(200);
+    await server.stop(1_000);
+    await app.settle();
+    await deps.listener.end();
+  });
+
+  it("leaves its place when its client goes away", async () => {
+    const client = await api.tenant();
+    const id = await insertTrainingJob(api.db, client.tenantId);
+    const deps = testDeps(api.pool, api.storage);
+    const app = makeApp(deps);
+    const server = await listen(app.listener, 0, "127.0.0.1");
+    const waits = async () =>
+      /plosive_waiting_requests\{what="wait"\} (\d)/.exec(await deps.registry.metrics())?.[1];
+    const gone = new AbortController();
+    const request = fetch(`http://127.0.0.1:${server.port}/api/v1/training-jobs/${id}?wait=60`, {
+      headers: { "X-API-Key": client.key },
+      signal: gone.signal,
+    }).catch(() => "gone");
+    await poll("the request to wait", async () => (await waits()) === "1");
+    gone.abort();
+    expect(await request).toBe("gone");
+    await poll("its place", async () => (await waits()) === "0");
+    await server.stop(1_000);
+    await app.settle();
+    await deps.listener.end();
+  });
+});
