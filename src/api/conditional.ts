@@ -32,8 +32,8 @@ export function isUnchanged(ifNoneMatch: string | undefined, etag: string): bool
 /** Whether one of the present ETags is among those that the client expects. Strong comparison: W/"x" never matches. */
 export function isExpected(ifMatch: string, present: readonly string[]): boolean {
   const tags = tagsOf(ifMatch);
-  if (tags === undefined) throw invalidRequest("the header If-Match is no list of entity tags");
-  return tags === "*" || tags.some((tag) => present.includes(tag));
+  // A header that is no list of tags names none of them: nothing is changed.
+  return tags === "*" || (tags?.some((tag) => present.includes(tag)) ?? false);
 }
 
 const tag = String.raw`(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"`;

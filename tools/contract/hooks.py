@@ -12,5 +12,7 @@ def only_rules_beyond_the_schema(ctx, response, case):
     """
     if response.status_code != 422 or not case.meta or not case.meta.generation.mode.is_positive:
         return
-    wrong = [item for item in response.json()["detail"] if item["type"] != "value_error"]
+    # Ids of paths are left out: what an inferred link did not find in an answer is sent as the word None.
+    items = [item for item in response.json()["detail"] if item["loc"][0] != "path"]
+    wrong = [item for item in items if item["type"] != "value_error"]
     assert not wrong, f"the schema allows what the service refuses: {wrong}"

@@ -149,7 +149,8 @@ function failuresOf(route: Route): number[] {
     500,
     ...(route.body === undefined ? [] : [413, 415]),
     ...(route.auth === false ? [] : [401, 403, 429, 503]),
-    ...(route.params !== undefined || route.notFound ? [404] : []),
+    // Also when what the first request with the Idempotency-Key made was deleted meanwhile.
+    ...(route.params !== undefined || route.notFound || route.idempotent !== undefined ? [404] : []),
     ...(route.guard === undefined ? [] : [412]),
     ...(hasInput || route.idempotent !== undefined ? [422] : []),
     ...(route.failures ?? []),

@@ -4,8 +4,8 @@ import type { Components, Json } from "./schema.ts";
 
 /** A value that fits the schema: its own example, or one made of its members' examples. */
 export function exampleOf(schema: Json, components: Components): unknown {
-  const own = (schema.examples as unknown[] | undefined)?.[0] ?? schema.example;
-  if (own !== undefined) return own;
+  const examples = schema.examples as unknown[] | undefined;
+  if (examples !== undefined && examples.length > 0) return examples[0];
   if (typeof schema.$ref === "string") {
     const name = schema.$ref.slice(schema.$ref.lastIndexOf("/") + 1);
     return exampleOf(components[name] ?? {}, components);

@@ -9,6 +9,18 @@ const special: Record<string, { path: string; ids: Record<string, string> }> = {
     path: "/api/v1/datasets/{dataset_id}/audio/{audio_file_id}",
     ids: { audio_file_id: "audio_file_id" },
   },
+  "/api/v1/datasets/{dataset_id}/audio/upload-urls": {
+    path: "/api/v1/datasets/{dataset_id}/audio/{audio_file_id}",
+    ids: { audio_file_id: "items/0/audio_file_id" },
+  },
+  "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/annotations/bulk": {
+    path: "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/annotations/{annotation_id}",
+    ids: { annotation_id: "items/0/id" },
+  },
+  "/api/v1/inference-jobs/{inference_job_id}/files/upload-urls": {
+    path: "/api/v1/inference-jobs/{inference_job_id}/files/{file_id}",
+    ids: { file_id: "items/0/inference_file_id" },
+  },
   "/api/v1/inference-jobs/{inference_job_id}/files/upload-url": {
     path: "/api/v1/inference-jobs/{inference_job_id}/files/{file_id}",
     ids: { file_id: "inference_file_id" },
