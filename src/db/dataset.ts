@@ -124,6 +124,27 @@ export async function requireDataset(db: Db, tenantId: string, id: string): Prom
   if (!exists) throw datasetNotFound();
 }
 
+/** The same, and it is not deleted until the transaction ends. */
+export async function keepDataset(tx: Db, tenantId: string, id: string): Promise<void> {
+  const kept = await tx.maybeOne(sql.type(z.object({ id: z.string() }))`
+    select id from datasets where tenant_id = ${tenantId} and id = ${id} for key share`);
+  if (kept === null) throw datasetNotFound();
+}
+
+/** Keeps the datasets of the files: to be called before the files themselves are locked, as deleteDataset does it. */
+export async function keepDatasetsOf(
+  tx: Db,
+  tenantId: string,
+  audioFileIds: readonly string[],
+): Promise<void> {
+  await tx.query(sql.type(z.object({ id: z.string() }))`
+    select id from datasets
+    where tenant_id = ${tenantId} and id in (
+      select dataset_id from audio_files
+      where tenant_id = ${tenantId} and id = any(${sql.array([...audioFileIds], "uuid")}))
+    order by id for key share`);
+}
+
 const audioRoom = z.object({ audio_files: z.number(), audio_bytes: z.number() });
 
 /** datasetNotFound, or quotaExceeded when dataset or tenant have no room for the files. One look at three small rows. */

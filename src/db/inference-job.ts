@@ -15,7 +15,7 @@ import {
 } from "../errors.ts";
 import { isTerminal, type JobState, jobStatuses } from "../schemas/job.ts";
 import type { DetectConfig } from "../schemas/worker.ts";
-import { requireDataset } from "./dataset.ts";
+import { keepDataset, keepDatasetsOf } from "./dataset.ts";
 import { newId } from "./id.ts";
 import { insertJobEvent } from "./job-event.ts";
 import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
@@ -141,13 +141,14 @@ async function sourceFiles(
   job: NewInferenceJob,
 ): Promise<readonly z.infer<typeof source>[] | null> {
   if (job.datasetId !== null) {
-    await requireDataset(tx, tenantId, job.datasetId);
+    await keepDataset(tx, tenantId, job.datasetId);
     return await tx.any(sql.type(source)`
       select id, status from audio_files
       where tenant_id = ${tenantId} and dataset_id = ${job.datasetId} and status = 'ready' order by id for key share`);
   }
   if (job.audioFileIds === null) return null;
   const ids = [...new Set(job.audioFileIds.map((id) => id.toLowerCase()))];
+  await keepDatasetsOf(tx, tenantId, ids);
   const found = await tx.any(sql.type(source)`
     select id, status from audio_files
     where tenant_id = ${tenantId} and id = any(${sql.array(ids, "uuid")})
@@ -242,6 +243,10 @@ export async function retryInferenceJob(
     const usable = await tx.maybeOneFirst(sql.type(z.object({ usable: z.boolean() }))`
       select is_active and archived_at is null as usable
       from models where tenant_id = ${tenantId} and id = ${old.model_id} for share`);
+    const audio = await tx.anyFirst(sql.type(z.object({ audio_file_id: z.string() }))`
+      select audio_file_id from inference_files
+      where tenant_id = ${tenantId} and inference_job_id = ${id} and status = 'failed' and audio_file_id is not null`);
+    await keepDatasetsOf(tx, tenantId, audio);
     const files = await tx.any(sql.type(z.object({ id: z.string(), ready: z.boolean() }))`
       select f.id, f.audio_file_id is null or a.status is not distinct from 'ready' as ready
       from inference_files f

@@ -333,3 +333,22 @@ describe("the database below the code", () => {
     await expect(insert).rejects.toThrow();
   });
 });
+
+describe("a dataset that is deleted while a job is made of its audio", () => {
+  it("either goes first or stays", async () => {
+    const modelId = await newModel();
+    for (let round = 0; round < 15; round++) {
+      const datasetId = await makeDataset(client);
+      const audio = await addReadyAudio(api.db, client.tenantId, datasetId);
+      const source = round % 2 === 0 ? { dataset_id: datasetId } : { audio_file_ids: [audio] };
+      const [made, deleted] = await Promise.all([
+        client.post(inference, { model_id: modelId, ...source }),
+        client.delete(`/api/v1/datasets/${datasetId}`),
+      ]);
+      expect([
+        [201, 409],
+        [404, 204],
+      ]).toContainEqual([made.status, deleted.status]);
+    }
+  });
+});
