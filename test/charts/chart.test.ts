@@ -142,7 +142,7 @@ describe("the chart", () => {
   });
 
   it("leaves the embedded servers out when secrets name external ones", async () => {
-    const manifests = await render(...images.slice(0, 3), ...external);
+    const manifests = await render(...images.slice(0, 3), ...external, "api.webhooks.existingSecret=hooks");
     expect(manifests.filter((manifest) => manifest.kind === "StatefulSet")).toEqual([]);
     const secrets = manifests
       .filter((manifest) => manifest.kind === "Secret")
@@ -150,6 +150,7 @@ describe("the chart", () => {
     expect(secrets).toEqual(["plosive-runs-tls"]);
     const api = one(manifests, "Deployment", "plosive-api");
     expect(JSON.stringify(api)).toContain("https://s3.example.com");
+    expect(JSON.stringify(api)).toContain('"secretName":"hooks"');
   });
 
   it("gives each pod the address of the database as its own user and no other's", async () => {

@@ -3,6 +3,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
+import { apiConfig } from "../../src/config.ts";
 import { secrets } from "../../src/kube/kinds.ts";
 import { repoDir, tool } from "../../tools/cache.ts";
 import { useCluster } from "../support/kube.ts";
@@ -12,6 +13,14 @@ const cluster = useCluster();
 const images = ["server", "worker", "trainer", "postgres", "s3"].map(
   (name) => `images.${name}=registry/${name}:1`,
 );
+
+/** What the API has to be told at the least. */
+const complete = {
+  PLOSIVE_DATABASE_URL: "postgres://db",
+  PLOSIVE_S3_ENDPOINT: "http://s3",
+  PLOSIVE_S3_ACCESS_KEY_ID: "id",
+  PLOSIVE_S3_SECRET_ACCESS_KEY: "secret",
+};
 
 /** The release is called like its namespace. */
 async function helm(verb: "install" | "upgrade", name: string, ...sets: string[]): Promise<void> {
@@ -52,6 +61,10 @@ describe("helm upgrade", () => {
     await helm("install", name);
     const first = await membersOf(name, `${name}-database`);
     expect(Object.keys(first).sort()).toEqual(["api-url", "operator-url", "password", "url"]);
+    // Another key would open none of the webhooks' secrets.
+    const webhooks = await membersOf(name, `${name}-webhooks`);
+    expect(apiConfig({ ...complete, PLOSIVE_WEBHOOK_SECRET_KEY: webhooks["secret-key"] })).toBeDefined();
+    expect(Buffer.from(webhooks["secret-key"] ?? "", "base64")).toHaveLength(32);
     await cluster.admin.patch(
       secrets,
       { namespace: name, name: `${name}-database` },
@@ -66,6 +79,7 @@ describe("helm upgrade", () => {
     }
     await helm("upgrade", name);
     expect(await membersOf(name, `${name}-database`)).toEqual(second);
+    expect(await membersOf(name, `${name}-webhooks`)).toEqual(webhooks);
     expect(await mountedBy(name, "api")).toEqual(["api-url"]);
   }, 60_000);
 
