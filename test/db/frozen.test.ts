@@ -1,0 +1,96 @@
+// A published set is frozen below the code: whoever writes, and in whatever way, the database refuses.
+import { sql } from "slonik";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { isFrozen } from "../../src/db/errors.ts";
+import { poll } from "../support/poll.ts";
+import { useDatabase } from "../support/postgres.ts";
+import { insertDataset, insertEmbeddedAudio, insertTenant } from "../support/rows.ts";
+
+const database = useDatabase();
+const none = sql.type(z.object({}));
+const ids = sql.type(z.object({ id: z.string() }));
+
+/** A dataset with a draft and a published set, with three annotations each on one file. */
+async function twoSets() {
+  const tenant = await insertTenant(database.pool);
+  const dataset = await insertDataset(database.pool, tenant);
+  const audio = await insertEmbeddedAudio(database.pool, tenant, dataset);
+  const [draft, published] = await database.pool.anyFirst(ids`
+    insert into annotation_sets (id, tenant_id, dataset_id, version)
+    select gen_random_uuid(), ${tenant}, ${dataset}, n from generate_series(1, 2) n returning id`);
+  const values = (set: string) => sql.fragment`
+    select gen_random_uuid(), ${tenant}::uuid, ${dataset}::uuid, ${set}::uuid, ${audio}::uuid, 'click', n, n + 1
+    from generate_series(1, 3) n`;
+  const columns = sql.fragment`(id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms, end_ms)`;
+  for (const set of [draft!, published!])
+    await database.pool.query(none`insert into annotations ${columns} ${values(set)}`);
+  await database.pool.query(none`update annotation_sets set status = 'published' where id = ${published!}`);
+  return { tenant, dataset, audio, draft: draft!, published: published!, columns, values };
+}
+
+const digest = (set: string) =>
+  database.pool.oneFirst(sql.type(z.object({ digest: z.string().nullable() }))`
+    select string_agg(a::text, ' ' order by id) as digest from annotations a where annotation_set_id = ${set}`);
+
+describe("a published set", () => {
+  it("takes no statement that would add, change, move or delete, alone or together with a draft's rows", async () => {
+    const { dataset, audio, draft, published, columns, values } = await twoSets();
+    const before = [await digest(draft), await digest(published)];
+    const statements = [
+      sql.fragment`insert into annotations ${columns} ${values(published)}`,
+      sql.fragment`insert into annotations ${columns} ${values(draft)} union all ${values(published)}`,
+      sql.fragment`update annotations set confidence = 0.5 where annotation_set_id = ${published}`,
+      sql.fragment`update annotations set confidence = 0.5 where dataset_id = ${dataset}`,
+      sql.fragment`update annotations set annotation_set_id = ${published} where annotation_set_id = ${draft}`,
+      sql.fragment`update annotations set annotation_set_id = ${draft} where annotation_set_id = ${published}`,
+      sql.fragment`delete from annotations where annotation_set_id = ${published}`,
+      sql.fragment`delete from annotations where dataset_id = ${dataset}`,
+      // By cascade.
+      sql.fragment`delete from audio_files where id = ${audio}`,
+    ];
+    for (const statement of statements)
+      await expect(database.pool.query(none`${statement}`), statement.sql).rejects.toSatisfy(isFrozen);
+    expect([await digest(draft), await digest(published)]).toEqual(before);
+  });
+
+  it("is not reached by a writer that began before it was published and took no lock", async () => {
+    const { draft, columns, values } = await twoSets();
+    let writing: Promise<unknown> = Promise.resolve();
+    await database.pool.connect(async (publisher) => {
+      await publisher.query(none`begin`);
+      await publisher.query(none`update annotation_sets set status = 'published' where id = ${draft}`);
+      // Waits for the publisher, without having seen what it does.
+      writing = database.pool.query(none`insert into annotations ${columns} ${values(draft)}`);
+      writing.catch(() => {});
+      const waits = sql.type(z.object({ count: z.number() }))`
+        select count(*) as count from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`;
+      await poll("the writer to wait", async () => (await database.pool.oneFirst(waits)) > 0);
+      await publisher.query(none`commit`);
+    });
+    await expect(writing).rejects.toSatisfy(isFrozen);
+  });
+});
+
+describe("a draft", () => {
+  it("takes all of it, and goes with its annotations", async () => {
+    const { draft, published, columns, values } = await twoSets();
+    await database.pool.query(none`insert into annotations ${columns} ${values(draft)}`);
+    await database.pool.query(
+      none`update annotations set confidence = 0.5 where annotation_set_id = ${draft}`,
+    );
+    await database.pool.query(
+      none`delete from annotations where annotation_set_id = ${draft} and start_ms = 1`,
+    );
+    await database.pool.query(none`delete from annotation_sets where id = ${draft}`);
+    expect(await digest(draft)).toBeNull();
+    expect(await digest(published)).not.toBeNull();
+  });
+
+  it("and a published set go with their dataset", async () => {
+    const { dataset, draft, published } = await twoSets();
+    await database.pool.query(none`delete from datasets where id = ${dataset}`);
+    expect([await digest(draft), await digest(published)]).toEqual([null, null]);
+  });
+});
