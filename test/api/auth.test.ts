@@ -1,13 +1,12 @@
-// Who may call what: guests, wrong keys, other tenants. The tables come from the list of routes, so that a new route is
-// in them without being asked.
+// Who may call what: guests and wrong keys. The table comes from the list of routes, so that a new route is in it without
+// being asked. Other tenants are in isolation.test.ts.
 import { randomBytes, randomUUID } from "node:crypto";
 import { sql } from "slonik";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { makeApiKey } from "../../src/api/api-key-format.ts";
 import type { Route } from "../../src/api/route.ts";
 import { routes } from "../../src/api/routes/index.ts";
 import { type Answer, type Client, execute, useApi } from "../support/api.ts";
-import { makeWorld, type World } from "../support/world.ts";
 
 const api = useApi();
 const closed = routes.filter((route) => route.auth !== false);
@@ -151,132 +150,3 @@ describe("API keys", () => {
     ]);
   });
 });
-
-describe("another tenant", () => {
-  let owner: Client;
-  let stranger: Client;
-  let own: World;
-  let world: World;
-  beforeAll(async () => {
-    [owner, stranger] = await Promise.all([api.tenant(), api.tenant()]);
-    world = await makeWorld(owner, api.db);
-    own = await makeWorld(stranger, api.db);
-  });
-
-  const idOf = (from: World, name: string): string => {
-    const ids: Record<string, string> = {
-      dataset_id: from.datasetId,
-      audio_file_id: from.audioFileId,
-      annotation_set_id: from.annotationSetId,
-      annotation_id: from.annotationId,
-      training_job_id: from.trainingJobId,
-      model_id: from.modelId,
-      inference_job_id: from.inferenceJobId,
-      file_id: from.inferenceFileId,
-      key_id: from.keyId,
-    };
-    const id = ids[name];
-    if (id === undefined) throw new Error(`the table needs an id for {${name}}`);
-    return id;
-  };
-  const upload = { filename: "x.wav", content_type: "audio/wav", size_bytes: 10 };
-  const bodies: Record<string, (w: World) => unknown> = {
-    createAudioUpload: () => upload,
-    createInferenceUpload: () => upload,
-    createAudioUploads: () => ({ files: [upload] }),
-    createInferenceUploads: () => ({ files: [upload] }),
-    createAnnotation: (w) => ({
-      audio_file_id: w.audioFileId,
-      artifact_type: "click",
-      start_ms: 1,
-      end_ms: 2,
-    }),
-    createAnnotations: (w) => ({
-      annotations: [{ audio_file_id: w.audioFileId, artifact_type: "click", start_ms: 1, end_ms: 2 }],
-    }),
-  };
-  const withIds = closed.filter((route) => route.path.includes("{"));
-
-  it.each(withIds.map((route) => [`${route.method} ${route.path}`, route] as const))(
-    "gets the same answer for a foreign and for a random id from %s",
-    async (_, route) => {
-      const body = bodies[route.operationId]?.(world) ?? (route.body === undefined ? undefined : {});
-      const foreign = route.path.replace(/\{(\w+)\}/g, (_all, name) => idOf(world, name));
-      const random = route.path.replace(/\{\w+\}/g, () => randomUUID());
-      const answers = [await call(stranger, route, foreign, body), await call(stranger, route, random, body)];
-      expect(answers[0]?.status).toBe(404);
-      expect(answers[1]?.text).toBe(answers[0]?.text);
-
-      // With the caller's own resource in front and the foreign one behind it.
-      const names = [...route.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as string);
-      const last = names.at(-1);
-      if (names.length > 1) {
-        const mixed = route.path.replace(/\{(\w+)\}/g, (_all, name) =>
-          idOf(name === last ? world : own, name),
-        );
-        expect((await call(stranger, route, mixed, body)).status).toBe(404);
-      }
-    },
-  );
-
-  it("sees nothing of it in lists", async () => {
-    const guest = await api.tenant();
-    for (const path of ["datasets", "training-jobs", "models", "inference-jobs"])
-      expect((await guest.get(`/api/v1/${path}`)).body).toMatchObject({
-        items: [],
-        total: 0,
-        has_more: false,
-      });
-  });
-
-  it("cannot refer to it in bodies", async () => {
-    const config = { artifact_types: ["click"] };
-    const cases: [string, unknown, string][] = [
-      [
-        "/api/v1/training-jobs",
-        { dataset_id: world.datasetId, annotation_set_id: world.annotationSetId, config },
-        "dataset_not_found",
-      ],
-      [
-        "/api/v1/training-jobs",
-        { dataset_id: own.datasetId, annotation_set_id: world.annotationSetId, config },
-        "annotation_set_not_found",
-      ],
-      ["/api/v1/inference-jobs", { model_id: world.modelId }, "model_not_found"],
-      ["/api/v1/inference-jobs", { model_id: own.modelId, dataset_id: world.datasetId }, "dataset_not_found"],
-      [
-        "/api/v1/inference-jobs",
-        { model_id: own.modelId, audio_file_ids: [own.audioFileId, world.audioFileId] },
-        "audio_file_not_found",
-      ],
-      [
-        `/api/v1/datasets/${own.datasetId}/annotation-sets`,
-        { from_annotation_set_id: world.annotationSetId },
-        "annotation_set_not_found",
-      ],
-    ];
-    for (const [path, body, code] of cases) {
-      const foreign = await stranger.post(path, body);
-      const unknown = await stranger.post(path, JSON.parse(replaceIds(JSON.stringify(body), world)));
-      expect([foreign.status, foreign.body.code]).toEqual([404, code]);
-      expect(unknown.text).toBe(foreign.text);
-    }
-    const set = `/api/v1/datasets/${own.datasetId}/annotation-sets/${own.annotationSetId}/annotations`;
-    const label = { artifact_type: "click", start_ms: 1, end_ms: 2 };
-    const foreign = await stranger.post(set, { ...label, audio_file_id: world.audioFileId });
-    const unknown = await stranger.post(set, { ...label, audio_file_id: randomUUID() });
-    expect(foreign.body.detail).toMatchObject([{ loc: ["body", "audio_file_id"], type: "value_error" }]);
-    expect(unknown.text).toBe(foreign.text);
-  });
-
-  it("has changed nothing by all of this", async () => {
-    expect((await owner.get(`/api/v1/datasets/${world.datasetId}`)).body.audio_file_count).toBe(1);
-    expect((await owner.get(`/api/v1/models/${world.modelId}`)).body.archived_at).toBeNull();
-    expect((await owner.get("/api/v1/auth/api-keys")).body).toHaveLength(2);
-  });
-});
-
-/** The body with every id of the world replaced by one that nobody has. */
-function replaceIds(text: string, world: World): string {
-  return Object.values(world).reduce((result, id) => result.replaceAll(id, randomUUID()), text);
-}

@@ -1,0 +1,240 @@
+// Two tenants, and every way in which the description of the API lets one ask for what is the other's: each answer is the
+// one that an id gets that nobody has, and nothing of the other tenant changes or shows. With both locks, and with each of
+// them alone: the tenant predicate of the statements, and row-level security. A new route is asked without being named here.
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type App, makeApp } from "../../src/api/app.ts";
+import { makeOpenApi } from "../../src/api/openapi.ts";
+import { routes } from "../../src/api/routes/index.ts";
+import { type HttpServer, listen } from "../../src/api/server.ts";
+import type { DatabasePool } from "../../src/db/pool.ts";
+import { type Client, clientOf, makeTenant, testDeps } from "../support/api.ts";
+import { type Ids, makeFullWorld, pictureOf, withoutPredicates } from "../support/isolation.ts";
+import {
+  exampleFor,
+  type Operation,
+  operationsOf,
+  type Query,
+  type Request,
+  type Way,
+  waysOf,
+} from "../support/matrix.ts";
+import { useDatabase } from "../support/postgres.ts";
+import { useStorage } from "../support/s3.ts";
+
+const database = useDatabase();
+const store = useStorage();
+
+const operations = operationsOf(makeOpenApi(routes));
+
+/** Bodies that the description's example does not give: valid ones, with the caller's own ids. */
+const bodies: Readonly<Record<string, (own: Ids) => unknown>> = {
+  createInferenceJob: (own) => ({ model_id: own.model_id }),
+  createTrainingJob: (own) => ({
+    dataset_id: own.dataset_id,
+    annotation_set_id: own.annotation_set_id,
+    config: { artifact_types: ["click"] },
+  }),
+  importAnnotationTool: () => ({ tasks: [] }),
+  importCsv: (own) => csvOf(own),
+  importAudacity: () => "0.1\t0.2\tclick\n",
+};
+/** What they must be asked with, or else answer 422; and so that imports change nothing. */
+const queries: Readonly<Record<string, (own: Ids) => Query>> = {
+  exportAudacity: (own) => ({ audio_file_id: own.audio_file_id! }),
+  exportWebvtt: (own) => ({ audio_file_id: own.audio_file_id! }),
+  importAnnotationTool: () => ({ dry_run: "true" }),
+  importCsv: () => ({ dry_run: "true" }),
+  importAudacity: (own) => ({ audio_file_id: own.audio_file_id!, dry_run: "true" }),
+};
+const csvOf = (ids: Ids) => `audio_file_id,artifact_type,start_ms,end_ms\n${ids.audio_file_id},click,1,2\n`;
+
+/** Ids that the description cannot show: in the text of a body. */
+const textWays: Readonly<Record<string, readonly Way[]>> = {
+  importCsv: [
+    {
+      name: "POST .../import/csv with a line's audio_file_id",
+      foreign: ["audio_file_id"],
+      part: "body",
+      request: (own, others) => ({
+        path: `/api/v1/datasets/${own.dataset_id}/annotation-sets/${own.annotation_set_id}/import/csv?dry_run=true`,
+        body: csvOf(others),
+      }),
+    },
+  ],
+};
+
+const ways = operations.flatMap((operation) =>
+  [
+    ...waysOf(
+      operation,
+      bodies[operation.id] ?? ((own) => exampleFor(operation, own)),
+      queries[operation.id],
+    ),
+    ...(textWays[operation.id] ?? []),
+  ].map((way) => ({ operation, way })),
+);
+
+interface Seen {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+// They differ from one request to the next, whoever asks.
+const changing = ["date", "x-request-id", "ratelimit", "ratelimit-remaining", "ratelimit-reset"];
+
+async function ask(
+  client: Client,
+  url: string,
+  operation: Operation,
+  request: Request,
+  headers: Record<string, string> = {},
+): Promise<Seen> {
+  const { body } = request;
+  const answer = await fetch(url + request.path, {
+    method: operation.method,
+    headers: {
+      "X-API-Key": client.key,
+      ...(body === undefined ? {} : { "Content-Type": operation.contentType ?? "application/json" }),
+      ...headers,
+    },
+    body: body === undefined || typeof body === "string" ? body : JSON.stringify(body),
+    // A stream of events has no end.
+    signal: AbortSignal.timeout(10_000),
+  });
+  const kept = [...answer.headers].filter(([name]) => !changing.includes(name));
+  return { status: answer.status, headers: Object.fromEntries(kept), text: await answer.text() };
+}
+
+/** Without the ids that the request itself named: to repeat them tells nothing. */
+const anonymous = (seen: Seen, ids: Ids): Seen => ({
+  ...seen,
+  text: Object.values(ids).reduce((text, id) => text.replaceAll(id, "..."), seen.text),
+});
+
+const randomIds = (ids: Ids): Ids => Object.fromEntries(Object.keys(ids).map((name) => [name, randomUUID()]));
+
+/** Two tenants on an API whose database is the given one; what they own they have made on an API as it is. */
+function useTenants(pool: () => DatabasePool) {
+  const running: { app: App; server: HttpServer }[] = [];
+  const start = async (db: DatabasePool) => {
+    const app = makeApp(testDeps(db, store.storage));
+    const server = await listen(app.listener, 0, "127.0.0.1");
+    running.push({ app, server });
+    return { app, url: `http://127.0.0.1:${server.port}` };
+  };
+  const made = {} as { url: string; a: Client; b: Client; own: Ids; others: Ids };
+  beforeAll(async () => {
+    const whole = await start(database.apiPool);
+    const [a, b] = [await makeTenant(database.pool, whole.url), await makeTenant(database.pool, whole.url)];
+    const [own, others] = [await makeFullWorld(a, database.pool), await makeFullWorld(b, database.pool)];
+    await whole.app.settle();
+    const { url } = await start(pool());
+    Object.assign(made, {
+      url,
+      own,
+      others,
+      a: clientOf(url, a.key, a.tenantId),
+      b: clientOf(url, b.key, b.tenantId),
+    });
+  });
+  afterAll(async () => {
+    for (const { app, server } of running) {
+      await server.stop(2_000);
+      await app.settle();
+    }
+  });
+  return made;
+}
+
+describe("the table of ways to ask", () => {
+  it("has every operation with an id, wherever the id stands", () => {
+    expect(operations.length).toBeGreaterThan(70);
+    expect(ways.length).toBeGreaterThan(130);
+    const places = ways.map(({ way }) => way.name);
+    expect(places).toEqual(
+      expect.arrayContaining([
+        "GET /api/v1/datasets/{dataset_id} with {dataset_id}",
+        "POST /api/v1/training-jobs with body.annotation_set_id",
+        "POST /api/v1/inference-jobs with body.audio_file_ids.0",
+        "GET /api/v1/training-jobs with ?dataset_id",
+        "GET /api/v1/webhooks/{webhook_id}/deliveries/{delivery_id} with all ids of the path",
+      ]),
+    );
+    expect(new Set(places).size).toBe(places.length);
+  });
+});
+
+const locks: readonly (readonly [string, () => DatabasePool])[] = [
+  ["with both locks", () => database.apiPool],
+  ["with row-level security alone", () => withoutPredicates(database.apiPool).pool],
+  ["with the tenant predicate alone", () => database.pool],
+];
+
+const plain: Record<string, string> = {};
+const guarded: Record<string, string> = { "If-Match": '"1"' };
+
+describe.each(locks)("another tenant's id, %s", (_, pool) => {
+  const made = useTenants(pool);
+
+  it.each(ways.map((entry) => [entry.way.name, entry] as const))("%s", async (_name, { operation, way }) => {
+    const { url, a, b, own, others } = made;
+    const before = await pictureOf(database.pool, b.tenantId);
+    const random = randomIds(others);
+    for (const headers of operation.method === "GET" ? [plain] : [plain, guarded]) {
+      const foreign = await ask(a, url, operation, way.request(own, others), headers);
+      const unknown = await ask(a, url, operation, way.request(own, random), headers);
+      expect(anonymous(foreign, others)).toEqual(anonymous(unknown, random));
+      const expected = { path: [404], query: [200, 404], body: [200, 404, 422] }[way.part];
+      // What comes first, and is the caller's own, may have changed.
+      if (headers === guarded) expected.push(412);
+      expect(expected, foreign.text).toContain(foreign.status);
+    }
+    expect(await pictureOf(database.pool, b.tenantId)).toEqual(before);
+  });
+
+  it("shows nothing of the other tenant in any answer about one's own", async () => {
+    const { url, a, own, others } = made;
+    const gets = operations.filter(({ method, id }) => method === "GET" && id !== "streamEvents");
+    for (const operation of gets) {
+      const path = operation.path.replace(/\{(\w+)\}/g, (_all, name) => own[name]!);
+      const { text } = await ask(a, url, operation, { path });
+      for (const [name, id] of Object.entries(others))
+        expect([path, name, text.includes(id)]).toEqual([path, name, false]);
+    }
+  });
+
+  it("is not given out for an Idempotency-Key that the other tenant used for the same", async () => {
+    const { a, b } = made;
+    const body = { name: "the same" };
+    const headers = { "Idempotency-Key": "used by both" };
+    const theirs = await b.post("/api/v1/datasets", body, headers);
+    const mine = await a.post("/api/v1/datasets", body, headers);
+    expect([theirs.status, mine.status]).toEqual([201, 201]);
+    expect(mine.body.id).not.toBe(theirs.body.id);
+  });
+});
+
+describe("without any lock", () => {
+  const open = { pool: undefined as ReturnType<typeof withoutPredicates> | undefined };
+  const made = useTenants(() => {
+    open.pool = withoutPredicates(database.pool);
+    return open.pool.pool;
+  });
+
+  it("every reading operation gives the other tenant's things away, so that the tables above show what they say", async () => {
+    const { url, a, own, others } = made;
+    const random = randomIds(others);
+    const kept: string[] = [];
+    for (const { operation, way } of ways) {
+      if (operation.method !== "GET" || way.part !== "path") continue;
+      if (way.foreign.length < operation.pathIds.length) continue;
+      const foreign = await ask(a, url, operation, way.request(own, others));
+      const unknown = await ask(a, url, operation, way.request(own, random));
+      if (foreign.status === unknown.status && foreign.text === unknown.text) kept.push(way.name);
+    }
+    expect(kept).toEqual([]);
+    expect(open.pool?.count()).toBeGreaterThan(50);
+  });
+});
