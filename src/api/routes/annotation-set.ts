@@ -102,6 +102,8 @@ export const publish = defineRoute({
   path: `${base}/{annotation_set_id}/publish`,
   operationId: "publishAnnotationSet",
   summary: "Publish a draft: it never changes again, and training may use it",
+  description:
+    "A label that reaches beyond the end that decoding found is published as it is, and cut there for training.",
   tag: "Annotation sets",
   params,
   answer: { status: 200, description: "The published set", schema: annotationSet },

@@ -221,6 +221,8 @@ export const remove = defineRoute({
   path: `${base}/{audio_file_id}`,
   operationId: "deleteAudioFile",
   summary: "Delete an audio file with its labels in drafts",
+  description:
+    "Refused while a published set names it or a job that has not ended uses it. Its bytes go after a grace period, by default 7 days.",
   tag: "Audio files",
   params: audioParams,
   answer: { status: 204, description: "The audio file is gone" },

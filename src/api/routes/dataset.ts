@@ -90,6 +90,8 @@ export const remove = defineRoute({
   path: "/api/v1/datasets/{dataset_id}",
   operationId: "deleteDataset",
   summary: "Delete a dataset with its audio and annotation sets; models stay",
+  description:
+    "Refused while a job that has not ended uses it. The bytes of its audio go after a grace period, by default 7 days.",
   tag: "Datasets",
   params,
   answer: { status: 204, description: "The dataset is gone" },

@@ -126,6 +126,7 @@ export const cancel = defineRoute({
   path: "/api/v1/training-jobs/{training_job_id}/cancel",
   operationId: "cancelTrainingJob",
   summary: "Cancel a training job; one that is about to end may still complete",
+  description: "Its pods are told within a few seconds; until they have ended, the job is `cancelling`.",
   tag: "Training jobs",
   params,
   answer: { status: 200, description: "The job", schema: trainingJob },
