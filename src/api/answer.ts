@@ -5,7 +5,7 @@ import type { Context } from "koa";
 import { tenantDatabase } from "../db/tenant-db.ts";
 import { preconditionFailed } from "../errors.ts";
 import { authenticate } from "./authenticate.ts";
-import { etagOfReply, isExpected, isUnchanged } from "./conditional.ts";
+import { etagOf, isExpected, isUnchanged } from "./conditional.ts";
 import { faultsOfKey, runOnce } from "./idempotency.ts";
 import { readBody } from "./read-body.ts";
 import { factsOf } from "./request-facts.ts";
@@ -94,21 +94,21 @@ async function guarded(ctx: Context, route: Route, call: Call): Promise<Reply> {
 function send(ctx: Context, route: Route, reply: Reply): void {
   for (const [name, value] of Object.entries(reply.headers ?? {})) ctx.set(name, value);
   if (reply.location !== undefined) ctx.set("Location", reply.location);
-  if (reply.etag !== undefined || route.conditional || route.guard) {
-    const etag = etagOfReply(reply);
-    if (etag !== undefined) ctx.set("ETag", etag);
-    if (route.conditional && etag !== undefined) {
-      ctx.set("Cache-Control", "private, no-cache");
-      if (isUnchanged(ctx.req.headers["if-none-match"], etag)) {
-        ctx.status = 304;
-        return;
-      }
+  const { body, stream } = reply;
+  const text = typeof body === "string" || body === undefined ? body : JSON.stringify(body);
+  const shows = route.conditional || (route.guard !== undefined && route.method === "PATCH");
+  const etag = reply.etag ?? (shows && text !== undefined ? etagOf(text) : undefined);
+  if (etag !== undefined) ctx.set("ETag", etag);
+  if (route.conditional && etag !== undefined) {
+    ctx.set("Cache-Control", "private, no-cache");
+    if (isUnchanged(ctx.req.headers["if-none-match"], etag)) {
+      ctx.status = 304;
+      return;
     }
   }
   ctx.status = reply.status ?? route.answer.status;
-  if (reply.body === undefined && reply.stream === undefined) return;
+  if (text === undefined && stream === undefined) return;
   ctx.type = reply.contentType ?? route.answer.contentType ?? "application/json; charset=utf-8";
-  if (reply.stream !== undefined)
-    ctx.body = reply.stream instanceof Readable ? reply.stream : Readable.from(reply.stream);
-  else ctx.body = typeof reply.body === "string" ? reply.body : JSON.stringify(reply.body);
+  if (stream === undefined) ctx.body = text;
+  else ctx.body = stream instanceof Readable ? stream : Readable.from(stream);
 }

@@ -2,7 +2,6 @@
 // 13.1; design 2.14). Used by the router, and by the routes whose writes take If-Match.
 import { createHash } from "node:crypto";
 import { invalidRequest } from "../errors.ts";
-import type { Reply } from "./route.ts";
 
 /** The strong ETag of a JSON answer: a digest of what is sent. */
 export function etagOf(body: unknown): string {
@@ -13,12 +12,6 @@ export function etagOf(body: unknown): string {
 /** The strong ETag of an annotation set with all that belongs to it. Name the form anew when the answer's form changes. */
 export function etagOfSet(revision: number): string {
   return `"set-1-${revision}"`;
-}
-
-/** The ETag of an answer; undefined when it has none. */
-export function etagOfReply(reply: Reply): string | undefined {
-  if (reply.etag !== undefined) return reply.etag;
-  return reply.body === undefined ? undefined : etagOf(reply.body);
 }
 
 /** Whether the client has it already. Weak comparison: for reading, W/"x" is as good as "x". */

@@ -34,7 +34,7 @@ export interface Client {
   readonly tenantId: string;
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
-  put(path: string, headers?: Record<string, string>): Promise<Answer>;
+  put(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   patch(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>;
   delete(path: string, headers?: Record<string, string>): Promise<Answer>;
 }
@@ -157,7 +157,7 @@ export function clientOf(url: string, key: string, tenantId: string): Client {
     tenantId,
     get: (path, headers) => call("GET", path, undefined, headers),
     post: (path, body, headers) => call("POST", path, body, headers),
-    put: (path, headers) => call("PUT", path, undefined, headers),
+    put: (path, body, headers) => call("PUT", path, body, headers),
     patch: (path, body, headers) => call("PATCH", path, body, headers),
     delete: (path, headers) => call("DELETE", path, undefined, headers),
   };
