@@ -158,6 +158,8 @@ export interface Route<P extends Shape = Shape, Q extends Shape = Shape, B exten
   ) => Promise<Reply>;
   /** A GET that answers 304 to an If-None-Match that names its ETag. */
   readonly conditional?: true;
+  /** A stream that takes Last-Event-ID. */
+  readonly resumable?: true;
   /**
    * On writes that take If-Match: locks the resource until the transaction ends and gives the ETags that it has now
    * (by etagOf, as its GET has them). The handler runs in the same transaction. 404 when there is no such resource.

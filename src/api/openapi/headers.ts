@@ -96,6 +96,13 @@ export const headerParameters: Record<string, Json> = {
     schema: text(longestTagList),
     example: '"b7F0c1yq3Zk9vT2mX8aLwQ"',
   },
+  LastEventId: {
+    name: "Last-Event-ID",
+    in: "header",
+    description: "The id of the last event that you have: the stream begins with the one after it",
+    schema: text(15, { pattern: "^[0-9]*$" }),
+    example: "1024",
+  },
 };
 
 /** Those that this operation takes. */
@@ -104,5 +111,6 @@ export function headerParametersOf(route: Route): Json[] {
     ...(route.idempotent === undefined ? [] : ["IdempotencyKey"]),
     ...(route.guard === undefined ? [] : ["IfMatch"]),
     ...(route.conditional === undefined ? [] : ["IfNoneMatch"]),
+    ...(route.resumable === undefined ? [] : ["LastEventId"]),
   ].map((name) => ({ $ref: `#/components/parameters/${name}` }));
 }

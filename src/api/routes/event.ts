@@ -35,6 +35,7 @@ export const stream = defineRoute({
     "updated.",
   tag: "Events",
   query: streamEventsQuery,
+  resumable: true,
   answer: {
     status: 200,
     description: "Events, each with `id` and with the event as JSON in `data`",
