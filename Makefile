@@ -72,5 +72,5 @@ contract: tools contract-tools ## ten minutes of schemathesis over the whole RES
 lint: $(INSTALLED) ## formatter, linter, types
 	@$(NODE) node_modules/@biomejs/biome/bin/biome check . && $(NODE) node_modules/typescript/bin/tsc --noEmit
 
-gen: $(INSTALLED) ## writes the generated documents
-	@$(NODE) src/gen/main.ts
+gen: $(INSTALLED) contract-tools ## writes the generated documents
+	@$(NODE) src/gen/main.ts && $(NODE) tools/contract/client-types.ts

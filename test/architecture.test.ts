@@ -21,6 +21,8 @@ const rooms: Record<string, string[]> = {
   "src/webhooks": ["src/schemas", "src/db", ...rootFiles],
   "src/api": ["src/schemas", "src/db", "src/storage", "src/submit", "src/webhooks", ...rootFiles],
   "src/gen": ["src/schemas", "src/api"],
+  // A client is somebody else: it knows the description and nothing of ours.
+  client: [],
   "src/main.ts": [
     "src/api",
     "src/db",
@@ -56,6 +58,7 @@ const drivers: Record<string, string[]> = {
   "@aws-sdk/s3-request-presigner": ["src/storage"],
   koa: ["src/api"],
   "@koa/router": ["src/api"],
+  "openapi-fetch": ["client"],
 };
 
 /** Folders under controllers/ of which none imports another. */
@@ -94,7 +97,8 @@ function roomOf(file: string): string | undefined {
     .sort((a, b) => b.length - a.length)[0];
 }
 
-const files = [...sources("src"), ...sources("controllers")];
+const generated = ["client/schema.ts"];
+const files = [...sources("src"), ...sources("controllers"), ...sources("client")];
 const imports = files.flatMap(importsOf);
 
 describe("the import rule", () => {
@@ -153,7 +157,7 @@ describe("the import rule", () => {
   it("gives every source file an opening comment and at most 400 lines", () => {
     const wrong = files.filter((file) => {
       const text = readFileSync(join(root, file), "utf8");
-      return !text.startsWith("//") || text.split("\n").length > 401;
+      return !text.startsWith("//") || (text.split("\n").length > 401 && !generated.includes(file));
     });
     expect(wrong).toEqual([]);
   });

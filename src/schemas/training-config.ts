@@ -40,7 +40,8 @@ export const trainingConfig = z
       .min(0)
       .max(2_147_483_647)
       .optional()
-      .describe("Seed of the run; by default derived from the job's id"),
+      .describe("Seed of the run; by default derived from the job's id")
+      .meta({ examples: [7] }),
   })
   .describe("How a detector is trained");
 
@@ -54,7 +55,8 @@ export const trainingJobConfig = trainingConfig
       .min(1)
       .max(604_800)
       .optional()
-      .describe("The job fails when it runs longer than this, in seconds; by default one day"),
+      .describe("The job fails when it runs longer than this, in seconds; by default one day")
+      .meta({ examples: [3600] }),
   })
   .describe("How a detector is trained, and for how long at most");
 

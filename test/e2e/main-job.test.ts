@@ -6,10 +6,10 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { trainingConfig } from "../../src/schemas/training-config.ts";
-import { type Client, makeClient } from "../../tools/demo/client.ts";
 import { findService } from "../../tools/demo/connection.ts";
 import { followTraining } from "../../tools/demo/training.ts";
 import { type Uploaded, uploadAll } from "../../tools/demo/upload.ts";
+import { makeUser, type User } from "../../tools/demo/user.ts";
 import { composeVoices, type Voices } from "../../tools/demo/voices.ts";
 import { waitForEmbeddings, waitForInference } from "../../tools/demo/waiting.ts";
 import { processesWith } from "../../tools/testing/leftovers.ts";
@@ -41,7 +41,7 @@ const types = ["click", "hum", "plosive"];
 
 let before: Traces;
 let voices: Voices;
-let client: Client;
+let user: User;
 let datasetId: string;
 let uploads: Uploaded[];
 let setId: string;
@@ -56,7 +56,7 @@ beforeAll(async () => {
   // Together: composing waits for ffmpeg, the cluster for the kubelet.
   [voices] = await Promise.all([composeVoices({ trainMinutes: 5.5, testMinutes: 1, seed: 11 }), bringUp()]);
   const service = await findService({ cluster: clusterName, namespace }, {});
-  client = makeClient({ baseUrl: service.base_url, apiKey: service.api_key, patienceMs: 120_000 });
+  user = makeUser({ baseUrl: service.base_url, apiKey: service.api_key, patienceMs: 120_000 });
 });
 
 afterAll(async () => {
@@ -80,13 +80,7 @@ function corruptFile(name: string): string {
 const uploadTo = (id: string, paths: readonly string[]) =>
   uploadAll(
     paths,
-    {
-      request: async (file) => {
-        const ticket = await client.requestUpload(id, file);
-        return { id: ticket.audio_file_id, upload: ticket.upload };
-      },
-      confirm: (file) => client.confirmUpload(id, file),
-    },
+    (file) => user.upload(id, file),
     () => {},
   );
 
@@ -105,9 +99,9 @@ const podOf = (resource: string, phase: string) =>
 
 const label = async (id: string, files: readonly Uploaded[]) => {
   const idOf = new Map(files.map((file) => [file.filename, file.id]));
-  const set = await client.createAnnotationSet(id);
+  const set = await user.createAnnotationSet(id);
   const wanted = voices.train.truth.filter((event) => types.includes(event.artifact_type));
-  await client.addAnnotations(
+  await user.addAnnotations(
     id,
     set.id,
     wanted.map(({ file, artifact_type, start_ms, end_ms }) => ({
@@ -117,13 +111,13 @@ const label = async (id: string, files: readonly Uploaded[]) => {
       end_ms,
     })),
   );
-  return client.publish(id, set.id);
+  return user.publish(id, set.id);
 };
 
 describe("the main job", () => {
   test("embeds uploads; a file that cannot be decoded is one failed file with its reason", async () => {
-    datasetId = (await client.createDataset("e2e", types)).id;
-    const other = await client.createDataset("e2e broken", types);
+    datasetId = (await user.createDataset("e2e", types)).id;
+    const other = await user.createDataset("e2e broken", types);
     // In a dataset of its own: a failed file blocks training. It is gathered into the same embedding job all the same.
     const [, files] = await Promise.all([
       uploadTo(other.id, [corruptFile("broken.flac")]),
@@ -131,8 +125,8 @@ describe("the main job", () => {
     ]);
     uploads = files;
     const [broken, whole] = await Promise.all([
-      waitForEmbeddings(client, other.id, () => {}),
-      waitForEmbeddings(client, datasetId, () => {}),
+      waitForEmbeddings(user, other.id, () => {}),
+      waitForEmbeddings(user, datasetId, () => {}),
     ]);
     expect(whole.failed).toEqual([]);
     expect(whole.completed).toHaveLength(voices.train.paths.length);
@@ -152,14 +146,14 @@ describe("the main job", () => {
     const set = await label(datasetId, uploads);
     setId = set.id;
     expect(set.total_annotations).toBeGreaterThan(20);
-    const job = await client.createTrainingJob(datasetId, setId, { artifact_types: types, epochs: 8 });
+    const job = await user.createTrainingJob(datasetId, setId, { artifact_types: types, epochs: 8 });
     trainingId = job.id;
     const resource = `tj-${job.id}`;
 
-    const followed = followTraining(client, job.id, () => {});
+    const followed = followTraining(user, job.id, () => {});
     const pod = await podOf(resource, "Running");
     await until("the first progress", 180_000, async () => {
-      const now = await client.getTrainingJob(job.id);
+      const now = await user.getTrainingJob(job.id);
       expect(now.status, "the job must not be over before its pod is killed").not.toBe("completed");
       return now.progress_percent > 0 ? now : undefined;
     });
@@ -174,7 +168,7 @@ describe("the main job", () => {
     expect(ended).toMatchObject({ status: "completed", progress_percent: 100, error_message: null });
     expect(progress).toMatchObject({ neverFell: true, hundredExactlyWhenCompleted: true });
     expect((await jobsOf(resource)).map((one) => one.metadata.name)).toEqual([`${resource}-1`]);
-    const models = await client.listModels(job.id);
+    const models = await user.listModels(job.id);
     expect(models).toHaveLength(1);
     modelId = models[0]?.id ?? "";
     await kubectl(
@@ -187,22 +181,16 @@ describe("the main job", () => {
   });
 
   test("an inference job survives an operator restart; each detection is there once; a broken file fails alone", async () => {
-    const job = await client.createInferenceJob(modelId);
+    const job = await user.createInferenceJob(modelId);
     const paths = [...voices.test.paths, corruptFile("unreadable.flac")];
     await uploadAll(
       paths,
-      {
-        request: async (file) => {
-          const ticket = await client.requestInferenceUpload(job.id, file);
-          return { id: ticket.inference_file_id, upload: ticket.upload };
-        },
-        confirm: (file) => client.confirmInferenceUpload(job.id, file),
-      },
+      (file) => user.uploadForInference(job.id, file),
       () => {},
     );
-    await client.startInferenceJob(job.id);
+    await user.startInferenceJob(job.id);
     await kubectl("rollout", "restart", "deployment/plosive-operator");
-    const { job: ended, files } = await waitForInference(client, job.id, () => {});
+    const { job: ended, files } = await waitForInference(user, job.id, () => {});
 
     expect(ended).toMatchObject({
       total_files: paths.length,
@@ -213,7 +201,7 @@ describe("the main job", () => {
       "unreadable.flac",
     ]);
     expect(files.find((file) => file.status === "failed")?.error_message).toMatch(/\w+ \w+/);
-    const detections = await client.listDetections(job.id);
+    const detections = await user.listDetections(job.id);
     expect(detections.length).toBeGreaterThan(0);
     expect(detections).toHaveLength(ended.total_detections);
     expect(files.reduce((sum, file) => sum + file.detection_count, 0)).toBe(ended.total_detections);
@@ -229,12 +217,12 @@ describe("the main job", () => {
     process.kill(apiServer, "SIGSTOP");
     let job: { id: string; status: string };
     try {
-      job = await client.createTrainingJob(datasetId, setId, { artifact_types: ["click"], epochs: 1 });
+      job = await user.createTrainingJob(datasetId, setId, { artifact_types: ["click"], epochs: 1 });
       expect(job.status).toBe("pending");
     } finally {
       process.kill(apiServer, "SIGCONT");
     }
-    const { job: ended } = await followTraining(client, job.id, () => {});
+    const { job: ended } = await followTraining(user, job.id, () => {});
     expect(ended.status).toBe("completed");
     expect(await jobsOf(`tj-${job.id}`)).toHaveLength(1);
   });

@@ -3,10 +3,10 @@
 // Exit code 0 only when every step worked, macro F1 is at least .70 and the progress moved as promised.
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { makeClient } from "./client.ts";
 import { type Connection, findService, kubectlPath } from "./connection.ts";
 import { type Figures, play } from "./play.ts";
 import { StepError } from "./step.ts";
+import { makeUser } from "./user.ts";
 
 const goalF1 = 0.7;
 const leastProgressValues = 5;
@@ -29,7 +29,7 @@ try {
   const kubectl = `${kubectlPath()} --kubeconfig ${service.kubeconfig} -n ${service.namespace}`;
   say(`Plosive at ${service.base_url}`);
   const figures = await play({
-    client: makeClient({ baseUrl: service.base_url, apiKey: service.api_key }),
+    user: makeUser({ baseUrl: service.base_url, apiKey: service.api_key }),
     out: process.stdout,
     voices: {
       trainMinutes: Number(options["train-minutes"]),

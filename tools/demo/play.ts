@@ -1,18 +1,18 @@
 // Plays a user from uploading voices to judging what the detector found, through the REST API only.
 // Called by main.ts, which says where the service is and prints where to look around.
+import type { Detection, InferenceFile } from "../../client/schema.ts";
 import { makeBar, type Output } from "./bar.ts";
-import type { Client } from "./client.ts";
 import { detectionTable, length, megabytes, statisticsTable, trainingCurves } from "./report.ts";
 import { type Score, score } from "./score.ts";
-import type { Detection, InferenceFile } from "./shapes.ts";
 import { makeSteps } from "./step.ts";
 import { followTraining, lastOf, type ProgressRecord } from "./training.ts";
 import { type Uploaded, uploadAll } from "./upload.ts";
+import type { User } from "./user.ts";
 import { composeVoices, type Part, type VoicesOptions } from "./voices.ts";
 import { waitForEmbeddings, waitForInference } from "./waiting.ts";
 
 export interface PlayOptions {
-  readonly client: Client;
+  readonly user: User;
   readonly out: Output;
   readonly voices: VoicesOptions;
   /** Tells one run's dataset from another's. */
@@ -45,7 +45,7 @@ export interface Figures {
 const bulkSize = 1000;
 const datasetFilesToScan = 4;
 
-export async function play({ client, out, voices, name, kubectl }: PlayOptions): Promise<Figures> {
+export async function play({ user, out, voices, name, kubectl }: PlayOptions): Promise<Figures> {
   const say = (line: string) => out.write(`${line}\n`);
   const { step, ms } = makeSteps(say, 8);
   const podsHint = `See what the pods say: ${kubectl} get pods,jobs; ${kubectl} logs deploy/plosive-operator`;
@@ -70,19 +70,9 @@ export async function play({ client, out, voices, name, kubectl }: PlayOptions):
       hint: `Is the object store reachable from here? ${podsHint}`,
     },
     async () => {
-      const dataset = await client.createDataset(name, types);
+      const dataset = await user.createDataset(name, types);
       const uploads = await withBar(out, "  uploading", train, (onProgress) =>
-        uploadAll(
-          train.paths,
-          {
-            request: async (file) => {
-              const ticket = await client.requestUpload(dataset.id, file);
-              return { id: ticket.audio_file_id, upload: ticket.upload };
-            },
-            confirm: (id) => client.confirmUpload(dataset.id, id),
-          },
-          onProgress,
-        ),
+        uploadAll(train.paths, (file) => user.upload(dataset.id, file), onProgress),
       );
       return { dataset, uploads };
     },
@@ -96,7 +86,7 @@ export async function play({ client, out, voices, name, kubectl }: PlayOptions):
     },
     async () => {
       const bar = makeBar(out, "  embedding");
-      const embedded = await waitForEmbeddings(client, dataset.id, (settled, total, failed) =>
+      const embedded = await waitForEmbeddings(user, dataset.id, (settled, total, failed) =>
         bar.update(
           total === 0 ? 0 : settled / total,
           `${settled}/${total} files${failed ? `, ${failed} failed` : ""}`,
@@ -117,7 +107,7 @@ export async function play({ client, out, voices, name, kubectl }: PlayOptions):
       hint: "Labels lie within their file and have a type of the dataset; the answer above names the faulty one.",
     },
     async () => {
-      const draft = await client.createAnnotationSet(dataset.id);
+      const draft = await user.createAnnotationSet(dataset.id);
       const idOf = new Map(uploads.map((file) => [file.filename, file.id]));
       const labels = train.truth.map((event) => ({
         audio_file_id: idOf.get(event.file) ?? "",
@@ -126,9 +116,9 @@ export async function play({ client, out, voices, name, kubectl }: PlayOptions):
         end_ms: event.end_ms,
       }));
       for (let i = 0; i < labels.length; i += bulkSize) {
-        await client.addAnnotations(dataset.id, draft.id, labels.slice(i, i + bulkSize));
+        await user.addAnnotations(dataset.id, draft.id, labels.slice(i, i + bulkSize));
       }
-      return client.publish(dataset.id, draft.id);
+      return user.publish(dataset.id, draft.id);
     },
   );
   say(
@@ -143,10 +133,10 @@ export async function play({ client, out, voices, name, kubectl }: PlayOptions):
       hint: `${kubectl} get trainingjobs -o wide; ${podsHint}`,
     },
     async () => {
-      const created = await client.createTrainingJob(dataset.id, set.id, { artifact_types: types });
+      const created = await user.createTrainingJob(dataset.id, set.id, { artifact_types: types });
       say(`  job ${created.id}, ${JSON.stringify(created.config)}`);
       const bar = makeBar(out, "  training");
-      const { job, metrics, progress } = await followTraining(client, created.id, (now, metrics) => {
+      const { job, metrics, progress } = await followTraining(user, created.id, (now, metrics) => {
         const [loss, f1] = [lastOf(metrics, /loss/), lastOf(metrics, /f1/)];
         const parts = [
           now.status,
@@ -158,7 +148,7 @@ export async function play({ client, out, voices, name, kubectl }: PlayOptions):
       }).finally(() => bar.end());
       if (job.status !== "completed")
         throw new Error(`it ended as ${job.status}: ${job.error_message ?? job.status_message}`);
-      const [model] = await client.listModels(job.id);
+      const [model] = await user.listModels(job.id);
       if (model === undefined) throw new Error("the job is completed, but no model names it");
       say(indent(trainingCurves(metrics)));
       return { jobId: job.id, model, progress };
@@ -174,22 +164,12 @@ export async function play({ client, out, voices, name, kubectl }: PlayOptions):
       hint: `${kubectl} get inferencejobs; ${podsHint}`,
     },
     async () => {
-      const job = await client.createInferenceJob(model.id);
+      const job = await user.createInferenceJob(model.id);
       await withBar(out, "  uploading", test, (onProgress) =>
-        uploadAll(
-          test.paths,
-          {
-            request: async (file) => {
-              const ticket = await client.requestInferenceUpload(job.id, file);
-              return { id: ticket.inference_file_id, upload: ticket.upload };
-            },
-            confirm: (id) => client.confirmInferenceUpload(job.id, id),
-          },
-          onProgress,
-        ),
+        uploadAll(test.paths, (file) => user.uploadForInference(job.id, file), onProgress),
       );
-      await client.startInferenceJob(job.id);
-      return { heldJob: job.id, held: await detect(client, out, job.id) };
+      await user.startInferenceJob(job.id);
+      return { heldJob: job.id, held: await detect(user, out, job.id) };
     },
   );
 
@@ -201,11 +181,11 @@ export async function play({ client, out, voices, name, kubectl }: PlayOptions):
     },
     async () => {
       const some = uploads.slice(0, datasetFilesToScan);
-      const job = await client.createInferenceJob(
+      const job = await user.createInferenceJob(
         model.id,
         some.map((file) => file.id),
       );
-      return { jobId: job.id, some, ...(await detect(client, out, job.id)) };
+      return { jobId: job.id, some, ...(await detect(user, out, job.id)) };
     },
   );
   say(
@@ -248,9 +228,9 @@ interface Found {
   readonly detections: readonly Detection[];
 }
 
-async function detect(client: Client, out: Output, jobId: string): Promise<Found> {
+async function detect(user: User, out: Output, jobId: string): Promise<Found> {
   const bar = makeBar(out, "  detecting");
-  const { job, files } = await waitForInference(client, jobId, (now) =>
+  const { job, files } = await waitForInference(user, jobId, (now) =>
     bar.update(
       now.total_files === 0 ? 0 : now.processed_files / now.total_files,
       `${now.processed_files}/${now.total_files} files, ${now.status}`,
@@ -259,7 +239,7 @@ async function detect(client: Client, out: Output, jobId: string): Promise<Found
   const broken = files.find((file) => file.status === "failed");
   if (broken)
     throw new Error(`${job.failed_files} files failed, first ${broken.filename}: ${broken.error_message}`);
-  const detections = await client.listDetections(jobId);
+  const detections = await user.listDetections(jobId);
   if (detections.length !== job.total_detections) {
     throw new Error(`the job counts ${job.total_detections} detections, its list has ${detections.length}`);
   }

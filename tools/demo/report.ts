@@ -1,8 +1,9 @@
 // What the demo prints at its end: the table against the truth, the training curves, the annotation set's figures.
 // Called by main.ts. Pure: figures in, text out.
+
+import type { AnnotationSet, TrainingMetrics } from "../../client/schema.ts";
 import { drawCurve, type Point } from "./curve.ts";
 import type { Score, TypeScore } from "./score.ts";
-import type { AnnotationSet, TrainingMetrics } from "./shapes.ts";
 import { renderTable } from "./table.ts";
 
 const share = (value: number | null) => (value === null ? "-" : value.toFixed(2));
@@ -51,8 +52,8 @@ export function trainingCurves(metrics: TrainingMetrics): string {
   return plots.join("\n\n");
 }
 
-const sorted = (points: readonly (readonly [number, number])[]): Point[] =>
-  [...points].sort((a, b) => a[0] - b[0]);
+const sorted = (points: readonly (readonly number[])[]): Point[] =>
+  points.map(([step = 0, value = 0]): Point => [step, value]).sort((a, b) => a[0] - b[0]);
 
 /** 3723000 -> "62.1 min"; 4200 -> "4.2 s". */
 export function length(ms: number): string {

@@ -1,7 +1,8 @@
-// Follows a training job by polling, as any client would, and records how its progress moved. Called by main.ts and
-// by the end-to-end test.
-import { type Client, pause } from "./client.ts";
-import type { TrainingJob, TrainingMetrics } from "./shapes.ts";
+// Follows a training job as any client would, and records how its progress moved. Called by main.ts and by the
+// end-to-end test.
+import type { TrainingJob, TrainingMetrics } from "../../client/schema.ts";
+import { waitForTraining } from "../../client/wait.ts";
+import type { User } from "./user.ts";
 
 export interface ProgressRecord {
   /** Every value that progress_percent took, in order, without repeats of the one before. */
@@ -16,8 +17,6 @@ export interface Sample {
   readonly status: string;
   readonly percent: number;
 }
-
-const terminal: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"]);
 
 /** Judges the samples of one job. Pure. */
 export function recordProgress(samples: readonly Sample[]): ProgressRecord {
@@ -41,41 +40,26 @@ export function lastOf(
 ): { name: string; step: number; value: number } | undefined {
   const named = metrics.series.filter((one) => word.test(one.name) && one.points.length > 0);
   const series = named.find((one) => one.name.startsWith("val")) ?? named[0];
-  const point = series?.points.at(-1);
-  return series === undefined || point === undefined
+  const [step, value] = series?.points.at(-1) ?? [];
+  return series === undefined || step === undefined || value === undefined
     ? undefined
-    : { name: series.name, step: point[0], value: point[1] };
+    : { name: series.name, step, value };
 }
 
-/** Polls until the job is finished; rejects when `stallMs` pass without any change in it. */
+/** Follows the job until it is finished; rejects when `stallMs` pass without any change in it. */
 export async function followTraining(
-  client: Client,
+  user: User,
   jobId: string,
   onChange: (job: TrainingJob, metrics: TrainingMetrics) => void,
-  { stallMs = 600_000, pollMs = 500 }: { stallMs?: number; pollMs?: number } = {},
+  { stallMs = 600_000 }: { stallMs?: number } = {},
 ): Promise<{ job: TrainingJob; metrics: TrainingMetrics; progress: ProgressRecord }> {
   const samples: Sample[] = [];
-  let last = "";
-  let lastChange = Date.now();
-  for (;;) {
-    const [job, metrics] = await Promise.all([
-      client.getTrainingJob(jobId),
-      client.getTrainingMetrics(jobId),
-    ]);
-    samples.push({ status: job.status, percent: job.progress_percent });
-    const points = metrics.series.reduce((sum, one) => sum + one.points.length, 0);
-    const now = `${job.status} ${job.progress_percent} ${job.status_message} ${points}`;
-    if (now !== last) {
-      last = now;
-      lastChange = Date.now();
-      onChange(job, metrics);
-    }
-    if (terminal.has(job.status)) return { job, metrics, progress: recordProgress(samples) };
-    if (Date.now() - lastChange > stallMs) {
-      throw new Error(
-        `training job ${jobId} has been "${job.status}" (${job.status_message ?? "no message"}) for ${stallMs / 1000} s`,
-      );
-    }
-    await pause(pollMs);
-  }
+  const job = await waitForTraining(user.client, jobId, {
+    stallMs,
+    onChange: async (now) => {
+      samples.push({ status: now.status, percent: now.progress_percent });
+      onChange(now, await user.getTrainingMetrics(jobId));
+    },
+  });
+  return { job, metrics: await user.getTrainingMetrics(jobId), progress: recordProgress(samples) };
 }

@@ -1,7 +1,9 @@
 // Waits for what happens in the background: embeddings of uploaded files, inference jobs. Called by main.ts and by
 // the end-to-end test. A wait ends with an error when nothing has moved for a while, and says what stood still.
-import { type Client, pause } from "./client.ts";
-import type { AudioFile, InferenceFile, InferenceJob } from "./shapes.ts";
+import { setTimeout as pause } from "node:timers/promises";
+import type { AudioFile, InferenceFile, InferenceJob } from "../../client/schema.ts";
+import * as client from "../../client/wait.ts";
+import type { User } from "./user.ts";
 
 const stallMs = 600_000;
 const pollMs = 1_000;
@@ -13,51 +15,38 @@ export interface Embedded {
 
 /** Resolves when every file of the dataset is embedded or failed. */
 export async function waitForEmbeddings(
-  client: Client,
+  user: User,
   datasetId: string,
   onProgress: (settled: number, total: number, failed: number) => void,
 ): Promise<Embedded> {
-  const stall = stallWatch(`the embeddings of dataset ${datasetId}`);
+  let last = "";
+  let since = Date.now();
   for (;;) {
-    const files = await client.listAudio(datasetId);
+    const files = await user.listAudio(datasetId);
     const completed = files.filter((file) => file.embedding_status === "completed");
     const failed = files.filter((file) => file.status === "failed");
     onProgress(completed.length + failed.length, files.length, failed.length);
     if (completed.length + failed.length === files.length) return { completed, failed };
-    stall(files.map((file) => `${file.status} ${file.embedding_status}`).join());
+    const state = files.map((file) => `${file.status} ${file.embedding_status}`).join();
+    if (state !== last) since = Date.now();
+    last = state;
+    if (Date.now() - since > stallMs)
+      throw new Error(`the embeddings of dataset ${datasetId}: nothing has moved for ${stallMs / 1000} s`);
     await pause(pollMs);
   }
 }
 
 /** Resolves when the job is completed; rejects when it failed or was cancelled. */
 export async function waitForInference(
-  client: Client,
+  user: User,
   jobId: string,
   onProgress: (job: InferenceJob) => void,
 ): Promise<{ job: InferenceJob; files: InferenceFile[] }> {
-  const stall = stallWatch(`inference job ${jobId}`);
-  for (;;) {
-    const job = await client.getInferenceJob(jobId);
-    onProgress(job);
-    if (job.status === "completed") return { job, files: await client.listInferenceFiles(jobId) };
-    if (job.status === "failed" || job.status === "cancelled") {
-      throw new Error(
-        `inference job ${jobId} ended as ${job.status}: ${job.error_message ?? "no reason given"}`,
-      );
-    }
-    stall(`${job.status} ${job.processed_files}`);
-    await pause(pollMs);
+  const job = await client.waitForInference(user.client, jobId, { onChange: onProgress, stallMs });
+  if (job.status !== "completed") {
+    throw new Error(
+      `inference job ${jobId} ended as ${job.status}: ${job.error_message ?? "no reason given"}`,
+    );
   }
-}
-
-function stallWatch(what: string): (state: string) => void {
-  let last = "";
-  let since = Date.now();
-  return (state) => {
-    if (state !== last) {
-      last = state;
-      since = Date.now();
-    }
-    if (Date.now() - since > stallMs) throw new Error(`${what}: nothing has moved for ${stallMs / 1000} s`);
-  };
+  return { job, files: await user.listInferenceFiles(jobId) };
 }

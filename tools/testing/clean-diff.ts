@@ -9,7 +9,8 @@ const git = (...args: string[]) =>
 const state = () => git("diff", "HEAD", "--no-ext-diff") + git("ls-files", "--others", "--exclude-standard");
 
 const before = state();
-execFileSync(process.execPath, [join(repoDir, "src/gen/main.ts")], { cwd: repoDir, stdio: "inherit" });
+for (const generator of ["src/gen/main.ts", "tools/contract/client-types.ts"])
+  execFileSync(process.execPath, [join(repoDir, generator)], { cwd: repoDir, stdio: "inherit" });
 if (state() !== before) {
   process.stderr.write(
     `${git("status", "--short")}\nGenerated files were not up to date. They are now: commit them.\n`,

@@ -1,21 +1,20 @@
-// The demo's client against the real API and object store, as far as no cluster is needed: both were written from the
-// interface specification, and here they have to agree.
+// What the demo does, against the real API and object store, as far as no cluster is needed.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Client, makeClient } from "../../../tools/demo/client.ts";
 import { uploadAll } from "../../../tools/demo/upload.ts";
+import { makeUser, type User } from "../../../tools/demo/user.ts";
 import { useApi } from "../../support/api.ts";
 import { wav } from "../../support/audio.ts";
 
 const api = useApi();
 const folder = mkdtempSync(join(tmpdir(), "plosive-demo-client-"));
 const names = ["a.wav", "b.wav", "c.wav", "d.wav", "e.wav"];
-let client: Client;
+let user: User;
 
 beforeAll(async () => {
-  client = makeClient({ baseUrl: api.url, apiKey: (await api.tenant()).key });
+  user = makeUser({ baseUrl: api.url, apiKey: (await api.tenant()).key });
   names.forEach((name, i) => {
     writeFileSync(join(folder, name), wav({ durationMs: 2_000 + i * 100 }));
   });
@@ -23,35 +22,29 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test("uploads several files at once, labels them in bulk, publishes, and is told why training is not possible yet", async () => {
-  const dataset = await client.createDataset("demo", ["click", "hum"]);
+  const dataset = await user.createDataset("demo", ["click", "hum"]);
   const seen: number[] = [];
   const uploads = await uploadAll(
     names.map((name) => join(folder, name)),
-    {
-      request: async (file) => {
-        const ticket = await client.requestUpload(dataset.id, file);
-        return { id: ticket.audio_file_id, upload: ticket.upload };
-      },
-      confirm: (id) => client.confirmUpload(dataset.id, id),
-    },
+    (file) => user.upload(dataset.id, file),
     (files) => seen.push(files),
     3,
   );
   expect(seen).toEqual([1, 2, 3, 4, 5]);
   expect(uploads.map((file) => file.filename)).toEqual(names);
-  const listed = await client.listAudio(dataset.id);
+  const listed = await user.listAudio(dataset.id);
   expect(new Set(listed.map((file) => file.id))).toEqual(new Set(uploads.map((file) => file.id)));
   expect(listed.map((file) => file.status)).toEqual(names.map(() => "processing"));
 
-  const set = await client.createAnnotationSet(dataset.id);
+  const set = await user.createAnnotationSet(dataset.id);
   const labels = uploads.map((file) => ({
     audio_file_id: file.id,
     artifact_type: "click",
     start_ms: 100,
     end_ms: 110,
   }));
-  expect(await client.addAnnotations(dataset.id, set.id, labels)).toEqual({ total: 5 });
-  const published = await client.publish(dataset.id, set.id);
+  expect(await user.addAnnotations(dataset.id, set.id, labels)).toMatchObject({ total: 5 });
+  const published = await user.publish(dataset.id, set.id);
   expect(published).toMatchObject({
     status: "published",
     total_annotations: 5,
@@ -59,23 +52,17 @@ test("uploads several files at once, labels them in bulk, publishes, and is told
     annotations_by_type: { click: 5 },
   });
 
-  const refused = client.createTrainingJob(dataset.id, set.id, { artifact_types: ["click"] });
+  const refused = user.createTrainingJob(dataset.id, set.id, { artifact_types: ["click"] });
   await expect(refused).rejects.toMatchObject({ status: 409 });
   await expect(refused).rejects.toThrow(/embeddings/);
 });
 
 test("stops at the first file that the service refuses and says which one", async () => {
-  const dataset = await client.createDataset("demo", ["click"]);
+  const dataset = await user.createDataset("demo", ["click"]);
   writeFileSync(join(folder, "not-audio.wav"), "this is no WAV file".repeat(100));
   const uploading = uploadAll(
     [join(folder, "not-audio.wav")],
-    {
-      request: async (file) => {
-        const ticket = await client.requestUpload(dataset.id, file);
-        return { id: ticket.audio_file_id, upload: ticket.upload };
-      },
-      confirm: (id) => client.confirmUpload(dataset.id, id),
-    },
+    (file) => user.upload(dataset.id, file),
     () => {},
   );
   await expect(uploading).rejects.toMatchObject({ cause: { status: 409 } });

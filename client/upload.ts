@@ -1,0 +1,80 @@
+// The three steps of an upload: announce, send the form to the object store, confirm. Used by the demo, the tests and
+// the dashboard, for audio of datasets and for files of inference jobs.
+import { body, type Client } from "./client.ts";
+import type { AudioFile, AudioUpload, CreateUpload, InferenceFile } from "./schema.ts";
+
+export interface LocalFile {
+  readonly name: string;
+  readonly bytes: Blob;
+  readonly contentType: CreateUpload["content_type"];
+  /** The store then checks what arrives. */
+  readonly sha256?: string;
+}
+
+export async function uploadAudio(client: Client, datasetId: string, file: LocalFile): Promise<AudioFile> {
+  const ticket = await body(
+    client.POST("/api/v1/datasets/{dataset_id}/audio/upload-url", {
+      params: { path: { dataset_id: datasetId } },
+      body: announcement(file),
+    }),
+  );
+  await sendForm(ticket.upload, file);
+  return await body(
+    client.POST("/api/v1/datasets/{dataset_id}/audio/{audio_file_id}/confirm", {
+      params: { path: { dataset_id: datasetId, audio_file_id: ticket.audio_file_id } },
+    }),
+  );
+}
+
+export async function uploadForInference(
+  client: Client,
+  jobId: string,
+  file: LocalFile,
+): Promise<InferenceFile> {
+  const ticket = await body(
+    client.POST("/api/v1/inference-jobs/{inference_job_id}/files/upload-url", {
+      params: { path: { inference_job_id: jobId } },
+      body: announcement(file),
+    }),
+  );
+  await sendForm(ticket.upload, file);
+  return await body(
+    client.POST("/api/v1/inference-jobs/{inference_job_id}/files/{file_id}/confirm", {
+      params: { path: { inference_job_id: jobId, file_id: ticket.inference_file_id } },
+    }),
+  );
+}
+
+function announcement(file: LocalFile): CreateUpload {
+  return {
+    filename: file.name,
+    content_type: file.contentType,
+    size_bytes: file.bytes.size,
+    ...(file.sha256 === undefined ? {} : { checksum_sha256: file.sha256 }),
+  };
+}
+
+/** Step 2. The key goes to the API only, never to the store: the form carries its own signature. */
+export async function sendForm(
+  { url, method, fields }: AudioUpload["upload"],
+  file: LocalFile,
+): Promise<void> {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.append(name, value);
+  // S3 reads no field after the file: it has to be the last one.
+  form.append("file", file.bytes, file.name);
+  const store = new URL(url).origin;
+  const answer = await fetch(url, { method, body: form, signal: AbortSignal.timeout(300_000) }).catch(
+    (error: unknown) => {
+      const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+      throw new Error(`the object store at ${store} did not take ${file.name}: ${String(reason)}`, {
+        cause: error,
+      });
+    },
+  );
+  if (!answer.ok) {
+    const text = (await answer.text()).slice(0, 300);
+    throw new Error(`the object store refused ${file.name} with ${answer.status}: ${text}`);
+  }
+  await answer.body?.cancel();
+}

@@ -1,0 +1,94 @@
+// Waits for jobs by long polling: the service answers as soon as the job has changed. Used by the demo and the tests.
+import { body, type Client } from "./client.ts";
+import type { InferenceJob, TrainingJob } from "./schema.ts";
+
+const finished = ["completed", "failed", "cancelled"];
+
+export const isFinished = (job: { readonly status: string }): boolean => finished.includes(job.status);
+
+export interface WaitOptions<T> {
+  /** Called with the job as it is at first, and after each change. */
+  readonly onChange?: (job: T) => unknown;
+  /** Rejects when nothing has changed for this long. */
+  readonly stallMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+export function waitForTraining(
+  client: Client,
+  jobId: string,
+  options: WaitOptions<TrainingJob> = {},
+): Promise<TrainingJob> {
+  return follow(
+    `training job ${jobId}`,
+    async (etag, wait) => {
+      const answer = await client.GET("/api/v1/training-jobs/{training_job_id}", {
+        params: {
+          path: { training_job_id: jobId },
+          query: { wait },
+          header: { "If-None-Match": etag },
+        },
+        signal: options.signal ?? null,
+      });
+      return await changed(answer);
+    },
+    options,
+  );
+}
+
+export function waitForInference(
+  client: Client,
+  jobId: string,
+  options: WaitOptions<InferenceJob> = {},
+): Promise<InferenceJob> {
+  return follow(
+    `inference job ${jobId}`,
+    async (etag, wait) => {
+      const answer = await client.GET("/api/v1/inference-jobs/{inference_job_id}", {
+        params: {
+          path: { inference_job_id: jobId },
+          query: { wait },
+          header: { "If-None-Match": etag },
+        },
+        signal: options.signal ?? null,
+      });
+      return await changed(answer);
+    },
+    options,
+  );
+}
+
+interface Seen<T> {
+  readonly job: T;
+  readonly etag: string | undefined;
+}
+
+/** Undefined: still as it was. */
+async function changed<T>(answer: { data?: T; error?: unknown; response: Response }) {
+  if (answer.response.status === 304) return undefined;
+  const job = await body(Promise.resolve(answer));
+  return { job, etag: answer.response.headers.get("ETag") ?? undefined };
+}
+
+async function follow<T extends { readonly status: string }>(
+  what: string,
+  ask: (etag: string | undefined, wait: number) => Promise<Seen<T> | undefined>,
+  { onChange, stallMs = 600_000 }: WaitOptions<T>,
+): Promise<T> {
+  let etag: string | undefined;
+  let state = "unknown";
+  let since = Date.now();
+  for (;;) {
+    // Well below the time that one try may take.
+    const seen = await ask(etag, etag === undefined ? 0 : 20);
+    if (seen !== undefined) {
+      since = Date.now();
+      state = seen.job.status;
+      etag = seen.etag;
+      await onChange?.(seen.job);
+      if (isFinished(seen.job)) return seen.job;
+    } else if (Date.now() - since > stallMs) {
+      throw new Error(`${what} has been "${state}" for ${stallMs / 1000} s and nothing has moved`);
+    }
+  }
+}
