@@ -15,6 +15,8 @@ import { startPostgres } from "../postgres.ts";
 import { freePorts, startDaemon, waitUntil } from "../process.ts";
 import { startS3 } from "../s3.ts";
 
+type Seeded = World & { readonly webhookId: string; readonly deliveryId: string };
+
 export interface Service {
   readonly url: string;
   readonly apiKey: string;
@@ -50,6 +52,9 @@ const plenty = Object.fromEntries(
   ].map((name) => [`PLOSIVE_${name}`, "1000000"]),
 );
 
+/** Receives the events: nobody listens there. */
+const nowhere = "http://127.0.0.1:9/hook";
+
 export async function startService(): Promise<Service> {
   // Not below $TMPDIR: Postgres runs as its own user and must be able to pass every folder above its data.
   const dir = mkdtempSync("/tmp/plosive-contract-");
@@ -72,6 +77,7 @@ export async function startService(): Promise<Service> {
     PLOSIVE_LOG_LEVEL: "warn",
     // The description's own limit; an installation may set a lower one.
     PLOSIVE_UPLOAD_MAX_BYTES: "5000000000",
+    PLOSIVE_WEBHOOK_ALLOWED_ORIGINS: new URL(nowhere).origin,
     ...plenty,
   };
   const pool = await makeDatabase({ PLOSIVE_DATABASE_URL: postgres.url, PLOSIVE_DATABASE_POOL: 2 });
@@ -113,7 +119,7 @@ export async function startService(): Promise<Service> {
   };
 }
 
-async function seed(pool: DatabasePool, url: string): Promise<{ apiKey: string; made: World[] }> {
+async function seed(pool: DatabasePool, url: string): Promise<{ apiKey: string; made: Seeded[] }> {
   const tenantId = await insertTenant(pool, "contract");
   const apiKey = makeApiKey(randomBytes);
   await insertApiKey(pool, tenantId, {
@@ -128,13 +134,18 @@ async function seed(pool: DatabasePool, url: string): Promise<{ apiKey: string; 
     if (!answer.ok) throw new Error(`POST ${path} answered ${answer.status}: ${await answer.text()}`);
     return { body: await answer.json() };
   };
-  const made: World[] = [];
-  for (let i = 0; i < worlds; i++) made.push(await makeWorld({ tenantId, post }, pool));
+  const made: Seeded[] = [];
+  for (let i = 0; i < worlds; i++) {
+    const world = await makeWorld({ tenantId, post }, pool);
+    const webhookId: string = (await post("/api/v1/webhooks", { url: nowhere })).body.id;
+    const deliveryId: string = (await post(`/api/v1/webhooks/${webhookId}/test`)).body.id;
+    made.push({ ...world, webhookId, deliveryId });
+  }
   return { apiKey, made };
 }
 
 /** `datasetId` of a world is the path parameter `dataset_id`. */
-function idsOf(made: readonly World[]): Record<string, string[]> {
+function idsOf(made: readonly Seeded[]): Record<string, string[]> {
   const ids: Record<string, string[]> = {};
   for (const world of made)
     for (const [name, id] of Object.entries(world)) {
