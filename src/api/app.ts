@@ -7,6 +7,7 @@ import { makeSecretBox } from "../webhooks/secret.ts";
 import { docsPage } from "./docs-page.ts";
 import { makeLive } from "./live.ts";
 import { answerErrors } from "./middleware/answer-errors.ts";
+import { cors } from "./middleware/cors.ts";
 import { observe } from "./middleware/observe.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { secureHeaders } from "./middleware/secure-headers.ts";
@@ -49,6 +50,7 @@ export function makeApp(deps: ApiDeps & { readonly registry: Registry }): App {
   app.use(requestId);
   app.use(observe(deps.registry, deps.log));
   app.use(secureHeaders);
+  app.use(cors(deps.config.PLOSIVE_CORS_ORIGINS));
   app.use(answerErrors(deps.log));
   app.use(docsPage(deps.config.PLOSIVE_DOCS_ENABLED));
   for (const middleware of makeRouter(routes, shared)) app.use(middleware);

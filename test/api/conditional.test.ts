@@ -395,13 +395,8 @@ describe("lists of entity tags", () => {
 
   it("take no time, however odd they are", () => {
     const start = performance.now();
-    for (const odd of [
-      '"'.repeat(8000),
-      ",".repeat(8000),
-      '"a",'.repeat(4000),
-      'W/"'.repeat(3000),
-      " ".repeat(8000),
-    ]) {
+    for (const part of ['"', ",", '"a",', 'W/"', " "]) {
+      const odd = part.repeat((longestTagList - 10) / part.length);
       isUnchanged(odd, '"a"');
       isUnchanged(`"b"${odd}`, '"a"');
     }
