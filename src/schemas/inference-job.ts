@@ -104,7 +104,16 @@ export const createInferenceJobBody = z
     error: "give either audio_file_ids or dataset_id, not both",
     path: ["dataset_id"],
   })
-  .meta({ id: "CreateInferenceJob" });
+  .meta({
+    id: "CreateInferenceJob",
+    examples: [
+      {
+        model_id: "0198b0de-7c1f-7a59-8a3c-9f4d8f7f2f11",
+        config: { threshold: 0.5 },
+        dataset_id: "0198b0de-9a02-7d33-b1c4-2e8a60b7c3d5",
+      },
+    ],
+  });
 
 export const listInferenceJobsQuery = z.object({
   ...pageQuery,

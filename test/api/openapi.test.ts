@@ -4,16 +4,27 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { makeOpenApi } from "../../src/api/openapi.ts";
 import { routes } from "../../src/api/routes/index.ts";
+import { errorCodes } from "../../src/schemas/error-code.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the test looks into a document of any shape.
 const document = makeOpenApi(routes) as any;
+interface Link {
+  readonly operationId: string;
+  readonly parameters: Record<string, string>;
+}
+interface OneResponse {
+  readonly $ref?: string;
+  readonly headers?: Record<string, unknown>;
+  readonly content?: Record<string, { example?: unknown }>;
+  readonly links?: Record<string, Link>;
+}
 interface Operation {
   readonly path: string;
   readonly method: string;
   readonly operationId: string;
   readonly summary: string;
-  readonly responses: Record<string, unknown>;
-  readonly parameters?: { name: string; in: string }[];
+  readonly responses: Record<string, OneResponse>;
+  readonly parameters?: { name?: string; in?: string; $ref?: string }[];
   readonly security?: unknown[];
 }
 const operations = Object.entries(document.paths as Record<string, Record<string, object>>).flatMap(
@@ -122,5 +133,87 @@ describe("the OpenAPI description", () => {
       const places = (operation.parameters ?? []).filter((p) => p.in === "path");
       expect(places.map((p) => `{${p.name}}`)).toEqual(operation.path.match(/\{\w+\}/g) ?? []);
     }
+  });
+
+  it("gives every body and every answer an example that the service itself would take or send", () => {
+    for (const route of routes) {
+      const operation = document.paths[route.path][route.method.toLowerCase()];
+      const name = route.operationId;
+      if (route.body !== undefined) {
+        const [media] = Object.values(operation.requestBody.content) as { example: unknown }[];
+        // What only the service knows (a time in the future, ids that exist) is not looked at here.
+        expect(route.body.safeParse(media?.example).error?.issues ?? [], name).toEqual([]);
+      }
+      if (route.answer.schema !== undefined) {
+        const media = Object.values(operation.responses[route.answer.status].content)[0] as {
+          example: unknown;
+        };
+        expect(route.answer.schema.safeParse(media.example).error?.issues ?? [], name).toEqual([]);
+      }
+    }
+  });
+
+  it("lets no text and no list into the service without a limit", () => {
+    const unlimited: string[] = [];
+    const look = (value: unknown, where: string) => {
+      if (typeof value !== "object" || value === null) return;
+      const { type, enum: words, const: word, maxLength, maxItems } = value as Record<string, unknown>;
+      const types = [type].flat();
+      if (types.includes("string") && words === undefined && word === undefined && maxLength === undefined)
+        unlimited.push(where);
+      if (types.includes("array") && maxItems === undefined) unlimited.push(where);
+      for (const [name, member] of Object.entries(value))
+        if (!["example", "examples", "default", "enum"].includes(name)) look(member, `${where}/${name}`);
+    };
+    look({ paths: document.paths, components: document.components }, "");
+    expect(unlimited).toEqual([]);
+  });
+
+  it("tells of the headers that each operation takes and sends", () => {
+    for (const route of routes) {
+      const operation = document.paths[route.path][route.method.toLowerCase()] as Operation;
+      const takes = (operation.parameters ?? [])
+        .map(({ $ref }) => $ref?.split("/").at(-1) ?? "")
+        .filter((name) => ["IdempotencyKey", "IfMatch", "IfNoneMatch"].includes(name));
+      const expected = [
+        ...(route.idempotent ? ["IdempotencyKey"] : []),
+        ...(route.guard ? ["IfMatch"] : []),
+        ...(route.conditional ? ["IfNoneMatch"] : []),
+      ];
+      expect(takes, route.operationId).toEqual(expected);
+      const success = operation.responses[String(route.answer.status)];
+      const sends = Object.keys(success?.headers ?? {});
+      expect(sends).toContain("X-Request-Id");
+      expect(sends.includes("Location"), route.operationId).toBe(route.answer.status === 201);
+      expect(sends.includes("ETag"), route.operationId).toBe(Boolean(route.conditional || route.guard));
+      expect("304" in operation.responses).toBe(Boolean(route.conditional));
+      expect("412" in operation.responses).toBe(Boolean(route.guard));
+    }
+  });
+
+  it("links every new resource to what can be done with it, with all ids that this needs", () => {
+    const byId = new Map(operations.map((operation) => [operation.operationId, operation]));
+    const making = operations.filter((operation) => "201" in operation.responses);
+    for (const operation of making) {
+      const links = Object.values(operation.responses["201"]?.links ?? {});
+      expect(links.length, operation.operationId).toBeGreaterThan(0);
+      for (const link of links) {
+        const target = byId.get(link.operationId);
+        const ids = (target?.path.match(/\{\w+\}/g) ?? []).map((name) => name.slice(1, -1));
+        expect(Object.keys(link.parameters), link.operationId).toEqual(ids);
+        for (const source of Object.values(link.parameters)) {
+          const name = /^\$request\.path\.(\w+)$/.exec(source)?.[1];
+          if (name === undefined) expect(source).toMatch(/^\$response\.body#\//);
+          else expect(operation.path).toContain(`{${name}}`);
+        }
+      }
+    }
+  });
+
+  it("lists every code that an error can have, and each conflict's code is one of them", () => {
+    expect(document.components.schemas.ErrorCode.enum).toEqual([...errorCodes]);
+    expect([...errorCodes]).toEqual([...errorCodes].sort());
+    for (const route of routes)
+      for (const code of route.conflicts ?? []) expect(errorCodes, route.operationId).toContain(code);
   });
 });

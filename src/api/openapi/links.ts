@@ -37,6 +37,10 @@ const special: Record<string, { path: string; ids: Record<string, string> }> = {
     path: "/api/v1/inference-jobs/{inference_job_id}",
     ids: { inference_job_id: "id" },
   },
+  "/api/v1/webhooks/{webhook_id}/test": {
+    path: "/api/v1/webhooks/{webhook_id}/deliveries/{delivery_id}",
+    ids: { delivery_id: "id" },
+  },
   "/api/v1/auth/api-keys/{key_id}/rotate": {
     path: "/api/v1/auth/api-keys/{key_id}",
     ids: { key_id: "id" },
