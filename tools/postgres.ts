@@ -17,7 +17,14 @@ export interface PostgresServer {
 }
 
 /** Starts PostgreSQL with its data in `dir` (made if missing; every folder above it must be open to other users). */
-export async function startPostgres({ dir }: { dir: string }): Promise<PostgresServer> {
+export async function startPostgres({
+  dir,
+  durable = false,
+}: {
+  dir: string;
+  /** Whether a commit survives the server's own death, as in an installation; costs time. */
+  durable?: boolean;
+}): Promise<PostgresServer> {
   const bin = serverPrograms();
   const owner = unprivilegedUser();
   const data = join(dir, "data");
@@ -54,7 +61,7 @@ export async function startPostgres({ dir }: { dir: string }): Promise<PostgresS
       port,
       unix_socket_directories: dir,
       fsync: "off",
-      synchronous_commit: "off",
+      synchronous_commit: durable ? "on" : "off",
       full_page_writes: "off",
       max_connections: 200,
       // A template database per test file means many databases at once; the default of 128 MB is for one big one.

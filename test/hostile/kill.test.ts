@@ -15,6 +15,7 @@ import { useStorage } from "../support/s3.ts";
 import { postForm } from "../support/upload.ts";
 import { makeWorld, type World } from "../support/world.ts";
 import { digestOfTables } from "./digest.ts";
+import { unlimited } from "./unlimited.ts";
 
 const database = useDatabase();
 const store = useStorage();
@@ -54,6 +55,7 @@ async function startApi(): Promise<Victim> {
     PLOSIVE_HTTP_PORT: String(port),
     PLOSIVE_METRICS_PORT: String(metricsPort),
     PLOSIVE_LOG_LEVEL: "error",
+    ...unlimited,
     // A hundred processes are started here: all but the first find their code compiled.
     NODE_COMPILE_CACHE: compiled,
   }));

@@ -1,0 +1,150 @@
+// Postgres goes away and comes back while clients work: they are told 503 with Retry-After and nothing else, the service
+// works again within 5 seconds of its database, and what was answered with 201 is there.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { sql } from "slonik";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { migrate } from "../../src/db/migrate.ts";
+import { type DatabasePool, makeDatabase } from "../../src/db/pool.ts";
+import { freePorts } from "../../tools/process.ts";
+import { type Client, makeTenant } from "../support/api.ts";
+import { poll } from "../support/poll.ts";
+import { type RestartablePostgres, startRestartablePostgres } from "../support/restartable-postgres.ts";
+import { storageConfig } from "../support/s3.ts";
+import { addReadyAudio, makeDataset } from "../support/world.ts";
+import { unlimited } from "./unlimited.ts";
+
+const clients = 16;
+let postgres: RestartablePostgres;
+let child: ReturnType<typeof spawn>;
+let url: string;
+let client: Client;
+let annotations: string;
+let audio: string;
+
+beforeAll(async () => {
+  postgres = await startRestartablePostgres();
+  await withDatabase(async (db) => void (await migrate(db)));
+  const [port, metricsPort] = (await freePorts(2)) as [number, number];
+  url = `http://127.0.0.1:${port}`;
+  child = spawn(process.execPath, [join(import.meta.dirname, "../../src/main.ts")], {
+    env: {
+      PATH: process.env.PATH,
+      ...Object.fromEntries(Object.entries(storageConfig()).map(([name, value]) => [name, String(value)])),
+      PLOSIVE_DATABASE_URL: postgres.url,
+      PLOSIVE_HTTP_PORT: String(port),
+      PLOSIVE_METRICS_PORT: String(metricsPort),
+      PLOSIVE_LOG_LEVEL: "error",
+      ...unlimited,
+    },
+    stdio: ["ignore", "inherit", "inherit"],
+  });
+  await poll("the API to be ready", async () => (await fetch(`${url}/readyz`)).ok, 60_000);
+  await withDatabase(async (db) => {
+    client = await makeTenant(db, url);
+    const dataset = await makeDataset(client);
+    audio = await addReadyAudio(db, client.tenantId, dataset);
+    const sets = `/api/v1/datasets/${dataset}/annotation-sets`;
+    annotations = `${sets}/${(await client.post(sets)).body.id}/annotations/bulk`;
+  });
+});
+afterAll(async () => {
+  if (child.exitCode === null) {
+    child.kill("SIGTERM");
+    await once(child, "exit");
+  }
+  await postgres.stop();
+});
+
+async function withDatabase(work: (db: DatabasePool) => Promise<void>): Promise<void> {
+  const db = await makeDatabase({ PLOSIVE_DATABASE_URL: postgres.url, PLOSIVE_DATABASE_POOL: 2 });
+  try {
+    await work(db);
+  } finally {
+    await db.end();
+  }
+}
+
+interface Told {
+  readonly at: number;
+  readonly status: number;
+  readonly retryAfter: string | null;
+  readonly text: string;
+  readonly ids: readonly string[];
+}
+
+async function ask(i: number): Promise<Told> {
+  const label = { audio_file_id: audio, artifact_type: "click", start_ms: i % 1000, end_ms: (i % 1000) + 5 };
+  const [method, path, body] = [
+    ["GET", "/api/v1/datasets", undefined],
+    ["POST", "/api/v1/datasets", { name: `n${i}` }],
+    ["POST", annotations, { annotations: [label, label, label] }],
+    ["GET", annotations.replace("/annotations/bulk", ""), undefined],
+  ][i % 4] as [string, string, object | undefined];
+  const response = await fetch(url + path, {
+    method,
+    headers: { "X-API-Key": client.key, ...(body ? { "Content-Type": "application/json" } : {}) },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  });
+  const retryAfter = response.headers.get("retry-after");
+  // A list that was being sent may be cut off; its head has been sent.
+  const text = await response.text().catch(() => "cut off");
+  const made = response.status === 201 ? JSON.parse(text) : undefined;
+  const ids: string[] =
+    made === undefined ? [] : (made.items ?? [made]).map((item: { id: string }) => item.id);
+  return { at: Date.now(), status: response.status, retryAfter, text, ids };
+}
+
+/** A connection that the API cut: wrong at all times. */
+const noAnswer = (error: unknown): Told => ({
+  at: Date.now(),
+  status: 599,
+  retryAfter: null,
+  text: String(error),
+  ids: [],
+});
+
+describe("Postgres under load", () => {
+  it.each(["fast", "immediate", "kill"] as const)("that goes down by %s and comes back", async (how) => {
+    const told: Told[] = [];
+    let isOver = false;
+    let next = 0;
+    const loops = Array.from({ length: clients }, async () => {
+      while (!isOver) told.push(await ask(next++).catch(noAnswer));
+    });
+    const successes = () => told.filter((answer) => answer.status < 300).length;
+    await poll("work to be done", () => successes() > 200);
+    await postgres.down(how);
+    await poll("clients to be told", () => told.filter((answer) => answer.status === 503).length > clients);
+    await postgres.up();
+    const upAt = Date.now();
+    const before = successes();
+    await poll("work to be done again", () => successes() > before + 200);
+    isOver = true;
+    await Promise.all(loops);
+
+    const refusals = told.filter((answer) => answer.status >= 300);
+    expect(refusals.filter((answer) => answer.status !== 503).slice(0, 3)).toEqual([]);
+    for (const refusal of refusals) {
+      expect(Number(refusal.retryAfter)).toBeGreaterThan(0);
+      expect(JSON.parse(refusal.text)).toMatchObject({ code: "unavailable" });
+    }
+    const lastRefusal = Math.max(...refusals.map((answer) => answer.at));
+    expect(lastRefusal - upAt).toBeLessThan(5_000);
+    expect(child.exitCode).toBeNull();
+
+    const promised = told.flatMap((answer) => answer.ids);
+    await withDatabase(async (db) => {
+      const kept = await db.oneFirst(sql.type(z.object({ count: z.number() }))`
+        select count(*)::int as count from unnest(${sql.array(promised, "uuid")}) as promised (id)
+        where exists (select from datasets d where d.id = promised.id)
+          or exists (select from annotations a where a.id = promised.id)`);
+      expect(kept).toBe(promised.length);
+    });
+    console.info(
+      `${how}: ${successes()} answers, ${promised.length} rows promised and kept, ${refusals.length} refusals, the last one ${Math.max(0, lastRefusal - upAt)} ms after Postgres was back`,
+    );
+  });
+});
