@@ -132,7 +132,7 @@ async function seed(pool: DatabasePool, url: string): Promise<{ apiKey: string; 
     const headers = { "X-API-Key": apiKey, "Content-Type": "application/json" };
     const answer = await fetch(url + path, { method: "POST", headers, body: JSON.stringify(body ?? {}) });
     if (!answer.ok) throw new Error(`POST ${path} answered ${answer.status}: ${await answer.text()}`);
-    return { body: await answer.json() };
+    return { body: (await answer.json()) as { id: string } };
   };
   const made: Seeded[] = [];
   for (let i = 0; i < worlds; i++) {
