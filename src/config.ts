@@ -82,7 +82,11 @@ const api = z.object({
     .string()
     .default("")
     .transform((text) => text.split(/[\s,]+/).filter((origin) => origin !== ""))
-    .pipe(z.array(z.url({ protocol: /^https?$/ }).refine((text) => new URL(text).origin === text)))
+    .pipe(
+      z.array(
+        z.url({ protocol: /^https?$/ }).refine((text) => URL.canParse(text) && new URL(text).origin === text),
+      ),
+    )
     .describe("Origins of web pages that may call the API, by commas; none by default"),
   PLOSIVE_HTTP_PORT: port(8080).describe("Port of the REST API"),
   PLOSIVE_UPLOAD_MAX_BYTES: z.coerce

@@ -1,0 +1,84 @@
+// What a process writes to its log carries no secret, wherever it got into: a message, an error, its cause, a header.
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { beforeAll, describe, expect, it } from "vitest";
+import { withoutSecrets } from "../src/log.ts";
+
+const key = `pl_${"Ab1".repeat(15)}Z`;
+const hook = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+const password = "hunter2-and-more";
+const token = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJzeXN0ZW0ifQ.c2lnbmF0dXJl-_";
+const signature = "0f".repeat(32);
+const all = [key, hook, password, token, signature];
+
+/** Logs of a process of its own, as they stand on its stdout. */
+async function outputOf(statements: string): Promise<string> {
+  const file = join(import.meta.dirname, "../src/log.ts");
+  const program = `
+    const { makeLog } = await import(${JSON.stringify(file)});
+    const [key, hook, password, token, signature] = ${JSON.stringify(all)};
+    const log = makeLog("test", "trace");
+    ${statements}`;
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", program]);
+  return stdout;
+}
+
+describe("a log", () => {
+  let output: string;
+  beforeAll(async () => {
+    output = await outputOf(`
+      const url = "postgres://plosive:" + password + "@db:5432/plosive";
+      const signed = "https://s3/b/k?X-Amz-Date=1&X-Amz-Signature=" + signature + "&x-id=GetObject";
+      log.info("plain " + key + " " + hook);
+      log.info({ key, list: [key], deep: { er: { hook } } }, "members");
+      log.info({ headers: { "x-api-key": key, authorization: "Bearer " + token, cookie: key } }, "headers");
+      log.info({ req: { headers: { "x-api-key": "no key at all", "set-cookie": "secret-cookie" } } }, "headers");
+      log.warn({ err: new Error("line\\nbreak\\n" + key, { cause: new Error("connect to " + url) }) }, "error");
+      log.error({ err: Object.assign(new Error("x"), { query: { values: [key] }, url: signed }) }, "members of errors");
+      log.child({ token, url: signed }).fatal("child " + url);
+      log.debug({ [key]: key }, "as a name");
+      log.info("quoted " + JSON.stringify({ a: JSON.stringify({ key, url }) }));
+      log.info({ path: "/api?key=" + key + "x" + key }, "two");
+    `);
+  });
+
+  it("carries no secret", () => {
+    for (const secret of all) expect(output).not.toContain(secret);
+    expect(output).not.toContain("no key at all");
+    expect(output).not.toContain("secret-cookie");
+    // Nor most of one.
+    expect(output).not.toContain(key.slice(0, 12));
+    expect(output).not.toContain(hook.slice(0, 12));
+  });
+
+  it("still says which one it was, and everything else", () => {
+    const lines = output
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines).toHaveLength(10);
+    expect(lines[0].msg).toBe("plain pl_Ab1Ab[redacted] whsec_Mf[redacted]");
+    expect(lines[1]).toMatchObject({ key: "pl_Ab1Ab[redacted]", level: "info", name: "test" });
+    expect(lines[4].err.stack).toContain("postgres://plosive:[redacted]@db:5432/plosive");
+    expect(lines[5].err.url).toBe("https://s3/b/k?X-Amz-Date=1&X-Amz-Signature=[redacted]&x-id=GetObject");
+  });
+});
+
+describe("a line", () => {
+  it.each([
+    ["nothing to hide: pl_short, whsec_, postgres, eyJ"],
+    ["postgres://db:5432/plosive"],
+    ["the host postgres: it is away"],
+    ["pl_ and 46 characters, but _not_ in one piece"],
+  ])("without secrets stays as it is: %s", (line) => {
+    expect(withoutSecrets(line)).toBe(line);
+  });
+
+  it("takes no time to look through, however odd", () => {
+    const start = performance.now();
+    for (const odd of ["pl_", "whsec_", "eyJ.", "postgres://a:", "X-Amz-Signature=", "eyJa.eyJb"])
+      withoutSecrets(odd.repeat(20_000));
+    expect(performance.now() - start).toBeLessThan(2_000);
+  });
+});
