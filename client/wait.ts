@@ -11,6 +11,8 @@ export interface WaitOptions<T> {
   readonly onChange?: (job: T) => unknown;
   /** Rejects when nothing has changed for this long. */
   readonly stallMs?: number;
+  /** How long one request waits for a change. */
+  readonly pollSeconds?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -73,14 +75,13 @@ async function changed<T>(answer: { data?: T; error?: unknown; response: Respons
 async function follow<T extends { readonly status: string }>(
   what: string,
   ask: (etag: string | undefined, wait: number) => Promise<Seen<T> | undefined>,
-  { onChange, stallMs = 600_000 }: WaitOptions<T>,
+  { onChange, stallMs = 600_000, pollSeconds = 20 }: WaitOptions<T>,
 ): Promise<T> {
   let etag: string | undefined;
   let state = "unknown";
   let since = Date.now();
   for (;;) {
-    // Well below the time that one try may take.
-    const seen = await ask(etag, etag === undefined ? 0 : 20);
+    const seen = await ask(etag, etag === undefined ? 0 : pollSeconds);
     if (seen !== undefined) {
       since = Date.now();
       state = seen.job.status;
