@@ -34,6 +34,8 @@ const rooms: Record<string, string[]> = {
     ...rootFiles,
   ],
   "src/bootstrap.ts": ["src/api", "src/db", "src/kube", "src/storage", "src/schemas", ...rootFiles],
+  "src/admin": ["src/api", "src/db", "src/schemas", ...rootFiles],
+  "src/admin.ts": ["src/admin", "src/db", "src/schemas", ...rootFiles],
   "controllers/runtime": ["src/kube", "src/schemas/kind", "src/schemas/condition", ...rootFiles],
   "controllers/main.ts": ["controllers", "src"],
   "controllers/controllers.ts": ["controllers", "src"],

@@ -182,3 +182,9 @@ function noted(keys: string, action: string, tenantId: string, by: Origin | null
     from ${sql.identifier([keys])} where ${by !== null}
   )`;
 }
+
+/** Whose key it is, unless it is revoked. For plosive-admin, which serves no tenant. */
+export async function maybeOneOwnerOfKey(db: Db, id: string): Promise<string | null> {
+  return await db.maybeOneFirst(sql.type(z.object({ tenant_id: z.string() }))`
+    select tenant_id from api_keys where id = ${id} and revoked_at is null`);
+}

@@ -47,3 +47,8 @@ alter table inference_files add unique (tenant_id, inference_job_id, id);
 alter table detections drop constraint detections_tenant_id_inference_file_id_fkey;
 alter table detections add foreign key (tenant_id, inference_job_id, inference_file_id)
   references inference_files (tenant_id, inference_job_id, id) on delete cascade;
+
+-- plosive-admin notes what it does with tenants too.
+alter table audit_log drop constraint audit_log_action_check;
+alter table audit_log add check (action in ('api_key.created', 'api_key.revoked', 'api_key.rotated', 'api_key.refused',
+  'tenant.created', 'tenant.suspended', 'tenant.resumed'));

@@ -1,0 +1,106 @@
+// plosive-admin: tenants and their keys, for whoever runs the installation. Run in the operator's pod:
+// `kubectl exec deploy/RELEASE-operator -- plosive-admin ...`, or by hand: `node src/admin.ts ...`. What is asked for goes
+// to stdout and nothing else, so that it can be piped; hints go to stderr. Ends with 0, 1 (it failed) or 2 (not understood).
+import { randomBytes } from "node:crypto";
+import { parseArgs } from "node:util";
+import { type CommandDeps, commands, Failure, UsageError } from "./admin/commands.ts";
+import { adminConfig } from "./config.ts";
+import { type DatabasePool, makeDatabase, statementTimeoutMs } from "./db/pool.ts";
+
+const usage = `Usage: plosive-admin COMMAND [--json]
+
+  tenants create NAME                make an account; prints its id
+  tenants list                       all accounts
+  tenants suspend TENANT_ID          refuse all its keys, from the next request on
+  tenants resume TENANT_ID           let them in again
+  keys create --tenant TENANT_ID [--name NAME] [--expires-at TIME]
+                                     make a key; prints it, this one time
+  keys list --tenant TENANT_ID       its keys, without the keys themselves
+  keys revoke KEY_ID                 never let that key in again
+
+TIME has an offset, e.g. 2027-12-31T23:59:59Z. --json prints objects instead of text.
+The database is the one of PLOSIVE_DATABASE_URL or PLOSIVE_DATABASE_URL_FILE.
+`;
+
+export interface AdminDeps extends CommandDeps {
+  readonly database: () => Promise<DatabasePool>;
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+}
+
+/** Runs one command and gives the exit code. */
+export async function runAdmin(args: readonly string[], deps: AdminDeps): Promise<0 | 1 | 2> {
+  try {
+    const { values, positionals } = understood(args);
+    if (values.help || positionals.length === 0) {
+      deps.out(usage);
+      return values.help ? 0 : 2;
+    }
+    const command = commands[positionals.slice(0, 2).join(" ")];
+    if (command === undefined)
+      throw new UsageError(`there is no command "${positionals.slice(0, 2).join(" ")}"`);
+    const input = { given: positionals.slice(2), ...values, expiresAt: values["expires-at"] };
+    const db = await deps.database();
+    try {
+      const { data, text, hint } = await command(db, input, deps);
+      deps.out(values.json ? `${JSON.stringify(data)}\n` : aligned(text));
+      if (hint !== undefined) deps.err(`${hint}\n`);
+    } finally {
+      await db.end();
+    }
+    return 0;
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    if (error instanceof UsageError) {
+      deps.err(`plosive-admin: ${message}\nSee: plosive-admin --help\n`);
+      return 2;
+    }
+    const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
+    deps.err(`plosive-admin: ${message}${error instanceof Failure ? "" : cause}\n`);
+    return 1;
+  }
+}
+
+function understood(args: readonly string[]) {
+  const options = {
+    tenant: { type: "string" },
+    name: { type: "string" },
+    "expires-at": { type: "string" },
+    json: { type: "boolean", default: false },
+    help: { type: "boolean", short: "h", default: false },
+  } as const;
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function aligned(lines: readonly (readonly string[])[]): string {
+  const widths = (lines[0] ?? []).map((_, column) =>
+    Math.max(...lines.map((line) => (line[column] ?? "").length)),
+  );
+  const rows = lines.map((line) =>
+    line
+      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
+  return rows.map((row) => `${row}\n`).join("");
+}
+
+// Last, because what it calls stands above.
+if (import.meta.main) {
+  process.exitCode = await runAdmin(process.argv.slice(2), {
+    database: () =>
+      makeDatabase(
+        { ...adminConfig(), PLOSIVE_DATABASE_POOL: 1 },
+        statementTimeoutMs.operator,
+        "plosive_admin",
+      ),
+    random: randomBytes,
+    now: Date.now,
+    out: (text) => process.stdout.write(text),
+    err: (text) => process.stderr.write(text),
+  });
+}

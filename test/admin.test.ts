@@ -1,0 +1,199 @@
+// plosive-admin against a real database and with the rights of its role: what it prints, what it changes,
+// and what it says when it cannot.
+import { execFile } from "node:child_process";
+import { randomBytes, randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sql } from "slonik";
+import { afterAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { runAdmin } from "../src/admin.ts";
+import { makeDatabase, statementTimeoutMs } from "../src/db/pool.ts";
+import { useApi } from "./support/api.ts";
+import { loginOf } from "./support/postgres.ts";
+
+const api = useApi();
+const dir = mkdtempSync(join(tmpdir(), "plosive-admin-"));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+const program = join(import.meta.dirname, "../src/admin.ts");
+const address = () => {
+  const url = new URL(loginOf(api.pool.configuration.connectionUri, "plosive_admin"));
+  url.search = "";
+  return url.href;
+};
+
+/** In this process: a start of Node for each would take most of the time. */
+async function admin(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+  const said = { out: "", err: "" };
+  const code = await runAdmin(args, {
+    database: () =>
+      makeDatabase(
+        { PLOSIVE_DATABASE_URL: address(), PLOSIVE_DATABASE_POOL: 1 },
+        statementTimeoutMs.operator,
+        "plosive_admin",
+      ),
+    random: randomBytes,
+    now: Date.now,
+    out: (text) => {
+      said.out += text;
+    },
+    err: (text) => {
+      said.err += text;
+    },
+  });
+  return { code, ...said };
+}
+
+/** As a process of its own. */
+function run(args: string[], env: Record<string, string>) {
+  return new Promise<{ code: number; out: string; err: string }>((resolve) => {
+    execFile(
+      process.execPath,
+      [program, ...args],
+      { env: { PATH: process.env.PATH, ...env } },
+      (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err }),
+    );
+  });
+}
+
+async function tenant(name = "studio"): Promise<string> {
+  return (await admin("tenants", "create", name)).out.trim();
+}
+
+describe("plosive-admin", () => {
+  it("makes a tenant and a key that opens it, and prints each alone, so that a script can keep it", async () => {
+    const made = await admin("tenants", "create", "north studio");
+    expect(made.code).toBe(0);
+    expect(made.out).toMatch(/^[0-9a-f-]{36}\n$/);
+    const id = made.out.trim();
+    expect(made.err).toContain(`keys create --tenant ${id}`);
+
+    const key = await admin(
+      "keys",
+      "create",
+      "--tenant",
+      id,
+      "--name",
+      "ci",
+      "--expires-at",
+      "2999-01-01T00:00:00+01:00",
+    );
+    expect(key.out).toMatch(/^pl_[0-9A-Za-z]{46}\n$/);
+    expect(key.err).not.toContain(key.out.trim());
+    const listed = await api.as(key.out.trim()).get("/api/v1/auth/api-keys");
+    expect(listed.body).toMatchObject([{ name: "ci", expires_at: "2998-12-31T23:00:00.000Z" }]);
+  });
+
+  it("revokes a key and suspends a tenant from the next request on, and lets it in again", async () => {
+    const id = await tenant();
+    const { id: keyId, key } = JSON.parse((await admin("keys", "create", "--tenant", id, "--json")).out);
+    const other = (await admin("keys", "create", "--tenant", id)).out.trim();
+    const statuses = async () => [
+      (await api.as(key).get("/api/v1/datasets")).status,
+      (await api.as(other).get("/api/v1/datasets")).status,
+    ];
+    expect(await statuses()).toEqual([200, 200]);
+    expect((await admin("keys", "revoke", keyId)).code).toBe(0);
+    expect(await statuses()).toEqual([401, 200]);
+    expect((await admin("tenants", "suspend", id)).err).toContain("now suspended");
+    expect(await statuses()).toEqual([401, 403]);
+    expect((await admin("tenants", "suspend", id)).err).toContain("already suspended");
+    await admin("tenants", "resume", id);
+    expect(await statuses()).toEqual([401, 200]);
+    const again = await admin("keys", "revoke", keyId);
+    expect([again.code, again.out]).toEqual([1, ""]);
+    expect(again.err).toMatch(/no key .* revoked already/);
+  });
+
+  it("lists tenants and keys, as columns and as JSON, and never a key", async () => {
+    const id = await tenant("listed");
+    const key = (await admin("keys", "create", "--tenant", id, "--name", "shown")).out.trim();
+    const tenants = await admin("tenants", "list");
+    expect(tenants.out).toMatch(/^ID +NAME +KEYS +CREATED +SUSPENDED\n/);
+    expect(tenants.out).toMatch(new RegExp(`^${id}  listed +1 +\\S+  -$`, "m"));
+    expect(JSON.parse((await admin("tenants", "list", "--json")).out)).toContainEqual({
+      id,
+      name: "listed",
+      keys: 1,
+      created_at: expect.stringMatching(/Z$/),
+      suspended_at: null,
+    });
+    const keys = await admin("keys", "list", "--tenant", id);
+    expect(keys.out).toMatch(new RegExp(`${key.slice(0, 8)}  shown`));
+    expect(keys.out).not.toContain(key);
+    expect(JSON.parse((await admin("keys", "list", "--tenant", id, "--json")).out)).toHaveLength(1);
+  });
+
+  it("is noted in the audit log", async () => {
+    const id = await tenant("audited");
+    const { id: keyId } = JSON.parse((await admin("keys", "create", "--tenant", id, "--json")).out);
+    await admin("keys", "revoke", keyId);
+    await admin("tenants", "suspend", id);
+    await admin("tenants", "resume", id);
+    const noted = await api.db.any(sql.type(z.object({ action: z.string(), request_id: z.string() }))`
+      select action, request_id from audit_log where tenant_id = ${id} order by id`);
+    expect(noted).toEqual(
+      ["tenant.created", "api_key.created", "api_key.revoked", "tenant.suspended", "tenant.resumed"].map(
+        (action) => ({
+          action,
+          request_id: "plosive-admin",
+        }),
+      ),
+    );
+  });
+
+  it.each([
+    [[], 2, /^Usage: plosive-admin/],
+    [["tenants"], 2, /no command "tenants"/],
+    [["tenants", "burn", "x"], 2, /no command "tenants burn"/],
+    [["tenants", "create"], 2, /NAME is missing/],
+    [["tenants", "create", "two", "words"], 2, /"words" is one word too many; quote/],
+    [["keys", "create"], 2, /--tenant TENANT_ID is missing/],
+    [["keys", "create", "--tenant", "x"], 2, /must be a UUID, not "x"/],
+    [["keys", "create", "--tenant", randomUUID()], 1, /no tenant .* plosive-admin tenants list/],
+    [["keys", "list", "--tenant", randomUUID(), "--color"], 2, /--color/],
+    [["keys", "revoke", randomUUID()], 1, /no key/],
+    [["tenants", "suspend", randomUUID()], 1, /no tenant/],
+  ])("%j ends with %i and says what to do", async (args, code, words) => {
+    const answer = await admin(...args);
+    expect(answer.code).toBe(code);
+    expect(answer.out + answer.err).toMatch(words);
+    expect(answer.err).not.toContain("    at ");
+  });
+
+  it.each(["yesterday", "2001-01-01T00:00:00Z", "2999-01-01T00:00:00"])(
+    "makes no key that expires at %s",
+    async (time) => {
+      const answer = await admin("keys", "create", "--tenant", await tenant(), "--expires-at", time);
+      expect([answer.code, answer.out]).toEqual([2, ""]);
+      expect(answer.err).toContain("--expires-at");
+    },
+  );
+
+  it("runs as in the pod, with a file that only names the database", async () => {
+    const file = join(dir, "url");
+    writeFileSync(file, address());
+    const made = await run(["tenants", "create", "from a pod"], { PLOSIVE_DATABASE_URL_FILE: file });
+    expect(made).toMatchObject({ code: 0, out: expect.stringMatching(/^[0-9a-f-]{36}\n$/) });
+    expect((await run(["tenants"], {})).code).toBe(2);
+  });
+
+  it("says why when it is not told of a database, or when that is away", async () => {
+    const untold = await run(["tenants", "list"], {});
+    expect([untold.code, untold.out]).toEqual([1, ""]);
+    expect(untold.err).toMatch(/^plosive-admin: .*PLOSIVE_DATABASE_URL/s);
+    const away = await run(["tenants", "list"], {
+      PLOSIVE_DATABASE_URL: "postgres://x@127.0.0.1:1/x",
+    });
+    expect(away.code).toBe(1);
+    expect(away.err).toMatch(/^plosive-admin: .*ECONNREFUSED/s);
+  });
+
+  it("explains itself", async () => {
+    const help = await admin("--help");
+    expect(help.code).toBe(0);
+    expect(help.out).toContain("keys revoke KEY_ID");
+  });
+});
