@@ -55,7 +55,11 @@ export function makeApp(deps: ApiDeps & { readonly registry: Registry }): App {
   app.use(docsPage(deps.config.PLOSIVE_DOCS_ENABLED));
   for (const middleware of makeRouter(routes, shared)) app.use(middleware);
   // Only what breaks after the head of an answer was sent: the client sees a cut connection.
-  app.on("error", (err) => deps.log.warn({ err }, "an answer was cut off"));
+  app.on("error", (err: NodeJS.ErrnoException) => {
+    // Streams have no other end than that their reader goes away.
+    const level = err.code === "ERR_STREAM_PREMATURE_CLOSE" ? "debug" : "warn";
+    deps.log[level]({ err }, "an answer was cut off");
+  });
 
   return {
     listener: app.callback(),

@@ -41,6 +41,27 @@ export const event = z
   })
   .meta({ id: "Event" });
 
+/** One block of the stream, as its readers parse it. */
+export const streamedEvent = z
+  .object({
+    id: z
+      .string()
+      .regex(/^[0-9]{1,16}$/)
+      .describe("For Last-Event-ID")
+      .meta({ examples: ["1024"] }),
+    data: z
+      .string()
+      .max(20_000)
+      .describe("The Event as JSON, on one line")
+      .meta({
+        contentMediaType: "application/json",
+        examples: [
+          '{"id":1024,"type":"model.created","timestamp":"2026-01-31T12:00:00.000Z","data":{"model_id":"0198b0de-7c1f-7a59-8a3c-9f4d8f7f2f11"}}',
+        ],
+      }),
+  })
+  .meta({ id: "StreamedEvent" });
+
 export const listEventsQuery = z.object({
   ...pageQuery,
   types: eventTypeList.optional(),

@@ -1,9 +1,8 @@
 // /api/v1/events: what happened to the things of the account in the last 24 hours, as a list and as a stream of
 // server-sent events (design 2.13).
-import { z } from "zod";
 import { listEvents, oneEventPosition } from "../../db/event.ts";
 import { tooManyStreams, validationFailed, valueError } from "../../errors.ts";
-import { event, listEventsQuery, streamEventsQuery } from "../../schemas/event.ts";
+import { event, listEventsQuery, streamEventsQuery, streamedEvent } from "../../schemas/event.ts";
 import { listOf } from "../../schemas/rest.ts";
 import { eventStream } from "../event-stream.ts";
 import { type Call, defineRoute } from "../route.ts";
@@ -38,8 +37,8 @@ export const stream = defineRoute({
   resumable: true,
   answer: {
     status: 200,
-    description: "Events, each with `id` and with the event as JSON in `data`",
-    schema: z.string(),
+    description: "One event after the other, each of this form",
+    schema: streamedEvent,
     contentType: "text/event-stream; charset=utf-8",
   },
   handler: async (call) => {
