@@ -1,0 +1,158 @@
+// 1,000 random sequences of concurrent clients: a published set never changes and its statistics equal a recount, no
+// version is given twice, no write that was answered is lost. PLOSIVE_TEST_SEED repeats a run.
+import { randomInt } from "node:crypto";
+import { sql } from "slonik";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { type Client, useApi } from "../support/api.ts";
+import { documentOf, type Notes, type Place, playSequence, type Write } from "./sequence.ts";
+
+const api = useApi();
+const count = 1_000;
+const atOnce = 12;
+const seed = Number(process.env.PLOSIVE_TEST_SEED ?? randomInt(2 ** 31));
+const played: { place: Place; notes: Notes }[] = [];
+let clients: Client[];
+
+beforeAll(async () => {
+  clients = await Promise.all(Array.from({ length: 4 }, () => api.tenant()));
+  const places = await makePlaces();
+  const queue = [...places.entries()];
+  const worker = async () => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      const [i, place] = next;
+      played.push({ place, notes: await playSequence(place, seed + i, 5) });
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+}, 300_000);
+
+/** Datasets with two files each, written past the API: they are not what is tested. */
+async function makePlaces(): Promise<Place[]> {
+  const tenants = clients.map((client) => client.tenantId);
+  const rows = await api.db.any(sql.type(
+    z.object({ tenant_id: z.string(), dataset_id: z.string(), audio: z.array(z.string()) }),
+  )`
+    with made as (
+      insert into datasets (id, tenant_id, name, artifact_types)
+      select gen_random_uuid(), (${sql.array(tenants, "uuid")})[1 + n % ${tenants.length}::int], 'n' || n,
+        '[{"name":"click","description":null},{"name":"hum","description":null}]'
+      from generate_series(1, ${count}::int) n returning id, tenant_id
+    ), files as (
+      insert into audio_files (id, tenant_id, dataset_id, filename, content_type, size_bytes, status, duration_ms,
+        embedding_status, upload_expires_at)
+      select gen_random_uuid(), tenant_id, id, 'take.wav', 'audio/wav', 1000, 'ready', 60000, 'completed', now()
+      from made, generate_series(1, 2) returning id, dataset_id
+    )
+    select made.tenant_id, made.id as dataset_id, array_agg(files.id) as audio
+    from made join files on files.dataset_id = made.id group by made.tenant_id, made.id`);
+  const keys = new Map(clients.map((client) => [client.tenantId, client.key]));
+  return rows.map((row) => ({
+    url: api.url,
+    key: keys.get(row.tenant_id)!,
+    datasetId: row.dataset_id,
+    audioFileIds: row.audio,
+  }));
+}
+
+const everything = () => played.flatMap(({ notes }) => notes.requests);
+const allSets = () => played.flatMap(({ notes }) => [...notes.sets]);
+const published = () => allSets().filter(([, set]) => set.published !== undefined);
+
+afterAll(() => {
+  const statuses: Record<string, number> = {};
+  for (const { status } of everything()) statuses[status] = (statuses[status] ?? 0) + 1;
+  console.info(
+    `${played.length} sequences from seed ${seed}: ${everything().length} requests ${JSON.stringify(statuses)}, ${allSets().length} sets, ${published().length} published`,
+  );
+});
+
+describe("1,000 random sequences of concurrent clients", () => {
+  it("are answered without a failure of the service, and do all kinds of things", () => {
+    expect(played.length).toBe(count);
+    const fine = [200, 201, 204, 404, 409];
+    expect(
+      everything()
+        .filter(({ status }) => !fine.includes(status))
+        .slice(0, 5),
+    ).toEqual([]);
+    for (const status of fine)
+      expect(everything().filter((told) => told.status === status).length).toBeGreaterThan(20);
+    expect(published().length).toBeGreaterThan(200);
+  });
+
+  it("never change what was published, its marks included", async () => {
+    const faults: string[] = [];
+    for (const { place, notes } of played) {
+      for (const [id, { published }] of notes.sets) {
+        if (published !== undefined && (await documentOf(place, id)) !== published.document) faults.push(id);
+      }
+    }
+    expect(faults).toEqual([]);
+  });
+
+  it("leave statistics that equal a recount, and that were told when publishing", async () => {
+    const rows = await api.db.any(sql.type(
+      z.object({
+        id: z.string(),
+        total: z.number(),
+        length: z.number(),
+        types: z.record(z.string(), z.number()),
+      }),
+    )`
+      select s.id, coalesce(sum(t.n), 0)::int as total, coalesce(sum(t.length), 0)::bigint as length,
+        coalesce(jsonb_object_agg(t.artifact_type, t.n) filter (where t.n is not null), '{}') as types
+      from annotation_sets s left join (
+        select annotation_set_id, artifact_type, count(*)::int as n, sum(end_ms - start_ms) as length
+        from annotations group by annotation_set_id, artifact_type
+      ) t on t.annotation_set_id = s.id
+      where s.status = 'published' group by s.id`);
+    const recounted = new Map(rows.map(({ id, total, length, types }) => [id, { total, length, types }]));
+    expect(recounted.size).toBe(published().length);
+    for (const [id, set] of published()) {
+      const told = set.published!.answer;
+      expect({
+        total: told.total_annotations,
+        length: told.total_positive_duration_ms,
+        types: told.annotations_by_type,
+      }).toEqual(recounted.get(id));
+    }
+  });
+
+  it("are given each version once", () => {
+    for (const { notes } of played) {
+      const versions = [...notes.sets.values()].map((set) => set.version);
+      expect(new Set(versions).size).toBe(versions.length);
+    }
+  });
+
+  it("lose no write that was answered, and make nothing that was not", async () => {
+    const rows = await api.db.any(
+      sql.type(
+        z.object({ id: z.string(), annotation_set_id: z.string(), start_ms: z.number() }),
+      )`select id, annotation_set_id, start_ms from annotations`,
+    );
+    const found = new Map(rows.map((row) => [row.id, row]));
+    const perSet = new Map<string, number>();
+    for (const row of rows) perSet.set(row.annotation_set_id, (perSet.get(row.annotation_set_id) ?? 0) + 1);
+
+    const expected = new Map(allSets().map(([id, set]) => [id, set.isDeleted ? 0 : set.copied]));
+    for (const { notes } of played) {
+      for (const [id, { setId, writes, isDeleted }] of notes.annotations) {
+        const isThere = !isDeleted && !notes.sets.get(setId)!.isDeleted;
+        expect(found.has(id), `annotation ${id} of set ${setId}`).toBe(isThere);
+        if (!isThere) continue;
+        expected.set(setId, expected.get(setId)! + 1);
+        expect(possibleLast(writes), `annotation ${id}`).toContain(found.get(id)!.start_ms);
+      }
+    }
+    expect(Object.fromEntries(perSet)).toEqual(Object.fromEntries([...expected].filter(([, n]) => n > 0)));
+  });
+});
+
+/** The values that may have been written last: those of writes that no other one began after. */
+function possibleLast(writes: readonly Write[]): number[] {
+  return writes
+    .filter((write) => !writes.some((other) => other.began > write.ended))
+    .map((write) => write.startMs);
+}
