@@ -4,31 +4,43 @@ import { bodyTooLarge, invalidRequest, unsupportedMediaType } from "../errors.ts
 
 const maxDepth = 20;
 
-/** The parsed body, of other types than JSON its text; undefined when there is none. */
+export interface Body {
+  /** Parsed, of other types than JSON the text; undefined when there is none. */
+  readonly value: unknown;
+  /** As it is written, if numbers or names in it need a second look (lossless.ts). */
+  readonly odd?: string;
+}
+
+const none: Body = { value: undefined };
+
+/** The body within the limits of its size and depth. */
 export async function readBody(
   request: IncomingMessage,
   maxBytes: number,
   bodyType = "application/json",
-): Promise<unknown> {
+): Promise<Body> {
   const declared = request.headers["content-length"];
-  if (declared === undefined && request.headers["transfer-encoding"] === undefined) return undefined;
-  if (declared === "0") return undefined;
+  if (declared === undefined && request.headers["transfer-encoding"] === undefined) return none;
+  if (declared === "0") return none;
   // Node's own client announces chunks without a type when it has nothing to send.
   const untyped = declared === undefined && request.headers["content-type"] === undefined;
   if (!untyped) requireType(request, bodyType);
   if (Number(declared ?? 0) > maxBytes) throw bodyTooLarge(maxBytes);
   const bytes = await readBytes(request, maxBytes);
-  if (bytes.length === 0) return undefined;
+  if (bytes.length === 0) return none;
   if (untyped) throw unsupportedMediaType(bodyType);
-  if (bodyType !== "application/json") return textOf(bytes);
+  if (bodyType !== "application/json") return { value: textOf(bytes) };
+  let text: string;
   let value: unknown;
   try {
-    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    value = JSON.parse(text);
   } catch {
     throw invalidRequest("the body is not JSON in UTF-8");
   }
-  if (isDeeper(value, maxDepth)) throw invalidRequest(`the body nests more than ${maxDepth} levels`);
-  return value;
+  const seen = lookAt(value, maxDepth);
+  if (seen & deep) throw invalidRequest(`the body nests more than ${maxDepth} levels`);
+  return seen & odd ? { value, odd: text } : { value };
 }
 
 function textOf(bytes: Buffer): string {
@@ -65,7 +77,18 @@ async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Bu
   return Buffer.concat(chunks);
 }
 
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
+const deep = 1;
+const odd = 2;
+
+/** Whether a value nests too deep, and whether it has what JavaScript may keep otherwise than it was sent. */
+function lookAt(value: unknown, levels: number): number {
+  if (typeof value === "number") return Math.abs(value) > Number.MAX_SAFE_INTEGER ? odd : 0;
+  if (typeof value !== "object" || value === null) return 0;
+  if (levels === 0) return deep;
+  let seen = 0;
+  for (const name in value) {
+    if (name === "__proto__") seen |= odd;
+    seen |= lookAt((value as Record<string, unknown>)[name], levels - 1);
+  }
+  return seen;
 }

@@ -2,23 +2,24 @@
 // clients made for FastAPI understand them. Never repeats what the client sent: it may be a secret.
 import type { z } from "zod";
 import { type ValidationItem, validationFailed } from "../errors.ts";
+import { faultsOfAltered } from "./lossless.ts";
 
 export type Part = "body" | "path" | "query";
 
 /** The parsed value of each part that has a schema; validationFailed with all faults of all parts, and `others`. */
 export function validateParts(
-  parts: readonly { part: Part; schema: z.ZodType | undefined; value: unknown }[],
+  parts: readonly { part: Part; schema: z.ZodType | undefined; value: unknown; odd?: string | undefined }[],
   others: readonly ValidationItem[] = [],
 ): unknown[] {
   const items: ValidationItem[] = [...others];
-  const values = parts.map(({ part, schema, value }) => {
+  const values = parts.map(({ part, schema, value, odd }) => {
     if (schema === undefined) return {};
     const parsed = schema.safeParse(value);
+    if (odd !== undefined) items.push(...faultsOfAltered(schema, odd, [part]));
     // Only what is taken is looked at: members that nobody knows are ignored, whatever they hold.
-    const unreadable = parsed.success ? unreadableText(parsed.data, [part]) : [];
-    if (parsed.success && unreadable.length === 0) return parsed.data;
+    if (parsed.success && isReadable(parsed.data)) return parsed.data;
     items.push(
-      ...unreadable,
+      ...(parsed.success ? unreadableText(parsed.data, [part]) : []),
       ...(parsed.error?.issues ?? []).map((issue) => toItem(part, schema, issue, value)),
     );
     return undefined;
@@ -56,13 +57,23 @@ function unwrapped(schema: z.ZodType): z.ZodType {
 }
 
 /** Postgres can store neither NUL nor unpaired surrogates. */
+const isReadableText = (text: string) => !text.includes("\0") && text.isWellFormed();
+
+/** A look that makes nothing: bodies have thousands of values, and nearly all are good. */
+function isReadable(value: unknown): boolean {
+  if (typeof value === "string") return isReadableText(value);
+  if (typeof value !== "object" || value === null) return true;
+  if (Array.isArray(value)) return value.every(isReadable);
+  for (const name in value)
+    if (!isReadableText(name) || !isReadable((value as Record<string, unknown>)[name])) return false;
+  return true;
+}
+
 function unreadableText(value: unknown, loc: (string | number)[]): ValidationItem[] {
-  if (typeof value === "string")
-    return value.includes("\0") || !value.isWellFormed() ? [unreadable(loc)] : [];
+  if (typeof value === "string") return isReadableText(value) ? [] : [unreadable(loc)];
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([name, member]) => {
-    const readableName = name.isWellFormed() && !name.includes("\0");
-    if (!readableName) return [unreadable(loc)];
+    if (!isReadableText(name)) return [unreadable(loc)];
     return unreadableText(member, [...loc, Array.isArray(value) ? Number(name) : name]);
   });
 }

@@ -3,7 +3,7 @@
 import { type FragmentSqlToken, sql } from "slonik";
 import { z } from "zod";
 import type { AnnotationFilter } from "../schemas/annotation.ts";
-import { matchingAnnotations } from "./annotation.ts";
+import { behindAnnotation, matchingAnnotations } from "./annotation.ts";
 import { bare, jsonObject, text, time, word } from "./json-text.ts";
 import type { Db } from "./page.ts";
 
@@ -52,7 +52,9 @@ export async function* eachAnnotationText(
       ) lines`);
     if (batch.items !== null) yield batch.items;
     if (batch.count < batchSize) return;
-    after = sql.fragment`(audio_file_id, start_ms, id) >
-      (${batch.last_audio_file_id}::uuid, ${batch.last_start_ms}::bigint, ${batch.last_id}::uuid)`;
+    const { last_audio_file_id, last_start_ms, last_id } = batch;
+    if (last_audio_file_id === null || last_start_ms === null || last_id === null) return;
+    const last = { audio_file_id: last_audio_file_id, start_ms: last_start_ms, id: last_id };
+    after = behindAnnotation(filter, last);
   }
 }

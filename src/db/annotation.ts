@@ -22,23 +22,44 @@ export type AnnotationRow = z.infer<typeof row>;
 const columns = sql.fragment`id, annotation_set_id, audio_file_id, artifact_type, start_ms, end_ms, confidence,
   extra_data, created_at`;
 
-/** Adds annotations, in their order. The caller holds the set's lock and has checked files and types. */
+/**
+ * Adds annotations, in their order. The caller holds the set's lock and has checked files and types. The rows are known
+ * but for their time: to have them back from the database would cost as much as to check them. As arrays they are read
+ * in half the time that JSON takes.
+ */
 export async function insertAnnotations(
   db: Db,
   place: { tenantId: string; datasetId: string; setId: string },
   annotations: readonly NewAnnotation[],
 ): Promise<readonly AnnotationRow[]> {
-  const lines = annotations.map((annotation) => ({ id: newId(), ...annotation }));
-  const rows = await db.any(sql.type(row)`
-    insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms,
-      end_ms, confidence, extra_data)
-    select id, ${place.tenantId}, ${place.datasetId}, ${place.setId}, audio_file_id, artifact_type, start_ms, end_ms,
-      confidence, extra_data
-    from jsonb_to_recordset(${sql.jsonb(lines as never)}) as line (id uuid, audio_file_id uuid, artifact_type text,
-      start_ms bigint, end_ms bigint, confidence double precision, extra_data jsonb)
-    returning ${columns}`);
-  const byId = new Map(rows.map((line) => [line.id, line]));
-  return lines.map((line) => byId.get(line.id)!);
+  const rows = annotations.map((annotation) => ({
+    id: newId(),
+    annotation_set_id: place.setId.toLowerCase(),
+    audio_file_id: annotation.audio_file_id.toLowerCase(),
+    artifact_type: annotation.artifact_type,
+    start_ms: annotation.start_ms,
+    end_ms: annotation.end_ms,
+    confidence: annotation.confidence,
+    extra_data: annotation.extra_data,
+    created_at: 0,
+  }));
+  const column = (type: string, of: (row: AnnotationRow) => string | number) => sql.array(rows.map(of), type);
+  const created_at = await db.oneFirst(sql.type(z.object({ created_at: z.number() }))`
+    with added as (
+      insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms,
+        end_ms, confidence, extra_data)
+      select id, ${place.tenantId}, ${place.datasetId}, ${place.setId}, audio_file_id, artifact_type, start_ms, end_ms,
+        confidence, extra_data
+      from unnest(
+        ${column("uuid", (row) => row.id)}, ${column("uuid", (row) => row.audio_file_id)},
+        ${column("text", (row) => row.artifact_type)}, ${column("int8", (row) => row.start_ms)},
+        ${column("int8", (row) => row.end_ms)}, ${column("float8", (row) => row.confidence)},
+        ${column("jsonb", (row) => JSON.stringify(row.extra_data))}
+      ) as line (id, audio_file_id, artifact_type, start_ms, end_ms, confidence, extra_data)
+    )
+    select now() as created_at`);
+  for (const row of rows) row.created_at = created_at;
+  return rows;
 }
 
 /** quotaExceeded when the set has no room for `count` more. The caller holds the set's lock. 0: no limit. */
@@ -235,12 +256,30 @@ export async function* eachAnnotation(
     if (batch.length > 0) yield batch;
     const last = batch.at(-1);
     if (last === undefined || batch.length < batchSize) return;
-    after = sql.fragment`(audio_file_id, start_ms, id) > (${last.audio_file_id}, ${last.start_ms}, ${last.id})`;
+    after = behindAnnotation(filter, last);
   }
 }
 
+/**
+ * What comes behind an annotation in the order of the list. Where the file is given it must not be compared again: the
+ * index would be read from the file's beginning each time (a million annotations of one file: 64 s instead of 10).
+ */
+export function behindAnnotation(
+  filter: AnnotationFilter,
+  last: Pick<AnnotationRow, "audio_file_id" | "start_ms" | "id">,
+): FragmentSqlToken {
+  return filter.audio_file_id === undefined
+    ? sql.fragment`(audio_file_id, start_ms, id) >
+        (${last.audio_file_id}::uuid, ${last.start_ms}::bigint, ${last.id}::uuid)`
+    : sql.fragment`(start_ms, id) > (${last.start_ms}::bigint, ${last.id}::uuid)`;
+}
+
 /** The window is half-open; a point label lies in it when start <= point < end (design 2.19.9). */
-export function matchingAnnotations(tenantId: string, setId: string, filter: AnnotationFilter): FragmentSqlToken {
+export function matchingAnnotations(
+  tenantId: string,
+  setId: string,
+  filter: AnnotationFilter,
+): FragmentSqlToken {
   const conditions = [sql.fragment`tenant_id = ${tenantId} and annotation_set_id = ${setId}`];
   const { audio_file_id, artifact_type, min_confidence, max_confidence, start_ms, end_ms } = filter;
   if (audio_file_id !== undefined) conditions.push(sql.fragment`audio_file_id = ${audio_file_id}`);
