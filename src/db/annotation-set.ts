@@ -8,6 +8,8 @@ import {
   datasetNotFound,
 } from "../errors.ts";
 import type { annotationSetStatuses } from "../schemas/annotation-set.ts";
+import { copyAnnotations, deleteAnnotations } from "./annotation-copy.ts";
+import { requireDataset } from "./dataset.ts";
 import { newId } from "./id.ts";
 import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
 import { copyReviewed } from "./reviewed-file.ts";
@@ -122,27 +124,28 @@ export async function insertAnnotationSet(
   fromId: string | null,
 ): Promise<AnnotationSetRow> {
   return await db.transaction(async (tx) => {
+    if (fromId !== null) await lockSource(tx, tenantId, datasetId, fromId);
     // The dataset's row is the queue in which versions are given; the number of a deleted draft is not used again.
     const version = await tx.maybeOneFirst(sql.type(z.object({ last_annotation_set_version: z.number() }))`
       update datasets set last_annotation_set_version = last_annotation_set_version + 1
       where tenant_id = ${tenantId} and id = ${datasetId} returning last_annotation_set_version`);
     if (version === null) throw datasetNotFound();
-    if (fromId !== null) await oneAnnotationSet(tx, tenantId, datasetId, fromId);
     const id = newId();
     await tx.query(sql.type(z.object({}))`
       insert into annotation_sets (id, tenant_id, dataset_id, version)
       values (${id}, ${tenantId}, ${datasetId}, ${version})`);
     if (fromId !== null) {
-      await tx.query(sql.type(z.object({}))`
-        insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms,
-          end_ms, confidence, extra_data)
-        select gen_random_uuid(), tenant_id, dataset_id, ${id}, audio_file_id, artifact_type, start_ms, end_ms,
-          confidence, extra_data
-        from annotations where tenant_id = ${tenantId} and annotation_set_id = ${fromId}`);
+      await copyAnnotations(tx, tenantId, fromId, id);
       await copyReviewed(tx, tenantId, fromId, id);
     }
     return await oneAnnotationSet(tx, tenantId, datasetId, id);
   });
+}
+
+/** What is copied does not change meanwhile; a writer that has the set's lock is waited for before the dataset's. */
+async function lockSource(tx: Db, tenantId: string, datasetId: string, id: string): Promise<void> {
+  await requireDataset(tx, tenantId, datasetId);
+  await lockAnnotationSet(tx, tenantId, datasetId, id);
 }
 
 /** Freezes the set and stores its statistics. annotationSetPublished when it already is. */
@@ -178,6 +181,7 @@ export async function deleteAnnotationSet(
     await lockForUpdate(tx, tenantId, datasetId, id);
     const { status } = await oneAnnotationSet(tx, tenantId, datasetId, id);
     if (status === "published") throw annotationSetPublished();
+    await deleteAnnotations(tx, tenantId, id);
     await tx.query(sql.type(z.object({}))`
       delete from annotation_sets where tenant_id = ${tenantId} and id = ${id}`);
   });

@@ -63,14 +63,17 @@ export async function oneDataset(db: Db, tenantId: string, id: string): Promise<
 
 const named = z.object({ id: z.string(), name: z.string(), artifact_types: artifactTypes });
 
-/** Only name and types, without counting its files; locked against deletion until the transaction ends. */
+/**
+ * Only name and types, without counting its files. Neither is it deleted nor does it lose types until the transaction
+ * ends: updateDataset takes the whole row.
+ */
 export async function oneDatasetForShare(
   db: Db,
   tenantId: string,
   id: string,
 ): Promise<z.infer<typeof named>> {
   const found = await db.maybeOne(sql.type(named)`
-    select id, name, artifact_types from datasets where tenant_id = ${tenantId} and id = ${id} for share`);
+    select id, name, artifact_types from datasets where tenant_id = ${tenantId} and id = ${id} for key share`);
   if (found === null) throw datasetNotFound();
   return found;
 }
@@ -215,9 +218,15 @@ export async function updateDataset(
   });
 }
 
+/** So many files go in one statement: a dataset may have more than a statement has time for. */
+const filesAtOnce = 10_000;
+
 /** Deletes the dataset with its audio, sets and annotations. datasetInUse while a job of it has not ended. */
 export async function deleteDataset(db: Db, tenantId: string, id: string): Promise<void> {
   await db.transaction(async (tx) => {
+    // In the order of every writer of annotations: the set, then the dataset.
+    await tx.query(sql.type(z.object({ id: z.string() }))`
+      select id from annotation_sets where tenant_id = ${tenantId} and dataset_id = ${id} order by id for update`);
     const locked = await tx.maybeOne(sql.type(z.object({ id: z.string() }))`
       select id from datasets where tenant_id = ${tenantId} and id = ${id} for update`);
     if (locked === null) throw datasetNotFound();
@@ -233,8 +242,17 @@ export async function deleteDataset(db: Db, tenantId: string, id: string): Promi
       throw datasetInUse(`${running} unfinished jobs use the dataset; cancel them or wait for them`);
     // The sets first: the trigger that guards published annotations lets them go only once their set is gone, and
     // the cascade by way of the audio files would meet them earlier.
-    await tx.query(sql.type(z.object({}))`
-      delete from annotation_sets where tenant_id = ${tenantId} and dataset_id = ${id}`);
+    const sets = await tx.anyFirst(sql.type(z.object({ id: z.string() }))`
+      select id from annotation_sets where tenant_id = ${tenantId} and dataset_id = ${id}`);
+    for (const set of sets)
+      await tx.query(sql.type(z.object({}))`
+        delete from annotation_sets where tenant_id = ${tenantId} and id = ${set}`);
+    for (let files = filesAtOnce; files === filesAtOnce; ) {
+      const deleted = await tx.query(sql.type(z.object({}))`
+        delete from audio_files where tenant_id = ${tenantId} and id in (
+          select id from audio_files where tenant_id = ${tenantId} and dataset_id = ${id} limit ${filesAtOnce})`);
+      files = deleted.rowCount;
+    }
     await tx.query(sql.type(z.object({}))`delete from datasets where tenant_id = ${tenantId} and id = ${id}`);
   });
 }

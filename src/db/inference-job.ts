@@ -286,8 +286,32 @@ export async function deleteInferenceJob(db: Db, tenantId: string, id: string): 
   await db.transaction(async (tx) => {
     const { status } = await lockInferenceJob(tx, tenantId, id);
     if (!isTerminal(status)) throw jobNotFinished(status);
+    for (const part of await filesInParts(tx, tenantId, id))
+      await tx.query(sql.type(nothing)`
+        delete from inference_files where tenant_id = ${tenantId} and id = any(${sql.array(part, "uuid")})`);
     await tx.query(
       sql.type(nothing)`delete from inference_jobs where tenant_id = ${tenantId} and id = ${id}`,
     );
   });
+}
+
+/** Deleted in one statement: a file's detections, of which there may be 100,000, go with it. */
+const detectionsAtOnce = 100_000;
+
+async function filesInParts(tx: Db, tenantId: string, jobId: string): Promise<string[][]> {
+  const files = await tx.any(sql.type(z.object({ id: z.string(), detection_count: z.number() }))`
+    select id, detection_count from inference_files
+    where tenant_id = ${tenantId} and inference_job_id = ${jobId} order by id`);
+  const parts: string[][] = [];
+  let room = 0;
+  for (const file of files) {
+    // A file costs a look for its detections even if it has none.
+    room -= file.detection_count + 50;
+    if (room < 0) {
+      parts.push([]);
+      room = detectionsAtOnce - file.detection_count;
+    }
+    parts.at(-1)?.push(file.id);
+  }
+  return parts;
 }

@@ -66,10 +66,10 @@ describe("a reviewed mark", () => {
   it("changes the set's ETag, and is refused when the set has changed", async () => {
     const { audio, path, reviewed } = await setup();
     const etag = (await client.get(path)).headers.get("etag")!;
-    const marked = await client.put(`${reviewed}/${audio[0]}`, { "If-Match": etag });
+    const marked = await client.put(`${reviewed}/${audio[0]}`, undefined, { "If-Match": etag });
     expect(marked.status).toBe(204);
     expect((await client.get(path)).headers.get("etag")).toBe(marked.headers.get("etag"));
-    expect((await client.put(`${reviewed}/${audio[1]}`, { "If-Match": etag })).status).toBe(412);
+    expect((await client.put(`${reviewed}/${audio[1]}`, undefined, { "If-Match": etag })).status).toBe(412);
     expect((await client.delete(`${reviewed}/${audio[0]}`, { "If-Match": etag })).status).toBe(412);
     const now = (await client.get(path)).headers.get("etag")!;
     expect((await client.delete(`${reviewed}/${audio[0]}`, { "If-Match": now })).status).toBe(204);
