@@ -57,7 +57,11 @@ export async function* eachDetection(
     if (batch.length > 0) yield batch;
     const last = batch.at(-1);
     if (last === undefined || batch.length < batchSize) return;
-    after = sql.fragment`(inference_file_id, ordinal) > (${last.inference_file_id}, ${last.ordinal})`;
+    // As behindAnnotation: a file that is given is not compared again.
+    after =
+      filter.inference_file_id === undefined
+        ? sql.fragment`(inference_file_id, ordinal) > (${last.inference_file_id}::uuid, ${last.ordinal}::int)`
+        : sql.fragment`ordinal > ${last.ordinal}::int`;
   }
 }
 
