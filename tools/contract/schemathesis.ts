@@ -30,7 +30,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-function run({ url, apiKey, ids }: Service): Promise<number> {
+function run({ url, apiKey, ids, ownKeyId, lasting }: Service): Promise<number> {
   const config = join(folder, "schemathesis.toml");
   writeFileSync(config, settings() + known(ids));
   const args = [
@@ -46,7 +46,13 @@ function run({ url, apiKey, ids }: Service): Promise<number> {
     // It writes its example database and caches into the working folder.
     cwd: folder,
     stdio: ["ignore", "inherit", "inherit"],
-    env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1" },
+    env: {
+      ...process.env,
+      PYTHONDONTWRITEBYTECODE: "1",
+      // For hooks.py.
+      CONTRACT_OWN_KEY_ID: ownKeyId,
+      CONTRACT_LASTING_IDS: lasting.join(" "),
+    },
   });
   return new Promise((resolve, reject) => {
     child.once("error", reject);
@@ -60,10 +66,50 @@ function settings(): string {
   return `hooks = ${JSON.stringify(join(import.meta.dirname, "hooks.py"))}\n${text}`;
 }
 
-/** Ids that exist, mixed into the random ones: otherwise most requests would end at 404. */
+/** Parameters and members of bodies that name something else than their own name says. */
+const others: Record<string, string> = {
+  "query.dataset_id": "dataset_id",
+  "query.model_id": "model_id",
+  "query.training_job_id": "training_job_id",
+  "query.audio_file_id": "audio_file_id",
+  "query.inference_file_id": "file_id",
+  "query.artifact_type": "artifact_type",
+  "body.dataset_id": "dataset_id",
+  "body.annotation_set_id": "annotation_set_id",
+  "body.from_annotation_set_id": "annotation_set_id",
+  "body.model_id": "model_id",
+  "body.audio_file_ids[*]": "audio_file_id",
+  "body.audio_file_id": "audio_file_id",
+  "body.annotations[*].audio_file_id": "audio_file_id",
+  "body.artifact_type": "artifact_type",
+  "body.annotations[*].artifact_type": "artifact_type",
+  "body.artifact_types[*].name": "artifact_type",
+  "body.config.artifact_types[*]": "artifact_type",
+  "body.expires_at": "future",
+  "body.url": "address",
+};
+
+/** Values that exist, mixed into the random ones: otherwise most requests would end at 404 or 422. */
 function known(ids: Service["ids"]): string {
-  const names = Object.keys(ids);
-  const dictionaries = names.map((name) => `[dictionaries.${name}]\nvalues = ${JSON.stringify(ids[name])}\n`);
-  const bindings = names.map((name) => `"path.${name}" = { dictionary = "${name}", probability = 0.6 }`);
-  return `\n${dictionaries.join("\n")}\n[parameters]\n${bindings.join("\n")}\n`;
+  const values: Record<string, readonly string[]> = {
+    ...ids,
+    artifact_type: ["click", "hum"],
+    future: ["2099-12-31T23:59:59Z", "2099-12-31T23:59:59.123+14:00"],
+    address: ["https://hooks.example.com/plosive", "https://hooks.example.com:8443/"],
+  };
+  const bindings = {
+    ...Object.fromEntries(Object.keys(ids).map((name) => [`path.${name}`, name])),
+    ...others,
+  };
+  return [
+    "",
+    ...Object.entries(values).map(
+      ([name, list]) => `[dictionaries.${name}]\nvalues = ${JSON.stringify(list)}`,
+    ),
+    "[parameters]",
+    ...Object.entries(bindings).map(
+      ([where, name]) => `"${where}" = { dictionary = "${name}", probability = 0.6 }`,
+    ),
+    "",
+  ].join("\n");
 }

@@ -1,33 +1,23 @@
 // A running API for the contract checks: real Postgres and S3, the API as the process that the chart starts, a tenant
 // with one of everything. Called by schemathesis.ts.
-import { randomBytes } from "node:crypto";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { hashApiKey, makeApiKey, prefixOf } from "../../src/api/api-key-format.ts";
-import { insertApiKey } from "../../src/db/api-key.ts";
+import { ensureLogin } from "../../src/db/login.ts";
 import { migrate } from "../../src/db/migrate.ts";
-import { type DatabasePool, makeDatabase } from "../../src/db/pool.ts";
-import { insertTenant } from "../../src/db/tenant.ts";
+import { makeDatabase } from "../../src/db/pool.ts";
 import { makeStorage } from "../../src/storage/storage.ts";
-import { makeWorld, type World } from "../../test/support/world.ts";
 import { repoDir } from "../cache.ts";
 import { startPostgres } from "../postgres.ts";
 import { freePorts, startDaemon, waitUntil } from "../process.ts";
 import { startS3 } from "../s3.ts";
+import { type Seed, seed } from "./seed.ts";
 
-type Seeded = World & { readonly webhookId: string; readonly deliveryId: string };
-
-export interface Service {
+export interface Service extends Seed {
   readonly url: string;
-  readonly apiKey: string;
-  /** Ids that exist at the start, by the name of their path parameter. */
-  readonly ids: Readonly<Record<string, readonly string[]>>;
   /** The end of the API's log. */
   log(): string;
   stop(): Promise<void>;
 }
-
-const worlds = 3;
 
 /** Rates and quotas that no run reaches. */
 const plenty = Object.fromEntries(
@@ -64,8 +54,12 @@ export async function startService(): Promise<Service> {
     startS3({ dir: join(dir, "s3") }),
   ]);
   const [port = 0, metricsPort = 0] = await freePorts(2);
+  // As in the chart: a user with the rights of the API and no others.
+  const login = new URL(postgres.url);
+  login.username = "contract_api";
+  login.password = "contract";
   const env: Record<string, string> = {
-    PLOSIVE_DATABASE_URL: postgres.url,
+    PLOSIVE_DATABASE_URL: login.href,
     PLOSIVE_DATABASE_POOL: "20",
     PLOSIVE_S3_ENDPOINT: s3.endpoint,
     PLOSIVE_S3_REGION: s3.region,
@@ -82,6 +76,7 @@ export async function startService(): Promise<Service> {
   };
   const pool = await makeDatabase({ PLOSIVE_DATABASE_URL: postgres.url, PLOSIVE_DATABASE_POOL: 2 });
   await migrate(pool);
+  await ensureLogin(postgres.url, login.href, ["plosive_api"]);
   const storage = makeStorage({
     PLOSIVE_S3_ENDPOINT: s3.endpoint,
     PLOSIVE_S3_REGION: s3.region,
@@ -104,12 +99,11 @@ export async function startService(): Promise<Service> {
     timeoutMs: 30_000,
     daemons: [api],
   });
-  const { apiKey, made } = await seed(pool, url);
+  const seeded = await seed(pool, url, nowhere);
   await pool.end();
   return {
+    ...seeded,
     url,
-    apiKey,
-    ids: idsOf(made),
     log: () => api.tail(),
     stop: async () => {
       await api.kill("SIGTERM");
@@ -117,40 +111,4 @@ export async function startService(): Promise<Service> {
       rmSync(dir, { recursive: true, force: true });
     },
   };
-}
-
-async function seed(pool: DatabasePool, url: string): Promise<{ apiKey: string; made: Seeded[] }> {
-  const tenantId = await insertTenant(pool, "contract");
-  const apiKey = makeApiKey(randomBytes);
-  await insertApiKey(pool, tenantId, {
-    name: "contract",
-    prefix: prefixOf(apiKey),
-    hash: hashApiKey(apiKey),
-    expiresAt: null,
-  });
-  const post = async (path: string, body?: unknown) => {
-    const headers = { "X-API-Key": apiKey, "Content-Type": "application/json" };
-    const answer = await fetch(url + path, { method: "POST", headers, body: JSON.stringify(body ?? {}) });
-    if (!answer.ok) throw new Error(`POST ${path} answered ${answer.status}: ${await answer.text()}`);
-    return { body: (await answer.json()) as { id: string } };
-  };
-  const made: Seeded[] = [];
-  for (let i = 0; i < worlds; i++) {
-    const world = await makeWorld({ tenantId, post }, pool);
-    const webhookId: string = (await post("/api/v1/webhooks", { url: nowhere })).body.id;
-    const deliveryId: string = (await post(`/api/v1/webhooks/${webhookId}/test`)).body.id;
-    made.push({ ...world, webhookId, deliveryId });
-  }
-  return { apiKey, made };
-}
-
-/** `datasetId` of a world is the path parameter `dataset_id`. */
-function idsOf(made: readonly Seeded[]): Record<string, string[]> {
-  const ids: Record<string, string[]> = {};
-  for (const world of made)
-    for (const [name, id] of Object.entries(world)) {
-      const parameter = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-      ids[parameter] = [...(ids[parameter] ?? []), id];
-    }
-  return ids;
 }

@@ -1,0 +1,72 @@
+// What there is in the account before schemathesis begins: several of everything, in every state that matters, so that
+// requests with ids that exist reach further than 404. Called by service.ts.
+import { randomBytes } from "node:crypto";
+import { hashApiKey, makeApiKey, prefixOf } from "../../src/api/api-key-format.ts";
+import { insertApiKey } from "../../src/db/api-key.ts";
+import type { DatabasePool } from "../../src/db/pool.ts";
+import { insertTenant } from "../../src/db/tenant.ts";
+import { addDetections, addTrainingJob, makeWorld } from "../../test/support/world.ts";
+
+export interface Seed {
+  readonly apiKey: string;
+  /** The key that the whole run uses: revoking it is allowed, and would end the run. */
+  readonly ownKeyId: string;
+  /** By the name of their parameter. */
+  readonly ids: Readonly<Record<string, readonly string[]>>;
+  /** Those of `ids` that must last: the hooks let no DELETE have them. */
+  readonly lasting: readonly string[];
+}
+
+const worlds = 6;
+const lastingWorlds = 2;
+
+/** `receiver` is the address of the webhooks. */
+export async function seed(pool: DatabasePool, url: string, receiver: string): Promise<Seed> {
+  const tenantId = await insertTenant(pool, "contract");
+  const apiKey = makeApiKey(randomBytes);
+  await insertApiKey(pool, tenantId, {
+    name: "contract",
+    prefix: prefixOf(apiKey),
+    hash: hashApiKey(apiKey),
+    expiresAt: null,
+  });
+  const call = async (method: string, path: string, body?: unknown) => {
+    const answer = await fetch(url + path, {
+      method,
+      headers: { "X-API-Key": apiKey, ...(body === undefined ? {} : { "Content-Type": "application/json" }) },
+      body: body === undefined ? null : JSON.stringify(body),
+    });
+    if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${await answer.text()}`);
+    return { body: await answer.json() };
+  };
+  const post = (path: string, body?: unknown) => call("POST", path, body);
+  const [own] = (await call("GET", "/api/v1/auth/api-keys")).body as { id: string }[];
+
+  const ids: Record<string, string[]> = {};
+  const lasting: string[] = [];
+  for (let n = 0; n < worlds; n++) {
+    const one = await makeWorld({ tenantId, post }, pool);
+    const { datasetId, annotationSetId, inferenceJobId, inferenceFileId } = one;
+    const training = (status: string) => addTrainingJob(pool, tenantId, datasetId, annotationSetId, status);
+    await addDetections(pool, tenantId, inferenceJobId, inferenceFileId, 5);
+    const webhook = (await post("/api/v1/webhooks", { url: receiver })).body as { id: string };
+    const delivery = (await post(`/api/v1/webhooks/${webhook.id}/test`)).body as { id: string };
+    if (n % 2 === 0) await post(`/api/v1/datasets/${datasetId}/annotation-sets/${annotationSetId}/publish`);
+    const found: Record<string, string[]> = {
+      dataset_id: [datasetId],
+      audio_file_id: [one.audioFileId],
+      annotation_set_id: [annotationSetId],
+      annotation_id: [one.annotationId],
+      training_job_id: [one.trainingJobId, await training("queued"), await training("failed")],
+      model_id: [one.modelId],
+      inference_job_id: [inferenceJobId],
+      file_id: [inferenceFileId],
+      key_id: [one.keyId],
+      webhook_id: [webhook.id],
+      delivery_id: [delivery.id],
+    };
+    for (const [name, values] of Object.entries(found)) ids[name] = [...(ids[name] ?? []), ...values];
+    if (n < lastingWorlds) lasting.push(...Object.values(found).flat());
+  }
+  return { apiKey, ownKeyId: own?.id ?? "", ids, lasting };
+}
