@@ -2,7 +2,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { suspendTenant } from "../../src/db/tenant.ts";
 import { freePorts } from "../../tools/process.ts";
 import { makeTenant } from "../support/api.ts";
 import { poll } from "../support/poll.ts";
@@ -60,5 +61,72 @@ describe("the API process", () => {
     } finally {
       child.kill("SIGKILL");
     }
+  });
+});
+
+describe("two API processes on one database", () => {
+  const running: ReturnType<typeof start>[] = [];
+  const urls: string[] = [];
+  beforeAll(async () => {
+    const ports = await freePorts(4);
+    for (const index of [0, 1]) {
+      running.push(
+        start({
+          ...Object.fromEntries(Object.entries(store.config).map(([name, value]) => [name, String(value)])),
+          PLOSIVE_DATABASE_URL: database.urlOf("plosive_api"),
+          PLOSIVE_HTTP_PORT: String(ports[2 * index]),
+          PLOSIVE_METRICS_PORT: String(ports[2 * index + 1]),
+        }),
+      );
+      urls.push(`http://127.0.0.1:${ports[2 * index]}`);
+    }
+    for (const url of urls) await poll("the API to be ready", async () => (await fetch(`${url}/readyz`)).ok);
+  });
+  afterAll(async () => {
+    for (const { child } of running) child.kill("SIGTERM");
+    await Promise.all(running.map(({ exited }) => exited));
+  });
+
+  const list = async (url: string, key: string) => {
+    const answer = await fetch(`${url}/api/v1/datasets`, { headers: { "X-API-Key": key } });
+    await answer.text();
+    return answer.status;
+  };
+
+  it("a key that one revokes is refused by the other on its very next request, however often it was used there", async () => {
+    const [one, other] = urls as [string, string];
+    const owner = await makeTenant(database.pool, one);
+    for (let round = 0; round < 10; round++) {
+      const { id, key } = (await owner.post("/api/v1/auth/api-keys", { name: `round ${round}` })).body;
+      expect(await Promise.all([list(other, key), list(other, key), list(one, key)])).toEqual([
+        200, 200, 200,
+      ]);
+      expect((await owner.delete(`/api/v1/auth/api-keys/${id}`)).status).toBe(204);
+      expect(await list(other, key)).toBe(401);
+    }
+  });
+
+  it("a tenant that is suspended is refused by both on the very next request, and let in again likewise", async () => {
+    const owner = await makeTenant(database.pool, urls[0]!);
+    const both = () => Promise.all(urls.map((url) => list(url, owner.key)));
+    expect(await both()).toEqual([200, 200]);
+    await suspendTenant(database.pool, owner.tenantId, true);
+    expect(await both()).toEqual([403, 403]);
+    await suspendTenant(database.pool, owner.tenantId, false);
+    expect(await both()).toEqual([200, 200]);
+  });
+
+  it("say nothing of row-level security when they log in as users of their own, and warn when as the owner", async () => {
+    for (const { output } of running) expect(output()).not.toContain("superuser");
+    const [port, metricsPort] = (await freePorts(2)) as [number, number];
+    const owners = start({
+      ...Object.fromEntries(Object.entries(store.config).map(([name, value]) => [name, String(value)])),
+      PLOSIVE_DATABASE_URL: database.url,
+      PLOSIVE_HTTP_PORT: String(port),
+      PLOSIVE_METRICS_PORT: String(metricsPort),
+    });
+    running.push(owners);
+    await poll("the API to be ready", async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).ok);
+    expect(owners.output()).toContain("give it a user of its own");
   });
 });
