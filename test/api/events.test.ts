@@ -145,15 +145,13 @@ describe("the stream", () => {
     for (const reader of [again, ...readers]) reader.close();
   });
 
-  it("ends when its key is revoked, at once, and when its account is suspended", async () => {
+  it("ends when its key is revoked, and when its account is suspended", async () => {
     const client = await api.tenant();
     const second = (await client.post("/api/v1/auth/api-keys", { name: "second" })).body;
     const reader = await stream(clientOf(api.url, second.key, client.tenantId));
     const other = await stream(client);
-    const start = performance.now();
     expect((await client.delete(`/api/v1/auth/api-keys/${second.id}`)).status).toBe(204);
     expect(await reader.ended).toBe("closed");
-    expect(performance.now() - start).toBeLessThan(2_000);
     await tell(client.tenantId, "model.created");
     await other.until("model.created");
     await execute(
@@ -200,6 +198,39 @@ describe("the stream", () => {
     for (const reader of [place, ...others]) reader.close();
     socket.resume();
     await closed;
+  });
+});
+
+describe("with the usual times", () => {
+  it("a revoked key and an event are noticed long before the next sign of life: by notification", async () => {
+    const client = await api.tenant();
+    const second = (await client.post("/api/v1/auth/api-keys", { name: "second" })).body;
+    const deps = testDeps(api.pool, api.storage);
+    const app = makeApp(deps);
+    const server = await listen(app.listener, 0, "127.0.0.1");
+    const url = `http://127.0.0.1:${server.port}/api/v1/events/stream`;
+    try {
+      const readers = [await readEvents(url, client.key), await readEvents(url, second.key)];
+      // The listener has connected when the first of these arrives.
+      await tell(client.tenantId, "model.created");
+      for (const reader of readers) await reader.until("model.created");
+      await poll("the listener", async () => {
+        await tell(client.tenantId, "model.archived");
+        return readers[1]?.events.some(({ type }) => type === "model.archived");
+      });
+      const start = performance.now();
+      await client.delete(`/api/v1/auth/api-keys/${second.id}`);
+      expect(await readers[1]?.ended).toBe("closed");
+      await tell(client.tenantId, "audio_file.ready");
+      await readers[0]?.until("audio_file.ready");
+      expect(performance.now() - start).toBeLessThan(10_000);
+      readers[0]?.close();
+    } finally {
+      app.drain();
+      await server.stop(1_000);
+      await app.settle();
+      await deps.listener.end();
+    }
   });
 });
 
