@@ -116,7 +116,7 @@ const api = z.object({
     .describe(
       "32 bytes in base64 that seal the secrets of webhooks in the database; without it they are stored plain",
     ),
-  PLOSIVE_DOCS_ENABLED: z.stringbool().default(true).describe("Serve /openapi.json without a key"),
+  PLOSIVE_DOCS_ENABLED: z.stringbool().default(true).describe("Serve /openapi.json and /docs, without a key"),
 });
 
 const operator = z.object({
