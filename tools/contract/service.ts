@@ -49,66 +49,68 @@ export async function startService(): Promise<Service> {
   // Not below $TMPDIR: Postgres runs as its own user and must be able to pass every folder above its data.
   const dir = mkdtempSync("/tmp/plosive-contract-");
   chmodSync(dir, 0o755);
-  const [postgres, s3] = await Promise.all([
-    startPostgres({ dir: join(dir, "postgres") }),
-    startS3({ dir: join(dir, "s3") }),
-  ]);
-  const [port = 0, metricsPort = 0] = await freePorts(2);
+  const started: { stop(): Promise<unknown> }[] = [];
+  const stop = async () => {
+    for (const one of started.reverse()) await one.stop();
+    rmSync(dir, { recursive: true, force: true });
+  };
+  try {
+    return { ...(await start(dir, started)), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function start(dir: string, started: { stop(): Promise<unknown> }[]): Promise<Omit<Service, "stop">> {
+  const postgres = await startPostgres({ dir: join(dir, "postgres") });
+  started.push(postgres);
+  const s3 = await startS3({ dir: join(dir, "s3") });
+  started.push(s3);
   // As in the chart: a user with the rights of the API and no others.
   const login = new URL(postgres.url);
   login.username = "contract_api";
   login.password = "contract";
-  const env: Record<string, string> = {
-    PLOSIVE_DATABASE_URL: login.href,
-    PLOSIVE_DATABASE_POOL: "20",
+  const bucket = {
     PLOSIVE_S3_ENDPOINT: s3.endpoint,
     PLOSIVE_S3_REGION: s3.region,
     PLOSIVE_S3_BUCKET: "contract",
     PLOSIVE_S3_ACCESS_KEY_ID: s3.accessKey,
     PLOSIVE_S3_SECRET_ACCESS_KEY: s3.secretKey,
-    PLOSIVE_HTTP_PORT: String(port),
-    PLOSIVE_METRICS_PORT: String(metricsPort),
-    PLOSIVE_LOG_LEVEL: "warn",
-    // The description's own limit; an installation may set a lower one.
-    PLOSIVE_UPLOAD_MAX_BYTES: "5000000000",
-    PLOSIVE_WEBHOOK_ALLOWED_ORIGINS: new URL(nowhere).origin,
-    ...plenty,
   };
-  const pool = await makeDatabase({ PLOSIVE_DATABASE_URL: postgres.url, PLOSIVE_DATABASE_POOL: 2 });
-  await migrate(pool);
-  await ensureLogin(postgres.url, login.href, ["plosive_api"]);
-  const storage = makeStorage({
-    PLOSIVE_S3_ENDPOINT: s3.endpoint,
-    PLOSIVE_S3_REGION: s3.region,
-    PLOSIVE_S3_BUCKET: "contract",
-    PLOSIVE_S3_ACCESS_KEY_ID: s3.accessKey,
-    PLOSIVE_S3_SECRET_ACCESS_KEY: s3.secretKey,
-  });
+  const storage = makeStorage(bucket);
   await storage.ensureBucket();
   storage.close();
+  const pool = await makeDatabase({ PLOSIVE_DATABASE_URL: postgres.url, PLOSIVE_DATABASE_POOL: 2 });
+  started.push({ stop: () => pool.end() });
+  await migrate(pool);
+  await ensureLogin(postgres.url, login.href, ["plosive_api"]);
 
+  const [port = 0, metricsPort = 0] = await freePorts(2);
   const url = `http://127.0.0.1:${port}`;
   const api = startDaemon({
     name: "the API",
     command: process.execPath,
     args: [join(repoDir, "src/main.ts")],
     log: join(dir, "api.log"),
-    env: { PATH: process.env.PATH, ...env },
+    env: {
+      PATH: process.env.PATH,
+      ...bucket,
+      PLOSIVE_DATABASE_URL: login.href,
+      PLOSIVE_DATABASE_POOL: "20",
+      PLOSIVE_HTTP_PORT: String(port),
+      PLOSIVE_METRICS_PORT: String(metricsPort),
+      PLOSIVE_LOG_LEVEL: "warn",
+      // The description's own limit; an installation may set a lower one.
+      PLOSIVE_UPLOAD_MAX_BYTES: "5000000000",
+      PLOSIVE_WEBHOOK_ALLOWED_ORIGINS: new URL(nowhere).origin,
+      ...plenty,
+    },
   });
+  started.push({ stop: () => api.kill("SIGTERM") });
   await waitUntil("the API to be ready", async () => (await fetch(`${url}/readyz`)).ok, {
     timeoutMs: 30_000,
     daemons: [api],
   });
-  const seeded = await seed(pool, url, nowhere);
-  await pool.end();
-  return {
-    ...seeded,
-    url,
-    log: () => api.tail(),
-    stop: async () => {
-      await api.kill("SIGTERM");
-      await Promise.all([postgres.stop(), s3.stop()]);
-      rmSync(dir, { recursive: true, force: true });
-    },
-  };
+  return { ...(await seed(pool, url, nowhere)), url, log: () => api.tail() };
 }
