@@ -47,6 +47,33 @@ const create = (from: Setup, config: object = { artifact_types: ["click"] }) =>
   client.post("/api/v1/training-jobs", { dataset_id: from.datasetId, annotation_set_id: from.setId, config });
 
 describe("creating a training job", () => {
+  it("takes windows and steps of any length, a seed and a limit of its own", async () => {
+    const config = {
+      artifact_types: ["click"],
+      chunk_size_ms: Number.MAX_SAFE_INTEGER,
+      stride_ms: 2_147_483_648,
+      seed: 0,
+      max_runtime_seconds: 604_800,
+    };
+    const answer = await create(await setup(), config);
+    expect(answer).toMatchObject({ status: 201, body: { config } });
+    expect(answer.body.status_message).toContain("outside 50 to 10000");
+  });
+
+  it.each([
+    ["chunk_size_ms", 2 ** 53],
+    ["chunk_size_ms", 0],
+    ["stride_ms", 1.5],
+    ["seed", -1],
+    ["seed", 2 ** 31],
+    ["max_runtime_seconds", 0],
+    ["max_runtime_seconds", 604_801],
+  ])("refuses %s: %d", async (name, value) => {
+    const answer = await create(await setup(), { artifact_types: ["click"], [name]: value });
+    expect(answer.status).toBe(422);
+    expect(answer.body.detail).toMatchObject([{ loc: ["body", "config", name] }]);
+  });
+
   it("learns a type once that is named twice", async () => {
     const answer = await create(await setup(), { artifact_types: ["click", "click"] });
     expect([answer.status, answer.body.config.artifact_types]).toEqual([201, ["click"]]);

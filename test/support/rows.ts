@@ -9,13 +9,13 @@ import type { DatabasePool } from "../../src/db/pool.ts";
 const none = z.object({});
 const hex = (digit: string) => digit.repeat(64);
 
-export async function insertTenant(db: DatabasePool): Promise<string> {
+export async function insertTenant(db: Queries): Promise<string> {
   const id = randomUUID();
   await db.query(sql.type(none)`insert into tenants (id, name) values (${id}, 'test')`);
   return id;
 }
 
-export async function insertDataset(db: DatabasePool, tenant: string): Promise<string> {
+export async function insertDataset(db: Queries, tenant: string): Promise<string> {
   const id = randomUUID();
   const types = JSON.stringify([{ name: "click", description: null }]);
   await db.query(sql.type(none)`
@@ -44,7 +44,7 @@ export async function insertEmbeddedAudio(db: Queries, tenant: string, dataset: 
 }
 
 /** A pending training job on one labelled and one unlabelled file. */
-export async function insertTrainingJob(db: DatabasePool, tenant: string): Promise<string> {
+export async function insertTrainingJob(db: Queries, tenant: string): Promise<string> {
   const dataset = await insertDataset(db, tenant);
   const files = [
     await insertEmbeddedAudio(db, tenant, dataset),

@@ -6,8 +6,9 @@ import {
   waveformQuery,
   waveform as waveformSchema,
 } from "../../schemas/audio-file.ts";
+import { isNotFound } from "../../storage/errors.ts";
 import { audioKey } from "../../storage/keys.ts";
-import { defineRoute } from "../route.ts";
+import { defineRoute, type HandlerDeps } from "../route.ts";
 import { iso } from "../view.ts";
 import { coarser } from "../waveform.ts";
 import { audioParams } from "./audio-file.ts";
@@ -62,9 +63,17 @@ export const waveform = defineRoute({
     const file = await oneAudioFile(deps.db, tenantId, params.dataset_id, params.audio_file_id);
     if (file.peaks_key === null) throw audioNotReady("The waveform has not been measured yet");
     // Written by a worker from a file that anybody sent: parsed like any other input.
-    const stored = waveformSchema.parse(
-      JSON.parse((await deps.storage.readAll(file.peaks_key, maxPeaksBytes)).toString()),
-    );
+    const stored = waveformSchema.parse(JSON.parse((await readPeaks(deps, file.peaks_key)).toString()));
     return { body: coarser(stored, query.samples_per_pixel ?? stored.samples_per_pixel) };
   },
 });
+
+/** They may have been purged while the row was read. */
+async function readPeaks(deps: HandlerDeps, key: string): Promise<Buffer> {
+  try {
+    return await deps.storage.readAll(key, maxPeaksBytes);
+  } catch (error) {
+    if (isNotFound(error)) throw audioNotReady("The waveform is not there any more");
+    throw error;
+  }
+}

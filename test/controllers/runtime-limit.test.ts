@@ -1,0 +1,58 @@
+// A training job's own limits on their way to Kubernetes: windows of any length pass the API server, and the time that
+// the job may run ends it there.
+import { sql } from "slonik";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { maybeOneJob } from "../../src/db/job.ts";
+import { trainingJobs } from "../../src/kube/kinds.ts";
+import { useCluster } from "../support/kube.ts";
+import { podOf, runOperator, startPod, type TestOperator } from "../support/operator.ts";
+import { poll } from "../support/poll.ts";
+import { useDatabase } from "../support/postgres.ts";
+import { insertTenant, insertTrainingJob } from "../support/rows.ts";
+import { useStorage } from "../support/s3.ts";
+
+const cluster = useCluster();
+const database = useDatabase();
+const store = useStorage();
+let operator: TestOperator;
+let namespace: string;
+beforeAll(async () => {
+  const made = await cluster.namespace();
+  namespace = made.name;
+  operator = await runOperator({
+    cluster,
+    namespace: made,
+    databaseUrl: database.url,
+    storage: store.config,
+  });
+});
+afterAll(() => operator?.stop());
+
+describe("max_runtime_seconds", () => {
+  it("is the custom resource's deadline, and ends a job that runs longer", async () => {
+    const tenant = await insertTenant(database.pool);
+    // In one transaction, or the sweep might be faster than the limit.
+    const id = await database.pool.transaction(async (tx) => {
+      const job = await insertTrainingJob(tx, tenant);
+      await tx.query(sql.type(z.object({}))`
+        update training_jobs set config = config ||
+          '{"max_runtime_seconds": 2, "chunk_size_ms": 9007199254740991, "stride_ms": 2147483648}'::jsonb
+        where id = ${job}`);
+      return job;
+    });
+    const pod = await podOf(cluster.admin, namespace, `tj-${id}-1`);
+    const { spec } = await cluster.admin.get(trainingJobs, { namespace, name: `tj-${id}` });
+    expect(spec).toMatchObject({
+      activeDeadlineSeconds: 2,
+      config: { chunk_size_ms: 9_007_199_254_740_991, stride_ms: 2_147_483_648 },
+    });
+    expect(spec).not.toHaveProperty("config.max_runtime_seconds");
+    await startPod(cluster.admin, pod);
+    const row = await poll("the job to fail", async () => {
+      const now = await maybeOneJob(database.pool, "training", id);
+      return now?.status === "failed" ? now : null;
+    });
+    expect(row.error_message).toBe("The job ran longer than its limit of 2 s.");
+  });
+});
