@@ -7,10 +7,12 @@ import { makeApp } from "../../src/api/app.ts";
 import { listen } from "../../src/api/server.ts";
 import { stampEvents } from "../../src/db/event.ts";
 import { makeListener } from "../../src/db/listen.ts";
+import { makeDatabase } from "../../src/db/pool.ts";
 import { makeLog } from "../../src/log.ts";
 import { type Client, clientOf, execute, testDeps, useApi } from "../support/api.ts";
 import { type EventReader, readEvents } from "../support/events.ts";
 import { poll } from "../support/poll.ts";
+import { startProxy } from "../support/proxy.ts";
 import { makeDataset } from "../support/world.ts";
 
 const api = useApi({ timing: { beatMs: 300, stallMs: 500 } });
@@ -254,6 +256,47 @@ describe("a process that ends", () => {
     const next = await stream(client, "", { "Last-Event-ID": String(last.id) });
     await next.until("model.archived");
     expect(next.events).toHaveLength(1);
+  });
+});
+
+describe("a database that goes away", () => {
+  it("ends no stream: what happens meanwhile and afterwards arrives, once", async () => {
+    const client = await api.tenant();
+    await tell(client.tenantId, "audio_file.failed");
+    const proxy = await startProxy(api.pool.configuration.connectionUri);
+    const pool = await makeDatabase(
+      { PLOSIVE_DATABASE_URL: proxy.url, PLOSIVE_DATABASE_POOL: 3 },
+      undefined,
+      "plosive_api",
+    );
+    const deps = { ...testDeps(pool, api.storage), timing: { beatMs: 300 }, log: makeLog("test", "fatal") };
+    const quiet = { ...deps, listener: makeListener({ url: proxy.url, log: deps.log }) };
+    const app = makeApp(quiet);
+    const server = await listen(app.listener, 0, "127.0.0.1");
+    try {
+      const reader = await readEvents(`http://127.0.0.1:${server.port}/api/v1/events/stream`, client.key);
+      await tell(client.tenantId, "model.created", { n: 1 });
+      await reader.until("model.created");
+      proxy.cut();
+      await tell(client.tenantId, "model.archived", { n: 2 });
+      // The stream has noticed when it has lived on without the database for some signs of life.
+      const before = reader.text().length;
+      await poll("signs of life", () => reader.text().slice(before).split(": still here").length > 2);
+      expect(reader.events).toHaveLength(1);
+      proxy.heal();
+      await reader.until("model.archived");
+      await tell(client.tenantId, "audio_file.ready", { n: 3 });
+      await reader.until("audio_file.ready");
+      expect(reader.events.map(({ data }) => data.n)).toEqual([1, 2, 3]);
+      reader.close();
+    } finally {
+      app.drain();
+      await server.stop(1_000);
+      await app.settle();
+      await quiet.listener.end();
+      await pool.end();
+      await proxy.stop();
+    }
   });
 });
 
