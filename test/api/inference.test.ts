@@ -320,5 +320,7 @@ describe("a waveform", () => {
     const other = await addReadyAudio(api.db, client.tenantId, dataset);
     const early = await client.get(`/api/v1/datasets/${dataset}/audio/${other}/waveform`);
     expect(early.body.code).toBe("audio_not_ready");
+    await api.storage.remove(key);
+    expect((await client.get(path)).body.code).toBe("audio_not_ready");
   });
 });
