@@ -47,16 +47,13 @@ async function main(): Promise<void> {
   }
 }
 
-/** Without an address of its own a process logs in as the owner, and is held back only by the role that it takes. */
+/** Without an address of its own a process logs in as the owner, who must then be able to take its role. */
 async function ensureLogins(config: BootstrapConfig, log: Log): Promise<void> {
-  const owner = config.PLOSIVE_DATABASE_URL;
-  const { PLOSIVE_API_DATABASE_URL: api, PLOSIVE_OPERATOR_DATABASE_URL: operator } = config;
-  if (api !== undefined) await ensureLogin(owner, api, ["plosive_api"]);
-  if (operator !== undefined) await ensureLogin(owner, operator, ["plosive_operator", "plosive_admin"]);
-  log.info(
-    { api: api !== undefined, operator: operator !== undefined },
-    "the users of the database are there",
-  );
+  const { PLOSIVE_DATABASE_URL: owner } = config;
+  const { PLOSIVE_API_DATABASE_URL: api = owner, PLOSIVE_OPERATOR_DATABASE_URL: operator = owner } = config;
+  await ensureLogin(owner, api, ["plosive_api"]);
+  await ensureLogin(owner, operator, ["plosive_operator", "plosive_admin"]);
+  log.info("the users of the database are there");
 }
 
 interface FirstKeyDeps {

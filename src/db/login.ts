@@ -62,12 +62,11 @@ async function asOwner(owner: string, address: string, roles: readonly Role[]): 
     });
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "42501")) throw error;
-    const statements = [
-      `create role ${user} login noinherit password '...';`,
-      `grant ${roles.join(", ")} to ${user};`,
-    ];
+    const isItself = name === userOf(owner).name;
+    const create = isItself ? "" : `create role ${user} login noinherit password '...'; `;
+    const what = isItself ? `take the role ${roles.join(" or ")}` : `make the database user ${name}`;
     throw new Error(
-      `${userOf(owner).name} may not make the database user ${name}. Let an administrator run: ${statements.join(" ")}`,
+      `${userOf(owner).name} may not ${what}. Let an administrator run: ${create}grant ${roles.join(", ")} to ${user};`,
       { cause: error },
     );
   }

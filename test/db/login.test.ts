@@ -109,6 +109,9 @@ describe("on a server without our roles", () => {
     );
     await ensureLogin(owner, api, ["plosive_api"]);
     await proveThatTheApiWorks(owner, api);
+    await expect(ensureLogin(owner, owner, operatorRoles)).rejects.toThrow(
+      `plain may not take the role plosive_operator or plosive_admin. Let an administrator run: grant plosive_operator, plosive_admin to "plain";`,
+    );
   });
 });
 
@@ -197,6 +200,20 @@ describe("the embedded database", () => {
 });
 
 describe("a database whose owner is no superuser and may make roles", () => {
+  it("lets its owner take the roles where all log in as the owner", async () => {
+    await run(
+      superuser,
+      "create role alone login createrole password 'alone'",
+      "create database alone owner alone",
+    );
+    const owner = as(superuser, "alone", "alone", "alone");
+    await withPool(owner, migrate);
+    await expect(run(owner, "set role plosive_api")).rejects.toMatchObject({ code: "42501" });
+    await ensureLogin(owner, owner, ["plosive_api"]);
+    await ensureLogin(owner, owner, operatorRoles);
+    await proveThatTheApiWorks(owner, owner);
+  });
+
   it("is migrated and gets its users, and its owner is bound by row-level security as well", async () => {
     await run(
       superuser,
