@@ -47,7 +47,8 @@ function scoped(deps: SharedDeps, tenantId: string, background: Background): Han
 
 async function readInput(ctx: Context, route: Route) {
   const maxBytes = route.maxBodyBytes ?? defaultMaxBodyBytes;
-  let given = route.body === undefined ? undefined : await readBody(ctx.req, maxBytes, route.bodyType);
+  const sent = route.body === undefined ? undefined : await readBody(ctx.req, maxBytes, route.bodyType);
+  let given = sent?.value;
   if (given === undefined && route.bodyOptional) given = {};
   const [params, query, body] = validateParts(
     [
@@ -57,7 +58,7 @@ async function readInput(ctx: Context, route: Route) {
         schema: route.query,
         value: route.query && fromQuery(route.query, new URLSearchParams(ctx.querystring)),
       },
-      { part: "body", schema: route.body, value: given },
+      { part: "body", schema: route.body, value: given, odd: sent?.odd },
     ],
     route.idempotent === undefined ? [] : faultsOfKey(keyOf(ctx)),
   );

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { type Client, useApi } from "../support/api.ts";
 import { makeWorld, type World } from "../support/world.ts";
 import { digestOfTables } from "./digest.ts";
-import { filled, play, type Target } from "./play.ts";
+import { filled, makeWebhook, play, type Target } from "./play.ts";
 import { send, sendBytes } from "./send.ts";
 import { example, operations, resolved } from "./table/fields.ts";
 
@@ -14,7 +14,7 @@ let target: Target;
 beforeAll(async () => {
   client = await api.tenant();
   world = await makeWorld(client, api.db);
-  target = { url: api.url, key: client.key, world };
+  target = { url: api.url, key: client.key, world, webhookId: await makeWebhook(client) };
 });
 
 const call = (method: string, path: string, body?: string | Buffer, headers: [string, string][] = []) =>
@@ -113,7 +113,7 @@ describe("JSON that is odd", () => {
       ',"extra_data":{"constructor":2,"":3,"toString":4,"prototype":{"a":1}}',
       {},
     ],
-    ["extra data with odd numbers", ',"extra_data":{"a":-0.0,"b":1e308,"c":12345678901234567890}', {}],
+    ["extra data with odd numbers", ',"extra_data":{"a":-0.0,"b":1e308,"c":18446744073709551616}', {}],
   ])("%s", async (_, more, wanted) => {
     const answer = await call("POST", `${set}/annotations`, annotation(more));
     expect([answer.status, JSON.parse(answer.text)]).toMatchObject([201, wanted]);
@@ -122,15 +122,6 @@ describe("JSON that is odd", () => {
       expect(JSON.stringify(sorted(JSON.parse(answer.text).extra_data))).toBe(JSON.stringify(sorted(sent)));
     const read = await client.get(filled(`${set}/annotations/${JSON.parse(answer.text).id}`, target));
     expect(JSON.stringify(sorted(read.body))).toBe(JSON.stringify(sorted(JSON.parse(answer.text))));
-  });
-
-  it("a member named __proto__ is dropped: in JavaScript it would be more than a name", async () => {
-    const answer = await call(
-      "POST",
-      `${set}/annotations`,
-      annotation(',"extra_data":{"__proto__":{"a":1},"b":2}'),
-    );
-    expect(answer.text).toContain('"extra_data":{"b":2}');
   });
 
   it("whole numbers may be written with a point or an exponent", async () => {

@@ -1,0 +1,74 @@
+// JSON that JavaScript would keep otherwise than it was sent: whole numbers beyond 2^53, numbers beyond all bounds, members
+// named __proto__. Where a schema says what a value is, it says that too; where a client stores what it likes, nothing of
+// it may change in silence. Called by validate.ts for bodies that have any of these.
+import type { z } from "zod";
+import { type ValidationItem, valueError } from "../errors.ts";
+
+/** Takes the place of a number that cannot be kept. No text that is stored has a NUL. */
+const altered = "\0altered";
+
+// Texts, which are passed over, and numbers. JSON.parse could tell how a number is written too, at ten times the cost.
+const token = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.]*(?:[eE][+-]?\d+)?/g;
+
+/** Nobody reads more, and a body has room for a million. */
+const most = 100;
+
+/** The faults of what is to be stored as it is: of all values of records, at any depth. `json` is well formed. */
+export function faultsOfAltered(schema: z.ZodType, json: string, loc: (string | number)[]): ValidationItem[] {
+  const marked = json.replace(token, (text) =>
+    text[0] !== '"' && text.length > 3 && isAltered(text) ? JSON.stringify(altered) : text,
+  );
+  const faults: ValidationItem[] = [];
+  lookInSchema(schema, JSON.parse(marked), loc, faults);
+  return faults;
+}
+
+function isAltered(source: string): boolean {
+  const value = Number(source);
+  if (!Number.isFinite(value)) return true;
+  if (Math.abs(value) <= Number.MAX_SAFE_INTEGER || !/^-?\d+$/.test(source)) return false;
+  return BigInt(source) !== BigInt(value);
+}
+
+/** Looks for the records of a schema, and only there at the value. */
+function lookInSchema(
+  schema: z.ZodType,
+  value: unknown,
+  loc: (string | number)[],
+  faults: ValidationItem[],
+): void {
+  if (typeof value !== "object" || value === null) return;
+  const def = schema.def as {
+    type: string;
+    innerType?: z.ZodType;
+    in?: z.ZodType;
+    element?: z.ZodType;
+    shape?: Record<string, z.ZodType>;
+  };
+  const inner = def.innerType ?? def.in;
+  if (inner !== undefined) lookInSchema(inner, value, loc, faults);
+  else if (def.type === "record") lookAt(value, loc, faults);
+  else if (def.element !== undefined && Array.isArray(value))
+    for (const [i, item] of value.entries()) lookInSchema(def.element, item, [...loc, i], faults);
+  else
+    for (const [name, member] of Object.entries(def.shape ?? {}))
+      if (Object.hasOwn(value, name))
+        lookInSchema(member, (value as Record<string, unknown>)[name], [...loc, name], faults);
+}
+
+/** `loc` is where `value` is; changed on the way down and back again on the way up. */
+function lookAt(value: unknown, loc: (string | number)[], faults: ValidationItem[]): void {
+  if (faults.length === most) return;
+  const fault = (why: string) => faults.push(valueError([...loc], why));
+  if (value === altered) fault("the number cannot be kept exactly; send it as a string");
+  if (typeof value !== "object" || value === null) return;
+  for (const name in value) {
+    if (name === "__proto__") {
+      fault("a member must not be named __proto__");
+      continue;
+    }
+    loc.push(Array.isArray(value) ? Number(name) : name);
+    lookAt((value as Record<string, unknown>)[name], loc, faults);
+    loc.pop();
+  }
+}

@@ -1,0 +1,131 @@
+// What clients store as they like (extra data, metadata) comes back as it was sent, or is refused: nothing of it changes
+// in silence. And what JSON can say that JavaScript cannot.
+import { beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { faultsOfAltered } from "../../src/api/lossless.ts";
+import { type Client, useApi } from "../support/api.ts";
+import { addReadyAudio, makeDataset } from "../support/world.ts";
+
+const api = useApi();
+let client: Client;
+let dataset: string;
+let annotations: string;
+let audio: string;
+beforeAll(async () => {
+  client = await api.tenant();
+  dataset = `/api/v1/datasets/${await makeDataset(client)}`;
+  audio = await addReadyAudio(api.db, client.tenantId, dataset.split("/").at(-1)!);
+  annotations = `${dataset}/annotation-sets/${(await client.post(`${dataset}/annotation-sets`)).body.id}/annotations`;
+});
+
+async function send(method: string, path: string, body: string) {
+  const answer = await fetch(api.url + path, {
+    method,
+    headers: { "X-API-Key": client.key, "Content-Type": "application/json" },
+    body,
+  });
+  return { status: answer.status, text: await answer.text() };
+}
+
+const annotation = (extra: string) =>
+  `{"audio_file_id":"${audio}","artifact_type":"click","start_ms":1,"end_ms":2,"extra_data":${extra}}`;
+
+const kept = "the number cannot be kept exactly; send it as a string";
+const named = "a member must not be named __proto__";
+
+describe("extra data", () => {
+  it.each([
+    ["1e400", '{"a":1e400}', ["a"], kept],
+    ["-1e400", '{"a":{"b":[0,-1E+400]}}', ["a", "b", 1], kept],
+    ["a number of 400 digits", `{"a":${"9".repeat(400)}}`, ["a"], kept],
+    ["2^53 + 1", '{"a":9007199254740993}', ["a"], kept],
+    ["a 20-digit id", '{"id":12345678901234567890}', ["id"], kept],
+    ["the same below zero", '{"id":-12345678901234567890}', ["id"], kept],
+    ["__proto__", '{"__proto__":{"a":1}}', [], named],
+    ["__proto__ in escapes", '{"a":{"\\u005f_proto__":1}}', ["a"], named],
+  ])("with %s is refused, and says where and why", async (_, extra, where, why) => {
+    const item = (loc: (string | number)[]) => ({
+      loc: [...loc, "extra_data", ...where],
+      msg: `Value error, ${why}`,
+      type: "value_error",
+    });
+    const one = await send("POST", annotations, annotation(extra));
+    expect([one.status, JSON.parse(one.text)]).toEqual([422, { detail: [item(["body"])] }]);
+    const many = `{"annotations":[${annotation("{}")},${annotation(extra)}]}`;
+    const bulk = await send("POST", `${annotations}/bulk`, many);
+    expect(JSON.parse(bulk.text).detail).toEqual([item(["body", "annotations", 1])]);
+    expect((await client.get(annotations)).body).toEqual([]);
+  });
+
+  it.each([
+    ['{"a":9007199254740991,"b":-9007199254740991}'],
+    ['{"a":9007199254740992,"b":1e20,"c":1e+308,"d":0.1,"e":-1.5e-7}'],
+    ['{"a":"12345678901234567890","b":"1e400","c":"__proto__","d":"\\\\\\"1e400"}'],
+    ['{"constructor":{"prototype":1},"a":null,"b":true}'],
+  ])("comes back as it was sent: %s", async (extra) => {
+    const made = await send("POST", annotations, annotation(extra));
+    expect(made.status, made.text).toBe(201);
+    const { id, extra_data } = JSON.parse(made.text);
+    expect(extra_data).toEqual(JSON.parse(extra));
+    expect((await client.get(`${annotations}/${id}`)).body.extra_data).toEqual(JSON.parse(extra));
+    await client.delete(`${annotations}/${id}`);
+  });
+
+  it("is refused in a change too, which then changes nothing", async () => {
+    const { id } = (await client.post(annotations, JSON.parse(annotation('{"a":1}')))).body;
+    const answer = await send("PATCH", `${annotations}/${id}`, '{"end_ms":3,"extra_data":{"a":1e999}}');
+    expect(answer.status).toBe(422);
+    expect((await client.get(`${annotations}/${id}`)).body).toMatchObject({
+      end_ms: 2,
+      extra_data: { a: 1 },
+    });
+    await client.delete(`${annotations}/${id}`);
+  });
+});
+
+describe("metadata of audio", () => {
+  it("may not have a member __proto__", async () => {
+    const body =
+      '{"filename":"x.wav","content_type":"audio/wav","size_bytes":1,"metadata":{"__proto__":"a"}}';
+    const answer = await send("POST", `${dataset}/audio/upload-url`, body);
+    expect(JSON.parse(answer.text).detail).toEqual([
+      { loc: ["body", "metadata"], msg: `Value error, ${named}`, type: "value_error" },
+    ]);
+  });
+});
+
+describe("elsewhere", () => {
+  it("numbers have the bounds of their member, and members that nobody knows may hold what they like", async () => {
+    const path = `${dataset}/audio/upload-url`;
+    const size = (text: string) =>
+      send("POST", path, `{"filename":"x.wav","content_type":"audio/wav","size_bytes":${text}}`);
+    for (const text of ["1e400", "12345678901234567890", "1.5"]) {
+      const { detail } = JSON.parse((await size(text)).text);
+      for (const item of detail) expect(item.loc).toEqual(["body", "size_bytes"]);
+      expect(detail.length).toBeGreaterThan(0);
+    }
+    for (const text of ["20.0", "2e1", "200e-1"]) {
+      const answer = await size(text);
+      expect([answer.status, JSON.parse(answer.text).audio_file.size_bytes]).toEqual([201, 20]);
+    }
+    const unknown = '{"name":"x","unknown":1e400,"__proto__":{"id":9007199254740993}}';
+    expect((await send("POST", "/api/v1/datasets", unknown)).status).toBe(201);
+  });
+});
+
+describe("the second look", () => {
+  const schema = z.object({ a: z.record(z.string(), z.unknown()).optional() });
+
+  it("goes through 8 MiB in a short time, whatever they are made of", () => {
+    const fill = (part: string) =>
+      `{"a":{"x":[${Array(Math.floor((8 * 2 ** 20) / (part.length + 1)))
+        .fill(part)
+        .join(",")}]}}`;
+    for (const part of ["1e400", "1", '"\\\\\\""', `"${"a".repeat(1000)}"`, "9".repeat(5000), "{}"]) {
+      const json = fill(part);
+      const start = performance.now();
+      expect(faultsOfAltered(schema, json, ["body"]).length).toBeLessThanOrEqual(100);
+      expect(performance.now() - start, part.slice(0, 10)).toBeLessThan(10_000);
+    }
+  });
+});
