@@ -1,0 +1,50 @@
+// Values that exist, as settings of schemathesis: it mixes them into the random ones. Called by schemathesis.ts.
+import type { Seed } from "./seed.ts";
+
+/** Parameters and members of bodies that name something else than their own name says. */
+const others: Record<string, string> = {
+  "query.dataset_id": "dataset_id",
+  "query.model_id": "model_id",
+  "query.training_job_id": "training_job_id",
+  "query.audio_file_id": "audio_file_id",
+  "query.inference_file_id": "file_id",
+  "query.artifact_type": "artifact_type",
+  "body.dataset_id": "dataset_id",
+  "body.annotation_set_id": "annotation_set_id",
+  "body.from_annotation_set_id": "annotation_set_id",
+  "body.model_id": "model_id",
+  "body.audio_file_ids[*]": "audio_file_id",
+  "body.audio_file_id": "audio_file_id",
+  "body.annotations[*].audio_file_id": "audio_file_id",
+  "body.artifact_type": "artifact_type",
+  "body.annotations[*].artifact_type": "artifact_type",
+  "body.artifact_types[*].name": "artifact_type",
+  "body.config.artifact_types[*]": "artifact_type",
+  "body.expires_at": "future",
+  "body.url": "address",
+};
+
+/** Values that exist, mixed into the random ones: otherwise most requests would end at 404 or 422. */
+export function knownValues(ids: Seed["ids"]): string {
+  const values: Record<string, readonly string[]> = {
+    ...ids,
+    artifact_type: ["click", "hum"],
+    future: ["2099-12-31T23:59:59Z", "2099-12-31T23:59:59.123+14:00"],
+    address: ["https://hooks.example.com/plosive", "https://hooks.example.com:8443/"],
+  };
+  const bindings = {
+    ...Object.fromEntries(Object.keys(ids).map((name) => [`path.${name}`, name])),
+    ...others,
+  };
+  return [
+    "",
+    ...Object.entries(values).map(
+      ([name, list]) => `[dictionaries.${name}]\nvalues = ${JSON.stringify(list)}`,
+    ),
+    "[parameters]",
+    ...Object.entries(bindings).map(
+      ([where, name]) => `"${where}" = { dictionary = "${name}", probability = 0.6 }`,
+    ),
+    "",
+  ].join("\n");
+}
