@@ -5,7 +5,7 @@ import { isDatabaseUnavailable } from "../src/db/errors.ts";
 import { newId } from "../src/db/id.ts";
 import { endJob, manyArchivedModels } from "../src/db/ingest.ts";
 import type { Database } from "../src/db/job.ts";
-import { expireUploads } from "../src/db/leftover.ts";
+import { countFailingLeftovers, expireUploads } from "../src/db/leftover.ts";
 import {
   cancelUnstarted,
   type JobRef,
@@ -150,6 +150,7 @@ export function startSweep(options: SweepOptions): { stop(): Promise<void> } {
     const { storage, graceSeconds } = options;
     const round = () => clearLeftovers({ db, kube, storage, namespace, graceSeconds, log });
     while (!signal.aborted && (await round()).more);
+    metrics.setPurgesFailing(await countFailingLeftovers(db));
   };
 
   const loops = [

@@ -6,6 +6,7 @@ export type JobMetrics = {
   finished(kind: string, outcome: string, failureClass: string): void;
   drift(direction: "row" | "resource"): void;
   setOutboxLag(seconds: number): void;
+  setPurgesFailing(count: number): void;
   progressReport(result: "accepted" | "stale" | "invalid" | "refused"): void;
 };
 
@@ -28,6 +29,11 @@ export function makeJobMetrics(registry: Registry): JobMetrics {
     help: "Age of the oldest job that has no custom resource yet",
     registers,
   });
+  const purges = new Gauge({
+    name: "plosive_purges_failing",
+    help: "Leftovers of deleted rows whose deletion was tried in vain and is tried again",
+    registers,
+  });
   const reports = new Counter({
     name: "plosive_progress_reports_total",
     help: "Progress reports of pods by what became of them",
@@ -38,6 +44,7 @@ export function makeJobMetrics(registry: Registry): JobMetrics {
     finished: (kind, outcome, failureClass) => finished.inc({ kind, outcome, failure_class: failureClass }),
     drift: (direction) => drift.inc({ direction }),
     setOutboxLag: (seconds) => lag.set(seconds),
+    setPurgesFailing: (count) => purges.set(count),
     progressReport: (result) => reports.inc({ result }),
   };
 }

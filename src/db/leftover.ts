@@ -40,6 +40,12 @@ export async function manyDueLeftovers(
     ) l order by l.id limit ${options.limit}`);
 }
 
+/** How many could not be taken away so far. */
+export function countFailingLeftovers(db: Queries): Promise<number> {
+  return db.oneFirst(sql.type(z.object({ count: z.number() }))`
+    select count(*) as count from leftovers where attempts > 0`);
+}
+
 /** They are gone from where they were. */
 export async function deleteLeftovers(db: Queries, ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return;

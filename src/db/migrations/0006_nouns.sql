@@ -73,6 +73,7 @@ create table leftovers (
 );
 create index leftovers_at_once on leftovers (try_at) where at_once;
 create index leftovers_after_grace on leftovers (created_at) where not at_once;
+create index leftovers_failing on leftovers (attempts) where attempts > 0;
 select isolate_tenant('leftovers', '', 'select, update, delete');
 
 -- A form that was signed for an upload may still be open, and a confirm of it under way: what they leave must not come
