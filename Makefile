@@ -23,7 +23,7 @@ deps: ## installs what is missing on this machine (apt packages, npm, Go)
 
 npm: deps $(INSTALLED)
 $(INSTALLED): package.json package-lock.json | deps
-	@echo "npm: installing packages"; npm ci --no-audit --no-fund --loglevel=error; touch $@
+	@echo "npm: installing packages"; SCARF_ANALYTICS=false npm ci --no-audit --no-fund --loglevel=error; touch $@
 
 python: deps
 	@tools/deps.sh python

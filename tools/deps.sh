@@ -94,7 +94,7 @@ contract() {
   fi
   if [[ ! $folder/npm/node_modules/.package-lock.json -nt $folder/npm/package-lock.json ]]; then
     say "installing the linters of the REST description and the generator of its types"
-    (cd "$folder/npm" && PATH=$cache/path:$PATH npm ci --no-audit --no-fund --loglevel=error)
+    (cd "$folder/npm" && PATH=$cache/path:$PATH npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
     touch "$folder/npm/node_modules/.package-lock.json"
   fi
 }
