@@ -55,6 +55,22 @@ async function mountedBy(namespace: string, component: string): Promise<string[]
   return volume?.secret?.items?.map(({ key }) => key) ?? [];
 }
 
+describe("helm install", () => {
+  it("makes policies that the API server takes; the API's keeps it from the cloud's metadata service", async () => {
+    const name = "plosive-policies";
+    await helm("install", name);
+    const path = `/apis/networking.k8s.io/v1/namespaces/${name}/networkpolicies/${name}-api`;
+    const policy = (await cluster.admin.send({ method: "GET", path })) as {
+      spec: { policyTypes: string[]; egress: { to?: { ipBlock?: { cidr: string; except?: string[] } }[] }[] };
+    };
+    expect(policy.spec.policyTypes).toEqual(["Egress"]);
+    const blocks = policy.spec.egress.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => ipBlock ?? []));
+    expect(blocks.find(({ cidr }) => cidr === "0.0.0.0/0")?.except).toEqual(["169.254.0.0/16"]);
+    // Whatever has an address of either family has an exception.
+    expect(blocks.every(({ except = [] }) => except.length > 0)).toBe(true);
+  }, 60_000);
+});
+
 describe("helm upgrade", () => {
   it("keeps the passwords of the embedded database and adds the users that an older release had not", async () => {
     const name = "plosive-embedded";
