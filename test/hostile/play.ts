@@ -1,5 +1,6 @@
 // Plays lines of the table against the API and says for each whether it got the refusal that it must get. Called by
 // the tests of this folder.
+import type { Client } from "../support/api.ts";
 import type { World } from "../support/world.ts";
 import { type HostileCase, nobody } from "./case.ts";
 import { type RawAnswer, send } from "./send.ts";
@@ -8,10 +9,16 @@ export interface Target {
   readonly url: string;
   readonly key: string;
   readonly world: World;
+  readonly webhookId?: string;
+}
+
+/** What the world does not have: a webhook, to an address that no test calls. */
+export async function makeWebhook(client: Client): Promise<string> {
+  return (await client.post("/api/v1/webhooks", { url: "https://hooks.example.com/plosive" })).body.id;
 }
 
 /** Puts the ids of the world in the place of their names in braces. */
-export function filled(text: string, { world, key }: Target): string {
+export function filled(text: string, { world, webhookId = nobody, key }: Target): string {
   const names: Record<string, string> = {
     dataset_id: world.datasetId,
     audio_file_id: world.audioFileId,
@@ -22,6 +29,7 @@ export function filled(text: string, { world, key }: Target): string {
     inference_job_id: world.inferenceJobId,
     file_id: world.inferenceFileId,
     key_id: world.keyId,
+    webhook_id: webhookId,
     key,
     nobody,
   };

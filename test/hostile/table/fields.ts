@@ -30,6 +30,7 @@ export interface Schema {
 interface Parameter {
   readonly name: string;
   readonly in: "path" | "query" | "header";
+  readonly required?: boolean;
   readonly schema: Schema;
 }
 
@@ -37,8 +38,10 @@ export interface Operation {
   readonly method: string;
   readonly path: string;
   readonly parameters: readonly Parameter[];
+  /** Of a JSON body. */
   readonly body?: Schema;
-  readonly bodyRequired: boolean;
+  /** Something that the operation takes: JSON, or text of its type. */
+  readonly sent?: { readonly body: string; readonly headers: readonly (readonly [string, string])[] };
   readonly statuses: readonly string[];
 }
 
@@ -52,10 +55,34 @@ export const operations: readonly Operation[] = Object.entries(document.paths).f
     path,
     parameters: (operation.parameters ?? []).map(resolved),
     body: operation.requestBody?.content["application/json"]?.schema,
-    bodyRequired: operation.requestBody?.required === true,
+    ...sentOf(operation.requestBody?.content),
     statuses: Object.keys(operation.responses),
   })),
 );
+
+// biome-ignore lint/suspicious/noExplicitAny: as above.
+function sentOf(content: Record<string, any> | undefined): Pick<Operation, "sent"> {
+  const [type, media] = Object.entries(content ?? {})[0] ?? [];
+  if (type === undefined) return {};
+  const body =
+    type !== "application/json"
+      ? String(media.example)
+      : JSON.stringify(single(media.schema) === undefined ? [] : example(media.schema));
+  return { sent: { body, headers: [["Content-Type", type]] } };
+}
+
+/** The path with what its query must have. */
+export function withQuery(
+  { path, parameters }: Pick<Operation, "path" | "parameters">,
+  ...more: string[]
+): string {
+  const named = new Set(more.map((pair) => pair.split("=")[0]));
+  const needed = parameters
+    .filter((parameter) => parameter.in === "query" && parameter.required && !named.has(parameter.name))
+    .map((parameter) => `${parameter.name}=${example(parameter.schema, parameter.name)}`);
+  const query = [...needed, ...more].join("&");
+  return query === "" ? path : `${path}?${query}`;
+}
 
 /** The schema behind a reference. */
 export function resolved<T extends { readonly $ref?: string }>(value: T): T {
@@ -249,23 +276,44 @@ export const fieldCases: readonly HostileCase[] = operations.flatMap((operation)
 
 /** Every body as a whole. */
 export const bodyCases: readonly HostileCase[] = operations.flatMap((operation) => {
-  if (operation.body === undefined) return [];
-  const { method, path } = operation;
-  const good = JSON.stringify(example(operation.body));
-  const json = (name: string, body: string, status: number, code: string, type = "application/json") => ({
-    name: `${method} ${path}: the body ${name}`,
-    request: { method, path, body, headers: [["Content-Type", type]] as const },
+  if (operation.sent === undefined) return [];
+  const { method, body: schema, sent } = operation;
+  const line = (name: string, body: string | Buffer, status: number, code: string, type?: string) => ({
+    name: `${method} ${operation.path}: the body ${name}`,
+    request: {
+      method,
+      path: withQuery(operation),
+      body,
+      headers: type === undefined ? sent.headers : ([["Content-Type", type]] as const),
+    },
     status,
     code,
     ...(status === 422 ? { loc: ["body"] } : {}),
   });
+  const noUtf8 = Buffer.concat([Buffer.from(sent.body), Buffer.from([0xff])]);
+  const always = [
+    line("is called an image", sent.body, 415, "unsupported_media_type", "image/png"),
+    line("is no UTF-8", noUtf8, 400, "invalid_request"),
+  ];
+  if (schema === undefined) return always;
+  const json = [
+    ...always,
+    line("is cut off", sent.body.slice(0, -1), 400, "invalid_request"),
+    line("has something behind it", `${sent.body}{}`, 400, "invalid_request"),
+    line("is called text/plain", sent.body, 415, "unsupported_media_type", "text/plain"),
+  ];
+  const one = single(schema);
+  if (one === undefined)
+    return [
+      ...json,
+      line("is text", '"text"', 422, "value_error"),
+      line("is null", "null", 422, "value_error"),
+    ];
   return [
-    json("is cut off", good.slice(0, -1), 400, "invalid_request"),
-    json("has something behind it", `${good}{}`, 400, "invalid_request"),
-    json("is a list", "[]", 422, "dict_type"),
-    json("is null", "null", 422, "dict_type"),
-    json("is text", '"text"', 422, "dict_type"),
-    json("is called text/plain", good, 415, "unsupported_media_type", "text/plain"),
+    ...json,
+    line("is a list", "[]", 422, "dict_type"),
+    line("is null", "null", 422, "dict_type"),
+    line("is text", '"text"', 422, "dict_type"),
   ];
 });
 
@@ -325,31 +373,31 @@ function parameterVariants(s: Schema): Variant[] {
 }
 
 /** Every parameter of every operation, in path and query. */
-export const parameterCases: readonly HostileCase[] = operations.flatMap(
-  ({ method, path, parameters, body }) =>
-    parameters
-      .filter((parameter) => parameter.in !== "header")
-      .flatMap((parameter) => {
-        const found = single(parameter.schema);
-        if (found === undefined) return [];
-        const isList = found.schema.type === "array";
-        return parameterVariants(found.schema)
-          .filter(([, value]) => parameter.in === "query" || value !== "")
-          .map(([what, value, code]) => ({
-            name: `${method} ${path}: ${parameter.in} ${parameter.name} ${what}`,
-            request: {
-              method,
-              ...(body === undefined ? {} : { body: JSON.stringify(example(body)) }),
-              path:
-                parameter.in === "query"
-                  ? `${path}?${parameter.name}=${value}`
-                  : path.replace(`{${parameter.name}}`, value),
-            },
-            status: 422,
-            code,
-            loc: [parameter.in, parameter.name, ...(isList ? [0] : [])],
-          }));
-      }),
+export const parameterCases: readonly HostileCase[] = operations.flatMap((operation) =>
+  operation.parameters
+    .filter((parameter) => parameter.in !== "header")
+    .flatMap((parameter) => {
+      const { method, path, sent } = operation;
+      const found = single(parameter.schema);
+      if (found === undefined) return [];
+      const isList = found.schema.type === "array";
+      return parameterVariants(found.schema)
+        .filter(([, value]) => parameter.in === "query" || value !== "")
+        .map(([what, value, code]) => ({
+          name: `${method} ${path}: ${parameter.in} ${parameter.name} ${what}`,
+          request: {
+            method,
+            ...sent,
+            path:
+              parameter.in === "query"
+                ? withQuery(operation, `${parameter.name}=${value}`)
+                : withQuery(operation).replace(`{${parameter.name}}`, value),
+          },
+          status: 422,
+          code,
+          loc: [parameter.in, parameter.name, ...(isList ? [0] : [])],
+        }));
+    }),
 );
 
 /** Ids that nobody made, in every place of every path. */
@@ -360,8 +408,8 @@ export const unknownIdCases: readonly HostileCase[] = operations.flatMap((operat
       name: `${operation.method} ${operation.path}: ${name} of nobody`,
       request: {
         method: operation.method,
-        path: operation.path.replace(`{${name}}`, nobody),
-        ...(operation.body === undefined ? {} : { body: JSON.stringify(example(operation.body)) }),
+        ...operation.sent,
+        path: withQuery(operation).replace(`{${name}}`, nobody),
       },
       status: 404,
       code: "",

@@ -1,5 +1,6 @@
 // Lines of the table: bodies that are no JSON, no UTF-8, or JSON that only looks harmless. One endpoint stands for all
 // of them, for all bodies are read in one place; what each endpoint makes of its fields stands in fields.ts.
+import { hostileUrls } from "../../support/hostile-urls.ts";
 import type { HostileCase } from "../case.ts";
 
 const path = "/api/v1/datasets";
@@ -329,6 +330,11 @@ export const jsonCases: readonly HostileCase[] = [
       body: JSON.stringify({ name: "x", expires_at }),
     },
     ...bad(["body", "expires_at"], code),
+  })),
+  ...hostileUrls.map(([url]) => ({
+    name: `a webhook to ${JSON.stringify(url)}`,
+    request: { method: "POST", path: "/api/v1/webhooks", body: JSON.stringify({ url }) },
+    ...bad(["body", "url"], "value_error"),
   })),
   ...(
     [
