@@ -35,6 +35,7 @@ export function makeApp(deps: ApiDeps & { readonly registry: Registry }): App {
     live,
     secrets: makeSecretBox(deps.config.PLOSIVE_WEBHOOK_SECRET_KEY, deps.random),
     confirms: makeLimit(Math.max(1, Math.floor((deps.db.configuration.maxPoolSize ?? 10) / 3)), 30_000),
+    imports: makeLimit(2, 10_000),
     rates: makeRateLimit(deps),
     strangers: makeStrangers(deps),
     background: (what, work) => {

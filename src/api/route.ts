@@ -40,6 +40,8 @@ export interface SharedDeps extends ApiDeps {
   readonly secrets: SecretBox;
   /** Confirms hold a database connection while they talk to the store: only so many at once. */
   readonly confirms: Limit;
+  /** Imports hold much memory and a connection: only so many at once. */
+  readonly imports: Limit;
   readonly rates: RateLimit;
   readonly strangers: Strangers;
 }

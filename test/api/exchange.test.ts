@@ -428,9 +428,9 @@ describe("an import", () => {
     const faults = await client.post(track, "0\t1\tnone\n".repeat(1_500), plain);
     expect(faults.body).toMatchObject({ imported: 0, skipped: 1_500 });
     expect(faults.body.errors).toHaveLength(1_000);
-    const many = await client.post(track, "0\t1\tclick\n".repeat(100_001), plain);
+    const many = await client.post(track, "0\t1\tclick\n".repeat(50_001), plain);
     expect(many.body.detail).toEqual([
-      { loc: ["body"], msg: "Value error, an import takes at most 100000 labels", type: "value_error" },
+      { loc: ["body"], msg: "Value error, an import takes at most 50000 labels", type: "value_error" },
     ]);
   });
 
@@ -456,11 +456,9 @@ describe("an import", () => {
       task(mine(), ...Array.from({ length: 50 }, (_, i) => result(i / 10, i / 10 + 0.05, "click"))),
     ];
     const answers = await Promise.all(
-      Array.from({ length: 8 }, () => client.post(`${set}/import/annotation-tool`, body)),
+      Array.from({ length: 5 }, () => client.post(`${set}/import/annotation-tool`, body)),
     );
-    expect(answers.map((answer) => answer.body.imported).sort((a, b) => b - a)).toEqual([
-      50, 0, 0, 0, 0, 0, 0, 0,
-    ]);
+    expect(answers.map((answer) => answer.body.imported).sort((a, b) => b - a)).toEqual([50, 0, 0, 0, 0]);
     expect(await annotationsOf(set)).toHaveLength(50);
   });
 

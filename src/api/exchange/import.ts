@@ -1,9 +1,10 @@
 // Takes labels from a foreign document into a draft: each is checked by the rules of annotations, what does not fit is
 // reported, the rest is added, all in one transaction under the set's lock. Called by the import routes with what the
 // readers of this folder found.
+import { setImmediate } from "node:timers/promises";
 import { type ImportedAnnotation, insertMissingAnnotations, requireRoom } from "../../db/annotation.ts";
 import { lockDraft } from "../../db/annotation-set.ts";
-import { type AudioCandidate, findAudioFiles } from "../../db/audio-file.ts";
+import { findAudioFiles } from "../../db/audio-file.ts";
 import { addTypes, lockTypes } from "../../db/dataset.ts";
 import type { Db } from "../../db/page.ts";
 import { AppError, validationFailed, valueError } from "../../errors.ts";
@@ -16,10 +17,11 @@ import type { Found, ImportLine, Position } from "./format.ts";
 import type { SetPlace } from "./marks.ts";
 import { indexTypes, pickType, type TypeIndex } from "./type-index.ts";
 
-const maxLabels = 100_000;
+export const maxLabels = 50_000;
 const maxErrors = 1_000;
 /** Each takes well under the second, whatever the triggers of the table do. */
-const chunkSize = 5_000;
+const chunkSize = 2_000;
+const takenAtOnce = 500;
 
 export interface ImportOptions {
   readonly dryRun: boolean;
@@ -47,17 +49,20 @@ class DryRunEnd extends Error {
   }
 }
 
-/** annotationSetPublished when the set is no draft, quotaExceeded when it would be too large. */
+/**
+ * annotationSetPublished when the set is no draft, quotaExceeded when it would be too large. The input is read twice, so
+ * that what is found in it is never in memory as a whole.
+ */
 export async function importLabels(
   db: Db,
   place: SetPlace,
-  labels: Iterable<Found>,
+  read: () => Iterable<Found>,
   options: ImportOptions,
 ): Promise<Imported> {
-  const found = limited(labels);
+  const mentioned = await mentionedIn(read());
   try {
     return await db.transaction(async (tx) => {
-      const outcome = await importInto(tx, place, found, options);
+      const outcome = await importInto(tx, place, read(), mentioned, options);
       if (options.dryRun) throw new DryRunEnd({ ...outcome, revision: outcome.revision - 1 });
       return outcome;
     });
@@ -67,30 +72,43 @@ export async function importLabels(
   }
 }
 
-function limited(labels: Iterable<Found>): Found[] {
-  const found: Found[] = [];
-  for (const label of labels) {
-    if (found.length === maxLabels)
+interface Mentioned {
+  readonly labels: number;
+  readonly ids: ReadonlySet<string>;
+  readonly filenames: ReadonlySet<string>;
+}
+
+/** How much there is, and of which files. */
+async function mentionedIn(found: Iterable<Found>): Promise<Mentioned> {
+  const ids = new Set<string>();
+  const filenames = new Set<string>();
+  let labels = 0;
+  for await (const label of unhurried(found)) {
+    labels += "problem" in label ? (label.count ?? 1) : 1;
+    if (labels > maxLabels)
       throw validationFailed([valueError(["body"], `an import takes at most ${maxLabels} labels`)]);
-    found.push(label);
+    if ("problem" in label) continue;
+    for (const id of label.line.audio.ids) ids.add(id.toLowerCase());
+    for (const name of label.line.audio.filenames) filenames.add(name);
   }
-  return found;
+  return { labels, ids, filenames };
 }
 
 async function importInto(
   tx: Db,
   place: SetPlace,
-  found: readonly Found[],
+  found: Iterable<Found>,
+  mentioned: Mentioned,
   { createTypes, maxAnnotations }: ImportOptions,
 ): Promise<Imported> {
   const { tenantId, datasetId, setId } = place;
   const revision = await lockDraft(tx, tenantId, datasetId, setId);
   const types = indexTypes(await lockTypes(tx, tenantId, datasetId, createTypes), createTypes);
-  const audio = await audioOf(tx, place, found);
+  const audio = await audioOf(tx, place, mentioned);
   const counts = new Map<string, number>();
   const fitting: ImportedAnnotation[] = [];
   const errors: { at: Position; message: string }[] = [];
-  for (const label of found) {
+  for await (const label of unhurried(found)) {
     const checked = "problem" in label ? label.problem : check(label.line, audio, types);
     if (typeof checked !== "string") fitting.push({ ...checked, nth: nthOf(checked, counts) });
     else if (errors.length < maxErrors) errors.push({ at: label.at, message: checked });
@@ -102,22 +120,23 @@ async function importInto(
     imported += await insertMissingAnnotations(tx, place, fitting.slice(i, i + chunkSize));
   // Afterwards, when it is known what the set did not have yet.
   await requireRoom(tx, tenantId, setId, 0, maxAnnotations);
-  const total = found.reduce((sum, label) => sum + ("problem" in label ? (label.count ?? 1) : 1), 0);
-  return { revision, imported, skipped: total - imported, createdTypes: types.created, errors };
+  const skipped = mentioned.labels - imported;
+  return { revision, imported, skipped, createdTypes: types.created, errors };
 }
 
-async function audioOf(tx: Db, { tenantId, datasetId }: SetPlace, found: readonly Found[]) {
-  const references = new Set(found.flatMap((label) => ("line" in label ? [label.line.audio] : [])));
-  const ids = new Set([...references].flatMap(({ ids }) => ids.map((id) => id.toLowerCase())));
-  const names = new Set([...references].flatMap(({ filenames }) => filenames.filter(isStorable)));
-  const files: readonly AudioCandidate[] = await findAudioFiles(
-    tx,
-    tenantId,
-    datasetId,
-    [...ids].filter(isUuid),
-    [...names],
-  );
-  return indexAudio(files);
+/** The same, with pauses in which other requests have their turn. */
+async function* unhurried<T>(items: Iterable<T>): AsyncGenerator<T> {
+  let seen = 0;
+  for (const item of items) {
+    seen += 1;
+    if (seen % takenAtOnce === 0) await setImmediate();
+    yield item;
+  }
+}
+
+async function audioOf(tx: Db, { tenantId, datasetId }: SetPlace, { ids, filenames }: Mentioned) {
+  const [uuids, names] = [[...ids].filter(isUuid), [...filenames].filter(isStorable)];
+  return indexAudio(await findAudioFiles(tx, tenantId, datasetId, uuids, names));
 }
 
 /** Postgres can compare neither. */

@@ -15,7 +15,9 @@ import { id } from "../../schemas/rest.ts";
 import { etagOfSet } from "../conditional.ts";
 import { audacity, readAudacity } from "../exchange/audacity.ts";
 import { csv, readCsv } from "../exchange/csv.ts";
-import { type Imported, importLabels } from "../exchange/import.ts";
+import type { Found } from "../exchange/format.ts";
+import { type Imported, importLabels, maxLabels } from "../exchange/import.ts";
+import type { SetPlace } from "../exchange/marks.ts";
 import { readTasks } from "../exchange/read-tasks.ts";
 import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
 import { setEtagHeader } from "./annotation.ts";
@@ -34,8 +36,7 @@ const shared = {
   maxBodyBytes: 8 * 1024 * 1024,
 } as const;
 const answer = { status: 200, description: "What was imported, and what was not and why" } as const;
-const rules =
-  "At most 100000 labels. Everything that fits is added in one transaction; what does not fit is reported and left out. Labels that the set already has (same file, type and times) are not added again.";
+const rules = `At most ${maxLabels} labels. Everything that fits is added in one transaction; what does not fit is reported and left out. Labels that the set already has (same file, type and times) are not added again.`;
 
 export const importLabelTool = defineRoute({
   ...shared,
@@ -49,12 +50,7 @@ export const importLabelTool = defineRoute({
   answer: { ...answer, schema: importReport },
   handler: async ({ params, query, body, tenantId, deps }) => {
     const tasks = Array.isArray(body) ? body : body.tasks;
-    const outcome = await importLabels(
-      deps.db,
-      placeOf(tenantId, params),
-      readTasks(tasks),
-      optionsOf(deps, query),
-    );
+    const outcome = await run(deps, placeOf(tenantId, params), () => readTasks(tasks), query);
     const errors = outcome.errors.map(({ at, message }) => ({
       task: at.task ?? 0,
       result: at.result ?? null,
@@ -77,12 +73,7 @@ export const importCsv = defineRoute({
   bodyExample: csv.example,
   answer: { ...answer, schema: textImportReport },
   handler: async ({ params, query, body, tenantId, deps }) => {
-    const outcome = await importLabels(
-      deps.db,
-      placeOf(tenantId, params),
-      readCsv(body),
-      optionsOf(deps, query),
-    );
+    const outcome = await run(deps, placeOf(tenantId, params), () => readCsv(body), query);
     return replyOf(outcome, linesOf(outcome));
   },
 });
@@ -101,8 +92,8 @@ export const importAudacity = defineRoute({
   answer: { ...answer, schema: textImportReport },
   handler: async ({ params, query, body, tenantId, deps }) => {
     const file = await oneAudioFile(deps.db, tenantId, params.dataset_id, query.audio_file_id);
-    const labels = readAudacity(body, file.id);
-    const outcome = await importLabels(deps.db, placeOf(tenantId, params), labels, optionsOf(deps, query));
+    const labels = () => readAudacity(body, file.id);
+    const outcome = await run(deps, placeOf(tenantId, params), labels, query);
     return replyOf(outcome, linesOf(outcome));
   },
 });
@@ -115,11 +106,19 @@ const placeOf = (tenantId: string, params: Params) => ({
   setId: params.annotation_set_id,
 });
 
-const optionsOf = ({ config }: HandlerDeps, query: z.infer<typeof importQuery>) => ({
-  dryRun: query.dry_run,
-  createTypes: query.create_types,
-  maxAnnotations: config.PLOSIVE_QUOTA_ANNOTATIONS,
-});
+async function run(
+  deps: HandlerDeps,
+  place: SetPlace,
+  read: () => Iterable<Found>,
+  query: z.infer<typeof importQuery>,
+): Promise<Imported> {
+  const options = {
+    dryRun: query.dry_run,
+    createTypes: query.create_types,
+    maxAnnotations: deps.config.PLOSIVE_QUOTA_ANNOTATIONS,
+  };
+  return await deps.imports(() => importLabels(deps.db, place, read, options));
+}
 
 const linesOf = ({ errors }: Imported) => errors.map(({ at, message }) => ({ line: at.line ?? 1, message }));
 
