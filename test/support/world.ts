@@ -98,7 +98,7 @@ export async function addTrainingJob(
   await db.query(sql.type(nothing)`
     insert into training_jobs (id, tenant_id, dataset_id, annotation_set_id, dataset_name, annotation_set_version,
       config, status, progress_percent)
-    values (${id}, ${tenantId}, ${datasetId}, ${annotationSetId}, 'takes', 1, '{}', ${status},
+    values (${id}, ${tenantId}, ${datasetId}, ${annotationSetId}, 'takes', 1, '{"artifact_types": ["click"]}', ${status},
       ${status === "completed" ? 100 : 0})`);
   return id;
 }
