@@ -1,8 +1,10 @@
 // What no event tells the leader, it looks for every few seconds: rows without custom resource, cancels to pass on,
 // uploads to gather into embedding jobs, runs that reported, either side without the other, and what is to be purged. Started by operator.ts.
+import { purgeAudit } from "../src/db/audit.ts";
 import { gatherEmbeddingJobs } from "../src/db/embedding-job.ts";
 import { isDatabaseUnavailable } from "../src/db/errors.ts";
 import { newId } from "../src/db/id.ts";
+import { purgeRequestKeys } from "../src/db/idempotency.ts";
 import { endJob, manyArchivedModels } from "../src/db/ingest.ts";
 import type { Database } from "../src/db/job.ts";
 import { countFailingLeftovers, expireUploads } from "../src/db/leftover.ts";
@@ -147,6 +149,8 @@ export function startSweep(options: SweepOptions): { stop(): Promise<void> } {
 
   const purge = async () => {
     await expireUploads(db, purgeBatch);
+    await purgeRequestKeys(db);
+    await purgeAudit(db);
     const { storage, graceSeconds } = options;
     const round = () => clearLeftovers({ db, kube, storage, namespace, graceSeconds, log });
     while (!signal.aborted && (await round()).more);

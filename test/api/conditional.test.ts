@@ -92,8 +92,10 @@ describe("the ETag of an annotation set", () => {
     expect(patched.get("etag")).toBe(annotation.headers.get("etag"));
     const deleted = await changed(client.delete(`${set}/annotations/${one.body.id}`));
     expect(deleted.get("x-annotation-set-etag")).toBe(await etagNow());
-    await changed(client.put(`${set}/reviewed/${audio}`));
-    await changed(client.delete(`${set}/reviewed/${audio}`));
+    const marked = await changed(client.put(`${set}/reviewed/${audio}`));
+    expect(marked.get("x-annotation-set-etag")).toBe(await etagNow());
+    const unmarked = await changed(client.delete(`${set}/reviewed/${audio}`));
+    expect(unmarked.get("x-annotation-set-etag")).toBe(await etagNow());
     const other = await addReadyAudio(api.db, client.tenantId, dataset);
     await client.post(`${set}/annotations`, { ...label, audio_file_id: other });
     seen.push(await etagNow());

@@ -72,6 +72,27 @@ const leftovers = () =>
   )`
     select id, kind, target, attempts from leftovers order by id`);
 
+describe("what requests leave in the database", () => {
+  it("goes when it has served: retried requests after a day, the audit log after 400 days", async () => {
+    const bytes = "0".repeat(64);
+    for (const age of ["1 hour", "25 hours"])
+      await run(sql.fragment`
+        insert into idempotency_keys (tenant_id, scope, fingerprint, created_ids, created_at)
+        values (${tenant}, sha256(${age}::bytea), decode(${bytes}, 'hex'), '{}', now() - ${age}::interval)`);
+    for (const age of ["399 days", "401 days"])
+      await run(sql.fragment`
+        insert into audit_log (tenant_id, action, reason, created_at)
+        values (${tenant}, 'api_key.refused', ${age}, now() - ${age}::interval)`);
+    const left = z.object({ keys: z.number(), lines: z.array(z.string()) });
+    await poll("old rows to be purged", async () => {
+      const { keys, lines } = await database.pool.one(sql.type(left)`
+        select (select count(*) from idempotency_keys where tenant_id = ${tenant}) as keys,
+          (select array_agg(reason) from audit_log where tenant_id = ${tenant}) as lines`);
+      return keys === 1 && lines.join() === "399 days";
+    });
+  });
+});
+
 describe("a cancelled training job", () => {
   it("reaches Kubernetes within seconds, and leaves neither results nor, once deleted, its custom resource", async () => {
     const id = await insertTrainingJob(database.pool, tenant);

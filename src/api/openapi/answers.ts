@@ -113,6 +113,9 @@ export function responsesOf(route: Route, routes: readonly Route[], components: 
     ...(answer.status === 201 ? ["Location"] : []),
     ...(route.idempotent === undefined ? [] : ["Idempotency-Replayed"]),
     ...(route.conditional || route.guard ? ["ETag"] : []),
+    ...(route.guard && /\/annotation-sets\/\{\w+\}\/(annotations|reviewed|import)\b/.test(route.path)
+      ? ["X-Annotation-Set-ETag"]
+      : []),
     ...(route.answer.schema?.type === "array" && route.query !== undefined ? ["X-Total-Count"] : []),
   ];
   const links = answer.status === 201 ? linksOf(route, routes) : {};

@@ -44,6 +44,12 @@ export const headers: Record<string, Json> = {
     schema: { type: "integer", format: "int32", minimum: 0, maximum: 86_400 },
     example: 2,
   },
+  "X-Annotation-Set-ETag": {
+    description:
+      "ETag of the annotation set after this change: for the next change with If-Match, without reading the set again",
+    schema: text(128, { pattern: '^"[!#-~]+"$' }),
+    example: '"set-1-17"',
+  },
   "X-Total-Count": {
     description: "How many there are in all, whatever page was asked for",
     schema: { type: "integer", format: "int64", minimum: 0, maximum: Number.MAX_SAFE_INTEGER },

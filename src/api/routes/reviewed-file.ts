@@ -10,6 +10,7 @@ import { reviewedFile } from "../../schemas/reviewed-file.ts";
 import { etagOfSet } from "../conditional.ts";
 import { type Call, defineRoute } from "../route.ts";
 import { envelope, iso } from "../view.ts";
+import { setEtagHeader } from "./annotation.ts";
 
 const base = "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/reviewed";
 const inSet = z.object({
@@ -60,7 +61,7 @@ export const mark = defineRoute({
       await insertReviewed(tx, { tenantId, datasetId, setId }, fileId);
       return counted;
     });
-    return { etag: etagOfSet(revision) };
+    return { headers: { [setEtagHeader]: etagOfSet(revision) } };
   },
 });
 
@@ -81,7 +82,7 @@ export const unmark = defineRoute({
       if (!(await deleteReviewed(tx, tenantId, setId, fileId))) throw audioFileNotFound();
       return counted;
     });
-    return { etag: etagOfSet(revision) };
+    return { headers: { [setEtagHeader]: etagOfSet(revision) } };
   },
 });
 
