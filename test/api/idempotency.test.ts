@@ -146,6 +146,7 @@ describe("sent again with its key", () => {
   it("every create with a resource of its own is in the table above, or has a test of its own", () => {
     const tested = [...Object.keys(creates), "createApiKey"];
     const elsewhere = [
+      "createAnnotationSetFromDetections",
       "retryTrainingJob",
       "retryInferenceJob",
       "rotateApiKey",
