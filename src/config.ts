@@ -4,6 +4,16 @@ import { readFileSync } from "node:fs";
 import { z } from "zod";
 
 const port = (value: number) => z.coerce.number().int().min(0).max(65535).default(value);
+/** Scheme, host and port as browsers write them, by commas. */
+const origins = z
+  .string()
+  .default("")
+  .transform((text) => text.split(/[\s,]+/).filter((origin) => origin !== ""))
+  .pipe(
+    z.array(
+      z.url({ protocol: /^https?$/ }).refine((text) => URL.canParse(text) && new URL(text).origin === text),
+    ),
+  );
 const seconds = (value: number) => z.coerce.number().int().min(1).default(value);
 
 const shared = {
@@ -78,16 +88,9 @@ const api = z.object({
   PLOSIVE_TRUSTED_PROXIES: count(0).describe(
     "Proxies in front of the API that write X-Forwarded-For; without, the client is whoever connects",
   ),
-  PLOSIVE_CORS_ORIGINS: z
-    .string()
-    .default("")
-    .transform((text) => text.split(/[\s,]+/).filter((origin) => origin !== ""))
-    .pipe(
-      z.array(
-        z.url({ protocol: /^https?$/ }).refine((text) => URL.canParse(text) && new URL(text).origin === text),
-      ),
-    )
-    .describe("Origins of web pages that may call the API, by commas; none by default"),
+  PLOSIVE_CORS_ORIGINS: origins.describe(
+    "Origins of web pages that may call the API, by commas; none by default",
+  ),
   PLOSIVE_HTTP_PORT: port(8080).describe("Port of the REST API"),
   PLOSIVE_UPLOAD_MAX_BYTES: z.coerce
     .number()
@@ -102,10 +105,8 @@ const api = z.object({
   PLOSIVE_EXPORT_EXPIRY_SECONDS: seconds(86_400)
     .pipe(z.number().max(604_800))
     .describe("Life of the audio URLs in an export for a labelling tool; S3 signs for at most seven days"),
-  PLOSIVE_WEBHOOK_ALLOWED_ORIGINS: z
-    .string()
-    .default("")
-    .transform((text) => new Set(text.split(",").flatMap((part) => originOf(part.trim()))))
+  PLOSIVE_WEBHOOK_ALLOWED_ORIGINS: origins
+    .transform((list) => new Set(list))
     .describe(
       "Origins that webhooks may name although they are not public https: http://receiver.example:8080,...",
     ),
@@ -176,12 +177,6 @@ const bootstrap = z.object({
     .describe("Secret for the first tenant's id and key; without it none is made"),
   PLOSIVE_BOOTSTRAP_WAIT_SECONDS: seconds(900).describe("How long to wait for Postgres and the object store"),
 });
-
-/** A list of none or one; what is no URL stays as it is and matches nothing. */
-function originOf(text: string): string[] {
-  if (text === "") return [];
-  return [URL.canParse(text) ? new URL(text).origin : text];
-}
 
 const admin = z.object({ PLOSIVE_DATABASE_URL: shared.PLOSIVE_DATABASE_URL });
 

@@ -383,6 +383,28 @@ describe("a receiver", () => {
     expect((await deliveriesOf(own)).map(({ status }) => status)).toEqual(["delivered", "delivered"]);
   });
 
+  it("that is away gets no more than 10,000 deliveries to wait for it", async () => {
+    const own = await hook(await receive());
+    const other = await hook(await receive(), [], own.tenant);
+    await execute(
+      database.pool,
+      sql.fragment`insert into webhook_deliveries (id, tenant_id, webhook_id, message_id, type, body, next_attempt_at)
+        select gen_random_uuid(), ${own.tenant}, ${own.id}, 'evt_' || n, 'model.created', '{}', now()
+        from generate_series(1, 10000) n`,
+    );
+    await tell(own.tenant);
+    const total = async ({ db, tenant, id }: Hook) =>
+      (await listDeliveries(db, tenant, id, { page: 1, page_size: 1 })).total;
+    expect([await total(own), await total(other)]).toEqual([10_000, 1]);
+    await execute(
+      database.pool,
+      sql.fragment`update webhook_deliveries set status = 'delivered', next_attempt_at = null, finished_at = now()
+        where id = (select id from webhook_deliveries where webhook_id = ${own.id} limit 1)`,
+    );
+    await tell(own.tenant);
+    expect([await total(own), await total(other)]).toEqual([10_001, 2]);
+  });
+
   it("that knows only the old secret is served for 24 hours after it was replaced", async () => {
     const receiver = await receive();
     const own = await hook(receiver);

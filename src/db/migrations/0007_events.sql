@@ -222,13 +222,20 @@ begin
   select min(seq), max(seq) into first_seq, last_seq from stamped;
   if first_seq is null then return 0; end if;
 
+  with hooks as materialized (
+    select w.id, w.tenant_id, w.types from webhooks w
+    where w.enabled and w.tenant_id in (select e.tenant_id from events e where e.seq between first_seq and last_seq)
+      -- A receiver that has been away for long, or that is too slow for what happens, must not fill the disk.
+      and (select count(*) from (
+        select from webhook_deliveries d where d.webhook_id = w.id and d.status = 'pending' limit 10000) p) < 10000
+  )
   insert into webhook_deliveries (id, tenant_id, webhook_id, message_id, type, body, next_attempt_at)
   select gen_random_uuid(), w.tenant_id, w.id, 'evt_' || e.seq, e.type,
     json_build_object('type', e.type, 'timestamp',
       to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'data', e.data)::text,
     clock_timestamp()
-  from events e join webhooks w on w.tenant_id = e.tenant_id
-  where e.seq between first_seq and last_seq and w.enabled and (w.types = '{}' or e.type = any (w.types))
+  from events e join hooks w on w.tenant_id = e.tenant_id
+  where e.seq between first_seq and last_seq and (w.types = '{}' or e.type = any (w.types))
   order by e.seq;
   if found then perform pg_notify('plosive_deliveries', ''); end if;
 
