@@ -7,6 +7,7 @@ import { digestOfTables } from "./digest.ts";
 import { fault, makeWebhook, play, type Target } from "./play.ts";
 import { bodyCases, fieldCases, operations, parameterCases, unknownIdCases } from "./table/fields.ts";
 import { jsonCases } from "./table/json.ts";
+import { ruleCases } from "./table/request-rules.ts";
 import { requestCases } from "./table/requests.ts";
 
 const api = useApi();
@@ -30,6 +31,7 @@ const groups: Readonly<Record<string, readonly HostileCase[]>> = {
   "ids of nobody": unknownIdCases,
   "JSON and text": jsonCases,
   "paths, keys, headers and queries": requestCases,
+  "headers with a meaning": ruleCases,
 };
 
 /** At most a few at once: the order of the answers does not matter. */

@@ -65,7 +65,8 @@ export function fault(hostile: HostileCase, answer: RawAnswer): string | undefin
   const wanted = hostile.loc === undefined ? undefined : JSON.stringify(hostile.loc);
   const found = body.detail.some(
     (item: { loc: unknown; type: string }) =>
-      item.type === hostile.code && (wanted === undefined || JSON.stringify(item.loc) === wanted),
+      (hostile.code === "" || item.type === hostile.code) &&
+      (wanted === undefined || JSON.stringify(item.loc) === wanted),
   );
   return found ? undefined : `${said}; expected ${hostile.code} at ${wanted}`;
 }

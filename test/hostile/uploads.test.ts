@@ -65,13 +65,12 @@ describe("a form", () => {
   it("is refused without any one of its fields, and with any one of them changed", async () => {
     const bytes = wav();
     const { upload } = await ticketFor(bytes, { checksum_sha256: sha256(bytes) });
-    const names = Object.keys(upload.fields);
+    // The address names the bucket too, and counts.
+    const names = Object.keys(upload.fields).filter((name) => name !== "bucket");
     expect(names.length).toBeGreaterThan(8);
     for (const name of names) {
       const { [name]: value = "", ...rest } = upload.fields;
-      // The address names the bucket too.
-      if (name !== "bucket")
-        expectRefused(await postForm({ url: upload.url, fields: rest }, bytes), `without ${name}`);
+      expectRefused(await postForm({ url: upload.url, fields: rest }, bytes), `without ${name}`);
       const others = ["", "x", `${value}x`, value.slice(1), value.toUpperCase(), value.toLowerCase()];
       for (const other of others.filter((text) => text !== value))
         expectRefused(
