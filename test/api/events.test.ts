@@ -203,6 +203,40 @@ describe("the stream", () => {
   });
 });
 
+describe("a client that leaves", () => {
+  it("while its request is still being looked at keeps no place", async () => {
+    const client = await api.tenant();
+    const deps = testDeps(api.pool, api.storage);
+    const app = makeApp(deps);
+    const server = await listen(app.listener, 0, "127.0.0.1");
+    const url = `http://127.0.0.1:${server.port}/api/v1/events/stream`;
+    try {
+      // Some leave before their key was looked up, some in the middle, some when the stream has begun.
+      for (let wave = 0; wave < 8; wave++) {
+        const sockets = Array.from({ length: 10 }, (_, i) => {
+          const socket = connect(server.port, "127.0.0.1");
+          socket.on("error", () => {});
+          socket.write(`GET /api/v1/events/stream HTTP/1.1\r\nHost: x\r\nX-API-Key: ${client.key}\r\n\r\n`);
+          setTimeout(() => socket.destroy(), wave * 3 + i);
+          return new Promise((resolve) => socket.once("close", resolve));
+        });
+        await Promise.all(sockets);
+      }
+      await poll("all places to be free", async () =>
+        /plosive_waiting_requests\{what="stream"\} 0/.test(await deps.registry.metrics()),
+      );
+      const readers = await Promise.all(Array.from({ length: 10 }, () => readEvents(url, client.key)));
+      expect(readers.map(({ status }) => status)).toEqual(Array(10).fill(200));
+      for (const reader of readers) reader.close();
+    } finally {
+      app.drain();
+      await server.stop(1_000);
+      await app.settle();
+      await deps.listener.end();
+    }
+  });
+});
+
 describe("with the usual times", () => {
   it("a revoked key and an event are noticed long before the next sign of life: by notification", async () => {
     const client = await api.tenant();
