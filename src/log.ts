@@ -1,5 +1,5 @@
 // Structured logs with secrets taken out. One logger per process, made by its main file.
-import { type Logger, pino } from "pino";
+import { type Logger, type LoggerOptions, pino } from "pino";
 
 export type Log = Logger;
 
@@ -21,9 +21,21 @@ const any = /pl_|whsec_|x-amz-s|postgres|eyJ/i;
 
 const secretHeaders = ["x-api-key", "authorization", "proxy-authorization", "cookie", "set-cookie"];
 
-/** A JSON logger on stdout. */
-export function makeLog(name: string, level: string): Log {
-  return pino({
+const flushMs = 100;
+const warn = 40;
+
+/**
+ * A JSON logger on stdout. With `holdsLines` it writes many lines at once, a tenth of a second late at most: a line for
+ * each request, written by itself, is a tenth of all that the request costs. Warnings and errors are written at once with
+ * all before them, and so is what is left at the end of the process; only SIGKILL takes lines along.
+ */
+export function makeLog(name: string, level: string, { holdsLines = false } = {}): Log {
+  const out = pino.destination({ dest: 1, sync: true, minLength: holdsLines ? 8_192 : 0 });
+  if (holdsLines) {
+    setInterval(() => out.flushSync(), flushMs).unref();
+    process.on("exit", () => out.flushSync());
+  }
+  const options: LoggerOptions = {
     name,
     level,
     base: { name },
@@ -33,8 +45,15 @@ export function makeLog(name: string, level: string): Log {
       paths: secretHeaders.flatMap((header) => [`headers["${header}"]`, `*.headers["${header}"]`]),
       censor: "[redacted]",
     },
-    hooks: { streamWrite: withoutSecrets },
-  });
+    hooks: {
+      streamWrite: withoutSecrets,
+      logMethod(args, method, severity) {
+        method.apply(this, args);
+        if (holdsLines && severity >= warn) out.flushSync();
+      },
+    },
+  };
+  return pino(options, out);
 }
 
 /** The line as it may be written. */

@@ -20,7 +20,7 @@ import { makeSecretBox } from "./webhooks/secret.ts";
 import { sendDefaults } from "./webhooks/send.ts";
 
 const config = apiConfig();
-const log = makeLog("api", config.PLOSIVE_LOG_LEVEL);
+const log = makeLog("api", config.PLOSIVE_LOG_LEVEL, { holdsLines: true });
 const ending = new AbortController();
 for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => ending.abort());
 process.on("unhandledRejection", (err) => log.error({ err }, "a promise was rejected and nobody looked"));

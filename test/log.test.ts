@@ -1,5 +1,6 @@
 // What a process writes to its log carries no secret, wherever it got into: a message, an error, its cause, a header.
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -80,5 +81,43 @@ describe("a line", () => {
     for (const odd of ["pl_", "whsec_", "eyJ.", "postgres://a:", "X-Amz-Signature=", "eyJa.eyJb"])
       withoutSecrets(odd.repeat(20_000));
     expect(performance.now() - start).toBeLessThan(2_000);
+  });
+});
+
+describe("a log that holds its lines", () => {
+  const log = (file: string) =>
+    `const { makeLog } = await import(${JSON.stringify(file)});
+     const log = makeLog("test", "info", { holdsLines: true });`;
+  const start = (statements: string) =>
+    spawn(
+      process.execPath,
+      ["--input-type=module", "-e", log(join(import.meta.dirname, "../src/log.ts")) + statements],
+      { stdio: ["pipe", "pipe", "inherit"] },
+    );
+  const firstOf = async (child: ReturnType<typeof start>) => String((await once(child.stdout!, "data"))[0]);
+
+  it("lets none wait longer than a moment, and warnings not at all", async () => {
+    const waiting = start(`log.info("one"); log.info("two"); setInterval(() => {}, 1e6);`);
+    const warning = start(`log.info("one"); log.warn("two"); while (true);`);
+    try {
+      for (const child of [waiting, warning]) {
+        const lines = (await firstOf(child)).trim().split("\n");
+        expect(lines.map((line) => JSON.parse(line).msg)).toEqual(["one", "two"]);
+      }
+    } finally {
+      waiting.kill("SIGKILL");
+      warning.kill("SIGKILL");
+    }
+  });
+
+  it("writes what is left when the process ends, in whatever way it may", async () => {
+    for (const end of ["process.exit(0)", "throw new Error('end')", ""]) {
+      const { stdout } = await promisify(execFile)(process.execPath, [
+        "--input-type=module",
+        "-e",
+        `${log(join(import.meta.dirname, "../src/log.ts"))} for (let i = 0; i < 500; i++) log.info("line"); ${end}`,
+      ]).catch((error: { stdout: string }) => error);
+      expect(stdout.trim().split("\n")).toHaveLength(500);
+    }
   });
 });

@@ -110,6 +110,17 @@ function send(ctx: Context, route: Route, reply: Reply): void {
   ctx.status = reply.status ?? route.answer.status;
   if (text === undefined && stream === undefined) return;
   ctx.type = reply.contentType ?? route.answer.contentType ?? "application/json; charset=utf-8";
-  if (stream === undefined) ctx.body = text;
-  else ctx.body = stream instanceof Readable ? stream : Readable.from(stream);
+  if (text !== undefined) ctx.body = Buffer.from(text);
+  else if (stream !== undefined) ctx.body = stream instanceof Readable ? stream : inBytes(stream);
+}
+
+/**
+ * A socket takes bytes as they are; text it would turn into bytes at a quarter of the speed. Counted in bytes, so that of
+ * an answer that its reader is slow to take no more than one piece waits here.
+ */
+function inBytes(stream: AsyncIterable<string>): Readable {
+  const bytes = async function* () {
+    for await (const text of stream) if (text !== "") yield Buffer.from(text);
+  };
+  return Readable.from(bytes(), { objectMode: false, highWaterMark: 65_536 });
 }
