@@ -124,6 +124,9 @@ describe("an export of detections", () => {
     const job = await finishedJob(2_500);
     expect((await exported(job, "")).body).toHaveLength(5_000);
     expect((await exported(job, "format=csv")).text.split("\r\n")).toHaveLength(5_002);
+    const one = await exported(job, `format=audacity&inference_file_id=${job.files[1]!.id}`);
+    const lines = one.text.trimEnd().split("\n");
+    expect([lines.length, new Set(lines).size]).toEqual([2_500, 2_500]);
   });
 });
 

@@ -206,6 +206,10 @@ describe("an export", () => {
     );
     expect(starts).toEqual(Array.from({ length: 5_000 }, (_, n) => n / 1000));
     expect((await client.get(`${set}/export/csv`)).text.split("\r\n")).toHaveLength(5_002);
+    const track = await client.get(`${set}/export/audacity?audio_file_id=${audio[0]!.id}`);
+    expect(new Set(track.text.trimEnd().split("\n")).size).toBe(5_000);
+    const listed = (await client.get(`${set}/annotations?audio_file_id=${audio[0]!.id}`)).body;
+    expect(listed.map((annotation: Label) => annotation.start_ms / 1000)).toEqual(starts);
   });
 });
 
