@@ -27,14 +27,16 @@ export interface App {
 
 export function makeApp(deps: ApiDeps & { readonly registry: Registry }): App {
   let draining = false;
-  const live = makeLive(deps.listener, deps.registry, deps.timing);
+  // What holds a connection for others than the present request gets a third of them.
+  const third = Math.max(1, Math.floor((deps.db.configuration.maxPoolSize ?? 10) / 3));
+  const live = makeLive({ ...deps, connections: third });
   const pending = new Set<Promise<void>>();
   const shared: SharedDeps = {
     ...deps,
     isDraining: () => draining,
     live,
     secrets: makeSecretBox(deps.config.PLOSIVE_WEBHOOK_SECRET_KEY, deps.random),
-    confirms: makeLimit(Math.max(1, Math.floor((deps.db.configuration.maxPoolSize ?? 10) / 3)), 30_000),
+    confirms: makeLimit(third, 30_000),
     imports: makeLimit(2, 10_000),
     rates: makeRateLimit(deps),
     strangers: makeStrangers(deps),

@@ -1,6 +1,7 @@
 // Lets answers wait for something to happen: event streams (event-stream.ts) and long polls (wait.ts). Made by app.ts,
 // fed by the process's one listening connection; who waits asks the database itself what is new.
 import { Gauge, type Registry } from "prom-client";
+import { type Limit, makeLimit } from "../db/limit.ts";
 import type { Channel, Listener } from "../db/listen.ts";
 
 /** What to be woken by: a channel, and what its notification must carry. */
@@ -16,6 +17,8 @@ export interface Watch {
 export interface Live {
   watch(topics: readonly Topic[]): Watch;
   readonly timing: LiveTiming;
+  /** Asks the database, with so many others of those who wait at once that requests find a connection too. */
+  readonly look: Limit;
   /** Whether everything that waits shall come to its end. */
   isEnding(): boolean;
   /** One of so many places of a tenant in this process, by name; null when all are taken. Call the result to leave it. */
@@ -39,7 +42,15 @@ const usual: LiveTiming = { beatMs: 15_000, stallMs: 60_000, trustMs: 60_000, re
 
 const channels: readonly Channel[] = ["plosive_events", "plosive_jobs", "plosive_keys"];
 
-export function makeLive(listener: Listener, registry: Registry, timing: Partial<LiveTiming> = {}): Live {
+interface LiveDeps {
+  readonly listener: Listener;
+  readonly registry: Registry;
+  readonly timing?: Partial<LiveTiming>;
+  /** Connections to the database that those who wait may take together. */
+  readonly connections: number;
+}
+
+export function makeLive({ listener, registry, timing = {}, connections }: LiveDeps): Live {
   const waiting = new Gauge({
     name: "plosive_waiting_requests",
     help: "Requests that wait for something to happen: event streams (stream) and long polls (wait)",
@@ -94,6 +105,7 @@ export function makeLive(listener: Listener, registry: Registry, timing: Partial
   return {
     watch,
     timing: { ...usual, ...timing },
+    look: makeLimit(connections, 30_000),
     isEnding: () => ending.signal.aborted,
     enter: (tenantId, what, most) => {
       const key = `${what} ${tenantId}`;

@@ -46,8 +46,8 @@ export async function waitForChange<T extends { status: JobState }>(
       if (left <= 0 || signal.aborted || deps.live.isEnding()) return row;
       await watch.next(Math.min(left, deps.live.timing.beatMs), signal);
       // The key may have been revoked while the request waited.
-      if (!(await isKeyOpen(deps.db, tenantId, keyId))) throw invalidApiKey();
-      row = await read();
+      if (!(await deps.live.look(() => isKeyOpen(deps.db, tenantId, keyId)))) throw invalidApiKey();
+      row = await deps.live.look(read);
     }
   } finally {
     watch.close();
