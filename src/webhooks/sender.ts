@@ -2,6 +2,7 @@
 // delivery of one that was killed is claimed again when its lease is over, so receivers get it at least once, always with
 // the same webhook-id. Driven by dispatch.ts.
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { makeLimit } from "../db/limit.ts";
 import type { DatabasePool } from "../db/pool.ts";
 import { tenantDatabase } from "../db/tenant-db.ts";
 import { type ClaimedDelivery, claimDeliveries, recordOutcome } from "../db/webhook-delivery.ts";
@@ -38,6 +39,8 @@ export function makeSender(deps: SenderDeps, onFree: () => void): Sender {
   const metrics = makeMetrics(deps.registry);
   const busy = new Map<string, { delivery: ClaimedDelivery; done: Promise<void> }>();
   const ended = new AbortController();
+  // Requests need connections too; this is still far within the lease.
+  const record = makeLimit(3, 20_000);
   // Time to send, to wait for a connection, and to tell the outcome.
   const leaseMs = deps.timeoutMs + 45_000;
 
@@ -51,7 +54,8 @@ export function makeSender(deps: SenderDeps, onFree: () => void): Sender {
     const chance = (deps.random(1)[0] ?? 0) / 255;
     const outcome = afterAttempt(delivery.attempt, attempt, delivery.failing_since, now, chance);
     if (outcome.status !== "pending") metrics.finished.inc({ status: outcome.status });
-    await recordOutcome(tenantDatabase(pool, delivery.tenant_id), delivery, now, outcome);
+    const db = tenantDatabase(pool, delivery.tenant_id);
+    await record(() => recordOutcome(db, delivery, now, outcome));
     const facts = { webhookId: delivery.webhook_id, deliveryId: delivery.id, attempt: delivery.attempt };
     if (outcome.webhook.disable !== null)
       log.warn({ ...facts, reason: outcome.webhook.disable }, "switched a webhook off");
