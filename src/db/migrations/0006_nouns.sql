@@ -82,7 +82,7 @@ create function after_upload(announced_at timestamptz, pending boolean) returns 
   return greatest(announced_at + interval '1 hour', now() + case when pending then interval '10 minutes' else '0' end);
 
 -- All as the owner: who deletes a row needs no right to this table.
-create function leave_audio() returns trigger language plpgsql security definer set search_path from current as $$
+create function leave_audio() returns trigger language plpgsql security definer as $$
 begin
   insert into leftovers (tenant_id, kind, target, at_once, try_at)
   select tenant_id, 'audio', id, uploaded_at is null, after_upload(created_at, uploaded_at is null) from gone;
@@ -91,7 +91,7 @@ end $$;
 create trigger audio_files_left after delete on audio_files
   referencing old table as gone for each statement execute function leave_audio();
 
-create function leave_upload() returns trigger language plpgsql security definer set search_path from current as $$
+create function leave_upload() returns trigger language plpgsql security definer as $$
 begin
   insert into leftovers (tenant_id, kind, target, at_once) values (new.tenant_id, 'upload', new.id, true);
   return null;
@@ -100,8 +100,7 @@ create trigger audio_files_expired after update of status on audio_files
   for each row when (new.status = 'expired' and old.status <> 'expired') execute function leave_upload();
 
 -- Files of a retried job have the key of the file that was uploaded; the last one to go takes the object along.
-create function leave_inference_audio() returns trigger
-  language plpgsql security definer set search_path from current as $$
+create function leave_inference_audio() returns trigger language plpgsql security definer as $$
 begin
   insert into leftovers (tenant_id, kind, target, at_once, try_at)
   select tenant_id, 'inference_audio', split_part(object_key, '/', 3), status = 'pending_upload',
@@ -113,7 +112,7 @@ create trigger inference_files_left after delete on inference_files
   referencing old table as gone for each statement execute function leave_inference_audio();
 create index inference_files_object on inference_files (object_key) where audio_file_id is null;
 
-create function leave_model() returns trigger language plpgsql security definer set search_path from current as $$
+create function leave_model() returns trigger language plpgsql security definer as $$
 begin
   insert into leftovers (tenant_id, kind, target, at_once)
   select tenant_id, 'model', training_job_id::text, false from gone
@@ -125,7 +124,7 @@ create trigger models_left after delete on models
   referencing old table as gone for each statement execute function leave_model();
 
 -- Results and checkpoints are of use while the job is open only. The argument is the prefix of the job's name.
-create function leave_run() returns trigger language plpgsql security definer set search_path from current as $$
+create function leave_run() returns trigger language plpgsql security definer as $$
 begin
   insert into leftovers (tenant_id, kind, target) values (new.tenant_id, 'run', tg_argv[0] || '-' || new.id);
   return null;
@@ -141,7 +140,7 @@ create trigger embedding_jobs_ended after update of status on embedding_jobs for
   execute function leave_run('ej');
 
 -- A deleted job takes its events along; a training that made no model may have left parts of one.
-create function leave_job() returns trigger language plpgsql security definer set search_path from current as $$
+create function leave_job() returns trigger language plpgsql security definer as $$
 begin
   delete from job_events e using gone where e.tenant_id = gone.tenant_id and e.job_id = gone.id;
   insert into leftovers (tenant_id, kind, target, at_once)
