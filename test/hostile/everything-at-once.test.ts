@@ -1,0 +1,105 @@
+// Every operation of the description at once, on the same few resources, in random order: reads, writes and deletions
+// that get in each other's way. None of them may fail the service, by a deadlock or otherwise. PLOSIVE_TEST_SEED repeats
+// the choices of a run, though not their timing.
+import { randomInt } from "node:crypto";
+import { beforeAll, describe, expect, it } from "vitest";
+import { type Client, useApi } from "../support/api.ts";
+import { addReadyAudio, makeWorld } from "../support/world.ts";
+import { nobody } from "./case.ts";
+import { type RawAnswer, send } from "./send.ts";
+import { randomOf } from "./sequence.ts";
+import { example, type Operation, operations, withQuery } from "./table/fields.ts";
+
+const api = useApi();
+const seed = Number(process.env.PLOSIVE_TEST_SEED ?? randomInt(2 ** 31));
+const requests = 6_000;
+const atOnce = 16;
+let client: Client;
+/** Ids by the name of their parameter; those that are made meanwhile come to them. */
+const known: Record<string, string[]> = {};
+
+beforeAll(async () => {
+  client = await api.tenant();
+  for (let i = 0; i < 3; i++) await addWorld();
+});
+
+async function addWorld(): Promise<void> {
+  const world = await makeWorld(client, api.db);
+  for (const id of [await addReadyAudio(api.db, client.tenantId, world.datasetId)])
+    remember("audio_file_id", id);
+  remember("dataset_id", world.datasetId);
+  remember("audio_file_id", world.audioFileId);
+  remember("annotation_set_id", world.annotationSetId);
+  remember("annotation_id", world.annotationId);
+  remember("training_job_id", world.trainingJobId);
+  remember("model_id", world.modelId);
+  remember("inference_job_id", world.inferenceJobId);
+  remember("file_id", world.inferenceFileId);
+  remember("key_id", world.keyId);
+}
+
+function remember(name: string, id: string): void {
+  known[name] ??= [];
+  known[name].push(id);
+  // The newest few: what is old is likely to be deleted.
+  if (known[name].length > 6) known[name].shift();
+}
+
+/** What an answer says about new resources. */
+function learn(path: string, answer: RawAnswer): void {
+  if (answer.status !== 201 || !answer.text.startsWith("{")) return;
+  const told = JSON.parse(answer.text);
+  const first = told.items?.[0] ?? told;
+  const noun =
+    /(dataset|annotation-set|annotation|training-job|inference-job|api-key|webhook)s(?:\/bulk)?$/.exec(path);
+  const name = noun?.[1]?.replace("-", "_").replace("api_key", "key");
+  if (name !== undefined && typeof first.id === "string") remember(`${name}_id`, first.id);
+  if (typeof first.audio_file_id === "string") remember("audio_file_id", first.audio_file_id);
+  if (typeof first.inference_file_id === "string") remember("file_id", first.inference_file_id);
+}
+
+/** Whatever would end the test's own key or stay open for ever. */
+const left = new Set(["/api/v1/events/stream"]);
+const chosen = operations.filter(({ path }) => path.startsWith("/api/") && !left.has(path));
+
+function ask(operation: Operation, random: () => number): Promise<{ path: string; answer: RawAnswer }> {
+  const fill = (text: string) =>
+    text.replace(/\{(\w+)\}/g, (whole, name: string) => {
+      const ids = known[name];
+      if (ids === undefined) return name.endsWith("_id") ? nobody : whole;
+      return ids[Math.floor(random() * ids.length)] ?? nobody;
+    });
+  const path = fill(withQuery(operation));
+  const body = operation.body === undefined ? operation.sent?.body : JSON.stringify(example(operation.body));
+  const headers: [string, string][] = [["X-API-Key", client.key]];
+  if (body !== undefined)
+    headers.push(["Content-Type", operation.sent?.headers[0]?.[1] ?? "application/json"]);
+  return send(api.url, operation.method, path, headers, body === undefined ? undefined : fill(body)).then(
+    (answer) => ({ path, answer }),
+  );
+}
+
+describe("every operation at once", () => {
+  it("fails none of them", async () => {
+    const random = randomOf(seed);
+    const statuses: Record<string, number> = {};
+    const faults: string[] = [];
+    let sent = 0;
+    const worker = async () => {
+      while (sent < requests) {
+        sent += 1;
+        if (sent % 500 === 0) await addWorld();
+        const operation = chosen[Math.floor(random() * chosen.length)]!;
+        const { path, answer } = await ask(operation, random);
+        learn(operation.path, answer);
+        statuses[answer.status] = (statuses[answer.status] ?? 0) + 1;
+        if (answer.status >= 500) faults.push(`${operation.method} ${path}: ${answer.status} ${answer.text}`);
+      }
+    };
+    await Promise.all(Array.from({ length: atOnce }, worker));
+    console.info(`${sent} requests from seed ${seed}:`, statuses);
+    expect(faults).toEqual([]);
+    for (const status of [200, 201, 204, 404, 409])
+      expect(statuses[status] ?? 0, `${status}`).toBeGreaterThan(20);
+  }, 180_000);
+});
