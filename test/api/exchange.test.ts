@@ -466,6 +466,23 @@ describe("an import", () => {
     expect(await annotationsOf(set)).toHaveLength(50);
   });
 
+  it("that meets the publication is in it as a whole or not at all", async () => {
+    const body = [task(mine(), ...Array.from({ length: 40 }, (_, i) => result(i / 10, i / 10, "click")))];
+    for (let round = 0; round < 5; round++) {
+      const set = await draft();
+      const [imported, published] = await Promise.all([
+        client.post(`${set}/import/annotation-tool`, body),
+        client.post(`${set}/publish`),
+      ]);
+      expect(imported.body).toMatchObject(
+        imported.status === 200 ? { imported: 40 } : { code: "annotation_set_published" },
+      );
+      const total = imported.status === 200 ? 40 : 0;
+      expect(published.body.total_annotations).toBe(total);
+      expect((await client.get(set)).body.annotations).toHaveLength(total);
+    }
+  });
+
   it("with If-Match of another state changes nothing", async () => {
     const set = await draft();
     const etag = (await client.get(set)).headers.get("etag")!;

@@ -21,12 +21,15 @@ describe("the golden files", () => {
     ["odd.tsv", "dcase"],
     ["odd.vtt", "webvtt"],
     ["odd.json", "annotation-tool"],
-  ])("%s is what %s writes, however the labels are batched", async (name, format) => {
-    const golden = readFileSync(join(import.meta.dirname, "golden", name), "utf8");
-    expect(await written(format, oddMarks)).toBe(golden);
-    expect(await written(format, oddMarks, { batchSize: 1 })).toBe(golden);
-    expect(await written(format, oddMarks, { batchSize: 1_000 })).toBe(golden);
-  });
+  ])(
+    "%s is what %s writes, however the labels are batched: write it anew when a format changes on purpose",
+    async (name, format) => {
+      const golden = readFileSync(join(import.meta.dirname, "golden", name), "utf8");
+      expect(await written(format, oddMarks)).toBe(golden);
+      expect(await written(format, oddMarks, { batchSize: 1 })).toBe(golden);
+      expect(await written(format, oddMarks, { batchSize: 1_000 })).toBe(golden);
+    },
+  );
 
   it("odd.csv has no cell that a spreadsheet takes for a formula", () => {
     const golden = readFileSync(join(import.meta.dirname, "golden/odd.csv"), "utf8");
@@ -201,6 +204,45 @@ describe("a CSV from elsewhere", () => {
   it("is told by line, also behind cells of several lines", () => {
     const text = 'filename,artifact_type,start_ms,end_ms\r\n"a\r\nb",click,1,2\r\na.wav,click,x,2\r\n';
     expect([...readCsv(text)].map(({ at }) => at.line)).toEqual([2, 4]);
+  });
+});
+
+describe("input of any kind", () => {
+  it("is read to its end without a failure of the service", () => {
+    const random = generator(7);
+    const pieces = [
+      ..."\t\n\r,;\"'\\=0123456789.:-xé",
+      "\u0000",
+      "\ud800",
+      "NaN",
+      "1e9",
+      "filename,artifact_type,start_ms,end_ms\n",
+    ];
+    const values = [
+      null,
+      1,
+      -1,
+      "",
+      "x",
+      true,
+      [],
+      {},
+      [[]],
+      { start: 1 },
+      { start: 0, end: 1, labels: ["x", 7] },
+    ];
+    const value = (): unknown => values[random(values.length)];
+    for (let round = 0; round < 2_000; round++) {
+      const text = Array.from({ length: random(30) }, () => pieces[random(pieces.length)]).join("");
+      for (const found of [...readCsv(text), ...readCsv(pieces.at(-1) + text), ...readAudacity(text, "f")])
+        expect(found.at.line).toBeGreaterThan(0);
+      const result = [{ type: "labels", value: value(), score: value(), meta: value() }, value()];
+      const task = {
+        data: { audio: value(), audio_file_id: value(), filename: value() },
+        annotations: [{ result }],
+      };
+      for (const found of readTasks([task])) expect(found.at.task).toBe(0);
+    }
   });
 });
 

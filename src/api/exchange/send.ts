@@ -33,10 +33,12 @@ export function sendExport(deps: HandlerDeps, formatName: FormatName, what: Expo
 /** The name of a file without the part behind its last dot, so that take-17.wav gets take-17.vtt. */
 export const stemOf = (filename: string) => filename.replace(/(?<=.)\.[^.]*$/, "");
 
-/** What no file system takes, or takes for a folder, becomes an underscore. */
+/**
+ * What no file system takes, or takes for a folder or a hidden file, becomes an underscore; so does what turns the
+ * direction of writing, behind which an extension can hide.
+ */
 const harmless = (name: string) =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it is about.
-  name.replace(/[\u0000-\u001f\u007f-\u009f/\\:*?"<>|]/g, "_").replace(/^\.+/, "_");
+  name.replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069/\\:*?"<>|]/gu, "_").replace(/^\.+/, "_");
 
 async function audioOf(deps: HandlerDeps, file: MarkedFile, form: "url" | "key"): Promise<string> {
   if (form === "key") return file.id;
