@@ -177,7 +177,7 @@ describe("the API's role", () => {
 });
 
 describe("the operator's role", () => {
-  it("sees all tenants' jobs and files, and neither keys nor secrets", async () => {
+  it("sees all tenants' jobs and files, changes no label, and knows neither keys nor secrets", async () => {
     const url = loginOf(api.pool.configuration.connectionUri, "plosive_operator");
     const address = new URL(url);
     address.search = "";
@@ -189,8 +189,10 @@ describe("the operator's role", () => {
     try {
       for (const table of ["training_jobs", "inference_files", "audio_files", "models"])
         expect(await rowsOf(db, table)).toBeGreaterThanOrEqual(2);
-      for (const table of ["api_keys", "webhooks", "rate_limits"])
+      for (const table of ["tenants", "api_keys", "datasets", "webhooks", "rate_limits"])
         expect([table, await rightsOf("plosive_operator", table)]).toEqual([table, []]);
+      for (const table of ["annotation_sets", "annotations", "reviewed_files", "training_job_files"])
+        expect([table, await rightsOf("plosive_operator", table)]).toEqual([table, ["select"]]);
     } finally {
       await db.end();
     }

@@ -52,3 +52,14 @@ alter table detections add foreign key (tenant_id, inference_job_id, inference_f
 alter table audit_log drop constraint audit_log_action_check;
 alter table audit_log add check (action in ('api_key.created', 'api_key.revoked', 'api_key.rotated', 'api_key.refused',
   'tenant.created', 'tenant.suspended', 'tenant.resumed'));
+
+-- What the roles do not need they may not do: labels and datasets are the tenants' own, jobs are made by the API and
+-- worked on by the operator.
+revoke all on tenants, datasets, annotation_sets, annotations, training_jobs, training_job_files, training_metrics, models,
+  inference_jobs, embedding_jobs, detections, job_events from plosive_operator;
+grant select on annotation_sets, annotations, training_job_files to plosive_operator;
+grant select, update on training_jobs, inference_jobs to plosive_operator;
+grant select, insert, update on embedding_jobs, training_metrics to plosive_operator;
+grant select, insert on models, job_events to plosive_operator;
+grant select, insert, delete on detections to plosive_operator;
+revoke insert, update, delete on embedding_jobs from plosive_api;
