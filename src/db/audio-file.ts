@@ -1,7 +1,7 @@
 // Audio files of datasets: announced, confirmed, embedded. The transitions after confirm are the operator's (ingest.ts).
 import { sql } from "slonik";
 import { z } from "zod";
-import { audioFileNotFound, audioInUse } from "../errors.ts";
+import { audioFileNotFound, audioInUse, datasetNotFound } from "../errors.ts";
 import type { audioStatuses, embeddingStatuses } from "../schemas/audio-file.ts";
 import { containing, type Db, type Page, type PageRequest, selectPage } from "./page.ts";
 
@@ -51,7 +51,7 @@ export interface NewUpload {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** Adds announced uploads, in their order. The foreign key refuses a dataset of another tenant. */
+/** Adds announced uploads, in their order. datasetNotFound also when the dataset is deleted at the same moment. */
 export async function insertAudioFiles(
   db: Db,
   tenantId: string,
@@ -60,9 +60,12 @@ export async function insertAudioFiles(
   lifetimeSeconds: number,
 ): Promise<readonly AudioFileRow[]> {
   const rows = await db.any(sql.type(audioFileRow)`
+    with place as (
+      select id as place_id from datasets where tenant_id = ${tenantId} and id = ${datasetId} for key share
+    )
     insert into audio_files (id, tenant_id, dataset_id, filename, content_type, size_bytes, checksum_sha256, metadata,
       upload_expires_at)
-    select id, ${tenantId}, ${datasetId}, filename, content_type, size_bytes, checksum_sha256, metadata,
+    select id, ${tenantId}, place_id, filename, content_type, size_bytes, checksum_sha256, metadata,
       now() + make_interval(secs => ${lifetimeSeconds}::double precision)
     from jsonb_to_recordset(${sql.jsonb(
       uploads.map((upload) => ({
@@ -73,8 +76,10 @@ export async function insertAudioFiles(
         checksum_sha256: upload.checksumSha256,
         metadata: { ...upload.metadata },
       })),
-    )}) as upload (id uuid, filename text, content_type text, size_bytes bigint, checksum_sha256 text, metadata jsonb)
+    )}) as upload (id uuid, filename text, content_type text, size_bytes bigint, checksum_sha256 text, metadata jsonb),
+      place
     returning ${columns}`);
+  if (rows.length === 0) throw datasetNotFound();
   const byId = new Map(rows.map((row) => [row.id, row]));
   return uploads.map((upload) => byId.get(upload.id)!);
 }
