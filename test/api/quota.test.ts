@@ -130,6 +130,25 @@ describe("the last place is given, and no more", () => {
     expect((await client.get(path)).body).toHaveLength(2);
   });
 
+  it("for annotations that are imported, of which those that the set has already do not count", async () => {
+    const client = await tenant();
+    const dataset = await makeDataset(client);
+    const audio = await addReadyAudio(api.db, client.tenantId, dataset);
+    const sets = `/api/v1/datasets/${dataset}/annotation-sets`;
+    const set = `${sets}/${(await client.post(sets)).body.id}`;
+    const send = (labels: number, query = "") => {
+      const track = Array.from({ length: labels }, (_, i) => `${i}\t${i}\tclick\n`).join("");
+      const path = `${set}/import/audacity?audio_file_id=${audio}${query}`;
+      return client.post(path, track, { "Content-Type": "text/plain" });
+    };
+    expectFull(await send(3), /at most 2 annotations/);
+    expectFull(await send(3, "&dry_run=true"), /at most 2 annotations/);
+    expect((await client.get(set)).body.total_annotations).toBe(0);
+    expect((await send(2)).body.imported).toBe(2);
+    expect((await send(2)).body).toMatchObject({ imported: 0, skipped: 2 });
+    expectFull(await send(3), /at most 2 annotations/);
+  });
+
   it("for training jobs that wait; those that run or have ended do not count", async () => {
     const client = await tenant();
     const dataset = await makeDataset(client);
