@@ -13,7 +13,7 @@ NODE := $(CURDIR)/node_modules/.bin/node
 AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo --preserve-env env PATH="$$PATH")
 INSTALLED := node_modules/.package-lock.json
 
-.PHONY: help deps npm python python-test contract-tools tools images cluster-up cluster-down cluster-status up demo demo-info demo-down test contract lint gen
+.PHONY: help deps npm python python-test contract-tools tools images cluster-up cluster-down cluster-status up demo demo-info demo-down test contract bench-api bench-deps lint gen
 
 help: ## lists the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -68,6 +68,12 @@ test: npm tools python-test contract-tools ## sets everything up and runs all te
 # SEED=N repeats a run.
 contract: tools contract-tools ## ten minutes of schemathesis over the whole REST description
 	@$(AS_ROOT) $(NODE) tools/contract/schemathesis.ts --seconds 600 $(if $(SEED),--seed $(SEED))
+
+bench-deps: deps
+	@tools/deps.sh bench
+
+bench-api: npm tools bench-deps ## times the API beside FastAPI on one Postgres (ten minutes; a quiet machine)
+	@$(NODE) test/bench/main.ts $(BENCH)
 
 lint: $(INSTALLED) ## formatter, linter, types
 	@$(NODE) node_modules/@biomejs/biome/bin/biome check . && $(NODE) node_modules/typescript/bin/tsc --noEmit

@@ -99,11 +99,23 @@ contract() {
   fi
 }
 
+# FastAPI and what it needs, for the benchmark: an environment of its own.
+bench() {
+  local requirements=$repo/test/bench/peer/requirements.txt key
+  key=$(sha256sum <"$requirements" | cut -c1-12)
+  [[ -e $cache/bench-venv/.has-$key ]] && return 0
+  say "installing FastAPI into $cache/bench-venv"
+  python3 -m venv --clear "$cache/bench-venv"
+  "$cache/bench-venv/bin/pip" install --quiet --disable-pip-version-check --require-hashes -r "$requirements"
+  touch "$cache/bench-venv/.has-$key"
+}
+
 mkdir -p "$cache"
 case ${1:-} in
 system) system ;;
 python) python requirements.txt ;;
 python-test) python requirements.txt requirements-train.txt requirements-test.txt ;;
 contract) contract ;;
-*) echo "usage: tools/deps.sh system|python|python-test|contract" >&2 && exit 2 ;;
+bench) bench ;;
+*) echo "usage: tools/deps.sh system|python|python-test|contract|bench" >&2 && exit 2 ;;
 esac

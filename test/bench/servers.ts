@@ -1,0 +1,129 @@
+// The processes of the benchmark: Postgres, S3, the API as the chart starts it, and the peer. Called by main.ts.
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { makeStorage } from "../../src/storage/storage.ts";
+import { repoDir } from "../../tools/cache.ts";
+import { startPostgres } from "../../tools/postgres.ts";
+import { type Daemon, freePorts, startDaemon, waitUntil } from "../../tools/process.ts";
+import { type S3Server, startS3 } from "../../tools/s3.ts";
+
+export interface Backends {
+  readonly dir: string;
+  readonly postgresUrl: string;
+  readonly postgresPid: number;
+  readonly s3: S3Server;
+  stop(): Promise<void>;
+}
+
+export async function startBackends(): Promise<Backends> {
+  // Not below $TMPDIR: Postgres runs as its own user and must be able to pass every folder above its data.
+  const dir = mkdtempSync("/tmp/plosive-bench-");
+  chmodSync(dir, 0o755);
+  const [postgres, s3] = await Promise.all([
+    startPostgres({ dir: join(dir, "postgres") }),
+    startS3({ dir: join(dir, "s3") }),
+  ]);
+  return {
+    dir,
+    postgresUrl: postgres.url,
+    postgresPid: postgres.pid,
+    s3,
+    stop: async () => {
+      await Promise.all([postgres.stop(), s3.stop()]);
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+export interface Server {
+  readonly name: string;
+  readonly port: number;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+/** Connections to Postgres that each side may hold. */
+const poolSize = "10";
+
+/** The API with everything on: row-level security, metrics, a log line for each request. */
+export async function startApi(backends: Backends, databaseUrl: string): Promise<Server> {
+  const [port = 0, metricsPort = 0] = await freePorts(2);
+  const storage = {
+    PLOSIVE_S3_ENDPOINT: backends.s3.endpoint,
+    PLOSIVE_S3_REGION: backends.s3.region,
+    PLOSIVE_S3_BUCKET: "bench",
+    PLOSIVE_S3_ACCESS_KEY_ID: backends.s3.accessKey,
+    PLOSIVE_S3_SECRET_ACCESS_KEY: backends.s3.secretKey,
+  };
+  const bucket = makeStorage(storage);
+  await bucket.ensureBucket();
+  bucket.close();
+  const daemon = startDaemon({
+    name: "api",
+    command: process.execPath,
+    args: [join(repoDir, "src/main.ts")],
+    log: join(backends.dir, "api.log"),
+    cwd: repoDir,
+    env: {
+      PATH: process.env.PATH,
+      NODE_ENV: "production",
+      ...storage,
+      PLOSIVE_DATABASE_URL: databaseUrl,
+      PLOSIVE_DATABASE_POOL: poolSize,
+      PLOSIVE_HTTP_PORT: String(port),
+      PLOSIVE_METRICS_PORT: String(metricsPort),
+      // The statement that counts requests runs as ever; it only never says no.
+      PLOSIVE_RATE_PER_MINUTE: "100000000",
+      PLOSIVE_RATE_BURST: "100000000",
+      PLOSIVE_RATE_WRITES_PER_MINUTE: "100000000",
+    },
+  });
+  return await ready("plosive", daemon, port, "/readyz");
+}
+
+/** FastAPI in one uvicorn process, with its access log. */
+export async function startPeer(backends: Backends, databaseUrl: string, python: string): Promise<Server> {
+  const [port = 0] = await freePorts(1);
+  const daemon = startDaemon({
+    name: "peer",
+    command: python,
+    args: [
+      "-m",
+      "uvicorn",
+      "app:app",
+      "--app-dir=test/bench/peer",
+      "--loop=uvloop",
+      "--http=httptools",
+      // As long as the API keeps connections.
+      "--timeout-keep-alive=75",
+      `--port=${port}`,
+    ],
+    log: join(backends.dir, "peer.log"),
+    cwd: repoDir,
+    env: {
+      PATH: process.env.PATH,
+      PYTHONDONTWRITEBYTECODE: "1",
+      PEER_DATABASE_URL: databaseUrl,
+      PEER_POOL: poolSize,
+    },
+  });
+  return await ready("fastapi", daemon, port, "/openapi.json");
+}
+
+async function ready(name: string, daemon: Daemon, port: number, path: string): Promise<Server> {
+  const answers = async () => (await fetch(`http://127.0.0.1:${port}${path}`)).ok;
+  await waitUntil(`${name} to answer`, answers, { timeoutMs: 30_000, daemons: [daemon] });
+  return { name, port, pid: daemon.pid, stop: () => daemon.kill("SIGTERM") };
+}
+
+/** Resident memory of a process, now. */
+export function residentBytes(pid: number): number {
+  const line = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
+  return Number(line?.[1] ?? 0) * 1024;
+}
+
+/** CPU seconds that a process has used, user and system. */
+export function cpuSeconds(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
