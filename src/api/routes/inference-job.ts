@@ -3,16 +3,14 @@
 import { z } from "zod";
 import { listDetections } from "../../db/detection.ts";
 import {
-  cancelInferenceJob,
-  deleteInferenceJob,
   type InferenceJobRow,
   insertInferenceJob,
   listInferenceJobs,
   lockInferenceJob,
   oneInferenceJob,
-  retryInferenceJob,
   startInferenceJob,
 } from "../../db/inference-job.ts";
+import { cancelInferenceJob, deleteInferenceJob, retryInferenceJob } from "../../db/inference-job-end.ts";
 import { listJobEvents } from "../../db/job-event.ts";
 import { detectionRecord, listDetectionsQuery } from "../../schemas/detection.ts";
 import { waitQuery } from "../../schemas/event.ts";
