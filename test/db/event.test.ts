@@ -154,6 +154,29 @@ describe("events", () => {
     }
   });
 
+  it("of a thousand files in one transaction are all told, in more than one step", async () => {
+    const tenant = await newTenant();
+    const job = await insertInferenceJob(database.pool, tenant, await insertModel(database.pool, tenant), 1);
+    await execute(
+      database.pool,
+      sql.fragment`insert into inference_files (id, tenant_id, inference_job_id, filename, content_type, size_bytes,
+          object_key, status)
+        select gen_random_uuid(), ${tenant}, ${job.id}, 'a.wav', 'audio/wav', 1, 'k', 'processing'
+        from generate_series(1, 999)`,
+    );
+    await told(tenant);
+    const { own } = await oneEventPosition(tenantDatabase(database.apiPool, tenant), tenant);
+    await execute(
+      database.pool,
+      sql.fragment`update inference_files set status = 'completed' where inference_job_id = ${job.id}`,
+    );
+    expect(await stampEvents(database.apiPool)).toEqual({ stamped: 500, more: true });
+    while ((await stampEvents(database.apiPool))?.more);
+    const rows = await manyEventsAfter(tenantDatabase(database.apiPool, tenant), tenant, own, 2_000);
+    expect(rows).toHaveLength(1_000);
+    expect(new Set(rows.map(({ data }) => data.inference_file_id)).size).toBe(1_000);
+  });
+
   it("belong to what was committed: a change that is rolled back tells nothing", async () => {
     const tenant = await newTenant();
     const job = await insertTrainingJob(database.pool, tenant);

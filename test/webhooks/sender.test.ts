@@ -190,6 +190,16 @@ describe("an event", () => {
     expect(receiver.received.at(-1)?.headers["webhook-id"]).toBe(again.message_id);
   });
 
+  it("is sent at once also by a process whose clock is behind the database's", async () => {
+    const receiver = await receive();
+    const own = await hook(receiver);
+    await tell(own.tenant);
+    const sender = makeSender(senderDeps({ clock: { now: () => Date.now() - 30_000 } }), () => {});
+    expect(await sender.start()).toBe(1);
+    await sender.idle();
+    expect(await onlyDelivery(own)).toMatchObject({ status: "delivered" });
+  });
+
   it("is told once by many senders, and a webhook never gets more than its share at once", async () => {
     let running = 0;
     let most = 0;

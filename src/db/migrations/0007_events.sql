@@ -256,14 +256,17 @@ create function claim_deliveries(
   id uuid, tenant_id uuid, webhook_id uuid, message_id text, type text, body text, attempt int, url text, host text,
   secret bytea, old_secret bytea, failing_since timestamptz
 ) language sql security definer as $$
-  with free as (
+  -- Whichever clock is ahead: with one that is behind, what was just made would not be due yet.
+  with clock as (
+    select greatest(at, clock_timestamp()) as now
+  ), free as (
     select w.id, w.tenant_id, w.host, per_webhook - mine as webhook_free, per_tenant - tenants as tenant_free,
       per_host - hosts as host_free
     from webhooks w,
       lateral (select count(*)::int as mine from unnest(busy_webhooks) as b where b = w.id) m,
       lateral (select count(*)::int as tenants from unnest(busy_tenants) as b where b = w.tenant_id) t,
       lateral (select count(*)::int as hosts from unnest(busy_hosts) as b where b = w.host) h
-    where w.enabled and (w.throttled_until is null or w.throttled_until <= at)
+    where w.enabled and (w.throttled_until is null or w.throttled_until <= (select now from clock))
       -- What cannot be sent now must not stand in the line of its tenant and host.
       and mine < per_webhook and tenants < per_tenant and hosts < per_host
   ), due as (
@@ -273,7 +276,7 @@ create function claim_deliveries(
       row_number() over (partition by f.host order by d.next_attempt_at, d.id) as of_host
     from free f cross join lateral (
       select p.id, p.next_attempt_at from webhook_deliveries p
-      where p.webhook_id = f.id and p.status = 'pending' and p.next_attempt_at <= at
+      where p.webhook_id = f.id and p.status = 'pending' and p.next_attempt_at <= (select now from clock)
       order by p.next_attempt_at, p.id limit f.webhook_free
     ) d
   ), chosen as (
@@ -282,15 +285,15 @@ create function claim_deliveries(
     order by of_webhook, next_attempt_at limit places
   ), locked as (
     select p.id from webhook_deliveries p
-    where p.id in (select chosen.id from chosen) and p.status = 'pending' and p.next_attempt_at <= at
+    where p.id in (select chosen.id from chosen) and p.status = 'pending' and p.next_attempt_at <= (select now from clock)
     for update skip locked
   ), claimed as (
-    update webhook_deliveries p set attempts = p.attempts + 1, next_attempt_at = at + lease, last_attempt_at = at
-    from locked where p.id = locked.id
+    update webhook_deliveries p set attempts = p.attempts + 1, next_attempt_at = clock.now + lease, last_attempt_at = clock.now
+    from locked, clock where p.id = locked.id
     returning p.*
   )
   select c.id, c.tenant_id, c.webhook_id, c.message_id, c.type, c.body, c.attempts, w.url, w.host, w.secret,
-    case when w.old_secret_expires_at > at then w.old_secret end, w.failing_since
+    case when w.old_secret_expires_at > (select now from clock) then w.old_secret end, w.failing_since
   from claimed c join webhooks w on w.id = c.webhook_id
 $$;
 
