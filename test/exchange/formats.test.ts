@@ -248,7 +248,8 @@ describe("input of any kind", () => {
 
 describe("a label track from elsewhere", () => {
   it("may have frequencies, decimal commas, points, blank lines and no final line end", () => {
-    const text = "0,5\t1.25\tclick\r\n\\\t100.0\t200.0\r\n\n2\t2\ttwo words\t more\n3.0000004\t4.\t";
+    const text =
+      "0,5\t1.25\tclick\r\n\\\t100.0\t200.0\r\n\n2\t2\ttwo words\t more\n3.0000004\t4.\t\n7.5\told click";
     expect(
       [...readAudacity(text, "f")].map(
         (found) => "line" in found && [found.at.line, found.line.type, found.line.startMs, found.line.endMs],
@@ -257,17 +258,23 @@ describe("a label track from elsewhere", () => {
       [1, "click", 500, 1_250],
       [4, "two words  more", 2_000, 2_000],
       [5, "", 3_000, 4_000],
+      [6, "old click", 7_500, 7_500],
     ]);
   });
 
-  it.each(["click", "1.0 2.0 click", "a\tb\tclick", "1e3\t2e3\tclick", "1\tInfinity\tclick"])(
-    "is told that %j is no label",
-    (text) => {
-      expect(linesOf(readAudacity(text, "f"))).toEqual([
-        "A line must be: start in seconds, tab, end in seconds, tab, label",
-      ]);
-    },
-  );
+  it.each([
+    "click",
+    "1.0",
+    "1.0 2.0 click",
+    "a\tb\tclick",
+    "1e3\t2e3\tclick",
+    "Infinity\t1\tclick",
+    "1\tInfinity\tclick",
+  ])("is told that %j is no label", (text) => {
+    expect(linesOf(readAudacity(text, "f"))).toEqual([
+      "A line must be: start in seconds, tab, end in seconds, tab, label",
+    ]);
+  });
 });
 
 describe("tasks from the label tool", () => {

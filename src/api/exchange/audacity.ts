@@ -29,12 +29,25 @@ export function* readAudacity(text: string, audioFileId: string): Generator<Foun
     // A line with a backslash gives the frequencies of the label before it.
     if (line.trim() === "" || line.startsWith("\\")) continue;
     const at = { line: number };
-    const [start = "", end = "", ...label] = line.split("\t");
-    const [startMs, endMs] = [milliseconds(start), milliseconds(end)];
-    if (startMs === null || endMs === null)
+    const [start = "", ...rest] = line.split("\t");
+    const startMs = milliseconds(start);
+    const endMs = milliseconds(rest[0] ?? "");
+    // Very old files have points only, with a single time.
+    const label = endMs === null ? rest : rest.slice(1);
+    if (startMs === null || (endMs === null && rest.length !== 1))
       yield { at, problem: "A line must be: start in seconds, tab, end in seconds, tab, label" };
     else {
-      yield { at, line: { audio, type: label.join(" "), startMs, endMs, confidence: 1, extraData: {} } };
+      yield {
+        at,
+        line: {
+          audio,
+          type: label.join(" "),
+          startMs,
+          endMs: endMs ?? startMs,
+          confidence: 1,
+          extraData: {},
+        },
+      };
     }
   }
 }
