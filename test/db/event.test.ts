@@ -170,7 +170,7 @@ describe("events", () => {
       database.pool,
       sql.fragment`update inference_files set status = 'completed' where inference_job_id = ${job.id}`,
     );
-    expect(await stampEvents(database.apiPool)).toEqual({ stamped: 500, more: true });
+    expect(await stampEvents(database.apiPool)).toEqual({ stamped: 200, more: true });
     while ((await stampEvents(database.apiPool))?.more);
     const rows = await manyEventsAfter(tenantDatabase(database.apiPool, tenant), tenant, own, 2_000);
     expect(rows).toHaveLength(1_000);
