@@ -116,6 +116,7 @@ export function responsesOf(route: Route, routes: readonly Route[], components: 
     ...(route.guard && /\/annotation-sets\/\{\w+\}\/(annotations|reviewed|import)\b/.test(route.path)
       ? ["X-Annotation-Set-ETag"]
       : []),
+    ...(/\/export(\/|$)/.test(route.path) ? ["Content-Disposition"] : []),
     ...(route.answer.schema?.type === "array" && route.query !== undefined ? ["X-Total-Count"] : []),
   ];
   const links = answer.status === 201 ? linksOf(route, routes) : {};

@@ -50,6 +50,11 @@ export const headers: Record<string, Json> = {
     schema: text(128, { pattern: '^"[!#-~]+"$' }),
     example: '"set-1-17"',
   },
+  "Content-Disposition": {
+    description: "Says that the answer is a file, and how it is called (RFC 6266)",
+    schema: text(4096, { pattern: "^attachment; " }),
+    example: `attachment; filename="takes v3.csv"; filename*=UTF-8''takes%20v3.csv`,
+  },
   "X-Total-Count": {
     description: "How many there are in all, whatever page was asked for",
     schema: { type: "integer", format: "int64", minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
