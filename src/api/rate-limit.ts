@@ -1,8 +1,9 @@
 // Rates of requests for each tenant (design 2.11): which policy a route falls under, what the answer's headers say, and
 // a short memory of who was refused, so that a flood does not reach the database. The counting is in the database
 // (admit_caller, migration 0005). Called by authenticate.ts.
+import { Counter, type Registry } from "prom-client";
 import type { CallerRow, Rate } from "../db/api-key.ts";
-import { rateLimited } from "../errors.ts";
+import { type AppError, rateLimited } from "../errors.ts";
 import type { ApiDeps, RateName, Route } from "./route.ts";
 
 /** In the order of the numbers that the database knows them by. */
@@ -31,9 +32,15 @@ export interface RateLimit {
 
 type Config = Pick<ApiDeps, "config" | "clock">;
 
-export function makeRateLimit({ config, clock }: Config): RateLimit {
+export function makeRateLimit({ config, clock, registry }: Config & { registry: Registry }): RateLimit {
   const policies = makePolicies(config);
-  const refusals = makeRefusals(clock);
+  const counter = new Counter({
+    name: "plosive_rate_limited_total",
+    help: "Requests that were one too many, by the rate that they broke",
+    labelNames: ["policy"],
+    registers: [registry],
+  });
+  const refusals = makeRefusals(clock, (policy) => counter.inc({ policy: policy.name }));
   return {
     all: names.map((name) => policies[name]),
     default: policies.default,
@@ -50,8 +57,7 @@ export function makeRateLimit({ config, clock }: Config): RateLimit {
       if (caller.admitted) return headers;
       const waits = limited.map(({ policy, used }) => ({ policy, wait: waitOf(policy, used) }));
       const { policy, wait } = waits.reduce((a, b) => (b.wait > a.wait ? b : a));
-      refusals.remember(hash, policy, wait, headers);
-      throw rateLimited(wait, headers);
+      throw refusals.refuse(hash, policy, wait, headers);
     },
   };
 }
@@ -106,7 +112,7 @@ function headersOf(states: readonly State[]): Headers {
  * Who was refused and until when, in this process. For a second at most: meanwhile a revoked key is told 429 and not
  * 401, and no longer.
  */
-function makeRefusals(clock: { now(): number }, most = 10_000) {
+function makeRefusals(clock: { now(): number }, count: (policy: Policy) => void, most = 10_000) {
   const known = new Map<string, { until: number; headers: Headers }>();
   const idOf = (hash: Buffer, policy: Policy) => `${policy.name} ${hash.toString("base64")}`;
   return {
@@ -116,12 +122,17 @@ function makeRefusals(clock: { now(): number }, most = 10_000) {
       const refusal = known.get(id);
       if (refusal === undefined) return;
       const left = refusal.until - clock.now();
-      if (left > 0) throw rateLimited(left / 1000, refusal.headers);
+      if (left > 0) {
+        count(policy);
+        throw rateLimited(left / 1000, refusal.headers);
+      }
       known.delete(id);
     },
-    remember(hash: Buffer, policy: Policy, seconds: number, headers: Headers): void {
+    refuse(hash: Buffer, policy: Policy, seconds: number, headers: Headers): AppError {
+      count(policy);
       if (known.size >= most) known.clear();
       known.set(idOf(hash, policy), { until: clock.now() + Math.min(seconds, 1) * 1000, headers });
+      return rateLimited(seconds, headers);
     },
   };
 }

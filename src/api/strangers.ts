@@ -1,12 +1,14 @@
 // Addresses from which keys come that open nothing: each may try some in a second, more are refused before the database
 // is asked. Keys that were good in this process a while ago pass in any case, so that nobody is locked out by whoever
 // shares an address with him. Called by authenticate.ts.
+import { Counter, type Registry } from "prom-client";
+import type { Refusal } from "../db/audit.ts";
 import type { ApiDeps } from "./route.ts";
 
 export interface Strangers {
   /** Seconds to wait before the address may try another key; 0: it may. */
   waitOf(ip: string, hash: Buffer): number;
-  failed(ip: string): void;
+  failed(ip: string, reason: Refusal["reason"]): void;
   succeeded(hash: Buffer): void;
   /** Whether this failure is among the few of each second that are written to the audit log. */
   isNoted(): boolean;
@@ -16,7 +18,17 @@ const most = 10_000;
 const notedPerSecond = 1;
 const notedAtOnce = 20;
 
-export function makeStrangers({ config, clock }: Pick<ApiDeps, "config" | "clock">): Strangers {
+export function makeStrangers({
+  config,
+  clock,
+  registry,
+}: Pick<ApiDeps, "config" | "clock"> & { registry: Registry }): Strangers {
+  const refused = new Counter({
+    name: "plosive_refused_keys_total",
+    help: "API keys that opened nothing, by reason; too_many: not looked at, because of others from that address",
+    labelNames: ["reason"],
+    registers: [registry],
+  });
   const perSecond = config.PLOSIVE_FAILED_KEYS_PER_SECOND;
   const burst = config.PLOSIVE_FAILED_KEYS_BURST;
   // For each address the time, in ms, at which all its failures are forgotten.
@@ -28,9 +40,12 @@ export function makeStrangers({ config, clock }: Pick<ApiDeps, "config" | "clock
       const end = forgottenAt.get(ip);
       if (end === undefined || perSecond === 0) return 0;
       const ms = end - clock.now() - ((burst - 1) / perSecond) * 1000;
-      return ms <= 0 || good.has(hash.toString("base64")) ? 0 : ms / 1000;
+      if (ms <= 0 || good.has(hash.toString("base64"))) return 0;
+      refused.inc({ reason: "too_many" });
+      return ms / 1000;
     },
-    failed: (ip) => {
+    failed: (ip, reason) => {
+      refused.inc({ reason });
       if (perSecond === 0) return;
       const now = clock.now();
       if (forgottenAt.size >= most) dropOld(forgottenAt, now);

@@ -1,6 +1,7 @@
 // Rates of requests: exact over several processes, told in headers, refused after the key is known and before anything
 // else is looked at (design 2.11); and keys that open nothing, which are slowed down by address (2.10).
 import { randomBytes } from "node:crypto";
+import { Registry } from "prom-client";
 import { sql } from "slonik";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -20,10 +21,10 @@ const started: { app: App; server: HttpServer; end(): Promise<void> }[] = [];
 let now = Date.now();
 
 /** A process of the API with these settings. */
-async function start(settings: Partial<ApiSettings>): Promise<string> {
+async function start(settings: Partial<ApiSettings>, registry = new Registry()): Promise<string> {
   const deps = { ...testDeps(database.apiPool, store.storage), clock: { now: () => now } };
   deps.log.level = "silent";
-  const app = makeApp({ ...deps, config: testSettings(settings) });
+  const app = makeApp({ ...deps, registry, config: testSettings(settings) });
   const server = await listen(app.listener, 0, "127.0.0.1");
   const end = async () => {
     app.drain();
@@ -165,6 +166,19 @@ async function freeAt(client: Client): Promise<readonly number[]> {
   return await database.pool.oneFirst(sql.type(z.object({ free_at: z.array(z.number()) }))`
     select free_at from rate_limits where tenant_id = ${client.tenantId}`);
 }
+
+it("metrics count what was refused, by policy and by reason", async () => {
+  const registry = new Registry();
+  const url = await start({ PLOSIVE_RATE_PER_MINUTE: 0.6, PLOSIVE_RATE_BURST: 1, ...fewFailures }, registry);
+  const client = await newTenant(url);
+  for (let i = 0; i < 4; i++) await client.get(path);
+  for (let i = 0; i < 3; i++) await clientOf(url, makeApiKey(randomBytes), "").get(path);
+  const text = await registry.metrics();
+  expect(text).toContain('plosive_rate_limited_total{policy="default"} 3');
+  expect(text).toContain('plosive_refused_keys_total{reason="unknown"} 1');
+  expect(text).toContain('plosive_refused_keys_total{reason="too_many"} 2');
+});
+const fewFailures = { PLOSIVE_FAILED_KEYS_PER_SECOND: 1, PLOSIVE_FAILED_KEYS_BURST: 1 };
 
 describe("rates of their own", () => {
   const upload = { filename: "x.wav", content_type: "audio/wav", size_bytes: 100 };
