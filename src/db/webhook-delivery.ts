@@ -2,7 +2,7 @@
 // (migration 0007), claimed by src/webhooks/sender.ts on any replica, shown and repeated by the routes.
 import { sql } from "slonik";
 import { z } from "zod";
-import { deliveryNotFound, webhookDisabled } from "../errors.ts";
+import { deliveryNotFound, webhookDisabled, webhookNotFound } from "../errors.ts";
 import { type DeliveryError, deliveryErrors, deliveryStatuses } from "../schemas/webhook.ts";
 import { newId } from "./id.ts";
 import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
@@ -77,10 +77,15 @@ export async function insertTestDelivery(
     timestamp: new Date(now).toISOString(),
     data: { webhook_id: webhookId },
   });
-  const made = await db.one(sql.type(row)`
+  // From its row, locked: it may have been deleted since it was read.
+  const made = await db.maybeOne(sql.type(row)`
+    with hook as (
+      select tenant_id, id from webhooks where tenant_id = ${tenantId} and id = ${webhookId} for key share
+    )
     insert into webhook_deliveries (id, tenant_id, webhook_id, message_id, type, body, next_attempt_at)
-    values (${id}, ${tenantId}, ${webhookId}, ${`test_${id}`}, 'webhook.test', ${body}, now())
+    select ${id}, tenant_id, id, ${`test_${id}`}, 'webhook.test', ${body}, now() from hook
     returning ${columns}`);
+  if (made === null) throw webhookNotFound();
   await wake(db);
   return made;
 }
@@ -95,10 +100,11 @@ export async function redeliver(
   const webhook = await oneWebhook(db, tenantId, webhookId);
   await oneDelivery(db, tenantId, webhookId, id);
   if (!webhook.enabled) throw webhookDisabled();
-  const again = await db.one(sql.type(row)`
+  const again = await db.maybeOne(sql.type(row)`
     update webhook_deliveries set status = 'pending', attempts = 0, next_attempt_at = now(), finished_at = null
     where tenant_id = ${tenantId} and webhook_id = ${webhookId} and id = ${id}
     returning ${columns}`);
+  if (again === null) throw deliveryNotFound();
   await wake(db);
   return again;
 }
