@@ -447,7 +447,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description At most 100000 labels. Everything that fits is added in one transaction; what does not fit is reported and left out. Labels that the set already has (same file, type and times) are not added again. A task belongs to the audio file of data.audio_file_id, or else to the one that is called as data.filename or the end of data.audio; two files of that name are an error. No address is ever fetched. The body may have 8 MiB. With If-Match nothing is changed that you have not seen. */
+        /** @description At most 50000 labels. Everything that fits is added in one transaction; what does not fit is reported and left out. Labels that the set already has (same file, type and times) are not added again. A task belongs to the audio file of data.audio_file_id, or else to the one that is called as data.filename or the end of data.audio; two files of that name are an error. No address is ever fetched. The body may have 8 MiB. With If-Match nothing is changed that you have not seen. */
         post: operations["importAnnotationTool"];
         delete?: never;
         options?: never;
@@ -464,7 +464,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description At most 100000 labels. Everything that fits is added in one transaction; what does not fit is reported and left out. Labels that the set already has (same file, type and times) are not added again. The first line names the columns, in any order: artifact_type, start_ms, end_ms, and audio_file_id or filename; confidence and extra_data if wanted. Others are ignored, the id too. Semicolons or tabs may stand for the commas. The body may have 8 MiB. With If-Match nothing is changed that you have not seen. */
+        /** @description At most 50000 labels. Everything that fits is added in one transaction; what does not fit is reported and left out. Labels that the set already has (same file, type and times) are not added again. The first line names the columns, in any order: artifact_type, start_ms, end_ms, and audio_file_id or filename; confidence and extra_data if wanted. Others are ignored, the id too. Semicolons or tabs may stand for the commas. The body may have 8 MiB. With If-Match nothing is changed that you have not seen. */
         post: operations["importCsv"];
         delete?: never;
         options?: never;
@@ -481,7 +481,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description At most 100000 labels. Everything that fits is added in one transaction; what does not fit is reported and left out. Labels that the set already has (same file, type and times) are not added again. Lines of frequencies are passed over. The body may have 8 MiB. With If-Match nothing is changed that you have not seen. */
+        /** @description At most 50000 labels. Everything that fits is added in one transaction; what does not fit is reported and left out. Labels that the set already has (same file, type and times) are not added again. Lines of frequencies are passed over. The body may have 8 MiB. With If-Match nothing is changed that you have not seen. */
         post: operations["importAudacity"];
         delete?: never;
         options?: never;
@@ -2194,6 +2194,12 @@ export interface components {
              */
             overlap_seconds?: number;
         };
+        StreamedEvent: {
+            /** @description For Last-Event-ID */
+            id: string;
+            /** @description The Event as JSON, on one line */
+            data: string;
+        };
         TextImportReport: {
             /**
              * Format: int64
@@ -2743,6 +2749,7 @@ export type LabelToolPredictions = components['schemas']['LabelToolPredictions']
 export type Model = components['schemas']['Model'];
 export type ReviewedFile = components['schemas']['ReviewedFile'];
 export type RotateApiKey = components['schemas']['RotateApiKey'];
+export type StreamedEvent = components['schemas']['StreamedEvent'];
 export type TextImportReport = components['schemas']['TextImportReport'];
 export type TrainingJob = components['schemas']['TrainingJob'];
 export type TrainingMetrics = components['schemas']['TrainingMetrics'];
@@ -6377,13 +6384,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Events, each with `id` and with the event as JSON in `data` */
+            /** @description One event after the other, each of this form */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": string;
+                    "text/event-stream": components["schemas"]["StreamedEvent"];
                 };
             };
             400: components["responses"]["BadRequest"];
