@@ -89,7 +89,7 @@ async function ask(
   url: string,
   operation: Operation,
   request: Request,
-  headers: Record<string, string> = {},
+  headers: Headers = {},
 ): Promise<Seen> {
   const { body } = request;
   const answer = await fetch(url + request.path, {
@@ -172,8 +172,17 @@ const locks: readonly (readonly [string, () => DatabasePool])[] = [
   ["with the tenant predicate alone", () => database.pool],
 ];
 
-const plain: Record<string, string> = {};
-const guarded: Record<string, string> = { "If-Match": '"1"' };
+type Headers = Readonly<Record<string, string>>;
+const plain: Headers = {};
+const guarded: Headers = { "If-Match": '"1"' };
+const cached: Headers = { "If-None-Match": "*" };
+/** What requests may ask of an operation besides: none of it may tell more. */
+const headersFor = (method: string): readonly Headers[] =>
+  method === "GET"
+    ? [plain, cached]
+    : method === "POST"
+      ? [plain, guarded, { "Idempotency-Key": randomUUID() }]
+      : [plain, guarded];
 
 describe.each(locks)("another tenant's id, %s", (_, pool) => {
   const made = useTenants(pool);
@@ -182,13 +191,14 @@ describe.each(locks)("another tenant's id, %s", (_, pool) => {
     const { url, a, b, own, others } = made;
     const before = await pictureOf(database.pool, b.tenantId);
     const random = randomIds(others);
-    for (const headers of operation.method === "GET" ? [plain] : [plain, guarded]) {
+    for (const headers of headersFor(operation.method)) {
       const foreign = await ask(a, url, operation, way.request(own, others), headers);
       const unknown = await ask(a, url, operation, way.request(own, random), headers);
       expect(anonymous(foreign, others)).toEqual(anonymous(unknown, random));
       const expected = { path: [404], query: [200, 404], body: [200, 404, 422] }[way.part];
       // What comes first, and is the caller's own, may have changed.
       if (headers === guarded) expected.push(412);
+      if (headers === cached && way.part === "query") expected.push(304);
       expect(expected, foreign.text).toContain(foreign.status);
     }
     expect(await pictureOf(database.pool, b.tenantId)).toEqual(before);
@@ -199,7 +209,8 @@ describe.each(locks)("another tenant's id, %s", (_, pool) => {
     const gets = operations.filter(({ method, id }) => method === "GET" && id !== "streamEvents");
     for (const operation of gets) {
       const path = operation.path.replace(/\{(\w+)\}/g, (_all, name) => own[name]!);
-      const { text } = await ask(a, url, operation, { path });
+      const query = new URLSearchParams(queries[operation.id]?.(own)).toString();
+      const { text } = await ask(a, url, operation, { path: `${path}?${query}` });
       for (const [name, id] of Object.entries(others))
         expect([path, name, text.includes(id)]).toEqual([path, name, false]);
     }
