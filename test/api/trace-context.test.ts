@@ -1,0 +1,99 @@
+// The trace context of a request that makes a job stands on its row and goes on to its custom resource, if it is one; and
+// who the client is, behind proxies.
+import type { IncomingMessage } from "node:http";
+import { sql } from "slonik";
+import { beforeAll, describe, expect, it } from "vitest";
+import { addressOf, traceparentOf } from "../../src/api/request-facts.ts";
+import { maybeOneSubmission } from "../../src/db/outbox.ts";
+import { tenantDatabase } from "../../src/db/tenant-db.ts";
+import { resourceOf } from "../../src/submit.ts";
+import { type Client, execute, useApi } from "../support/api.ts";
+import { addModel, addReadyAudio, addTrainingJob, makeDataset } from "../support/world.ts";
+
+const api = useApi();
+let client: Client;
+beforeAll(async () => {
+  client = await api.tenant();
+});
+
+const trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+const withTrace = { traceparent: trace };
+
+async function annotationsOf(kind: "training" | "inference", id: string) {
+  const submission = await maybeOneSubmission(tenantDatabase(api.pool, client.tenantId), kind, id);
+  return resourceOf(submission!, id, "plosive").metadata.annotations;
+}
+
+describe("a trace context", () => {
+  it("goes from the request to the training job's custom resource, and to that of its retry", async () => {
+    const dataset = await makeDataset(client);
+    const audio = await addReadyAudio(api.db, client.tenantId, dataset, { durationMs: 300_000 });
+    const sets = `/api/v1/datasets/${dataset}/annotation-sets`;
+    const set = (await client.post(sets)).body.id;
+    const label = { audio_file_id: audio, artifact_type: "click", start_ms: 1, end_ms: 2 };
+    await client.post(`${sets}/${set}/annotations`, label);
+    await client.post(`${sets}/${set}/publish`);
+    const body = { dataset_id: dataset, annotation_set_id: set, config: { artifact_types: ["click"] } };
+    const { id } = (await client.post("/api/v1/training-jobs", body, withTrace)).body;
+    expect(await annotationsOf("training", id)).toEqual({ "plosive.dev/traceparent": trace });
+    await execute(api.db, sql.fragment`update training_jobs set status = 'failed' where id = ${id}`);
+    const other = trace.replace("4bf", "5bf");
+    const again = await client.post(`/api/v1/training-jobs/${id}/retry`, {}, { traceparent: other });
+    expect(await annotationsOf("training", again.body.id)).toEqual({ "plosive.dev/traceparent": other });
+    const plain = (await client.post("/api/v1/training-jobs", body)).body;
+    expect(await annotationsOf("training", plain.id)).toBeUndefined();
+  });
+
+  it("goes from the request to the inference job's custom resource; a malformed one goes nowhere", async () => {
+    const dataset = await makeDataset(client);
+    const audio = await addReadyAudio(api.db, client.tenantId, dataset);
+    const training = await addTrainingJob(api.db, client.tenantId, dataset, await setOf(dataset));
+    const body = {
+      model_id: await addModel(api.db, client.tenantId, training),
+      audio_file_ids: [audio],
+    };
+    const one = (await client.post("/api/v1/inference-jobs", body, withTrace)).body;
+    expect(await annotationsOf("inference", one.id)).toEqual({ "plosive.dev/traceparent": trace });
+    const odd = (await client.post("/api/v1/inference-jobs", body, { traceparent: `${trace}-x` })).body;
+    expect(await annotationsOf("inference", odd.id)).toBeUndefined();
+  });
+
+  it.each([
+    [trace, trace],
+    [trace.toUpperCase(), null],
+    [`${trace} `, null],
+    [trace.replace(/^00/, "ff"), null],
+    ["00-00000000000000000000000000000000-00f067aa0ba902b7-01", null],
+    ["00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01", null],
+    [`${trace}, ${trace}`, null],
+    ["", null],
+    [undefined, null],
+  ])("%s is read as %s", (header, read) => {
+    expect(traceparentOf(header)).toBe(read);
+  });
+});
+
+async function setOf(dataset: string): Promise<string> {
+  return (await client.post(`/api/v1/datasets/${dataset}/annotation-sets`)).body.id;
+}
+
+describe("the client's address", () => {
+  const request = (remoteAddress: string, forwarded?: string) =>
+    ({ headers: { "x-forwarded-for": forwarded }, socket: { remoteAddress } }) as unknown as IncomingMessage;
+
+  it.each([
+    ["of the socket, whatever a client says", 0, "203.0.113.5", "10.0.0.1"],
+    ["the last one with one proxy", 1, "203.0.113.5, 192.0.2.9", "192.0.2.9"],
+    ["the one before with two", 2, "1.1.1.1, 203.0.113.5, 192.0.2.9", "203.0.113.5"],
+    ["of the socket, when there are fewer than there should be", 3, "192.0.2.9", "10.0.0.1"],
+    ["of the socket, when a proxy says no address", 1, "unknown", "10.0.0.1"],
+    ["of the socket, when a proxy says nothing", 1, undefined, "10.0.0.1"],
+    ["version 6 too", 1, "2001:db8::1", "2001:db8::1"],
+  ])("is %s", (_, proxies, forwarded, address) => {
+    expect(addressOf(request("10.0.0.1", forwarded), proxies)).toBe(address);
+  });
+
+  it("is written as version 4 where it is one", () => {
+    expect(addressOf(request("::ffff:192.0.2.9"), 0)).toBe("192.0.2.9");
+  });
+});
