@@ -31,7 +31,7 @@ export interface Sender {
 
 const places = 64;
 /** At once from this process: a receiver that takes its 15 seconds to fail holds up its own deliveries only. */
-export const limits = { webhook: 4, tenant: 16, host: 16 } as const;
+export const limits = { webhook: 4, tenant: 8, host: 16 } as const;
 
 /** `onFree`: a place has become free. */
 export function makeSender(deps: SenderDeps, onFree: () => void): Sender {

@@ -321,6 +321,27 @@ describe("a receiver", () => {
     await sender.idle();
   });
 
+  it("that many share is nobody's alone: one tenant with much to send leaves places to the others", async () => {
+    const dead = await receive(() => {});
+    const greedy = await insertTenant(database.pool, "t");
+    for (let i = 0; i < 5; i++) await hook(dead, [], greedy);
+    await tell(greedy, "model.created", 20);
+    const modest = await hook(dead);
+    await tell(modest.tenant, "model.created", 2);
+    const sender = makeSender(senderDeps({ timeoutMs: 60_000 }), () => {});
+    expect(await sender.start()).toBe(limits.tenant + 2);
+    await poll(
+      "the modest one's",
+      () =>
+        dead.received.filter(({ headers }) => (headers["webhook-id"] ?? "").startsWith("evt_")).length ===
+        limits.tenant + 2,
+    );
+    const attempts = (await deliveriesOf(modest)).map((delivery) => delivery.attempts);
+    expect(attempts).toEqual([1, 1]);
+    sender.abort();
+    await sender.idle();
+  });
+
   it("that is gone for good (410) is switched off, and its tenant is told", async () => {
     const receiver = await receive(answering(410));
     const own = await hook(receiver);

@@ -270,19 +270,23 @@ create function claim_deliveries(
       -- What cannot be sent now must not stand in the line of its tenant and host.
       and mine < per_webhook and tenants < per_tenant and hosts < per_host
   ), due as (
-    select d.id, d.next_attempt_at, f.tenant_free, f.host_free,
-      row_number() over (partition by f.id order by d.next_attempt_at, d.id) as of_webhook,
-      row_number() over (partition by f.tenant_id order by d.next_attempt_at, d.id) as of_tenant,
-      row_number() over (partition by f.host order by d.next_attempt_at, d.id) as of_host
+    select d.id, d.next_attempt_at, f.tenant_id, f.host, f.tenant_free, f.host_free, d.of_webhook
     from free f cross join lateral (
-      select p.id, p.next_attempt_at from webhook_deliveries p
+      select p.id, p.next_attempt_at, row_number() over (order by p.next_attempt_at, p.id) as of_webhook
+      from webhook_deliveries p
       where p.webhook_id = f.id and p.status = 'pending' and p.next_attempt_at <= (select now from clock)
       order by p.next_attempt_at, p.id limit f.webhook_free
     ) d
+  ), of_tenants as (
+    -- In turns: the first of each webhook, then the second of each; for a host likewise by tenant.
+    select due.*, row_number() over (partition by due.tenant_id order by due.of_webhook, due.next_attempt_at, due.id)
+      as of_tenant
+    from due
+  ), of_hosts as (
+    select o.*, row_number() over (partition by o.host order by o.of_tenant, o.next_attempt_at, o.id) as of_host
+    from of_tenants o where o.of_tenant <= o.tenant_free
   ), chosen as (
-    select due.id from due
-    where of_tenant <= tenant_free and of_host <= host_free
-    order by of_webhook, next_attempt_at limit places
+    select o.id from of_hosts o where o.of_host <= o.host_free order by o.of_tenant, o.next_attempt_at limit places
   ), locked as (
     select p.id from webhook_deliveries p
     where p.id in (select chosen.id from chosen) and p.status = 'pending' and p.next_attempt_at <= (select now from clock)
