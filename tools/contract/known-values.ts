@@ -8,7 +8,6 @@ const others: Record<string, string> = {
   "query.training_job_id": "training_job_id",
   "query.audio_file_id": "audio_file_id",
   "query.inference_file_id": "file_id",
-  "query.wait": "seconds",
   "body.dataset_id": "dataset_id",
   "body.annotation_set_id": "annotation_set_id",
   "body.from_annotation_set_id": "annotation_set_id",
@@ -25,19 +24,15 @@ const others: Record<string, string> = {
 };
 
 /** Values that exist, mixed into the random ones: otherwise most requests would end at 404 or 422. */
-export function knownValues(ids: Seed["ids"]): string {
-  const values: Record<string, readonly (string | number)[]> = {
-    ...ids,
+export function knownValues(worlds: Seed["worlds"]): string {
+  const names = Object.keys(worlds[0] ?? {});
+  const values: Record<string, readonly string[]> = {
+    ...Object.fromEntries(names.map((name) => [name, worlds.flatMap((world) => world[name] ?? [])])),
     artifact_type: ["click", "hum"],
-    // A run has better things to do than to wait for a minute.
-    seconds: [0, 1],
     future: ["2099-12-31T23:59:59Z", "2099-12-31T23:59:59.123+14:00"],
     address: ["https://hooks.example.com/plosive", "https://hooks.example.com:8443/"],
   };
-  const bindings = {
-    ...Object.fromEntries(Object.keys(ids).map((name) => [`path.${name}`, name])),
-    ...others,
-  };
+  const bindings = { ...Object.fromEntries(names.map((name) => [`path.${name}`, name])), ...others };
   return [
     "",
     ...Object.entries(values).map(
@@ -45,8 +40,7 @@ export function knownValues(ids: Seed["ids"]): string {
     ),
     "[parameters]",
     ...Object.entries(bindings).map(
-      ([where, name]) =>
-        `"${where}" = { dictionary = "${name}", probability = ${name === "seconds" ? "1.0" : "0.6"} }`,
+      ([where, name]) => `"${where}" = { dictionary = "${name}", probability = 0.6 }`,
     ),
     "",
   ].join("\n");

@@ -31,9 +31,9 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-function run({ url, apiKey, ids, ownKeyId, lasting }: Service): Promise<number> {
+function run({ url, apiKey, worlds, ownKeyId, lastingWorlds }: Service): Promise<number> {
   const config = join(folder, "schemathesis.toml");
-  writeFileSync(config, settings() + knownValues(ids));
+  writeFileSync(config, settings() + knownValues(worlds));
   const args = [
     `--config-file=${config}`,
     "run",
@@ -52,7 +52,8 @@ function run({ url, apiKey, ids, ownKeyId, lasting }: Service): Promise<number> 
       PYTHONDONTWRITEBYTECODE: "1",
       // For hooks.py.
       CONTRACT_OWN_KEY_ID: ownKeyId,
-      CONTRACT_LASTING_IDS: lasting.join(" "),
+      CONTRACT_WORLDS: JSON.stringify(worlds),
+      CONTRACT_LASTING_WORLDS: String(lastingWorlds),
     },
   });
   return new Promise((resolve, reject) => {

@@ -11,13 +11,13 @@ export interface Seed {
   readonly apiKey: string;
   /** The key that the whole run uses: revoking it is allowed, and would end the run. */
   readonly ownKeyId: string;
-  /** By the name of their parameter. */
-  readonly ids: Readonly<Record<string, readonly string[]>>;
-  /** Those of `ids` that must last: the hooks let no DELETE have them. */
-  readonly lasting: readonly string[];
+  /** Ids that belong together, by the name of their parameter. */
+  readonly worlds: readonly Readonly<Record<string, readonly string[]>>[];
+  /** The first so many of them must last: the hooks let no DELETE have them. */
+  readonly lastingWorlds: number;
 }
 
-const worlds = 6;
+const worldCount = 6;
 const lastingWorlds = 2;
 
 /** `receiver` is the address of the webhooks. */
@@ -42,9 +42,8 @@ export async function seed(pool: DatabasePool, url: string, receiver: string): P
   const post = (path: string, body?: unknown) => call("POST", path, body);
   const [own] = (await call("GET", "/api/v1/auth/api-keys")).body as { id: string }[];
 
-  const ids: Record<string, string[]> = {};
-  const lasting: string[] = [];
-  for (let n = 0; n < worlds; n++) {
+  const worlds: Record<string, string[]>[] = [];
+  for (let n = 0; n < worldCount; n++) {
     const one = await makeWorld({ tenantId, post }, pool);
     const { datasetId, annotationSetId, inferenceJobId, inferenceFileId } = one;
     const training = (status: string) => addTrainingJob(pool, tenantId, datasetId, annotationSetId, status);
@@ -52,7 +51,7 @@ export async function seed(pool: DatabasePool, url: string, receiver: string): P
     const webhook = (await post("/api/v1/webhooks", { url: receiver })).body as { id: string };
     const delivery = (await post(`/api/v1/webhooks/${webhook.id}/test`)).body as { id: string };
     if (n % 2 === 0) await post(`/api/v1/datasets/${datasetId}/annotation-sets/${annotationSetId}/publish`);
-    const found: Record<string, string[]> = {
+    worlds.push({
       dataset_id: [datasetId],
       audio_file_id: [one.audioFileId],
       annotation_set_id: [annotationSetId],
@@ -64,9 +63,7 @@ export async function seed(pool: DatabasePool, url: string, receiver: string): P
       key_id: [one.keyId],
       webhook_id: [webhook.id],
       delivery_id: [delivery.id],
-    };
-    for (const [name, values] of Object.entries(found)) ids[name] = [...(ids[name] ?? []), ...values];
-    if (n < lastingWorlds) lasting.push(...Object.values(found).flat());
+    });
   }
-  return { apiKey, ownKeyId: own?.id ?? "", ids, lasting };
+  return { apiKey, ownKeyId: own?.id ?? "", worlds, lastingWorlds };
 }
