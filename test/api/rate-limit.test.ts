@@ -145,6 +145,15 @@ describe("the default rate", () => {
     });
   });
 
+  it("refuses writes too, whose own rate has room", async () => {
+    const client = await newTenant(one);
+    await useUp(client, 20);
+    expect((await client.post(path, { name: "a" })).status).toBe(429);
+    const roomy = await start({ ...slow, PLOSIVE_RATE_WRITES_PER_MINUTE: 600 });
+    const writer = clientOf(roomy, client.key, client.tenantId);
+    expect((await writer.post(path, { name: "a" })).status).toBe(429);
+  });
+
   it("counts nothing for what it refuses", async () => {
     const client = await newTenant(one);
     await useUp(client, 20);
