@@ -115,7 +115,10 @@ export function waysOf(
     foreign,
     part: "path",
     request: (own, others) => ({
-      path: pathOf(own, (id) => need(foreign.includes(id) ? others : own, id)),
+      // Where nothing of the path is the caller's, what it is asked with besides belongs to the same.
+      path: pathOf(foreign.length === pathIds.length ? others : own, (id) =>
+        need(foreign.includes(id) ? others : own, id),
+      ),
       body: base(own),
     }),
   });
