@@ -8,6 +8,7 @@ import { type AudioType, audioTypes } from "../schemas/audio-file.ts";
 import { isChanged, isNotFound } from "../storage/errors.ts";
 import { incomingKey } from "../storage/keys.ts";
 import { readAudioHeader } from "./audio-header/read.ts";
+import type { AudioFacts } from "./audio-header/types.ts";
 import type { HandlerDeps } from "./route.ts";
 import { iso } from "./view.ts";
 
@@ -100,22 +101,21 @@ export async function acceptUpload(
   try {
     const head = await deps.storage.head(key);
     requireAsAnnounced(announced, head, claimedSha256);
-    const header = await readAudioHeader(
-      (start, end) => deps.storage.read(key, { start, end }),
-      head.sizeBytes,
-      audioTypes[announced.content_type as AudioType],
-    );
-    if ("problem" in header) throw unsupportedAudio(header.problem);
+    // Junk is refused before it is copied.
+    await readHeader(deps, key, announced);
     const wanted = announced.checksum_sha256 ?? claimedSha256 ?? null;
     const digest = wanted !== null && head.checksumSha256 === null;
     const copied = await deps.storage.copy(key, finalKey, { ifMatch: head.etag, digest });
     const checksumSha256 = head.checksumSha256 ?? copied.checksumSha256 ?? wanted;
-    if (wanted !== null && checksumSha256 !== wanted) {
+    try {
+      if (wanted !== null && checksumSha256 !== wanted) throw otherDigest();
+      // The form may have been posted again and again meanwhile: what counts is what nobody can write any more.
+      const { codec, sampleRateHz, channels, durationMs } = await readHeader(deps, finalKey, announced);
+      return { checksumSha256, codec, sampleRateHz, channels, durationMs };
+    } catch (error) {
       await deps.storage.remove(finalKey);
-      throw otherDigest();
+      throw error;
     }
-    const { codec, sampleRateHz, channels, durationMs } = header;
-    return { checksumSha256, codec, sampleRateHz, channels, durationMs };
   } catch (error) {
     if (isNotFound(error)) throw uploadNotFound("Nothing has been uploaded yet");
     // Another form was posted while this one was checked.
@@ -123,6 +123,17 @@ export async function acceptUpload(
     if (error instanceof AppError) await deps.storage.remove(key);
     throw error;
   }
+}
+
+/** What the header of the object says; unsupportedAudio. */
+async function readHeader(deps: HandlerDeps, key: string, announced: Announced): Promise<AudioFacts> {
+  const header = await readAudioHeader(
+    (start, end) => deps.storage.read(key, { start, end }),
+    announced.size_bytes,
+    audioTypes[announced.content_type as AudioType],
+  );
+  if ("problem" in header) throw unsupportedAudio(header.problem);
+  return header;
 }
 
 const otherDigest = () => uploadMismatch("The SHA-256 digest of the upload is not the announced one");
