@@ -207,6 +207,11 @@ export function adminConfig(env: NodeJS.ProcessEnv = process.env): AdminConfig {
   return read(admin, env);
 }
 
+/** Where the cluster's API server is, as the kubelet tells every pod. */
+export function clusterAddress(env: NodeJS.ProcessEnv = process.env) {
+  return { host: env.KUBERNETES_SERVICE_HOST, port: env.KUBERNETES_SERVICE_PORT };
+}
+
 function read<S extends z.ZodObject>(schema: S, env: NodeJS.ProcessEnv): z.infer<S> {
   const values: Record<string, string> = {};
   for (const name of Object.keys(schema.shape)) {

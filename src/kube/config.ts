@@ -1,8 +1,14 @@
 // Where the API server is and who we are: a kubeconfig file or the pod's own service account. The only import of
 // client-node: its KubeConfig knows every kind of kubeconfig; its request code makes a new TLS agent (and handshake)
 // for each call, so transport.ts brings its own. Called by makeKube.
+import { readFile } from "node:fs/promises";
 import type { RequestOptions } from "node:https";
-import { KubeConfig } from "@kubernetes/client-node";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import type { KubeConfig } from "@kubernetes/client-node";
+import { clusterAddress } from "../config.ts";
+
+type ClientNode = typeof import("@kubernetes/client-node");
 
 export type Credentials = {
   ca?: string | Buffer;
@@ -21,32 +27,59 @@ export type ServerAccess = {
 
 /** Reads a kubeconfig file, or without a path the pod's service account. Throws when neither is usable. */
 export function serverAccess(kubeconfigPath: string | undefined, maxAgeMs = 30_000): ServerAccess {
-  const config = new KubeConfig();
-  if (kubeconfigPath === undefined) {
-    config.loadFromCluster();
-    // client-node builds the address from the pod's environment without looking whether there is one.
-    if (config.getCurrentCluster()?.server.includes("undefined")) {
-      throw new Error("no API server: set PLOSIVE_KUBECONFIG, or run in a pod with a service account");
-    }
-  } else {
-    config.loadFromFile(kubeconfigPath);
-  }
-  const cluster = config.getCurrentCluster();
-  if (cluster === null) throw new Error(`${kubeconfigPath ?? "the pod's service account"} names no cluster`);
+  return kubeconfigPath === undefined
+    ? podAccess(clusterAddress(), maxAgeMs)
+    : fileAccess(kubeconfigPath, maxAgeMs);
+}
 
-  let cached: { at: number; value: Promise<Credentials> } | undefined;
+const accountFolder = "/var/run/secrets/kubernetes.io/serviceaccount";
+
+/** The kubelet puts address, authority and token into every pod that has a service account, and renews the token. */
+export function podAccess(
+  { host, port }: ReturnType<typeof clusterAddress>,
+  maxAgeMs: number,
+  folder = accountFolder,
+): ServerAccess {
+  if (!host || !port)
+    throw new Error("no API server: set PLOSIVE_KUBECONFIG, or run in a pod with a service account");
+  const account = async (): Promise<Credentials> => {
+    const [ca, token] = await Promise.all([
+      readFile(join(folder, "ca.crt"), "utf8"),
+      readFile(join(folder, "token"), "utf8"),
+    ]);
+    return { ca, headers: { authorization: `Bearer ${token.trim()}` } };
+  };
+  return {
+    server: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
+    credentials: remembered(account, maxAgeMs),
+  };
+}
+
+/** Loaded only where it is used: 60 MiB of a process, for what pods never need. */
+function fileAccess(path: string, maxAgeMs: number): ServerAccess {
+  const { KubeConfig } = createRequire(import.meta.url)("@kubernetes/client-node") as ClientNode;
+  const config = new KubeConfig();
+  config.loadFromFile(path);
+  const cluster = config.getCurrentCluster();
+  if (cluster === null) throw new Error(`${path} names no cluster`);
   return {
     server: cluster.server.replace(/\/$/, ""),
-    credentials() {
-      const now = performance.now();
-      if (cached === undefined || now - cached.at > maxAgeMs) {
-        cached = { at: now, value: read(config) };
-        cached.value.catch(() => {
-          cached = undefined;
-        });
-      }
-      return cached.value;
-    },
+    credentials: remembered(() => read(config), maxAgeMs),
+  };
+}
+
+/** What failed is asked for again by the next caller. */
+function remembered(read: () => Promise<Credentials>, maxAgeMs: number): () => Promise<Credentials> {
+  let cached: { at: number; value: Promise<Credentials> } | undefined;
+  return () => {
+    const now = performance.now();
+    if (cached === undefined || now - cached.at > maxAgeMs) {
+      cached = { at: now, value: read() };
+      cached.value.catch(() => {
+        cached = undefined;
+      });
+    }
+    return cached.value;
   };
 }
 
