@@ -42,6 +42,7 @@ const types = ["click", "hum", "plosive"];
 let before: Traces;
 let voices: Voices;
 let user: User;
+let baseUrl: string;
 let datasetId: string;
 let uploads: Uploaded[];
 let setId: string;
@@ -56,7 +57,8 @@ beforeAll(async () => {
   // Together: composing waits for ffmpeg, the cluster for the kubelet.
   [voices] = await Promise.all([composeVoices({ trainMinutes: 5.5, testMinutes: 1, seed: 11 }), bringUp()]);
   const service = await findService({ cluster: clusterName, namespace }, {});
-  user = makeUser({ baseUrl: service.base_url, apiKey: service.api_key, patienceMs: 120_000 });
+  baseUrl = service.base_url;
+  user = makeUser({ baseUrl, apiKey: service.api_key, patienceMs: 120_000 });
 });
 
 afterAll(async () => {
@@ -113,6 +115,31 @@ const label = async (id: string, files: readonly Uploaded[]) => {
   );
   return user.publish(id, set.id);
 };
+
+describe("an account made by hand", () => {
+  const admin = async (...args: string[]) =>
+    (await kubectl("exec", "deploy/plosive-operator", "--", "plosive-admin", ...args)).trim();
+  const datasetsAs = async (key: string) => {
+    const answer = await fetch(`${baseUrl}/api/v1/datasets`, { headers: { "X-API-Key": key } });
+    return { status: answer.status, body: (await answer.json()) as { total?: number } };
+  };
+
+  test("is opened by its own key, sees nothing of others, and is closed again, all by kubectl exec", async () => {
+    await user.createDataset("not theirs", types);
+    const tenant = await admin("tenants", "create", "north studio");
+    const { id, key } = JSON.parse(await admin("keys", "create", "--tenant", tenant, "--json")) as {
+      id: string;
+      key: string;
+    };
+    expect(await datasetsAs(key)).toMatchObject({ status: 200, body: { total: 0 } });
+    await admin("keys", "revoke", id);
+    expect((await datasetsAs(key)).status).toBe(401);
+  });
+
+  test("the API logs in as a user without the rights of the database's owner", async () => {
+    expect(await kubectl("logs", "deploy/plosive-api")).not.toContain("give it a user of its own");
+  });
+});
 
 describe("the main job", () => {
   test("embeds uploads; a file that cannot be decoded is one failed file with its reason", async () => {
