@@ -30,7 +30,7 @@ export async function authenticate(ctx: Context, route: Route, deps: SharedDeps)
 
   const caller = await maybeOneCaller(deps.db, hash, deps.rates.default.rate, own.number, own.rate);
   const refuse = (reason: Refusal["reason"], error: Error) => {
-    deps.strangers.failed(ip, reason);
+    deps.strangers.failed(ip, hash, reason);
     const refusal = { tenantId: caller?.tenant_id ?? null, reason, prefix: prefixOf(given) };
     if (deps.strangers.isNoted())
       deps.background("note a refused API key", () =>

@@ -8,7 +8,7 @@ import type { ApiDeps } from "./route.ts";
 export interface Strangers {
   /** Seconds to wait before the address may try another key; 0: it may. */
   waitOf(ip: string, hash: Buffer): number;
-  failed(ip: string, reason: Refusal["reason"]): void;
+  failed(ip: string, hash: Buffer, reason: Refusal["reason"]): void;
   succeeded(hash: Buffer): void;
   /** Whether this failure is among the few of each second that are written to the audit log. */
   isNoted(): boolean;
@@ -44,8 +44,9 @@ export function makeStrangers({
       refused.inc({ reason: "too_many" });
       return ms / 1000;
     },
-    failed: (ip, reason) => {
+    failed: (ip, hash, reason) => {
       refused.inc({ reason });
+      good.delete(hash.toString("base64"));
       if (perSecond === 0) return;
       const now = clock.now();
       if (forgottenAt.size >= most) dropOld(forgottenAt, now);

@@ -15,6 +15,7 @@ import {
   testSettings,
   useApi,
 } from "../support/api.ts";
+import { poll } from "../support/poll.ts";
 import { addModel, addReadyAudio, addTrainingJob, makeDataset } from "../support/world.ts";
 
 const api = useApi();
@@ -295,6 +296,32 @@ describe("usage", () => {
       ...(await counted(client.tenantId)),
       audio_bytes: { used: 930 },
     });
+  });
+});
+
+it("who changes files of several datasets at once waits for others and never for himself", async () => {
+  const client = await api.tenant();
+  const [one, two] = [await makeDataset(client), await makeDataset(client)];
+  const path = (dataset: string) => `/api/v1/datasets/${dataset}/audio/upload-url`;
+  const ids: string[] = [];
+  for (const dataset of [one, two]) ids.push((await client.post(path(dataset), upload())).body.audio_file_id);
+  let late: Promise<Answer> | undefined;
+  await api.db.transaction(async (tx) => {
+    const expire = (id: string) =>
+      tx.query(sql.type(z.object({}))`update audio_files set status = 'expired' where id = ${id}`);
+    await expire(ids[0]!);
+    late = client.post(path(two), upload());
+    await poll("the upload to wait", () =>
+      tx.oneFirst(sql.type(z.object({ waits: z.boolean() }))`
+        select count(*) > 0 as waits from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`),
+    );
+    await expire(ids[1]!);
+  });
+  expect((await late)?.status).toBe(201);
+  expect(await usage(client)).toMatchObject({
+    audio_bytes: { used: 100 },
+    audio_files_per_dataset: { used: 1 },
   });
 });
 

@@ -284,6 +284,18 @@ describe("keys that open nothing", () => {
     expect(await tryKey(unknown.key, "192.0.2.3")).toBe(429);
   });
 
+  it("count too when they were good once", async () => {
+    const client = await newTenant(url);
+    expect(await tryKey(client.key, "192.0.2.6")).toBe(200);
+    await execute(
+      database.pool,
+      sql.fragment`update api_keys set revoked_at = now() where tenant_id = ${client.tenantId}`,
+    );
+    const statuses = [];
+    for (let i = 0; i < 7; i++) statuses.push(await tryKey(client.key, "192.0.2.6"));
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429]);
+  });
+
   it("count only when they have the form of a key: the others cost nothing", async () => {
     for (let i = 0; i < 20; i++) expect(await tryKey("nonsense", "192.0.2.4")).toBe(401);
     expect(await guess("192.0.2.4")).toBe(401);

@@ -167,22 +167,21 @@ create trigger annotations_added after insert on annotations
 create trigger annotations_gone after delete on annotations
   referencing old table as changed for each statement execute function count_annotations();
 
--- Always the dataset before the tenant, so that two transactions that add files take turns. A row that is on its way out
--- together with its dataset or tenant is not made again.
+-- Always the tenant before its datasets, so that transactions of one tenant take turns, also those that change files of
+-- several datasets. A row that is on its way out together with its dataset or tenant is not made again.
 create function add_usage(tenant uuid, dataset uuid, files bigint, bytes bigint) returns void
   language plpgsql security definer as $$
 begin
-  if dataset is not null then
-    update dataset_usage set audio_files = audio_files + files where dataset_id = dataset;
-    if not found and files > 0 then
-      insert into dataset_usage (tenant_id, dataset_id, audio_files) values (tenant, dataset, files)
-      on conflict (dataset_id) do update set audio_files = dataset_usage.audio_files + files;
-    end if;
-  end if;
   update tenant_usage set audio_bytes = audio_bytes + bytes where tenant_id = tenant;
   if not found and bytes > 0 then
     insert into tenant_usage (tenant_id, audio_bytes) values (tenant, bytes)
     on conflict (tenant_id) do update set audio_bytes = tenant_usage.audio_bytes + bytes;
+  end if;
+  if dataset is null then return; end if;
+  update dataset_usage set audio_files = audio_files + files where dataset_id = dataset;
+  if not found and files > 0 then
+    insert into dataset_usage (tenant_id, dataset_id, audio_files) values (tenant, dataset, files)
+    on conflict (dataset_id) do update set audio_files = dataset_usage.audio_files + files;
   end if;
 end $$;
 revoke execute on function add_usage from public;
