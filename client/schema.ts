@@ -1783,7 +1783,58 @@ export interface components {
             }[];
         };
         /**
-         * @description What went wrong as one stable word, for programs
+         * @description What went wrong as one stable word, for programs:
+         *     - `annotation_not_found`: There is no such annotation
+         *     - `annotation_set_not_found`: There is no such annotation set
+         *     - `annotation_set_not_published`: Training needs a published annotation set
+         *     - `annotation_set_published`: A published annotation set never changes
+         *     - `api_key_expired`: The key's time is over
+         *     - `api_key_not_found`: There is no such key
+         *     - `artifact_type_in_use`: Annotations carry the artifact type that would go
+         *     - `artifact_types_missing`: The dataset lacks artifact types of the detections
+         *     - `audio_file_not_found`: There is no such audio file
+         *     - `audio_in_use`: The audio is labelled in a published set, or a job that has not ended uses it
+         *     - `audio_not_ready`: The audio file has not been decoded yet, or it failed
+         *     - `body_too_large`: The body is larger than the operation takes
+         *     - `dataset_in_use`: A job that has not ended uses the dataset
+         *     - `dataset_not_found`: There is no such dataset
+         *     - `delivery_not_found`: There is no such delivery
+         *     - `embeddings_not_ready`: Audio of the dataset has no embeddings yet, or its file failed
+         *     - `inference_file_not_found`: There is no such inference file
+         *     - `inference_job_not_found`: There is no such inference job
+         *     - `internal_error`: Something broke in the service
+         *     - `invalid_api_key`: The key is missing, malformed, unknown or revoked
+         *     - `invalid_request`: The request is not well formed
+         *     - `job_finished`: The job has ended already
+         *     - `job_not_finished`: The job has not ended yet
+         *     - `job_started`: The job has been started and takes no more files
+         *     - `key_already_created`: The same request has made a key already, which is shown only once
+         *     - `method_not_allowed`: The path does not take this method; Allow says which it takes
+         *     - `model_archived`: The model is archived
+         *     - `model_in_use`: A job that has not ended uses the model
+         *     - `model_inactive`: The model is not active
+         *     - `model_not_archived`: Only an archived model can be deleted
+         *     - `model_not_found`: There is no such model
+         *     - `no_annotations`: The set has no annotation of an artifact type that shall be trained
+         *     - `no_files`: The job has no files that are ready
+         *     - `not_enough_audio`: Training needs five minutes of audio
+         *     - `precondition_failed`: The resource has changed: If-Match names none of its ETags
+         *     - `quota_exceeded`: A quota of the account is used up; waiting alone does not help
+         *     - `rate_limited`: Too many requests; Retry-After says when to go on
+         *     - `request_in_progress`: A request with the same Idempotency-Key is still being worked on
+         *     - `route_not_found`: There is no such path
+         *     - `tenant_suspended`: The account is suspended
+         *     - `too_many_streams`: Too many event streams are open at once
+         *     - `training_job_not_found`: There is no such training job
+         *     - `unavailable`: The service cannot work at the moment; Retry-After says when to try again
+         *     - `unsupported_audio`: The bytes are not audio of an accepted format
+         *     - `unsupported_media_type`: The body is not of the content type that the operation takes
+         *     - `upload_expired`: The upload was not confirmed in time
+         *     - `upload_mismatch`: Size, type or digest of what was sent differ from what was announced
+         *     - `upload_not_found`: The object store has nothing for this upload
+         *     - `validation_failed`: Fields of the request are invalid
+         *     - `webhook_disabled`: The webhook is switched off
+         *     - `webhook_not_found`: There is no such webhook
          * @enum {string}
          */
         ErrorCode: "annotation_not_found" | "annotation_set_not_found" | "annotation_set_not_published" | "annotation_set_published" | "api_key_expired" | "api_key_not_found" | "artifact_type_in_use" | "artifact_types_missing" | "audio_file_not_found" | "audio_in_use" | "audio_not_ready" | "body_too_large" | "dataset_in_use" | "dataset_not_found" | "delivery_not_found" | "embeddings_not_ready" | "inference_file_not_found" | "inference_job_not_found" | "internal_error" | "invalid_api_key" | "invalid_request" | "job_finished" | "job_not_finished" | "job_started" | "key_already_created" | "method_not_allowed" | "model_archived" | "model_in_use" | "model_inactive" | "model_not_archived" | "model_not_found" | "no_annotations" | "no_files" | "not_enough_audio" | "precondition_failed" | "quota_exceeded" | "rate_limited" | "request_in_progress" | "route_not_found" | "tenant_suspended" | "too_many_streams" | "training_job_not_found" | "unavailable" | "unsupported_audio" | "unsupported_media_type" | "upload_expired" | "upload_mismatch" | "upload_not_found" | "validation_failed" | "webhook_disabled" | "webhook_not_found";

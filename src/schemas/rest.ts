@@ -1,6 +1,6 @@
 // The shapes that every REST endpoint shares: ids, pages, error bodies. Used by src/api and the noun files here.
 import { z } from "zod";
-import { errorCodes } from "./error-code.ts";
+import { errorCodes, errorMeanings } from "./error-code.ts";
 
 /** Any UUID, whatever its version: clients may hold ids that we did not make. */
 export const id = (text: string) =>
@@ -56,7 +56,12 @@ export function listOf<T extends z.ZodType>(item: T) {
 
 const errorCode = z
   .enum(errorCodes)
-  .describe("What went wrong as one stable word, for programs")
+  .describe(
+    [
+      "What went wrong as one stable word, for programs:",
+      ...Object.entries(errorMeanings).map(([code, meaning]) => `- \`${code}\`: ${meaning}`),
+    ].join("\n"),
+  )
   .meta({ id: "ErrorCode" });
 
 export const errorBody = z

@@ -1,6 +1,7 @@
 // The answers of an operation: its success, and every failure that it can end in. Failures that are the same everywhere
 // stand in components/responses. Called by openapi.ts and operation.ts.
 import type { z } from "zod";
+import { type ErrorCode, errorMeanings } from "../../schemas/error-code.ts";
 import { errorBody, validationErrorBody } from "../../schemas/rest.ts";
 import type { Route } from "../route.ts";
 import { exampleOf } from "./example.ts";
@@ -168,7 +169,7 @@ function conflict(route: Route, components: Components): Json {
   ];
   if (codes.length === 0) return {};
   const description = `The request does not fit the present state: ${codes.map((code) => `\`${code}\``).join(", ")}`;
-  const example = { detail: "A sentence that says what stands in the way", code: codes[0] };
+  const example = { detail: errorMeanings[codes[0] as ErrorCode], code: codes[0] };
   return {
     409: {
       description,
