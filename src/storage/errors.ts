@@ -29,10 +29,14 @@ const networkCodes = new Set([
 
 /** The store is away or overloaded; the same call may succeed later. */
 export function isStoreUnavailable(error: unknown): boolean {
-  if (error instanceof S3ServiceException) return (error.$metadata.httpStatusCode ?? 0) >= 500;
+  if (error instanceof S3ServiceException) {
+    const status = error.$metadata.httpStatusCode ?? 0;
+    return status >= 500 || status === 429;
+  }
   if (!(error instanceof Error) || !("$metadata" in error)) return false;
   if (error.name === "TimeoutError") return true;
   const codes = [error, error.cause].map((e) => (e instanceof Error && "code" in e ? String(e.code) : ""));
   if (error instanceof AggregateError) codes.push(...error.errors.map((e) => String(e?.code)));
-  return codes.some((code) => networkCodes.has(code));
+  // HPE: what answers there is no HTTP server, as while a proxy in between starts.
+  return codes.some((code) => networkCodes.has(code) || code.startsWith("HPE_"));
 }

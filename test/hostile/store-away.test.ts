@@ -1,0 +1,126 @@
+// The object store refuses connections, hangs, or breaks off in the middle: requests that need it are told 503 with
+// Retry-After and change nothing, all others are served as before, and a hanging store holds no connections that others
+// need.
+import { createServer, type Server, type Socket } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type App, makeApp } from "../../src/api/app.ts";
+import { type HttpServer, listen } from "../../src/api/server.ts";
+import { makeStorage, type Storage } from "../../src/storage/storage.ts";
+import { type Client, makeTenant, testDeps } from "../support/api.ts";
+import { wav } from "../support/audio.ts";
+import { poll } from "../support/poll.ts";
+import { useDatabase } from "../support/postgres.ts";
+import { useStorage } from "../support/s3.ts";
+import { postForm } from "../support/upload.ts";
+import { addReadyAudio, makeDataset } from "../support/world.ts";
+import { digestOfTables } from "./digest.ts";
+
+const database = useDatabase();
+const store = useStorage();
+let client: Client;
+let app: App;
+let server: HttpServer;
+let storage: Storage;
+let deps: ReturnType<typeof testDeps>;
+let broken: Server;
+const sockets = new Set<Socket>();
+/** What the store does with a connection. */
+let behave: (socket: Socket) => void = () => {};
+let dataset: string;
+
+beforeAll(async () => {
+  broken = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {});
+    socket.on("close", () => sockets.delete(socket));
+    behave(socket);
+  });
+  await new Promise<void>((resolve) => broken.listen(0, "127.0.0.1", resolve));
+  const address = broken.address();
+  const port = typeof address === "object" ? address?.port : undefined;
+  storage = makeStorage({
+    ...store.config,
+    PLOSIVE_S3_ENDPOINT: `http://127.0.0.1:${port}`,
+    PLOSIVE_S3_PUBLIC_ENDPOINT: store.config.PLOSIVE_S3_ENDPOINT,
+  });
+  deps = testDeps(database.apiPool, storage);
+  deps.log.level = "silent";
+  app = makeApp(deps);
+  server = await listen(app.listener, 0, "127.0.0.1");
+  client = await makeTenant(database.pool, `http://127.0.0.1:${server.port}`);
+  dataset = await makeDataset(client);
+});
+afterAll(async () => {
+  app.drain();
+  for (const socket of sockets) socket.destroy();
+  await server.stop(1_000);
+  await app.settle();
+  await deps.listener.end();
+  storage.close();
+  await new Promise((resolve) => broken.close(resolve));
+});
+
+async function uploaded(): Promise<string> {
+  const bytes = wav();
+  const path = `/api/v1/datasets/${dataset}/audio`;
+  const announced = { filename: "x.wav", content_type: "audio/wav", size_bytes: bytes.length };
+  const ticket = (await client.post(`${path}/upload-url`, announced)).body;
+  expect(await postForm(ticket.upload, bytes)).toBe(201);
+  return `${path}/${ticket.audio_file_id}`;
+}
+
+const answerWith = (text: string) => (socket: Socket) =>
+  socket.on("data", () => socket.end(`HTTP/1.1 ${text}\r\nConnection: close\r\n\r\n`));
+
+describe("a store that", () => {
+  it.each<[string, (socket: Socket) => void]>([
+    ["closes every connection", (socket) => socket.destroy()],
+    [
+      "closes in the middle of an answer",
+      (socket) => socket.on("data", () => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nx")),
+    ],
+    ["answers 503", answerWith("503 Slow Down\r\nContent-Length: 0")],
+    ["answers 500", answerWith("500 Internal Server Error\r\nContent-Length: 0")],
+    ["answers 429", answerWith("429 Too Many Requests\r\nContent-Length: 0")],
+    ["is another kind of server", (socket) => socket.on("data", () => socket.end("SSH-2.0-x\r\n"))],
+  ])("%s makes a confirm fail with 503, changes nothing, and hurts nobody else", async (_, how) => {
+    const path = await uploaded();
+    const before = await digestOfTables(database.pool);
+    behave = how;
+    const answer = await client.post(`${path}/confirm`);
+    expect(answer).toMatchObject({ status: 503, body: { code: "unavailable" } });
+    expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(answer.text).not.toMatch(/127\.0\.0\.1|plosive|test-/);
+    expect((await client.get(path)).body.status).toBe("pending_upload");
+    expect(await digestOfTables(database.pool)).toEqual(before);
+    expect((await client.get("/readyz")).status).toBe(200);
+  });
+
+  it("is away makes a waveform fail with 503, and a download, which is only signed, does not", async () => {
+    behave = (socket) => socket.destroy();
+    const audio = await addReadyAudio(database.pool, client.tenantId, dataset, { peaksKey: "peaks/x" });
+    const path = `/api/v1/datasets/${dataset}/audio/${audio}`;
+    expect(await client.get(`${path}/waveform`)).toMatchObject({
+      status: 503,
+      body: { code: "unavailable" },
+    });
+    expect((await client.get(`${path}/download`)).status).toBe(200);
+    expect((await client.delete(path)).status).toBe(204);
+  });
+
+  it("hangs holds the confirms and nobody else, and they are told 503", async () => {
+    const paths = await Promise.all(Array.from({ length: 4 }, uploaded));
+    behave = () => {};
+    const began = performance.now();
+    const confirms = paths.map((path) => client.post(`${path}/confirm`));
+    await poll("the store to be asked", () => sockets.size > 0);
+    for (let i = 0; i < 30; i++) {
+      const answer = await client.get("/api/v1/datasets");
+      expect(answer.status).toBe(200);
+    }
+    expect(performance.now() - began).toBeLessThan(15_000);
+    const answers = await Promise.all(confirms);
+    expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([503]));
+    await poll("the pool to be at rest", () => database.apiPool.state().acquiredConnections === 0);
+  }, 120_000);
+});
