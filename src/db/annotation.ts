@@ -94,21 +94,25 @@ export async function insertMissingAnnotations(
   const [first, last] = [lines[0], lines.at(-1)];
   if (first === undefined || last === undefined) return 0;
   const added = await db.query(sql.type(z.object({}))`
-    with present as materialized (
-      select audio_file_id, start_ms, end_ms, artifact_type, count(*) as count from annotations
-      where tenant_id = ${place.tenantId} and annotation_set_id = ${place.setId}
-        and (audio_file_id, start_ms) >= (${first.audio_file_id}::uuid, ${first.start_ms}::bigint)
-        and (audio_file_id, start_ms) <= (${last.audio_file_id}::uuid, ${last.start_ms}::bigint)
-      group by audio_file_id, start_ms, end_ms, artifact_type
-    )
     insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms,
       end_ms, confidence, extra_data)
     select id, ${place.tenantId}, ${place.datasetId}, ${place.setId}, audio_file_id, artifact_type, start_ms, end_ms,
       confidence, extra_data
-    from jsonb_to_recordset(${sql.jsonb(lines as never)}) as line (id uuid, audio_file_id uuid, artifact_type text,
-      start_ms bigint, end_ms bigint, confidence double precision, extra_data jsonb, nth int)
-    left join present using (audio_file_id, start_ms, end_ms, artifact_type)
-    where nth > coalesce(present.count, 0)`);
+    from (
+      -- No join: of a set that is just being filled the planner knows too little to choose a good one.
+      select *, count(*) filter (where id is null)
+          over (partition by audio_file_id, start_ms, end_ms, artifact_type) as present
+      from (
+        select * from jsonb_to_recordset(${sql.jsonb(lines as never)}) as line (id uuid, audio_file_id uuid,
+          artifact_type text, start_ms bigint, end_ms bigint, confidence double precision, extra_data jsonb, nth int)
+        union all
+        select null, audio_file_id, artifact_type, start_ms, end_ms, null, null, null from annotations
+        where tenant_id = ${place.tenantId} and annotation_set_id = ${place.setId}
+          and (audio_file_id, start_ms) >= (${first.audio_file_id}::uuid, ${first.start_ms}::bigint)
+          and (audio_file_id, start_ms) <= (${last.audio_file_id}::uuid, ${last.start_ms}::bigint)
+      ) both_sides
+    ) counted
+    where id is not null and nth > present`);
   return added.rowCount;
 }
 
