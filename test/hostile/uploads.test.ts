@@ -1,7 +1,9 @@
 // Hostile uploads on the real S3 server: forms that were changed, files that lie, and bytes that change while they are
 // confirmed. What the store lets through, confirm finds; what was confirmed never changes.
 import { createHash } from "node:crypto";
+import { sql } from "slonik";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { type App, makeApp } from "../../src/api/app.ts";
 import { type HttpServer, listen } from "../../src/api/server.ts";
 import { type Answer, type Client, clientOf, testDeps, testSettings, useApi } from "../support/api.ts";
@@ -269,6 +271,19 @@ describe("bytes that change while they are confirmed", () => {
       expect((await stored(id)).equals(kept)).toBe(true);
     }
     console.info("confirmed while the form was posted again:", Object.fromEntries(outcomes));
+  });
+
+  it("and what a form brings afterwards is on the list of what goes when the form is dead", async () => {
+    const { upload, id, path } = await ticketFor(wav());
+    const rows = () =>
+      api.db.any(sql.type(z.object({ later: z.boolean() }))`
+        select try_at > now() + interval '50 minutes' as later from leftovers
+        where kind = 'upload' and at_once and tenant_id = ${client.tenantId} and target = ${id}`);
+    await postForm(upload, wav());
+    expect(await rows()).toEqual([]);
+    expect((await client.post(`${path}/confirm`)).status).toBe(200);
+    expect(await postForm(upload, wav())).toBe(201);
+    expect(await rows()).toEqual([{ later: true }]);
   });
 
   it("and a deletion at the same time leave a file or none", async () => {
