@@ -56,7 +56,12 @@ export async function runAdmin(args: readonly string[], deps: AdminDeps): Promis
       return 2;
     }
     const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
-    deps.err(`plosive-admin: ${message}${error instanceof Failure ? "" : cause}\n`);
+    // The API's pod has the program too, and a user of the database that must not do this.
+    const isNotMine = error instanceof Error && "code" in error && error.code === "42501";
+    const hint = isNotMine
+      ? "\nRun it in the operator's pod: kubectl exec deploy/RELEASE-operator -- plosive-admin"
+      : "";
+    deps.err(`plosive-admin: ${message}${error instanceof Failure ? "" : cause}${hint}\n`);
     return 1;
   }
 }

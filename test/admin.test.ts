@@ -191,6 +191,14 @@ describe("plosive-admin", () => {
     expect(away.err).toMatch(/^plosive-admin: .*ECONNREFUSED/s);
   });
 
+  it("does nothing with the API's user of the database, and says where to run it", async () => {
+    const url = new URL(address());
+    url.username = "test_plosive_api";
+    const refused = await run(["tenants", "list"], { PLOSIVE_DATABASE_URL: url.href });
+    expect([refused.code, refused.out]).toEqual([1, ""]);
+    expect(refused.err).toMatch(/permission denied .*\n.*operator's pod/);
+  });
+
   it("explains itself", async () => {
     const help = await admin("--help");
     expect(help.code).toBe(0);
