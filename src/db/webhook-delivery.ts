@@ -182,14 +182,23 @@ export async function recordOutcome(
   outcome: DeliveryOutcome,
 ): Promise<boolean> {
   const { tenant_id, webhook_id } = delivery;
+  const { disable, failingSince, throttledUntil } = outcome.webhook;
   return await db.transaction(async (tx) => {
+    // The webhook first and its deliveries after it, as its deletion takes them: several outcomes at once, each with its
+    // delivery and then in want of the webhook or of the others' deliveries, would wait for each other. A webhook that is
+    // as it should be is nothing to wait for.
+    const changes = await tx.maybeOne(sql.type(nothing)`
+      select from webhooks
+      where tenant_id = ${tenant_id} and id = ${webhook_id} and (
+        ${disable !== null} or ${throttledUntil !== null} or (failing_since is null) <> ${failingSince === null})
+      for no key update`);
     const told = await tx.query(sql.type(nothing)`
       update webhook_deliveries set status = ${outcome.status}, next_attempt_at = ${timeOf(outcome.nextAttemptAt)},
         last_status = ${outcome.lastStatus}, last_error = ${outcome.lastError},
         finished_at = ${timeOf(outcome.status === "pending" ? null : now)}
       where tenant_id = ${tenant_id} and id = ${delivery.id} and status = 'pending' and attempts = ${delivery.attempt}`);
     if (told.rowCount === 0) return false;
-    const { disable, failingSince, throttledUntil } = outcome.webhook;
+    if (changes === null) return true;
     await tx.query(sql.type(nothing)`
       update webhooks set
         failing_since = case when ${failingSince === null} then null
@@ -197,8 +206,7 @@ export async function recordOutcome(
         throttled_until = ${timeOf(throttledUntil)},
         enabled = enabled and ${disable === null},
         disabled_reason = coalesce(${disable}::text, disabled_reason)
-      where tenant_id = ${tenant_id} and id = ${webhook_id} and (
-        ${disable !== null} or ${throttledUntil !== null} or (failing_since is null) <> ${failingSince === null})`);
+      where tenant_id = ${tenant_id} and id = ${webhook_id}`);
     if (disable !== null) {
       await tx.query(sql.type(nothing)`
         update webhook_deliveries set status = 'failed', next_attempt_at = null, last_error = 'webhook_disabled',

@@ -1,6 +1,7 @@
 // Deliveries over a real database to real receivers: the schedule by an injected clock, several senders, senders that
 // die, receivers that are slow, gone or overloaded.
 import { randomBytes, randomUUID } from "node:crypto";
+import type { ServerResponse } from "node:http";
 import { Registry } from "prom-client";
 import { sql } from "slonik";
 import { Webhook } from "standardwebhooks";
@@ -371,6 +372,28 @@ describe("a receiver", () => {
       disabled_reason: null,
       failing_since: null,
     });
+  });
+
+  it("that says so to several deliveries at once is switched off at once, and all of them have ended", async () => {
+    const held: ServerResponse[] = [];
+    const receiver = await receive((_, response) => void held.push(response));
+    const gone = await hook(receiver);
+    // Of several rounds, because it takes chance for outcomes to meet.
+    for (let round = 1; round <= 5; round++) {
+      await updateWebhook(gone.db, gone.tenant, gone.id, { enabled: true });
+      await tell(gone.tenant, "model.created", 4 * limits.webhook);
+      const senders = Array.from({ length: 3 }, () => makeSender(senderDeps(), () => {}));
+      for (const sender of senders) await sender.start();
+      await poll("all to be asked", () => held.length === 3 * limits.webhook);
+      for (const response of held.splice(0)) response.writeHead(410).end();
+      await Promise.all(senders.map((sender) => sender.idle()));
+      expect(await oneWebhook(gone.db, gone.tenant, gone.id)).toMatchObject({
+        enabled: false,
+        disabled_reason: "gone",
+      });
+      const open = (await deliveriesOf(gone)).filter(({ status }) => status === "pending");
+      expect(open).toEqual([]);
+    }
   });
 
   it("that only fails for five days is switched off; one success in between and it is not", async () => {
