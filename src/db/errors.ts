@@ -2,10 +2,10 @@
 import { ConnectionError } from "./connection.ts";
 import { BusyError } from "./limit.ts";
 
-// Classes 08 (connection), 53 (resources), 57014 (the statement timeout), 57P (shutdown, not yet started), and what the
-// sockets say.
+// Classes 08 (connection), 53 (resources), 40P01 (two transactions waited for each other, and this one gave way), 57014
+// (the statement timeout), 57P (shutdown, not yet started), and what the sockets say.
 const codes =
-  /^(08...|53...|57014|57P0[123]|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)$/;
+  /^(08...|53...|40P01|57014|57P0[123]|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)$/;
 
 /** The database is away or overloaded; the same call may succeed later. */
 export function isDatabaseUnavailable(error: unknown): boolean {
