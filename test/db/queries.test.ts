@@ -126,20 +126,13 @@ describe("a connection", () => {
     });
   });
 
-  it("of two that wait for each other gives one way, which may try again", async () => {
+  it("whose statement waits for another one, and that for it, gives way and may try again", async () => {
     // Longer than Postgres takes to notice.
     const pool = await makeDatabase({ PLOSIVE_DATABASE_URL: database.url, PLOSIVE_DATABASE_POOL: 2 }, 5_000);
     try {
-      const met = Promise.withResolvers<void>();
-      let present = 0;
       const lockBoth = (first: number, second: number) =>
-        pool.transaction(async (tx) => {
-          await tx.query(none`select pg_advisory_xact_lock(${first}::int)`);
-          present += 1;
-          if (present === 2) met.resolve();
-          await met.promise;
-          await tx.query(none`select pg_advisory_xact_lock(${second}::int)`);
-        });
+        pool.query(none`
+          select pg_advisory_xact_lock(${first}::int), pg_sleep(0.5), pg_advisory_xact_lock(${second}::int)`);
       const outcomes = await Promise.allSettled([lockBoth(1, 2), lockBoth(2, 1)]);
       const refused = outcomes.filter((outcome) => outcome.status === "rejected");
       expect(refused.map(({ reason }) => isDatabaseUnavailable(reason))).toEqual([true]);
