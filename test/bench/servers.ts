@@ -66,7 +66,10 @@ export async function startApi(backends: Backends, databaseUrl: string): Promise
     cwd: repoDir,
     env: {
       PATH: process.env.PATH,
+      // As images/server/Dockerfile has them.
       NODE_ENV: "production",
+      NODE_OPTIONS: "--max-semi-space-size=4 --max-old-space-size=256",
+      MALLOC_ARENA_MAX: "1",
       ...storage,
       PLOSIVE_DATABASE_URL: databaseUrl,
       PLOSIVE_DATABASE_POOL: poolSize,
