@@ -120,7 +120,9 @@ alter table inference_jobs add column traceparent text;
 
 -- How much there is of what quotas limit and what would take long to count. Kept by triggers, so that no code path can
 -- forget it; as the owner, because nobody else may write it.
+-- What is there is counted once, and nobody writes between the count and the triggers.
 alter table annotation_sets add column annotation_count bigint not null default 0;
+lock table annotations, audio_files, inference_files in share row exclusive mode;
 update annotation_sets s set annotation_count = a.count
 from (select annotation_set_id, count(*) as count from annotations group by annotation_set_id) a
 where a.annotation_set_id = s.id;

@@ -1,0 +1,87 @@
+// An installation of the release before row-level security, with rows in its tables, is brought to this one while
+// processes of the older release still write.
+import { Client } from "pg";
+import { beforeAll, describe, expect, it } from "vitest";
+import { isMigrated, migrate } from "../../src/db/migrate.ts";
+import { useDatabase } from "../support/postgres.ts";
+
+const database = useDatabase();
+const older = ["0001_initial.sql", "0002_shard_progress.sql", "0003_annotation_set_versions.sql"];
+const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
+const [tenant, dataset, set, audio, job, model, inference] = [1, 2, 3, 4, 5, 6, 7].map(uuid);
+
+const present = `
+  insert into tenants (id, name) values ('${tenant}', 'voices');
+  insert into datasets (id, tenant_id, name) values ('${dataset}', '${tenant}', 'voices');
+  insert into audio_files (id, tenant_id, dataset_id, filename, content_type, size_bytes, status, upload_expires_at) values
+    ('${audio}', '${tenant}', '${dataset}', 'a.wav', 'audio/wav', 100, 'ready', now()),
+    ('${uuid(41)}', '${tenant}', '${dataset}', 'b.wav', 'audio/wav', 20, 'pending_upload', now()),
+    ('${uuid(42)}', '${tenant}', '${dataset}', 'c.wav', 'audio/wav', 3, 'expired', now());
+  insert into annotation_sets (id, tenant_id, dataset_id, version) values ('${set}', '${tenant}', '${dataset}', 1);
+  insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms, end_ms)
+  select gen_random_uuid(), '${tenant}', '${dataset}', '${set}', '${audio}', 'click', n, n from generate_series(1, 5) n;
+  update annotation_sets set status = 'published' where id = '${set}';
+  insert into training_jobs (id, tenant_id, dataset_id, annotation_set_id, dataset_name, annotation_set_version, config)
+  values ('${job}', '${tenant}', '${dataset}', '${set}', 'voices', 1, '{}');
+  insert into models (id, tenant_id, training_job_id, name, artifact_types, object_store_key, model_size_bytes,
+    checksum_sha256, card_key, card_sha256, card_size_bytes, architecture, eval_metrics)
+  values ('${model}', '${tenant}', '${job}', 'm', '{click}', 'k', 1, 'c', 'k', 'c', 1, '{}', '{}');
+  insert into inference_jobs (id, tenant_id, model_id, config) values ('${inference}', '${tenant}', '${model}', '{}');
+  insert into inference_files (id, tenant_id, inference_job_id, filename, content_type, size_bytes, object_key, audio_file_id)
+  values
+    ('${uuid(71)}', '${tenant}', '${inference}', 'd.wav', 'audio/wav', 4000, 'inference/${tenant}/${uuid(71)}', null),
+    ('${uuid(72)}', '${tenant}', '${inference}', 'a.wav', 'audio/wav', 100, 'audio/${tenant}/${audio}', '${audio}');
+  insert into detections (id, tenant_id, inference_job_id, inference_file_id, ordinal, artifact_type, start_ms, end_ms, confidence)
+  values (gen_random_uuid(), '${tenant}', '${inference}', '${uuid(71)}', 1, 'click', 0, 1, 1);`;
+
+/** As the older release writes them, without a tenant. */
+const reported = (step: number, file: string) => `
+  insert into training_job_files (training_job_id, audio_file_id, duration_ms, embedding_key, embedding_sha256,
+    embedding_size_bytes, embedding_model, embedding_spec_hash)
+  values ('${job}', '${file}', 1, 'k', 'c', 1, 'dsp', 'h');
+  insert into training_metrics (training_job_id, name, step, value) values ('${job}', 'loss', ${step}, 0.5)
+  on conflict (training_job_id, name, step) do update set value = excluded.value;`;
+
+beforeAll(async () => {
+  await run("drop schema public cascade; create schema public");
+  await migrate(database.pool, older);
+  await run(present);
+  await run(reported(1, audio as string));
+  await migrate(database.pool);
+});
+
+async function run(text: string): Promise<Record<string, unknown>[]> {
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+describe("an upgrade of a database with rows", () => {
+  it("ends with every migration", async () => {
+    expect(await isMigrated(database.pool)).toBe(true);
+  });
+
+  it("counts what is there already", async () => {
+    expect(await run("select annotation_count::int, revision::int from annotation_sets")).toEqual([
+      { annotation_count: 5, revision: 1 },
+    ]);
+    expect(await run("select audio_files::int from dataset_usage")).toEqual([{ audio_files: 2 }]);
+    expect(await run("select audio_bytes::int from tenant_usage")).toEqual([{ audio_bytes: 4120 }]);
+  });
+
+  it("takes what the older release still writes for the tenant of its job", async () => {
+    await run(reported(1, uuid(41)));
+    await run(reported(2, uuid(42)));
+    const rows = await run(`
+      select 'file' as what, tenant_id, count(*)::int from training_job_files group by tenant_id
+      union all select 'metric', tenant_id, count(*)::int from training_metrics group by tenant_id order by what`);
+    expect(rows).toEqual([
+      { what: "file", tenant_id: tenant, count: 3 },
+      { what: "metric", tenant_id: tenant, count: 2 },
+    ]);
+  });
+});
