@@ -19,7 +19,7 @@ export interface Db
   query(query: QuerySqlToken): Promise<{ readonly rowCount: number }>;
   /**
    * Commits when the handler resolves, rolls back when it rejects. Once more, up to five times, when the server asks for
-   * it: serialization failures and deadlocks. Inside a transaction: a savepoint.
+   * it: serialization failures and deadlocks. So is a statement outside of transactions. Inside a transaction: a savepoint.
    */
   transaction<T>(handler: (tx: Db) => Promise<T>): Promise<T>;
   /** The same, as one tenant sees it (row-level security). */
@@ -53,7 +53,8 @@ export function makeQueries(lend: Lend, tenantId?: string, depth = 0): Db {
       values: query.values,
       tenantId: depth === 0 ? tenantId : undefined,
     };
-    const { rows, rowCount } = await lend((connection) => connection.run(statement));
+    const ask = () => lend((connection) => connection.run(statement));
+    const { rows, rowCount } = depth === 0 ? await retried(ask) : await ask();
     return { rows: parsed(query, rows as QueryResultRow[]), rowCount };
   };
   const all = async (query: QuerySqlToken) => (await run(query)).rows;
@@ -122,9 +123,9 @@ interface Transaction<T> {
 }
 
 async function within<T>(connection: Connection, transaction: Transaction<T>): Promise<T> {
-  await connection.command(transaction.begin);
   let result: T;
   try {
+    await connection.command(transaction.begin);
     const tx = makeQueries((work) => work(connection), transaction.tenantId, transaction.depth + 1);
     result = await insideTransaction.run(true, () => transaction.handler(tx));
   } catch (error) {
