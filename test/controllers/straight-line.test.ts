@@ -78,7 +78,11 @@ describe("a training job", () => {
       seen.push((await row())!.progress_percent);
     }
     expect(seen).toEqual([33, 66, 99]);
-    const cr = await cluster.admin.get(trainingJobs, { namespace, name: `tj-${id}` });
+    // The row comes first, the custom resource right after it.
+    const cr = await poll("the last epoch in the custom resource", async () => {
+      const now = await cluster.admin.get(trainingJobs, { namespace, name: `tj-${id}` });
+      return now.status?.progress?.itemsDone === 3 && now;
+    });
     expect(cr.status?.phase).toBe("Running");
     expect(cr.status?.progress).toMatchObject({
       percent: 99,
