@@ -8,7 +8,7 @@ import { isMigrated } from "../src/db/migrate.ts";
 import { makeDatabase, statementTimeoutMs } from "../src/db/pool.ts";
 import { makeKube } from "../src/kube/client.ts";
 import { makeLog } from "../src/log.ts";
-import { makeRegistry } from "../src/metrics.ts";
+import { makeRegistry, watchPool } from "../src/metrics.ts";
 import { profiles as profilesSchema } from "../src/schemas/profile.ts";
 import { makeStorage } from "../src/storage/storage.ts";
 import { startOperator } from "./operator.ts";
@@ -27,6 +27,7 @@ if (db !== undefined) {
   const storage = makeStorage(config);
   const identity = `${config.PLOSIVE_POD_NAME}_${randomBytes(4).toString("hex")}`;
   const registry = makeRegistry();
+  watchPool(registry, db);
   const operator = await startOperator({
     config,
     profiles,

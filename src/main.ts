@@ -12,7 +12,7 @@ import { type DatabasePool, makeDatabase, statementTimeoutMs } from "./db/pool.t
 import { tenantDatabase } from "./db/tenant-db.ts";
 import { type Kube, makeKube } from "./kube/client.ts";
 import { makeLog } from "./log.ts";
-import { makeRegistry, serveMetrics } from "./metrics.ts";
+import { makeRegistry, serveMetrics, watchPool } from "./metrics.ts";
 import { makeStorage } from "./storage/storage.ts";
 import { makeSubmit } from "./submit.ts";
 import { startDispatch } from "./webhooks/dispatch.ts";
@@ -30,6 +30,7 @@ if (db !== undefined) {
   const storage = makeStorage(config);
   const kube = connectedKube();
   const registry = makeRegistry();
+  watchPool(registry, db);
   const listener = makeListener({ url: db.configuration.connectionUri, log });
   const app = makeApp({
     db,

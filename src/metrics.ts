@@ -1,13 +1,55 @@
 // Prometheus metrics on a port of their own, which no ingress leads to. Used by both main files.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { collectDefaultMetrics, Registry } from "prom-client";
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 
 /** A registry with the figures of the process. */
 export function makeRegistry(): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   return registry;
+}
+
+/** What a pool of connections tells of itself (src/db/pool.ts). */
+export interface WatchedPool {
+  readonly configuration: { readonly maxPoolSize: number };
+  state(): { acquiredConnections: number; idleConnections: number; waitingClients: number };
+  onWait(heard: (seconds: number) => void): void;
+}
+
+/** Connections to Postgres: how many there are and may be, who waits for one, and how long they all waited. */
+export function watchPool(registry: Registry, pool: WatchedPool): void {
+  new Gauge({
+    name: "plosive_database_connections",
+    help: "Connections to Postgres, by whether somebody has them (in_use) or not (idle)",
+    labelNames: ["state"],
+    registers: [registry],
+    collect() {
+      const { acquiredConnections, idleConnections } = pool.state();
+      this.set({ state: "in_use" }, acquiredConnections);
+      this.set({ state: "idle" }, idleConnections);
+    },
+  });
+  new Gauge({
+    name: "plosive_database_connections_limit",
+    help: "Most connections to Postgres that this process opens",
+    registers: [registry],
+  }).set(pool.configuration.maxPoolSize);
+  new Gauge({
+    name: "plosive_database_waiting",
+    help: "Callers that wait for a connection to Postgres",
+    registers: [registry],
+    collect() {
+      this.set(pool.state().waitingClients);
+    },
+  });
+  const waits = new Histogram({
+    name: "plosive_database_wait_seconds",
+    help: "How long callers waited for a connection to Postgres",
+    buckets: [0.001, 0.005, 0.025, 0.1, 0.5, 1, 2.5, 5],
+    registers: [registry],
+  });
+  pool.onWait((seconds) => waits.observe(seconds));
 }
 
 /** Serves GET /metrics. */

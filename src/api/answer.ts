@@ -95,6 +95,7 @@ async function guarded(ctx: Context, route: Route, call: Call): Promise<Reply> {
 function send(ctx: Context, route: Route, reply: Reply): void {
   for (const [name, value] of Object.entries(reply.headers ?? {})) ctx.set(name, value);
   if (reply.location !== undefined) ctx.set("Location", reply.location);
+  ctx.state.created = reply.created?.length;
   const { body, stream } = reply;
   const text = typeof body === "string" || body === undefined ? body : JSON.stringify(body);
   const shows = route.conditional || (route.guard !== undefined && route.method === "PATCH");

@@ -50,10 +50,30 @@ describe("the API process", () => {
       expect((await client.post("/api/v1/datasets", { name: "x" })).status).toBe(201);
       await fetch(`${url}/api/v1/datasets?name=${client.key}`, { headers: { "X-API-Key": client.key } });
       expect((await fetch(`${url}/metrics`)).status).toBe(404);
+      const dataset = (await client.get("/api/v1/datasets")).body.items[0].id;
+      const file = { filename: "x.wav", content_type: "audio/wav", size_bytes: 100 };
+      const audio = `/api/v1/datasets/${dataset}/audio`;
+      const ticket = (await client.post(`${audio}/upload-url`, file)).body;
+      await client.post(`${audio}/upload-urls`, { files: [file, file] });
+      expect((await client.post(`${audio}/${ticket.audio_file_id}/confirm`)).status).toBe(409);
       const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
       expect(metrics).toContain(
         'plosive_http_requests_total{method="POST",route="/api/v1/datasets",status="201"} 1',
       );
+      for (const line of [
+        /^plosive_uploads_total{outcome="announced"} 3$/m,
+        /^plosive_uploads_total{outcome="upload_not_found"} 1$/m,
+        /^plosive_database_connections{state="in_use"} \d+$/m,
+        /^plosive_database_connections{state="idle"} [1-9]\d*$/m,
+        /^plosive_database_connections_limit 10$/m,
+        /^plosive_database_waiting 0$/m,
+        /^plosive_database_wait_seconds_count [1-9]\d*$/m,
+        /^plosive_http_request_seconds_count{.*route="\/api\/v1\/datasets".*} \d+$/m,
+        /^nodejs_eventloop_lag_p99_seconds /m,
+        /^process_resident_memory_bytes \d+$/m,
+        /^# TYPE plosive_rate_limited_total counter$/m,
+      ])
+        expect(metrics).toMatch(line);
       child.kill("SIGTERM");
       expect(await exited).toEqual([0, null]);
       expect(output()).toContain('"msg":"ended"');

@@ -16,6 +16,7 @@ export function answerErrors(log: Log): Middleware {
         if (error.status === 503) log.warn(line, "a backend cannot be reached");
         else log.error(line, "a request failed");
       }
+      ctx.state.code = error.code;
       render(ctx, error);
     }
   };

@@ -3,6 +3,8 @@ import type { Middleware } from "koa";
 import { Counter, Histogram, type Registry } from "prom-client";
 import type { Log } from "../../log.ts";
 
+const uploadRoute = /\/(upload-urls?|confirm)$/;
+
 export function observe(registry: Registry, log: Log): Middleware {
   const requests = new Counter({
     name: "plosive_http_requests_total",
@@ -17,6 +19,17 @@ export function observe(registry: Registry, log: Log): Middleware {
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [registry],
   });
+  const uploads = new Counter({
+    name: "plosive_uploads_total",
+    help: "Uploads: announced (tickets given), confirmed, or refused by the code of the answer",
+    labelNames: ["outcome"],
+    registers: [registry],
+  });
+  const countUploads = (route: string, status: number, state: { created?: number; code?: string }) => {
+    if (status >= 300) uploads.inc({ outcome: state.code ?? "internal_error" });
+    else if (route.endsWith("/confirm")) uploads.inc({ outcome: "confirmed" });
+    else uploads.inc({ outcome: "announced" }, state.created ?? 1);
+  };
   return async (ctx, next) => {
     const start = performance.now();
     try {
@@ -27,6 +40,7 @@ export function observe(registry: Registry, log: Log): Middleware {
       const method = ctx.state.route === undefined ? "none" : ctx.method;
       requests.inc({ method, route, status: String(ctx.status) });
       seconds.observe({ method, route }, took / 1000);
+      if (uploadRoute.test(route)) countUploads(route, ctx.status, ctx.state);
       // Probes come every few seconds and say nothing while they succeed.
       const level = route.startsWith("/api/") || ctx.status >= 400 ? "info" : "debug";
       log[level](
