@@ -164,7 +164,7 @@ describe("the operator killed between any two statements", () => {
       // Nothing, the result without the job's end, everything: no fourth state.
       expect([...states].sort()).toEqual(["0 running", "1 completed", "1 running"]);
     },
-    120_000,
+    300_000,
   );
 });
 
