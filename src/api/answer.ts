@@ -5,7 +5,7 @@ import type { Context } from "koa";
 import { tenantDatabase } from "../db/tenant-db.ts";
 import { preconditionFailed } from "../errors.ts";
 import { authenticate } from "./authenticate.ts";
-import { etagOf, isExpected, isUnchanged } from "./conditional.ts";
+import { etagOf, isExpected, isUnchanged, refuseLongTagLists } from "./conditional.ts";
 import { faultsOfKey, runOnce } from "./idempotency.ts";
 import { readBody } from "./read-body.ts";
 import { factsOf } from "./request-facts.ts";
@@ -46,6 +46,7 @@ function scoped(deps: SharedDeps, tenantId: string, background: Background): Han
 }
 
 async function readInput(ctx: Context, route: Route) {
+  refuseLongTagLists(route, ctx.req.headers);
   const maxBytes = route.maxBodyBytes ?? defaultMaxBodyBytes;
   const sent = route.body === undefined ? undefined : await readBody(ctx.req, maxBytes, route.bodyType);
   let given = sent?.value;

@@ -1,7 +1,9 @@
 // ETags: If-None-Match saves sending what the client has, If-Match saves changes that the client has not seen (RFC 9110,
 // 13.1; design 2.14). Used by the router, and by the routes whose writes take If-Match.
 import { createHash } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
 import { invalidRequest } from "../errors.ts";
+import type { Route } from "./route.ts";
 
 /** The strong ETag of a JSON answer: a digest of what is sent. */
 export function etagOf(body: unknown): string {
@@ -35,9 +37,17 @@ const list = new RegExp(`^(?:${tag})(?:[ \\t]*,[ \\t]*(?:${tag})?)*$`);
 /** What the description promises; all headers of a request together may have 16 KiB. */
 export const longestTagList = 12_000;
 
-function tagsOf(header: string): "*" | string[] | undefined {
-  if (header.length > longestTagList)
+/** Before anything is done; of the two headers, those that the route looks at. */
+export function refuseLongTagLists(
+  route: Pick<Route, "conditional" | "guard">,
+  headers: IncomingHttpHeaders,
+) {
+  const given = [route.conditional && headers["if-none-match"], route.guard && headers["if-match"]];
+  if (given.some((header) => typeof header === "string" && header.length > longestTagList))
     throw invalidRequest(`a list of entity tags has more than ${longestTagList} characters`);
+}
+
+function tagsOf(header: string): "*" | string[] | undefined {
   const text = header.trim();
   if (text === "*") return "*";
   return list.test(text) ? (text.match(new RegExp(tag, "g")) ?? undefined) : undefined;
