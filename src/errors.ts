@@ -52,9 +52,7 @@ const error = (status: number, code: ErrorCode, message: string, more: Partial<A
 export const invalidRequest = (what: string) =>
   error(400, "invalid_request", `Invalid request format: ${what}`);
 export const bodyTooLarge = (maxBytes: number) =>
-  error(413, "body_too_large", `The request body must not be larger than ${maxBytes} bytes`, {
-    headers: { Connection: "close" },
-  });
+  error(413, "body_too_large", `The request body must not be larger than ${maxBytes} bytes`);
 export const unsupportedMediaType = (type: string) =>
   error(
     415,

@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { bodyTooLarge, invalidRequest, unsupportedMediaType } from "../errors.ts";
 
 const maxDepth = 20;
+const mostDropped = 64 * 1024 * 1024;
 
 export interface Body {
   /** Parsed, of other types than JSON the text; undefined when there is none. */
@@ -25,7 +26,7 @@ export async function readBody(
   // Node's own client announces chunks without a type when it has nothing to send.
   const untyped = declared === undefined && request.headers["content-type"] === undefined;
   if (!untyped) requireType(request, bodyType);
-  if (Number(declared ?? 0) > maxBytes) throw bodyTooLarge(maxBytes);
+  if (Number(declared ?? 0) > maxBytes) throw tooLarge(request, maxBytes);
   const bytes = await readBytes(request, maxBytes);
   if (bytes.length === 0) return none;
   if (untyped) throw unsupportedMediaType(bodyType);
@@ -64,7 +65,7 @@ async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Bu
   const chunks: Buffer[] = [];
   let size = 0;
   try {
-    for await (const chunk of request) {
+    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
       size += chunk.length;
       if (size > maxBytes) break;
       chunks.push(chunk);
@@ -73,8 +74,22 @@ async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Bu
     if (request.readableAborted || request.destroyed) throw invalidRequest("the body ended early");
     throw cause;
   }
-  if (size > maxBytes) throw bodyTooLarge(maxBytes);
+  if (size > maxBytes) throw tooLarge(request, maxBytes);
   return Buffer.concat(chunks);
+}
+
+/**
+ * Most clients read only when they have sent everything: cut off before that, they see a broken connection and not the
+ * refusal. So the rest is taken and dropped, up to a size that nobody sends by mistake.
+ */
+function tooLarge(request: IncomingMessage, maxBytes: number): Error {
+  let left = mostDropped;
+  const drop = (chunk: Buffer) => {
+    left -= chunk.length;
+    if (left < 0) request.socket.destroy();
+  };
+  request.on("data", drop).resume();
+  return bodyTooLarge(maxBytes);
 }
 
 const deep = 1;
