@@ -27,9 +27,18 @@ export async function answer(ctx: Context, route: Route, deps: SharedDeps): Prom
     request: factsOf(ctx, deps.config.PLOSIVE_TRUSTED_PROXIES),
     deps: scoped(deps, caller.tenantId, (...work) => later.push(work)),
   };
-  const reply = await run(ctx, route, call, raw);
+  const work = () => run(ctx, { ...route, handler: anew(route, later) }, call, raw);
+  const reply = await (route.turn === undefined ? work() : deps[route.turn](work));
   for (const work of later) deps.background(...work);
   send(ctx, route, reply);
+}
+
+/** A transaction that is tried again must not start what its first attempt left for later: that was undone. */
+function anew(route: Route, later: unknown[]): Route["handler"] {
+  return (call) => {
+    later.length = 0;
+    return route.handler(call);
+  };
 }
 
 const nobody = { tenantId: "", keyId: "" };

@@ -160,6 +160,8 @@ export interface Route<P extends Shape = Shape, Q extends Shape = Shape, B exten
   ) => Promise<Reply>;
   /** A GET that answers 304 to an If-None-Match that names its ETag. */
   readonly conditional?: true;
+  /** Only so many at once, and none holds a database connection while it waits for its turn. */
+  readonly turn?: "imports";
   /** A stream that takes Last-Event-ID. */
   readonly resumable?: true;
   /**

@@ -308,6 +308,29 @@ describe("a key", () => {
     expect(await purgeRequestKeys(api.db)).toBe(0);
   });
 
+  it("starts nothing of an attempt that the database undid", async () => {
+    // A sequence is not rolled back: the first commit fails, the second does not.
+    for (const statement of [
+      sql.fragment`create sequence commits`,
+      sql.fragment`create function refuse_first_commit() returns trigger language plpgsql security definer as $$
+        begin
+          if nextval('commits') = 1 then raise exception 'once more' using errcode = '40001'; end if;
+          return null;
+        end $$`,
+      sql.fragment`create constraint trigger refuse_first_commit after insert on training_jobs
+        deferrable initially deferred for each row execute function refuse_first_commit()`,
+    ])
+      await execute(api.db, statement);
+    await api.settle();
+    const before = api.submitted.length;
+    const [path, body] = await creates.createTrainingJob!();
+    const made = await client.post(path, body, withKey(randomUUID()));
+    await api.settle();
+    await execute(api.db, sql.fragment`drop trigger refuse_first_commit on training_jobs`);
+    expect(made.status).toBe(201);
+    expect(api.submitted.slice(before)).toEqual([{ kind: "training", id: made.body.id }]);
+  });
+
   it("is ignored where nothing is created", async () => {
     const name = { name: "patched" };
     const path = `/api/v1/datasets/${world.datasetId}`;

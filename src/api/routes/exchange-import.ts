@@ -33,6 +33,7 @@ const shared = {
   tag,
   conflicts: ["annotation_set_published"],
   guard,
+  turn: "imports",
   maxBodyBytes: 8 * 1024 * 1024,
 } as const;
 const answer = { status: 200, description: "What was imported, and what was not and why" } as const;
@@ -117,7 +118,7 @@ async function run(
     createTypes: query.create_types,
     maxAnnotations: deps.config.PLOSIVE_QUOTA_ANNOTATIONS,
   };
-  return await deps.imports(() => importLabels(deps.db, place, read, options));
+  return await importLabels(deps.db, place, read, options);
 }
 
 const linesOf = ({ errors }: Imported) => errors.map(({ at, message }) => ({ line: at.line ?? 1, message }));
