@@ -1,6 +1,6 @@
-// Whole sets of annotations, copied and deleted in parts: a set may have a million, and no statement may take long.
-// Called by annotation-set.ts inside a transaction that has locked the set.
-import { sql } from "slonik";
+// Many annotations, copied and deleted in parts: a set may have a million, and no statement may take long. Called by
+// annotation-set.ts and audio-file.ts inside a transaction that has locked the sets.
+import { type FragmentSqlToken, sql } from "slonik";
 import { z } from "zod";
 import type { Db } from "./page.ts";
 
@@ -33,10 +33,28 @@ export async function copyAnnotations(tx: Db, tenantId: string, fromId: string, 
 
 /** All annotations of a draft. */
 export async function deleteAnnotations(tx: Db, tenantId: string, setId: string): Promise<void> {
+  await deleteInParts(tx, tenantId, sql.fragment`annotation_set_id = ${setId}`);
+}
+
+/** All annotations of an audio file, which are in drafts only: a file may have as many in each of them. */
+export async function deleteAnnotationsOfAudio(
+  tx: Db,
+  tenantId: string,
+  datasetId: string,
+  audioFileId: string,
+): Promise<void> {
+  await deleteInParts(
+    tx,
+    tenantId,
+    sql.fragment`dataset_id = ${datasetId} and audio_file_id = ${audioFileId}`,
+  );
+}
+
+async function deleteInParts(tx: Db, tenantId: string, which: FragmentSqlToken): Promise<void> {
   for (let deleted = deletedAtOnce; deleted === deletedAtOnce; ) {
     const done = await tx.query(sql.type(z.object({}))`
       delete from annotations where tenant_id = ${tenantId} and id in (
-        select id from annotations where tenant_id = ${tenantId} and annotation_set_id = ${setId} limit ${deletedAtOnce})`);
+        select id from annotations where tenant_id = ${tenantId} and ${which} limit ${deletedAtOnce})`);
     deleted = done.rowCount;
   }
 }

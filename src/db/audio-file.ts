@@ -3,6 +3,7 @@ import { sql } from "slonik";
 import { z } from "zod";
 import { audioFileNotFound, audioInUse, datasetNotFound } from "../errors.ts";
 import type { audioStatuses, embeddingStatuses } from "../schemas/audio-file.ts";
+import { deleteAnnotationsOfAudio } from "./annotation-copy.ts";
 import { containing, type Db, type Page, type PageRequest, selectPage } from "./page.ts";
 
 export const audioFileRow = z.object({
@@ -243,6 +244,7 @@ export async function deleteAudioFile(
         union all
         select annotation_set_id from reviewed_files
         where tenant_id = ${tenantId} and dataset_id = ${datasetId} and audio_file_id = ${id})`);
+    await deleteAnnotationsOfAudio(tx, tenantId, datasetId, id);
     await tx.query(
       sql.type(z.object({}))`delete from audio_files where tenant_id = ${tenantId} and id = ${id}`,
     );

@@ -183,7 +183,7 @@ export const metrics = defineRoute({
   answer: { status: 200, description: "The curves", schema: trainingMetrics },
   handler: async ({ params, tenantId, deps }) => {
     const job = await oneTrainingJob(deps.db, tenantId, params.training_job_id);
-    const curves = Map.groupBy(await trainingPoints(deps.db, job.id), (point) => point.name);
+    const curves = Map.groupBy(await trainingPoints(deps.db, tenantId, job.id), (point) => point.name);
     const series = [...curves].map(([name, points]) => ({
       name,
       points: points.map((point) => [point.step, point.value]),
