@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
-import { type Operation, operations, withQuery } from "../hostile/table/fields.ts";
+import { type Operation, operations, withQuery } from "../hostile/table/description.ts";
 import { type Client, execute, testSettings, useApi } from "../support/api.ts";
 
 const api = useApi();

@@ -8,7 +8,7 @@ import { addReadyAudio, makeWorld } from "../support/world.ts";
 import { nobody } from "./case.ts";
 import { type RawAnswer, send } from "./send.ts";
 import { randomOf } from "./sequence.ts";
-import { example, type Operation, operations, withQuery } from "./table/fields.ts";
+import { example, type Operation, operations, withQuery } from "./table/description.ts";
 
 const api = useApi();
 const seed = Number(process.env.PLOSIVE_TEST_SEED ?? randomInt(2 ** 31));

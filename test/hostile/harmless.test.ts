@@ -5,7 +5,7 @@ import { makeWorld, type World } from "../support/world.ts";
 import { digestOfTables } from "./digest.ts";
 import { filled, makeWebhook, play, type Target } from "./play.ts";
 import { send, sendBytes } from "./send.ts";
-import { example, operations, resolved } from "./table/fields.ts";
+import { example, operations, resolved } from "./table/description.ts";
 
 const api = useApi();
 let client: Client;
