@@ -323,6 +323,7 @@ describe("a key", () => {
       await execute(api.db, statement);
     await api.settle();
     const before = api.submitted.length;
+    await addReadyAudio(api.db, client.tenantId, world.datasetId, { durationMs: 300_000 });
     const [path, body] = await creates.createTrainingJob!();
     const made = await client.post(path, body, withKey(randomUUID()));
     await api.settle();
