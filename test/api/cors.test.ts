@@ -51,6 +51,13 @@ describe("an allowed page", () => {
     expect(answer.headers.get("vary")).toContain("Origin");
   });
 
+  it("that asks for a path that is not there is told so", async () => {
+    const answer = await ask(open.url, page, "POST", "/api/v1/nothing");
+    expect(answer.status).toBe(404);
+    expect(await answer.json()).toMatchObject({ code: "route_not_found" });
+    expect(answer.headers.get("access-control-allow-origin")).toBe(page);
+  });
+
   it("reads answers and their headers, refusals too", async () => {
     const answer = await client.post(path, { name: "a" }, { Origin: page });
     expect(answer.headers.get("access-control-allow-origin")).toBe(page);

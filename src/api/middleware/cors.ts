@@ -42,7 +42,9 @@ export function cors(origins: readonly string[]): Middleware {
       return await next();
     }
     await next();
-    ctx.set("Access-Control-Allow-Methods", ctx.response.get("Allow"));
+    // A path that is not there has no methods.
+    const methods = ctx.response.get("Allow");
+    if (methods !== undefined) ctx.set("Access-Control-Allow-Methods", methods);
     ctx.set("Access-Control-Allow-Headers", allowedHeaders.join(", "));
     ctx.set("Access-Control-Max-Age", "600");
   };
