@@ -32,8 +32,8 @@ describe("a guest", () => {
     },
   );
 
-  it("reads health, readiness and the description", async () => {
-    for (const path of ["/healthz", "/readyz", "/openapi.json", "/api/v1/openapi.json"])
+  it("reads health, readiness, start and the description", async () => {
+    for (const path of ["/healthz", "/readyz", "/startupz", "/openapi.json", "/api/v1/openapi.json"])
       expect((await api.as(null).get(path)).status).toBe(200);
   });
 });

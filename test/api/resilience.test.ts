@@ -70,10 +70,19 @@ describe("without its database", () => {
     expect((await client.get("/healthz")).status).toBe(200);
     const ready = await client.get("/readyz");
     expect([ready.status, ready.text]).toEqual([503, "database fail\nshutdown ok\n"]);
+    expect((await client.get("/startupz")).status).toBe(503);
 
     proxies.database.heal();
     await poll("the API to work again", async () => (await client.get("/readyz")).status === 200, 5_000);
     expect((await client.get("/api/v1/datasets")).body.total).toBe(1);
+  });
+
+  it("has begun once it was there, and not before", async () => {
+    expect((await client.get("/startupz")).status).toBe(200);
+    proxies.database.cut();
+    expect((await client.get("/startupz")).status).toBe(200);
+    proxies.database.heal();
+    await poll("the API to work again", async () => (await client.get("/readyz")).status === 200, 5_000);
   });
 
   it("a list that is being sent is cut off and never looks complete", async () => {

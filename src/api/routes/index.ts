@@ -123,6 +123,7 @@ export const routes: readonly Route[] = [
 
   health.health,
   health.readiness,
+  health.startup,
   health.openApi,
   health.openApiOfVersion,
 ];
