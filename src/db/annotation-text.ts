@@ -37,7 +37,7 @@ export async function* eachAnnotationText(
   tenantId: string,
   setId: string,
   filter: AnnotationFilter = {},
-  batchSize = 1_000,
+  batchSize = 500,
 ): AsyncGenerator<string> {
   let after: FragmentSqlToken = sql.fragment`true`;
   for (;;) {

@@ -68,7 +68,7 @@ export async function startApi(backends: Backends, databaseUrl: string): Promise
       PATH: process.env.PATH,
       // As images/server/Dockerfile has them.
       NODE_ENV: "production",
-      NODE_OPTIONS: "--max-semi-space-size=4 --max-old-space-size=256",
+      NODE_OPTIONS: "--expose-gc --max-semi-space-size=8",
       MALLOC_ARENA_MAX: "1",
       ...storage,
       PLOSIVE_DATABASE_URL: databaseUrl,
