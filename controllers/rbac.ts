@@ -36,6 +36,3 @@ export const operatorClusterRules: Rule[] = [
 
 /** Role of the API: submit.ts only. */
 export const apiRules: Rule[] = [{ apiGroups: [group], resources: jobKinds, verbs: ["create", "get"] }];
-
-/** Role of the bootstrap Job: the Secret with the first key. */
-export const bootstrapRules: Rule[] = [{ apiGroups: [""], resources: ["secrets"], verbs: ["create", "get"] }];

@@ -1,4 +1,4 @@
-// API keys: only their SHA-256 digest is kept. Asked once by every request (src/api/middleware/authenticate.ts).
+// API keys: only their SHA-256 digest is kept. Asked once by every request (src/api/authenticate.ts).
 import { sql } from "slonik";
 import { z } from "zod";
 import { apiKeyNotFound } from "../errors.ts";

@@ -15,7 +15,6 @@ export type Queries = Db;
 export const terminalStatuses = ["completed", "failed", "cancelled"] as const;
 export type TerminalStatus = (typeof terminalStatuses)[number];
 export type OpenStatus = "pending" | "queued" | "running" | "cancelling";
-export type JobRowStatus = OpenStatus | TerminalStatus;
 
 const jobRow = z.object({
   id: z.string(),

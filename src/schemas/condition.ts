@@ -49,5 +49,4 @@ export const condition = z
   .describe("One condition");
 
 export type Condition = z.infer<typeof condition>;
-export type ConditionType = (typeof conditionTypes)[number];
 export type ConditionReason = (typeof conditionReasons)[number];

@@ -1,7 +1,7 @@
 // Embedding jobs: the custom resource EmbeddingJob. It gathers confirmed audio files of one tenant into one run.
 import { z } from "zod";
 import { commonSpec, jobColumns, jobStatus, specRules } from "./job-resource.ts";
-import { defineKind, type Resource } from "./kind.ts";
+import { defineKind } from "./kind.ts";
 
 export const embeddingJobKind = defineKind({
   kind: "EmbeddingJob",
@@ -13,5 +13,3 @@ export const embeddingJobKind = defineKind({
   status: jobStatus,
   columns: jobColumns,
 });
-
-export type EmbeddingJobResource = Resource<typeof embeddingJobKind>;

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { jobStatuses } from "./job.ts";
 import { commonSpec, immutable, jobColumns, jobStatus, specRules } from "./job-resource.ts";
-import { defineKind, type Resource } from "./kind.ts";
+import { defineKind } from "./kind.ts";
 import { artifactTypeName } from "./primitives.ts";
 import { count, pageQuery, sentence, time, id as uuid } from "./rest.ts";
 
@@ -21,8 +21,6 @@ export const inferenceJobKind = defineKind({
   status: jobStatus,
   columns: jobColumns,
 });
-
-export type InferenceJobResource = Resource<typeof inferenceJobKind>;
 
 /** The REST form (interface specification 2.4). */
 export const inferenceJob = z

@@ -14,10 +14,6 @@ export const sha256Hex = z
     maxLength: 64,
     examples: ["9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"],
   });
-export const dateTime = z.iso
-  .datetime({ offset: true })
-  .describe("RFC 3339 date-time in UTC with milliseconds")
-  .meta({ examples: ["2026-01-31T12:00:00.000Z"] });
 export const artifactTypeName = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9 _.-]{0,63}$/)

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { jobStatuses } from "./job.ts";
 import { commonSpec, immutable, jobColumns, jobStatus, specRules } from "./job-resource.ts";
-import { defineKind, type Resource } from "./kind.ts";
+import { defineKind } from "./kind.ts";
 import { pageQuery, sentence, time, id as uuid } from "./rest.ts";
 import { trainingConfig, trainingJobConfig } from "./training-config.ts";
 
@@ -27,8 +27,6 @@ export const trainingJobKind = defineKind({
   }),
   columns: jobColumns,
 });
-
-export type TrainingJobResource = Resource<typeof trainingJobKind>;
 
 /** The REST form: exactly these members, always present (interface specification 2.1). */
 export const trainingJob = z

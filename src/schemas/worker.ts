@@ -232,9 +232,6 @@ export const termination = z.object({
 });
 
 export type Work = z.infer<typeof work>;
-export type EmbedWork = z.infer<typeof embedWork>;
-export type TrainWork = z.infer<typeof trainWork>;
-export type DetectWork = z.infer<typeof detectWork>;
 export type DetectConfig = z.infer<typeof detectConfig>;
 export type Progress = z.infer<typeof progress>;
 export type Result = z.infer<typeof result>;

@@ -91,17 +91,3 @@ grant select on schema_migrations to plosive_api, plosive_operator, plosive_admi
 create policy of_admin on tenants to plosive_admin using (true) with check (true);
 create policy of_admin on api_keys to plosive_admin using (true) with check (true);
 grant select, insert, update on tenants, api_keys to plosive_admin;
-
--- Before a request is known to be anyone's, the API may ask for the owner of a key by its digest, and for nothing else.
--- Both run as the owner; the names in them are bound here, whatever the caller's search_path is.
-create function caller_of_key(digest bytea)
-  returns table (id uuid, tenant_id uuid, expired boolean, suspended boolean, unnoticed boolean)
-  language sql stable security definer set search_path = pg_catalog, pg_temp
-  begin atomic
-    select k.id, k.tenant_id, coalesce(k.expires_at <= now(), false), t.suspended_at is not null,
-      coalesce(k.last_used_at < now() - interval '60 seconds', true)
-    from api_keys k join tenants t on t.id = k.tenant_id
-    where k.key_hash = digest and k.revoked_at is null;
-  end;
-revoke execute on function caller_of_key from public;
-grant execute on function caller_of_key to plosive_api;

@@ -26,8 +26,9 @@ create unlogged table rate_limits (
 ) with (fillfactor = 50);
 select isolate_tenant('rate_limits', '', '');
 
--- Who a key belongs to, as caller_of_key says it, and whether the request is within its rates: all in one statement,
--- so that rates are exact however many replicas there are, and cost no round trip. Counts the request against the
+-- Before a request is known to be anyone's, the API may ask for the owner of a key by its digest, and for nothing else.
+-- The same statement says whether the request is within the owner's rates, so that rates are exact however many
+-- replicas there are, and cost no round trip. Runs as the owner, because the tenant is not known yet. Counts the request against the
 -- default policy and against `policy` (1 is none besides); a refused one counts for nothing. `gap` is the time for one
 -- request at the steady rate and `span` that of the burst, in seconds; span 'infinity' is no limit.
 -- `used` and `policy_used` say how long it takes until the full burst is free again.
@@ -46,7 +47,7 @@ declare
   free double precision[];
   moment double precision := extract(epoch from clock_timestamp());
 begin
-  -- caller_of_key in its own words: a function in SQL is planned again at every call, which is half of all the time.
+  -- In plpgsql: a function in SQL is planned again at every call, which is half of all the time.
   select k.id, k.tenant_id, coalesce(k.expires_at <= now(), false) as expired,
     t.suspended_at is not null as suspended,
     coalesce(k.last_used_at < now() - interval '60 seconds', true) as unnoticed
