@@ -228,6 +228,8 @@ begin
       -- A receiver that has been away for long, or that is too slow for what happens, must not fill the disk.
       and (select count(*) from (
         select from webhook_deliveries d where d.webhook_id = w.id and d.status = 'pending' limit 10000) p) < 10000
+    -- One that is deleted at this moment would break the reference of its delivery, and with it the whole step.
+    for key share of w
   )
   insert into webhook_deliveries (id, tenant_id, webhook_id, message_id, type, body, next_attempt_at)
   select gen_random_uuid(), w.tenant_id, w.id, 'evt_' || e.seq, e.type,
