@@ -31,13 +31,13 @@ export function makeStrangers({
   });
   const perSecond = config.PLOSIVE_FAILED_KEYS_PER_SECOND;
   const burst = config.PLOSIVE_FAILED_KEYS_BURST;
-  // For each address the time, in ms, at which all its failures are forgotten.
+  // For each place the time, in ms, at which all its failures are forgotten.
   const forgottenAt = new Map<string, number>();
   const good = new Set<string>();
   let notesForgottenAt = 0;
   return {
     waitOf: (ip, hash) => {
-      const end = forgottenAt.get(ip);
+      const end = forgottenAt.get(placeOf(ip));
       if (end === undefined || perSecond === 0) return 0;
       const ms = end - clock.now() - ((burst - 1) / perSecond) * 1000;
       if (ms <= 0 || good.has(hash.toString("base64"))) return 0;
@@ -50,7 +50,8 @@ export function makeStrangers({
       if (perSecond === 0) return;
       const now = clock.now();
       if (forgottenAt.size >= most) dropOld(forgottenAt, now);
-      forgottenAt.set(ip, Math.max(forgottenAt.get(ip) ?? 0, now) + 1000 / perSecond);
+      const place = placeOf(ip);
+      forgottenAt.set(place, Math.max(forgottenAt.get(place) ?? 0, now) + 1000 / perSecond);
     },
     succeeded: (hash) => {
       if (perSecond === 0) return;
@@ -68,8 +69,17 @@ export function makeStrangers({
   };
 }
 
+/** Of IPv6 the first 64 bits: whoever has one address behind them has all of them. */
+function placeOf(ip: string): string {
+  if (!ip.includes(":")) return ip;
+  const [before = [], after = []] = ip.split("::").map((part) => (part === "" ? [] : part.split(":")));
+  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => "0");
+  const groups = [...before, ...zeros, ...after].slice(0, 4);
+  return groups.map((group) => Number.parseInt(group, 16).toString(16)).join(":");
+}
+
 /** All of them if none is old: an attacker with so many addresses is not stopped by this, and must not fill the memory. */
 function dropOld(forgottenAt: Map<string, number>, now: number): void {
-  for (const [ip, end] of forgottenAt) if (end <= now) forgottenAt.delete(ip);
+  for (const [place, end] of forgottenAt) if (end <= now) forgottenAt.delete(place);
   if (forgottenAt.size >= most) forgottenAt.clear();
 }

@@ -275,6 +275,13 @@ describe("keys that open nothing", () => {
     expect(await guess("192.0.2.1")).toBe(429);
   });
 
+  it("count together when they come from one network of IPv6, which has more addresses than anybody can count", async () => {
+    const statuses = [];
+    for (let i = 1; i < 6; i++) statuses.push(await guess(`2001:db8:7:0:${i}::${i}`));
+    statuses.push(await guess("2001:DB8:7::9"), await guess("2001:db8:7:1::9"), await guess("::7"));
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 401, 401]);
+  });
+
   it("lock out nobody whose key was good before", async () => {
     const old = await newTenant(url);
     expect(await tryKey(old.key, "192.0.2.3")).toBe(200);
