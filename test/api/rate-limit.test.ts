@@ -331,7 +331,7 @@ describe("keys that open nothing", () => {
         request_id: z.string(),
       }),
     )`select tenant_id, reason, key_prefix, host(ip) as ip, request_id from audit_log
-      where action = 'api_key.refused' and key_prefix in (${key.slice(0, 8)}, ${expired.key.slice(0, 8)}) order by id`);
+      where action = 'api_key.refused' and key_prefix in (${key.slice(0, 8)}, ${expired.key.slice(0, 8)}) order by reason desc`);
     expect(rows).toEqual([
       {
         tenant_id: null,
