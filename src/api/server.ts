@@ -1,8 +1,8 @@
 // The HTTP server around the app: limits on slow and malformed clients, and an orderly end. Called by src/main.ts and
 // by the tests.
 import { randomUUID } from "node:crypto";
-import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type RequestListener, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
 
 export interface HttpServer {
   readonly port: number;
@@ -11,6 +11,9 @@ export interface HttpServer {
 }
 
 export async function listen(listener: RequestListener, port: number, host?: string): Promise<HttpServer> {
+  const answering = new Set<ServerResponse>();
+  const connected = new Set<Socket>();
+  let isStopping = false;
   const server = createServer(
     {
       requestTimeout: 60_000,
@@ -21,11 +24,18 @@ export async function listen(listener: RequestListener, port: number, host?: str
       requireHostHeader: false,
     },
     (request, response) => {
+      answering.add(response);
+      response.once("close", () => answering.delete(response));
+      if (isStopping) response.setHeader("Connection", "close");
       const old = request.httpVersionMajor === 1 && request.httpVersionMinor === 0;
       if (request.headers.host !== undefined || old) listener(request, response);
       else refuse(response, 400, "Invalid request format: the header Host is missing");
     },
   );
+  server.on("connection", (socket) => {
+    connected.add(socket);
+    socket.once("close", () => connected.delete(socket));
+  });
   server.on("checkExpectation", (_, response) => refuse(response, 417, "Only 100-continue can be expected"));
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (error.code === "ECONNRESET" || !socket.writable) return;
@@ -44,7 +54,23 @@ export async function listen(listener: RequestListener, port: number, host?: str
     server.once("error", reject);
     server.listen(port, host, resolve);
   });
-  return { port: (server.address() as AddressInfo).port, stop: (graceMs) => stop(server, graceMs) };
+  const stop = async (graceMs: number): Promise<void> => {
+    isStopping = true;
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    // Connections that are kept would last until the grace time is over: each is closed with its running answer, and
+    // whoever can still be told is told.
+    for (const response of answering) {
+      if (!response.headersSent) response.setHeader("Connection", "close");
+      else response.once("close", () => setImmediate(() => server.closeIdleConnections()));
+    }
+    server.closeIdleConnections();
+    // Opened ahead of need: Node does not count these as idle.
+    for (const socket of connected) if (socket.bytesRead === 0) socket.destroy();
+    const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+    await closed;
+    clearTimeout(cut);
+  };
+  return { port: (server.address() as AddressInfo).port, stop };
 }
 
 /** For requests that never reach the app. */
@@ -57,12 +83,4 @@ function refuse(response: ServerResponse, status: number, text: string): void {
     Connection: "close",
   });
   response.end(body);
-}
-
-async function stop(server: Server, graceMs: number): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
-  const cut = setTimeout(() => server.closeAllConnections(), graceMs);
-  await closed;
-  clearTimeout(cut);
 }
