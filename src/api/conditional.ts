@@ -32,7 +32,8 @@ export function isExpected(ifMatch: string, present: readonly string[]): boolean
 }
 
 const tag = String.raw`(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"`;
-const list = new RegExp(`^(?:${tag})(?:[ \\t]*,[ \\t]*(?:${tag})?)*$`);
+// Each blank can be taken in one way only: with two, a list of commas would be tried in as many ways as there are subsets.
+const list = new RegExp(`^${tag}(?:[ \\t]*,(?:[ \\t]*${tag})?)*$`);
 
 /** What the description promises; all headers of a request together may have 16 KiB. */
 export const longestTagList = 12_000;
