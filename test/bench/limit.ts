@@ -41,7 +41,7 @@ export function statements(world: World, drafts: readonly string[], bulk: string
     bulk: drafts.map(
       (draft) => `${auth}
       begin;
-      select status from annotation_sets where tenant_id = '${tenantId}' and id = '${draft}' for share;
+      select status from annotation_sets where tenant_id = '${tenantId}' and id = '${draft}' for no key update;
       select artifact_types from datasets where tenant_id = '${tenantId}' and id = '${datasetId}' for share;
       insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms,
         end_ms, confidence, extra_data)
