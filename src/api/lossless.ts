@@ -7,23 +7,45 @@ import { type ValidationItem, valueError } from "../errors.ts";
 /** Takes the place of a number that cannot be kept. No text that is stored has a NUL. */
 const altered = "\0altered";
 
-// Texts, which are passed over, and numbers. JSON.parse could tell how a number is written too, at ten times the cost.
-const token = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.]*(?:[eE][+-]?\d+)?/g;
+// JSON.parse could tell how a number is written too, at ten times the cost.
+const number = /-?\d[\d.]*(?:[eE][+-]?\d+)?/g;
 
 /** Nobody reads more, and a body has room for a million. */
 const most = 100;
 
 /** The faults of what is to be stored as it is: of all values of records, at any depth. `json` is well formed. */
 export function faultsOfAltered(schema: z.ZodType, json: string, loc: (string | number)[]): ValidationItem[] {
-  const marked = json.replace(token, (text) =>
-    text[0] !== '"' && text.length > 3 && isAltered(text) ? JSON.stringify(altered) : text,
-  );
   const faults: ValidationItem[] = [];
-  lookInSchema(schema, JSON.parse(marked), loc, faults);
+  lookInSchema(schema, JSON.parse(marked(json)), loc, faults);
   return faults;
 }
 
+/** With a mark in place of each number that cannot be kept. */
+function marked(json: string): string {
+  const parts: string[] = [];
+  for (let at = 0; at < json.length; ) {
+    const quote = json.indexOf('"', at);
+    const end = quote < 0 ? json.length : quote;
+    const between = json.slice(at, end);
+    parts.push(between.replace(number, (found) => (isAltered(found) ? JSON.stringify(altered) : found)));
+    at = quote < 0 ? end : endOfText(json, quote);
+    parts.push(json.slice(end, at));
+  }
+  return parts.join("");
+}
+
+/** Behind the text that begins with this quote. By hand: a long text with many escapes is too much for an expression. */
+function endOfText(json: string, quote: number): number {
+  for (let at = quote + 1; at < json.length; at++) {
+    const sign = json[at];
+    if (sign === '"') return at + 1;
+    if (sign === "\\") at += 1;
+  }
+  return json.length;
+}
+
 function isAltered(source: string): boolean {
+  if (source.length < 4) return false;
   const value = Number(source);
   if (!Number.isFinite(value)) return true;
   if (Math.abs(value) <= Number.MAX_SAFE_INTEGER || !/^-?\d+$/.test(source)) return false;
