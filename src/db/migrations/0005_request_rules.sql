@@ -28,9 +28,9 @@ select isolate_tenant('rate_limits', '', '');
 
 -- Before a request is known to be anyone's, the API may ask for the owner of a key by its digest, and for nothing else.
 -- The same statement says whether the request is within the owner's rates, so that rates are exact however many
--- replicas there are, and cost no round trip. Runs as the owner, because the tenant is not known yet. Counts the request against the
--- default policy and against `policy` (1 is none besides); a refused one counts for nothing. `gap` is the time for one
--- request at the steady rate and `span` that of the burst, in seconds; span 'infinity' is no limit.
+-- replicas there are, and cost no round trip. Runs as the owner, because the tenant is not known yet. Counts the request
+-- against the default policy and against `policy` (1 is none besides); a refused one counts for nothing. `gap` is the time
+-- for one request at the steady rate and `span` that of the burst, in seconds; span 'infinity' is no limit.
 -- `used` and `policy_used` say how long it takes until the full burst is free again.
 create function admit_caller(
   digest bytea,
