@@ -16,7 +16,7 @@ import {
 } from "./inference-job.ts";
 import { insertJobEvent } from "./job-event.ts";
 import type { Db } from "./page.ts";
-import { hasWaitingPlace, plainJobRequest, tooManyWaiting } from "./quota.ts";
+import { hasWaitingPlace, plainJobRequest, requireWaitingPlace, tooManyWaiting } from "./quota.ts";
 
 const nothing = z.object({});
 
@@ -95,7 +95,9 @@ export async function retryInferenceJob(
         f.checksum_sha256, f.object_key, 'queued', f.duration_ms
       from jsonb_to_recordset(${sql.jsonb(lines)}) as line (id uuid, old uuid)
       join inference_files f on f.tenant_id = ${tenantId} and f.id = line.old`);
-    return await startLocked(tx, tenantId, newJob);
+    const started = await startLocked(tx, tenantId, newJob);
+    await requireWaitingPlace(tx, "inference", tenantId, by.maxWaiting);
+    return started;
   });
 }
 

@@ -18,7 +18,7 @@ import { keepDataset, keepDatasetsOf } from "./dataset.ts";
 import { newId } from "./id.ts";
 import { insertJobEvent } from "./job-event.ts";
 import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
-import { hasWaitingPlace, plainJobRequest, tooManyWaiting } from "./quota.ts";
+import { hasWaitingPlace, plainJobRequest, requireWaitingPlace, tooManyWaiting } from "./quota.ts";
 
 /** Files for one pod. Fixed when the job is started, so that its shards never change. */
 const filesPerShard = 200;
@@ -118,7 +118,10 @@ export async function insertInferenceJob(
       where ${hasWaitingPlace("inference_jobs", tenantId, by.maxWaiting)}`);
     if (made.rowCount === 0) throw tooManyWaiting("inference", by.maxWaiting);
     await insertJobEvent(tx, tenantId, { kind: "inference", id, message: "The job was created" });
-    if (audio === null) return await oneInferenceJob(tx, tenantId, id);
+    if (audio === null) {
+      await requireWaitingPlace(tx, "inference", tenantId, by.maxWaiting);
+      return await oneInferenceJob(tx, tenantId, id);
+    }
     const lines = audio.map((file) => ({ id: newId(), audio_file_id: file.id }));
     await tx.query(sql.type(nothing)`
       insert into inference_files (id, tenant_id, inference_job_id, audio_file_id, filename, content_type, size_bytes,
@@ -127,7 +130,9 @@ export async function insertInferenceJob(
         'audio/' || a.tenant_id || '/' || a.id, 'queued', a.duration_ms
       from jsonb_to_recordset(${sql.jsonb(lines)}) as line (id uuid, audio_file_id uuid)
       join audio_files a on a.tenant_id = ${tenantId} and a.id = line.audio_file_id`);
-    return await startLocked(tx, tenantId, id);
+    const started = await startLocked(tx, tenantId, id);
+    await requireWaitingPlace(tx, "inference", tenantId, by.maxWaiting);
+    return started;
   });
 }
 

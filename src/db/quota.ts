@@ -1,6 +1,7 @@
 // What tenants may have and what they have. Where counting would take long the database keeps the number (migration
 // 0005). Each create looks at it in a statement that it needs anyway: two at once may both find the last place free, so
-// a quota is passed by as many as come at the same instant, and no more. Called by the create functions of this room.
+// a quota is passed by as many as come at the same instant, and no more. Not so for jobs, which cost more than a row: their
+// places are given one after the other. Called by the create functions of this room.
 import { sql } from "slonik";
 import { z } from "zod";
 import { quotaExceeded } from "../errors.ts";
@@ -61,9 +62,31 @@ export function hasPlace(table: string, tenantId: string, most: number, which = 
     select count(*) from ${sql.identifier([table])} where tenant_id = ${tenantId} and ${which}))`;
 }
 
+type JobTable = "training_jobs" | "inference_jobs";
+
 /** The same for jobs that have not begun. How many run at once is up to the operator. */
-export const hasWaitingPlace = (table: "training_jobs" | "inference_jobs", tenantId: string, most: number) =>
+export const hasWaitingPlace = (table: JobTable, tenantId: string, most: number) =>
   hasPlace(table, tenantId, most, waiting);
+
+/**
+ * quotaExceeded when the tenant has more jobs that wait than it may, after the present one was made. The last step of its
+ * transaction: until that has ended, others that have come so far wait.
+ */
+export async function requireWaitingPlace(
+  tx: Db,
+  kind: "training" | "inference",
+  tenantId: string,
+  most: number,
+): Promise<void> {
+  if (most === 0) return;
+  const table: JobTable = `${kind}_jobs`;
+  await tx.query(sql.type(z.object({}))`
+    select pg_advisory_xact_lock(hashtextextended(${`${table} ${tenantId}`}, 0))`);
+  // A statement of its own: it must see what was committed before the lock was free.
+  const fits = await tx.oneFirst(sql.type(z.object({ fits: z.boolean() }))`
+    select ${hasPlace(table, tenantId, most + 1, waiting)} as fits`);
+  if (!fits) throw tooManyWaiting(kind, most);
+}
 
 /** quotaExceeded when the tenant has no room for so many bytes of audio more. */
 export function requireBytes(present: number, added: number, { maxBytes }: AudioQuota): void {

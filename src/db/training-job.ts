@@ -18,7 +18,13 @@ import { newId } from "./id.ts";
 import { insertJobEvent } from "./job-event.ts";
 import { bare, json, jsonObject, selectTextPage, type TextPage, text, time, word } from "./json-text.ts";
 import type { Db, PageRequest } from "./page.ts";
-import { hasWaitingPlace, type JobRequest, plainJobRequest, tooManyWaiting } from "./quota.ts";
+import {
+  hasWaitingPlace,
+  type JobRequest,
+  plainJobRequest,
+  requireWaitingPlace,
+  tooManyWaiting,
+} from "./quota.ts";
 import { failedPreconditions, remarkOnConfig, remarkOnLabels } from "./training-preconditions.ts";
 
 const row = z.object({
@@ -188,6 +194,7 @@ async function insertChecked(
   await insertJobEvent(tx, tenantId, { kind: "training", id, message, data });
   for (const remark of remarks)
     await insertJobEvent(tx, tenantId, { kind: "training", id, level: "warning", message: remark });
+  await requireWaitingPlace(tx, "training", tenantId, maxWaiting);
   return created;
 }
 

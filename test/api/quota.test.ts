@@ -188,6 +188,33 @@ describe("the last place is given, and no more", () => {
     expect((await client.post("/api/v1/inference-jobs", body)).status).toBe(201);
   });
 
+  it("for jobs that are asked for at the same instant", async () => {
+    const client = await tenant();
+    const dataset = await makeDataset(client);
+    const audio = await addReadyAudio(api.db, client.tenantId, dataset, { durationMs: 300_000 });
+    const set = `/api/v1/datasets/${dataset}/annotation-sets`;
+    const { id } = (await client.post(set)).body;
+    await client.post(`${set}/${id}/annotations`, label(audio));
+    await client.post(`${set}/${id}/publish`);
+    const model = await addModel(
+      api.db,
+      client.tenantId,
+      await addTrainingJob(api.db, client.tenantId, dataset, id),
+    );
+    const bodies = {
+      "training-jobs": { dataset_id: dataset, annotation_set_id: id, config: { artifact_types: ["click"] } },
+      "inference-jobs": { model_id: model, dataset_id: dataset },
+    };
+    for (const [path, body] of Object.entries(bodies)) {
+      const answers = await Promise.all(
+        Array.from({ length: 10 }, () => client.post(`/api/v1/${path}`, body)),
+      );
+      expect(answers.filter(({ status }) => status === 201)).toHaveLength(2);
+      for (const answer of answers.filter(({ status }) => status !== 201))
+        expectFull(answer, /at most 2 .* jobs that wait/);
+    }
+  });
+
   it("for API keys; a rotation without overlap needs no place", async () => {
     const client = await tenant();
     const keys = "/api/v1/auth/api-keys";
