@@ -98,7 +98,9 @@ const api = z.object({
     .min(1)
     .default(2 * 1024 ** 3)
     .describe("Largest upload, in bytes"),
-  PLOSIVE_UPLOAD_EXPIRY_SECONDS: seconds(900).describe("Life of an upload ticket and of a download URL"),
+  PLOSIVE_UPLOAD_EXPIRY_SECONDS: seconds(900).describe(
+    "Life of an upload ticket, an hour at most, and of a download URL",
+  ),
   PLOSIVE_UPLOAD_LIFETIME_SECONDS: seconds(86_400).describe(
     "Time from an upload's announcement to its confirm",
   ),

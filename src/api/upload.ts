@@ -55,13 +55,16 @@ export const audioQuotaOf = ({ config }: HandlerDeps): AudioQuota => ({
   maxBytes: config.PLOSIVE_QUOTA_BYTES,
 });
 
+/** What forms leave in the store is looked for an hour after the last one can have been signed (migration 0006). */
+const longestFormSeconds = 3_600;
+
 /** The form that the client POSTs to the store: every field of it is signed. */
 export async function signUpload(
   deps: HandlerDeps,
   tenantId: string,
   upload: Omit<NewUpload, "filename" | "metadata">,
 ) {
-  const expiresSeconds = deps.config.PLOSIVE_UPLOAD_EXPIRY_SECONDS;
+  const expiresSeconds = Math.min(deps.config.PLOSIVE_UPLOAD_EXPIRY_SECONDS, longestFormSeconds);
   const form = await deps.storage.presignPost({
     key: incomingKey(tenantId, upload.id),
     contentType: upload.contentType,

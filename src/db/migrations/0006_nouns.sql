@@ -77,9 +77,9 @@ create index leftovers_failing on leftovers (attempts) where attempts > 0;
 select isolate_tenant('leftovers', '', 'select, update, delete');
 
 -- A form that was signed for an upload may still be open, and a confirm of it under way: what they leave must not come
--- after the purge.
+-- after the purge. A form lives for an hour at most (src/api/upload.ts), and a retried request signs a new one.
 create function after_upload(announced_at timestamptz, pending boolean) returns timestamptz language sql stable
-  return greatest(announced_at + interval '1 hour', now() + case when pending then interval '10 minutes' else '0' end);
+  return greatest(announced_at, case when pending then now() end) + interval '1 hour';
 
 -- All as the owner: who deletes a row needs no right to this table.
 create function leave_audio() returns trigger language plpgsql security definer as $$
