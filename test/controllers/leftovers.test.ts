@@ -169,6 +169,18 @@ describe("a deleted dataset", () => {
     await run(sql.fragment`update leftovers set try_at = now() where target = ${young}`);
     await untilGone(...objectsOf(young));
   });
+
+  it("waits for forms that were signed again for an upload of long ago", async () => {
+    const dataset = await insertDataset(database.pool, tenant);
+    const pending = await insertEmbeddedAudio(database.pool, tenant, dataset);
+    await run(sql.fragment`
+      update audio_files set status = 'pending_upload', uploaded_at = null, created_at = now() - interval '23 hours'
+      where id = ${pending}`);
+    await run(sql.fragment`delete from datasets where id = ${dataset}`);
+    const waits = await database.pool.oneFirst(sql.type(z.object({ waits: z.boolean() }))`
+      select try_at > now() + interval '55 minutes' as waits from leftovers where target = ${pending}`);
+    expect(waits).toBe(true);
+  });
 });
 
 describe("an upload to an inference job", () => {
