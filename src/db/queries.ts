@@ -124,20 +124,20 @@ interface Transaction<T> {
 }
 
 async function within<T>(connection: Connection, transaction: Transaction<T>): Promise<T> {
-  let result: T;
   try {
     await connection.command(transaction.begin);
     const tx = makeQueries((work) => work(connection), transaction.tenantId, transaction.depth + 1);
-    result = await insideTransaction.run(true, () => transaction.handler(tx));
+    const result = await insideTransaction.run(true, () => transaction.handler(tx));
+    // Postgres answers the commit of a transaction in which a statement failed with a rollback and no error.
+    if ((await connection.command(transaction.commit)) === "ROLLBACK")
+      throw new Error("a transaction was to be committed although a statement in it had failed");
+    return result;
   } catch (error) {
-    // A broken connection rolls back by itself.
+    // After a refused commit too: Postgres tells of it before it gives the locks back, and whoever tries again must not
+    // meet them. A broken connection rolls back by itself.
     await connection.command(transaction.rollback).catch(() => {});
     throw error;
   }
-  // Postgres answers the commit of a transaction in which a statement failed with a rollback and no error.
-  if ((await connection.command(transaction.commit)) === "ROLLBACK")
-    throw new Error("a transaction was to be committed although a statement in it had failed");
-  return result;
 }
 
 /** Both in one message; `local` is until the transaction ends. */

@@ -108,6 +108,18 @@ describe("a connection", () => {
     });
   });
 
+  it("whose commit was refused has given everything back and is given to the next", async () => {
+    await withPool(1, async (pool) => {
+      await pool.query(none`create table refused (n int unique deferrable initially deferred)`);
+      const backend = number`select pg_backend_pid() as n`;
+      const before = await pool.oneFirst(backend);
+      const twice = pool.transaction((tx) => tx.query(none`insert into refused values (1), (1)`));
+      await expect(twice).rejects.toMatchObject({ code: "23505" });
+      expect(await pool.oneFirst(backend)).toBe(before);
+      expect(await pool.any(number`select n from refused`)).toEqual([]);
+    });
+  });
+
   it("is lent to those who wait in the order in which they asked, and says how long they did", async () => {
     await withPool(1, async (pool) => {
       const waits: number[] = [];
