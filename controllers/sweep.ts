@@ -1,5 +1,6 @@
 // What no event tells the leader, it looks for every few seconds: rows without custom resource, cancels to pass on,
-// uploads to gather into embedding jobs, runs that reported, either side without the other, and what is to be purged. Started by operator.ts.
+// uploads to gather into embedding jobs, runs that reported, either side without the other, and what is to be purged.
+// Started by operator.ts.
 import { purgeAudit } from "../src/db/audit.ts";
 import { gatherEmbeddingJobs } from "../src/db/embedding-job.ts";
 import { isDatabaseUnavailable } from "../src/db/errors.ts";
