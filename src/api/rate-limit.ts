@@ -113,7 +113,7 @@ function headersOf(states: readonly State[]): Headers {
  * 401, and no longer.
  */
 function makeRefusals(clock: { now(): number }, count: (policy: Policy) => void, most = 10_000) {
-  const known = new Map<string, { until: number; headers: Headers }>();
+  const known = new Map<string, { until: number; freeAt: number; headers: Headers }>();
   const idOf = (hash: Buffer, policy: Policy) => `${policy.name} ${hash.toString("base64")}`;
   return {
     check(hash: Buffer, policy: Policy): void {
@@ -121,17 +121,20 @@ function makeRefusals(clock: { now(): number }, count: (policy: Policy) => void,
       const id = idOf(hash, policy);
       const refusal = known.get(id);
       if (refusal === undefined) return;
-      const left = refusal.until - clock.now();
-      if (left > 0) {
+      const now = clock.now();
+      if (now < refusal.until) {
         count(policy);
-        throw rateLimited(left / 1000, refusal.headers);
+        // What was told first, less the time since: not the end of this memory, at which it would be refused again.
+        throw rateLimited((refusal.freeAt - now) / 1000, refusal.headers);
       }
       known.delete(id);
     },
     refuse(hash: Buffer, policy: Policy, seconds: number, headers: Headers): AppError {
       count(policy);
       if (known.size >= most) known.clear();
-      known.set(idOf(hash, policy), { until: clock.now() + Math.min(seconds, 1) * 1000, headers });
+      const now = clock.now();
+      const until = now + Math.min(seconds, 1) * 1000;
+      known.set(idOf(hash, policy), { until, freeAt: now + seconds * 1000, headers });
       return rateLimited(seconds, headers);
     },
   };

@@ -115,7 +115,7 @@ describe("the default rate", () => {
     await execute(database.pool, sql.fragment`delete from rate_limits where tenant_id = ${client.tenantId}`);
     const remembered = await client.get(path);
     expect(remembered.status).toBe(429);
-    expect(remembered.headers.get("retry-after")).toBe("1");
+    expect(Number(remembered.headers.get("retry-after"))).toBeGreaterThanOrEqual(99);
     expect(remembered.headers.get("ratelimit-remaining")).toBe("0");
     now += 1_001;
     expect((await client.get(path)).status).toBe(200);
