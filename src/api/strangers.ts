@@ -51,7 +51,10 @@ export function makeStrangers({
       const now = clock.now();
       if (forgottenAt.size >= most) dropOld(forgottenAt, now);
       const place = placeOf(ip);
-      forgottenAt.set(place, Math.max(forgottenAt.get(place) ?? 0, now) + 1000 / perSecond);
+      const end = Math.max(forgottenAt.get(place) ?? 0, now) + 1000 / perSecond;
+      // Those that were let through at the same instant are more than the burst, and would shut out whoever shares the
+      // address with them for as long as there were of them.
+      forgottenAt.set(place, Math.min(end, now + (burst / perSecond) * 1000));
     },
     succeeded: (hash) => {
       if (perSecond === 0) return;

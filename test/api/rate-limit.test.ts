@@ -8,6 +8,7 @@ import { z } from "zod";
 import { makeApiKey } from "../../src/api/api-key-format.ts";
 import { type App, makeApp } from "../../src/api/app.ts";
 import { type HttpServer, listen } from "../../src/api/server.ts";
+import { makeStrangers } from "../../src/api/strangers.ts";
 import type { ApiSettings } from "../../src/config.ts";
 import { type Client, clientOf, execute, makeTenant, testDeps, testSettings } from "../support/api.ts";
 import { poll } from "../support/poll.ts";
@@ -273,6 +274,19 @@ describe("keys that open nothing", () => {
     now += 100;
     expect(await guess("192.0.2.1")).toBe(401);
     expect(await guess("192.0.2.1")).toBe(429);
+  });
+
+  it("shut nobody out for longer because many of them came at the same instant", () => {
+    const strangers = makeStrangers({
+      config: testSettings(settings),
+      clock: { now: () => now },
+      registry: new Registry(),
+    });
+    // All are let through before the first of them is known to open nothing.
+    for (let i = 0; i < 40; i++) strangers.failed("192.0.2.9", randomBytes(32), "unknown");
+    expect(strangers.waitOf("192.0.2.9", randomBytes(32))).toBeCloseTo(0.1);
+    now += 100;
+    expect(strangers.waitOf("192.0.2.9", randomBytes(32))).toBe(0);
   });
 
   it("count together when they come from one network of IPv6, which has more addresses than anybody can count", async () => {
