@@ -30,11 +30,10 @@ const warn = 40;
  * all before them, and so is what is left at the end of the process; only SIGKILL takes lines along.
  */
 export function makeLog(name: string, level: string, { holdsLines = false } = {}): Log {
-  const out = pino.destination({ dest: 1, sync: true, minLength: holdsLines ? 8_192 : 0 });
-  if (holdsLines) {
-    setInterval(() => out.flushSync(), flushMs).unref();
-    process.on("exit", () => out.flushSync());
-  }
+  // Not flushSync on a timer of ours: that waits for the disk where stdout is a file.
+  const held = holdsLines ? { minLength: 8_192, periodicFlush: flushMs } : {};
+  const out = pino.destination({ dest: 1, sync: true, ...held });
+  if (holdsLines) process.on("exit", () => out.flushSync());
   const options: LoggerOptions = {
     name,
     level,

@@ -81,7 +81,11 @@ export async function listTrainingJobs(
   const dataset =
     query.dataset_id === undefined ? sql.fragment`true` : sql.fragment`dataset_id = ${query.dataset_id}`;
   const from = sql.fragment`training_jobs where tenant_id = ${tenantId} and ${status} and ${dataset}`;
-  return await selectTextPage(db, { item, columns, from }, query);
+  if (query.status !== undefined || query.dataset_id !== undefined)
+    return await selectTextPage(db, { item, columns, from }, query);
+  // The number of all of them is kept (migration 0012).
+  const total = sql.fragment`select coalesce(sum(training_jobs), 0)::bigint from tenant_usage where tenant_id = ${tenantId}`;
+  return await selectTextPage(db, { item, columns, from, total }, query);
 }
 
 /** The job, or trainingJobNotFound. */
@@ -152,10 +156,11 @@ interface NewJob {
 
 /** What the job needs of its dataset and its set, both locked against deletion until the transaction ends. */
 async function lockParents(tx: Db, tenantId: string, job: NewJob) {
-  const dataset = await oneDatasetForShare(tx, tenantId, job.dataset_id);
+  // The set, then the dataset, as all who lock both: otherwise a job and the deletion of its dataset wait for each other.
   const set = await tx.maybeOne(sql.type(z.object({ status: z.string(), version: z.number() }))`
     select status, version from annotation_sets
     where tenant_id = ${tenantId} and dataset_id = ${job.dataset_id} and id = ${job.annotation_set_id} for share`);
+  const dataset = await oneDatasetForShare(tx, tenantId, job.dataset_id);
   if (set === null) throw annotationSetNotFound();
   return { name: dataset.name, types: dataset.artifact_types.map((type) => type.name), set };
 }

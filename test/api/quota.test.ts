@@ -326,6 +326,24 @@ describe("usage", () => {
   });
 });
 
+it("the list of training jobs tells how many there are, whoever made and deleted them", async () => {
+  const client = await api.tenant();
+  const total = async (path = "/api/v1/training-jobs") => (await client.get(path)).body.total;
+  expect(await total()).toBe(0);
+  const jobs = await Promise.all(
+    Array.from({ length: 5 }, () => addTrainingJob(api.db, client.tenantId, randomUUID(), randomUUID())),
+  );
+  expect(await total()).toBe(5);
+  const [first] = jobs;
+  expect((await client.delete(`/api/v1/training-jobs/${first}`)).status).toBe(204);
+  await execute(api.db, sql.fragment`delete from training_jobs where id = ${jobs[1]!}`);
+  expect(await total()).toBe(3);
+  expect(await total("/api/v1/training-jobs?page=2")).toBe(3);
+  expect(await total("/api/v1/training-jobs?status=completed")).toBe(3);
+  expect(await total("/api/v1/training-jobs?status=failed")).toBe(0);
+  await execute(api.db, sql.fragment`delete from tenants where id = ${client.tenantId}`);
+});
+
 it("who changes files of several datasets at once waits for others and never for himself", async () => {
   const client = await api.tenant();
   const [one, two] = [await makeDataset(client), await makeDataset(client)];
