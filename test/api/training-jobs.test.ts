@@ -2,7 +2,9 @@
 import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { type Client, execute, useApi } from "../support/api.ts";
+import { poll } from "../support/poll.ts";
 import { addReadyAudio, addTrainingJob, makeDataset } from "../support/world.ts";
 
 let kubernetesIsAway = false;
@@ -58,6 +60,22 @@ describe("creating a training job", () => {
     const answer = await create(await setup(), config);
     expect(answer).toMatchObject({ status: 201, body: { config } });
     expect(answer.body.status_message).toContain("outside 50 to 10000");
+  });
+
+  it("waits for whoever has the set without holding the dataset, which he may need next", async () => {
+    const from = await setup();
+    const waiting = sql.type(z.object({ n: z.number() }))`
+      select count(*) as n from pg_locks where not granted and pg_backend_pid() = any (pg_blocking_pids(pid))`;
+    const answer = await api.db.transaction(async (tx) => {
+      await tx.query(sql.type(z.object({}))`
+        select from annotation_sets where id = ${from.setId} for update`);
+      const asked = create(from);
+      await poll("the job to wait for the set", async () => (await tx.oneFirst(waiting)) === 1);
+      await tx.query(sql.type(z.object({}))`
+        select from datasets where id = ${from.datasetId} for update nowait`);
+      return { asked };
+    });
+    expect((await answer.asked).status).toBe(201);
   });
 
   it.each([
