@@ -56,6 +56,17 @@ export async function makeWorld(client: Poster, db: DatabasePool): Promise<World
   };
 }
 
+/** A draft with one annotation: the paths of both, and what the annotation was made of. */
+export async function makeDraft(client: Poster, db: DatabasePool) {
+  const dataset = await makeDataset(client);
+  const audio = await addReadyAudio(db, client.tenantId, dataset);
+  const sets = `/api/v1/datasets/${dataset}/annotation-sets`;
+  const set = `${sets}/${(await client.post(sets)).body.id}`;
+  const label = { audio_file_id: audio, artifact_type: "click", start_ms: 1, end_ms: 2 };
+  const annotation = `${set}/annotations/${(await client.post(`${set}/annotations`, label)).body.id}`;
+  return { dataset, audio, set, label, annotation };
+}
+
 export async function makeDataset(client: Poster, types = ["click", "hum"]): Promise<string> {
   const body = { name: "takes", artifact_types: types.map((name) => ({ name })) };
   return (await client.post("/api/v1/datasets", body)).body.id;

@@ -1,0 +1,175 @@
+// Deliveries over a real database to real receivers: who gets what, the schedule by an injected clock, several senders.
+// What goes wrong on either side is in faults.test.ts.
+import { Registry } from "prom-client";
+import { sql } from "slonik";
+import { Webhook } from "standardwebhooks";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { makeListener } from "../../src/db/listen.ts";
+import { updateWebhook } from "../../src/db/webhook.ts";
+import { insertTestDelivery, redeliver } from "../../src/db/webhook-delivery.ts";
+import { makeLog } from "../../src/log.ts";
+import { startDispatch } from "../../src/webhooks/dispatch.ts";
+import { waits } from "../../src/webhooks/schedule.ts";
+import { showSecret } from "../../src/webhooks/secret.ts";
+import { limits, makeSender } from "../../src/webhooks/sender.ts";
+import { execute } from "../support/api.ts";
+import { poll } from "../support/poll.ts";
+import { useDatabase } from "../support/postgres.ts";
+import { answering } from "../support/receiver.ts";
+import { makeClock, useSending } from "./sending.ts";
+
+const database = useDatabase();
+const { senderDeps, receive, hook, tell, deliveriesOf, onlyDelivery } = useSending(database);
+
+describe("an event", () => {
+  it("arrives signed at each webhook of its tenant that wants it, and nowhere else", async () => {
+    const receiver = await receive();
+    const all = await hook(receiver);
+    const some = await hook(receiver, ["model.created", "model.archived"], all.tenant);
+    const none = await hook(receiver, ["audio_file.ready"], all.tenant);
+    const off = await hook(receiver, [], all.tenant);
+    await updateWebhook(off.db, off.tenant, off.id, { enabled: false });
+    const stranger = await hook(receiver);
+    await tell(all.tenant);
+    const deps = senderDeps({ clock: { now: () => Date.now() + 1_000 } });
+    const sender = makeSender(deps, () => {});
+    expect(await sender.start()).toBe(2);
+    await sender.idle();
+    expect(receiver.received).toHaveLength(2);
+    const [event] = await all.db.any(sql.type(z.object({ seq: z.number(), created_at: z.number() }))`
+      select seq, created_at from events where type = 'model.created'`);
+    for (const { headers, body } of receiver.received) {
+      const signedBy = [all, some].filter(({ secret }) => {
+        try {
+          new Webhook(showSecret(secret)).verify(body, headers);
+          return true;
+        } catch {
+          return false;
+        }
+      });
+      expect(signedBy).toHaveLength(1);
+      expect(headers["webhook-id"]).toBe(`evt_${event?.seq}`);
+      expect(JSON.parse(body)).toEqual({
+        type: "model.created",
+        timestamp: new Date(event?.created_at ?? 0).toISOString(),
+        data: { n: 1 },
+      });
+    }
+    for (const empty of [none, off, stranger]) expect(await deliveriesOf(empty)).toEqual([]);
+    expect(await onlyDelivery(all)).toMatchObject({ status: "delivered", attempts: 1, last_status: 204 });
+    expect(await sender.start()).toBe(0);
+    expect(await deps.registry.metrics()).toContain('plosive_webhook_deliveries_total{status="delivered"} 2');
+  });
+
+  it("is tried ten times by the schedule, with one webhook-id and a fresh time, and then given up", async () => {
+    const receiver = await receive(answering(500));
+    const own = await hook(receiver);
+    const clock = makeClock();
+    const sender = makeSender(senderDeps({ clock }), () => {});
+    await tell(own.tenant);
+    const step = async () => {
+      const started = await sender.start();
+      await sender.idle();
+      return started;
+    };
+    expect(await step()).toBe(1);
+    for (const wait of waits) {
+      clock.pass(wait - 1);
+      expect(await step()).toBe(0);
+      clock.pass(1);
+      expect(await step()).toBe(1);
+    }
+    clock.pass(365 * 24 * 3_600_000);
+    expect(await step()).toBe(0);
+    expect(receiver.received).toHaveLength(10);
+    expect(new Set(receiver.received.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
+    expect(new Set(receiver.received.map(({ headers }) => headers["webhook-timestamp"])).size).toBe(10);
+    expect(await onlyDelivery(own)).toMatchObject({
+      status: "failed",
+      attempts: 10,
+      next_attempt_at: null,
+      last_status: 500,
+      last_error: "status",
+    });
+    // Sent again by hand it has the whole schedule before it.
+    const again = await onlyDelivery(own);
+    expect(await redeliver(own.db, own.tenant, own.id, again.id)).toMatchObject({
+      status: "pending",
+      attempts: 0,
+    });
+    expect(await step()).toBe(1);
+    expect(receiver.received.at(-1)?.headers["webhook-id"]).toBe(again.message_id);
+  });
+
+  it("is sent at once also by a process whose clock is behind the database's", async () => {
+    const receiver = await receive();
+    const own = await hook(receiver);
+    await tell(own.tenant);
+    const sender = makeSender(senderDeps({ clock: { now: () => Date.now() - 30_000 } }), () => {});
+    expect(await sender.start()).toBe(1);
+    await sender.idle();
+    expect(await onlyDelivery(own)).toMatchObject({ status: "delivered" });
+  });
+
+  it("is told once by many senders, and a webhook never gets more than its share at once", async () => {
+    let running = 0;
+    let most = 0;
+    const receiver = await receive((_, response) => {
+      running += 1;
+      most = Math.max(most, running);
+      setTimeout(() => {
+        running -= 1;
+        response.writeHead(200).end();
+      }, 10);
+    });
+    const own = await hook(receiver);
+    await tell(own.tenant, "model.created", 100);
+    const senders = [1, 2, 3].map(() => makeSender(senderDeps(), () => {}));
+    await poll("all to arrive", async () => {
+      await Promise.all(senders.map((sender) => sender.start()));
+      return (await deliveriesOf(own)).every(({ status }) => status === "delivered");
+    });
+    await Promise.all(senders.map((sender) => sender.idle()));
+    const ids = receiver.received.map(({ headers }) => headers["webhook-id"]);
+    expect(ids).toHaveLength(100);
+    expect(new Set(ids).size).toBe(100);
+    expect(most).toBeLessThanOrEqual(3 * limits.webhook);
+    expect(most).toBeGreaterThan(1);
+  });
+});
+
+describe("a dispatcher", () => {
+  it("is woken by the change itself, numbers it, sends it, and ends in order", async () => {
+    const receiver = await receive();
+    const own = await hook(receiver);
+    const log = makeLog("test", "error");
+    const registry = new Registry();
+    const listener = makeListener({ url: database.apiPool.configuration.connectionUri, log });
+    const dispatch = startDispatch({
+      ...senderDeps({ clock: { now: () => Date.now() + 1_000 }, registry }),
+      listener,
+    });
+    try {
+      await poll("the dispatcher to listen", async () => {
+        await execute(
+          database.pool,
+          sql.fragment`select emit_event(${own.tenant}::uuid, 'model.created', '{}')`,
+        );
+        return receiver.received.length > 0;
+      });
+      await insertTestDelivery(own.db, own.tenant, own.id, Date.now());
+      await poll("the test", () => receiver.received.some(({ body }) => body.includes("webhook.test")));
+      await poll("the outcomes", async () =>
+        (await deliveriesOf(own)).every(({ status }) => status === "delivered"),
+      );
+      const text = await registry.metrics();
+      expect(text).toContain('plosive_event_lag_seconds{stage="numbering"} 0');
+      expect(text).toContain('plosive_event_lag_seconds{stage="delivery"} 0');
+      expect(text).toMatch(/plosive_webhook_attempts_total\{result="delivered"\} [1-9]/);
+    } finally {
+      await dispatch.stop(1_000);
+      await listener.end();
+    }
+  });
+});
