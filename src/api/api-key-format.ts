@@ -1,6 +1,6 @@
 // How an API key is written: `pl_`, 40 random Base62 characters, 6 Base62 digits of their CRC-32. Used by the API's
 // authentication, by the route that makes keys, and by the bootstrap Job. Secret scanners know keys by this form.
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { crc32 } from "node:zlib";
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -25,7 +25,7 @@ export function isApiKey(text: string): boolean {
 
 /** What the database keeps in place of the key. */
 export function hashApiKey(key: string): Buffer {
-  return createHash("sha256").update(key).digest();
+  return hash("sha256", key, "buffer");
 }
 
 /** What the database keeps so that people can tell keys apart. */

@@ -2,6 +2,7 @@
 import type { RequestListener } from "node:http";
 import Koa from "koa";
 import type { Registry } from "prom-client";
+import { makeFindCaller } from "../db/callers.ts";
 import { makeLimit } from "../db/limit.ts";
 import { makeSecretBox } from "../webhooks/secret.ts";
 import { docsPage } from "./docs-page.ts";
@@ -39,6 +40,7 @@ export function makeApp(deps: ApiDeps & { readonly registry: Registry }): App {
     confirms: makeLimit(third, 30_000),
     imports: makeLimit(2, 10_000),
     rates: makeRateLimit(deps),
+    findCaller: makeFindCaller(deps.db),
     strangers: makeStrangers(deps),
     background: (what, work) => {
       const done = (async () => void (await work()))().catch((err) =>

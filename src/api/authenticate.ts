@@ -1,7 +1,7 @@
 // Who asks, and whether he asks too often: one statement for each request, never cached, so that a revoked key is dead
 // on the next request to any replica. Called by answer.ts before it reads the body.
 import type { Context } from "koa";
-import { maybeOneCaller, touchApiKey } from "../db/api-key.ts";
+import { touchApiKey } from "../db/api-key.ts";
 import { insertRefusal, type Refusal } from "../db/audit.ts";
 import { tenantDatabase } from "../db/tenant-db.ts";
 import { expiredApiKey, invalidApiKey, rateLimited, tenantSuspended } from "../errors.ts";
@@ -28,7 +28,11 @@ export async function authenticate(ctx: Context, route: Route, deps: SharedDeps)
   const own = deps.rates.policyOf(route);
   deps.rates.checkMemory(hash, own);
 
-  const caller = await maybeOneCaller(deps.db, hash, deps.rates.default.rate, own.number, own.rate);
+  const caller = await deps.findCaller(hash, {
+    rate: deps.rates.default.rate,
+    policy: own.number,
+    policyRate: own.rate,
+  });
   const refuse = (reason: Refusal["reason"], error: Error) => {
     deps.strangers.failed(ip, hash, reason);
     const refusal = { tenantId: caller?.tenant_id ?? null, reason, prefix: prefixOf(given) };

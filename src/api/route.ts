@@ -3,6 +3,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { z } from "zod";
 import type { ApiSettings } from "../config.ts";
+import type { FindCaller } from "../db/callers.ts";
 import type { Limit } from "../db/limit.ts";
 import type { Listener } from "../db/listen.ts";
 import type { Db } from "../db/page.ts";
@@ -43,6 +44,7 @@ export interface SharedDeps extends ApiDeps {
   /** Imports hold much memory and a connection: only so many at once. */
   readonly imports: Limit;
   readonly rates: RateLimit;
+  readonly findCaller: FindCaller;
   readonly strangers: Strangers;
 }
 

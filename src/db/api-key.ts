@@ -42,28 +42,48 @@ export interface Rate {
   readonly span: number;
 }
 
-const unlimited: Rate = { gap: 0, span: Number.POSITIVE_INFINITY };
-
-/**
- * The key with this digest, unless it is revoked, and whether the request is within its tenant's rates: the default one,
- * and the one with the number `policy` (1: none besides). One statement, never cached, so that revocation holds at once
- * on every replica and rates are exact. By a function of the database: its tenant is not known yet, so no row is visible.
- */
-export async function maybeOneCaller(
-  db: Db,
-  hash: Buffer,
-  rate: Rate = unlimited,
-  policy = 1,
-  policyRate: Rate = rate,
-): Promise<z.infer<typeof caller> | null> {
-  return await db.maybeOne(sql.type(caller)`
-    select id, tenant_id, expired, suspended, unnoticed, admitted, used, policy_used
-    from admit_caller(${sql.binary(hash)}, ${seconds(rate.gap)}, ${seconds(rate.span)}, ${policy}::int,
-      ${seconds(policyRate.gap)}, ${seconds(policyRate.span)})`);
+/** The rates that a request counts against: the default one, and the one with the number `policy` (1: none besides). */
+export interface RatesOfRequest {
+  readonly rate: Rate;
+  readonly policy: number;
+  readonly policyRate: Rate;
 }
 
-/** The driver takes no infinite numbers, Postgres reads them as text. */
-const seconds = (value: number) => sql.fragment`${String(value)}::double precision`;
+const unlimited: Rate = { gap: 0, span: Number.POSITIVE_INFINITY };
+const noRates: RatesOfRequest = { rate: unlimited, policy: 1, policyRate: unlimited };
+
+/**
+ * The key with this digest, unless it is revoked, and whether each of so many requests is within its tenant's rates, as
+ * if they had come one after the other. One statement, never cached, so that revocation holds at once on every replica
+ * and rates are exact. By a function of the database: its tenant is not known yet, so no row is visible.
+ */
+export async function manyCallers(
+  db: Db,
+  hash: Buffer,
+  requests: readonly RatesOfRequest[],
+): Promise<readonly (CallerRow | null)[]> {
+  // The driver takes no infinite numbers, Postgres reads them as text.
+  const numbers = (of: (request: RatesOfRequest) => number) =>
+    sql.array(
+      requests.map((request) => String(of(request))),
+      "float8",
+    );
+  const rows = await db.any(sql.type(z.union([caller, z.object({ id: z.null() })]))`
+    select id, tenant_id, expired, suspended, unnoticed, admitted, used, policy_used
+    from unnest(${numbers(({ rate }) => rate.gap)}, ${numbers(({ rate }) => rate.span)},
+        ${numbers(({ policy }) => policy)}, ${numbers(({ policyRate }) => policyRate.gap)},
+        ${numbers(({ policyRate }) => policyRate.span)})
+      with ordinality as r (gap, span, policy, policy_gap, policy_span, n)
+    left join lateral admit_caller(${sql.binary(hash)}, gap, span, policy::int, policy_gap, policy_span) on true
+    order by n`);
+  return rows.map((row) => (row.id === null ? null : row));
+}
+
+/** The same for one request that counts against no rate. */
+export async function maybeOneCaller(db: Db, hash: Buffer): Promise<CallerRow | null> {
+  const [caller] = await manyCallers(db, hash, [noRates]);
+  return caller ?? null;
+}
 
 /** Whether a key that opened a request still does. Asked again by answers that take their time. */
 export async function isKeyOpen(db: Db, tenantId: string, id: string): Promise<boolean> {

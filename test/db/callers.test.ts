@@ -1,0 +1,108 @@
+// Looking up keys for many requests at once: each is judged after it came, as if it were alone.
+import { randomBytes } from "node:crypto";
+import { sql } from "slonik";
+import { expect, it } from "vitest";
+import { z } from "zod";
+import { hashApiKey, makeApiKey, prefixOf } from "../../src/api/api-key-format.ts";
+import { insertApiKey } from "../../src/db/api-key.ts";
+import { makeFindCaller } from "../../src/db/callers.ts";
+import type { Db } from "../../src/db/page.ts";
+import { insertTenant } from "../../src/db/tenant.ts";
+import { poll } from "../support/poll.ts";
+import { useDatabase } from "../support/postgres.ts";
+
+const database = useDatabase();
+const none = sql.type(z.object({}));
+const minute = { gap: 1, span: 5 };
+const rates = { rate: minute, policy: 1, policyRate: minute };
+
+async function makeKey(): Promise<{ tenantId: string; hash: Buffer }> {
+  const tenantId = await insertTenant(database.pool, "callers");
+  const key = makeApiKey(randomBytes);
+  const hash = hashApiKey(key);
+  await insertApiKey(database.pool, tenantId, { name: "one", prefix: prefixOf(key), hash, expiresAt: null });
+  return { tenantId, hash };
+}
+
+/** The pool, and how many statements were sent through it. */
+function counted(db: Db): { db: Db; sent: () => number } {
+  let count = 0;
+  const any: Db["any"] = (query) => {
+    count += 1;
+    return db.any(query);
+  };
+  return { db: { ...db, any }, sent: () => count };
+}
+
+it("requests of one key that come together share look-ups, and count one by one", async () => {
+  const { tenantId, hash } = await makeKey();
+  const { db, sent } = counted(database.pool);
+  const findCaller = makeFindCaller(db);
+  const callers = await Promise.all(Array.from({ length: 20 }, () => findCaller(hash, rates)));
+  expect(sent()).toBe(2);
+  expect(callers.map((caller) => caller?.tenant_id)).toEqual(Array(20).fill(tenantId));
+  expect(callers.filter((caller) => caller?.admitted)).toHaveLength(5);
+  // In the order in which they came.
+  expect(callers.slice(0, 5).every((caller) => caller?.admitted)).toBe(true);
+});
+
+/** Holds the row of the tenant's rates, for which look-ups then wait, until it is released. */
+async function holdRates(tenantId: string): Promise<{ release(): Promise<void> }> {
+  const held = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const done = database.pool.transaction(async (tx) => {
+    await tx.query(none`select from rate_limits where tenant_id = ${tenantId} for update`);
+    held.resolve();
+    await released.promise;
+  });
+  await held.promise;
+  return {
+    release: () => {
+      released.resolve();
+      return done;
+    },
+  };
+}
+
+it("requests of different keys do not wait for each other", async () => {
+  const [one, two] = [await makeKey(), await makeKey()];
+  const findCaller = makeFindCaller(database.pool);
+  await findCaller(one.hash, rates);
+  const { release } = await holdRates(one.tenantId);
+  const waiting = findCaller(one.hash, rates);
+  expect((await findCaller(two.hash, rates))?.tenant_id).toBe(two.tenantId);
+  await release();
+  expect((await waiting)?.tenant_id).toBe(one.tenantId);
+});
+
+it("a key that is revoked while a look-up is under way is unknown to whoever comes after that", async () => {
+  const { tenantId, hash } = await makeKey();
+  const findCaller = makeFindCaller(database.pool);
+  await findCaller(hash, rates);
+  const { release } = await holdRates(tenantId);
+  const before = findCaller(hash, rates);
+  await poll("the look-up to wait for the tenant's rates", () =>
+    database.pool.oneFirst(sql.type(z.object({ waits: z.boolean() }))`
+      select count(*) > 0 as waits from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`),
+  );
+  await database.pool.query(
+    none`update api_keys set revoked_at = now() where key_hash = ${sql.binary(hash)}`,
+  );
+  const after = findCaller(hash, rates);
+  await release();
+  expect((await before)?.tenant_id).toBe(tenantId);
+  expect(await after).toBeNull();
+});
+
+it("a look-up that fails, fails for all who wait for it, and the next one works", async () => {
+  const { tenantId, hash } = await makeKey();
+  let broken = true;
+  const any: Db["any"] = (query) =>
+    broken ? Promise.reject(new Error("the database is away")) : database.pool.any(query);
+  const findCaller = makeFindCaller({ ...database.pool, any });
+  const results = await Promise.allSettled([1, 2, 3].map(() => findCaller(hash, rates)));
+  expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
+  broken = false;
+  expect((await findCaller(hash, rates))?.tenant_id).toBe(tenantId);
+});
