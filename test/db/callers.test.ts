@@ -106,3 +106,13 @@ it("a look-up that fails, fails for all who wait for it, and the next one works"
   broken = false;
   expect((await findCaller(hash, rates))?.tenant_id).toBe(tenantId);
 });
+
+it("the first requests of a tenant are all within its rate, however many processes they come to at once", async () => {
+  const processes = Array.from({ length: 8 }, () => makeFindCaller(database.pool));
+  for (let round = 0; round < 150; round++) {
+    const { hash } = await makeKey();
+    const wide = { gap: 1, span: 100 };
+    const asked = processes.map((find) => find(hash, { rate: wide, policy: 1, policyRate: wide }));
+    expect((await Promise.all(asked)).map((caller) => caller?.admitted)).toEqual(Array(8).fill(true));
+  }
+});

@@ -58,7 +58,7 @@ begin
   if span = 'infinity' and policy_span = 'infinity' then
     known := true;
   elsif not caller.expired and not caller.suspended then
-    for attempt in 1..2 loop
+    for attempt in 1..3 loop
       update rate_limits r
       set free_at[1] = greatest(r.free_at[1], moment) + gap,
         free_at[policy] = greatest(r.free_at[policy], moment) + policy_gap
@@ -69,7 +69,10 @@ begin
       known := found;
       exit when known;
       select r.free_at into free from rate_limits r where r.tenant_id = caller.tenant_id;
-      exit when found;
+      -- Refused only if the row says so: it may have come between the two statements, and is then updated like any.
+      exit when greatest(free[1], moment) + gap > moment + span
+        or greatest(free[policy], moment) + policy_gap > moment + policy_span;
+      continue when found;
       insert into rate_limits (tenant_id, free_at) values (caller.tenant_id, array[0, 0, 0, 0, 0])
       on conflict do nothing;
     end loop;
