@@ -129,11 +129,11 @@ let sentBytes = 0;
 
 /**
  * Long answers leave large pieces behind, outside of the heap that the collector looks at: left alone they add up to
- * a hundred MiB. A collection takes 30 ms, once for each 32 MiB. Needs --expose-gc (images/server/Dockerfile).
+ * a hundred MiB. A collection takes 30 ms, once for each 8 MiB. Needs --expose-gc (images/server/Dockerfile).
  */
 function tidyAfter(bytes: number): void {
   sentBytes += bytes;
-  if (sentBytes < 32 * 1024 * 1024) return;
+  if (sentBytes < 8 * 1024 * 1024) return;
   sentBytes = 0;
   globalThis.gc?.({ execution: "sync", type: "major" });
 }

@@ -37,7 +37,7 @@ export async function* eachAnnotationText(
   tenantId: string,
   setId: string,
   filter: AnnotationFilter = {},
-  batchSize = 500,
+  batchSize = 250,
 ): AsyncGenerator<string> {
   let after: FragmentSqlToken = sql.fragment`true`;
   for (;;) {

@@ -250,7 +250,7 @@ export async function* eachAnnotation(
   tenantId: string,
   setId: string,
   filter: AnnotationFilter = {},
-  batchSize = 500,
+  batchSize = 250,
 ): AsyncGenerator<readonly AnnotationRow[]> {
   let after: FragmentSqlToken = sql.fragment`true`;
   for (;;) {
