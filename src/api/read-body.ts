@@ -101,6 +101,10 @@ function lookAt(value: unknown, levels: number): number {
   if (typeof value !== "object" || value === null) return 0;
   if (levels === 0) return deep;
   let seen = 0;
+  if (Array.isArray(value)) {
+    for (const item of value) seen |= lookAt(item, levels - 1);
+    return seen;
+  }
   for (const name in value) {
     if (name === "__proto__") seen |= odd;
     seen |= lookAt((value as Record<string, unknown>)[name], levels - 1);

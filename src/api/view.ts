@@ -7,7 +7,13 @@ import type { TextPage } from "../db/json-text.ts";
 import type { Page, PageRequest } from "../db/page.ts";
 
 /** Milliseconds since 1970 as RFC 3339 in UTC with milliseconds. */
-export const iso = (ms: number): string => new Date(ms).toISOString();
+export function iso(ms: number): string {
+  if (ms !== latest.ms) latest = { ms, text: new Date(ms).toISOString() };
+  return latest.text;
+}
+
+/** What was made together has one time: a thousand annotations of one request. */
+let latest = { ms: Number.NaN, text: "" };
 
 export const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms));
 
