@@ -10,6 +10,8 @@ import type { JobResource } from "./adapter.ts";
 import { parseIndexes } from "./indexes.ts";
 import { type Failure, failureOfJob, failuresByShard, isRunning, waitingOf } from "./pods.ts";
 
+export type Admission = { admitted: true } | { admitted: false; reason: ConditionReason; message: string };
+
 export type Facts = {
   /** Milliseconds since 1970. */
   now: number;
@@ -24,6 +26,8 @@ export type Facts = {
   /** Completed shards of the present run whose results could not be used. */
   bad: ReadonlyMap<number, Failure>;
   metrics: readonly { name: string; value: number }[];
+  /** What the queue says: before it lets the job through, no pod may run. */
+  admission: Admission;
   /** Whether the operator's configuration has the profile that the spec names. */
   profileKnown: boolean;
 };

@@ -116,6 +116,7 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
       ingested: new Set(ingested),
       bad: new Map(),
       metrics: points,
+      admission: { admitted: true },
       profileKnown: deps.profiles[cr.spec.profile] !== undefined,
     };
   }

@@ -43,6 +43,7 @@ export function crdOf(kind: Kind): Schema {
               type: "object",
               description: kind.description,
               required: ["spec"],
+              ...(kind.rules === undefined ? {} : { "x-kubernetes-validations": kind.rules }),
               properties: {
                 spec: { description: "What is asked for", ...structural(kind.spec, `${kind.kind}.spec`) },
                 status: {

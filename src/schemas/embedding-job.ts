@@ -1,6 +1,6 @@
 // Embedding jobs: the custom resource EmbeddingJob. It gathers confirmed audio files of one tenant into one run.
 import { z } from "zod";
-import { commonSpec, jobColumns, jobStatus, specRules } from "./job-resource.ts";
+import { commonSpec, jobColumns, jobRules, jobStatus, specRules } from "./job-resource.ts";
 import { defineKind } from "./kind.ts";
 
 export const embeddingJobKind = defineKind({
@@ -11,5 +11,6 @@ export const embeddingJobKind = defineKind({
   description: "Decodes audio files and stores their frame embeddings.",
   spec: z.object({ ...commonSpec }).meta(specRules),
   status: jobStatus,
-  columns: jobColumns,
+  columns: jobColumns(),
+  rules: jobRules,
 });

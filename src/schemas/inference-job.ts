@@ -1,7 +1,7 @@
 // Inference jobs: the custom resource InferenceJob (interface specification 2.4 for the REST form).
 import { z } from "zod";
 import { jobStatuses } from "./job.ts";
-import { commonSpec, immutable, jobColumns, jobStatus, specRules } from "./job-resource.ts";
+import { commonSpec, immutable, jobColumns, jobRules, jobStatus, specRules } from "./job-resource.ts";
 import { defineKind } from "./kind.ts";
 import { artifactTypeName } from "./primitives.ts";
 import { count, pageQuery, sentence, time, id as uuid } from "./rest.ts";
@@ -19,7 +19,8 @@ export const inferenceJobKind = defineKind({
     })
     .meta(specRules),
   status: jobStatus,
-  columns: jobColumns,
+  columns: jobColumns(".spec.modelId"),
+  rules: jobRules,
 });
 
 /** The REST form (interface specification 2.4). */

@@ -1,7 +1,7 @@
 // What the three job kinds share: the common part of their spec, and their status. Used by the noun files.
 import { z } from "zod";
 import { condition } from "./condition.ts";
-import type { Column } from "./kind.ts";
+import type { CelRule, Column } from "./kind.ts";
 
 const seconds = (max: number) => z.int().min(1).max(max);
 const once = (field: string) => ({
@@ -14,6 +14,12 @@ const once = (field: string) => ({
 export function immutable<T extends z.ZodType>(field: string, schema: T): T {
   return schema.meta({ ...schema.meta(), ...once(field) }) as T;
 }
+
+const name = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/);
 
 export const commonSpec = {
   tenantId: immutable("tenantId", z.string().min(36).max(36).describe("Tenant that owns the job, a UUID")),
@@ -36,6 +42,12 @@ export const commonSpec = {
     z
       .object({
         perShard: z.int().min(0).max(10).default(2).describe("How often one shard is tried again"),
+        infraPerShard: z
+          .int()
+          .min(0)
+          .max(100)
+          .default(10)
+          .describe("How often a shard may lose its pod to preemption, eviction or a lost node"),
         maxFailedShards: z
           .int()
           .min(0)
@@ -43,7 +55,7 @@ export const commonSpec = {
           .default(0)
           .describe("Failed shards that the job may have"),
       })
-      .default({ perShard: 2, maxFailedShards: 0 })
+      .default({ perShard: 2, infraPerShard: 10, maxFailedShards: 0 })
       .describe("What is tried again before the job fails"),
   ),
   activeDeadlineSeconds: immutable(
@@ -58,6 +70,26 @@ export const commonSpec = {
       .default(3_600)
       .describe("Time that the job's pods may wait for a node or an image before the job fails, in seconds"),
   ),
+  progressDeadlineSeconds: immutable(
+    "progressDeadlineSeconds",
+    seconds(604_800)
+      .default(900)
+      .describe("Time that a running shard may be silent before its pod is replaced, once, in seconds"),
+  ),
+  ttlSecondsAfterFinished: immutable(
+    "ttlSecondsAfterFinished",
+    z
+      .int()
+      .min(0)
+      .max(31_536_000)
+      .optional()
+      .describe("Time after the end of the job when this resource is deleted; its records stay"),
+  ),
+  priorityClassName: immutable(
+    "priorityClassName",
+    name(253).optional().describe("PriorityClass of the job's pods, and of its place in the queue"),
+  ),
+  queueName: name(253).optional().describe("Queue that admits the job; it can be changed until then"),
   profile: immutable(
     "profile",
     z
@@ -71,12 +103,29 @@ export const commonSpec = {
   ),
 };
 
+/** What is absent at first must stay absent, which a rule on the field itself cannot say. */
+const neverAdded = (field: string) => ({
+  rule: `has(self.${field}) == has(oldSelf.${field})`,
+  message: `${field} cannot be changed after creation`,
+});
+
 /** CEL rules of a job kind's spec as a whole. */
 export const specRules = {
   "x-kubernetes-validations": [
     { rule: "!has(oldSelf.cancel) || has(self.cancel)", message: "cancel cannot be taken back" },
+    neverAdded("ttlSecondsAfterFinished"),
+    neverAdded("priorityClassName"),
   ],
 };
+
+/** CEL rules of a job as a whole: what its name or its status has a say in. */
+export const jobRules: CelRule[] = [
+  { rule: "size(self.metadata.name) <= 52", message: "the name has at most 52 characters" },
+  {
+    rule: "!has(oldSelf.status) || !has(oldSelf.status.admittedTime) || (has(self.spec.queueName) == has(oldSelf.spec.queueName) && (!has(self.spec.queueName) || self.spec.queueName == oldSelf.spec.queueName))",
+    message: "queueName cannot be changed after admission",
+  },
+];
 
 const time = (text: string) => z.string().max(64).meta({ format: "date-time" }).describe(text);
 
@@ -101,6 +150,7 @@ export const jobStatus = z.object({
   phase: z.enum(phases).optional().describe("One word for humans, derived from the conditions"),
   attempt: z.int().min(1).optional().describe("Number of the present run, from 1"),
   runId: z.string().max(63).optional().describe("Name of the present run: the name of its Kubernetes Job"),
+  admittedTime: time("When the job was let through to run").optional(),
   startTime: time("When the first pod ran").optional(),
   suspendedSeconds: z
     .int()
@@ -115,6 +165,7 @@ export const jobStatus = z.object({
       itemsTotal: z.int().min(0).describe("All items"),
       itemsFailed: z.int().min(0).describe("Items that failed, a part of itemsDone"),
       message: z.string().max(256).optional().describe("The present step"),
+      etaSeconds: z.int().min(0).optional().describe("Time left at the pace so far, in seconds"),
       lastReportTime: time("When a pod last reported").optional(),
     })
     .optional()
@@ -138,6 +189,35 @@ export const jobStatus = z.object({
     .max(32)
     .optional()
     .describe("Last values reported by the pods"),
+  artifacts: z
+    .array(
+      z.object({
+        name: z.string().max(64).describe("Name of the file"),
+        key: z.string().max(512).describe("Where it lies in the object store"),
+        sha256: z.string().max(64).describe("SHA-256 digest"),
+        sizeBytes: z.int().min(0).describe("Size in bytes"),
+      }),
+    )
+    .max(16)
+    .optional()
+    .describe("Files that came out"),
+  checkpoint: z
+    .object({
+      key: z.string().max(512).describe("Where it lies in the object store"),
+      step: z.int().min(0).describe("Epochs that are in it"),
+      time: time("When it was written"),
+    })
+    .optional()
+    .describe("Where the work goes on after its pod is lost"),
+  usage: z
+    .object({
+      podSeconds: z.int().min(0).describe("Time of all pods"),
+      cpuSeconds: z.int().min(0).describe("Requested processors by time"),
+      gpuSeconds: z.int().min(0).describe("Requested GPUs by time"),
+      audioSeconds: z.int().min(0).describe("Audio that was worked through"),
+    })
+    .optional()
+    .describe("What the ended pods of the job have used"),
   failure: z
     .object({
       class: z.enum(failureClasses).describe("Who can do something about it"),
@@ -157,27 +237,32 @@ export const jobStatus = z.object({
     .describe("The state in detail"),
 });
 
-export const jobColumns: Column[] = [
-  { name: "Phase", type: "string", jsonPath: ".status.phase", description: "State of the job" },
-  { name: "Progress", type: "integer", jsonPath: ".status.progress.percent", description: "Percent done" },
-  { name: "Shards", type: "integer", jsonPath: ".status.shards.succeeded", description: "Finished shards" },
-  { name: "Failed", type: "integer", jsonPath: ".status.progress.itemsFailed", description: "Failed items" },
-  {
-    name: "Reason",
+/** The printer columns of a kind; `model` is where its model's id stands. */
+export function jobColumns(model?: string): Column[] {
+  const text = (name: string, jsonPath: string, description: string): Column => ({
+    name,
     type: "string",
-    jsonPath: '.status.conditions[?(@.status=="True")].reason',
-    description: "Reason of the newest condition",
-    priority: 1,
-  },
-  {
-    name: "Run",
-    type: "string",
-    jsonPath: ".status.runId",
-    description: "Kubernetes Job of the present run",
-    priority: 1,
-  },
-  { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp", description: "Age" },
-];
+    jsonPath,
+    description,
+  });
+  const count = (name: string, jsonPath: string, description: string): Column => ({
+    ...text(name, jsonPath, description),
+    type: "integer",
+  });
+  const wide = (column: Column): Column => ({ ...column, priority: 1 });
+  return [
+    text("Phase", ".status.phase", "State of the job"),
+    count("Progress", ".status.progress.percent", "Percent done"),
+    count("Shards", ".status.shards.succeeded", "Finished shards"),
+    count("Failed", ".status.progress.itemsFailed", "Failed items"),
+    text("Reason", '.status.conditions[?(@.type=="Progressing")].reason', "Why it is so, as one word"),
+    wide(text("Queue", ".spec.queueName", "Queue that admits the job")),
+    wide(count("ETA", ".status.progress.etaSeconds", "Seconds left at the pace so far")),
+    ...(model === undefined ? [] : [wide(text("Model", model, "Model of the job"))]),
+    wide(text("Run", ".status.runId", "Kubernetes Job of the present run")),
+    { ...text("Age", ".metadata.creationTimestamp", "Age"), type: "date" },
+  ];
+}
 
 export type JobStatus = z.infer<typeof jobStatus>;
 export type JobPhase = (typeof phases)[number];

@@ -14,6 +14,9 @@ export type Column = {
   priority?: 0 | 1;
 };
 
+/** A rule in CEL that the API server checks. */
+export type CelRule = { rule: string; message: string };
+
 export type Kind<S extends z.ZodObject = z.ZodObject, T extends z.ZodObject = z.ZodObject> = {
   kind: string;
   plural: string;
@@ -23,6 +26,8 @@ export type Kind<S extends z.ZodObject = z.ZodObject, T extends z.ZodObject = z.
   spec: S;
   status: T;
   columns: Column[];
+  /** Rules on the object as a whole. */
+  rules?: CelRule[];
 };
 
 export type ObjectMeta = {

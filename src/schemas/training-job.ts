@@ -1,7 +1,7 @@
 // Training jobs: the custom resource TrainingJob (interface specification 2.1 for the REST form).
 import { z } from "zod";
 import { jobStatuses } from "./job.ts";
-import { commonSpec, immutable, jobColumns, jobStatus, specRules } from "./job-resource.ts";
+import { commonSpec, immutable, jobColumns, jobRules, jobStatus, specRules } from "./job-resource.ts";
 import { defineKind } from "./kind.ts";
 import { pageQuery, sentence, time, id as uuid } from "./rest.ts";
 import { trainingConfig, trainingJobConfig } from "./training-config.ts";
@@ -25,7 +25,8 @@ export const trainingJobKind = defineKind({
   status: jobStatus.extend({
     modelId: z.string().max(36).optional().describe("Model that came out, a UUID"),
   }),
-  columns: jobColumns,
+  columns: jobColumns(".status.modelId"),
+  rules: jobRules,
 });
 
 /** The REST form: exactly these members, always present (interface specification 2.1). */

@@ -28,9 +28,10 @@ function facts(status: JobStatus, { suspend = false, jobSuspended = false, pods 
     tenantId,
     suspend,
     shards: { count: 1, parallelism: 1 },
-    retries: { perShard: 2, maxFailedShards: 0 },
+    retries: { perShard: 2, infraPerShard: 10, maxFailedShards: 0 },
     activeDeadlineSeconds: 1000,
     pendingDeadlineSeconds: 100,
+    progressDeadlineSeconds: 200,
     profile: "default",
   };
   const row: Facts["row"] = {
@@ -57,6 +58,7 @@ function facts(status: JobStatus, { suspend = false, jobSuspended = false, pods 
     ingested: new Set(),
     bad: new Map(),
     metrics: [],
+    admission: { admitted: true },
     profileKnown: true,
   };
 }

@@ -92,6 +92,9 @@ describe("rules on changes", () => {
     ["retries", { retries: { perShard: 5 } }],
     ["activeDeadlineSeconds", { activeDeadlineSeconds: 5 }],
     ["pendingDeadlineSeconds", { pendingDeadlineSeconds: 5 }],
+    ["progressDeadlineSeconds", { progressDeadlineSeconds: 5 }],
+    ["ttlSecondsAfterFinished", { ttlSecondsAfterFinished: 5 }],
+    ["priorityClassName", { priorityClassName: "urgent" }],
     ["profile", { profile: "gpu" }],
   ])("%s cannot be changed", async (field, spec) => {
     const answer = await merge(name, spec);
@@ -104,6 +107,9 @@ describe("rules on changes", () => {
     ["suspend, back", { suspend: false }],
     ["shards.parallelism", { shards: { parallelism: 3 } }],
     ["the same config again", { config: sample("training-job").spec.config }],
+    ["queueName", { queueName: "night" }],
+    ["queueName, to another", { queueName: "day" }],
+    ["queueName, to none", { queueName: null }],
   ])("%s can be changed", async (_field, spec) => {
     expect(await merge(name, spec)).toMatchObject({ ok: true });
   });
@@ -112,6 +118,60 @@ describe("rules on changes", () => {
     expect(await merge(name, { cancel: { reason: "wrong labels" } })).toMatchObject({ ok: true });
     expect((await merge(name, { cancel: { reason: "another" } })).text).toContain("cancel cannot be changed");
     expect((await merge(name, { cancel: null })).text).toContain("cancel cannot be taken back");
+  });
+});
+
+describe("rules on what may be absent", () => {
+  const name = "tj-with-all";
+  beforeAll(async () => {
+    const object = sample("training-job");
+    object.metadata.name = name;
+    object.spec = {
+      ...object.spec,
+      priorityClassName: "urgent",
+      ttlSecondsAfterFinished: 60,
+      queueName: "day",
+    };
+    expect(await kubectl(["create", "-f", "-"], object)).toMatchObject({ ok: true });
+  });
+
+  it.each([
+    ["priorityClassName", null],
+    ["priorityClassName", "other"],
+    ["ttlSecondsAfterFinished", null],
+    ["ttlSecondsAfterFinished", 61],
+  ])("%s cannot become %s", async (field, value) => {
+    expect((await merge(name, { [field]: value })).text).toContain(
+      `${field} cannot be changed after creation`,
+    );
+  });
+
+  it("queueName stays once the job was admitted", async () => {
+    expect(await merge(name, { queueName: "night" })).toMatchObject({ ok: true });
+    const status = JSON.stringify({ status: { admittedTime: "2026-01-01T12:00:00Z" } });
+    const admitted = ["patch", "trainingjob", name, "--subresource=status", "--type=merge", "-p", status];
+    expect(await kubectl(admitted)).toMatchObject({ ok: true });
+    for (const queueName of ["day", null]) {
+      expect((await merge(name, { queueName })).text).toContain(
+        "queueName cannot be changed after admission",
+      );
+    }
+    expect(await merge(name, { queueName: "night", suspend: true })).toMatchObject({ ok: true });
+  });
+});
+
+describe("the name", () => {
+  it.each([
+    [52, true],
+    [53, false],
+  ])("of %d characters is taken: %s", async (length, taken) => {
+    for (const kind of ["training-job", "inference-job", "embedding-job"]) {
+      const object = sample(kind);
+      object.metadata.name = "n".repeat(length);
+      const answer = await kubectl(["create", "--dry-run=server", "-f", "-"], object);
+      expect(answer.ok, answer.text).toBe(taken);
+      if (!taken) expect(answer.text).toContain("the name has at most 52 characters");
+    }
   });
 });
 
