@@ -37,7 +37,7 @@ export function startCaches(options: {
   const reflectors: Reflector[] = [];
   const start = <T extends KubeObject>(type: ResourceType<T>, store: Store<T>, labelSelector?: string) => {
     const reflector = startReflector({ ...options, type, store, labelSelector });
-    options.metrics.watchReflector(type.plural, reflector);
+    options.metrics.watchReflector(type.plural, { ...reflector, objects: () => store.size });
     reflectors.push(reflector);
     return store;
   };

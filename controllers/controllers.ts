@@ -20,6 +20,8 @@ export type Controllers = {
 };
 
 const concurrency = 4;
+/** Known before any of them runs: a standby's metrics have them too. */
+export const controllerNames = ["trainingjobs", "inferencejobs", "embeddingjobs", "models"];
 
 export function startControllers(
   deps: EngineDeps & { caches: Caches; runtimeMetrics: RuntimeMetrics; random: () => number },

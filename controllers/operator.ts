@@ -9,7 +9,7 @@ import type { Profiles } from "../src/schemas/profile.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import { makeSubmit } from "../src/submit.ts";
 import { startCaches } from "./caches.ts";
-import { startControllers } from "./controllers.ts";
+import { controllerNames, startControllers } from "./controllers.ts";
 import { startSideServers } from "./health.ts";
 import { makeJobMetrics } from "./job/metrics.ts";
 import { makeAuthorize } from "./runs/authorize.ts";
@@ -56,7 +56,7 @@ export type Operator = {
 export async function startOperator(deps: OperatorDeps): Promise<Operator> {
   const { config, kube, db, storage, log, registry, now, random, identity, profiles } = deps;
   const namespace = config.PLOSIVE_NAMESPACE;
-  const runtimeMetrics = makeRuntimeMetrics(registry);
+  const runtimeMetrics = makeRuntimeMetrics(registry, controllerNames);
   const metrics = makeJobMetrics(registry);
   kube.onRequest(runtimeMetrics.request);
   const caches = startCaches({ kube, namespace, log, random, metrics: runtimeMetrics });
@@ -95,14 +95,13 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
     log,
     ...deps.leaseMs,
   });
-  runtimeMetrics.setLeader(config.PLOSIVE_LEASE_NAME, false);
+  runtimeMetrics.watchLease(config.PLOSIVE_LEASE_NAME, elector.leads);
 
   let stopping = false;
   let stopLeading = async () => {};
   const lead = async () => {
     await Promise.all([elector.elected, caches.synced]);
     if (stopping) return;
-    runtimeMetrics.setLeader(config.PLOSIVE_LEASE_NAME, true);
     const settings = {
       runsUrl: config.PLOSIVE_RUNS_URL,
       runsAudience: config.PLOSIVE_RUNS_AUDIENCE,

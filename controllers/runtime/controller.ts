@@ -1,7 +1,7 @@
 // Runs a reconcile function over the keys of a queue, several at a time, and turns its end into what happens next.
 // Knows no kind. Started by controllers/controllers.ts on the leader.
 import type { Log } from "../../src/log.ts";
-import type { RuntimeMetrics } from "./metrics.ts";
+import type { ReconcileResult, RuntimeMetrics } from "./metrics.ts";
 import { type Outcome, RetryError, TerminalError } from "./outcome.ts";
 import type { Queue } from "./queue.ts";
 
@@ -22,29 +22,34 @@ export type Controller = {
 export function startController(options: ControllerOptions): Controller {
   const { name, queue, concurrency, reconcile, metrics } = options;
   const log = options.log.child({ controller: name });
+  metrics.setConcurrency(name, concurrency);
 
   const workOn = async (key: string): Promise<void> => {
     const began = performance.now();
+    let result: ReconcileResult = "success";
+    metrics.reconcileStarted(name);
     try {
       const { requeueAfterMs } = await reconcile(key);
       queue.forget(key);
-      if (requeueAfterMs !== undefined) queue.addAfter(key, requeueAfterMs);
-      metrics.reconciled(name, requeueAfterMs === undefined ? "success" : "requeue_after");
+      if (requeueAfterMs !== undefined) {
+        queue.addAfter(key, requeueAfterMs);
+        result = "requeue_after";
+      }
     } catch (error) {
       if (error instanceof TerminalError) {
         queue.forget(key);
         log.error({ key, err: error }, "reconcile failed and is not tried again before the object changes");
-        metrics.reconciled(name, "terminal_error");
+        result = "terminal_error";
       } else {
         const waitMs = Math.round(queue.addAfterFailure(key));
         const expected = error instanceof RetryError;
         const words = { key, waitMs, err: expected ? error.message : error };
         if (expected) log.info(words, "reconcile is tried again");
         else log.warn(words, "reconcile failed and is tried again");
-        metrics.reconciled(name, expected ? "requeue" : "error");
+        result = expected ? "requeue" : "error";
       }
     } finally {
-      metrics.reconcileSeconds(name, (performance.now() - began) / 1000);
+      metrics.reconcileEnded(name, result, (performance.now() - began) / 1000);
       queue.done(key);
     }
   };

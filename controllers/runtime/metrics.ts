@@ -1,79 +1,153 @@
-// The metrics of the runtime under the names that stock dashboards know (controller-runtime's and client-go's).
-// Made once by controllers/main.ts and served on the metrics port.
+// The metrics of the runtime under the names that stock dashboards know (controller-runtime's and client-go's). Made
+// once by controllers/operator.ts, served by every replica: what only the leader does is 0 on the others.
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import type { Queue } from "./queue.ts";
+import { makeQueueMetrics } from "./queue-metrics.ts";
 
-export type RuntimeMetrics = {
-  reconciled(controller: string, result: string): void;
-  reconcileSeconds(controller: string, seconds: number): void;
-  watchQueue(name: string, queue: Queue): void;
-  request(method: string, status: number): void;
-  setLeader(name: string, leads: boolean): void;
-  watchReflector(resource: string, reflector: { relists(): number; lastEventAt(): number }): void;
-};
+export type ReconcileResult = "success" | "requeue_after" | "requeue" | "error" | "terminal_error";
 
-export function makeRuntimeMetrics(registry: Registry): RuntimeMetrics {
+/** What a reflector tells of itself, and how many objects its store holds. */
+export type WatchedReflector = { relists(): number; lastEventAt(): number; objects(): number };
+
+export type RuntimeMetrics = ReturnType<typeof makeRuntimeMetrics>;
+
+const results = ["success", "requeue_after", "requeue", "error"];
+
+/** `controllers` are the names of all that will run on a leader. */
+export function makeRuntimeMetrics(registry: Registry, controllers: readonly string[]) {
   const registers = [registry];
+  const labelNames = ["controller"];
   const total = new Counter({
     name: "controller_runtime_reconcile_total",
-    help: "Reconciles by controller and result",
+    help: "Reconciles by how they ended; error: a failure that nobody expected, requeue: a conflict, tried again",
     labelNames: ["controller", "result"],
+    registers,
+  });
+  const errors = new Counter({
+    name: "controller_runtime_reconcile_errors_total",
+    help: "Reconciles that failed",
+    labelNames,
+    registers,
+  });
+  const terminal = new Counter({
+    name: "controller_runtime_terminal_reconcile_errors_total",
+    help: "Reconciles that failed and are not tried again before the object changes",
+    labelNames,
     registers,
   });
   const seconds = new Histogram({
     name: "controller_runtime_reconcile_time_seconds",
     help: "Duration of a reconcile",
-    labelNames: ["controller"],
+    labelNames,
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     registers,
   });
-  const queues = new Map<string, Queue>();
-  new Gauge({
-    name: "workqueue_depth",
-    help: "Keys that wait",
-    labelNames: ["name"],
+  const most = new Gauge({
+    name: "controller_runtime_max_concurrent_reconciles",
+    help: "Reconciles that may run at once",
+    labelNames,
     registers,
-    collect() {
-      for (const [name, queue] of queues) this.set({ name }, queue.depth);
-    },
   });
+  const active = new Gauge({
+    name: "controller_runtime_active_workers",
+    help: "Reconciles that run",
+    labelNames,
+    registers,
+  });
+  for (const controller of controllers) {
+    for (const result of results) total.inc({ controller, result }, 0);
+    for (const metric of [errors, terminal, most, active]) metric.inc({ controller }, 0);
+    seconds.zero({ controller });
+  }
+  return {
+    watchQueue: makeQueueMetrics(registry, controllers),
+    ...makeRequestMetrics(registry),
+    ...makeCacheMetrics(registry),
+    setConcurrency: (controller: string, value: number) => most.set({ controller }, value),
+    reconcileStarted: (controller: string) => active.inc({ controller }),
+    reconcileEnded(controller: string, result: ReconcileResult, value: number) {
+      active.dec({ controller });
+      seconds.observe({ controller }, value);
+      // In controller-runtime an error that is not tried again counts as an error, and once more by itself.
+      const failed = result === "error" || result === "terminal_error";
+      total.inc({ controller, result: failed ? "error" : result });
+      if (failed) errors.inc({ controller });
+      if (result === "terminal_error") terminal.inc({ controller });
+    },
+  };
+}
+
+function makeRequestMetrics(registry: Registry) {
+  const registers = [registry];
   const requests = new Counter({
     name: "rest_client_requests_total",
-    help: "Requests to the API server; code 0: no answer",
+    help: "Requests to the API server; code <error>: there was no answer",
     labelNames: ["code", "method"],
+    registers,
+  });
+  const seconds = new Histogram({
+    name: "rest_client_request_duration_seconds",
+    help: "Time until the head of the API server's answer",
+    labelNames: ["verb"],
+    buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60],
     registers,
   });
   const leader = new Gauge({
     name: "leader_election_master_status",
-    help: "1 on the replica that leads",
+    help: "1 on the replica that holds the lease",
     labelNames: ["name"],
     registers,
+    collect() {
+      for (const [name, leads] of leases) this.set({ name }, leads() ? 1 : 0);
+    },
   });
-  const reflectors = new Map<string, { relists(): number; lastEventAt(): number }>();
+  const leases = new Map<string, () => boolean>();
+  return {
+    request(method: string, status: number, took: number) {
+      requests.inc({ method, code: status === 0 ? "<error>" : String(status) });
+      seconds.observe({ verb: method }, took);
+    },
+    /** Asked at each scrape. */
+    watchLease(name: string, leads: () => boolean) {
+      leases.set(name, leads);
+      leader.set({ name }, 0);
+    },
+  };
+}
+
+function makeCacheMetrics(registry: Registry) {
+  const registers = [registry];
+  const labelNames = ["resource"];
+  const reflectors = new Map<string, WatchedReflector>();
   new Gauge({
     name: "plosive_informer_last_event_timestamp_seconds",
-    help: "When the API server last sent anything for the resource",
-    labelNames: ["resource"],
+    help: "When the API server last sent anything for the resource, bookmarks included",
+    labelNames,
     registers,
     collect() {
       for (const [resource, reflector] of reflectors) this.set({ resource }, reflector.lastEventAt() / 1000);
     },
   });
-  new Gauge({
+  new Counter({
     name: "plosive_informer_relists_total",
-    help: "Complete lists of the resource",
-    labelNames: ["resource"],
+    help: "Complete lists of the resource: one at the start, one for each position that was too old",
+    labelNames,
     registers,
     collect() {
-      for (const [resource, reflector] of reflectors) this.set({ resource }, reflector.relists());
+      this.reset();
+      for (const [resource, reflector] of reflectors) this.inc({ resource }, reflector.relists());
+    },
+  });
+  new Gauge({
+    name: "plosive_informer_objects",
+    help: "Objects of the resource in the cache",
+    labelNames,
+    registers,
+    collect() {
+      for (const [resource, reflector] of reflectors) this.set({ resource }, reflector.objects());
     },
   });
   return {
-    reconciled: (controller, result) => total.inc({ controller, result }),
-    reconcileSeconds: (controller, value) => seconds.observe({ controller }, value),
-    watchQueue: (name, queue) => void queues.set(name, queue),
-    request: (method, status) => requests.inc({ method, code: String(status) }),
-    setLeader: (name, leads) => leader.set({ name }, leads ? 1 : 0),
-    watchReflector: (resource, reflector) => void reflectors.set(resource, reflector),
+    watchReflector: (resource: string, reflector: WatchedReflector) =>
+      void reflectors.set(resource, reflector),
   };
 }

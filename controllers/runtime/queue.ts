@@ -3,16 +3,27 @@
 
 export type QueueOptions = { baseBackoffMs?: number; maxBackoffMs?: number; random: () => number };
 
+/** Is told what happens to keys; the times are how long they waited and how long they were worked on. */
+export type QueueObserver = {
+  added(): void;
+  taken(seconds: number): void;
+  done(seconds: number): void;
+  retried(): void;
+};
+
 export class Queue {
-  readonly #waiting = new Set<string>();
-  readonly #busy = new Set<string>();
-  /** Keys that were added again while they were worked on. */
-  readonly #again = new Set<string>();
+  /** Each key with the time at which it was added. */
+  readonly #waiting = new Map<string, number>();
+  /** Each key with the time at which the work on it began. */
+  readonly #busy = new Map<string, number>();
+  /** Keys that were added again while they were worked on, with the time of that. */
+  readonly #again = new Map<string, number>();
   readonly #failures = new Map<string, number>();
   readonly #timers = new Map<string, { at: number; timer: NodeJS.Timeout }>();
   readonly #takers: ((key: string | undefined) => void)[] = [];
   readonly #options: Required<QueueOptions>;
   #closed = false;
+  #observer: QueueObserver | undefined;
 
   constructor(options: QueueOptions) {
     this.#options = { baseBackoffMs: 200, maxBackoffMs: 30_000, ...options };
@@ -23,19 +34,27 @@ export class Queue {
     return this.#waiting.size;
   }
 
+  /** How long each of the keys at work has been at work. */
+  workSeconds(): number[] {
+    const now = performance.now();
+    return [...this.#busy.values()].map((since) => (now - since) / 1000);
+  }
+
+  observe(observer: QueueObserver): void {
+    this.#observer = observer;
+  }
+
   add(key: string): void {
-    if (this.#closed) return;
+    if (this.#closed || this.#waiting.has(key) || this.#again.has(key)) return;
+    const now = performance.now();
+    this.#observer?.added();
     if (this.#busy.has(key)) {
-      this.#again.add(key);
+      this.#again.set(key, now);
       return;
     }
-    const taker = this.#waiting.has(key) ? undefined : this.#takers.shift();
-    if (taker === undefined) {
-      this.#waiting.add(key);
-      return;
-    }
-    this.#busy.add(key);
-    taker(key);
+    const taker = this.#takers.shift();
+    if (taker === undefined) this.#waiting.set(key, now);
+    else taker(this.#begin(key, now));
   }
 
   /** Adds the key after `ms`; of several such wishes for one key the earliest counts. */
@@ -64,6 +83,7 @@ export class Queue {
     this.#failures.set(key, failures + 1);
     const { baseBackoffMs, maxBackoffMs, random } = this.#options;
     const ms = Math.min(maxBackoffMs, baseBackoffMs * 2 ** Math.min(failures, 30)) * (0.5 + random() / 2);
+    this.#observer?.retried();
     this.addAfter(key, ms);
     return ms;
   }
@@ -76,18 +96,25 @@ export class Queue {
   /** The next key; waits for one. undefined once the queue is closed. */
   take(): Promise<string | undefined> {
     if (this.#closed) return Promise.resolve(undefined);
-    for (const key of this.#waiting) {
+    for (const [key, since] of this.#waiting) {
       this.#waiting.delete(key);
-      this.#busy.add(key);
-      return Promise.resolve(key);
+      return Promise.resolve(this.#begin(key, since));
     }
     return new Promise((resolve) => this.#takers.push(resolve));
   }
 
   /** Ends the work on a key that take() gave. */
   done(key: string): void {
+    const began = this.#busy.get(key);
+    if (began !== undefined) this.#observer?.done((performance.now() - began) / 1000);
     this.#busy.delete(key);
-    if (this.#again.delete(key)) this.add(key);
+    const since = this.#again.get(key);
+    if (since === undefined) return;
+    this.#again.delete(key);
+    if (this.#closed) return;
+    const taker = this.#takers.shift();
+    if (taker === undefined) this.#waiting.set(key, since);
+    else taker(this.#begin(key, since));
   }
 
   /** Nothing is given out any more. */
@@ -96,5 +123,12 @@ export class Queue {
     for (const { timer } of this.#timers.values()) clearTimeout(timer);
     this.#timers.clear();
     for (const taker of this.#takers.splice(0)) taker(undefined);
+  }
+
+  #begin(key: string, since: number): string {
+    const now = performance.now();
+    this.#busy.set(key, now);
+    this.#observer?.taken((now - since) / 1000);
+    return key;
   }
 }

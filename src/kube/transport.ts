@@ -18,13 +18,15 @@ export type KubeRequest = {
   signal?: AbortSignal;
 };
 
+export type RequestListener = (method: string, status: number, seconds: number) => void;
+
 export type Transport = {
   /** The parsed JSON answer. Throws KubeError. */
   send(request: KubeRequest): Promise<unknown>;
   /** The open answer of a watch; only the headers have a deadline. */
   open(request: KubeRequest): Promise<IncomingMessage>;
-  /** Every request so far, for tests of silence and for metrics. */
-  onRequest(listener: (method: string, status: number) => void): void;
+  /** Every request from now on, with the time until the head of its answer; status 0: there was none. */
+  onRequest(listener: RequestListener): void;
   close(): void;
 };
 
@@ -32,7 +34,7 @@ const userAgent = "plosive";
 const tries = 4;
 
 export function makeTransport(access: ServerAccess, options = { perSecond: 200, burst: 400 }): Transport {
-  const listeners: ((method: string, status: number) => void)[] = [];
+  const listeners: RequestListener[] = [];
   const limit = makeRateLimit(options);
   let agent: { made: Credentials; http: HttpAgent | HttpsAgent } | undefined;
 
@@ -71,6 +73,14 @@ export function makeTransport(access: ServerAccess, options = { perSecond: 200, 
         : { "content-type": request.contentType ?? "application/json", "content-length": body.length }),
     };
     const send = url.protocol === "https:" ? httpsRequest : httpRequest;
+    const began = performance.now();
+    let isTold = false;
+    // A watch that breaks off after its head is not another request.
+    const tell = (status: number) => {
+      if (isTold) return;
+      isTold = true;
+      for (const listener of listeners) listener(request.method, status, (performance.now() - began) / 1000);
+    };
     return new Promise((resolve, reject) => {
       const call = send(url, {
         method: request.method,
@@ -79,11 +89,11 @@ export function makeTransport(access: ServerAccess, options = { perSecond: 200, 
         signal: request.signal,
       });
       call.once("response", (response) => {
-        for (const listener of listeners) listener(request.method, response.statusCode ?? 0);
+        tell(response.statusCode ?? 0);
         resolve(response);
       });
       call.on("error", (cause: NodeJS.ErrnoException) => {
-        for (const listener of listeners) listener(request.method, 0);
+        tell(0);
         // The server closed an idle connection just as it was used again: nothing was processed.
         const stale = call.reusedSocket && cause.code === "ECONNRESET";
         reject(unreachable(request, cause, stale));
