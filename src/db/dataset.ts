@@ -2,6 +2,7 @@
 import { sql } from "slonik";
 import { z } from "zod";
 import { artifactTypeInUse, datasetInUse, datasetNotFound, quotaExceeded } from "../errors.ts";
+import { deleteAnnotations } from "./annotation-copy.ts";
 import { visibleAudio } from "./audio-file.ts";
 import { newId } from "./id.ts";
 import { containing, type Db, type Page, type PageRequest, selectPage } from "./page.ts";
@@ -240,13 +241,15 @@ export async function deleteDataset(db: Db, tenantId: string, id: string): Promi
             and j.status not in ('completed', 'failed', 'cancelled')) as count`);
     if (running > 0)
       throw datasetInUse(`${running} unfinished jobs use the dataset; cancel them or wait for them`);
-    // The sets first: the trigger that guards published annotations lets them go only once their set is gone, and
-    // the cascade by way of the audio files would meet them earlier.
+    // The labels first, in parts. Those of published sets go only with their dataset, which the mark says (migration
+    // 0013): the sets are drafts from here on.
+    await tx.query(sql.type(z.object({}))`
+      update datasets set deleting = true where tenant_id = ${tenantId} and id = ${id}`);
     const sets = await tx.anyFirst(sql.type(z.object({ id: z.string() }))`
-      select id from annotation_sets where tenant_id = ${tenantId} and dataset_id = ${id}`);
-    for (const set of sets)
-      await tx.query(sql.type(z.object({}))`
-        delete from annotation_sets where tenant_id = ${tenantId} and id = ${set}`);
+      update annotation_sets set status = 'draft' where tenant_id = ${tenantId} and dataset_id = ${id} returning id`);
+    for (const set of sets) await deleteAnnotations(tx, tenantId, set);
+    await tx.query(sql.type(z.object({}))`
+      delete from annotation_sets where tenant_id = ${tenantId} and dataset_id = ${id}`);
     for (let files = filesAtOnce; files === filesAtOnce; ) {
       const deleted = await tx.query(sql.type(z.object({}))`
         delete from audio_files where tenant_id = ${tenantId} and id in (
