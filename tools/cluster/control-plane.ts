@@ -21,12 +21,16 @@ export interface ControlPlaneOptions {
   /** Jobs get pods, owners' deletions cascade, namespaces get their default service account. */
   readonly withControllerManager?: boolean;
   readonly withScheduler?: boolean;
+  /** Further flags of a component, after those of flags.ts. */
+  readonly flags?: { readonly [component: string]: readonly string[] };
 }
 
 export interface ControlPlane {
   readonly kubeconfigPath: string;
   readonly server: string;
   readonly pids: readonly number[];
+  /** Of a component that was started: etcd, kube-apiserver, ... */
+  pidOf(component: string): number;
   /** Ends the API server hard, as a crash would; etcd and its data stay. */
   stopApiServer(): Promise<void>;
   /** Starts it again at the same address and waits until it is ready. */
@@ -50,6 +54,7 @@ async function startOnce({
   dir,
   withControllerManager = false,
   withScheduler = false,
+  flags = {},
 }: ControlPlaneOptions): Promise<ControlPlane> {
   mkdirSync(dir, { recursive: true });
   const [[etcd = 0, etcdPeer = 0, api = 0], pki] = await Promise.all([
@@ -70,7 +75,12 @@ async function startOnce({
 
   const daemons = new Map<string, Daemon>();
   const start = (name: string, args: readonly string[]) => {
-    const daemon = startDaemon({ name, command: tool(name), args, log: join(dir, `${name}.log`) });
+    const daemon = startDaemon({
+      name,
+      command: tool(name),
+      args: [...args, ...(flags[name] ?? [])],
+      log: join(dir, `${name}.log`),
+    });
     daemons.set(name, daemon);
     return daemon;
   };
@@ -110,6 +120,7 @@ async function startOnce({
     get pids() {
       return [...daemons.values()].filter((daemon) => !daemon.isGone()).map((daemon) => daemon.pid);
     },
+    pidOf: (component) => daemons.get(component)?.pid ?? -1,
     stopApiServer: async () => daemons.get("kube-apiserver")?.kill(),
     startApiServer,
     stop,
