@@ -8,6 +8,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache=${PLOSIVE_CACHE:-$HOME/.cache/plosive}
 # The order is that of need: the control plane is what most tests wait for.
 all=(etcd kubernetes versitygw helm containerd runc cni coredns oasdiff)
+# Built by name only, for whoever wants them: kueue, kwok (make bench-operator).
 
 # The version of a family's module, read from its own go.mod: it is stamped into the binaries.
 pinned() { awk -v m="$2" '$1 == m && $2 ~ /^v/ {print $2; exit} $1 == "require" && $2 == m {print $3; exit}' "$here/go/$1/go.mod"; }
@@ -49,7 +50,18 @@ compile() {
       github.com/containernetworking/plugins/plugins/{main/bridge,main/loopback,ipam/host-local,meta/portmap}
     ;;
   coredns) CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$out/coredns" github.com/coredns/coredns ;;
+  kwok) CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$out/kwok" sigs.k8s.io/kwok/cmd/kwok ;;
   oasdiff) CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$out/oasdiff" github.com/oasdiff/oasdiff ;;
+  kueue)
+    CGO_ENABLED=0 go build -trimpath -o "$out/kueue" \
+      -ldflags "-s -w -X sigs.k8s.io/kueue/pkg/version.GitVersion=$(pinned kueue sigs.k8s.io/kueue)" sigs.k8s.io/kueue/cmd/kueue
+    # Its manifests are in the module too; tools/kueue.ts installs them.
+    local module
+    module=$(go list -m -f '{{.Dir}}' sigs.k8s.io/kueue)
+    mkdir "$out/kueue-manifests"
+    cp "$module"/config/components/crd/bases/*.yaml "$module/config/components/webhook/manifests.yaml" "$out/kueue-manifests/"
+    chmod -R u+w "$out/kueue-manifests"
+    ;;
   *) echo "tools/build.sh: no family named '$1' (known: ${all[*]})" >&2 && return 2 ;;
   esac
 }
