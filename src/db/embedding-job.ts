@@ -1,8 +1,11 @@
 // Gathers confirmed audio files into embedding jobs: one job for what a tenant uploaded in a row, not one per file.
-// Called by controllers/sweep.ts on the leader.
+// Called by controllers/sweep.ts on the leader, and by controllers/embedding-job for a custom resource that was there first.
 import { sql } from "slonik";
 import { z } from "zod";
+import { noFiles } from "../errors.ts";
+import { mostFilesPerShard, requireShards } from "./adoption.ts";
 import type { Database, Transaction } from "./job.ts";
+import type { AppliedResource } from "./quota.ts";
 
 export type GatherOptions = {
   quietSeconds: number;
@@ -38,20 +41,53 @@ async function gatherFor(
   options: GatherOptions,
 ): Promise<string | null> {
   const { filesPerShard, maxShards } = options;
-  // A file that another process is changing just now is left to the next job.
-  const files = await tx.anyFirst(sql.type(z.object({ id: z.string() }))`
-    select id from audio_files
-    where tenant_id = ${tenant} and status = 'processing' and embedding_job_id is null
-    order by uploaded_at, id limit ${filesPerShard * maxShards} for update skip locked`);
+  const files = await lockWaitingFiles(tx, tenant, filesPerShard * maxShards);
   if (files.length === 0) return null;
   const shardCount = Math.ceil(files.length / filesPerShard);
   await tx.query(sql.type(z.object({}))`
     insert into embedding_jobs (id, tenant_id, shard_count) values (${id}, ${tenant}, ${shardCount})`);
-  const placed = files.map((file, index) => [file, Math.floor(index / filesPerShard)]);
+  await place(
+    tx,
+    id,
+    files.map((file, index) => [file, Math.floor(index / filesPerShard)]),
+  );
+  return id;
+}
+
+/** The job of a custom resource, on the files that wait now. noFiles; validationFailed when its shards do not fit them. */
+export async function insertEmbeddingJob(
+  db: Database,
+  tenant: string,
+  shards: number,
+  resource: AppliedResource,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    const files = await lockWaitingFiles(tx, tenant, shards * mostFilesPerShard);
+    if (files.length === 0) throw noFiles("No uploaded files of the tenant wait for their embeddings");
+    requireShards(shards, files.length);
+    await tx.query(sql.type(z.object({}))`
+      insert into embedding_jobs (id, tenant_id, shard_count, resource_name, submitted_at)
+      values (${resource.uid}, ${tenant}, ${shards}, ${resource.name}, now())`);
+    await place(
+      tx,
+      resource.uid,
+      files.map((file, index) => [file, Math.floor((index * shards) / files.length)]),
+    );
+  });
+}
+
+/** Oldest first. A file that another process is changing just now is left to the next job. */
+async function lockWaitingFiles(tx: Transaction, tenant: string, limit: number): Promise<readonly string[]> {
+  return await tx.anyFirst(sql.type(z.object({ id: z.string() }))`
+    select id from audio_files
+    where tenant_id = ${tenant} and status = 'processing' and embedding_job_id is null
+    order by uploaded_at, id limit ${limit} for update skip locked`);
+}
+
+async function place(tx: Transaction, id: string, placed: (string | number)[][]): Promise<void> {
   await tx.query(sql.type(z.object({}))`
     update audio_files set embedding_job_id = ${id}, embedding_shard = placed.shard,
            embedding_status = 'processing', updated_at = now()
     from ${sql.unnest(placed, ["uuid", "int4"])} as placed (id, shard)
     where audio_files.id = placed.id`);
-  return id;
 }

@@ -14,11 +14,19 @@ import {
 } from "../errors.ts";
 import { isTerminal, type JobState, jobStatuses } from "../schemas/job.ts";
 import type { DetectConfig } from "../schemas/worker.ts";
+import { requireShards } from "./adoption.ts";
 import { keepDataset, keepDatasetsOf } from "./dataset.ts";
 import { newId } from "./id.ts";
 import { insertJobEvent } from "./job-event.ts";
 import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
-import { hasWaitingPlace, plainJobRequest, requireWaitingPlace, tooManyWaiting } from "./quota.ts";
+import {
+  hasWaitingPlace,
+  madeBy,
+  plainJobRequest,
+  requireWaitingPlace,
+  submittedAt,
+  tooManyWaiting,
+} from "./quota.ts";
 
 /** Files for one pod. Fixed when the job is started, so that its shards never change. */
 const filesPerShard = 200;
@@ -85,6 +93,8 @@ export const lockInferenceJob = (tx: Db, tenantId: string, id: string) =>
 export interface NewInferenceJob {
   readonly modelId: string;
   readonly config: DetectConfig;
+  /** How many pods' worth of work; by default as many as the files need. */
+  readonly shards?: number;
   /** Without files or dataset the job waits for uploads and for its start. */
   readonly audioFileIds: readonly string[] | null;
   readonly datasetId: string | null;
@@ -110,14 +120,17 @@ export async function insertInferenceJob(
     const busy = audio?.filter((file) => file.status !== "ready").length ?? 0;
     if (busy > 0) throw audioNotReady(`${busy} of ${audio?.length} audio files are not ready`);
     if (audio?.length === 0) throw noFiles("The dataset has no audio files that are ready");
+    if (job.shards !== undefined) requireShards(job.shards, audio?.length ?? 0);
 
-    const id = newId();
+    const id = by.resource?.uid ?? newId();
     const made = await tx.query(sql.type(nothing)`
-      insert into inference_jobs (id, tenant_id, model_id, config, traceparent)
-      select ${id}, ${tenantId}, ${job.modelId}, ${sql.jsonb(job.config)}, ${by.traceparent}
+      insert into inference_jobs (id, tenant_id, model_id, config, traceparent, resource_name, submitted_at)
+      select ${id}, ${tenantId}, ${job.modelId}, ${sql.jsonb(job.config)}, ${by.traceparent},
+        ${by.resource?.name ?? null}::text, ${submittedAt(by.resource)}
       where ${hasWaitingPlace("inference_jobs", tenantId, by.maxWaiting)}`);
     if (made.rowCount === 0) throw tooManyWaiting("inference", by.maxWaiting);
-    await insertJobEvent(tx, tenantId, { kind: "inference", id, message: "The job was created" });
+    const [message, data] = madeBy(by);
+    await insertJobEvent(tx, tenantId, { kind: "inference", id, message, data });
     if (audio === null) {
       await requireWaitingPlace(tx, "inference", tenantId, by.maxWaiting);
       return await oneInferenceJob(tx, tenantId, id);
@@ -130,7 +143,7 @@ export async function insertInferenceJob(
         'audio/' || a.tenant_id || '/' || a.id, 'queued', a.duration_ms
       from jsonb_to_recordset(${sql.jsonb(lines)}) as line (id uuid, audio_file_id uuid)
       join audio_files a on a.tenant_id = ${tenantId} and a.id = line.audio_file_id`);
-    const started = await startLocked(tx, tenantId, id);
+    const started = await startLocked(tx, tenantId, id, job.shards);
     await requireWaitingPlace(tx, "inference", tenantId, by.maxWaiting);
     return started;
   });
@@ -186,22 +199,31 @@ export async function startInferenceJob(db: Db, tenantId: string, id: string): P
 }
 
 /** Numbers the shards, leaves behind what was not uploaded, and lets the sweep see the job. */
-export async function startLocked(tx: Db, tenantId: string, id: string): Promise<InferenceJobRow> {
+export async function startLocked(
+  tx: Db,
+  tenantId: string,
+  id: string,
+  shards?: number,
+): Promise<InferenceJobRow> {
   await tx.query(sql.type(nothing)`
     update inference_files set status = 'cancelled', error_message = 'It was not uploaded before the job was started',
       completed_at = now()
     where tenant_id = ${tenantId} and inference_job_id = ${id} and status = 'pending_upload'`);
+  const shard =
+    shards === undefined
+      ? sql.fragment`n.place / ${filesPerShard}::int`
+      : sql.fragment`(n.place::bigint * ${shards}::bigint / n.files)::int`;
   const numbered = await tx.query(sql.type(nothing)`
-    update inference_files f set shard = n.place / ${filesPerShard}::int
+    update inference_files f set shard = ${shard}
     from (
-      select id, (row_number() over (order by id) - 1)::int as place from inference_files
+      select id, (row_number() over (order by id) - 1)::int as place, count(*) over () as files from inference_files
       where tenant_id = ${tenantId} and inference_job_id = ${id} and status = 'queued'
     ) n
     where f.tenant_id = ${tenantId} and f.id = n.id`);
   if (numbered.rowCount === 0) throw noFiles("The job has no uploaded and confirmed files");
   return await tx.one(sql.type(inferenceJobRow)`
     update inference_jobs set start_requested_at = now(), total_files = ${numbered.rowCount},
-      shard_count = ${Math.ceil(numbered.rowCount / filesPerShard)}
+      shard_count = ${shards ?? Math.ceil(numbered.rowCount / filesPerShard)}
     where tenant_id = ${tenantId} and id = ${id}
     returning ${inferenceJobColumns}`);
 }

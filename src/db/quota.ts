@@ -19,7 +19,24 @@ export interface JobRequest {
   readonly maxWaiting: number;
   /** W3C trace context. */
   readonly traceparent: string | null;
+  /** The custom resource that asks for the job, when it was there first. */
+  readonly resource?: AppliedResource;
 }
+/** A custom resource that somebody made in Kubernetes; its uid becomes the job's id. */
+export interface AppliedResource {
+  readonly uid: string;
+  readonly name: string;
+}
+/** What is there already needs no submitting. */
+export const submittedAt = (resource: AppliedResource | undefined) =>
+  resource === undefined ? sql.fragment`null` : sql.fragment`now()`;
+
+/** The first event of a job: its message and data. */
+export const madeBy = ({ resource }: JobRequest): [string, Record<string, string>] =>
+  resource === undefined
+    ? ["The job was created", {}]
+    : [`The job was created in Kubernetes as ${resource.name}`, { resource: resource.name }];
+
 export const plainJobRequest: JobRequest = { maxWaiting: 0, traceparent: null };
 
 /** What a tenant has, in the words of GET /api/v1/usage. */

@@ -21,8 +21,10 @@ import type { Db, PageRequest } from "./page.ts";
 import {
   hasWaitingPlace,
   type JobRequest,
+  madeBy,
   plainJobRequest,
   requireWaitingPlace,
+  submittedAt,
   tooManyWaiting,
 } from "./quota.ts";
 import { failedPreconditions, remarkOnConfig, remarkOnLabels } from "./training-preconditions.ts";
@@ -127,7 +129,7 @@ export async function insertTrainingJob(
         : [valueError(["body", "config", "artifact_types", i], "the dataset has no such artifact type")],
     );
     if (unknown.length > 0) throw validationFailed(unknown);
-    return await insertChecked(tx, tenantId, job, parents, by, "The job was created");
+    return await insertChecked(tx, tenantId, job, parents, by, ...madeBy(by));
   });
 }
 
@@ -170,21 +172,22 @@ async function insertChecked(
   tenantId: string,
   job: NewJob,
   { name, set }: Awaited<ReturnType<typeof lockParents>>,
-  { maxWaiting, traceparent }: JobRequest,
+  { maxWaiting, traceparent, resource }: JobRequest,
   message: string,
   data: Readonly<Record<string, string>> = {},
 ): Promise<TrainingJobRow> {
   const failed = await failedPreconditions(tx, tenantId, job, set.status);
   if (failed.length > 0) throw preconditionsFailed(failed);
-  const id = newId();
+  const id = resource?.uid ?? newId();
   const remarks = [remarkOnConfig(job.config), await remarkOnLabels(tx, tenantId, job)].filter(
     (remark) => remark !== null,
   );
   const created = await tx.maybeOne(sql.type(row)`
     insert into training_jobs (id, tenant_id, dataset_id, annotation_set_id, dataset_name, annotation_set_version,
-      config, status_message, traceparent)
+      config, status_message, traceparent, resource_name, submitted_at)
     select ${id}, ${tenantId}, ${job.dataset_id}, ${job.annotation_set_id}, ${name}, ${set.version},
-      ${sql.jsonb(job.config)}, ${remarks.length === 0 ? null : remarks.join("; ")}, ${traceparent}
+      ${sql.jsonb(job.config)}, ${remarks.length === 0 ? null : remarks.join("; ")}, ${traceparent},
+      ${resource?.name ?? null}::text, ${submittedAt(resource)}
     where ${hasWaitingPlace("training_jobs", tenantId, maxWaiting)}
     returning ${columns}`);
   if (created === null) throw tooManyWaiting("training", maxWaiting);
