@@ -11,6 +11,7 @@ import { makeSubmit } from "../src/submit.ts";
 import { startCaches } from "./caches.ts";
 import { controllerNames, startControllers } from "./controllers.ts";
 import { startSideServers } from "./health.ts";
+import { watchJobs } from "./job/census.ts";
 import { makeJobMetrics } from "./job/metrics.ts";
 import { makeAuthorize } from "./runs/authorize.ts";
 import { startCoalescer } from "./runs/coalesce.ts";
@@ -60,6 +61,7 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
   const metrics = makeJobMetrics(registry);
   kube.onRequest(runtimeMetrics.request);
   const caches = startCaches({ kube, namespace, log, random, metrics: runtimeMetrics });
+  watchJobs(registry, { resources: caches.resources, jobs: caches.jobs, now });
   const recorder = makeRecorder({ kube, log, instance: identity, now, random });
 
   const coalescer = startCoalescer({ db, log, everyMs: deps.coalesceMs ?? 1_000 });

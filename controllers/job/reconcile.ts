@@ -16,6 +16,7 @@ import type { EventWords, Recorder } from "../runtime/events.ts";
 import { type Outcome, RetryError, settled } from "../runtime/outcome.ts";
 import type { Store } from "../runtime/store.ts";
 import type { JobAdapter, JobResource } from "./adapter.ts";
+import { endOf } from "./census.ts";
 import { buildJob, type PodSettings } from "./child.ts";
 import { decide, type End, type Facts, failed, hasEnded, nextDeadline, type Verdict } from "./decide.ts";
 import type { JobMetrics } from "./metrics.ts";
@@ -179,6 +180,10 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
   async function end(id: string, facts: Facts, verdict: End): Promise<Outcome> {
     const { cr, child, row } = facts;
     const run = child?.metadata.name ?? cr.status?.runId;
+    const endedAt = child === undefined ? undefined : endOf(child);
+    const tellLag = (sink: "row" | "resource") => {
+      if (endedAt !== undefined) metrics.statusLag(sink, (now() - Date.parse(endedAt)) / 1000);
+    };
     if (row !== null && !hasRowEnded(row)) {
       if (verdict.end === "Succeeded") {
         for (const [shard, failure] of verdict.failedShards) {
@@ -190,6 +195,7 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
         statusMessage: verdict.end === "Failed" ? null : verdict.message,
         errorMessage: verdict.end === "Failed" ? verdict.message : null,
       });
+      tellLag("row");
     }
     let final = verdict;
     const after = await maybeOneJob(db, adapter.kind, id);
@@ -204,8 +210,8 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
     if (child !== undefined && !over) await kube.remove(jobType, child.metadata, { uid: child.metadata.uid });
     const status = endStatus(facts, final, extra);
     await writeStatus(cr, status);
+    tellLag("resource");
     if (run !== undefined) await dropProgress(db, run);
-    metrics.finished(adapter.kind, final.end.toLowerCase(), final.failure?.class ?? "");
     log.info({ name: cr.metadata.name, run, outcome: final.end, reason: final.reason }, final.message);
     say(cr, final.end === "Failed" ? "Warning" : "Normal", final.end, final.message);
     return settled;
@@ -232,6 +238,7 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
         status,
       } as unknown as JobResource;
       store.set(await kube.apply(adapter.type, object, { fieldManager, subresource: "status" }));
+      metrics.statusWritten(adapter.kind, cr, status);
     } catch (error) {
       if (isConflict(error)) throw new RetryError("the custom resource changed meanwhile");
       throw error;

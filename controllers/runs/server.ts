@@ -45,7 +45,7 @@ export async function startRunServer(options: RunServerOptions): Promise<RunServ
     const shard = Number(index);
     const caller = await authorize(bearer(request), run, shard);
     if (!caller.allowed) {
-      metrics.progressReport("refused");
+      metrics.progressReport(caller.status === 410 ? "ended" : "refused");
       log.warn({ run, shard, status: caller.status }, `refused a pod: ${caller.message}`);
       return refusal(caller.status, caller.message);
     }

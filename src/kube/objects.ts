@@ -23,7 +23,13 @@ export type ResourceType<T extends KubeObject = KubeObject> = {
   readonly object?: T;
 };
 
-export type JobCondition = { type: string; status: string; reason?: string; message?: string };
+export type JobCondition = {
+  type: string;
+  status: string;
+  reason?: string;
+  message?: string;
+  lastTransitionTime?: string;
+};
 
 export type Job = KubeObject & {
   spec: {
