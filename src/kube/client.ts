@@ -4,7 +4,7 @@ import type { IncomingMessage } from "node:http";
 import { type ServerAccess, serverAccess } from "./config.ts";
 import { isNotFound, KubeError } from "./errors.ts";
 import type { KubeObject, List, ResourceType, TokenReview, WatchEvent } from "./objects.ts";
-import { type KubeRequest, makeTransport, type Transport } from "./transport.ts";
+import { type KubeRequest, makeTransport, type RequestRate, type Transport } from "./transport.ts";
 
 export type Ref = { namespace: string; name: string };
 export type ListOptions = { labelSelector?: string; limit?: number; continue?: string };
@@ -60,13 +60,16 @@ export type Kube = {
   close(): void;
 };
 
-/** A client for the cluster of a kubeconfig file, or without one for the cluster that this pod runs in. */
-export function makeKube(options: { kubeconfig?: string }): Kube {
-  return kubeOf(serverAccess(options.kubeconfig));
+/**
+ * A client for the cluster of a kubeconfig file, or without one for the cluster that this pod runs in. `rate`: how many
+ * requests a second it sends at most.
+ */
+export function makeKube(options: { kubeconfig?: string; rate?: RequestRate }): Kube {
+  return kubeOf(serverAccess(options.kubeconfig), options.rate);
 }
 
-export function kubeOf(access: ServerAccess): Kube {
-  const transport = makeTransport(access);
+export function kubeOf(access: ServerAccess, rate?: RequestRate): Kube {
+  const transport = makeTransport(access, rate);
   const send = transport.send as <T>(request: KubeRequest) => Promise<T>;
   const get: Kube["get"] = (type, ref, options) =>
     send({ method: "GET", path: pathOf(type, ref.namespace, ref.name), ...options });

@@ -30,10 +30,15 @@ export type Transport = {
   close(): void;
 };
 
+export type RequestRate = { perSecond: number; burst: number };
+
 const userAgent = "plosive";
 const tries = 4;
 
-export function makeTransport(access: ServerAccess, options = { perSecond: 200, burst: 400 }): Transport {
+export function makeTransport(
+  access: ServerAccess,
+  options: RequestRate = { perSecond: 200, burst: 400 },
+): Transport {
   const listeners: RequestListener[] = [];
   const limit = makeRateLimit(options);
   let agent: { made: Credentials; http: HttpAgent | HttpsAgent } | undefined;
