@@ -17,6 +17,7 @@ export const conditionTypes = [
 export const conditionReasons = [
   "Accepted",
   "PreconditionFailed",
+  "QuotaExceeded",
   "RowMissing",
   "Admitted",
   "WaitingForQuota",

@@ -1,10 +1,42 @@
 // Inference jobs: the custom resource InferenceJob (interface specification 2.4 for the REST form).
 import { z } from "zod";
 import { jobStatuses } from "./job.ts";
-import { commonSpec, immutable, jobColumns, jobRules, jobStatus, specRules } from "./job-resource.ts";
+import {
+  commonSpec,
+  immutable,
+  jobColumns,
+  jobRules,
+  jobStatus,
+  neverAdded,
+  resourceId,
+  specRules,
+} from "./job-resource.ts";
 import { defineKind } from "./kind.ts";
 import { artifactTypeName } from "./primitives.ts";
 import { count, pageQuery, sentence, time, id as uuid } from "./rest.ts";
+import type { DetectConfig } from "./worker.ts";
+
+const milliseconds = (text: string) => z.int().min(0).max(3_600_000).optional().describe(text);
+
+/** As `inferenceConfig` below, without null: what is not given, the model decides. */
+const resourceConfig = z.object({
+  threshold: z.number().min(0).max(1).optional().describe("One threshold for all types"),
+  thresholds: z
+    .record(z.string().max(64), z.number().min(0).max(1).describe("Threshold of this type"))
+    .optional()
+    .describe("Thresholds by type, win over `threshold`")
+    .meta({ maxProperties: 64 }),
+  artifact_types: z
+    .array(artifactTypeName)
+    .min(1)
+    .max(64)
+    .optional()
+    .describe("Types to report; by default all of the model"),
+  min_duration_ms: milliseconds("Shorter detections are dropped, in milliseconds"),
+  merge_gap_ms: milliseconds("Detections this close become one, in milliseconds"),
+  chunk_size_ms: z.int().min(1).optional().describe("Length of a window, in milliseconds"),
+  stride_ms: z.int().min(1).optional().describe("Distance between windows, in milliseconds"),
+});
 
 export const inferenceJobKind = defineKind({
   kind: "InferenceJob",
@@ -15,9 +47,32 @@ export const inferenceJobKind = defineKind({
   spec: z
     .object({
       ...commonSpec,
-      modelId: immutable("modelId", z.string().min(36).max(36).describe("Model to use, a UUID")),
+      modelId: immutable("modelId", resourceId("Model to use, a UUID")),
+      datasetId: immutable(
+        "datasetId",
+        resourceId("Dataset whose ready files are searched; for jobs made with kubectl").optional(),
+      ),
+      audioFileIds: immutable(
+        "audioFileIds",
+        z
+          .array(resourceId("An audio file, a UUID"))
+          .min(1)
+          .max(1_000)
+          .optional()
+          .describe("Audio files to search, in place of datasetId"),
+      ),
+      config: immutable("config", resourceConfig.optional().describe("How detections are made")),
     })
-    .meta(specRules),
+    .meta({
+      "x-kubernetes-validations": [
+        ...specRules["x-kubernetes-validations"],
+        ...["datasetId", "audioFileIds", "config"].map(neverAdded),
+        {
+          rule: "!has(self.datasetId) || !has(self.audioFileIds)",
+          message: "give either datasetId or audioFileIds, not both",
+        },
+      ],
+    }),
   status: jobStatus,
   columns: jobColumns(".spec.modelId"),
   rules: jobRules,
@@ -86,6 +141,19 @@ export const inferenceConfig = z
     stride_ms: z.int().min(1).nullish().describe("Distance between windows"),
   })
   .describe("What is not given, the model decides");
+
+/** Every member with its value, so that a misspelt one shows in the answer. */
+export function effectiveConfig(config: z.infer<typeof inferenceConfig>): DetectConfig {
+  return {
+    threshold: config.threshold ?? null,
+    thresholds: config.thresholds ?? {},
+    artifact_types: config.artifact_types ?? null,
+    min_duration_ms: config.min_duration_ms ?? null,
+    merge_gap_ms: config.merge_gap_ms ?? null,
+    chunk_size_ms: config.chunk_size_ms ?? null,
+    stride_ms: config.stride_ms ?? null,
+  };
+}
 
 export const createInferenceJobBody = z
   .object({

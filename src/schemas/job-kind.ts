@@ -15,9 +15,15 @@ export function resourceName(kind: JobKind, id: string): string {
   return `${prefixes[kind]}-${id}`;
 }
 
-/** The id of a run, which is the name of its Kubernetes Job. */
-export function runName(resource: string, attempt: number): string {
-  return `${resource}-${attempt}`;
+/** The id of the row that a custom resource stands for: in its name when the service gave it, else its uid. */
+export function jobIdOf(kind: JobKind, { name, uid = "" }: { name: string; uid?: string }): string {
+  const named = parseResourceName(name);
+  return named?.kind === kind ? named.id : uid;
+}
+
+/** The id of a run, which is the name of its Kubernetes Job. `job` is the name of resourceName(). */
+export function runName(job: string, attempt: number): string {
+  return `${job}-${attempt}`;
 }
 
 /** The row that a custom resource stands for; undefined for names that the service did not give. */

@@ -21,8 +21,17 @@ const name = (max: number) =>
     .max(max)
     .regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/);
 
+/** Lower-case, as the service writes them: it compares them as text too. */
+export const resourceId = (text: string) =>
+  z
+    .string()
+    .min(36)
+    .max(36)
+    .regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+    .describe(text);
+
 export const commonSpec = {
-  tenantId: immutable("tenantId", z.string().min(36).max(36).describe("Tenant that owns the job, a UUID")),
+  tenantId: immutable("tenantId", resourceId("Tenant that owns the job, a UUID")),
   suspend: z.boolean().default(false).describe("True: no pods run until it is false again"),
   cancel: immutable(
     "cancel",
@@ -104,7 +113,7 @@ export const commonSpec = {
 };
 
 /** What is absent at first must stay absent, which a rule on the field itself cannot say. */
-const neverAdded = (field: string) => ({
+export const neverAdded = (field: string): CelRule => ({
   rule: `has(self.${field}) == has(oldSelf.${field})`,
   message: `${field} cannot be changed after creation`,
 });

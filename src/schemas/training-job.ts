@@ -1,12 +1,18 @@
 // Training jobs: the custom resource TrainingJob (interface specification 2.1 for the REST form).
 import { z } from "zod";
 import { jobStatuses } from "./job.ts";
-import { commonSpec, immutable, jobColumns, jobRules, jobStatus, specRules } from "./job-resource.ts";
+import {
+  commonSpec,
+  immutable,
+  jobColumns,
+  jobRules,
+  jobStatus,
+  resourceId,
+  specRules,
+} from "./job-resource.ts";
 import { defineKind } from "./kind.ts";
 import { pageQuery, sentence, time, id as uuid } from "./rest.ts";
 import { trainingConfig, trainingJobConfig } from "./training-config.ts";
-
-const id = (text: string) => z.string().min(36).max(36).describe(text);
 
 export const trainingJobKind = defineKind({
   kind: "TrainingJob",
@@ -17,8 +23,11 @@ export const trainingJobKind = defineKind({
   spec: z
     .object({
       ...commonSpec,
-      datasetId: immutable("datasetId", id("Dataset whose audio is trained on, a UUID")),
-      annotationSetId: immutable("annotationSetId", id("Published annotation set with the labels, a UUID")),
+      datasetId: immutable("datasetId", resourceId("Dataset whose audio is trained on, a UUID")),
+      annotationSetId: immutable(
+        "annotationSetId",
+        resourceId("Published annotation set with the labels, a UUID"),
+      ),
       config: immutable("config", trainingConfig),
     })
     .meta(specRules),

@@ -121,6 +121,44 @@ describe("rules on changes", () => {
   });
 });
 
+describe("rules on an inference job", () => {
+  const change = (spec: unknown) =>
+    kubectl(["patch", "inferencejob", "fixed", "--type=merge", "-p", JSON.stringify({ spec })]);
+  const files = ["0198b0de-7c1f-7a59-8a3c-9f4d8f7f2f41"];
+  beforeAll(async () => {
+    const object = sample("inference-job");
+    object.metadata.name = "fixed";
+    expect(await kubectl(["create", "-f", "-"], object)).toMatchObject({ ok: true });
+  });
+
+  it.each([
+    ["datasetId", { datasetId: "0198b0de-7c1f-7a59-8a3c-9f4d8f7f2fff" }],
+    ["datasetId", { datasetId: null }],
+    ["modelId", { modelId: "0198b0de-7c1f-7a59-8a3c-9f4d8f7f2fff" }],
+    ["audioFileIds", { audioFileIds: files }],
+    ["config", { config: { thresholds: { click: 0.4 } } }],
+    ["config", { config: null }],
+  ])("%s cannot be changed to %j", async (field, spec) => {
+    expect((await change(spec)).text).toContain(`${field} cannot be changed after creation`);
+  });
+
+  it("files are named one by one or as a dataset, not both", async () => {
+    const object = sample("inference-job");
+    object.metadata.name = "both";
+    object.spec.audioFileIds = files;
+    expect((await kubectl(["create", "-f", "-"], object)).text).toContain("not both");
+    delete object.spec.datasetId;
+    expect(await kubectl(["create", "-f", "-"], object)).toMatchObject({ ok: true });
+  });
+
+  it("an id is a UUID in lower-case letters", async () => {
+    const object = sample("inference-job");
+    object.metadata.name = "loud";
+    object.spec.tenantId = object.spec.tenantId.toUpperCase();
+    expect((await kubectl(["create", "-f", "-"], object)).text).toContain("spec.tenantId");
+  });
+});
+
 describe("rules on what may be absent", () => {
   const name = "tj-with-all";
   beforeAll(async () => {

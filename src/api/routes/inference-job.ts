@@ -16,13 +16,12 @@ import { detectionRecord, listDetectionsQuery } from "../../schemas/detection.ts
 import { waitQuery } from "../../schemas/event.ts";
 import {
   createInferenceJobBody,
-  type inferenceConfig,
+  effectiveConfig,
   inferenceJob,
   listInferenceJobsQuery,
 } from "../../schemas/inference-job.ts";
 import { jobEvent } from "../../schemas/job.ts";
 import { id, listOf, pageQuery } from "../../schemas/rest.ts";
-import type { DetectConfig } from "../../schemas/worker.ts";
 import { etagOf } from "../conditional.ts";
 import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
 import { envelope, iso, isoOrNull, viewDetection, viewJobEvent } from "../view.ts";
@@ -45,7 +44,7 @@ export const create = defineRoute({
     const { body, tenantId, deps } = call;
     const job = {
       modelId: body.model_id,
-      config: effective(body.config),
+      config: effectiveConfig(body.config),
       audioFileIds: body.audio_file_ids ?? null,
       datasetId: body.dataset_id ?? null,
     };
@@ -204,19 +203,6 @@ function submitStarted(deps: HandlerDeps, row: InferenceJobRow): void {
   const finished = row.status === "completed" || row.status === "failed" || row.status === "cancelled";
   if (row.start_requested_at === null || finished) return;
   deps.background("submit an inference job", () => deps.submit({ kind: "inference", id: row.id }));
-}
-
-/** Every member with its value, so that a misspelt one shows in the answer. */
-function effective(config: z.infer<typeof inferenceConfig>): DetectConfig {
-  return {
-    threshold: config.threshold ?? null,
-    thresholds: config.thresholds ?? {},
-    artifact_types: config.artifact_types ?? null,
-    min_duration_ms: config.min_duration_ms ?? null,
-    merge_gap_ms: config.merge_gap_ms ?? null,
-    chunk_size_ms: config.chunk_size_ms ?? null,
-    stride_ms: config.stride_ms ?? null,
-  };
 }
 
 function viewInferenceJob(row: InferenceJobRow) {
