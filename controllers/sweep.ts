@@ -27,7 +27,7 @@ import { type JobKind, parseRunName, resourceName } from "../src/schemas/job-kin
 import type { Storage } from "../src/storage/storage.ts";
 import { resourceTypes, type Submit } from "../src/submit.ts";
 import type { Caches } from "./caches.ts";
-import type { JobMetrics } from "./job/metrics.ts";
+import type { JobMetrics, SweepName } from "./job/metrics.ts";
 import { clearLeftovers } from "./leftovers.ts";
 import { pause } from "./runtime/pause.ts";
 
@@ -66,12 +66,13 @@ export function startSweep(options: SweepOptions): { stop(): Promise<void> } {
   const { signal } = stopped;
 
   /** Runs a step for ever; while it fails, less and less often. */
-  const repeat = async (name: string, ms: number, step: () => Promise<void>) => {
+  const repeat = async (name: SweepName, ms: number, step: () => Promise<void>) => {
     let failures = 0;
     while (!signal.aborted) {
       try {
         await step();
         failures = 0;
+        metrics.sweepDone(name, Date.now());
       } catch (error) {
         failures++;
         log.warn({ sweep: name, failures, err: String(error) }, "a sweep failed; trying again");

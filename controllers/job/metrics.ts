@@ -4,6 +4,7 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { type JobKind, jobKindNames } from "../../src/schemas/job-kind.ts";
 import { type FailureClass, failureClasses, type JobStatus } from "../../src/schemas/job-resource.ts";
+import { conditionOf } from "../runtime/conditions.ts";
 import type { JobResource } from "./adapter.ts";
 
 export type JobMetrics = ReturnType<typeof makeJobMetrics>;
@@ -12,6 +13,8 @@ const outcomes = ["succeeded", "failed", "cancelled"] as const;
 /** `ended`: the run is over; `refused`: the caller has no right to report. */
 const reportResults = ["accepted", "stale", "invalid", "ended", "refused"] as const;
 const sinks = ["row", "resource"] as const;
+const sweepNames = ["outbox", "gather", "progress", "drift", "purge"] as const;
+export type SweepName = (typeof sweepNames)[number];
 const directions = ["row", "resource"] as const;
 const waits = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600, 14_400];
 const runs = [1, 5, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 14_400, 43_200, 86_400];
@@ -73,6 +76,12 @@ export function makeJobMetrics(registry: Registry) {
     labelNames: ["class"],
     registers,
   });
+  const stalled = new Counter({
+    name: "plosive_jobs_stalled_total",
+    help: "Times that a job whose pods ran was found not to get on",
+    labelNames: kindLabel,
+    registers,
+  });
   const drift = new Counter({
     name: "plosive_drift_total",
     help: "Repairs after the row and the custom resource disagreed, by the side that was behind",
@@ -82,6 +91,12 @@ export function makeJobMetrics(registry: Registry) {
   const outbox = new Gauge({
     name: "plosive_outbox_lag_seconds",
     help: "Age of the oldest job that has no custom resource yet; 0 on a standby",
+    registers,
+  });
+  const sweeps = new Gauge({
+    name: "plosive_sweep_last_success_timestamp_seconds",
+    help: "When the leader last went through: rows without custom resource (outbox), uploads (gather), reports (progress), differences (drift), what is to be deleted (purge); 0 on a standby",
+    labelNames: ["sweep"],
     registers,
   });
   const purges = new Gauge({
@@ -103,10 +118,11 @@ export function makeJobMetrics(registry: Registry) {
       for (const failure_class of classes) finished.inc({ kind, outcome, failure_class }, 0);
     }
     for (const histogram of Object.values(durations)) histogram.zero({ kind });
-    for (const counter of [audio, gpu]) counter.inc({ kind }, 0);
+    for (const counter of [audio, gpu, stalled]) counter.inc({ kind }, 0);
   }
   for (const sink of sinks) lag.zero({ sink });
   for (const one of failureClasses) retries.inc({ class: one }, 0);
+  for (const sweep of sweepNames) sweeps.set({ sweep }, 0);
   for (const direction of directions) drift.inc({ direction }, 0);
   for (const result of reportResults) reports.inc({ result }, 0);
 
@@ -118,6 +134,7 @@ export function makeJobMetrics(registry: Registry) {
       if (before.startTime === undefined) observe(durations.start, kind, after.admittedTime, after.startTime);
       audio.inc({ kind }, grown(before.usage?.audioSeconds, after.usage?.audioSeconds));
       gpu.inc({ kind }, grown(before.usage?.gpuSeconds, after.usage?.gpuSeconds));
+      if (isStalled(after) && !isStalled(before)) stalled.inc({ kind });
       const outcome = outcomes.find((one) => one === after.phase?.toLowerCase());
       if (outcome === undefined || before.phase === after.phase) return;
       const failureClass = outcome === "failed" ? (after.failure?.class ?? "System") : "";
@@ -129,11 +146,14 @@ export function makeJobMetrics(registry: Registry) {
     shardRetried: (failureClass: FailureClass) => retries.inc({ class: failureClass }),
     drift: (direction: (typeof directions)[number]) => drift.inc({ direction }),
     setOutboxLag: (seconds: number) => outbox.set(seconds),
+    sweepDone: (sweep: SweepName, at: number) => sweeps.set({ sweep }, at / 1000),
     setPurgesFailing: (count: number) => purges.set(count),
     progressReport: (result: (typeof reportResults)[number]) => reports.inc({ result }),
   };
 }
 
+const isStalled = ({ conditions }: JobStatus) =>
+  conditionOf(conditions, "Progressing")?.reason === "ProgressStalled";
 const grown = (before = 0, after = 0) => Math.max(0, after - before);
 
 /** Nothing where one of the two times is not known. Clocks of two machines may make it less than nothing. */
