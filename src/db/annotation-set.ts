@@ -1,4 +1,4 @@
-// Annotation sets: drafts that are published once. Statistics are counted live while draft and stored at publish.
+// Annotation sets: drafts that are published once. Their statistics are kept by triggers (migration 0014).
 import { sql } from "slonik";
 import { z } from "zod";
 import {
@@ -29,23 +29,8 @@ const row = z.object({
 });
 export type AnnotationSetRow = z.infer<typeof row>;
 
-const columns = sql.fragment`id, dataset_id, version, status, revision, created_at, published_at,
-  total_annotations as stored_total, total_positive_duration_ms as stored_duration_ms,
-  annotations_by_type as stored_by_type`;
-/** Statistics of the rows that are called `lines`: stored ones for published sets, counted ones for drafts. */
-const statistics = {
-  columns: sql.fragment`coalesce(live.total, stored_total) as total_annotations,
-    coalesce(live.duration_ms, stored_duration_ms) as total_positive_duration_ms,
-    coalesce(live.by_type, stored_by_type) as annotations_by_type`,
-  join: sql.fragment`left join lateral (
-      select sum(t.total)::bigint as total, sum(t.duration_ms)::bigint as duration_ms,
-        jsonb_object_agg(t.artifact_type, t.total) as by_type
-      from (
-        select artifact_type, count(*) as total, sum(end_ms - start_ms) as duration_ms
-        from annotations where annotation_set_id = lines.id and lines.status = 'draft' group by artifact_type
-      ) t
-    ) live on true`,
-};
+const columns = sql.fragment`id, dataset_id, version, status, revision, created_at, published_at, total_annotations,
+  total_positive_duration_ms, annotations_by_type`;
 
 /** One page of a dataset's sets, newest first. */
 export async function listAnnotationSets(
@@ -57,7 +42,7 @@ export async function listAnnotationSets(
   const status = query.status === undefined ? sql.fragment`true` : sql.fragment`status = ${query.status}`;
   const from = sql.fragment`annotation_sets
     where tenant_id = ${tenantId} and dataset_id = ${datasetId} and ${status}`;
-  return await selectPage(db, row, { columns, from, extra: statistics }, query);
+  return await selectPage(db, row, { columns, from }, query);
 }
 
 /** The set, or annotationSetNotFound. */
@@ -68,11 +53,8 @@ export async function oneAnnotationSet(
   id: string,
 ): Promise<AnnotationSetRow> {
   const found = await db.maybeOne(sql.type(row)`
-    select lines.*, ${statistics.columns}
-    from (
-      select ${columns} from annotation_sets
-      where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = ${id}
-    ) lines ${statistics.join}`);
+    select ${columns} from annotation_sets
+    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = ${id}`);
   if (found === null) throw annotationSetNotFound();
   return found;
 }
@@ -148,7 +130,7 @@ async function lockSource(tx: Db, tenantId: string, datasetId: string, id: strin
   await lockAnnotationSet(tx, tenantId, datasetId, id);
 }
 
-/** Freezes the set and stores its statistics. annotationSetPublished when it already is. */
+/** Freezes the set, and with it its statistics. annotationSetPublished when it already is. */
 export async function publishAnnotationSet(
   db: Db,
   tenantId: string,
@@ -161,10 +143,7 @@ export async function publishAnnotationSet(
     const now = await oneAnnotationSet(tx, tenantId, datasetId, id);
     if (now.status === "published") throw annotationSetPublished();
     await tx.query(sql.type(z.object({}))`
-      update annotation_sets set status = 'published', published_at = now(), revision = revision + 1,
-        total_annotations = ${now.total_annotations},
-        total_positive_duration_ms = ${now.total_positive_duration_ms},
-        annotations_by_type = ${sql.jsonb(now.annotations_by_type)}
+      update annotation_sets set status = 'published', published_at = now(), revision = revision + 1
       where tenant_id = ${tenantId} and id = ${id} and status = 'draft'`);
     return await oneAnnotationSet(tx, tenantId, datasetId, id);
   });

@@ -21,6 +21,10 @@ const present = `
   insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms, end_ms)
   select gen_random_uuid(), '${tenant}', '${dataset}', '${set}', '${audio}', 'click', n, n from generate_series(1, 5) n;
   update annotation_sets set status = 'published' where id = '${set}';
+  insert into annotation_sets (id, tenant_id, dataset_id, version) values ('${uuid(31)}', '${tenant}', '${dataset}', 2);
+  insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms, end_ms)
+  select gen_random_uuid(), '${tenant}', '${dataset}', '${uuid(31)}', '${audio}', type, 10, 15
+  from unnest('{click,hum,hum}'::text[]) type;
   insert into training_jobs (id, tenant_id, dataset_id, annotation_set_id, dataset_name, annotation_set_version, config)
   values ('${job}', '${tenant}', '${dataset}', '${set}', 'voices', 1, '{}');
   insert into models (id, tenant_id, training_job_id, name, artifact_types, object_store_key, model_size_bytes,
@@ -66,8 +70,22 @@ describe("an upgrade of a database with rows", () => {
   });
 
   it("counts what is there already", async () => {
-    expect(await run("select annotation_count::int, revision::int from annotation_sets")).toEqual([
+    expect(
+      await run("select annotation_count::int, revision::int from annotation_sets order by version"),
+    ).toEqual([
       { annotation_count: 5, revision: 1 },
+      { annotation_count: 3, revision: 1 },
+    ]);
+    expect(
+      await run(`
+        select total_annotations, total_positive_duration_ms::int, annotations_by_type from annotation_sets
+        where status = 'draft'`),
+    ).toEqual([
+      {
+        total_annotations: 3,
+        total_positive_duration_ms: 15,
+        annotations_by_type: { click: 1, hum: 2 },
+      },
     ]);
     expect(await run("select audio_files::int from dataset_usage")).toEqual([{ audio_files: 2 }]);
     expect(await run("select audio_bytes::int from tenant_usage")).toEqual([{ audio_bytes: 4120 }]);
