@@ -58,7 +58,7 @@ async function load(job: LoadJob): Promise<LoadResult> {
 }
 
 /** Of a process and its children, those that have ended included. */
-function cpuOfFamily(pid: number): number {
+export function cpuOfFamily(pid: number): number {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8")
     .trim()
     .split(" ")

@@ -1,0 +1,79 @@
+// The control plane of the benchmark: the real etcd, API server, controller manager and scheduler, KWOK nodes, Plosive's
+// CRDs and a namespace for the operator. Called by main.ts.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Kube, makeKube } from "../../../src/kube/client.ts";
+import { type ControlPlane, startControlPlane } from "../../../tools/cluster/control-plane.ts";
+import { installCrds, kubeconfigOf, makeNamespace, tokenOf } from "../../support/namespace.ts";
+import { startKwok } from "./kwok.ts";
+
+export interface BenchCluster {
+  readonly plane: ControlPlane;
+  readonly kwokPid: number;
+  /** As cluster administrator, without a limit of its own. */
+  readonly admin: Kube;
+  readonly namespace: string;
+  /** Of the operator's service account, with the rights of rbac.ts. */
+  readonly operatorKubeconfig: string;
+  /** Certificate of the API server, for 127.0.0.1: the run endpoint of the benchmark uses it too. */
+  readonly tls: { caFile: string; certFile: string; keyFile: string };
+  stop(): Promise<void>;
+}
+
+const nodes = 10;
+/** Kubernetes' own controllers and scheduler send 20 and 50 requests a second by default; these are what large clusters set. */
+const requestsPerSecond = 1_000;
+
+export async function startCluster(options: { dir: string; runMs: number }): Promise<BenchCluster> {
+  const dir = join(options.dir, "plane");
+  mkdirSync(dir, { recursive: true });
+  const rate = [`--kube-api-qps=${requestsPerSecond}`, `--kube-api-burst=${2 * requestsPerSecond}`];
+  const plane = await startControlPlane({
+    dir,
+    withControllerManager: true,
+    withScheduler: true,
+    flags: {
+      // The pods of all jobs stay, so that the operator has them all in view.
+      "kube-controller-manager": [...rate, "--terminated-pod-gc-threshold=0"],
+      "kube-scheduler": rate,
+    },
+  });
+  const admin = makeKube({ kubeconfig: plane.kubeconfigPath, rate: { perSecond: 100_000, burst: 100_000 } });
+  try {
+    const kwok = await startKwok({
+      admin,
+      kubeconfig: plane.kubeconfigPath,
+      dir,
+      count: nodes,
+      runMs: options.runMs,
+    });
+    await installCrds(admin);
+    const namespace = "bench";
+    await makeNamespace(admin, namespace);
+    const token = await tokenOf(admin, namespace, "plosive-operator");
+    const pki = join(dir, "pki");
+    const operatorKubeconfig = join(dir, "operator.kubeconfig");
+    writeFileSync(operatorKubeconfig, kubeconfigOf(plane.server, join(pki, "ca.crt"), token));
+    return {
+      plane,
+      kwokPid: kwok.pid,
+      admin,
+      namespace,
+      operatorKubeconfig,
+      tls: {
+        caFile: join(pki, "ca.crt"),
+        certFile: join(pki, "apiserver.crt"),
+        keyFile: join(pki, "apiserver.key"),
+      },
+      async stop() {
+        admin.close();
+        await kwok.kill();
+        await plane.stop();
+      },
+    };
+  } catch (error) {
+    admin.close();
+    await plane.stop();
+    throw error;
+  }
+}

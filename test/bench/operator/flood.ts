@@ -1,0 +1,183 @@
+// Many jobs at once: how soon and how fast their Kubernetes Jobs are made, how soon the rows show that they are done, and
+// what it costs. Called by main.ts.
+
+import type { JobResource } from "../../../controllers/job/adapter.ts";
+import type { Kube } from "../../../src/kube/client.ts";
+import { inferenceJobs } from "../../../src/kube/kinds.ts";
+import type { ResourceType } from "../../../src/kube/objects.ts";
+import { type Accounts, accounts, between } from "./accounts.ts";
+import { observe } from "./observe.ts";
+import type { Counters, OperatorProcess } from "./operator.ts";
+import { type BenchJob, layResults, type World } from "./world.ts";
+
+export interface FloodDeps {
+  readonly admin: Kube;
+  readonly namespace: string;
+  readonly world: World;
+  readonly operator: OperatorProcess;
+  readonly bucketFolder: string;
+  readonly pids: { readonly [name: string]: number };
+  readonly say: (text: string) => void;
+}
+
+export interface Flood {
+  readonly jobs: number;
+  readonly pods: number;
+  /** Custom resources that the load generator got created in a second. */
+  readonly submitted: number;
+  /** Kubernetes Jobs created in a second, from the first custom resource to the last Job. */
+  readonly created: number;
+  /** The slowest ten seconds in a row of that time. */
+  readonly slowest: number;
+  /** Ms from a custom resource's creation until its Job is seen. */
+  readonly toJob: readonly number[];
+  /** Ms from a Job's end until its row says so. */
+  readonly toRow: readonly number[];
+  /** Jobs ended in a second, from the first custom resource to the last row. */
+  readonly ended: number;
+  readonly writesPerJob: number;
+  readonly readsPerJob: number;
+  readonly reconcilesPerJob: number;
+  /** CPU seconds by process. */
+  readonly cpu: Accounts;
+}
+
+/** The API submits its jobs by few connections; so does this. */
+const connections = 8;
+const batch = 200;
+
+export async function flood(
+  deps: FloodDeps,
+  size: { jobs: number; shards: number; gapMs?: number },
+): Promise<Flood> {
+  const { admin, namespace, world, operator, say } = deps;
+  const jobs = world.jobs(size.jobs, size.shards, 2);
+  layResults(deps.bucketFolder, jobs);
+  const observer = await observe(admin, namespace);
+  const before = { cpu: accounts(deps.pids), counters: await operator.counters() };
+  const ending = watchRows(world, jobs);
+  const began = performance.now();
+  const submitted = new Map<string, number>();
+  for (let at = 0; at < jobs.length; at += batch) {
+    const part = jobs.slice(at, at + batch);
+    await world.insert(part);
+    await create(deps, part, submitted, size.gapMs);
+  }
+  const sent = performance.now();
+  const deadline = sent + 1_800_000;
+  const rest = () => jobs.filter(({ run }) => !observer.created.has(run)).length;
+  for (let said = 0; rest() > 0; ) {
+    if (performance.now() > deadline) throw new Error(`${rest()} Jobs were not created`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    if (performance.now() - said > 10_000) {
+      say(`  ${jobs.length - rest()} Jobs of ${jobs.length} created, ${ending.at.size} ended`);
+      said = performance.now();
+    }
+  }
+  const allCreated = performance.now();
+  say(`  all ${jobs.length} Jobs created after ${((allCreated - began) / 1000).toFixed(1)} s`);
+  await ending.all(deadline, say);
+  const over = performance.now();
+  const after = { cpu: accounts(deps.pids), counters: await operator.counters() };
+  await observer.stop();
+  const times = jobs.map(({ run }) => observer.created.get(run) ?? Number.NaN).sort((a, b) => a - b);
+  const per = (member: keyof Counters) => (after.counters[member] - before.counters[member]) / jobs.length;
+  return {
+    jobs: jobs.length,
+    pods: jobs.length * size.shards,
+    submitted: (jobs.length / (sent - began)) * 1000,
+    created: (jobs.length / (allCreated - began)) * 1000,
+    slowest: slowest(times, began, 10_000),
+    toJob: jobs.map(({ id, run }) => (observer.created.get(run) ?? 0) - (submitted.get(id) ?? 0)),
+    toRow: jobs.map(({ id, run }) => (ending.at.get(id) ?? 0) - (observer.complete.get(run) ?? 0)),
+    ended: (jobs.length / (over - began)) * 1000,
+    writesPerJob: per("writes"),
+    readsPerJob: per("reads"),
+    reconcilesPerJob: per("reconciles"),
+    cpu: between(before.cpu, after.cpu),
+  };
+}
+
+async function create(
+  { admin, namespace, world }: FloodDeps,
+  jobs: readonly BenchJob[],
+  submitted: Map<string, number>,
+  gapMs = 0,
+): Promise<void> {
+  const waiting = [...jobs];
+  const work = async () => {
+    for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
+      await admin.create(inferenceJobs as ResourceType<JobResource>, resourceOf(job, namespace, world));
+      submitted.set(job.id, performance.now());
+      if (gapMs > 0) await new Promise((resolve) => setTimeout(resolve, gapMs));
+    }
+  };
+  await Promise.all(Array.from({ length: gapMs > 0 ? 1 : connections }, work));
+}
+
+export function resourceOf(job: BenchJob, namespace: string, world: World, profile = "default") {
+  const count = job.files.length;
+  return {
+    metadata: {
+      name: job.name,
+      namespace,
+      labels: { "app.kubernetes.io/part-of": "plosive", "plosive.dev/tenant": world.tenant },
+    },
+    spec: {
+      tenantId: world.tenant,
+      modelId: world.model,
+      profile,
+      shards: { count, parallelism: Math.min(count, 1_000) },
+      retries: { perShard: 2, maxFailedShards: 0 },
+    },
+  } as unknown as JobResource;
+}
+
+/** Asks the database for the rows that have ended, over and over, until all have. */
+function watchRows(world: World, jobs: readonly BenchJob[]) {
+  const at = new Map<string, number>();
+  const open = new Set(jobs.map(({ id }) => id));
+  const look = async () => {
+    for (const id of await world.completed([...open])) {
+      at.set(id, performance.now());
+      open.delete(id);
+    }
+  };
+  let over = false;
+  const loop = (async () => {
+    while (open.size > 0 && !over) {
+      await look();
+      await new Promise((resolve) => setTimeout(resolve, jobs.length > 2_000 ? 250 : 50));
+    }
+  })();
+  return {
+    at,
+    async all(deadline: number, say: (text: string) => void) {
+      for (let said = performance.now(); open.size > 0; ) {
+        if (performance.now() > deadline) {
+          over = true;
+          await loop;
+          throw new Error(`${open.size} jobs did not end`);
+        }
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        if (performance.now() - said > 10_000) {
+          say(`  ${at.size} jobs of ${jobs.length} ended`);
+          said = performance.now();
+        }
+      }
+      await loop;
+    },
+  };
+}
+
+/** The least in a second over any `windowMs`, while the work lasted; the whole when it was shorter. */
+function slowest(times: readonly number[], began: number, windowMs: number): number {
+  const end = times.at(-1) ?? began;
+  if (end - began <= windowMs) return (times.length / (end - began)) * 1000;
+  let least = Number.POSITIVE_INFINITY;
+  for (let from = began; from + windowMs <= end; from += 1_000) {
+    const inside = times.filter((time) => time >= from && time < from + windowMs).length;
+    least = Math.min(least, inside);
+  }
+  return (least / windowMs) * 1000;
+}

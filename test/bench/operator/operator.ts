@@ -1,0 +1,123 @@
+// The operator as a process of its own, started as the image starts it, and what it says about itself. Called by main.ts.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { repoDir } from "../../../tools/cache.ts";
+import { type Daemon, freePorts, startDaemon } from "../../../tools/process.ts";
+import { poll } from "../../support/poll.ts";
+import type { Backends } from "../servers.ts";
+import type { BenchCluster } from "./cluster.ts";
+import { heldPool } from "./kwok.ts";
+
+export const audience = "plosive-runs";
+
+export interface OperatorProcess {
+  readonly pid: number;
+  readonly runsPort: number;
+  /** Sums of its counters so far. */
+  counters(): Promise<Counters>;
+  stop(): Promise<void>;
+}
+
+export interface Counters {
+  /** Requests to the API server that change something, without the lease. */
+  readonly writes: number;
+  readonly reads: number;
+  /** Of statuses alone. */
+  readonly patches: number;
+  readonly reconciles: number;
+}
+
+const pod = (pool: Record<string, string>) => ({
+  image: "registry.test/worker:1",
+  resources: { requests: { cpu: "250m", memory: "512Mi" }, limits: { memory: "3Gi" } },
+  nodeSelector: pool,
+});
+const profileOf = (pool: Record<string, string>) => ({
+  embed: pod(pool),
+  train: pod(pool),
+  detect: pod(pool),
+});
+
+export const freePool = { "bench.plosive.dev/pool": "free" };
+
+export async function startOperatorProcess(options: {
+  cluster: BenchCluster;
+  backends: Backends;
+  databaseUrl: string;
+  bucket: string;
+  nodeOptions?: string;
+}): Promise<OperatorProcess> {
+  const { cluster, backends, databaseUrl, bucket } = options;
+  const [runsPort = 0, healthPort = 0, metricsPort = 0] = await freePorts(3);
+  const profiles = join(backends.dir, "profiles.json");
+  writeFileSync(profiles, JSON.stringify({ default: profileOf(freePool), held: profileOf(heldPool) }));
+  const daemon = startDaemon({
+    name: "operator",
+    command: process.execPath,
+    args: [join(repoDir, "controllers/main.ts")],
+    log: join(backends.dir, "operator.log"),
+    cwd: repoDir,
+    env: {
+      PATH: process.env.PATH,
+      // As images/server/Dockerfile has them.
+      NODE_ENV: "production",
+      NODE_OPTIONS: `--expose-gc --max-semi-space-size=8 ${options.nodeOptions ?? ""}`,
+      MALLOC_ARENA_MAX: "1",
+      PLOSIVE_DATABASE_URL: databaseUrl,
+      PLOSIVE_S3_ENDPOINT: backends.s3.endpoint,
+      PLOSIVE_S3_REGION: backends.s3.region,
+      PLOSIVE_S3_BUCKET: bucket,
+      PLOSIVE_S3_ACCESS_KEY_ID: backends.s3.accessKey,
+      PLOSIVE_S3_SECRET_ACCESS_KEY: backends.s3.secretKey,
+      PLOSIVE_NAMESPACE: cluster.namespace,
+      PLOSIVE_KUBECONFIG: cluster.operatorKubeconfig,
+      PLOSIVE_RUNS_PORT: String(runsPort),
+      PLOSIVE_HEALTH_PORT: String(healthPort),
+      PLOSIVE_METRICS_PORT: String(metricsPort),
+      PLOSIVE_RUNS_TLS_CERT_FILE: cluster.tls.certFile,
+      PLOSIVE_RUNS_TLS_KEY_FILE: cluster.tls.keyFile,
+      PLOSIVE_RUNS_URL: `https://127.0.0.1:${runsPort}`,
+      PLOSIVE_RUNS_CA_CONFIGMAP: "plosive-runs-ca",
+      PLOSIVE_PROFILES_FILE: profiles,
+    },
+  });
+  const read = async (path: string, port: number) => {
+    if (daemon.isGone()) throw new Error(`the operator ended:\n${daemon.tail()}`);
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`);
+    if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
+    return answer.text();
+  };
+  await poll("the operator to be ready", () => read("/readyz", healthPort), 60_000);
+  await poll("the operator to lead", async () =>
+    /^leader_election_master_status\{.*\} 1$/m.test(await read("/metrics", metricsPort)),
+  );
+  return {
+    pid: daemon.pid,
+    runsPort,
+    counters: async () => countersOf(await read("/metrics", metricsPort)),
+    stop: () => end(daemon),
+  };
+}
+
+/** Softly, so that profiles are written; hard after half a minute. */
+async function end(daemon: Daemon): Promise<void> {
+  const timer = setTimeout(() => daemon.kill(), 30_000);
+  await daemon.kill("SIGTERM");
+  clearTimeout(timer);
+}
+
+function countersOf(text: string): Counters {
+  const sum = (metric: string, labels: RegExp) =>
+    text
+      .split("\n")
+      .filter((line) => line.startsWith(`${metric}{`) && labels.test(line))
+      .reduce((total, line) => total + Number(line.slice(line.lastIndexOf(" ") + 1)), 0);
+  const requests = "rest_client_requests_total";
+  return {
+    // The lease is the only thing that is replaced.
+    writes: sum(requests, /method="(POST|PATCH|DELETE)"/),
+    reads: sum(requests, /method="GET"/),
+    patches: sum(requests, /method="PATCH"/),
+    reconciles: sum("controller_runtime_reconcile_total", /./),
+  };
+}
