@@ -2613,8 +2613,8 @@ export interface components {
             last_attempt_at: string | null;
             /** @description HTTP status of the last answer; null: there was none */
             last_status: number | null;
-            /** @description Why the last attempt failed */
-            last_error: ("status" | "redirect" | "timeout" | "address" | "connection" | "tls" | "protocol" | "webhook_disabled") | null;
+            /** @description Why the last attempt failed; `secret`: nothing can be signed until the secret is rotated */
+            last_error: ("status" | "redirect" | "timeout" | "address" | "connection" | "tls" | "protocol" | "secret" | "webhook_disabled") | null;
             /**
              * Format: date-time
              * @description When it was made: RFC 3339, UTC, milliseconds

@@ -51,7 +51,10 @@ export const updateWebhookBody = z
 
 export const deliveryStatuses = ["pending", "delivered", "failed"] as const;
 
-/** Why an attempt failed. Nothing of the receiver's answer but its status is kept. */
+/**
+ * Why an attempt failed. Nothing of the receiver's answer but its status is kept. `secret`: nothing was sent, because the
+ * service cannot read the webhook's secret any more.
+ */
 export const deliveryErrors = [
   "status",
   "redirect",
@@ -60,6 +63,7 @@ export const deliveryErrors = [
   "connection",
   "tls",
   "protocol",
+  "secret",
   "webhook_disabled",
 ] as const;
 export type DeliveryError = (typeof deliveryErrors)[number];
@@ -75,7 +79,10 @@ export const delivery = z
     next_attempt_at: time("When it is tried next; null: not again").nullable(),
     last_attempt_at: time("When it was last tried").nullable(),
     last_status: z.int().nullable().describe("HTTP status of the last answer; null: there was none"),
-    last_error: z.enum(deliveryErrors).nullable().describe("Why the last attempt failed"),
+    last_error: z
+      .enum(deliveryErrors)
+      .nullable()
+      .describe("Why the last attempt failed; `secret`: nothing can be signed until the secret is rotated"),
     created_at: time("When it was made"),
     finished_at: time("When it arrived or was given up").nullable(),
   })

@@ -59,15 +59,16 @@ export function makeSender(deps: SenderDeps, onFree: () => void): Sender {
     const facts = { webhookId: delivery.webhook_id, deliveryId: delivery.id, attempt: delivery.attempt };
     if (outcome.webhook.disable !== null)
       log.warn({ ...facts, reason: outcome.webhook.disable }, "switched a webhook off");
+    else if (attempt.error === "secret")
+      log.warn(facts, "the secret of a webhook cannot be read with the present key: it must be rotated");
     else log.debug({ ...facts, status: attempt.status, error: attempt.error }, "tried a delivery");
   };
 
   const attemptOf = async (delivery: ClaimedDelivery): Promise<Attempt> => {
-    const open = (stored: Buffer) => deps.secrets.open(stored, delivery.webhook_id);
-    const secrets = [
-      open(delivery.secret),
-      ...(delivery.old_secret === null ? [] : [open(delivery.old_secret)]),
-    ];
+    const secrets = [delivery.secret, delivery.old_secret]
+      .filter((stored) => stored !== null)
+      .flatMap((stored) => openedBy(deps.secrets, stored, delivery.webhook_id));
+    if (secrets.length === 0) return { status: null, error: "secret", retryAfterMs: null };
     const headers = signatureHeaders(delivery.message_id, clock.now(), delivery.body, secrets);
     return await send({ url: delivery.url, headers, body: delivery.body }, deps, ended.signal);
   };
@@ -103,6 +104,15 @@ export function makeSender(deps: SenderDeps, onFree: () => void): Sender {
     },
     abort: () => ended.abort(),
   };
+}
+
+/** One secret; none if the key that it was sealed with is lost. */
+function openedBy(box: SecretBox, stored: Buffer, webhookId: string): Buffer[] {
+  try {
+    return [box.open(stored, webhookId)];
+  } catch {
+    return [];
+  }
 }
 
 function makeMetrics(registry: Registry) {

@@ -34,7 +34,7 @@ async function emptyDraft() {
     dataset,
     audio,
     set,
-    told: async (id = set) => statistics.parse(await oneAnnotationSet(db, tenant, dataset, id)),
+    told: async (id: string = set) => statistics.parse(await oneAnnotationSet(db, tenant, dataset, id)),
     /** The n-th is `n % 7` long. */
     add: (type: string, file: number, labels: number) =>
       run(sql.fragment`

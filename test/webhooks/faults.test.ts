@@ -9,6 +9,7 @@ import { insertTenant } from "../../src/db/tenant.ts";
 import { oneWebhook, replaceWebhookSecret, updateWebhook } from "../../src/db/webhook.ts";
 import { listDeliveries } from "../../src/db/webhook-delivery.ts";
 import { makeLog } from "../../src/log.ts";
+import { waits } from "../../src/webhooks/schedule.ts";
 import { makeSecret, makeSecretBox } from "../../src/webhooks/secret.ts";
 import { limits, makeSender } from "../../src/webhooks/sender.ts";
 import { execute } from "../support/api.ts";
@@ -271,20 +272,47 @@ describe("a receiver", () => {
 });
 
 describe("a dispatcher", () => {
-  it("survives a secret that cannot be opened: other webhooks go on", async () => {
+  it("whose key is lost tells so of each delivery and gives it up in the end; other webhooks go on", async () => {
     const receiver = await receive();
     const broken = await hook(receiver);
     const whole = await hook(receiver, [], broken.tenant);
-    const garbage = makeSecretBox(randomBytes(32).toString("base64"), randomBytes).seal(
-      randomBytes(32),
-      randomUUID(),
-    );
-    await replaceWebhookSecret(broken.db, broken.tenant, broken.id, garbage);
+    // Twice, for the one before is valid for another day.
+    for (const secret of [unreadable(), unreadable()])
+      await replaceWebhookSecret(broken.db, broken.tenant, broken.id, secret);
     await tell(broken.tenant);
-    const sender = makeSender(senderDeps({ log: makeLog("test", "fatal") }), () => {});
+    const clock = makeClock();
+    const sender = makeSender(senderDeps({ clock, log: makeLog("test", "fatal") }), () => {});
     expect(await sender.start()).toBe(2);
     await sender.idle();
     expect((await onlyDelivery(whole)).status).toBe("delivered");
-    expect((await onlyDelivery(broken)).status).toBe("pending");
+    for (const wait of waits) {
+      expect(await onlyDelivery(broken)).toMatchObject({ status: "pending", last_error: "secret" });
+      clock.pass(wait);
+      await sender.start();
+      await sender.idle();
+    }
+    const given = await onlyDelivery(broken);
+    expect(given).toMatchObject({ status: "failed", attempts: 10, last_status: null, last_error: "secret" });
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it("that still knows the new secret signs with that one alone", async () => {
+    const receiver = await receive();
+    const rotated = await hook(receiver);
+    await replaceWebhookSecret(rotated.db, rotated.tenant, rotated.id, unreadable());
+    const fresh = secrets.seal(makeSecret(randomBytes), rotated.id);
+    await replaceWebhookSecret(rotated.db, rotated.tenant, rotated.id, fresh);
+    await tell(rotated.tenant);
+    const sender = makeSender(senderDeps(), () => {});
+    await sender.start();
+    await sender.idle();
+    expect((await onlyDelivery(rotated)).status).toBe("delivered");
+    expect(receiver.received.at(-1)?.headers["webhook-signature"]?.split(" ")).toHaveLength(1);
   });
 });
+
+/** Sealed with a key that nobody has any more. */
+function unreadable(): Buffer {
+  const lost = makeSecretBox(randomBytes(32).toString("base64"), randomBytes);
+  return lost.seal(randomBytes(32), randomUUID());
+}
