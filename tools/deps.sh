@@ -20,6 +20,8 @@ packages=(
   postgresql ffmpeg python3-venv asterisk-core-sounds-{en,es,fr,it,ru}-g722
   # the browser of the pages' tests
   chromium
+  # the tests of metrics, alerts and dashboards
+  prometheus
 )
 
 system() {
@@ -39,6 +41,11 @@ system() {
     if [[ " ${missing[*]} " == *" postgresql "* && ! -e /etc/postgresql-common/createcluster.conf ]]; then
       "${root[@]}" mkdir -p /etc/postgresql-common
       echo "create_main_cluster = false" | "${root[@]}" tee /etc/postgresql-common/createcluster.conf >/dev/null
+    fi
+    # The same for Prometheus on port 9090.
+    if [[ " ${missing[*]} " == *" prometheus "* && ! -e /etc/systemd/system/prometheus.service ]]; then
+      "${root[@]}" mkdir -p /etc/systemd/system
+      "${root[@]}" ln -s /dev/null /etc/systemd/system/prometheus.service
     fi
     "${root[@]}" apt-get update -qq
     "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}" >"$cache/apt.log" 2>&1 ||

@@ -153,6 +153,7 @@ function chartChecks(): Command[] {
   const template = [helm, "template", "plosive", chart, "--namespace=plosive", ...settings];
   return [
     check("lint", helm, "lint", "--strict", chart, ...settings),
+    check("alert rules", "promtool", "check", "rules", join(chart, "files/alerts.yaml")),
     { ...check("template", ...template), quiet: true },
     {
       ...check("template for the local cluster", ...template, "--values", join(chart, "values-local.yaml")),

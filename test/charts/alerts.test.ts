@@ -1,0 +1,302 @@
+// Each alert rule of the chart against series made up for it, by promtool: it fires when it should, not before its time,
+// and stays silent when it should. That real processes serve these series is test/metrics/prometheus.test.ts.
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, it } from "vitest";
+import { parse, stringify } from "yaml";
+import { repoDir } from "../../tools/cache.ts";
+
+const file = join(repoDir, "charts/plosive/files/alerts.yaml");
+const guide = readFileSync(join(repoDir, "docs/alerts.md"), "utf8");
+const dir = mkdtempSync(join(tmpdir(), "plosive-alerts-"));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+type Rule = {
+  alert: string;
+  labels: Record<string, string>;
+  annotations: { summary: string; action: string };
+};
+const rules = (parse(readFileSync(file, "utf8")) as { groups: { rules: Rule[] }[] }).groups.flatMap(
+  (group) => group.rules,
+);
+
+/** Name and labels of a series, and its values each minute in promtool's words: first+step x times. */
+type Series = Record<string, string>;
+type Case = {
+  alert: string;
+  fires: Series;
+  /** Last minute at which it is silent, first at which it fires. */
+  between: [number, number];
+  labels?: Record<string, string>;
+  summary: string;
+  /** Each of these alone leaves it silent. */
+  silent: Record<string, Series>;
+};
+
+const operator = 'job="plosive-operator"';
+const api = 'job="plosive-api"';
+const leader = (instance: string) =>
+  `leader_election_master_status{${operator},name="l",instance="${instance}"}`;
+const errors = (controller: string) =>
+  `controller_runtime_reconcile_errors_total{${operator},controller="${controller}",instance="a"}`;
+const reconciles = (controller: string, result: string) =>
+  `controller_runtime_reconcile_total{${operator},controller="${controller}",result="${result}",instance="a"}`;
+const heard = (instance: string) =>
+  `plosive_informer_last_event_timestamp_seconds{${operator},resource="pods",instance="${instance}"}`;
+const lag = (le: string) =>
+  `plosive_status_lag_seconds_bucket{${operator},sink="row",le="${le}",instance="a"}`;
+const sweep = (instance: string) =>
+  `plosive_sweep_last_success_timestamp_seconds{${operator},sweep="outbox",instance="${instance}"}`;
+const finished = (outcome: string, failureClass: string) =>
+  `plosive_jobs_finished_total{${operator},kind="training",outcome="${outcome}",failure_class="${failureClass}",instance="a"}`;
+const reports = (result: string) =>
+  `plosive_progress_reports_total{${operator},result="${result}",instance="a"}`;
+const answers = (status: string) =>
+  `plosive_http_requests_total{${api},method="GET",route="/api/v1/models",status="${status}",instance="a"}`;
+const gauge = (name: string, labels: string, job = operator) => `${name}{${job},${labels}instance="a"}`;
+
+const cases: Case[] = [
+  {
+    alert: "PlosiveNoLeader",
+    fires: { [leader("a")]: "1x9 0x30", [leader("b")]: "0x40" },
+    between: [11, 12],
+    summary: "No replica of the operator leads, so no job moves.",
+    silent: { "one of two leads": { [leader("a")]: "0x60", [leader("b")]: "1x60" } },
+  },
+  {
+    alert: "PlosiveReconcileErrors",
+    fires: {
+      [errors("models")]: "0+2x60",
+      [reconciles("models", "error")]: "0+2x60",
+      [reconciles("models", "success")]: "0+8x60",
+    },
+    between: [10, 11],
+    labels: { controller: "models" },
+    summary: "20% of the reconciles of models fail.",
+    silent: {
+      "one in twenty fails": {
+        [errors("models")]: "0+1x60",
+        [reconciles("models", "error")]: "0+1x60",
+        [reconciles("models", "success")]: "0+19x60",
+      },
+      "conflicts are tried again": {
+        [errors("models")]: "0x60",
+        [reconciles("models", "requeue")]: "0+9x60",
+      },
+      "nothing is reconciled": { [errors("models")]: "5x60", [reconciles("models", "error")]: "5x60" },
+    },
+  },
+  {
+    alert: "PlosiveBacklog",
+    fires: {
+      [gauge("workqueue_depth", 'name="models",')]: "5000x60",
+      [`workqueue_depth{${operator},name="models",instance="b"}`]: "0x60",
+    },
+    between: [14, 15],
+    labels: { name: "models" },
+    summary: "5000 models have been waiting for the operator for a quarter of an hour.",
+    silent: {
+      "a burst is worked off": { [gauge("workqueue_depth", 'name="models",')]: "10000-1000x10 0x50" },
+    },
+  },
+  {
+    alert: "PlosiveInformerStale",
+    fires: { [heard("a")]: "0+60x60", [heard("b")]: "0+60x10 600x60" },
+    between: [20, 21],
+    labels: { resource: "pods" },
+    summary: "A replica has heard nothing of pods for 11m 0s.",
+    silent: { "bookmarks come each minute": { [heard("a")]: "0+60x60", [heard("b")]: "-50+60x60" } },
+  },
+  {
+    alert: "PlosiveStatusLag",
+    fires: { [lag("30")]: "0x60", [lag("60")]: "0+1x60", [lag("+Inf")]: "0+1x60" },
+    between: [10, 11],
+    labels: { sink: "row" },
+    summary: "The ends of jobs reach the row after 59.7s.",
+    silent: {
+      "they come within seconds": { [lag("2")]: "0+1x60", [lag("60")]: "0+1x60", [lag("+Inf")]: "0+1x60" },
+      "nothing ends": { [lag("30")]: "0x60", [lag("60")]: "7x60", [lag("+Inf")]: "7x60" },
+    },
+  },
+  {
+    alert: "PlosiveStatusOverdue",
+    fires: { [gauge("plosive_status_overdue_seconds", 'kind="training",')]: "0+60x60" },
+    between: [6, 7],
+    labels: { kind: "training" },
+    summary: "Of the training jobs one ended 7m 0s ago, and its custom resource does not say so.",
+    silent: {
+      "each is written after a while": {
+        [gauge("plosive_status_overdue_seconds", 'kind="training",')]: "0 70 0 70 0 0 70 0x30",
+      },
+    },
+  },
+  {
+    alert: "PlosiveOutboxLag",
+    fires: {
+      [gauge("plosive_outbox_lag_seconds", "")]: "0+60x60",
+      [`plosive_outbox_lag_seconds{${operator},instance="b"}`]: "0x60",
+    },
+    between: [6, 7],
+    summary: "A job has been waiting for its custom resource for 7m 0s.",
+    silent: { "jobs wait a second": { [gauge("plosive_outbox_lag_seconds", "")]: "1x60" } },
+  },
+  {
+    alert: "PlosiveSweepStale",
+    fires: { [sweep("a")]: "0+60x10 600x50", [sweep("b")]: "0x60" },
+    between: [20, 21],
+    labels: { sweep: "outbox" },
+    summary: 'The operator\'s sweep "outbox" has not gone through for 11m 0s.',
+    silent: { "the leader changed": { [sweep("a")]: "0+60x10 600x50", [sweep("b")]: "0x10 660+60x50" } },
+  },
+  {
+    alert: "PlosivePurgeStuck",
+    fires: { [gauge("plosive_purges_failing", "")]: "3x90" },
+    between: [59, 60],
+    summary: "3 leftovers of deleted rows could not be deleted for an hour.",
+    silent: { "the store was away for half an hour": { [gauge("plosive_purges_failing", "")]: "3x30 0x60" } },
+  },
+  {
+    alert: "PlosiveDeletionStuck",
+    fires: { [gauge("plosive_deletion_overdue_seconds", 'kind="inference",')]: "0+60x60" },
+    between: [15, 16],
+    labels: { kind: "inference" },
+    summary: "The deletion of a custom resource (inference) has been waiting for 16m 0s.",
+    silent: {
+      "it takes five minutes": {
+        [gauge("plosive_deletion_overdue_seconds", 'kind="inference",')]: "0+60x5 0x55",
+      },
+    },
+  },
+  {
+    alert: "PlosiveJobsStalled",
+    fires: { [gauge("plosive_jobs_stalled_total", 'kind="training",')]: "0x9 1x60" },
+    between: [9, 10],
+    labels: { kind: "training" },
+    summary: "Pods of training jobs ran and reported nothing for longer than progressDeadlineSeconds.",
+    silent: { "none stalled lately": { [gauge("plosive_jobs_stalled_total", 'kind="training",')]: "4x90" } },
+  },
+  {
+    alert: "PlosiveJobsPendingLong",
+    fires: { [gauge("plosive_jobs_oldest_wait_seconds", 'kind="training",phase="Waiting",')]: "0+60x90" },
+    between: [35, 36],
+    labels: { kind: "training", phase: "Waiting" },
+    summary: "Of the training jobs one has been Waiting for 36m 0s.",
+    silent: {
+      "each waits for twenty minutes": {
+        [gauge("plosive_jobs_oldest_wait_seconds", 'kind="training",phase="Pending",')]: "1200x90",
+      },
+    },
+  },
+  {
+    alert: "PlosiveInfraFailures",
+    fires: { [finished("failed", "Infra")]: "0x10 4x60", [finished("succeeded", "")]: "0+0.2x70" },
+    between: [15, 16],
+    summary: "4 jobs failed within an hour for reasons that are not their owners'.",
+    silent: {
+      "their owners are the reason": {
+        [finished("failed", "User")]: "0+1x90",
+        [finished("failed", "Infra")]: "0x90",
+      },
+      "two of two failed": { [finished("failed", "Infra")]: "0x10 2x80" },
+      "few of many failed": {
+        [finished("failed", "Infra")]: "0+0.1x90",
+        [finished("succeeded", "")]: "0+10x90",
+      },
+    },
+  },
+  {
+    alert: "PlosiveProgressRejected",
+    fires: { [reports("refused")]: "0+1x60", [reports("accepted")]: "0+9x60" },
+    between: [10, 11],
+    summary: "10% of what pods send to the run endpoint is rejected.",
+    silent: {
+      "pods report after the end of their run": {
+        [reports("ended")]: "0+5x60",
+        [reports("accepted")]: "0+5x60",
+        [reports("refused")]: "0x60",
+      },
+      "nobody reports": { [reports("accepted")]: "5x60", [reports("refused")]: "1x60" },
+    },
+  },
+  {
+    alert: "PlosiveApiDown",
+    fires: { [`up{${api},instance="a"}`]: "1x10 0x30" },
+    between: [12, 13],
+    summary: "No replica of the API answers Prometheus.",
+    silent: {
+      "one of two is there": { [`up{${api},instance="a"}`]: "0x60", [`up{${api},instance="b"}`]: "1x60" },
+    },
+  },
+  {
+    alert: "PlosiveApiErrors",
+    fires: { [answers("503")]: "0+6x60", [answers("200")]: "0+54x60" },
+    between: [5, 6],
+    summary: "10% of the API's answers are errors of its own.",
+    silent: { "clients are wrong": { [answers("404")]: "0+6x60", [answers("503")]: "0x60" } },
+  },
+  {
+    alert: "PlosiveEventLag",
+    fires: { [gauge("plosive_event_lag_seconds", 'stage="delivery",', api)]: "0+60x60" },
+    between: [6, 7],
+    labels: { stage: "delivery" },
+    summary: "Events have been waiting for delivery for 7m 0s.",
+    silent: {
+      "they wait for a moment": { [gauge("plosive_event_lag_seconds", 'stage="delivery",', api)]: "2x60" },
+    },
+  },
+];
+
+/** promtool's verdict; throws with what it expected and got. */
+function check(
+  name: string,
+  series: Series,
+  expected: { at: number; alert: string; fires?: object }[],
+): void {
+  const path = join(dir, `${name}.yaml`);
+  const test = {
+    interval: "1m",
+    input_series: Object.entries(series).map(([key, values]) => ({ series: key, values })),
+    alert_rule_test: expected.map(({ at, alert, fires }) => ({
+      eval_time: `${at}m`,
+      alertname: alert,
+      exp_alerts: fires === undefined ? [] : [fires],
+    })),
+  };
+  writeFileSync(path, stringify({ rule_files: [file], evaluation_interval: "1m", tests: [test] }));
+  try {
+    execFileSync("promtool", ["test", "rules", path], { encoding: "utf8", stdio: "pipe" });
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout: string; stderr: string };
+    throw new Error(`${stdout}${stderr}`, { cause: error });
+  }
+}
+
+it.each(cases)("$alert fires when it should and not before", ({ alert, fires, between, labels, summary }) => {
+  const rule = rules.find((one) => one.alert === alert)!;
+  const words = { summary, action: rule.annotations.action };
+  const [before, after] = between;
+  check(alert, fires, [
+    { at: before, alert },
+    { at: after, alert, fires: { exp_labels: { ...rule.labels, ...labels }, exp_annotations: words } },
+  ]);
+});
+
+it.each(
+  cases.flatMap(({ alert, silent }) =>
+    Object.entries(silent).map(([why, series]) => ({ alert, why, series })),
+  ),
+)("$alert is silent: $why", ({ alert, series }) => {
+  const times = [1, 5, 10, 12, 15, 16, 20, 25, 30, 40, 50, 60].map((at) => ({ at, alert }));
+  check(`${alert}-silent`, series, times);
+});
+
+it("every rule has a case here, says what to do, and has a section in docs/alerts.md", () => {
+  expect(cases.map(({ alert }) => alert)).toEqual(rules.map(({ alert }) => alert));
+  for (const { alert, annotations } of rules) {
+    expect(annotations.action, alert).toMatch(/^.{20,200}\.$/);
+    expect(guide, alert).toContain(`\n## ${alert}\n`);
+  }
+  expect(guide.match(/^## Plosive/gm)).toHaveLength(rules.length);
+});
