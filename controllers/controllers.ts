@@ -24,7 +24,13 @@ const concurrency = 4;
 export const controllerNames = ["trainingjobs", "inferencejobs", "embeddingjobs", "models"];
 
 export function startControllers(
-  deps: EngineDeps & { caches: Caches; runtimeMetrics: RuntimeMetrics; random: () => number },
+  deps: EngineDeps & {
+    caches: Caches;
+    runtimeMetrics: RuntimeMetrics;
+    random: () => number;
+    /** Jobs of a tenant that may wait; 0 is no limit. */
+    maxWaiting: { trainings: number; inferences: number };
+  },
 ): Controllers {
   const { caches, runtimeMetrics, log, random } = deps;
   const running: Controller[] = [];
@@ -35,7 +41,11 @@ export function startControllers(
     return queue;
   };
 
-  const adapters = [trainingJobAdapter(deps), inferenceJobAdapter(deps), embeddingJobAdapter(deps)];
+  const adapters = [
+    trainingJobAdapter({ ...deps, maxWaiting: deps.maxWaiting.trainings }),
+    inferenceJobAdapter({ ...deps, maxWaiting: deps.maxWaiting.inferences }),
+    embeddingJobAdapter(deps),
+  ];
   const queues = new Map<JobKind, Queue>();
   for (const adapter of adapters) {
     const store = caches.resources[adapter.kind];

@@ -122,6 +122,10 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
       namespace,
       profiles,
       settings,
+      maxWaiting: {
+        trainings: config.PLOSIVE_QUOTA_WAITING_TRAININGS,
+        inferences: config.PLOSIVE_QUOTA_WAITING_INFERENCES,
+      },
       caches,
       runtimeMetrics,
       jobs: caches.jobs,

@@ -124,6 +124,8 @@ const api = z.object({
 
 const operator = z.object({
   ...shared,
+  PLOSIVE_QUOTA_WAITING_TRAININGS: limits.PLOSIVE_QUOTA_WAITING_TRAININGS,
+  PLOSIVE_QUOTA_WAITING_INFERENCES: limits.PLOSIVE_QUOTA_WAITING_INFERENCES,
   PLOSIVE_HEALTH_PORT: port(8081).describe("Port of /healthz and /readyz"),
   PLOSIVE_RUNS_PORT: port(8443).describe("Port of the run endpoint (TLS)"),
   PLOSIVE_RUNS_TLS_CERT_FILE: z.string().min(1).describe("Certificate of the run endpoint, PEM"),

@@ -1,4 +1,5 @@
 // Embedding jobs for the engine: what becomes of their results. Called by controllers/controllers.ts.
+import { insertEmbeddingJob } from "../../src/db/embedding-job.ts";
 import { failShard, ingestEmbeddings } from "../../src/db/ingest.ts";
 import type { Database } from "../../src/db/job.ts";
 import { embeddingJobs } from "../../src/kube/kinds.ts";
@@ -9,6 +10,7 @@ export function embeddingJobAdapter({ db }: { db: Database }): JobAdapter {
     kind: "embedding",
     verb: "embed",
     type: embeddingJobs,
+    adopt: (cr, resource) => insertEmbeddingJob(db, cr.spec.tenantId, cr.spec.shards.count, resource),
     async ingest(ref, digest, result) {
       if (result.kind !== "embed") throw new InvalidResultError("The result is not one of an embedding.");
       return ingestEmbeddings(db, ref, digest, result);

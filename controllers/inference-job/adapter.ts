@@ -1,15 +1,47 @@
 // Inference jobs for the engine: what becomes of their results. Called by controllers/controllers.ts.
+
+import { insertInferenceJob } from "../../src/db/inference-job.ts";
 import { failShard, ingestDetections, oneModelTypesOfInference } from "../../src/db/ingest.ts";
 import type { Database } from "../../src/db/job.ts";
+import { validationFailed, valueError } from "../../src/errors.ts";
 import { inferenceJobs } from "../../src/kube/kinds.ts";
+import { effectiveConfig, type inferenceJobKind } from "../../src/schemas/inference-job.ts";
+import type { Resource } from "../../src/schemas/kind.ts";
 import { InvalidResultError, type JobAdapter } from "../job/adapter.ts";
 import { checkDetections } from "./check.ts";
 
-export function inferenceJobAdapter({ db }: { db: Database }): JobAdapter {
+type InferenceJobSpec = Resource<typeof inferenceJobKind>["spec"];
+
+export function inferenceJobAdapter({
+  db,
+  maxWaiting,
+}: {
+  db: Database;
+  /** Inference jobs of a tenant that may wait. */
+  maxWaiting: number;
+}): JobAdapter {
   return {
     kind: "inference",
     verb: "detect",
     type: inferenceJobs,
+    async adopt(cr, resource) {
+      const { tenantId, modelId, datasetId, audioFileIds, config, shards } = cr.spec as InferenceJobSpec;
+      if (datasetId === undefined && audioFileIds === undefined)
+        throw validationFailed([
+          valueError(
+            ["spec", "datasetId"],
+            "give datasetId or audioFileIds: uploads are made through the REST API",
+          ),
+        ]);
+      const job = {
+        modelId,
+        config: effectiveConfig(config ?? {}),
+        audioFileIds: audioFileIds ?? null,
+        datasetId: datasetId ?? null,
+        shards: shards.count,
+      };
+      await insertInferenceJob(db, tenantId, job, { maxWaiting, traceparent: null, resource });
+    },
     async ingest(ref, digest, result) {
       if (result.kind !== "detect") throw new InvalidResultError("The result is not one of a detection.");
       const types = await oneModelTypesOfInference(db, ref.jobId);

@@ -2,6 +2,7 @@
 // controllers/{training-job,inference-job,embedding-job}/adapter.ts.
 import type { z } from "zod";
 import type { IngestOutcome, ShardRef } from "../../src/db/ingest.ts";
+import type { AppliedResource } from "../../src/db/quota.ts";
 import type { KubeObject, ResourceType } from "../../src/kube/objects.ts";
 import type { JobKind } from "../../src/schemas/job-kind.ts";
 import type { commonSpec, JobStatus } from "../../src/schemas/job-resource.ts";
@@ -17,6 +18,8 @@ export type JobAdapter = {
   kind: JobKind;
   verb: Verb;
   type: ResourceType<JobResource>;
+  /** Adds the row of a custom resource that was there first; throws AppError when the API would refuse it. */
+  adopt(cr: JobResource, resource: AppliedResource): Promise<void>;
   /** Takes a shard's result in; throws InvalidResultError when it cannot be what this job asked for. */
   ingest(ref: ShardRef, digest: string, result: Result): Promise<IngestOutcome>;
   /** A shard ended without a usable result while the job goes on or succeeds without it. */

@@ -2,7 +2,7 @@
 // settings in, object out. Created once per attempt and never re-applied; called by reconcile.ts.
 import { createHash } from "node:crypto";
 import type { Job } from "../../src/kube/objects.ts";
-import { runName } from "../../src/schemas/job-kind.ts";
+import { jobIdOf, resourceName, runName } from "../../src/schemas/job-kind.ts";
 import type { PodProfile } from "../../src/schemas/profile.ts";
 import { exitCodes } from "../../src/schemas/worker.ts";
 import type { JobAdapter, JobResource } from "./adapter.ts";
@@ -28,12 +28,12 @@ const user = 65532;
 
 export function buildJob(
   cr: JobResource,
-  adapter: Pick<JobAdapter, "type" | "verb">,
+  adapter: Pick<JobAdapter, "kind" | "type" | "verb">,
   attempt: number,
   profile: PodProfile,
   settings: PodSettings,
 ): Job {
-  const name = runName(cr.metadata.name, attempt);
+  const name = runName(resourceName(adapter.kind, jobIdOf(adapter.kind, cr.metadata)), attempt);
   const { shards, retries, tenantId } = cr.spec;
   const own = {
     "app.kubernetes.io/name": "plosive-worker",

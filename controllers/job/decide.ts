@@ -7,16 +7,21 @@ import type { Job, Pod } from "../../src/kube/objects.ts";
 import type { ConditionReason } from "../../src/schemas/condition.ts";
 import { conditionOf, isTrue } from "../runtime/conditions.ts";
 import type { JobResource } from "./adapter.ts";
+import type { Refusal } from "./adopt.ts";
 import { parseIndexes } from "./indexes.ts";
 import { type Failure, failureOfJob, failuresByShard, isRunning, waitingOf } from "./pods.ts";
 
 export type Admission = { admitted: true } | { admitted: false; reason: ConditionReason; message: string };
 
 export type Facts = {
+  /** The job's name by its row: its runs are named after it. */
+  job: string;
   /** Milliseconds since 1970. */
   now: number;
   cr: JobResource;
   row: JobRow | null;
+  /** Why there is no row. */
+  refusal?: Refusal;
   /** The Job of the present run; undefined when there is none, also when it was deleted. */
   child: Job | undefined;
   pods: readonly Pod[];
@@ -44,7 +49,7 @@ export type End = {
 
 export type Verdict =
   | { kind: "settled" }
-  | { kind: "refuse"; reason: "RowMissing" | "PreconditionFailed"; message: string }
+  | ({ kind: "refuse" } & Refusal)
   | { kind: "ingest"; shards: number[] }
   | End
   | { kind: "create"; attempt: number }
@@ -64,8 +69,9 @@ export function decide(facts: Facts): Verdict {
   const { cr, row, child } = facts;
   if (hasEnded(cr)) return { kind: "settled" };
   if (row === null) {
-    const message = `There is no job with this id in the service's records. Create jobs through the REST API.`;
-    return { kind: "refuse", reason: "RowMissing", message };
+    if (cr.spec.cancel !== undefined) return cancelled(cr.spec.cancel.reason);
+    const message = "The job is not in the service's records.";
+    return { kind: "refuse", ...(facts.refusal ?? { reason: "RowMissing", message }) };
   }
   if (row.tenant_id !== cr.spec.tenantId) {
     const message = "spec.tenantId is not the tenant that owns the job.";
@@ -77,10 +83,7 @@ export function decide(facts: Facts): Verdict {
   if (recorded !== undefined) return recorded;
   if (judged !== undefined) return judged;
 
-  if (cr.spec.cancel !== undefined) {
-    const message = cr.spec.cancel.reason || "Cancelled.";
-    return { kind: "end", end: "Cancelled", reason: "CancelRequested", message, failedShards: none };
-  }
+  if (cr.spec.cancel !== undefined) return cancelled(cr.spec.cancel.reason);
   const late = missedDeadline(facts);
   if (late !== undefined) return late;
 
@@ -102,6 +105,11 @@ export function decide(facts: Facts): Verdict {
     return { kind: "patch", suspend, parallelism: shards.parallelism };
   }
   return { kind: "wait" };
+}
+
+function cancelled(reason: string): End {
+  const message = reason || "Cancelled.";
+  return { kind: "end", end: "Cancelled", reason: "CancelRequested", message, failedShards: none };
 }
 
 /** What the child Job has come to; undefined while it goes on. */

@@ -1,5 +1,6 @@
 // The reconcile of all three kinds of jobs: gather -> decide -> act -> row -> status, each written once and only if it
 // changed. The order is what makes a crash at any point harmless: object store -> Postgres -> custom resource.
+import { manyAdopted } from "../../src/db/adoption.ts";
 import { endJob, manyIngestedShards } from "../../src/db/ingest.ts";
 import { advanceJob, type Database, type JobRow, maybeOneJob, terminalStatuses } from "../../src/db/job.ts";
 import { dropProgress, manyLastMetrics, manyProgress } from "../../src/db/run.ts";
@@ -8,14 +9,16 @@ import { isAlreadyExists, isConflict, isInvalid } from "../../src/kube/errors.ts
 import { jobs as jobType } from "../../src/kube/kinds.ts";
 import type { Job, Pod } from "../../src/kube/objects.ts";
 import type { Log } from "../../src/log.ts";
-import { parseResourceName } from "../../src/schemas/job-kind.ts";
+import { jobIdOf, parseResourceName, resourceName } from "../../src/schemas/job-kind.ts";
 import type { JobStatus } from "../../src/schemas/job-resource.ts";
 import type { Profiles } from "../../src/schemas/profile.ts";
 import type { Storage } from "../../src/storage/storage.ts";
+import { conditionOf } from "../runtime/conditions.ts";
 import type { EventWords, Recorder } from "../runtime/events.ts";
 import { type Outcome, RetryError, settled } from "../runtime/outcome.ts";
 import type { Store } from "../runtime/store.ts";
 import type { JobAdapter, JobResource } from "./adapter.ts";
+import { adopt, type Refusal } from "./adopt.ts";
 import { endOf } from "./census.ts";
 import { buildJob, type PodSettings } from "./child.ts";
 import { decide, type End, type Facts, failed, hasEnded, nextDeadline, type Verdict } from "./decide.ts";
@@ -40,6 +43,8 @@ export type EngineDeps = {
   pods: Store<Pod>;
 };
 
+export const resourceGone = "The job's custom resource was deleted in Kubernetes.";
+
 const hasRowEnded = (row: JobRow) => terminalStatuses.some((status) => status === row.status);
 
 /** A reconcile function over the names of one kind's custom resources. */
@@ -57,21 +62,26 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
     if (cr === undefined) return forget(name);
     const uid = cr.metadata.uid ?? "";
     if (cr.metadata.deletionTimestamp !== undefined || settledUids.has(uid)) return settled;
-    const id = rowIdOf(name);
-    const row = id === undefined ? null : await maybeOneJob(db, adapter.kind, id);
+    const id = jobIdOf(adapter.kind, cr.metadata);
+    let row = await maybeOneJob(db, adapter.kind, id);
     if (hasEnded(cr)) {
-      if (id !== undefined && row !== null && !hasRowEnded(row)) await repairRow(cr, id, row);
+      if (row !== null && !hasRowEnded(row)) await repairRow(cr, id, row);
       settledUids.add(uid);
       return settled;
     }
+    let refusal: Refusal | undefined;
+    if (row === null && cr.spec.cancel === undefined) {
+      refusal = await adopt(db, adapter, cr);
+      if (refusal === undefined) row = await maybeOneJob(db, adapter.kind, id);
+    }
 
-    let facts = await gather(cr, row);
+    let facts = await gather(cr, row, refusal);
     let verdict = decide(facts);
     while (verdict.kind === "ingest") {
       const run = facts.child!.metadata.name;
       // The row must name this run, else its results count as those of an older one.
-      await advance(id!, facts, openStatus(facts, verdict));
-      const taken = await takeResults({ storage, log }, adapter, id!, run, verdict.shards);
+      await advance(id, facts, openStatus(facts, verdict));
+      const taken = await takeResults({ storage, log }, adapter, id, run, verdict.shards);
       facts = {
         ...facts,
         ingested: new Set([...facts.ingested, ...taken.ingested]),
@@ -80,7 +90,7 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
       verdict = decide(facts);
     }
     if (verdict.kind === "create") verdict = await createChild(facts, verdict);
-    if (verdict.kind === "end") return end(id!, facts, verdict);
+    if (verdict.kind === "end") return end(id, facts, verdict);
     if (verdict.kind === "patch") {
       const { suspend, parallelism } = verdict;
       deps.jobs.set(await kube.patch(jobType, facts.child!.metadata, { spec: { suspend, parallelism } }));
@@ -88,17 +98,22 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
         say(cr, "Normal", suspend ? "Suspended" : "Resumed", "As spec.suspend says.");
     }
     const status = openStatus(facts, verdict);
-    if (verdict.kind !== "refuse") await advance(id!, facts, status);
+    if (verdict.kind === "refuse") tellRefusal(cr, verdict);
+    else await advance(id, facts, status);
     await writeStatus(cr, status);
     return { requeueAfterMs: whenAgain(facts, verdict) };
   };
 
-  function rowIdOf(name: string): string | undefined {
-    const parsed = parseResourceName(name);
-    return parsed?.kind === adapter.kind ? parsed.id : undefined;
+  /** Said once; the condition keeps saying it. */
+  function tellRefusal(cr: JobResource, { reason, message }: Refusal): void {
+    const accepted = conditionOf(cr.status?.conditions, "Accepted");
+    if (accepted?.reason === reason && accepted.message === message) return;
+    if (reason === "RowMissing") metrics.drift("resource");
+    log.warn({ name: cr.metadata.name, reason }, message);
+    say(cr, "Warning", reason, message);
   }
 
-  async function gather(cr: JobResource, row: JobRow | null): Promise<Facts> {
+  async function gather(cr: JobResource, row: JobRow | null, refusal?: Refusal): Promise<Facts> {
     const child = await childOf(cr);
     const run = child?.metadata.name;
     const known = run !== undefined && row !== null;
@@ -111,6 +126,8 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
       now: now(),
       cr,
       row,
+      refusal,
+      job: resourceName(adapter.kind, jobIdOf(adapter.kind, cr.metadata)),
       child,
       pods: run === undefined ? [] : deps.pods.by("job", run),
       progress,
@@ -247,27 +264,38 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
 
   /** The custom resource is gone: so are its Jobs, and a row that still waits for it would wait for ever. */
   async function forget(name: string): Promise<Outcome> {
-    const id = rowIdOf(name);
-    const row = id === undefined ? null : await maybeOneJob(db, adapter.kind, id);
-    const isWaiting = row?.submitted === true && !hasRowEnded(row);
+    const waiting = await waitingFor(name);
     const owned = deps.jobs
       .by("resource", name)
       .filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-    if (!isWaiting && owned.length === 0) return settled;
-    // The cache may only be behind.
+    if (waiting.length === 0 && owned.length === 0) return settled;
+    // The cache may only be behind, or the name was used again.
     const live = await kube.find(adapter.type, { namespace, name });
-    if (live !== undefined) {
-      store.set(live);
-      return settled;
-    }
+    if (live !== undefined) store.set(live);
     // They go by owner reference too; the garbage collector may take half a minute to know a new kind of owner.
-    for (const { metadata } of owned) await kube.remove(jobType, metadata, { uid: metadata.uid });
-    if (id === undefined || !isWaiting) return settled;
-    metrics.drift("row");
-    log.warn({ name }, "the custom resource of an open job is gone; the job counts as cancelled");
-    const statusMessage = "The job's custom resource was deleted in Kubernetes.";
-    await endJob(db, adapter.kind, id, { status: "cancelled", statusMessage, errorMessage: null });
+    for (const { metadata } of owned) {
+      if (metadata.ownerReferences?.some(({ uid }) => uid === live?.metadata.uid)) continue;
+      await kube.remove(jobType, metadata, { uid: metadata.uid });
+    }
+    for (const id of waiting) {
+      if (live !== undefined && jobIdOf(adapter.kind, live.metadata) === id) continue;
+      metrics.drift("row");
+      log.warn({ name, id }, "the custom resource of an open job is gone; the job counts as cancelled");
+      await endJob(db, adapter.kind, id, {
+        status: "cancelled",
+        statusMessage: resourceGone,
+        errorMessage: null,
+      });
+    }
     return settled;
+  }
+
+  /** Open jobs whose custom resource had this name: one made through the API, or those that were adopted. */
+  async function waitingFor(name: string): Promise<readonly string[]> {
+    const named = parseResourceName(name);
+    if (named?.kind !== adapter.kind) return manyAdopted(db, adapter.kind, name);
+    const row = await maybeOneJob(db, adapter.kind, named.id);
+    return row?.submitted === true && !hasRowEnded(row) ? [named.id] : [];
   }
 
   /** The custom resource has ended and the row has not, as after a restore of the database. */

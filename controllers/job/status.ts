@@ -30,7 +30,7 @@ export function openStatus(facts: Facts, verdict: Verdict): JobStatus {
     type: "Accepted",
     status: "True",
     reason: "Accepted",
-    message: "The job is in the service's records.",
+    message: `The job is in the service's records as ${facts.row?.id}.`,
   });
 
   const created = verdict.kind === "create";
@@ -81,7 +81,7 @@ export function openStatus(facts: Facts, verdict: Verdict): JobStatus {
     ...old,
     observedGeneration: generation,
     phase: phaseOf(facts, conditions, running, created),
-    ...(attempt === undefined ? {} : { attempt, runId: runName(cr.metadata.name, attempt) }),
+    ...(attempt === undefined ? {} : { attempt, runId: runName(facts.job, attempt) }),
     startTime: old.startTime ?? (running ? at : undefined),
     // Counted when the suspension is over: while it lasts, the condition says since when.
     ...(isTrue(old.conditions, "Suspended") && !cr.spec.suspend
@@ -103,9 +103,8 @@ const metricsOf = (facts: Facts) =>
   facts.metrics.map(({ name, value }) => ({ name, value: String(Number(value.toPrecision(6))) }));
 
 /** The attempt that the present child is; after a crash between its creation and the status it is known by name only. */
-function attemptOf({ cr, child }: Facts): number | undefined {
-  const named =
-    child === undefined ? undefined : Number(child.metadata.name.slice(cr.metadata.name.length + 1));
+function attemptOf({ cr, child, job }: Facts): number | undefined {
+  const named = child === undefined ? undefined : Number(child.metadata.name.slice(job.length + 1));
   return named ?? cr.status?.attempt;
 }
 

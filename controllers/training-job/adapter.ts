@@ -3,26 +3,51 @@
 import { newId } from "../../src/db/id.ts";
 import { ingestModel, maybeOneModelOfJob } from "../../src/db/ingest.ts";
 import { type Database, maybeOneJob } from "../../src/db/job.ts";
+import { insertTrainingJob } from "../../src/db/training-job.ts";
+import { validationFailed, valueError } from "../../src/errors.ts";
 import type { Kube } from "../../src/kube/client.ts";
 import { isAlreadyExists } from "../../src/kube/errors.ts";
 import { models, trainingJobs } from "../../src/kube/kinds.ts";
 import { keys } from "../../src/schemas/job-kind.ts";
+import type { Resource } from "../../src/schemas/kind.ts";
+import type { trainingJobKind } from "../../src/schemas/training-job.ts";
 import { isNotFound } from "../../src/storage/errors.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { InvalidResultError, type JobAdapter } from "../job/adapter.ts";
 import { buildModel } from "./build-model.ts";
+
+type TrainingJobSpec = Resource<typeof trainingJobKind>["spec"];
+
+/** The limit of a job that names none, in REST as in the custom resource. */
+const oneDaySeconds = 86_400;
 
 export function trainingJobAdapter(deps: {
   db: Database;
   kube: Kube;
   storage: Storage;
   namespace: string;
+  /** Training jobs of a tenant that may wait. */
+  maxWaiting: number;
 }): JobAdapter {
-  const { db, kube, storage, namespace } = deps;
+  const { db, kube, storage, namespace, maxWaiting } = deps;
   return {
     kind: "training",
     verb: "train",
     type: trainingJobs,
+    async adopt(cr, resource) {
+      const { tenantId, datasetId, annotationSetId, config, shards, activeDeadlineSeconds } =
+        cr.spec as TrainingJobSpec;
+      if (shards.count !== 1)
+        throw validationFailed([valueError(["spec", "shards", "count"], "a training job has one shard")]);
+      const limit =
+        activeDeadlineSeconds === oneDaySeconds ? {} : { max_runtime_seconds: activeDeadlineSeconds };
+      const job = {
+        dataset_id: datasetId,
+        annotation_set_id: annotationSetId,
+        config: { ...config, ...limit },
+      };
+      await insertTrainingJob(db, tenantId, job, { maxWaiting, traceparent: null, resource });
+    },
     async ingest(ref, digest, result) {
       if (result.kind !== "train") throw new InvalidResultError("The result is not one of a training.");
       const tenant = await oneTenant(ref.jobId);

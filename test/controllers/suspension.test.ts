@@ -59,6 +59,7 @@ function facts(status: JobStatus, { suspend = false, jobSuspended = false, pods 
     bad: new Map(),
     metrics: [],
     admission: { admitted: true },
+    job: name,
     profileKnown: true,
   };
 }

@@ -79,6 +79,7 @@ export const facts = (more: Partial<Facts>): Facts => ({
   bad: new Map(),
   metrics: [],
   admission: { admitted: true },
+  job: name,
   profileKnown: true,
   ...more,
 });

@@ -31,6 +31,7 @@ export async function runOperator(options: {
   gatherSeconds?: number;
   filesPerShard?: number;
   graceSeconds?: number;
+  maxWaiting?: number;
   identity?: string;
   leaseMs?: { durationMs: number; deadlineMs: number; periodMs: number };
 }): Promise<TestOperator> {
@@ -67,6 +68,8 @@ export async function runOperator(options: {
       PLOSIVE_POD_NAME: "operator",
       PLOSIVE_GATHER_SECONDS: options.gatherSeconds ?? 0,
       PLOSIVE_FILES_PER_SHARD: options.filesPerShard ?? 200,
+      PLOSIVE_QUOTA_WAITING_TRAININGS: options.maxWaiting ?? 0,
+      PLOSIVE_QUOTA_WAITING_INFERENCES: options.maxWaiting ?? 0,
       PLOSIVE_PURGE_GRACE_SECONDS: options.graceSeconds ?? 604_800,
     },
     profiles: profiles.parse({ default: { embed: pod, train: pod, detect: pod } }),

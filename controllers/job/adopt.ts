@@ -1,0 +1,63 @@
+// A custom resource that somebody made with kubectl gets its row: the same checks as a request to the API, in one
+// transaction that also adds the row. Its id is the resource's uid, so that doing it twice is impossible and a crash
+// between any two lines is harmless. Called by reconcile.ts when a resource has no row.
+import { isLeftBehind, requireActiveTenant } from "../../src/db/adoption.ts";
+import type { Database } from "../../src/db/job.ts";
+import { AppError } from "../../src/errors.ts";
+import { parseResourceName } from "../../src/schemas/job-kind.ts";
+import { isTrue } from "../runtime/conditions.ts";
+import type { JobAdapter, JobResource } from "./adapter.ts";
+
+/** Why a custom resource has no row, for its condition Accepted. */
+export type Refusal = { reason: "RowMissing" | "PreconditionFailed" | "QuotaExceeded"; message: string };
+
+/** Adds the row, or says why not. Rejects when the database is away: it may be repeated. */
+export async function adopt(
+  db: Database,
+  adapter: Pick<JobAdapter, "kind" | "adopt">,
+  cr: JobResource,
+): Promise<Refusal | undefined> {
+  const missing = whyMissing(adapter.kind, cr);
+  if (missing !== undefined) return { reason: "RowMissing", message: missing };
+  const resource = { uid: cr.metadata.uid ?? "", name: cr.metadata.name };
+  try {
+    await requireActiveTenant(db, cr.spec.tenantId);
+    if (await isLeftBehind(db, adapter.kind, resource)) {
+      return { reason: "RowMissing", message: "The job was deleted; this resource is about to be, too." };
+    }
+    await adapter.adopt(cr, resource);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof AppError) || error.status >= 500) throw error;
+    const reason = error.code === "quota_exceeded" ? "QuotaExceeded" : "PreconditionFailed";
+    return { reason, message: sentencesOf(error) };
+  }
+}
+
+/** A row that should be there must not be made anew: its files, results and history would be somebody else's. */
+function whyMissing(kind: JobAdapter["kind"], cr: JobResource): string | undefined {
+  const { conditions, runId } = cr.status ?? {};
+  const told = conditions?.find(({ type }) => type === "Accepted")?.reason === "RowMissing";
+  const wasAccepted = runId !== undefined || isTrue(conditions, "Accepted");
+  if (wasAccepted || told) {
+    return (
+      "The job was accepted, but it is no longer in the service's records: the database may have been restored from an " +
+      "earlier state. The job goes on only if its record comes back; else cancel or delete this resource."
+    );
+  }
+  if (parseResourceName(cr.metadata.name)?.kind !== kind) return undefined;
+  return (
+    "Names of this form belong to jobs made through the REST API, and the service's records have no such job. Give the " +
+    "resource any other name to have a job made for it."
+  );
+}
+
+/** All that is wrong, each with the code that the REST API would answer. */
+function sentencesOf(error: AppError): string {
+  const faults = error.items?.map(({ loc, msg }) => {
+    const field = ["spec", ...loc.slice(1)].join(".");
+    return `${field}: ${msg.replace(/^Value error, /, "")} (${error.code})`;
+  });
+  const failed = (error.errors ?? [error]).map(({ code, message }) => `${message} (${code})`);
+  return `${(faults ?? failed).join("; ")}.`.slice(0, 1000);
+}
