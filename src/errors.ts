@@ -60,6 +60,10 @@ export const unsupportedMediaType = (type: string) =>
     `The request body must be ${type === "application/json" ? "JSON" : "text in UTF-8"}: Content-Type: ${type}`,
   );
 
+/** Of the same kind, but the type is right: whoever compressed a body would look for the fault there. */
+export const unsupportedEncoding = () =>
+  error(415, "unsupported_media_type", "The request body must not be compressed: no Content-Encoding");
+
 // 401, 403: who asks. The texts are promised: the same for every way in which a key is not valid.
 const challenge = { headers: { "WWW-Authenticate": "APIKey" } };
 export const invalidApiKey = () => error(401, "invalid_api_key", "Invalid or missing API key", challenge);
@@ -168,3 +172,6 @@ export const unavailable = (what: string, cause?: unknown) =>
     headers: { "Retry-After": "2" },
     cause,
   });
+/** Of the process itself: its parts with `ok` or `fail`. */
+export const notReady = (parts: string) =>
+  error(503, "unavailable", `Not ready: ${parts}`, { headers: { "Retry-After": "2" } });

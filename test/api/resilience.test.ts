@@ -69,8 +69,10 @@ describe("without its database", () => {
     expect(new Set(many.map((answer) => answer.status))).toEqual(new Set([503]));
     expect((await client.get("/healthz")).status).toBe(200);
     const ready = await client.get("/readyz");
-    expect([ready.status, ready.text]).toEqual([503, "database fail\nshutdown ok\n"]);
-    expect((await client.get("/startupz")).status).toBe(503);
+    const notReady = (detail: string) => ({ status: 503, body: { detail, code: "unavailable" } });
+    expect(ready).toMatchObject(notReady("Not ready: database fail, shutdown ok"));
+    expect(ready.headers.get("retry-after")).toBe("2");
+    expect(await client.get("/startupz")).toMatchObject(notReady("Not ready: database fail"));
 
     proxies.database.heal();
     await poll("the API to work again", async () => (await client.get("/readyz")).status === 200, 5_000);
@@ -144,7 +146,12 @@ describe("a process that is going away", () => {
     const going = await listen(own.listener, 0, "127.0.0.1");
     const url = `http://127.0.0.1:${going.port}`;
     own.drain();
-    expect((await fetch(`${url}/readyz`)).status).toBe(503);
+    const ready = await fetch(`${url}/readyz`);
+    expect(ready.status).toBe(503);
+    expect(await ready.json()).toEqual({
+      detail: "Not ready: database ok, shutdown fail",
+      code: "unavailable",
+    });
     const running = fetch(`${url}/api/v1/datasets`, { headers: { "X-API-Key": client.key } });
     await poll(
       "the request to arrive",

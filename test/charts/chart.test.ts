@@ -27,6 +27,7 @@ type Container = {
   startupProbe?: { httpGet: { path: string } };
   readinessProbe?: { httpGet?: { path: string } };
   env?: { name: string; value?: string }[];
+  lifecycle?: { preStop: { sleep: { seconds: number } } };
   args?: string[];
   securityContext?: Record<string, unknown>;
   resources?: { limits?: { memory?: string } };
@@ -37,7 +38,12 @@ type Manifest = {
   metadata: { name: string };
   spec?: {
     template?: {
-      spec: { containers: Container[]; securityContext: Record<string, unknown>; volumes?: Volume[] };
+      spec: {
+        containers: Container[];
+        securityContext: Record<string, unknown>;
+        terminationGracePeriodSeconds?: number;
+        volumes?: Volume[];
+      };
     };
   };
   data?: Record<string, string>;
@@ -181,8 +187,16 @@ describe("the chart", () => {
   it("lets the API answer 503 while the database is away, instead of taking every replica from its Service", async () => {
     const api = one(await render(...images), "Deployment", "plosive-api");
     const [container] = api.spec!.template!.spec.containers;
-    expect(container?.startupProbe?.httpGet.path).toBe("/readyz");
+    expect(container?.startupProbe?.httpGet.path).toBe("/startupz");
     expect(container?.readinessProbe?.httpGet?.path).toBe("/healthz");
+  });
+
+  it("lets a pod of the API answer until every node knows that it goes, and gives it time to end after that", async () => {
+    const api = one(await render(...images), "Deployment", "plosive-api").spec!.template!.spec;
+    const pause = api.containers[0]?.lifecycle?.preStop.sleep.seconds ?? 0;
+    expect(pause).toBe(5);
+    // src/main.ts: 20 s for running answers, 10 s for deliveries, and what is left is closed.
+    expect(api.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(pause + 30);
   });
 
   it("leaves the modes of the embedded servers' files alone when their volume is mounted again", async () => {

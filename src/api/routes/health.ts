@@ -1,7 +1,7 @@
 // Whether the process lives and whether it may get requests; the description of the API. Without a key.
 import { z } from "zod";
 import { isMigrated } from "../../db/migrate.ts";
-import { routeNotFound } from "../../errors.ts";
+import { notReady, routeNotFound } from "../../errors.ts";
 import { makeOpenApi } from "../openapi.ts";
 import { defineRoute, type HandlerDeps } from "../route.ts";
 import { routes } from "./index.ts";
@@ -38,13 +38,9 @@ export const readiness = defineRoute({
   },
   handler: async ({ deps }) => {
     const lines = { database: await databaseState(deps), shutdown: deps.isDraining() ? "fail" : "ok" };
-    const ready = Object.values(lines).every((state) => state === "ok");
-    const text = Object.entries(lines).map(([name, state]) => `${name} ${state}\n`);
-    return {
-      status: ready ? 200 : 503,
-      body: text.join(""),
-      ...(ready ? {} : { headers: { "Retry-After": "2" } }),
-    };
+    const told = Object.entries(lines).map(([name, state]) => `${name} ${state}`);
+    if (Object.values(lines).includes("fail")) throw notReady(told.join(", "));
+    return { body: told.map((line) => `${line}\n`).join("") };
   },
 });
 
@@ -63,11 +59,9 @@ export const startup = defineRoute({
     schema: z.string(),
   },
   handler: async ({ deps }) => {
-    if (started.has(deps.pool) || (await databaseState(deps)) === "ok") {
-      started.add(deps.pool);
-      return { body: "ok\n" };
-    }
-    return { status: 503, body: "fail\n", headers: { "Retry-After": "2" } };
+    if (!started.has(deps.pool) && (await databaseState(deps)) === "fail") throw notReady("database fail");
+    started.add(deps.pool);
+    return { body: "ok\n" };
   },
 });
 
