@@ -29,7 +29,9 @@ export function makeFindCaller(db: Db): FindCaller {
       );
       for (const [i, { resolve }] of together.entries()) resolve(callers[i] ?? null);
     } catch (error) {
-      for (const { reject } of together) reject(error);
+      // Those who wait too: one after the other each would wait for what just failed, minutes where nothing answers.
+      const rest = waiting.get(key)?.splice(0) ?? [];
+      for (const { reject } of [...together, ...rest]) reject(error);
     }
     const next = waiting.get(key)?.splice(0, most) ?? [];
     if (next.length === 0) waiting.delete(key);

@@ -107,6 +107,17 @@ it("a look-up that fails, fails for all who wait for it, and the next one works"
   expect((await findCaller(hash, rates))?.tenant_id).toBe(tenantId);
 });
 
+it("while the database does not answer, nobody waits for more than one look-up", async () => {
+  const { hash } = await makeKey();
+  const gone = Promise.withResolvers<never>();
+  const { db, sent } = counted({ ...database.pool, any: () => gone.promise });
+  const findCaller = makeFindCaller(db);
+  const asked = Promise.allSettled(Array.from({ length: 200 }, () => findCaller(hash, rates)));
+  gone.reject(new Error("the database is away"));
+  expect((await asked).every(({ status }) => status === "rejected")).toBe(true);
+  expect(sent()).toBe(1);
+});
+
 it("the first requests of a tenant are all within its rate, however many processes they come to at once", async () => {
   const processes = Array.from({ length: 8 }, () => makeFindCaller(database.pool));
   for (let round = 0; round < 150; round++) {
