@@ -1,6 +1,6 @@
 // Reads a body within its limits: JSON, or text where a route says so. Called after authentication, before validation.
 import type { IncomingMessage } from "node:http";
-import { bodyTooLarge, invalidRequest, unsupportedMediaType } from "../errors.ts";
+import { bodyTooLarge, invalidRequest, unsupportedEncoding, unsupportedMediaType } from "../errors.ts";
 
 const maxDepth = 20;
 const mostDropped = 64 * 1024 * 1024;
@@ -53,7 +53,7 @@ function textOf(bytes: Buffer): string {
 }
 
 function requireType(request: IncomingMessage, bodyType: string): void {
-  if (request.headers["content-encoding"] !== undefined) throw unsupportedMediaType(bodyType);
+  if (request.headers["content-encoding"] !== undefined) throw unsupportedEncoding();
   const [type = "", ...parameters] = (request.headers["content-type"] ?? "").toLowerCase().split(";");
   if (type.trim() !== bodyType) throw unsupportedMediaType(bodyType);
   const charsets = parameters.map((parameter) => parameter.trim()).filter((p) => p.startsWith("charset="));

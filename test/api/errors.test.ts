@@ -1,5 +1,6 @@
 // What a request that is wrong is told, in which order, and in which words.
 import { connect } from "node:net";
+import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Client, useApi } from "../support/api.ts";
 
@@ -102,6 +103,15 @@ describe("a body", () => {
 
   it("may hold what nobody knows, whatever it is", async () => {
     expect((await post('{"name":"x","\\u0000":"\\ud800","__proto__":{"a":1},"id":7}')).status).toBe(201);
+  });
+
+  it("that is compressed is refused for that, and not for its type", async () => {
+    const answer = await send("POST", "/api/v1/datasets", {
+      key: client.key,
+      headers: { "Content-Type": json, "Content-Encoding": "gzip" },
+      body: gzipSync('{"name":"x"}'),
+    });
+    expect([answer.status, answer.body.detail]).toEqual([415, expect.stringContaining("Content-Encoding")]);
   });
 
   it("with its character set named is taken", async () => {
