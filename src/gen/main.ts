@@ -9,6 +9,7 @@ import { group } from "../schemas/kind.ts";
 import { kinds } from "../schemas/kinds.ts";
 import { progress, result, termination, work } from "../schemas/worker.ts";
 import { crdOf } from "./crd.ts";
+import { makeDashboards } from "./dashboards.ts";
 
 const root = join(import.meta.dirname, "../..");
 const header = "# Written by `make gen` from src/schemas. Do not edit.\n";
@@ -37,6 +38,9 @@ write(
     ),
   }),
 );
+
+for (const [name, dashboard] of Object.entries(makeDashboards()))
+  write(`charts/plosive/files/dashboards/${name}`, json(dashboard));
 
 write("openapi.json", json(makeOpenApi(routes)));
 

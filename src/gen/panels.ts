@@ -1,0 +1,339 @@
+// What the Grafana dashboards show, as data: what is asked and under which title. dashboards.ts makes the chart's files of
+// it; test/metrics asks a real Prometheus every query. With several replicas: gauges that each of them serves are taken
+// with max, what the leader alone counts is summed.
+
+type Unit = "short" | "s" | "bytes" | "percentunit" | "reqps" | "ops";
+/** An expression and what its lines are called. */
+type Query = readonly [expr: string, legend: string];
+export type PanelOf = {
+  title: string;
+  what: string;
+  unit: Unit;
+  queries: readonly Query[];
+  isOneNumber?: boolean;
+};
+export type DashboardOf = {
+  uid: string;
+  title: string;
+  what: string;
+  of: "operator" | "api";
+  panels: readonly PanelOf[];
+};
+
+/** In expressions {} stands for the labels of the installation that is looked at, {x="y"} for those and one more. */
+const quantile = (q: number, metric: string, by: string) =>
+  `histogram_quantile(${q}, sum by (${by}${by === "" ? "" : ", "}le) (rate(${metric}_bucket{}[$__rate_interval])))`;
+const rate = (metric: string, by: string, labels = "") =>
+  `sum by (${by}) (rate(${metric}{${labels}}[$__rate_interval]))`;
+const lines = (title: string, what: string, unit: Unit, ...queries: Query[]): PanelOf => ({
+  title,
+  what,
+  unit,
+  queries,
+});
+const number = (title: string, what: string, unit: Unit, expr: string): PanelOf => ({
+  title,
+  what,
+  unit,
+  queries: [[expr, ""]],
+  isOneNumber: true,
+});
+
+const processPanels = [
+  lines("Memory", "Resident memory of each replica", "bytes", [
+    "process_resident_memory_bytes{}",
+    "{{instance}}",
+  ]),
+  lines("CPU", "Cores that each replica uses", "short", [
+    "sum by (instance) (rate(process_cpu_seconds_total{}[$__rate_interval]))",
+    "{{instance}}",
+  ]),
+  lines("Event loop", "How late the process gets to what is due, 99th percentile", "s", [
+    "nodejs_eventloop_lag_p99_seconds{}",
+    "{{instance}}",
+  ]),
+  lines(
+    "Connections to Postgres",
+    "In use and the most there may be, all replicas together",
+    "short",
+    ["sum by (state) (plosive_database_connections{})", "{{state}}"],
+    ["sum(plosive_database_connections_limit{})", "limit"],
+  ),
+  lines("Wait for a connection", "99 % of the callers waited less", "s", [
+    quantile(0.99, "plosive_database_wait_seconds", ""),
+    "p99",
+  ]),
+];
+
+export const dashboards: readonly DashboardOf[] = [
+  {
+    uid: "plosive-operator",
+    title: "Plosive operator",
+    what: "Health of the operator: who leads, what waits, what fails, what it asks of the API server and of Postgres.",
+    of: "operator",
+    panels: [
+      number("Leaders", "One, or jobs do not move", "short", "sum(leader_election_master_status{})"),
+      number("Replicas", "That answer Prometheus", "short", "sum(up{})"),
+      number(
+        "Outbox",
+        "Age of the oldest job without custom resource",
+        "s",
+        "max(plosive_outbox_lag_seconds{})",
+      ),
+      number(
+        "Overdue ends",
+        "Oldest end of a Job that is not written down",
+        "s",
+        "max(plosive_status_overdue_seconds{})",
+      ),
+      number("Failing purges", "Leftovers that cannot be deleted", "short", "max(plosive_purges_failing{})"),
+      number(
+        "Oldest sweep",
+        "Time since the sweep that went through longest ago",
+        "s",
+        "time() - min(max by (sweep) (plosive_sweep_last_success_timestamp_seconds{}))",
+      ),
+      lines("Reconciles", "By controller and result", "ops", [
+        rate("controller_runtime_reconcile_total", "controller, result"),
+        "{{controller}} {{result}}",
+      ]),
+      lines("Failed reconciles", "Share of all", "percentunit", [
+        `${rate("controller_runtime_reconcile_errors_total", "controller")} / ${rate("controller_runtime_reconcile_total", "controller")}`,
+        "{{controller}}",
+      ]),
+      lines(
+        "Duration of a reconcile",
+        "Median and 99th percentile",
+        "s",
+        [quantile(0.5, "controller_runtime_reconcile_time_seconds", "controller"), "{{controller}} p50"],
+        [quantile(0.99, "controller_runtime_reconcile_time_seconds", "controller"), "{{controller}} p99"],
+      ),
+      lines("Queue", "Objects that wait for a reconcile", "short", [
+        "max by (name) (workqueue_depth{})",
+        "{{name}}",
+      ]),
+      lines(
+        "Time in the queue",
+        "99th percentile of the wait, and of the work",
+        "s",
+        [quantile(0.99, "workqueue_queue_duration_seconds", "name"), "{{name}} waits"],
+        [quantile(0.99, "workqueue_work_duration_seconds", "name"), "{{name}} works"],
+      ),
+      lines(
+        "Added and tried again",
+        "Objects that came into the queue, and those among them that had failed",
+        "ops",
+        [rate("workqueue_adds_total", "name"), "{{name}} added"],
+        [rate("workqueue_retries_total", "name"), "{{name}} again"],
+      ),
+      lines(
+        "Workers",
+        "Busy ones and all",
+        "short",
+        ["sum by (controller) (controller_runtime_active_workers{})", "{{controller}} busy"],
+        ["max by (controller) (controller_runtime_max_concurrent_reconciles{})", "{{controller}} all"],
+      ),
+      lines(
+        "Stuck reconciles",
+        "How long the longest has been running",
+        "s",
+        ["max by (name) (workqueue_longest_running_processor_seconds{})", "{{name}}"],
+        ["max by (name) (workqueue_unfinished_work_seconds{})", "{{name}} together"],
+      ),
+      lines("Terminal errors", "Reconciles that are given up until the object changes", "ops", [
+        rate("controller_runtime_terminal_reconcile_errors_total", "controller"),
+        "{{controller}}",
+      ]),
+      lines("Requests to the API server", "By method and status", "reqps", [
+        rate("rest_client_requests_total", "method, code"),
+        "{{method}} {{code}}",
+      ]),
+      lines("Duration of requests", "99th percentile until the head of the answer", "s", [
+        quantile(0.99, "rest_client_request_duration_seconds", "verb"),
+        "{{verb}}",
+      ]),
+      lines("Age of the caches", "Time since the API server last sent anything", "s", [
+        "time() - min by (resource) (plosive_informer_last_event_timestamp_seconds{})",
+        "{{resource}}",
+      ]),
+      lines(
+        "Objects in the caches",
+        "By resource, and complete lists of them",
+        "short",
+        ["max by (resource) (plosive_informer_objects{})", "{{resource}}"],
+        [
+          "sum by (resource) (increase(plosive_informer_relists_total{}[$__rate_interval]))",
+          "{{resource}} lists",
+        ],
+      ),
+      lines(
+        "Lag of the status",
+        "From the end of a Job to the record and to the custom resource, 99th percentile",
+        "s",
+        [quantile(0.99, "plosive_status_lag_seconds", "sink"), "{{sink}}"],
+      ),
+      lines(
+        "Repairs and deletions",
+        "Repaired differences by the side that was behind; age of the oldest deletion that waits",
+        "short",
+        ["sum by (direction) (increase(plosive_drift_total{}[$__rate_interval]))", "{{direction}}"],
+        ["max(plosive_deletion_overdue_seconds{})", "deletion, seconds"],
+      ),
+      lines("Run endpoint", "What pods send, by what becomes of it", "reqps", [
+        rate("plosive_progress_reports_total", "result"),
+        "{{result}}",
+      ]),
+      ...processPanels,
+    ],
+  },
+  {
+    uid: "plosive-jobs",
+    title: "Plosive jobs",
+    what: "Jobs by kind and outcome: what waits and why, what runs, what fails and through whose fault. Tenants and single jobs are not in the metrics; kubectl get plosive and the REST API have them.",
+    of: "operator",
+    panels: [
+      number(
+        "Running",
+        "Jobs with a running pod",
+        "short",
+        'sum(max by (kind) (plosive_jobs{phase="Running"}))',
+      ),
+      number(
+        "Waiting",
+        "Jobs without one",
+        "short",
+        'sum(max by (kind, phase) (plosive_jobs{phase=~"Pending|Waiting"}))',
+      ),
+      number(
+        "Suspended",
+        "Jobs that somebody stopped",
+        "short",
+        'sum(max by (kind) (plosive_jobs{phase="Suspended"}))',
+      ),
+      number("Longest wait", "Of all that wait", "s", "max(plosive_jobs_oldest_wait_seconds{})"),
+      number("Ended in a day", "All outcomes", "short", "sum(increase(plosive_jobs_finished_total{}[1d]))"),
+      number(
+        "Failed in a day",
+        "Share of all that ended",
+        "percentunit",
+        'sum(increase(plosive_jobs_finished_total{outcome="failed"}[1d])) / sum(increase(plosive_jobs_finished_total{}[1d]))',
+      ),
+      lines("Open jobs", "By kind and phase", "short", [
+        'max by (kind, phase) (plosive_jobs{phase!~"Succeeded|Failed|Cancelled"})',
+        "{{kind}} {{phase}}",
+      ]),
+      lines("Why they wait", "Open jobs that do not get on, by reason", "short", [
+        "max by (kind, reason) (plosive_jobs_not_progressing{})",
+        "{{kind}} {{reason}}",
+      ]),
+      lines("Longest wait by phase", "Since the creation, or since there are pods", "s", [
+        "max by (kind, phase) (plosive_jobs_oldest_wait_seconds{})",
+        "{{kind}} {{phase}}",
+      ]),
+      lines("Ended", "By kind and outcome, per hour", "short", [
+        "sum by (kind, outcome) (increase(plosive_jobs_finished_total{}[1h]))",
+        "{{kind}} {{outcome}}",
+      ]),
+      lines("Failures", "By who can do something about it, per hour", "short", [
+        'sum by (failure_class) (increase(plosive_jobs_finished_total{outcome="failed"}[1h]))',
+        "{{failure_class}}",
+      ]),
+      lines(
+        "Tried again",
+        "Failed pods by class, and stalls, per hour",
+        "short",
+        ["sum by (class) (increase(plosive_shard_retries_total{}[1h]))", "{{class}}"],
+        ["sum by (kind) (increase(plosive_jobs_stalled_total{}[1h]))", "{{kind}} stalled"],
+      ),
+      ...(
+        [
+          ["queue", "Creation to admission"],
+          ["start", "Admission to the first running pod"],
+          ["run", "First running pod to the end"],
+        ] as const
+      ).map(([step, what]) =>
+        lines(
+          `Time to ${step}`,
+          `${what}: median and 95th percentile`,
+          "s",
+          [quantile(0.5, `plosive_job_${step}_seconds`, "kind"), "{{kind}} p50"],
+          [quantile(0.95, `plosive_job_${step}_seconds`, "kind"), "{{kind}} p95"],
+        ),
+      ),
+      lines("Audio", "Seconds of audio worked through in a second", "short", [
+        rate("plosive_audio_seconds_processed_total", "kind"),
+        "{{kind}}",
+      ]),
+      lines("GPUs", "Requested GPUs in use", "short", [
+        rate("plosive_gpu_seconds_total", "kind"),
+        "{{kind}}",
+      ]),
+    ],
+  },
+  {
+    uid: "plosive-api",
+    title: "Plosive API",
+    what: "The REST API: requests, errors, times, refusals, uploads, events and webhooks.",
+    of: "api",
+    panels: [
+      number("Replicas", "That answer Prometheus", "short", "sum(up{})"),
+      number("Requests", "Per second", "reqps", "sum(rate(plosive_http_requests_total{}[$__rate_interval]))"),
+      number(
+        "Errors",
+        "Share of answers that are errors of the service",
+        "percentunit",
+        '(sum(rate(plosive_http_requests_total{status=~"5.."}[$__rate_interval])) or vector(0)) / sum(rate(plosive_http_requests_total{}[$__rate_interval]))',
+      ),
+      number(
+        "p99",
+        "Time until the head of the answer",
+        "s",
+        quantile(0.99, "plosive_http_request_seconds", ""),
+      ),
+      number("Streams", "Open event streams and long polls", "short", "sum(plosive_waiting_requests{})"),
+      number("Waiting events", "Age of the oldest", "s", "max(plosive_event_lag_seconds{})"),
+      lines("Requests by status", "Per second", "reqps", [
+        rate("plosive_http_requests_total", "status"),
+        "{{status}}",
+      ]),
+      lines("Busiest routes", "Ten of them", "reqps", [
+        `topk(10, ${rate("plosive_http_requests_total", "method, route")})`,
+        "{{method}} {{route}}",
+      ]),
+      lines("Slowest routes", "99th percentile, ten of them", "s", [
+        `topk(10, ${quantile(0.99, "plosive_http_request_seconds", "method, route")})`,
+        "{{method}} {{route}}",
+      ]),
+      lines("Limited", "Requests that were one too many, by the rate that they broke", "reqps", [
+        rate("plosive_rate_limited_total", "policy"),
+        "{{policy}}",
+      ]),
+      lines("Refused keys", "API keys that opened nothing, by reason", "reqps", [
+        rate("plosive_refused_keys_total", "reason"),
+        "{{reason}}",
+      ]),
+      lines("Uploads", "By what became of them", "reqps", [
+        rate("plosive_uploads_total", "outcome"),
+        "{{outcome}}",
+      ]),
+      lines(
+        "Lag of events",
+        "Age of the oldest without number, and of the oldest delivery that is due",
+        "s",
+        ["max by (stage) (plosive_event_lag_seconds{})", "{{stage}}"],
+      ),
+      lines(
+        "Webhooks",
+        "Attempts by result, and deliveries that arrived or were given up",
+        "reqps",
+        [rate("plosive_webhook_attempts_total", "result"), "{{result}}"],
+        [rate("plosive_webhook_deliveries_total", "status"), "delivery {{status}}"],
+      ),
+      lines("Duration of webhooks", "99th percentile of an attempt", "s", [
+        quantile(0.99, "plosive_webhook_attempt_seconds", ""),
+        "p99",
+      ]),
+      ...processPanels,
+    ],
+  },
+];
