@@ -28,7 +28,7 @@ async function main(): Promise<void> {
     makeDatabase({ ...config, PLOSIVE_DATABASE_POOL: 2 }),
   );
   try {
-    const ran = await migrate(db);
+    const ran = await migrate(db, undefined, { heard: (reason) => log.warn({ reason }, "trying again") });
     log.info({ ran }, ran.length === 0 ? "the database is up to date" : "migrated the database");
     await ensureLogins(config, log);
     await retry(log, deadline, "the object store", () => storage.ensureBucket());

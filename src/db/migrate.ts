@@ -1,6 +1,7 @@
 // Brings the database to the schema of this release. Called by the bootstrap Job and by the tests' template database.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
 import { sql } from "slonik";
 import { z } from "zod";
@@ -11,12 +12,33 @@ const folder = join(import.meta.dirname, "migrations");
 const lock = 7_056_783;
 
 /**
+ * A migration that waits for a table stands in the way of everybody who comes after it, for as long as the slowest
+ * transaction before it takes. So it waits for a moment only, lets the others pass, and comes again.
+ */
+export interface LockPatience {
+  readonly lockTimeoutMs: number;
+  readonly pauseMs: number;
+  /** Then it gives up. */
+  readonly totalMs: number;
+  /** What it waits for. */
+  readonly heard: (reason: string) => void;
+}
+
+const usualPatience: LockPatience = {
+  lockTimeoutMs: 2_000,
+  pauseMs: 5_000,
+  totalMs: 15 * 60_000,
+  heard: () => {},
+};
+
+/**
  * Runs the migrations that are not recorded yet, in order, each in its own transaction. Safe to call from several
  * processes at once. Returns the names that it ran. Tests name `wanted`, to begin where an older release ended.
  */
 export async function migrate(
   pool: DatabasePool,
   wanted: readonly string[] = migrationNames(),
+  patience: Partial<LockPatience> = {},
 ): Promise<string[]> {
   // A connection of its own: a file holds many statements, which only the simple query protocol takes.
   const client = new Client({ connectionString: pool.configuration.connectionUri });
@@ -28,7 +50,7 @@ export async function migrate(
     );
     const done = await client.query<{ name: string }>("select name from schema_migrations");
     const pending = wanted.filter((name) => !done.rows.some((row) => row.name === name));
-    for (const name of pending) await runMigration(client, name);
+    for (const name of pending) await runPatiently(client, name, { ...usualPatience, ...patience });
     return pending;
   } finally {
     await client.end();
@@ -54,14 +76,45 @@ function migrationNames(): string[] {
     .sort();
 }
 
-async function runMigration(client: Client, name: string): Promise<void> {
-  await client.query("begin");
+async function runPatiently(client: Client, name: string, patience: LockPatience): Promise<void> {
+  const deadline = performance.now() + patience.totalMs;
+  for (;;) {
+    try {
+      await runMigration(client, name, patience.lockTimeoutMs);
+      return;
+    } catch (error) {
+      if ((error as { code?: string }).code !== lockNotAvailable)
+        throw new Error(`migration ${name} failed`, { cause: error });
+      const reason = `migration ${name} cannot lock its tables: ${await whoHolds(client)}`;
+      if (performance.now() > deadline) throw new Error(reason, { cause: error });
+      patience.heard(reason);
+      await pause(patience.pauseMs);
+    }
+  }
+}
+
+const lockNotAvailable = "55P03";
+
+async function runMigration(client: Client, name: string, lockTimeoutMs: number): Promise<void> {
+  await client.query(`begin; set local lock_timeout = ${lockTimeoutMs}`);
   try {
     await client.query(readFileSync(join(folder, name), "utf8"));
     await client.query("insert into schema_migrations (name) values ($1)", [name]);
     await client.query("commit");
   } catch (error) {
     await client.query("rollback");
-    throw new Error(`migration ${name} failed`, { cause: error });
+    throw error;
   }
+}
+
+/** The oldest transactions, which are the likeliest. Not what they do: that may be a tenant's. */
+async function whoHolds(client: Client): Promise<string> {
+  const { rows } = await client.query<{ pid: number; usename: string; age: number }>(`
+    select pid, usename, extract(epoch from now() - xact_start)::int as age from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid() and xact_start is not null
+    order by xact_start limit 3`);
+  const told = rows.map(({ pid, usename, age }) => `${pid} (user ${usename}, for ${age} s)`);
+  return told.length === 0
+    ? "whoever held them has just ended"
+    : `the oldest transactions are of the server processes ${told.join(", ")}`;
 }

@@ -1,8 +1,10 @@
 // The migrations and the pool, on a real Postgres.
+import { readdirSync } from "node:fs";
 import { SchemaValidationError, sql } from "slonik";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { isMigrated, migrate } from "../../src/db/migrate.ts";
+import { poll } from "../support/poll.ts";
 import { useDatabase } from "../support/postgres.ts";
 
 const database = useDatabase();
@@ -21,6 +23,56 @@ describe("migrate", () => {
     expect(runs.flat()).toEqual([...new Set(runs.flat())]);
     expect(runs.flat().length).toBeGreaterThan(0);
     expect(await isMigrated(database.pool)).toBe(true);
+  });
+});
+
+describe("a migration that needs a table which a long transaction has", () => {
+  const older = "0012_number_of_training_jobs.sql";
+  const none = sql.type(z.object({}));
+
+  /** A database of an older release, in which somebody reads datasets for long. */
+  async function withReader(work: (end: () => Promise<unknown>) => Promise<void>): Promise<void> {
+    await database.pool.query(none`drop schema public cascade`);
+    await database.pool.query(none`create schema public`);
+    const names = readdirSync("src/db/migrations").sort();
+    await migrate(database.pool, names.slice(0, names.indexOf(older) + 1));
+    await database.pool.connect(async (reader) => {
+      await reader.query(none`begin`);
+      await reader.query(none`select from datasets`);
+      await work(() => reader.query(none`rollback`));
+    });
+  }
+
+  it("lets others pass, says who is in its way, and runs when the transaction has ended", async () => {
+    await withReader(async (end) => {
+      const heard: string[] = [];
+      const running = migrate(database.pool, undefined, {
+        lockTimeoutMs: 100,
+        pauseMs: 50,
+        heard: (reason) => heard.push(reason),
+      });
+      await poll("the migration to come again", async () => heard.length > 1);
+      // Would wait behind the migration for as long as that waits for the reader: longer than a statement may.
+      await database.pool.query(none`select from datasets`);
+      expect(heard[0]).toMatch(
+        /^migration 0013_\w+\.sql cannot lock its tables: the oldest .*processes \d+ \(user \w+, for \d+ s\)/,
+      );
+      expect(await isMigrated(database.pool)).toBe(false);
+      await end();
+      expect((await running)[0]).toBe("0013_deletion_of_published_sets.sql");
+      expect(await isMigrated(database.pool)).toBe(true);
+    });
+  });
+
+  it("gives up after its time with the same words, and has changed nothing", async () => {
+    await withReader(async (end) => {
+      const running = migrate(database.pool, undefined, { lockTimeoutMs: 50, pauseMs: 10, totalMs: 100 });
+      await expect(running).rejects.toThrow("cannot lock its tables");
+      expect(await isMigrated(database.pool)).toBe(false);
+      await end();
+      await migrate(database.pool);
+      expect(await isMigrated(database.pool)).toBe(true);
+    });
   });
 });
 
