@@ -25,8 +25,8 @@ export interface PoolState {
 
 export interface DatabasePool extends Db {
   readonly configuration: { readonly connectionUri: string; readonly maxPoolSize: number };
-  /** One connection for as long as `work` takes, for what lives in a session. */
-  connect<T>(work: (connection: Db) => Promise<T>): Promise<T>;
+  /** One connection for as long as `work` takes, for what lives in a session; after `discard` nobody gets it again. */
+  connect<T>(work: (connection: Db, discard: () => void) => Promise<T>): Promise<T>;
   state(): PoolState;
   /** From now on `heard` is told how long each caller waited for a connection, in seconds. */
   onWait(heard: (seconds: number) => void): void;
@@ -129,7 +129,13 @@ export async function makeDatabase(
   return {
     ...makeQueries(lend),
     configuration: { connectionUri: address, maxPoolSize: size },
-    connect: (work) => lend((connection) => work(makeQueries((use) => use(connection)))),
+    connect: (work) =>
+      lend((connection) =>
+        work(
+          makeQueries((use) => use(connection)),
+          () => connection.destroy(),
+        ),
+      ),
     state: () => ({
       acquiredConnections: acquired,
       idleConnections: idle.length,
@@ -161,11 +167,13 @@ function addressFor(address: string, role: Role | undefined): string {
 
 /**
  * The API's statements are many, short, and find their rows by an index whatever the values are; but Postgres takes the
- * unknown LIMIT of a page for a tenth of the table and plans each page anew, which costs a third of a list. The operator's
- * are few, and some are large.
+ * unknown LIMIT of a page for a tenth of the table and plans each page anew, which costs a third of a list. And while a
+ * table is small it rather reads all of it, once for each label that refers to it, and keeps to that plan as the table
+ * grows: what is asked for often is in memory, where a page costs the same wherever it is. The operator's are few, and
+ * some are large.
  */
 const plans: Record<Role, string | null> = {
-  plosive_api: "-c plan_cache_mode=force_generic_plan",
+  plosive_api: "-c plan_cache_mode=force_generic_plan -c random_page_cost=1.1",
   plosive_operator: null,
   plosive_admin: null,
 };
