@@ -17,12 +17,13 @@ export async function withLock<T>(
   work: (db: Db) => Promise<T>,
 ): Promise<T> {
   const none = sql.type(z.object({}));
-  return await pool.connect(async (connection) => {
+  return await pool.connect(async (connection, discard) => {
     await connection.query(none`select pg_advisory_lock(hashtextextended(${id}, 0))`);
     try {
       return await work(tenantDatabase(connection, tenantId));
     } finally {
-      await connection.query(none`select pg_advisory_unlock(hashtextextended(${id}, 0))`);
+      // The next one on this connection would keep the lock without knowing, so then it goes with the connection.
+      await connection.query(none`select pg_advisory_unlock(hashtextextended(${id}, 0))`).catch(discard);
     }
   });
 }

@@ -154,7 +154,11 @@ export function withoutPredicates(pool: DatabasePool): { pool: DatabasePool; cou
     asTenant: (id) => wrapped(db.asTenant(id)),
   });
   return {
-    pool: { ...pool, ...wrapped(pool), connect: (work) => pool.connect((db) => work(wrapped(db))) },
+    pool: {
+      ...pool,
+      ...wrapped(pool),
+      connect: (work) => pool.connect((db, discard) => work(wrapped(db), discard)),
+    },
     count: () => count,
   };
 }
