@@ -14,6 +14,8 @@ export type ReflectorOptions<T extends KubeObject> = {
   namespace: string;
   labelSelector?: string;
   store: Store<T>;
+  /** Takes away what nobody reads of an object before it is kept. */
+  trim?: (object: T) => void;
   log: Log;
   random: () => number;
   pageSize?: number;
@@ -35,6 +37,11 @@ export type Reflector = {
 /** Starts listing and watching at once. */
 export function startReflector<T extends KubeObject>(options: ReflectorOptions<T>): Reflector {
   const { kube, type, namespace, labelSelector, store, log, random } = options;
+  const lean = (object: T) => {
+    withoutManagedFields(object);
+    options.trim?.(object);
+    return object;
+  };
   const { pageSize = 500, maxBackoffMs = 8_000, inactivityMs = 100_000 } = options;
   const stop = new AbortController();
   const { promise: synced, resolve: setSynced } = Promise.withResolvers<void>();
@@ -116,9 +123,8 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
 }
 
 /** Without managedFields, which are half of an object's size and never read here. */
-function lean<T extends KubeObject>(object: T): T {
+function withoutManagedFields(object: KubeObject): void {
   delete object.metadata.managedFields;
-  return object;
 }
 
 const message = (error: unknown) => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,61 @@
+// Kueue's Workload, which stands for a Job in its queue, and what it says in our words. Pure. Read by queueing.ts from the
+// cache that workloads.ts keeps.
+import type { Job, KubeObject, ResourceType } from "../../src/kube/objects.ts";
+import type { Condition } from "../../src/schemas/condition.ts";
+import type { Admission } from "../job/decide.ts";
+
+export const kueueGroup = "kueue.x-k8s.io";
+export const queueLabel = "kueue.x-k8s.io/queue-name";
+export const priorityLabel = "kueue.x-k8s.io/priority-class";
+
+type WorkloadCondition = { type: string; status: string; reason?: string; message?: string };
+
+export type Workload = KubeObject & {
+  spec?: { active?: boolean; queueName?: string };
+  status?: { conditions?: WorkloadCondition[] };
+};
+
+export const workloadType = (version: string): ResourceType<Workload> => ({
+  apiVersion: `${kueueGroup}/${version}`,
+  kind: "Workload",
+  plural: "workloads",
+});
+
+/** What is read of a Workload: it holds a copy of the pods' template else. */
+export function trimWorkload(workload: Workload): void {
+  workload.spec = { active: workload.spec?.active, queueName: workload.spec?.queueName };
+  workload.status = { conditions: workload.status?.conditions };
+}
+
+/** Kueue's word on a Job. `before` is what was last said: numbers alone do not make it worth saying again. */
+export function admissionOf(
+  job: Job | undefined,
+  workload: Workload | undefined,
+  before: Condition | undefined,
+): Admission {
+  const queue = job?.metadata.labels?.[queueLabel];
+  const pending = (message: string): Admission => {
+    const same = before?.reason === "QueuePending" && shape(before.message) === shape(message);
+    return { admitted: false, reason: "QueuePending", message: same ? before.message : message };
+  };
+  if (workload === undefined)
+    return pending(
+      `Kueue has not taken the job up yet${queue === undefined ? "" : `; its queue is ${queue}`}.`,
+    );
+  const of = (type: string) => workload.status?.conditions?.find((condition) => condition.type === type);
+  const [reserved, admitted, evicted] = [of("QuotaReserved"), of("Admitted"), of("Evicted")];
+  const isEvicted = evicted?.status === "True";
+  if (workload.spec?.active === false)
+    return pending(sentence(isEvicted ? evicted.message : undefined, "The job's Workload is not active."));
+  if (isEvicted && evicted.reason === "Preempted")
+    return { admitted: false, reason: "Preempted", message: sentence(evicted.message, "Preempted.") };
+  if (admitted?.status === "True" && !isEvicted) return { admitted: true };
+  if (reserved?.status === "True" && !isEvicted)
+    return pending("Kueue has reserved the quota; its admission checks go on.");
+  return pending(sentence(reserved?.message, sentence(evicted?.message, "The job waits in its queue.")));
+}
+
+const sentence = (text: string | undefined, otherwise: string) => (text ? text.slice(0, 1000) : otherwise);
+
+/** Words without their numbers and quantities. */
+const shape = (text: string) => text.replace(/\d+(\.\d+)?([numkMGTPE]i?)?/g, "#");

@@ -1,0 +1,92 @@
+// Looks whether Kueue is installed and, if so, keeps a cache of its Workloads. Without it nothing is asked for after that
+// one look, so that the rights for Workloads are needed only with it. Started by operator.ts on every replica.
+import type { Kube } from "../../src/kube/client.ts";
+import { isNotFound } from "../../src/kube/errors.ts";
+import type { ResourceType } from "../../src/kube/objects.ts";
+import type { Log } from "../../src/log.ts";
+import type { RuntimeMetrics } from "../runtime/metrics.ts";
+import { pause } from "../runtime/pause.ts";
+import { type Reflector, startReflector } from "../runtime/reflector.ts";
+import { Store } from "../runtime/store.ts";
+import { kueueGroup, trimWorkload, type Workload, workloadType } from "./workload.ts";
+
+/** auto: if it is there when the operator starts. */
+export type KueueMode = "auto" | "on" | "off";
+
+export type Workloads = {
+  /** Undefined without Kueue, and before `synced`. Index "job": by the uid of the Job. */
+  found(): { type: ResourceType<Workload>; store: Store<Workload> } | undefined;
+  synced: Promise<void>;
+  isSynced(): boolean;
+  stop(): Promise<void>;
+};
+
+export function startWorkloads(options: {
+  kube: Kube;
+  namespace: string;
+  mode: KueueMode;
+  log: Log;
+  random: () => number;
+  metrics: RuntimeMetrics;
+}): Workloads {
+  const { kube, mode, log } = options;
+  const ending = new AbortController();
+  const ended = new Promise((resolve) => ending.signal.addEventListener("abort", resolve));
+  let reflector: Reflector | undefined;
+  let found: ReturnType<Workloads["found"]>;
+  let isSynced = false;
+
+  const look = async (): Promise<void> => {
+    for (let failures = 0; !ending.signal.aborted; failures++) {
+      try {
+        const version = await versionOf(kube);
+        if (version !== undefined) return await keep(version);
+        if (mode === "auto") return log.info("Kueue is not installed: the operator's own queue decides");
+        log.warn("Kueue is wanted and not installed; waiting for it");
+      } catch (error) {
+        log.warn({ err: String(error) }, "could not look whether Kueue is installed; trying again");
+      }
+      await pause(Math.min(5_000, 250 * 2 ** failures), ending.signal);
+    }
+  };
+
+  const keep = async (version: string): Promise<void> => {
+    const type = workloadType(version);
+    const store = new Store<Workload>({ job: (workload) => workload.metadata.ownerReferences?.[0]?.uid });
+    reflector = startReflector({ ...options, type, store, trim: trimWorkload });
+    options.metrics.watchReflector(type.plural, { ...reflector, objects: () => store.size });
+    await Promise.race([reflector.synced, ended]);
+    log.info({ version }, "Kueue is installed: it decides about jobs with a queue");
+    found = { type, store };
+  };
+
+  const begin = async () => {
+    if (mode !== "off") await look();
+    isSynced = true;
+  };
+  const synced = begin();
+  return {
+    found: () => found,
+    synced,
+    isSynced: () => isSynced,
+    async stop() {
+      ending.abort();
+      await reflector?.stop();
+      await synced;
+    },
+  };
+}
+
+/** The version of Kueue's API that both sides know; undefined when there is no Kueue. */
+async function versionOf(kube: Kube): Promise<string | undefined> {
+  try {
+    const group = (await kube.send({ method: "GET", path: `/apis/${kueueGroup}` })) as {
+      versions?: { version: string }[];
+    };
+    const served = new Set(group.versions?.map(({ version }) => version));
+    return ["v1beta2", "v1beta1"].find((version) => served.has(version));
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
