@@ -25,6 +25,8 @@ export type TestNamespace = {
   readonly name: string;
   /** kubeconfig of the operator's service account: it may do what rbac.ts says and nothing else. */
   readonly operatorKubeconfig: string;
+  /** The same of the API. */
+  readonly apiKubeconfig: string;
 };
 
 /** A control plane for the calling file, started before its tests and gone after them. */
@@ -64,11 +66,14 @@ export function useCluster(): TestCluster {
     async namespace() {
       const name = `test-${randomBytes(4).toString("hex")}`;
       await makeNamespace(need(admin), name);
-      const token = await tokenOf(need(admin), name, "plosive-operator");
-      const operatorKubeconfig = join(dir, `${name}.kubeconfig`);
-      const caFile = join(dir, "plane", "pki", "ca.crt");
-      writeFileSync(operatorKubeconfig, kubeconfigOf(need(plane).server, caFile, token));
-      return { name, operatorKubeconfig };
+      const write = async (of: "operator" | "api") => {
+        const token = await tokenOf(need(admin), name, `plosive-${of}`);
+        const path = join(dir, `${name}-${of}.kubeconfig`);
+        const caFile = join(dir, "plane", "pki", "ca.crt");
+        writeFileSync(path, kubeconfigOf(need(plane).server, caFile, token));
+        return path;
+      };
+      return { name, operatorKubeconfig: await write("operator"), apiKubeconfig: await write("api") };
     },
   };
 }

@@ -1,6 +1,6 @@
 // What a fresh control plane lacks for Plosive: its CRDs, a namespace under Pod Security "restricted" with the service
 // accounts and rights of controllers/rbac.ts, and tokens. Called by kube.ts for tests and by the operator's benchmark.
-import { operatorClusterRules, operatorRules } from "../../controllers/rbac.ts";
+import { apiRules, operatorClusterRules, operatorRules } from "../../controllers/rbac.ts";
 import { crdOf } from "../../src/gen/crd.ts";
 import type { Kube } from "../../src/kube/client.ts";
 import type { Kind } from "../../src/schemas/kind.ts";
@@ -28,21 +28,25 @@ export async function makeNamespace(admin: Kube, name: string): Promise<void> {
   });
   await Promise.all([
     post(`${core}/serviceaccounts`, { metadata: { name: "plosive-operator" } }),
+    post(`${core}/serviceaccounts`, { metadata: { name: "plosive-api" } }),
     post(`${core}/serviceaccounts`, { metadata: { name: "plosive-worker" } }),
+    post(`${rbac}/namespaces/${name}/roles`, { metadata: { name: "api" }, rules: apiRules }),
     post(`${rbac}/namespaces/${name}/roles`, { metadata: { name: "operator" }, rules: operatorRules }),
     post(`${rbac}/clusterroles`, { metadata: { name }, rules: operatorClusterRules }),
   ]);
-  const subjects = [{ kind: "ServiceAccount", name: "plosive-operator", namespace: name }];
+  const account = (of: string) => [{ kind: "ServiceAccount", name: `plosive-${of}`, namespace: name }];
   const apiGroup = "rbac.authorization.k8s.io";
   await Promise.all([
-    post(`${rbac}/namespaces/${name}/rolebindings`, {
-      metadata: { name: "operator" },
-      subjects,
-      roleRef: { apiGroup, kind: "Role", name: "operator" },
-    }),
+    ...["operator", "api"].map((of) =>
+      post(`${rbac}/namespaces/${name}/rolebindings`, {
+        metadata: { name: of },
+        subjects: account(of),
+        roleRef: { apiGroup, kind: "Role", name: of },
+      }),
+    ),
     post(`${rbac}/clusterrolebindings`, {
       metadata: { name },
-      subjects,
+      subjects: account("operator"),
       roleRef: { apiGroup, kind: "ClusterRole", name },
     }),
   ]);

@@ -3,13 +3,13 @@
 import { readFileSync } from "node:fs";
 import { request } from "node:https";
 import { text } from "node:stream/consumers";
-import { Registry } from "prom-client";
 import { type Operator, startOperator } from "../../controllers/operator.ts";
 import { makeDatabase } from "../../src/db/pool.ts";
 import { type Kube, makeKube } from "../../src/kube/client.ts";
 import { jobs, pods } from "../../src/kube/kinds.ts";
 import type { Job, Pod } from "../../src/kube/objects.ts";
 import { makeLog } from "../../src/log.ts";
+import { makeRegistry, watchPool } from "../../src/metrics.ts";
 import { profiles } from "../../src/schemas/profile.ts";
 import type { Progress, Work } from "../../src/schemas/worker.ts";
 import { makeStorage, type StorageConfig } from "../../src/storage/storage.ts";
@@ -45,6 +45,8 @@ export async function runOperator(options: {
   );
   const kube = makeKube({ kubeconfig: namespace.operatorKubeconfig });
   const storage = makeStorage(options.storage);
+  const registry = makeRegistry();
+  watchPool(registry, db);
   const requests: string[] = [];
   kube.onRequest((method, status) => requests.push(`${method} ${status}`));
   const operator = await startOperator({
@@ -76,7 +78,7 @@ export async function runOperator(options: {
     kube,
     db,
     storage,
-    registry: new Registry(),
+    registry,
     log: makeLog("operator", process.env.PLOSIVE_TEST_LOG ?? "silent"),
     now: Date.now,
     random: Math.random,

@@ -1,0 +1,43 @@
+// The API as the process that the chart starts, on free ports. Called by tests that need its metrics port or its rights.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import type { StorageConfig } from "../../src/storage/storage.ts";
+import { freePorts } from "../../tools/process.ts";
+import { poll } from "./poll.ts";
+
+export type ApiProcess = { url: string; metricsPort: number; stop(): Promise<void> };
+
+/** Resolves when it is ready. */
+export async function startApiProcess(options: {
+  databaseUrl: string;
+  storage: StorageConfig;
+  env?: Record<string, string>;
+}): Promise<ApiProcess> {
+  const [port = 0, metricsPort = 0] = await freePorts(2);
+  const child = spawn(process.execPath, [join(import.meta.dirname, "../../src/main.ts")], {
+    env: {
+      PATH: process.env.PATH,
+      ...Object.fromEntries(Object.entries(options.storage).map(([name, value]) => [name, String(value)])),
+      PLOSIVE_DATABASE_URL: options.databaseUrl,
+      PLOSIVE_HTTP_PORT: String(port),
+      PLOSIVE_METRICS_PORT: String(metricsPort),
+      PLOSIVE_LOG_LEVEL: "warn",
+      ...options.env,
+    },
+    stdio: "ignore",
+  });
+  const url = `http://127.0.0.1:${port}`;
+  const stop = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill("SIGKILL");
+    await once(child, "exit");
+  };
+  try {
+    await poll("the API to be ready", async () => (await fetch(`${url}/readyz`)).ok, 60_000);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { url, metricsPort, stop };
+}
