@@ -59,6 +59,8 @@ export async function oneAnnotationSet(
   return found;
 }
 
+const lockedDraft = z.object({ revision: z.number(), annotation_count: z.number() });
+
 /**
  * Keeps the set from being changed, published or deleted by anyone else until the transaction ends, and counts this
  * change. Every write of annotations or reviewed marks begins with it, and takes its other locks afterwards.
@@ -72,7 +74,7 @@ export async function lockDraft(
   id: string,
   { adding = 0, most = 0 } = {},
 ): Promise<number> {
-  const locked = await db.maybeOne(sql.type(z.object({ revision: z.number(), annotation_count: z.number() }))`
+  const locked = await db.maybeOne(sql.type(lockedDraft)`
     update annotation_sets set revision = revision + 1
     where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = ${id} and status = 'draft'
     returning revision, annotation_count`);

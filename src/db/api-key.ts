@@ -33,6 +33,7 @@ const caller = z.object({
   policy_used: z.number().nullable(),
 });
 export type CallerRow = z.infer<typeof caller>;
+const callerOrNone = z.union([caller, z.object({ id: z.null() })]);
 
 /** Requests at a steady rate, and so many at once. In seconds, as the database counts. */
 export interface Rate {
@@ -68,7 +69,7 @@ export async function manyCallers(
       requests.map((request) => String(of(request))),
       "float8",
     );
-  const rows = await db.any(sql.type(z.union([caller, z.object({ id: z.null() })]))`
+  const rows = await db.any(sql.type(callerOrNone)`
     select id, tenant_id, expired, suspended, unnoticed, admitted, used, policy_used
     from unnest(${numbers(({ rate }) => rate.gap)}, ${numbers(({ rate }) => rate.span)},
         ${numbers(({ policy }) => policy)}, ${numbers(({ policyRate }) => policyRate.gap)},

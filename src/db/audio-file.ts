@@ -251,6 +251,8 @@ export async function deleteAudioFile(
   });
 }
 
+const length = z.object({ id: z.string(), duration_ms: z.number().nullable(), uploaded: z.boolean() });
+
 /** Of the ids those that are files of the dataset, with their lengths; `null` until decoded, where no header tells it. */
 export async function lengthsOfAudio(
   db: Db,
@@ -258,8 +260,7 @@ export async function lengthsOfAudio(
   datasetId: string,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, number | null | "not uploaded">> {
-  const line = z.object({ id: z.string(), duration_ms: z.number().nullable(), uploaded: z.boolean() });
-  const rows = await db.any(sql.type(line)`
+  const rows = await db.any(sql.type(length)`
     select id, duration_ms, ${uploaded} as uploaded from audio_files
     where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = any(${sql.array([...ids], "uuid")})
     for key share`);

@@ -37,17 +37,25 @@ export function parserOf(oid: number): Parse | undefined {
 export function toParameter(value: unknown): string | Buffer | null {
   if (value === null || value === undefined) return null;
   if (typeof value === "string" || Buffer.isBuffer(value)) return value;
-  if (Array.isArray(value)) return `{${value.map(toElement).join(",")}}`;
+  if (Array.isArray(value)) return toArray(value);
   return String(value);
+}
+
+/** Long ones are nearly all of plain words or of numbers, and need no text for each element. */
+function toArray(values: readonly unknown[]): string {
+  if (values.length > 0 && values.every(isPlainText)) return `{"${values.join('","')}"}`;
+  if (values.every((value) => typeof value === "number")) return `{${values.join(",")}}`;
+  return `{${values.map(toElement).join(",")}}`;
 }
 
 function toElement(value: unknown): string {
   if (value === null || value === undefined) return "NULL";
   if (typeof value === "string") return `"${isPlain(value) ? value : value.replace(/["\\]/g, "\\$&")}"`;
-  if (Array.isArray(value)) return `{${value.map(toElement).join(",")}}`;
+  if (Array.isArray(value)) return toArray(value);
   if (Buffer.isBuffer(value)) return `"\\\\x${value.toString("hex")}"`;
   return String(value);
 }
 
 /** Nearly all are: to look costs a fraction of a replacement that replaces nothing. */
 const isPlain = (text: string) => !text.includes('"') && !text.includes("\\");
+const isPlainText = (value: unknown) => typeof value === "string" && isPlain(value);
