@@ -29,9 +29,19 @@ export const operatorRules: Rule[] = [
   { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create"] },
 ];
 
-/** ClusterRole of the operator: TokenReview has no namespace. */
+/** ClusterRole of the operator: what has no namespace. */
 export const operatorClusterRules: Rule[] = [
   { apiGroups: ["authentication.k8s.io"], resources: ["tokenreviews"], verbs: ["create"] },
+  // queueing/priority.ts
+  { apiGroups: ["scheduling.k8s.io"], resources: ["priorityclasses"], verbs: ["get"] },
+];
+
+/** Besides, where Kueue decides: queueing/workloads.ts, and queueing.ts, which patches spec.active. */
+export const kueueRules: Rule[] = [
+  { apiGroups: ["kueue.x-k8s.io"], resources: ["workloads"], verbs: ["list", "patch", "watch"] },
+];
+export const kueueClusterRules: Rule[] = [
+  { apiGroups: ["kueue.x-k8s.io"], resources: ["workloadpriorityclasses"], verbs: ["get"] },
 ];
 
 /** Role of the API: submit.ts only. */

@@ -126,6 +126,19 @@ const operator = z.object({
   ...shared,
   PLOSIVE_QUOTA_WAITING_TRAININGS: limits.PLOSIVE_QUOTA_WAITING_TRAININGS,
   PLOSIVE_QUOTA_WAITING_INFERENCES: limits.PLOSIVE_QUOTA_WAITING_INFERENCES,
+  PLOSIVE_QUOTA_RUNNING_TRAININGS: limits.PLOSIVE_QUOTA_RUNNING_TRAININGS,
+  PLOSIVE_QUOTA_RUNNING_INFERENCES: limits.PLOSIVE_QUOTA_RUNNING_INFERENCES,
+  PLOSIVE_QUOTA_RUNNING_EMBEDDINGS: count(20).describe("Embedding jobs of a tenant that run at once"),
+  PLOSIVE_RUNNING_JOBS: count(0).describe("Jobs of all tenants that run at once; 0 is no limit"),
+  PLOSIVE_KUEUE: z
+    .enum(["auto", "on", "off"])
+    .default("auto")
+    .describe("Whether Kueue decides about jobs that have a queue; auto: if it is installed"),
+  PLOSIVE_QUEUE_NAME: z
+    .string()
+    .max(253)
+    .default("")
+    .describe("Kueue's LocalQueue of jobs that name none; without it those are not Kueue's"),
   PLOSIVE_HEALTH_PORT: port(8081).describe("Port of /healthz and /readyz"),
   PLOSIVE_RUNS_PORT: port(8443).describe("Port of the run endpoint (TLS)"),
   PLOSIVE_RUNS_TLS_CERT_FILE: z.string().min(1).describe("Certificate of the run endpoint, PEM"),

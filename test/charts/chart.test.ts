@@ -6,7 +6,13 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { apiRules, operatorClusterRules, operatorRules } from "../../controllers/rbac.ts";
+import {
+  apiRules,
+  kueueClusterRules,
+  kueueRules,
+  operatorClusterRules,
+  operatorRules,
+} from "../../controllers/rbac.ts";
 import { profiles } from "../../src/schemas/profile.ts";
 import { tool } from "../../tools/cache.ts";
 
@@ -127,6 +133,23 @@ describe("the chart", () => {
     expect(one(manifests, "Role", "plosive-api").rules).toEqual(apiRules);
     const cluster = manifests.filter((manifest) => manifest.kind === "ClusterRole");
     expect(cluster.flatMap((manifest) => manifest.rules)).toEqual(operatorClusterRules);
+  });
+
+  it("gives the operator the rights for Kueue where Kueue decides, and only there", async () => {
+    const kueue = (variables: { name: string; value?: string }[] = []) =>
+      variables.find(({ name }) => name === "PLOSIVE_KUEUE")?.value;
+    const modeOf = (manifests: Manifest[]) =>
+      kueue(one(manifests, "Deployment", "plosive-operator").spec?.template?.spec.containers[0]?.env);
+    const without = await render(...images);
+    expect(modeOf(without)).toBe("off");
+    const manifests = await render(...images, "operator.queueing.kueue=always");
+    expect(modeOf(manifests)).toBe("on");
+    expect(one(manifests, "Role", "plosive-operator").rules).toEqual([...operatorRules, ...kueueRules]);
+    const cluster = manifests.filter((manifest) => manifest.kind === "ClusterRole");
+    expect(cluster.flatMap((manifest) => manifest.rules)).toEqual([
+      ...operatorClusterRules,
+      ...kueueClusterRules,
+    ]);
   });
 
   it("fills the worker profiles so that the operator can read them", async () => {

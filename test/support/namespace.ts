@@ -1,6 +1,12 @@
 // What a fresh control plane lacks for Plosive: its CRDs, a namespace under Pod Security "restricted" with the service
 // accounts and rights of controllers/rbac.ts, and tokens. Called by kube.ts for tests and by the operator's benchmark.
-import { apiRules, operatorClusterRules, operatorRules } from "../../controllers/rbac.ts";
+import {
+  apiRules,
+  kueueClusterRules,
+  kueueRules,
+  operatorClusterRules,
+  operatorRules,
+} from "../../controllers/rbac.ts";
 import { crdOf } from "../../src/gen/crd.ts";
 import type { Kube } from "../../src/kube/client.ts";
 import type { Kind } from "../../src/schemas/kind.ts";
@@ -19,7 +25,8 @@ export async function installCrds(admin: Kube): Promise<void> {
   }
 }
 
-export async function makeNamespace(admin: Kube, name: string): Promise<void> {
+/** `kueue`: with the rights for Kueue too. */
+export async function makeNamespace(admin: Kube, name: string, kueue = false): Promise<void> {
   const post = (path: string, body: object) => admin.send({ method: "POST", path, body });
   const core = `/api/v1/namespaces/${name}`;
   const rbac = "/apis/rbac.authorization.k8s.io/v1";
@@ -31,8 +38,14 @@ export async function makeNamespace(admin: Kube, name: string): Promise<void> {
     post(`${core}/serviceaccounts`, { metadata: { name: "plosive-api" } }),
     post(`${core}/serviceaccounts`, { metadata: { name: "plosive-worker" } }),
     post(`${rbac}/namespaces/${name}/roles`, { metadata: { name: "api" }, rules: apiRules }),
-    post(`${rbac}/namespaces/${name}/roles`, { metadata: { name: "operator" }, rules: operatorRules }),
-    post(`${rbac}/clusterroles`, { metadata: { name }, rules: operatorClusterRules }),
+    post(`${rbac}/namespaces/${name}/roles`, {
+      metadata: { name: "operator" },
+      rules: [...operatorRules, ...(kueue ? kueueRules : [])],
+    }),
+    post(`${rbac}/clusterroles`, {
+      metadata: { name },
+      rules: [...operatorClusterRules, ...(kueue ? kueueClusterRules : [])],
+    }),
   ]);
   const account = (of: string) => [{ kind: "ServiceAccount", name: `plosive-${of}`, namespace: name }];
   const apiGroup = "rbac.authorization.k8s.io";

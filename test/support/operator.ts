@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { request } from "node:https";
 import { text } from "node:stream/consumers";
 import { type Operator, startOperator } from "../../controllers/operator.ts";
+import type { OperatorConfig } from "../../src/config.ts";
 import { makeDatabase } from "../../src/db/pool.ts";
 import { type Kube, makeKube } from "../../src/kube/client.ts";
 import { jobs, pods } from "../../src/kube/kinds.ts";
@@ -11,7 +12,7 @@ import type { Job, Pod } from "../../src/kube/objects.ts";
 import { makeLog } from "../../src/log.ts";
 import { makeRegistry, watchPool } from "../../src/metrics.ts";
 import { profiles } from "../../src/schemas/profile.ts";
-import type { Progress, Work } from "../../src/schemas/worker.ts";
+import type { OpenWork, Progress, Work } from "../../src/schemas/worker.ts";
 import { makeStorage, type StorageConfig } from "../../src/storage/storage.ts";
 import { type TestCluster, type TestNamespace, tokenOf } from "./kube.ts";
 import { poll } from "./poll.ts";
@@ -32,6 +33,8 @@ export async function runOperator(options: {
   filesPerShard?: number;
   graceSeconds?: number;
   maxWaiting?: number;
+  /** Without: no limit and no Kueue. */
+  queueing?: Partial<OperatorConfig>;
   identity?: string;
   leaseMs?: { durationMs: number; deadlineMs: number; periodMs: number };
 }): Promise<TestOperator> {
@@ -72,6 +75,13 @@ export async function runOperator(options: {
       PLOSIVE_FILES_PER_SHARD: options.filesPerShard ?? 200,
       PLOSIVE_QUOTA_WAITING_TRAININGS: options.maxWaiting ?? 0,
       PLOSIVE_QUOTA_WAITING_INFERENCES: options.maxWaiting ?? 0,
+      PLOSIVE_QUOTA_RUNNING_TRAININGS: 0,
+      PLOSIVE_QUOTA_RUNNING_INFERENCES: 0,
+      PLOSIVE_QUOTA_RUNNING_EMBEDDINGS: 0,
+      PLOSIVE_RUNNING_JOBS: 0,
+      PLOSIVE_KUEUE: "off",
+      PLOSIVE_QUEUE_NAME: "",
+      ...options.queueing,
       PLOSIVE_PURGE_GRACE_SECONDS: options.graceSeconds ?? 604_800,
     },
     profiles: profiles.parse({ default: { embed: pod, train: pod, detect: pod } }),
@@ -177,7 +187,14 @@ export class Worker {
     return this.#token;
   }
 
-  async work(): Promise<Work> {
+  /** Work that is still to be done. */
+  async work(): Promise<OpenWork> {
+    const work = await this.anyWork();
+    if (work.kind === "done") throw new Error("the shard was done by an earlier run");
+    return work;
+  }
+
+  async anyWork(): Promise<Work> {
     const path = `/v1/runs/${this.run}/shards/${this.shard}/work`;
     const answer = await poll("the work", async () => {
       const got = await this.call("GET", path);

@@ -105,3 +105,10 @@ capabilities: { drop: [ALL] }
 imagePullSecrets: {{ toYaml . | nindent 2 }}
 {{- end }}
 {{- end -}}
+
+{{- /* Whether Kueue decides: on or off. The rights for it are given only where it does. */ -}}
+{{- define "plosive.kueue" -}}
+{{- $wanted := .Values.operator.queueing.kueue }}
+{{- $there := or (.Capabilities.APIVersions.Has "kueue.x-k8s.io/v1beta2") (.Capabilities.APIVersions.Has "kueue.x-k8s.io/v1beta1") }}
+{{- if or (eq $wanted "always") (and (eq $wanted "auto") $there) }}on{{ else }}off{{ end }}
+{{- end }}
