@@ -8,6 +8,7 @@ import { inferenceJobAdapter } from "./inference-job/adapter.ts";
 import { labels } from "./job/child.ts";
 import { type EngineDeps, makeJobReconcile } from "./job/reconcile.ts";
 import { makeModelReconcile } from "./model/reconcile.ts";
+import type { Queueing } from "./queueing/queueing.ts";
 import { type Controller, startController } from "./runtime/controller.ts";
 import type { RuntimeMetrics } from "./runtime/metrics.ts";
 import { Queue } from "./runtime/queue.ts";
@@ -27,6 +28,7 @@ export function startControllers(
   deps: EngineDeps & {
     caches: Caches;
     runtimeMetrics: RuntimeMetrics;
+    queueing: Queueing;
     random: () => number;
     /** Jobs of a tenant that may wait; 0 is no limit. */
     maxWaiting: { trainings: number; inferences: number };
@@ -61,6 +63,8 @@ export function startControllers(
     caches.pods.onChange(addOwner);
     for (const object of store.values()) queue.add(object.metadata.name);
   }
+
+  deps.queueing.onTurn((kind, name) => queues.get(kind)?.add(name));
 
   const modelQueue = start("models", makeModelReconcile({ ...deps, store: caches.models }));
   caches.models.onChange(({ object }) => modelQueue.add(object.metadata.name));

@@ -13,6 +13,8 @@ import { controllerNames, startControllers } from "./controllers.ts";
 import { startSideServers } from "./health.ts";
 import { watchJobs } from "./job/census.ts";
 import { makeJobMetrics } from "./job/metrics.ts";
+import { makeQueueing } from "./queueing/queueing.ts";
+import { startWorkloads } from "./queueing/workloads.ts";
 import { makeAuthorize } from "./runs/authorize.ts";
 import { startCoalescer } from "./runs/coalesce.ts";
 import { startRunServer } from "./runs/server.ts";
@@ -62,6 +64,14 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
   kube.onRequest(runtimeMetrics.request);
   const caches = startCaches({ kube, namespace, log, random, metrics: runtimeMetrics });
   watchJobs(registry, { resources: caches.resources, jobs: caches.jobs, now });
+  const workloads = startWorkloads({
+    kube,
+    namespace,
+    mode: config.PLOSIVE_KUEUE,
+    log,
+    random,
+    metrics: runtimeMetrics,
+  });
   const recorder = makeRecorder({ kube, log, instance: identity, now, random });
 
   const coalescer = startCoalescer({ db, log, everyMs: deps.coalesceMs ?? 1_000 });
@@ -86,7 +96,7 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
   const side = await startSideServers({
     healthPort: config.PLOSIVE_HEALTH_PORT,
     metricsPort: config.PLOSIVE_METRICS_PORT,
-    isReady: caches.isSynced,
+    isReady: () => caches.isSynced() && workloads.isSynced(),
     registry,
   });
   const elector = startElector({
@@ -102,7 +112,23 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
   let stopping = false;
   let stopLeading = async () => {};
   const lead = async () => {
-    await Promise.all([elector.elected, caches.synced]);
+    await Promise.all([elector.elected, caches.synced, workloads.synced]);
+    if (stopping) return;
+    const queueing = await makeQueueing({
+      kube,
+      caches,
+      workloads,
+      limits: {
+        perTenant: {
+          training: config.PLOSIVE_QUOTA_RUNNING_TRAININGS,
+          inference: config.PLOSIVE_QUOTA_RUNNING_INFERENCES,
+          embedding: config.PLOSIVE_QUOTA_RUNNING_EMBEDDINGS,
+        },
+        total: config.PLOSIVE_RUNNING_JOBS,
+      },
+      queueName: config.PLOSIVE_QUEUE_NAME,
+      now,
+    });
     if (stopping) return;
     const settings = {
       runsUrl: config.PLOSIVE_RUNS_URL,
@@ -128,6 +154,7 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
       },
       caches,
       runtimeMetrics,
+      queueing,
       jobs: caches.jobs,
       pods: caches.pods,
     });
@@ -167,6 +194,7 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
       await runs.stop();
       await stopLeading();
       await caches.stop();
+      await workloads.stop();
       await coalescer.stop();
       await recorder.flush();
       // Last, when nothing writes any more: the next leader may begin at once.

@@ -3,7 +3,6 @@
 import type { Kube } from "../../src/kube/client.ts";
 import { jobs as jobType } from "../../src/kube/kinds.ts";
 import type { Job } from "../../src/kube/objects.ts";
-import type { Log } from "../../src/log.ts";
 import { type JobKind, jobKindNames, parseRunName } from "../../src/schemas/job-kind.ts";
 import type { Caches } from "../caches.ts";
 import type { JobResource } from "../job/adapter.ts";
@@ -56,7 +55,6 @@ export async function makeQueueing(options: {
   /** Of jobs that name none; empty: they are not Kueue's. */
   queueName: string;
   now: () => number;
-  log: Log;
 }): Promise<Queueing> {
   const { kube, caches, limits, queueName } = options;
   const kueue = options.workloads.found();
