@@ -27,9 +27,14 @@ export async function listen(listener: RequestListener, port: number, host?: str
       answering.add(response);
       response.once("close", () => answering.delete(response));
       if (isStopping) response.setHeader("Connection", "close");
+      const { host, "transfer-encoding": coding = "" } = request.headers;
       const old = request.httpVersionMajor === 1 && request.httpVersionMinor === 0;
-      if (request.headers.host !== undefined || old) listener(request, response);
-      else refuse(response, 400, "Invalid request format: the header Host is missing");
+      if (host === undefined && !old)
+        refuse(response, 400, "Invalid request format: the header Host is missing");
+      // Of more than one coding Node undoes the chunks, and hands on what the others made as if it were the body.
+      else if (coding.includes(","))
+        refuse(response, 400, "Invalid request format: the only transfer coding is chunked");
+      else listener(request, response);
     },
   );
   server.on("connection", (socket) => {

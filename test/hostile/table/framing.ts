@@ -30,6 +30,8 @@ const cutInTwoWays: readonly (readonly [name: string, bytes: string])[] = [
     `${post}Transfer-Encoding: chunked, identity\r\n\r\n${chunk}0\r\n\r\n`,
   ],
   ["an unknown coding", `${post}Transfer-Encoding: xchunked\r\n\r\n${chunk}0\r\n\r\n`],
+  ["a coding below the chunks", `${post}Transfer-Encoding: gzip, chunked\r\n\r\n${chunk}0\r\n\r\n`],
+  ["chunks in two headers", `${chunked}Transfer-Encoding: chunked\r\n\r\n${chunk}0\r\n\r\n`],
   ["a coding with a control character", `${post}Transfer-Encoding: \x0bchunked\r\n\r\n${chunk}0\r\n\r\n`],
   ["a coding with a space before its colon", `${post}Transfer-Encoding : chunked\r\n\r\n${chunk}0\r\n\r\n`],
   [
