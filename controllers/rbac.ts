@@ -21,8 +21,9 @@ export const operatorRules: Rule[] = [
   },
   // job/reconcile.ts; patch for suspend and parallelism.
   { apiGroups: ["batch"], resources: ["jobs"], verbs: ["create", "delete", "get", "list", "patch", "watch"] },
-  // Reasons why pods wait, how they failed, and whose token the run endpoint was shown.
-  { apiGroups: [""], resources: ["pods"], verbs: ["get", "list", "watch"] },
+  // Reasons why pods wait, how they failed, and whose token the run endpoint was shown; delete for those that say nothing
+  // any more.
+  { apiGroups: [""], resources: ["pods"], verbs: ["delete", "get", "list", "watch"] },
   // runtime/leader.ts
   { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["create", "get", "update"] },
   // runtime/events.ts

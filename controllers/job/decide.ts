@@ -3,15 +3,21 @@
 // nothing is created before cancel, deadlines and suspension were asked. Called by reconcile.ts.
 import type { JobRow } from "../../src/db/job.ts";
 import type { ShardProgress } from "../../src/db/run.ts";
+import type { FailedPod } from "../../src/db/run-pod.ts";
 import type { Job, Pod } from "../../src/kube/objects.ts";
 import type { ConditionReason } from "../../src/schemas/condition.ts";
-import { conditionOf, isTrue } from "../runtime/conditions.ts";
+import type { JobStatus } from "../../src/schemas/job-resource.ts";
+import { isTrue } from "../runtime/conditions.ts";
 import type { JobResource } from "./adapter.ts";
 import type { Refusal } from "./adopt.ts";
+import { deadlinesOf, pendingFailure, silentPods } from "./deadlines.ts";
+import { givenUp } from "./give-up.ts";
 import { parseIndexes } from "./indexes.ts";
-import { type Failure, failureOfJob, failuresByShard, isRunning, waitingOf } from "./pods.ts";
+import { type Failure, failureOfJob, failuresByShard, isEnded, shardOf, stalled } from "./pods.ts";
 
 export type Admission = { admitted: true } | { admitted: false; reason: ConditionReason; message: string };
+
+export type Kueue = { active: boolean | undefined; queue?: string };
 
 export type Facts = {
   /** The job's name by its row: its runs are named after it. */
@@ -26,13 +32,22 @@ export type Facts = {
   child: Job | undefined;
   pods: readonly Pod[];
   progress: readonly ShardProgress[];
-  /** Shards of the present run whose results are in Postgres. */
+  /** All pods of the job that have failed, also those that Kubernetes has forgotten. */
+  failedPods: readonly FailedPod[];
+  /** Since when reports of pods could be heard without a gap, in ms since 1970. */
+  listeningSince: number;
+  /** Shards whose results are in Postgres, of whichever run. */
   ingested: ReadonlySet<number>;
   /** Completed shards of the present run whose results could not be used. */
   bad: ReadonlyMap<number, Failure>;
   metrics: readonly { name: string; value: number }[];
+  /** Whether jobs of this kind write checkpoints, and the last one that a pod told. */
+  checkpoints: boolean;
+  checkpoint: JobStatus["checkpoint"];
   /** What the queue says: before it lets the job through, no pod may run. */
   admission: Admission;
+  /** Kueue decides when the Job's pods run. `active`: what its Workload says; `queue`: where the Job is to be moved. */
+  kueue?: Kueue;
   /** Whether the operator's configuration has the profile that the spec names. */
   profileKnown: boolean;
 };
@@ -47,13 +62,19 @@ export type End = {
   failedShards: ReadonlyMap<number, Failure>;
 };
 
+/** A pod that is deleted before its end; with what counts as its failure, unless its shard is given up anyway. */
+export type Stop = { pod: Pod; failure?: Failure };
+
 export type Verdict =
   | { kind: "settled" }
   | ({ kind: "refuse" } & Refusal)
   | { kind: "ingest"; shards: number[] }
   | End
   | { kind: "create"; attempt: number }
-  | { kind: "patch"; suspend: boolean; parallelism: number }
+  | { kind: "patch"; suspend?: boolean; parallelism: number }
+  | { kind: "activate"; active: boolean }
+  | { kind: "move"; queue: string }
+  | { kind: "stop"; pods: Stop[] }
   | { kind: "wait" };
 
 /** A run that is deleted by hand again and again is not worth a new attempt for ever. */
@@ -63,6 +84,13 @@ const none: ReadonlyMap<number, Failure> = new Map();
 export function hasEnded(cr: JobResource): boolean {
   const conditions = cr.status?.conditions;
   return isTrue(conditions, "Succeeded") || isTrue(conditions, "Failed") || isTrue(conditions, "Cancelled");
+}
+
+/** When the resource of an ended job is to be deleted, in ms since 1970; undefined: never. */
+export function expiresAt({ spec, status }: JobResource): number | undefined {
+  const { ttlSecondsAfterFinished } = spec;
+  if (ttlSecondsAfterFinished === undefined || status?.completionTime === undefined) return undefined;
+  return Date.parse(status.completionTime) + ttlSecondsAfterFinished * 1000;
 }
 
 export function decide(facts: Facts): Verdict {
@@ -88,7 +116,8 @@ export function decide(facts: Facts): Verdict {
   if (late !== undefined) return late;
 
   if (child === undefined) {
-    if (cr.spec.suspend) return { kind: "wait" };
+    // Kueue lets nothing through but a Job that is there.
+    if (cr.spec.suspend || !(facts.admission.admitted || facts.kueue)) return { kind: "wait" };
     const attempt = (cr.status?.attempt ?? 0) + 1;
     if (attempt > maxAttempts) {
       const message = `The job's Kubernetes Job was deleted ${maxAttempts} times.`;
@@ -100,11 +129,85 @@ export function decide(facts: Facts): Verdict {
     }
     return { kind: "create", attempt };
   }
-  const { suspend, shards } = cr.spec;
-  if ((child.spec.suspend ?? false) !== suspend || child.spec.parallelism !== shards.parallelism) {
-    return { kind: "patch", suspend, parallelism: shards.parallelism };
+  const steered = steer(facts, child);
+  if (steered !== undefined) return steered;
+  const pods = podsToStop(facts);
+  return pods.length > 0 ? { kind: "stop", pods } : { kind: "wait" };
+}
+
+/** Lets the Job's pods run or not, and how many. The suspension of a Job of Kueue's is Kueue's alone. */
+function steer({ cr, admission, kueue }: Facts, child: Job): Verdict | undefined {
+  const { suspend } = cr.spec;
+  const { parallelism } = cr.spec.shards;
+  const stops = suspend || !admission.admitted;
+  const isOther = kueue === undefined && (child.spec.suspend ?? false) !== stops;
+  if (isOther || child.spec.parallelism !== parallelism)
+    return { kind: "patch", parallelism, ...(kueue === undefined ? { suspend: stops } : {}) };
+  if (kueue?.queue !== undefined) return { kind: "move", queue: kueue.queue };
+  if (suspend && kueue?.active === true) return { kind: "activate", active: false };
+  // Whoever else made the Workload inactive has a reason: only what we suspended do we resume.
+  const resumes = !suspend && isTrue(cr.status?.conditions, "Suspended");
+  if (resumes && kueue?.active === false) return { kind: "activate", active: true };
+  return undefined;
+}
+
+/** Pods that say nothing any more, and those that the Job still makes for shards that are given up. */
+function podsToStop(facts: Facts): Stop[] {
+  const { progressDeadlineSeconds } = facts.cr.spec;
+  const silent = silentPods(facts).map(({ pod, shard }): Stop => {
+    const message = `Nothing was heard of the worker for ${progressDeadlineSeconds} s.`;
+    return { pod, failure: { class: "Infra", code: stalled, message, shard, retryable: true } };
+  });
+  const lost = givenUp(facts.cr, facts.failedPods);
+  const idle = facts.pods.filter(
+    (pod) => lost.has(shardOf(pod) ?? -1) && !isEnded(pod) && pod.metadata.deletionTimestamp === undefined,
+  );
+  return [
+    ...silent,
+    ...idle.filter((pod) => !silent.some((stop) => stop.pod === pod)).map((pod) => ({ pod })),
+  ];
+}
+
+/** What the child Job has come to; undefined while it goes on. */
+function judgeChild(facts: Facts): End | { kind: "ingest"; shards: number[] } | undefined {
+  const { cr, child, pods, ingested, bad } = facts;
+  const { count } = cr.spec.shards;
+  // The Job may be gone, but not what it has done.
+  if (child === undefined) return ingested.size === count ? succeeded(none) : undefined;
+  const completed = parseIndexes(child.status?.completedIndexes);
+  const shards = completed.filter((shard) => !ingested.has(shard) && !bad.has(shard));
+  if (shards.length > 0) return { kind: "ingest", shards };
+  const is = (type: string) =>
+    child.status?.conditions?.some((condition) => condition.type === type && condition.status === "True") ??
+    false;
+  const over = is("Complete") || is("Failed");
+  const hopeless = givenUp(cr, facts.failedPods);
+  const failedIndexes = new Set(parseIndexes(child.status?.failedIndexes));
+
+  const failures = failuresByShard(pods);
+  const lost = new Map<number, Failure>();
+  for (let shard = 0; shard < count; shard++) {
+    if (ingested.has(shard)) continue;
+    const known = bad.get(shard) ?? hopeless.get(shard);
+    if (known !== undefined) lost.set(shard, known);
+    else if (over || failedIndexes.has(shard))
+      lost.set(shard, failures.get(shard) ?? { ...failureOfJob(child), shard });
   }
-  return { kind: "wait" };
+  const enough = lost.size < count && lost.size <= cr.spec.retries.maxFailedShards;
+  const decided = hopeless.size > 0 && (!enough || ingested.size + lost.size === count);
+  if (!over && !decided) return undefined;
+  if (enough) return succeeded(lost);
+  // The shard that really failed says more than one that was stopped because of it.
+  const first = [...hopeless.keys(), ...failedIndexes, ...failures.keys(), ...lost.keys()].find((shard) =>
+    lost.has(shard),
+  );
+  return failed(lost.get(first ?? 0) ?? failureOfJob(child));
+}
+
+function succeeded(failedShards: ReadonlyMap<number, Failure>): End {
+  const without = failedShards.size === 0 ? "" : ` without ${failedShards.size} failed shards`;
+  const message = `The job is complete${without}.`;
+  return { kind: "end", end: "Succeeded", reason: "Completed", message, failedShards };
 }
 
 function cancelled(reason: string): End {
@@ -112,35 +215,8 @@ function cancelled(reason: string): End {
   return { kind: "end", end: "Cancelled", reason: "CancelRequested", message, failedShards: none };
 }
 
-/** What the child Job has come to; undefined while it goes on. */
-function judgeChild(facts: Facts): End | { kind: "ingest"; shards: number[] } | undefined {
-  const { cr, child, pods, ingested, bad } = facts;
-  if (child === undefined) return undefined;
-  const shards = parseIndexes(child.status?.completedIndexes).filter((s) => !ingested.has(s) && !bad.has(s));
-  if (shards.length > 0) return { kind: "ingest", shards };
-  const is = (type: string) =>
-    child.status?.conditions?.some((condition) => condition.type === type && condition.status === "True") ??
-    false;
-  if (!is("Complete") && !is("Failed")) return undefined;
-
-  const failures = failuresByShard(pods);
-  const lost = new Map<number, Failure>();
-  for (let shard = 0; shard < cr.spec.shards.count; shard++) {
-    if (ingested.has(shard)) continue;
-    lost.set(shard, bad.get(shard) ?? failures.get(shard) ?? { ...failureOfJob(child), shard });
-  }
-  if (lost.size < cr.spec.shards.count && lost.size <= cr.spec.retries.maxFailedShards) {
-    const message =
-      lost.size === 0 ? "The job is complete." : `The job is complete without ${lost.size} failed shards.`;
-    return { kind: "end", end: "Succeeded", reason: "Completed", message, failedShards: lost };
-  }
-  // The shard that really failed says more than one that was stopped because of it.
-  const failedIndexes = parseIndexes(child.status?.failedIndexes);
-  const first = [...failedIndexes, ...failures.keys(), ...lost.keys()].find((shard) => lost.has(shard));
-  return failed(lost.get(first ?? 0) ?? failureOfJob(child));
-}
-
-const reasonOf = {
+/** The reason of a condition or an event about a failure. */
+export const reasonOf = {
   User: "UserError",
   Resources: "ResourceLimit",
   Infra: "InfrastructureError",
@@ -179,50 +255,10 @@ function recordedEnd(row: JobRow, judged: ReturnType<typeof judgeChild>): End | 
   return words("Failed") ?? failed(failure);
 }
 
-/** When the next deadline is missed unless something happens, in ms since 1970. */
-export function nextDeadline(facts: Facts): { at: number; which: "active" | "pending" } | undefined {
-  const { cr, child, now, pods } = facts;
-  if (cr.spec.suspend || child === undefined) return undefined;
-  const deadlines: { at: number; which: "active" | "pending" }[] = [];
-  const { startTime, conditions } = cr.status ?? {};
-  if (startTime !== undefined) {
-    const seconds = cr.spec.activeDeadlineSeconds + suspendedSeconds(facts);
-    deadlines.push({ at: Date.parse(startTime) + seconds * 1000, which: "active" });
-  }
-  const progressing = conditionOf(conditions, "Progressing");
-  if (progressing?.status === "False" && !pods.some(isRunning)) {
-    const suspended = conditionOf(conditions, "Suspended");
-    // "True" although the spec no longer says so: it is being resumed just now.
-    const resumed = suspended?.status === "True" ? now : Date.parse(suspended?.lastTransitionTime ?? "") || 0;
-    const since = Math.max(Date.parse(progressing.lastTransitionTime), resumed);
-    deadlines.push({ at: since + cr.spec.pendingDeadlineSeconds * 1000, which: "pending" });
-  }
-  return deadlines.sort((a, b) => a.at - b.at)[0];
-}
-
-/** How long a started job was suspended, up to now: that time does not count as running. */
-export function suspendedSeconds({ cr, now }: Pick<Facts, "cr" | "now">): number {
-  const { startTime, suspendedSeconds: before = 0, conditions } = cr.status ?? {};
-  const suspended = conditionOf(conditions, "Suspended");
-  if (startTime === undefined || suspended?.status !== "True") return before;
-  return before + Math.max(0, Math.round((now - Date.parse(suspended.lastTransitionTime)) / 1000));
-}
-
 function missedDeadline(facts: Facts): End | undefined {
-  const deadline = nextDeadline(facts);
+  const deadline = deadlinesOf(facts).find(({ which }) => which !== "progress");
   if (deadline === undefined || facts.now < deadline.at) return undefined;
-  const { activeDeadlineSeconds, pendingDeadlineSeconds } = facts.cr.spec;
-  if (deadline.which === "active") {
-    const message = `The job ran longer than its limit of ${activeDeadlineSeconds} s.`;
-    return failed({ class: "User", code: "deadline_exceeded", message, retryable: true }, "DeadlineExceeded");
-  }
-  const waiting = waitingOf(facts.pods);
-  const message =
-    `No pod of the job could start within ${pendingDeadlineSeconds} s: ${waiting.message}`.slice(0, 1000);
-  const cause = {
-    Unschedulable: { class: "Quota", code: "unschedulable" },
-    ImageUnavailable: { class: "System", code: "image_unavailable" },
-  } as const;
-  const known = cause[waiting.reason as keyof typeof cause] ?? { class: "Infra", code: "pods_not_started" };
-  return failed({ ...known, message, retryable: true }, "PendingDeadlineExceeded");
+  if (deadline.which === "pending") return failed(pendingFailure(facts), "PendingDeadlineExceeded");
+  const message = `The job ran longer than its limit of ${facts.cr.spec.activeDeadlineSeconds} s.`;
+  return failed({ class: "User", code: "deadline_exceeded", message, retryable: true }, "DeadlineExceeded");
 }

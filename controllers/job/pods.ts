@@ -6,7 +6,12 @@ import { exitCodes, type Termination, termination } from "../../src/schemas/work
 import { workerContainer } from "./child.ts";
 
 export type Failure = NonNullable<JobStatus["failure"]>;
+type Quantities = Readonly<Record<string, string>>;
 export type Waiting = { reason: ConditionReason; message: string };
+
+/** Codes of what happens to a pod from outside. */
+export const disrupted = "disrupted";
+export const stalled = "stalled";
 
 const indexLabel = "batch.kubernetes.io/job-completion-index";
 
@@ -16,7 +21,8 @@ export function shardOf(pod: Pod): number | undefined {
   return text === undefined ? undefined : Number(text);
 }
 
-const isEnded = (pod: Pod) => pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed";
+/** Whether the pod will never run again. */
+export const isEnded = (pod: Pod) => pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed";
 const workerOf = (pod: Pod) =>
   pod.status?.containerStatuses?.find(({ name }) => name === workerContainer)?.state;
 
@@ -35,6 +41,26 @@ const imageReasons = new Set([
   "CreateContainerError",
   "RunContainerError",
 ]);
+
+/** When the pod's container started, in ms since 1970; undefined when it never ran. */
+export function startOf(pod: Pod): number | undefined {
+  const state = workerOf(pod);
+  const text = state?.terminated?.startedAt ?? state?.running?.startedAt;
+  return text === undefined ? undefined : Date.parse(text);
+}
+
+/** When the pod's container ended, in ms since 1970; undefined when nobody knows. */
+export function endTimeOf(pod: Pod): number | undefined {
+  const text = workerOf(pod)?.terminated?.finishedAt;
+  return text === undefined ? undefined : Date.parse(text);
+}
+
+/** What the pod may use, as its profile said when the run was made. */
+export function resourcesOf(pod: Pod): { requests: Quantities; limits: Quantities } {
+  const { requests = {}, limits = {} } =
+    pod.spec?.containers?.find(({ name }) => name === workerContainer)?.resources ?? {};
+  return { requests, limits };
+}
 
 /** Why no pod runs, in the words of the scheduler or the kubelet. */
 export function waitingOf(pods: readonly Pod[]): Waiting {
@@ -56,6 +82,14 @@ export function waitingOf(pods: readonly Pod[]): Waiting {
       ? "Taking in the results."
       : "Waiting for a pod to start.";
   return { reason: "WaitingForPods", message };
+}
+
+/** Why a shard has no pod, from how its last one was lost; undefined when that says nothing about the waiting. */
+export function waitingSince(failure: Failure | undefined): Waiting | undefined {
+  if (failure?.code === stalled)
+    return { reason: "ProgressStalled", message: `${failure.message} Its pod is replaced.` };
+  if (failure?.code === disrupted) return { reason: "Preempted", message: failure.message };
+  return undefined;
 }
 
 /** What the worker wrote to its termination log; undefined when it wrote none of ours. */
@@ -86,13 +120,13 @@ export function failureOf(pod: Pod): Failure {
   const ended = workerOf(pod)?.terminated;
   const shard = shardOf(pod);
   const said = terminationOf(pod);
-  const disrupted = pod.status?.conditions?.find(
+  const taken = pod.status?.conditions?.find(
     ({ type, status }) => type === "DisruptionTarget" && status === "True",
   );
   const place = shard === undefined ? {} : { shard };
-  if (disrupted !== undefined) {
-    const message = sentence(disrupted.message ?? "The pod was taken from its node.");
-    return { class: "Infra", code: "disrupted", message, ...place, retryable: true };
+  if (taken !== undefined) {
+    const message = sentence(taken.message ?? "The pod was taken from its node.");
+    return { class: "Infra", code: disrupted, message, ...place, retryable: true };
   }
   if (ended === undefined) {
     const message = sentence(pod.status?.message ?? "The pod ended before its worker did.");
@@ -105,19 +139,26 @@ export function failureOf(pod: Pod): Failure {
     };
   }
   const exitCode = ended.exitCode;
-  if (ended.reason === "OOMKilled") {
-    const message =
-      "The worker used more memory than its profile allows. Use a profile with a higher memory limit.";
+  if (ended.reason === "OOMKilled" || said?.code === "out_of_memory") {
+    const { memory } = resourcesOf(pod).limits;
+    const limit = memory === undefined ? "its node has" : `the limit of ${memory} that its profile sets`;
+    const message = `The worker used more memory than ${limit}. Use a profile with a higher memory limit.`;
     return { class: "Resources", code: "out_of_memory", message, ...place, exitCode, retryable: true };
   }
   const known = byExit[exitCode] ?? { class: "System", code: `exit_${exitCode}`, retryable: true };
   const lastLine = ended.message?.trim().split("\n").at(-1)?.slice(0, 300);
+  const [gpu] = Object.entries(resourcesOf(pod).limits).find(([name]) => isGpu(name)) ?? [];
   const words =
-    said === undefined
-      ? `The worker ended with exit code ${exitCode}${lastLine ? `: ${lastLine}` : "."}`
-      : [said.message, said.hint].filter((part) => part !== null && part !== "").join(" ");
+    exitCode === exitCodes.gpuOutOfMemory && said === undefined
+      ? `The worker used more memory than its GPU has${gpu === undefined ? "" : ` (${gpu})`}.`
+      : said === undefined
+        ? `The worker ended with exit code ${exitCode}${lastLine ? `: ${lastLine}` : "."}`
+        : [said.message, said.hint].filter((part) => part !== null && part !== "").join(" ");
   return { ...known, code: said?.code ?? known.code, message: sentence(words), ...place, exitCode };
 }
+
+/** `nvidia.com/gpu` and the like. */
+export const isGpu = (resource: string) => resource.endsWith("/gpu");
 
 /** The newest failure of each shard that has one. */
 export function failuresByShard(pods: readonly Pod[]): Map<number, Failure> {

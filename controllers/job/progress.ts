@@ -9,18 +9,21 @@ export type Sum = {
   itemsTotal: number;
   itemsFailed: number;
   message?: string;
+  etaSeconds?: number;
   lastReportTime?: string;
 };
 
 /**
  * Counts are exact once a shard has ended: its termination log carries its final ones. The percent is the mean over
- * all shards, at most 99, because 100 is said only with success.
+ * all shards, at most 99, because 100 is said only with success. What is left is reckoned at the last report, from
+ * `since` on.
  */
 export function sumProgress(
   count: number,
   lines: readonly ShardProgress[],
   completed: readonly number[],
   pods: readonly Pod[],
+  since: number | undefined,
 ): Sum | undefined {
   const shards = new Map(lines.map((line) => [line.shard, { ...line }]));
   for (const pod of pods) {
@@ -30,10 +33,13 @@ export function sumProgress(
     const line = shards.get(shard);
     shards.set(shard, {
       shard,
+      pod_uid: pod.metadata.uid ?? "",
       items_done: said.items_done ?? said.items_total,
       items_total: said.items_total,
       items_failed: said.items_failed ?? 0,
       fraction: 1,
+      checkpoint_step: null,
+      checkpoint_at: null,
       message: line?.message ?? null,
       updated_at: line?.updated_at ?? 0,
     });
@@ -50,10 +56,13 @@ export function sumProgress(
     sum.itemsFailed += line.items_failed;
     if (line.updated_at > 0 && line.updated_at >= (newest?.updated_at ?? 0)) newest = line;
   }
+  const share = fraction / count;
+  const spent = since === undefined ? 0 : ((newest?.updated_at ?? 0) - since) / 1000;
   return {
     percent: Math.min(99, Math.floor((100 * fraction) / count + 1e-9)),
     ...sum,
     ...(newest?.message ? { message: newest.message } : {}),
+    ...(share > 0 && spent > 0 ? { etaSeconds: Math.round((spent * Math.max(0, 1 - share)) / share) } : {}),
     ...(newest === undefined ? {} : { lastReportTime: new Date(newest.updated_at).toISOString() }),
   };
 }

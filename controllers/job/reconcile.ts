@@ -1,15 +1,17 @@
 // The reconcile of all three kinds of jobs: gather -> decide -> act -> row -> status, each written once and only if it
 // changed. The order is what makes a crash at any point harmless: object store -> Postgres -> custom resource.
 import { manyAdopted } from "../../src/db/adoption.ts";
+import { isDatabaseUnavailable } from "../../src/db/errors.ts";
 import { endJob, manyIngestedShards } from "../../src/db/ingest.ts";
 import { advanceJob, type Database, type JobRow, maybeOneJob, terminalStatuses } from "../../src/db/job.ts";
 import { dropProgress, manyLastMetrics, manyProgress } from "../../src/db/run.ts";
+import { dropPods, manyFailedPods, recordPods } from "../../src/db/run-pod.ts";
 import type { Kube } from "../../src/kube/client.ts";
 import { isAlreadyExists, isConflict, isInvalid } from "../../src/kube/errors.ts";
-import { jobs as jobType } from "../../src/kube/kinds.ts";
+import { jobs as jobType, pods as podType } from "../../src/kube/kinds.ts";
 import type { Job, Pod } from "../../src/kube/objects.ts";
 import type { Log } from "../../src/log.ts";
-import { jobIdOf, parseResourceName, resourceName } from "../../src/schemas/job-kind.ts";
+import { jobIdOf, keys, parseResourceName, resourceName } from "../../src/schemas/job-kind.ts";
 import type { JobStatus } from "../../src/schemas/job-resource.ts";
 import type { Profiles } from "../../src/schemas/profile.ts";
 import type { Storage } from "../../src/storage/storage.ts";
@@ -21,8 +23,23 @@ import type { JobAdapter, JobResource } from "./adapter.ts";
 import { adopt, type Refusal } from "./adopt.ts";
 import { endOf } from "./census.ts";
 import { buildJob, type PodSettings } from "./child.ts";
-import { decide, type End, type Facts, failed, hasEnded, nextDeadline, type Verdict } from "./decide.ts";
+import { turn } from "./conditions.ts";
+import { deadlinesOf } from "./deadlines.ts";
+import {
+  type Admission,
+  decide,
+  type End,
+  expiresAt,
+  type Facts,
+  failed,
+  hasEnded,
+  reasonOf,
+  type Stop,
+  type Verdict,
+} from "./decide.ts";
 import type { JobMetrics } from "./metrics.ts";
+import { PodEnds, podEnd } from "./pod-ends.ts";
+import { isEnded, startOf } from "./pods.ts";
 import { takeResults } from "./results.ts";
 import { endStatus, openStatus, rowChange, statusDiffers } from "./status.ts";
 
@@ -41,7 +58,11 @@ export type EngineDeps = {
   settings: PodSettings;
   jobs: Store<Job>;
   pods: Store<Pod>;
+  queueing: Queueing;
 };
+
+/** A database that is away for less is not worth telling. */
+const awayMs = 10_000;
 
 export const resourceGone = "The job's custom resource was deleted in Kubernetes.";
 
@@ -51,6 +72,10 @@ const hasRowEnded = (row: JobRow) => terminalStatuses.some((status) => status ==
 export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: Store<JobResource>) {
   const { kube, db, storage, recorder, metrics, now, namespace } = deps;
   const log = deps.log.child({ kind: adapter.kind });
+  const podEnds = new PodEnds(deps.pods, adapter.type.plural);
+  /** What pods said before that may be lost: nobody led, or the database was away. */
+  let listeningSince = now();
+  let awaySince: number | undefined;
   /** Ended jobs whose rows are known to have ended too: nothing is asked or sent for them again. */
   const settledUids = new Set<string>();
   store.onChange(({ object, deleted }) => {
@@ -58,16 +83,29 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
   });
 
   return async (name: string): Promise<Outcome> => {
+    try {
+      const outcome = await reconcile(name);
+      awaySince = undefined;
+      return outcome;
+    } catch (error) {
+      if (isDatabaseUnavailable(error)) await tellAway(name);
+      throw error;
+    }
+  };
+
+  async function reconcile(name: string): Promise<Outcome> {
     const cr = store.get(name);
     if (cr === undefined) return forget(name);
     const uid = cr.metadata.uid ?? "";
-    if (cr.metadata.deletionTimestamp !== undefined || settledUids.has(uid)) return settled;
+    if (cr.metadata.deletionTimestamp !== undefined) return settled;
+    if (settledUids.has(uid)) return expire(cr);
     const id = jobIdOf(adapter.kind, cr.metadata);
     let row = await maybeOneJob(db, adapter.kind, id);
     if (hasEnded(cr)) {
       if (row !== null && !hasRowEnded(row)) await repairRow(cr, id, row);
       settledUids.add(uid);
-      return settled;
+      podEnds.forget(name);
+      return expire(cr);
     }
     let refusal: Refusal | undefined;
     if (row === null && cr.spec.cancel === undefined) {
@@ -91,18 +129,45 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
     }
     if (verdict.kind === "create") verdict = await createChild(facts, verdict);
     if (verdict.kind === "end") return end(id, facts, verdict);
+    if (verdict.kind === "activate") await deps.queueing.activate(facts.child!, verdict.active);
+    if (verdict.kind === "move") await deps.queueing.move(facts.child!, verdict.queue);
     if (verdict.kind === "patch") {
       const { suspend, parallelism } = verdict;
       deps.jobs.set(await kube.patch(jobType, facts.child!.metadata, { spec: { suspend, parallelism } }));
       if (suspend !== (facts.child!.spec.suspend ?? false))
         say(cr, "Normal", suspend ? "Suspended" : "Resumed", "As spec.suspend says.");
     }
+    if (verdict.kind === "stop") await stopPods(facts, verdict.pods);
     const status = openStatus(facts, verdict);
     if (verdict.kind === "refuse") tellRefusal(cr, verdict);
     else await advance(id, facts, status);
     await writeStatus(cr, status);
     return { requeueAfterMs: whenAgain(facts, verdict) };
-  };
+  }
+
+  /** The records cannot be reached: what pods report meanwhile may be lost, and who looks at the job should know. */
+  async function tellAway(name: string): Promise<void> {
+    listeningSince = now();
+    awaySince ??= now();
+    const cr = store.get(name);
+    const synced = conditionOf(cr?.status?.conditions, "StoreSynced");
+    if (cr === undefined || hasEnded(cr) || synced?.status !== "True" || now() - awaySince < awayMs) return;
+    const message = "The service's records cannot be reached; what is said here may be behind.";
+    const words = { type: "StoreSynced", status: "False", reason: "RecordsBehind", message } as const;
+    const conditions = turn({ cr, now: now() }, cr.status?.conditions ?? [], [words]);
+    // In vain when the API server is away too; the reconcile is tried again anyway.
+    await writeStatus(cr, { ...cr.status, conditions }).catch(() => undefined);
+  }
+
+  /** Deletes the resource of an ended job when its time is over; its row stays. */
+  async function expire(cr: JobResource): Promise<Outcome> {
+    const at = expiresAt(cr);
+    if (at === undefined) return settled;
+    if (at > now()) return { requeueAfterMs: at - now() };
+    await kube.remove(adapter.type, cr.metadata, { uid: cr.metadata.uid });
+    log.info({ name: cr.metadata.name }, "deleted the custom resource of an ended job, as its spec says");
+    return settled;
+  }
 
   /** Said once; the condition keeps saying it. */
   function tellRefusal(cr: JobResource, { reason, message }: Refusal): void {
@@ -117,9 +182,14 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
     const child = await childOf(cr);
     const run = child?.metadata.name;
     const known = run !== undefined && row !== null;
-    const [progress, ingested, points] = await Promise.all([
+    const latest = run ?? cr.status?.runId;
+    const pods = run === undefined ? [] : deps.pods.by("job", run);
+    const hadPods = await tellPods(cr, row, podEnds.of(cr.metadata.name, pods));
+    const [progress, ingested, failedPods, points] = await Promise.all([
       known ? manyProgress(db, run) : [],
-      known ? manyIngestedShards(db, run) : [],
+      // Also of a run that is gone: what it gave stays.
+      row !== null && latest !== undefined ? manyIngestedShards(db, latest) : [],
+      hadPods && row !== null ? manyFailedPods(db, row.id) : [],
       known && adapter.kind === "training" ? manyLastMetrics(db, row.id) : [],
     ]);
     return {
@@ -129,14 +199,47 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
       refusal,
       job: resourceName(adapter.kind, jobIdOf(adapter.kind, cr.metadata)),
       child,
-      pods: run === undefined ? [] : deps.pods.by("job", run),
+      pods,
       progress,
+      failedPods,
+      listeningSince,
       ingested: new Set(ingested),
       bad: new Map(),
       metrics: points,
-      admission: { admitted: true },
+      checkpoints: adapter.kind === "training",
+      checkpoint: checkpointOf(run, progress),
+      ...(await deps.queueing.ask(adapter.kind, cr, child)),
       profileKnown: deps.profiles[cr.spec.profile] !== undefined,
     };
+  }
+
+  /** Writes down which pods have ended, each once. Says whether the job had any, now or before. */
+  async function tellPods(cr: JobResource, row: JobRow | null, ended: readonly Pod[]): Promise<boolean> {
+    const { name } = cr.metadata;
+    if (row === null || ended.length === 0) return cr.status?.startTime !== undefined;
+    const ends = ended.map((pod) => podEnd(pod, now()));
+    const recorded = await recordPods(db, adapter.kind, row.id, ends);
+    podEnds.told(name, ended);
+    Object.assign(row, recorded?.usage);
+    for (const { podUid, failure } of ends) {
+      if (failure === undefined || !recorded?.told.includes(podUid)) continue;
+      metrics.shardRetried(failure.class);
+      say(cr, "Warning", reasonOf[failure.class], `Shard ${failure.shard}: ${failure.message}`);
+    }
+    return true;
+  }
+
+  /** Deletes pods before their end. What counts as their failure is told first: a pod is never deleted twice for it. */
+  async function stopPods({ cr, row }: Facts, stops: readonly Stop[]): Promise<void> {
+    const counted = stops.filter(({ failure }) => failure !== undefined);
+    const ends = counted.map(({ pod, failure }) => podEnd(pod, now(), failure));
+    if (ends.length > 0) await recordPods(db, adapter.kind, row!.id, ends);
+    for (const { pod, failure } of stops) {
+      await kube.remove(podType, pod.metadata, { uid: pod.metadata.uid });
+      if (failure === undefined) continue;
+      metrics.shardRetried(failure.class);
+      say(cr, "Warning", "ProgressStalled", `Shard ${failure.shard}: ${failure.message} Its pod is deleted.`);
+    }
   }
 
   /** The Job of the newest run. When the status names one that the cache lacks, the API server is asked: the cache may be behind. */
@@ -167,7 +270,9 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
       throw new RetryError("the custom resource changed meanwhile");
     }
     const profile = deps.profiles[cr.spec.profile]![adapter.verb];
-    const job = buildJob(cr, adapter, verdict.attempt, profile, deps.settings);
+    const terms = await deps.queueing.terms(cr).catch(unknownPriority);
+    if ("kind" in terms) return terms;
+    const job = buildJob(cr, adapter, verdict.attempt, profile, deps.settings, terms);
     try {
       deps.jobs.set(await kube.create(jobType, job));
       log.info({ run: job.metadata.name, attempt: verdict.attempt }, "created a Job");
@@ -202,6 +307,14 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
       if (endedAt !== undefined) metrics.statusLag(sink, (now() - Date.parse(endedAt)) / 1000);
     };
     if (row !== null && !hasRowEnded(row)) {
+      const alive = facts.pods.filter((pod) => !isEnded(pod) && startOf(pod) !== undefined);
+      if (alive.length > 0)
+        await recordPods(
+          db,
+          adapter.kind,
+          id,
+          alive.map((pod) => podEnd(pod, now(), null)),
+        );
       if (verdict.end === "Succeeded") {
         for (const [shard, failure] of verdict.failedShards) {
           await adapter.failShard({ jobId: id, run: run!, shard }, failure.message);
@@ -225,10 +338,11 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
       ({ type, status }) => (type === "Complete" || type === "Failed") && status === "True",
     );
     if (child !== undefined && !over) await kube.remove(jobType, child.metadata, { uid: child.metadata.uid });
-    const status = endStatus(facts, final, extra);
+    const status = endStatus({ ...facts, row: after ?? row }, final, extra);
     await writeStatus(cr, status);
     tellLag("resource");
     if (run !== undefined) await dropProgress(db, run);
+    if (facts.failedPods.length > 0 || cr.status?.startTime !== undefined) await dropPods(db, id);
     log.info({ name: cr.metadata.name, run, outcome: final.end, reason: final.reason }, final.message);
     say(cr, final.end === "Failed" ? "Warning" : "Normal", final.end, final.message);
     return settled;
@@ -336,6 +450,14 @@ const attemptIn = (job: Job) => Number(job.metadata.name.slice(job.metadata.name
 
 function whenAgain(facts: Facts, verdict: Verdict): number | undefined {
   if (verdict.kind === "refuse") return 30_000;
-  const deadline = nextDeadline(facts);
+  const [deadline] = deadlinesOf(facts);
   return deadline === undefined ? undefined : Math.max(1_000, deadline.at - facts.now);
+}
+
+/** The last checkpoint that a pod of the run told. */
+function checkpointOf(run: string | undefined, progress: Facts["progress"]): Facts["checkpoint"] {
+  const line = progress.find(({ checkpoint_step }) => checkpoint_step !== null);
+  if (run === undefined || line?.checkpoint_step == null || line.checkpoint_at === null) return undefined;
+  const time = new Date(line.checkpoint_at).toISOString();
+  return { key: keys.checkpoint(run), step: line.checkpoint_step, time };
 }

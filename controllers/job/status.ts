@@ -1,92 +1,43 @@
 // The status of a job's custom resource and the matching change of its row. Pure; called by reconcile.ts, which writes
 // each of them once and only if it changed.
-import type { JobChange, OpenStatus } from "../../src/db/job.ts";
+import type { JobChange, OpenStatus, Usage } from "../../src/db/job.ts";
 import type { Condition } from "../../src/schemas/condition.ts";
 import { runName } from "../../src/schemas/job-kind.ts";
 import type { JobPhase, JobStatus } from "../../src/schemas/job-resource.ts";
-import { conditionOf, isTrue, withCondition } from "../runtime/conditions.ts";
-import { type End, type Facts, suspendedSeconds, type Verdict } from "./decide.ts";
+import { conditionOf, isTrue } from "../runtime/conditions.ts";
+import { openConditions, turn } from "./conditions.ts";
+import { suspendedSeconds } from "./deadlines.ts";
+import type { End, Facts, Verdict } from "./decide.ts";
 import { parseIndexes } from "./indexes.ts";
-import { isRunning, waitingOf } from "./pods.ts";
+import { isRunning } from "./pods.ts";
 import { sumProgress } from "./progress.ts";
-
-type Words = Pick<Condition, "type" | "status" | "reason" | "message">;
 
 /** The status while the job goes on. `verdict` is what is being done about it in the same reconcile. */
 export function openStatus(facts: Facts, verdict: Verdict): JobStatus {
-  const { cr, now } = facts;
-  const at = new Date(now).toISOString();
+  const { cr, row } = facts;
   const old = cr.status ?? {};
-  const generation = cr.metadata.generation ?? 0;
-  let conditions = old.conditions ?? [];
-  const set = (words: Words) => {
-    conditions = withCondition(conditions, { ...words, observedGeneration: generation }, at);
-  };
-  if (verdict.kind === "refuse") {
-    set({ type: "Accepted", status: "False", reason: verdict.reason, message: verdict.message });
-    return { ...old, observedGeneration: generation, phase: "Pending", conditions };
-  }
-  set({
-    type: "Accepted",
-    status: "True",
-    reason: "Accepted",
-    message: `The job is in the service's records as ${facts.row?.id}.`,
-  });
+  const observedGeneration = cr.metadata.generation ?? 0;
+  const conditions = openConditions(facts, verdict);
+  if (verdict.kind === "refuse") return { ...old, observedGeneration, phase: "Pending", conditions };
 
   const created = verdict.kind === "create";
-  const lost = created && old.runId !== undefined;
   const attempt = created ? verdict.attempt : attemptOf(facts);
   const running = !created && facts.pods.some(isRunning);
-  const waiting = waitingOf(facts.pods);
   const completed = created ? [] : parseIndexes(facts.child?.status?.completedIndexes);
-
-  if (running || isTrue(conditions, "Started")) {
-    set({ type: "Started", status: "True", reason: "PodsRunning", message: "A pod of the job has run." });
-  } else {
-    set({ type: "Started", status: "False", ...waiting });
-  }
-  if (cr.spec.suspend) {
-    const message = "The job is suspended; no pods run until spec.suspend is false.";
-    set({ type: "Suspended", status: "True", reason: "SuspendRequested", message });
-  } else if (conditionOf(conditions, "Suspended") !== undefined) {
-    set({ type: "Suspended", status: "False", reason: "Resumed", message: "The job is not suspended." });
-  }
-  if (running) {
-    const reports = facts.progress.length > 0;
-    set({
-      type: "Progressing",
-      status: "True",
-      reason: reports ? "Reporting" : "PodsRunning",
-      message: reports ? "Pods run and report." : "Pods run.",
-    });
-  } else if (lost) {
-    const message = "The Kubernetes Job of the last run was deleted; a new run has begun.";
-    set({ type: "Progressing", status: "False", reason: "ChildDeleted", message });
-  } else if (cr.spec.suspend) {
-    set({
-      type: "Progressing",
-      status: "False",
-      reason: "SuspendRequested",
-      message: "The job is suspended.",
-    });
-  } else {
-    set({ type: "Progressing", status: "False", ...waiting });
-  }
+  const admitted = facts.admission.admitted && (created || facts.child !== undefined);
 
   const sameAttempt = attempt === old.attempt;
-  const sum = created ? undefined : sumProgress(cr.spec.shards.count, facts.progress, completed, facts.pods);
+  const sum = created
+    ? undefined
+    : sumProgress(cr.spec.shards.count, facts.progress, completed, facts.pods, workingSince(facts));
   const before = sameAttempt ? old.progress : undefined;
   const progress = { percent: 0, itemsDone: 0, itemsTotal: 0, itemsFailed: 0, ...before, ...sum };
   return {
     ...old,
-    observedGeneration: generation,
+    observedGeneration,
     phase: phaseOf(facts, conditions, running, created),
     ...(attempt === undefined ? {} : { attempt, runId: runName(facts.job, attempt) }),
-    startTime: old.startTime ?? (running ? at : undefined),
-    // Counted when the suspension is over: while it lasts, the condition says since when.
-    ...(isTrue(old.conditions, "Suspended") && !cr.spec.suspend
-      ? { suspendedSeconds: suspendedSeconds(facts) }
-      : {}),
+    ...timesOf(facts, admitted, running),
     progress: { ...progress, percent: Math.max(progress.percent, before?.percent ?? 0) },
     shards: {
       total: cr.spec.shards.count,
@@ -95,12 +46,42 @@ export function openStatus(facts: Facts, verdict: Verdict): JobStatus {
       failed: created ? 0 : parseIndexes(facts.child?.status?.failedIndexes).length,
     },
     ...(facts.metrics.length === 0 ? {} : { metrics: metricsOf(facts) }),
+    ...(facts.checkpoint === undefined ? {} : { checkpoint: facts.checkpoint }),
+    ...(row === null || row.pod_seconds + row.audio_seconds === 0 ? {} : { usage: usageOf(row) }),
     conditions,
   };
 }
 
+function timesOf(facts: Facts, admitted: boolean, running: boolean): Partial<JobStatus> {
+  const { cr, now, admission } = facts;
+  const at = new Date(now).toISOString();
+  const { admittedTime, startTime, conditions } = cr.status ?? {};
+  // Counted when the job is let go on: while it is held, the conditions say since when.
+  const held =
+    isTrue(conditions, "Suspended") || conditionOf(conditions, "QuotaReserved")?.status === "False";
+  const goesOn = startTime !== undefined && held && !cr.spec.suspend && admission.admitted;
+  return {
+    admittedTime: admittedTime ?? (admitted || running ? at : undefined),
+    startTime: startTime ?? (running ? at : undefined),
+    ...(goesOn ? { suspendedSeconds: suspendedSeconds(facts) } : {}),
+  };
+}
+
+const usageOf = (row: Usage): JobStatus["usage"] => ({
+  podSeconds: Math.round(row.pod_seconds),
+  cpuSeconds: Math.round(row.cpu_seconds),
+  gpuSeconds: Math.round(row.gpu_seconds),
+  audioSeconds: Math.round(row.audio_seconds),
+});
+
 const metricsOf = (facts: Facts) =>
   facts.metrics.map(({ name, value }) => ({ name, value: String(Number(value.toPrecision(6))) }));
+
+/** As if the job had not been held: what is left is reckoned from it. */
+function workingSince(facts: Facts): number | undefined {
+  const { startTime } = facts.cr.status ?? {};
+  return startTime === undefined ? undefined : Date.parse(startTime) + suspendedSeconds(facts) * 1000;
+}
 
 /** The attempt that the present child is; after a crash between its creation and the status it is known by name only. */
 function attemptOf({ cr, child, job }: Facts): number | undefined {
@@ -126,26 +107,21 @@ export function endStatus(facts: Facts, end: End, extra: Partial<JobStatus>): Jo
   const { cr, now } = facts;
   const at = new Date(now).toISOString();
   const open = openStatus(facts, { kind: "wait" });
-  const observedGeneration = cr.metadata.generation ?? 0;
-  const turn = (list: Condition[], words: Words) => withCondition(list, { ...words, observedGeneration }, at);
-  const { reason } = end;
-  const message = end.message.slice(0, 1000);
-  let conditions = turn(open.conditions ?? [], { type: end.end, status: "True", reason, message });
-  conditions = turn(conditions, {
-    type: "Progressing",
-    status: "False",
-    reason,
-    message: "The job has ended.",
-  });
+  const { reason, message } = end;
+  const conditions = turn(facts, open.conditions ?? [], [
+    { type: end.end, status: "True", reason, message },
+    { type: "Progressing", status: "False", reason, message: "The job has ended." },
+  ]);
   const progress = open.progress ?? { percent: 0, itemsDone: 0, itemsTotal: 0, itemsFailed: 0 };
   const done = end.end === "Succeeded" ? { percent: 100, itemsDone: progress.itemsTotal } : {};
+  const { etaSeconds: _, ...reached } = progress;
   const shards = open.shards ?? { total: cr.spec.shards.count, active: 0, succeeded: 0, failed: 0 };
   return {
     ...open,
     ...extra,
     phase: end.end,
     completionTime: cr.status?.completionTime ?? at,
-    progress: { ...progress, ...done },
+    progress: { ...reached, ...done },
     shards: { ...shards, active: 0 },
     ...(end.failure === undefined
       ? {}
@@ -169,14 +145,14 @@ export function rowChange(facts: Facts, status: JobStatus): JobChange {
   };
 }
 
-/** Whether a status is worth writing: the time of the last report alone is not. */
+/** Whether a status is worth writing: the time of the last report, and what follows from it, alone are not. */
 export function statusDiffers(a: JobStatus | undefined, b: JobStatus): boolean {
   return stable(a) !== stable(b);
 }
 
 function stable(status: JobStatus | undefined): string {
   return JSON.stringify(status, (key, value: unknown) => {
-    if (key === "lastReportTime") return undefined;
+    if (key === "lastReportTime" || key === "etaSeconds") return undefined;
     if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
     return Object.fromEntries(Object.entries(value).sort(([x], [y]) => (x < y ? -1 : 1)));
   });

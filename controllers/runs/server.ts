@@ -82,6 +82,7 @@ export async function startRunServer(options: RunServerOptions): Promise<RunServ
         itemsFailed: report.items_failed,
         fraction: report.fraction,
         message: report.message,
+        checkpointStep: report.checkpoint_step ?? null,
       },
       points,
     );

@@ -1,6 +1,7 @@
 // Builds what a pod is asked to do, from Postgres, with URLs that expire: called by server.ts for each GET of work.
 // The pod never sees a credential of the object store, only the right to these objects for a while.
 import { createHash } from "node:crypto";
+import { isShardIngested } from "../../src/db/ingest.ts";
 import { type Database, maybeOneJob, terminalStatuses } from "../../src/db/job.ts";
 import {
   manyEmbedItems,
@@ -45,6 +46,12 @@ export function makeWork({ db, storage }: { db: Database; storage: Storage }) {
     // The pod was faster than the row.
     if (attempt > present) return { status: 503, message: "the run is not recorded yet" };
     const tenant = row.tenant_id;
+    // Taken in with an earlier run: what was told once stays as it is.
+    const isDone = attempt > 1 && (await isShardIngested(db, run, shard));
+    const done = (items: number): WorkAnswer => ({
+      status: 200,
+      work: { version: 1, kind: "done", run, shard, items },
+    });
     const common = {
       version: 1 as const,
       run,
@@ -54,6 +61,7 @@ export function makeWork({ db, storage }: { db: Database; storage: Storage }) {
 
     if (kind === "embedding") {
       const files = await manyEmbedItems(db, id, shard);
+      if (isDone) return done(files.length);
       const items = await Promise.all(
         files.map(async ({ id: file, filename, size_bytes, checksum_sha256 }) => ({
           id: file,
@@ -71,6 +79,7 @@ export function makeWork({ db, storage }: { db: Database; storage: Storage }) {
     if (kind === "inference") {
       const setup = await oneDetectSetup(db, id);
       const files = await startDetectItems(db, id, shard);
+      if (isDone) return done(files.length);
       const items = await Promise.all(
         files.map(async ({ id: file, filename, size_bytes, checksum_sha256, object_key }) => ({
           id: file,
@@ -85,6 +94,7 @@ export function makeWork({ db, storage }: { db: Database; storage: Storage }) {
       return answer({ ...common, kind: "detect", config: setup.config, model, items }, items.length);
     }
 
+    if (isDone) return done(0);
     const config = await oneTrainSetup(db, id);
     const rows = await manyTrainFiles(db, id);
     const specs = new Set(

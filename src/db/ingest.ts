@@ -2,9 +2,19 @@
 // run. Delivered twice or in another order, the tables end the same. Called by the reconcilers of the three kinds.
 import { sql } from "slonik";
 import { z } from "zod";
-import { keys } from "../schemas/job-kind.ts";
+import { keys, runsUntil } from "../schemas/job-kind.ts";
 import type { DetectResult, EmbedResult, TrainResult } from "../schemas/worker.ts";
-import { type Database, finishJob, isOpen, type JobEnd, lockRun, type Transaction, tableOf } from "./job.ts";
+import {
+  type Database,
+  finishJob,
+  isOpen,
+  type JobEnd,
+  lockRun,
+  type Queries,
+  type Transaction,
+  tableOf,
+} from "./job.ts";
+import { addAudio } from "./run-pod.ts";
 
 const nothing = z.object({});
 
@@ -12,7 +22,8 @@ export type ShardRef = { jobId: string; run: string; shard: number };
 /** `fenced`: the job has ended or has a newer run. `differs`: another result of this shard is already in. */
 export type IngestOutcome = "ingested" | "duplicate" | "differs" | "fenced";
 
-type Ingest = (tx: Transaction, tenantId: string) => Promise<void>;
+/** Returns how many milliseconds of audio were worked through. */
+type Ingest = (tx: Transaction, tenantId: string) => Promise<number>;
 
 async function ingestOnce(
   db: Database,
@@ -24,23 +35,31 @@ async function ingestOnce(
   return db.transaction(async (tx) => {
     const job = await lockRun(tx, kind, ref.jobId, ref.run);
     if (job === null) return "fenced";
-    const inserted = await tx.query(sql.type(nothing)`
-      insert into result_ingests (run_id, shard, digest) values (${ref.run}, ${ref.shard}, ${digest})
-      on conflict (run_id, shard) do nothing`);
-    if (inserted.rowCount === 0) {
-      const old = await tx.oneFirst(sql.type(z.object({ digest: z.string() }))`
-        select digest from result_ingests where run_id = ${ref.run} and shard = ${ref.shard}`);
-      return old === digest ? "duplicate" : "differs";
-    }
-    await ingest(tx, job.tenantId);
+    // The row is locked: nobody else takes results of this job in meanwhile.
+    const old = await tx.maybeOne(sql.type(z.object({ run_id: z.string(), digest: z.string() }))`
+      select run_id, digest from result_ingests
+      where run_id = any(${runsOf(ref.run)}) and shard = ${ref.shard}`);
+    // What an earlier run gave stays: whoever asked may have seen it.
+    if (old !== null) return old.run_id !== ref.run || old.digest === digest ? "duplicate" : "differs";
+    await tx.query(sql.type(nothing)`
+      insert into result_ingests (run_id, shard, digest) values (${ref.run}, ${ref.shard}, ${digest})`);
+    await addAudio(tx, kind, ref.jobId, await ingest(tx, job.tenantId));
     return "ingested";
   });
 }
 
-/** Shards of a run whose results are in. */
-export async function manyIngestedShards(db: Database, run: string): Promise<readonly number[]> {
+const runsOf = (run: string) => sql.array(runsUntil(run), "text");
+
+/** Shards whose results are in, by this run of the job or by an earlier one. */
+export async function manyIngestedShards(db: Queries, run: string): Promise<readonly number[]> {
   return db.anyFirst(sql.type(z.object({ shard: z.int() }))`
-    select shard from result_ingests where run_id = ${run}`);
+    select shard from result_ingests where run_id = any(${runsOf(run)})`);
+}
+
+/** Whether one shard's result is. */
+export function isShardIngested(db: Queries, run: string, shard: number): Promise<boolean> {
+  return db.exists(sql.type(nothing)`
+    select from result_ingests where run_id = any(${runsOf(run)}) and shard = ${shard}`);
 }
 
 /** Embedding: facts of each decoded file, or why it failed. Files that the result leaves out have failed. */
@@ -93,8 +112,13 @@ export function ingestEmbeddings(
       update audio_files set status = 'failed', embedding_status = 'failed', updated_at = now(),
         error_message = 'The embedding worker gave no result for this file.'
       where embedding_job_id = ${jobId} and embedding_shard = ${shard} and embedding_status = 'processing'`);
+    return durationOf(result.items);
   });
 }
+
+/** Milliseconds of audio in the completed items. */
+const durationOf = (items: readonly { status: string; duration_ms?: number }[]) =>
+  items.reduce((sum, { status, duration_ms = 0 }) => sum + (status === "completed" ? duration_ms : 0), 0);
 
 async function failAudioFiles(tx: Transaction, jobId: string, failed: string[][]): Promise<void> {
   if (failed.length === 0) return;
@@ -165,6 +189,7 @@ export function ingestDetections(
         error_message = 'The detection worker gave no result for this file.'
       where inference_job_id = ${jobId} and shard = ${shard} and status in ('queued', 'processing')`);
     await recountInference(tx, jobId);
+    return durationOf(completed);
   });
 }
 
@@ -213,6 +238,8 @@ export function ingestModel(
       on conflict (training_job_id) do nothing`);
     await tx.query(sql.type(nothing)`
       update training_jobs set metrics = ${JSON.stringify(result.metrics)}::jsonb where id = ${jobId}`);
+    return await tx.oneFirst(sql.type(z.object({ duration_ms: z.number() }))`
+      select coalesce(sum(duration_ms), 0) as duration_ms from training_job_files where training_job_id = ${jobId}`);
   });
 }
 

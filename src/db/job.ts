@@ -16,6 +16,16 @@ export const terminalStatuses = ["completed", "failed", "cancelled"] as const;
 export type TerminalStatus = (typeof terminalStatuses)[number];
 export type OpenStatus = "pending" | "queued" | "running" | "cancelling";
 
+/** What the ended pods of a job, or of a tenant, have used, and the audio that was worked through. */
+export const usageColumns = sql.fragment`pod_seconds, cpu_seconds, gpu_seconds, audio_seconds`;
+export const usage = z.object({
+  pod_seconds: z.number(),
+  cpu_seconds: z.number(),
+  gpu_seconds: z.number(),
+  audio_seconds: z.number(),
+});
+export type Usage = z.infer<typeof usage>;
+
 const jobRow = z.object({
   id: z.string(),
   tenant_id: z.string(),
@@ -25,6 +35,7 @@ const jobRow = z.object({
   progress_percent: z.int(),
   platform_job_name: z.string().nullable(),
   submitted: z.boolean(),
+  ...usage.shape,
 });
 export type JobRow = z.infer<typeof jobRow>;
 
@@ -41,7 +52,7 @@ export const isOpen = sql.fragment`status in ('pending', 'queued', 'running', 'c
 export function maybeOneJob(db: Queries, kind: JobKind, id: string): Promise<JobRow | null> {
   return db.maybeOne(sql.type(jobRow)`
     select id, tenant_id, status, status_message, error_message, progress_percent, platform_job_name,
-           submitted_at is not null as submitted
+           submitted_at is not null as submitted, ${usageColumns}
     from ${tableOf(kind)} where id = ${id}`);
 }
 

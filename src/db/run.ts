@@ -120,6 +120,8 @@ export type ProgressLine = {
   itemsFailed: number;
   fraction: number;
   message: string | null;
+  /** Steps that are in the last checkpoint of this pod; null when it has written none. */
+  checkpointStep: number | null;
 };
 
 /** Stores the newest report of each shard. A pod's older report is ignored; another pod's first one is taken. */
@@ -135,26 +137,35 @@ export async function saveProgress(db: Queries, lines: readonly ProgressLine[]):
     l.itemsFailed,
     l.fraction,
     l.message,
+    l.checkpointStep,
   ]);
-  const types = ["text", "int4", "text", "int8", "int4", "int4", "int4", "float8", "text"];
+  const types = ["text", "int4", "text", "int8", "int4", "int4", "int4", "float8", "text", "int4"];
   await db.query(sql.type(nothing)`
     insert into shard_progress as old
-      (run_id, shard, pod_uid, seq, items_done, items_total, items_failed, fraction, message)
-    select * from ${sql.unnest(rows, types)}
+      (run_id, shard, pod_uid, seq, items_done, items_total, items_failed, fraction, message, checkpoint_step,
+       checkpoint_at)
+    select line.*, case when step is not null then now() end
+    from ${sql.unnest(rows, types)} as line (run, shard, pod, seq, done, total, failed, fraction, message, step)
     on conflict (run_id, shard) do update set
       pod_uid = excluded.pod_uid, seq = excluded.seq, items_done = excluded.items_done,
       items_total = excluded.items_total, items_failed = excluded.items_failed, fraction = excluded.fraction,
-      message = excluded.message, updated_at = now()
+      message = excluded.message, updated_at = now(),
+      checkpoint_step = coalesce(excluded.checkpoint_step, old.checkpoint_step),
+      checkpoint_at = case when excluded.checkpoint_step is distinct from old.checkpoint_step
+        then coalesce(excluded.checkpoint_at, old.checkpoint_at) else old.checkpoint_at end
     where old.pod_uid <> excluded.pod_uid or old.seq < excluded.seq`);
 }
 
 const shardProgress = z.object({
   shard: z.int(),
+  pod_uid: z.string(),
   items_done: z.int(),
   items_total: z.int(),
   items_failed: z.int(),
   fraction: z.number(),
   message: z.string().nullable(),
+  checkpoint_step: z.int().nullable(),
+  checkpoint_at: z.number().nullable(),
   updated_at: z.number(),
 });
 export type ShardProgress = z.infer<typeof shardProgress>;
@@ -162,7 +173,8 @@ export type ShardProgress = z.infer<typeof shardProgress>;
 /** The last report of each shard of a run. */
 export function manyProgress(db: Queries, run: string): Promise<readonly ShardProgress[]> {
   return db.any(sql.type(shardProgress)`
-    select shard, items_done, items_total, items_failed, fraction, message, updated_at
+    select shard, pod_uid, items_done, items_total, items_failed, fraction, message, checkpoint_step,
+           checkpoint_at, updated_at
     from shard_progress where run_id = ${run} order by shard`);
 }
 

@@ -55,11 +55,24 @@ export type Job = KubeObject & {
 export type ContainerState = {
   waiting?: { reason?: string; message?: string };
   running?: { startedAt?: string };
-  terminated?: { exitCode: number; reason?: string; message?: string; finishedAt?: string };
+  terminated?: {
+    exitCode: number;
+    reason?: string;
+    message?: string;
+    startedAt?: string;
+    finishedAt?: string;
+  };
 };
 
 export type Pod = KubeObject & {
-  spec?: { nodeName?: string; serviceAccountName?: string };
+  spec?: {
+    nodeName?: string;
+    serviceAccountName?: string;
+    containers?: {
+      name: string;
+      resources?: { requests?: Record<string, string>; limits?: Record<string, string> };
+    }[];
+  };
   status?: {
     phase?: string;
     reason?: string;

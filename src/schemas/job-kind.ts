@@ -39,6 +39,14 @@ export function parseRunName(run: string): { kind: JobKind; id: string; attempt:
   return { kind: kindOf(match[1]!), id: match[2]!, attempt: Number(match[3]) };
 }
 
+/** A run and those of its job that came before it. */
+export function runsUntil(run: string): string[] {
+  const end = run.lastIndexOf("-");
+  return Array.from({ length: Number(run.slice(end + 1)) }, (_, index) =>
+    runName(run.slice(0, end), index + 1),
+  );
+}
+
 /** Where things lie in the object store. */
 export const keys = {
   audio: (tenant: string, audioFile: string) => `audio/${tenant}/${audioFile}`,

@@ -213,7 +213,7 @@ export const jobStatus = z.object({
   checkpoint: z
     .object({
       key: z.string().max(512).describe("Where it lies in the object store"),
-      step: z.int().min(0).describe("Epochs that are in it"),
+      step: z.int().min(0).describe("Steps of training that are in it"),
       time: time("When it was written"),
     })
     .optional()

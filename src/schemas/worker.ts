@@ -111,7 +111,16 @@ export const detectWork = z.object({
   items: z.array(audioItem).min(1).max(1000),
 });
 
-export const work = z.discriminatedUnion("kind", [embedWork, trainWork, detectWork]);
+/** The results of an earlier run are taken in: the pod has nothing to do but to end well. */
+export const doneWork = z.object({
+  version: z.literal(1),
+  kind: z.literal("done"),
+  run: common.run,
+  shard: common.shard,
+  items: z.int().min(0).describe("Items of the shard"),
+});
+
+export const work = z.discriminatedUnion("kind", [embedWork, trainWork, detectWork, doneWork]);
 
 export const progress = z.object({
   seq: z.int().min(1).describe("Grows with every report of this pod; an older one is ignored"),
@@ -120,6 +129,11 @@ export const progress = z.object({
   items_failed: z.int().min(0),
   fraction: z.number().min(0).max(1).describe("Share of this shard's work that is done"),
   message: z.string().max(200).nullable().describe("One sentence on the present step"),
+  checkpoint_step: z
+    .int()
+    .min(0)
+    .nullish()
+    .describe("Steps of training that are in the last checkpoint; null: this pod has written none"),
   metrics: z
     .array(
       z.object({
@@ -232,6 +246,8 @@ export const termination = z.object({
 });
 
 export type Work = z.infer<typeof work>;
+/** Work that has a result. */
+export type OpenWork = Exclude<Work, { kind: "done" }>;
 export type DetectConfig = z.infer<typeof detectConfig>;
 export type Progress = z.infer<typeof progress>;
 export type Result = z.infer<typeof result>;

@@ -8,11 +8,14 @@ import { bad, child, facts, name, now, pod, resource, running } from "../support
 
 const line = (shard: number, fraction: number, done: number): ShardProgress => ({
   shard,
+  pod_uid: `uid-${shard}`,
   items_done: done,
   items_total: 10,
   items_failed: 1,
   fraction,
   message: `shard ${shard}`,
+  checkpoint_step: null,
+  checkpoint_at: null,
   updated_at: now - 1000 + shard,
 });
 const words = (status: JobStatus) =>
@@ -24,6 +27,8 @@ describe("the status", () => {
     expect(status).toMatchObject({ phase: "Waiting", attempt: 1, runId: `${name}-1`, observedGeneration: 2 });
     expect(words(status)).toEqual([
       "Accepted=True/Accepted",
+      "StoreSynced=True/RecordsUpdated",
+      "QuotaReserved=True/Admitted",
       "Started=False/WaitingForPods",
       "Progressing=False/WaitingForPods",
     ]);

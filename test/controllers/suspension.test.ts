@@ -43,8 +43,13 @@ function facts(status: JobStatus, { suspend = false, jobSuspended = false, pods 
     progress_percent: 0,
     platform_job_name: `${name}-1`,
     submitted: true,
+    pod_seconds: 0,
+    cpu_seconds: 0,
+    gpu_seconds: 0,
+    audio_seconds: 0,
   };
   return {
+    job: name,
     now,
     cr: { metadata: { name, namespace: "n", uid: "u", generation: 2 }, spec, status } as JobResource,
     row,
@@ -58,8 +63,11 @@ function facts(status: JobStatus, { suspend = false, jobSuspended = false, pods 
     ingested: new Set(),
     bad: new Map(),
     metrics: [],
+    checkpoints: false,
+    checkpoint: undefined,
+    failedPods: [],
+    listeningSince: now,
     admission: { admitted: true },
-    job: name,
     profileKnown: true,
   };
 }

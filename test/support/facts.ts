@@ -37,6 +37,10 @@ export const row = (more: Partial<JobRow> = {}): JobRow => ({
   progress_percent: 0,
   platform_job_name: null,
   submitted: true,
+  pod_seconds: 0,
+  cpu_seconds: 0,
+  gpu_seconds: 0,
+  audio_seconds: 0,
   ...more,
 });
 
@@ -69,6 +73,7 @@ export const waitingFor = (reason: string, message: string) =>
   });
 
 export const facts = (more: Partial<Facts>): Facts => ({
+  job: name,
   now,
   cr: resource(),
   row: row(),
@@ -78,8 +83,11 @@ export const facts = (more: Partial<Facts>): Facts => ({
   ingested: new Set(),
   bad: new Map(),
   metrics: [],
+  checkpoints: false,
+  checkpoint: undefined,
+  failedPods: [],
+  listeningSince: now,
   admission: { admitted: true },
-  job: name,
   profileKnown: true,
   ...more,
 });

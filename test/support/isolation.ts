@@ -14,6 +14,7 @@ const nothing = z.object({});
 export const tenantless: Readonly<Record<string, string>> = {
   schema_migrations: "tells the release of the schema",
   result_ingests: "what runs reported, of which the operator alone knows",
+  run_pods: "what pods used, of which the operator alone knows",
   shard_progress: "what runs reported, of which the operator alone knows",
 };
 

@@ -1,0 +1,86 @@
+// What is kept of Jobs and pods: only what the operator reads. A namespace may hold fifty thousand pods of six kilobytes
+// each, and most of what changes in them says nothing to us. Used by controllers/caches.ts.
+import type { Job, KubeObject, Meta, Pod } from "../../src/kube/objects.ts";
+
+/** Whether a member is kept. One entry for each, so that none that is added to the type is forgotten here. */
+type Kept<T> = { readonly [K in keyof Required<T>]: boolean };
+
+const metadata: Kept<Meta> = {
+  name: true,
+  namespace: true,
+  uid: true,
+  resourceVersion: true,
+  creationTimestamp: true,
+  deletionTimestamp: true,
+  labels: true,
+  annotations: true,
+  ownerReferences: true,
+  generation: false,
+  finalizers: false,
+  managedFields: false,
+};
+const podSpec: Kept<NonNullable<Pod["spec"]>> = {
+  nodeName: true,
+  serviceAccountName: true,
+  containers: true,
+};
+const podStatus: Kept<NonNullable<Pod["status"]>> = {
+  phase: true,
+  reason: true,
+  message: true,
+  conditions: true,
+  containerStatuses: true,
+};
+const jobStatus: Kept<NonNullable<Job["status"]>> = {
+  completedIndexes: true,
+  failedIndexes: true,
+  conditions: true,
+  active: false,
+  ready: false,
+  succeeded: false,
+  failed: false,
+  terminating: false,
+  startTime: false,
+};
+
+export function trimPod(pod: Pod): void {
+  pod.metadata = pick(pod.metadata, metadata);
+  ownWordsOnly(pod);
+  if (pod.spec !== undefined) {
+    pod.spec = pick(pod.spec, podSpec);
+    pod.spec.containers = pod.spec.containers?.map(({ name, resources }) => ({ name, resources }));
+  }
+  if (pod.status === undefined) return;
+  pod.status = pick(pod.status, podStatus);
+  // That it is scheduled and ready is seen elsewhere; why it is not, and that it is taken away, only here.
+  pod.status.conditions = pod.status.conditions
+    ?.filter(({ type, status }) =>
+      type === "PodScheduled" ? status === "False" : type === "DisruptionTarget",
+    )
+    .map(({ type, status, reason, message }) => ({ type, status, reason, message }));
+  pod.status.containerStatuses = pod.status.containerStatuses?.map(({ name, state }) => ({ name, state }));
+}
+
+export function trimJob(job: Job): void {
+  job.metadata = pick(job.metadata, metadata);
+  const { completions, parallelism, suspend } = job.spec;
+  job.spec = { completions, parallelism, suspend, template: { spec: {} } };
+  if (job.status !== undefined) job.status = pick(job.status, jobStatus);
+}
+
+function pick<T extends object>(object: T, kept: Kept<T>): T {
+  const of: Readonly<Record<string, boolean>> = kept;
+  return Object.fromEntries(Object.entries(object).filter(([name]) => of[name])) as T;
+}
+
+const prefixes = ["plosive.dev/", "batch.kubernetes.io/job-completion-index"];
+
+/** Of a pod's labels and annotations those that the operator looks at. */
+function ownWordsOnly({ metadata }: KubeObject): void {
+  const own = (all: Record<string, string> = {}) =>
+    Object.fromEntries(
+      Object.entries(all).filter(([name]) => prefixes.some((prefix) => name.startsWith(prefix))),
+    );
+  metadata.labels = own(metadata.labels);
+  metadata.annotations = own(metadata.annotations);
+}

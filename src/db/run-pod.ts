@@ -1,0 +1,111 @@
+// The pods of open jobs that have ended: each is told once, and what it used is added to its job and its tenant in the
+// same statement. Called by controllers/job (pods) and by src/db/ingest.ts (audio).
+import { sql } from "slonik";
+import { z } from "zod";
+import type { JobKind } from "../schemas/job-kind.ts";
+import { jobStatus } from "../schemas/job-resource.ts";
+import { type Database, isOpen, type Queries, tableOf, type Usage, usage, usageColumns } from "./job.ts";
+
+const nothing = z.object({});
+const failure = jobStatus.shape.failure.unwrap();
+
+export type PodEnd = {
+  podUid: string;
+  runId: string;
+  shard: number;
+  /** Milliseconds since 1970; undefined when it never ran. */
+  startedAt: number | undefined;
+  endedAt: number;
+  /** Requested processors and GPUs. */
+  cpu: number;
+  gpu: number;
+  /** Undefined: it did its work. */
+  failure: z.infer<typeof failure> | undefined;
+};
+
+/** Adds a row of the four sums to a job and to its tenant; the end of a `with`. */
+const addUsage = (kind: JobKind, jobId: string, sums: ReturnType<typeof sql.fragment>) => sql.fragment`
+  added (pods, cpu, gpu, audio) as (${sums}),
+  job as (
+    update ${tableOf(kind)} as job set pod_seconds = pod_seconds + pods, cpu_seconds = cpu_seconds + cpu,
+      gpu_seconds = gpu_seconds + gpu, audio_seconds = audio_seconds + audio
+    from added where job.id = ${jobId}
+    returning job.tenant_id, job.pod_seconds, job.cpu_seconds, job.gpu_seconds, job.audio_seconds
+  ), tenant as (
+    insert into tenant_usage as old (tenant_id, ${usageColumns})
+    select tenant_id, pods, cpu, gpu, audio from job, added
+    on conflict (tenant_id) do update set pod_seconds = old.pod_seconds + excluded.pod_seconds,
+      cpu_seconds = old.cpu_seconds + excluded.cpu_seconds, gpu_seconds = old.gpu_seconds + excluded.gpu_seconds,
+      audio_seconds = old.audio_seconds + excluded.audio_seconds
+  )`;
+
+/**
+ * Tells pods of an open job that have ended. Returns the uids of those that were not told before, and what the job has
+ * used since its beginning; null when there is no such job.
+ */
+export async function recordPods(
+  db: Database,
+  kind: JobKind,
+  jobId: string,
+  pods: readonly PodEnd[],
+): Promise<{ told: string[]; usage: Usage } | null> {
+  const seconds = (ms: number | undefined) => (ms === undefined ? null : ms / 1000);
+  const rows = pods.map((pod) => [
+    pod.podUid,
+    pod.runId,
+    pod.shard,
+    seconds(pod.startedAt),
+    seconds(pod.endedAt),
+    pod.cpu,
+    pod.gpu,
+    pod.failure === undefined ? null : JSON.stringify(pod.failure),
+  ]);
+  const types = ["text", "text", "int4", "float8", "float8", "float8", "float8", "text"];
+  const row = await db.maybeOne(sql.type(usage.extend({ told: z.array(z.string()) }))`
+    with open as (
+      select id from ${tableOf(kind)} where id = ${jobId} and ${isOpen} for update
+    ), told as (
+      insert into run_pods (job_id, pod_uid, run_id, shard, started_at, ended_at, cpu, gpu, failure)
+      select open.id, p.uid, p.run, p.shard, to_timestamp(p.began), to_timestamp(p.ended), p.cpu, p.gpu, p.failure::jsonb
+      from open, ${sql.unnest(rows, types)} as p (uid, run, shard, began, ended, cpu, gpu, failure)
+      on conflict (job_id, pod_uid) do nothing
+      returning pod_uid, greatest(0, coalesce(extract(epoch from ended_at - started_at), 0))::float8 as seconds, cpu, gpu
+    ), ${addUsage(
+      kind,
+      jobId,
+      sql.fragment`
+      select coalesce(sum(seconds), 0), coalesce(sum(seconds * cpu), 0), coalesce(sum(seconds * gpu), 0), 0
+      from told`,
+    )}
+    select ${usageColumns}, (select coalesce(array_agg(pod_uid), '{}') from told) as told from job`);
+  if (row === null) return null;
+  const { told, ...sums } = row;
+  return { told, usage: sums };
+}
+
+/** Adds audio that was worked through. Inside of the transaction that takes the result in. */
+export async function addAudio(
+  db: Queries,
+  kind: JobKind,
+  jobId: string,
+  milliseconds: number,
+): Promise<void> {
+  await db.query(sql.type(nothing)`
+    with ${addUsage(kind, jobId, sql.fragment`select 0, 0, 0, ${milliseconds / 1000}::float8`)}
+    select from job`);
+}
+
+const failedPod = z.object({ pod_uid: z.string(), run_id: z.string(), failure });
+export type FailedPod = z.infer<typeof failedPod>;
+
+/** The failed pods of an open job, in the order in which they ended. */
+export function manyFailedPods(db: Queries, jobId: string): Promise<readonly FailedPod[]> {
+  return db.any(sql.type(failedPod)`
+    select pod_uid, run_id, failure from run_pods
+    where job_id = ${jobId} and failure is not null order by ended_at, pod_uid`);
+}
+
+/** The job has ended. */
+export async function dropPods(db: Queries, jobId: string): Promise<void> {
+  await db.query(sql.type(nothing)`delete from run_pods where job_id = ${jobId}`);
+}
