@@ -33,7 +33,8 @@ export function statements(world: World, drafts: readonly string[], bulk: string
     ],
     set: [
       `${auth}
-      select artifact_type, count(*), sum(end_ms - start_ms) from annotations where annotation_set_id = '${setId}' group by 1;
+      select id, version, status, total_annotations, total_positive_duration_ms, annotations_by_type, created_at, published_at
+      from annotation_sets where tenant_id = '${tenantId}' and id = '${setId}';
       select id, annotation_set_id, audio_file_id, artifact_type, start_ms, end_ms, confidence, extra_data, created_at
       from annotations where tenant_id = '${tenantId}' and annotation_set_id = '${setId}'
       order by audio_file_id, start_ms, id;`,

@@ -88,6 +88,19 @@ export async function makeWorld(
       [tenantId, datasetId, setId, audioIds, artifactTypes, annotations],
     );
     await db.query("set session_replication_role = origin");
+    // What the triggers would have kept.
+    await db.query(
+      `update annotation_sets set annotation_count = c.labels, total_annotations = c.labels,
+         total_positive_duration_ms = c.duration_ms, annotations_by_type = c.by_type
+       from (
+         select sum(labels) as labels, sum(duration_ms) as duration_ms, jsonb_object_agg(artifact_type, labels) as by_type
+         from (
+           select artifact_type, count(*) as labels, sum(end_ms - start_ms) as duration_ms
+           from annotations where annotation_set_id = $1 group by artifact_type
+         ) t
+       ) c where id = $1`,
+      [setId],
+    );
   };
   const setId = await draft();
   await fill(setId, sizes.annotations);
@@ -127,11 +140,9 @@ export async function makeWorld(
     bigSet: async (annotations) => {
       const id = await draft();
       await fill(id, annotations);
-      await db.query(
-        `update annotation_sets set status = 'published', published_at = now(), total_annotations = $2,
-           annotations_by_type = '{"click":1}' where id = $1`,
-        [id, annotations],
-      );
+      await db.query("update annotation_sets set status = 'published', published_at = now() where id = $1", [
+        id,
+      ]);
       await db.query("vacuum analyze");
       return id;
     },

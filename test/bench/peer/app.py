@@ -238,15 +238,6 @@ async def read_annotation_set(
     if found is None:
         raise HTTPException(404, "Annotation set not found")
     members = dict(found)
-    if members["status"] == "draft":
-        counted = await caller.connection.fetch(
-            """select artifact_type, count(*) as total, sum(end_ms - start_ms)::bigint as duration_ms
-               from annotations where annotation_set_id = $1 group by artifact_type""",
-            annotation_set_id,
-        )
-        members["total_annotations"] = sum(row["total"] for row in counted)
-        members["total_positive_duration_ms"] = sum(row["duration_ms"] for row in counted)
-        members["annotations_by_type"] = {row["artifact_type"]: row["total"] for row in counted}
     rows = await caller.connection.fetch(
         """select id, annotation_set_id, audio_file_id, artifact_type, start_ms, end_ms, confidence, extra_data, created_at
            from annotations where tenant_id = $1 and annotation_set_id = $2
