@@ -60,9 +60,11 @@ export const unsupportedMediaType = (type: string) =>
     `The request body must be ${type === "application/json" ? "JSON" : "text in UTF-8"}: Content-Type: ${type}`,
   );
 
-/** Of the same kind, but the type is right: whoever compressed a body would look for the fault there. */
+/** Of the same kind, but the type is right: Accept-Encoding says where the fault is (RFC 9110, 15.5.16). */
 export const unsupportedEncoding = () =>
-  error(415, "unsupported_media_type", "The request body must not be compressed: no Content-Encoding");
+  error(415, "unsupported_media_type", "The request body must not be compressed: no Content-Encoding", {
+    headers: { "Accept-Encoding": "identity" },
+  });
 
 // 401, 403: who asks. The texts are promised: the same for every way in which a key is not valid.
 const challenge = { headers: { "WWW-Authenticate": "APIKey" } };
