@@ -447,7 +447,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description At most 50000 labels. Everything that fits is added in one transaction; what does not fit is reported and left out. Labels that the set already has (same file, type and times) are not added again. A task belongs to the audio file of data.audio_file_id, or else to the one that is called as data.filename or the end of data.audio; two files of that name are an error. No address is ever fetched. The body may have 8 MiB. With If-Match nothing is changed that you have not seen. */
+        /** @description At most 50000 labels. Everything that fits is added in one transaction; what does not fit is reported and left out. Labels that the set already has (same file, type and times) are not added again. A task belongs to the audio file of data.audio_file_id, or else to the one that is called as data.filename or the end of data.audio; two files of that name are an error. No address is ever fetched. The body may have 8 MiB. Takes an Idempotency-Key. With If-Match nothing is changed that you have not seen. */
         post: operations["importAnnotationTool"];
         delete?: never;
         options?: never;
@@ -464,7 +464,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description At most 50000 labels. Everything that fits is added in one transaction; what does not fit is reported and left out. Labels that the set already has (same file, type and times) are not added again. The first line names the columns, in any order: artifact_type, start_ms, end_ms, and audio_file_id or filename; confidence and extra_data if wanted. Others are ignored, the id too. Semicolons or tabs may stand for the commas. The body may have 8 MiB. With If-Match nothing is changed that you have not seen. */
+        /** @description At most 50000 labels. Everything that fits is added in one transaction; what does not fit is reported and left out. Labels that the set already has (same file, type and times) are not added again. The first line names the columns, in any order: artifact_type, start_ms, end_ms, and audio_file_id or filename; confidence and extra_data if wanted. Others are ignored, the id too. Semicolons or tabs may stand for the commas. The body may have 8 MiB. Takes an Idempotency-Key. With If-Match nothing is changed that you have not seen. */
         post: operations["importCsv"];
         delete?: never;
         options?: never;
@@ -481,7 +481,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description At most 50000 labels. Everything that fits is added in one transaction; what does not fit is reported and left out. Labels that the set already has (same file, type and times) are not added again. Lines of frequencies are passed over. The body may have 8 MiB. With If-Match nothing is changed that you have not seen. */
+        /** @description At most 50000 labels. Everything that fits is added in one transaction; what does not fit is reported and left out. Labels that the set already has (same file, type and times) are not added again. Lines of frequencies are passed over. The body may have 8 MiB. Takes an Idempotency-Key. With If-Match nothing is changed that you have not seen. */
         post: operations["importAudacity"];
         delete?: never;
         options?: never;
@@ -4651,6 +4651,8 @@ export interface operations {
                 create_types?: boolean;
             };
             header?: {
+                /** @description A word of your own for this request, good for 24 hours: sent again with the same body, the request makes nothing new and gets the answer for what it made the first time, with Idempotency-Replayed. With another body it is refused. Failed requests are not remembered. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description Only if the resource still has one of these ETags; otherwise nothing is done and 412 says so */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
@@ -4681,7 +4683,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `annotation_set_published` */
+            /** @description The request does not fit the present state: `annotation_set_published`, `request_in_progress` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4709,6 +4711,8 @@ export interface operations {
                 create_types?: boolean;
             };
             header?: {
+                /** @description A word of your own for this request, good for 24 hours: sent again with the same body, the request makes nothing new and gets the answer for what it made the first time, with Idempotency-Replayed. With another body it is refused. Failed requests are not remembered. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description Only if the resource still has one of these ETags; otherwise nothing is done and 412 says so */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
@@ -4739,7 +4743,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `annotation_set_published` */
+            /** @description The request does not fit the present state: `annotation_set_published`, `request_in_progress` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4769,6 +4773,8 @@ export interface operations {
                 audio_file_id: string;
             };
             header?: {
+                /** @description A word of your own for this request, good for 24 hours: sent again with the same body, the request makes nothing new and gets the answer for what it made the first time, with Idempotency-Replayed. With another body it is refused. Failed requests are not remembered. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description Only if the resource still has one of these ETags; otherwise nothing is done and 412 says so */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
@@ -4799,7 +4805,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `annotation_set_published` */
+            /** @description The request does not fit the present state: `annotation_set_published`, `request_in_progress` */
             409: {
                 headers: {
                     [name: string]: unknown;

@@ -51,12 +51,12 @@ export async function runOnce({
     if (!before.locked) throw requestInProgress();
     if (before.created_ids === null) {
       const reply = await handler(inside);
-      await insertRequestKey(tx, request, reply.created ?? []);
+      await insertRequestKey(tx, request, reply.created ?? [], reply.report);
       return reply;
     }
     if (!before.same)
       throw validationFailed([valueError(["header", header], "the key was used for another request")]);
-    const reply = await replay(inside, before.created_ids);
+    const reply = await replay(inside, before.created_ids, before.report);
     return { ...reply, headers: { ...reply.headers, "Idempotency-Replayed": "true" } };
   });
 }

@@ -7,6 +7,8 @@ import { type ValidationItem, valueError } from "../errors.ts";
 /** Takes the place of a number that cannot be kept. No text that is stored has a NUL. */
 const altered = "\0altered";
 
+export const prototypeFault = "a member must not be named __proto__";
+
 // JSON.parse could tell how a number is written too, at ten times the cost.
 const number = /-?\d[\d.]*(?:[eE][+-]?\d+)?/g;
 
@@ -86,11 +88,18 @@ function lookAt(value: unknown, loc: (string | number)[], faults: ValidationItem
   if (typeof value !== "object" || value === null) return;
   for (const name in value) {
     if (name === "__proto__") {
-      fault("a member must not be named __proto__");
+      fault(prototypeFault);
       continue;
     }
     loc.push(Array.isArray(value) ? Number(name) : name);
     lookAt((value as Record<string, unknown>)[name], loc, faults);
     loc.pop();
   }
+}
+
+/** Whether a member at any depth has the name that objects drop when they are copied. */
+export function namesPrototype(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (Object.hasOwn(value, "__proto__")) return true;
+  return Object.values(value).some(namesPrototype);
 }

@@ -107,6 +107,8 @@ export interface Reply {
   readonly status?: number;
   /** Ids of what a POST made, in order: what `idempotent` renders when the same request comes again. */
   readonly created?: readonly string[];
+  /** What the answer says that none of these can say again: kept with the key of the request, without secrets. */
+  readonly report?: unknown;
   /** The strong ETag, where it is not the digest of the body. Quoted. */
   readonly etag?: string;
 }
@@ -159,6 +161,7 @@ export interface Route<P extends Shape = Shape, Q extends Shape = Shape, B exten
   readonly idempotent?: (
     call: Call<z.output<P>, z.output<Q>, z.output<B>>,
     created: readonly string[],
+    report: unknown,
   ) => Promise<Reply>;
   /** A GET that answers 304 to an If-None-Match that names its ETag. */
   readonly conditional?: true;

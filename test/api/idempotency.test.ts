@@ -159,6 +159,9 @@ describe("sent again with its key", () => {
       "rotateApiKey",
       "rotateWebhookSecret",
     ];
+    // The imports: test/api/imports.test.ts.
+    const imports = routes.filter((route) => route.turn === "imports");
+    for (const route of imports) expect(route.idempotent, route.operationId).toBeTypeOf("function");
     const all = routes.filter((route) => route.method === "POST" && route.answer.status === 201);
     for (const route of all) expect(route.idempotent, route.operationId).toBeTypeOf("function");
     const untested = all

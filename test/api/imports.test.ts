@@ -214,18 +214,75 @@ describe("an import", () => {
     });
   });
 
+  it("sent again with its key tells the same and does nothing, whatever became of the set", async () => {
+    const set = await draft();
+    const path = `${set}/import/csv?create_types=true`;
+    const text = "filename,artifact_type,start_ms,end_ms\nplain.wav,new,1,2\nnone.wav,click,1,2\n";
+    const key = { ...csv, "Idempotency-Key": "night" };
+    const etag = (await client.get(set)).headers.get("etag")!;
+    const first = await client.post(path, text, { ...key, "If-Match": etag });
+    expect(first.body).toMatchObject({
+      imported: 1,
+      skipped: 1,
+      created_types: ["new"],
+      errors: [{ line: 3 }],
+    });
+    const [label] = (await client.get(`${set}/annotations`)).body;
+    await client.delete(`${set}/annotations/${label.id}`);
+
+    // If-Match names what was there before the first one.
+    const again = await client.post(path, text, { ...key, "If-Match": etag });
+    expect(again.headers.get("idempotency-replayed")).toBe("true");
+    expect(again.body).toEqual(first.body);
+    expect(again.headers.get("etag")).toBe((await client.get(set)).headers.get("etag"));
+    expect((await client.get(`${set}/annotations`)).body).toEqual([]);
+
+    const other = await client.post(path, `${text}plain.wav,click,5,6\n`, key);
+    expect(other.body.detail).toMatchObject([{ loc: ["header", "Idempotency-Key"] }]);
+    await client.delete(set);
+    expect((await client.post(path, text, key)).body.code).toBe("annotation_set_not_found");
+  });
+
+  it("that only tries is remembered as that, and a key is good for one format", async () => {
+    const set = await draft();
+    const text = "filename,artifact_type,start_ms,end_ms\nplain.wav,click,1,2\n";
+    const key = { ...csv, "Idempotency-Key": "dry" };
+    for (const replayed of [null, "true"]) {
+      const tried = await client.post(`${set}/import/csv?dry_run=true`, text, key);
+      expect(tried.body).toMatchObject({ imported: 1 });
+      expect(tried.headers.get("idempotency-replayed")).toBe(replayed);
+    }
+    expect((await client.get(`${set}/annotations`)).body).toEqual([]);
+    expect((await client.post(`${set}/import/csv`, text, key)).status).toBe(422);
+    const track = `${set}/import/audacity?audio_file_id=${audio[0]!.id}`;
+    const added = await client.post(track, "0\t1\tclick\n", { ...plain, "Idempotency-Key": "dry" });
+    expect(added.body).toMatchObject({ imported: 1 });
+    const body = { tasks: [] };
+    const tool = await client.post(`${set}/import/annotation-tool`, body, { "Idempotency-Key": "dry" });
+    expect(tool.body).toMatchObject({ imported: 0 });
+    expect(tool.headers.get("idempotency-replayed")).toBeNull();
+  });
+
   it("changes no prototype and stores no member that could", async () => {
     const set = await draft();
     const body = `[{"data":{"audio_file_id":"${audio[0]!.id}","__proto__":{"polluted":1}},"annotations":[{"result":[
       {"type":"labels","value":{"start":0,"end":1,"labels":["click"],"__proto__":{"polluted":1}},
-       "meta":{"extra_data":{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"kept":true}}},
+       "meta":{"extra_data":{"constructor":{"prototype":{"polluted":1}},"kept":true}}},
+      {"type":"labels","value":{"start":1,"end":2,"labels":["click"]},"meta":{"extra_data":{"__proto__":{"a":1}}}},
+      {"type":"labels","value":{"start":2,"end":3,"labels":["click"]},"meta":{"extra_data":{"a":[{"__proto__":1}]}}},
       {"type":"labels","value":{"start":0,"end":1,"labels":["__proto__"]}}]}]}]`;
     const answer = await fetch(`${api.url}${set}/import/annotation-tool?create_types=true`, {
       method: "POST",
       headers: { "X-API-Key": client.key, "Content-Type": "application/json" },
       body,
     });
-    expect(await answer.json()).toMatchObject({ imported: 1, skipped: 1 });
+    // As the plain creation of an annotation refuses it.
+    const message = "extra_data: a member must not be named __proto__";
+    expect(await answer.json()).toMatchObject({
+      imported: 1,
+      skipped: 3,
+      errors: [{ result: 1, message }, { result: 2, message }, { result: 3 }],
+    });
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
     const [stored] = (await client.get(`${set}/annotations`)).body;
     expect(Object.keys(stored.extra_data).sort()).toEqual(["constructor", "kept"]);

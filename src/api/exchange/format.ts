@@ -70,7 +70,7 @@ export interface ImportLine {
   readonly startMs: number;
   readonly endMs: number;
   readonly confidence: number;
-  readonly extraData: Readonly<Record<string, unknown>>;
+  readonly extraData: unknown;
 }
 
 /** Ids and names that the input gives for its audio file, the best first. */

@@ -8,7 +8,8 @@ const result = z.object({
   type: z.literal("labels"),
   value: z.object({ start: z.number(), end: z.number(), labels: z.array(z.string()).min(1) }),
   score: z.number().nullish(),
-  meta: z.object({ extra_data: z.record(z.string(), z.unknown()).optional() }).nullish(),
+  // As it is, not as a record: a copy of it would lose a member named __proto__ in silence.
+  meta: z.object({ extra_data: z.unknown() }).partial().nullish(),
 });
 
 /** Every label of every task. Cancelled annotations say nothing; where some are the ground truth, only they count. */

@@ -1,7 +1,7 @@
 // /api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/import/{format} (design 2.6): labels made elsewhere
 // are added to a draft. What does not fit is reported and left out; the same document twice adds nothing the second time.
 import { z } from "zod";
-import { lockAnnotationSet } from "../../db/annotation-set.ts";
+import { lockAnnotationSet, oneAnnotationSet } from "../../db/annotation-set.ts";
 import { oneAudioFile } from "../../db/audio-file.ts";
 import {
   fileImportQuery,
@@ -35,6 +35,7 @@ const shared = {
   guard,
   turn: "imports",
   maxBodyBytes: 8 * 1024 * 1024,
+  idempotent: sameReport,
 } as const;
 const answer = { status: 200, description: "What was imported, and what was not and why" } as const;
 const rules = `At most ${maxLabels} labels. Everything that fits is added in one transaction; what does not fit is reported and left out. Labels that the set already has (same file, type and times) are not added again.`;
@@ -124,17 +125,20 @@ async function run(
 const linesOf = ({ errors }: Imported) => errors.map(({ at, message }) => ({ line: at.line ?? 1, message }));
 
 function replyOf(outcome: Imported, errors: readonly object[]): Reply {
-  const etag = etagOfSet(outcome.revision);
-  return {
-    etag,
-    headers: { [setEtagHeader]: etag },
-    body: {
-      imported: outcome.imported,
-      skipped: outcome.skipped,
-      created_types: outcome.createdTypes,
-      errors,
-    },
-  };
+  const { imported, skipped, createdTypes: created_types } = outcome;
+  return reportOn(outcome.revision, { imported, skipped, created_types, errors });
+}
+
+function reportOn(revision: number, report: unknown): Reply {
+  const etag = etagOfSet(revision);
+  return { etag, headers: { [setEtagHeader]: etag }, body: report, report };
+}
+
+/** What the first request imported; the ETag is the one that the set has now. */
+async function sameReport({ params, tenantId, deps }: Call<Params>, _: readonly string[], report: unknown) {
+  const { dataset_id, annotation_set_id } = params;
+  const set = await oneAnnotationSet(deps.db, tenantId, dataset_id, annotation_set_id);
+  return reportOn(set.revision, report);
 }
 
 async function guard({ params, tenantId, deps }: Call<Params>) {
