@@ -6,6 +6,7 @@ import { jobIdOf, resourceName, runName } from "../../src/schemas/job-kind.ts";
 import type { PodProfile } from "../../src/schemas/profile.ts";
 import { exitCodes } from "../../src/schemas/worker.ts";
 import type { JobAdapter, JobResource } from "./adapter.ts";
+import type { Terms } from "./queueing.ts";
 
 export const labels = {
   job: "plosive.dev/job",
@@ -32,6 +33,7 @@ export function buildJob(
   attempt: number,
   profile: PodProfile,
   settings: PodSettings,
+  queue: Terms,
 ): Job {
   const name = runName(resourceName(adapter.kind, jobIdOf(adapter.kind, cr.metadata)), attempt);
   const { shards, retries, tenantId } = cr.spec;
@@ -44,11 +46,13 @@ export function buildJob(
     [labels.tenant]: tenantId,
     [labels.attempt]: String(attempt),
   };
+  const { priorityClassName } = queue;
+  const priority = priorityClassName === undefined ? {} : { priorityClassName };
   const spec = {
     completionMode: "Indexed",
     completions: shards.count,
     parallelism: shards.parallelism,
-    suspend: cr.spec.suspend,
+    suspend: queue.suspend,
     backoffLimitPerIndex: retries.perShard,
     maxFailedIndexes: Math.min(retries.maxFailedShards, shards.count),
     // A shard's successor starts when it has really ended: two pods of a shard must not write at once.
@@ -61,14 +65,17 @@ export function buildJob(
         failOn("FailIndex", [exitCodes.unusableAudio, exitCodes.inputMissing]),
       ],
     },
-    template: { metadata: { labels: own }, spec: podSpec(name, adapter.verb, profile, settings) },
+    template: {
+      metadata: { labels: own },
+      spec: podSpec(name, adapter.verb, { ...profile, ...priority }, settings),
+    },
   };
   const hash = createHash("sha256").update(JSON.stringify(spec)).digest("hex").slice(0, 16);
   return {
     metadata: {
       name,
       namespace: cr.metadata.namespace,
-      labels: own,
+      labels: { ...own, ...queue.labels },
       annotations: { [templateHash]: hash },
       ownerReferences: [
         {

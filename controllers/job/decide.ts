@@ -14,10 +14,7 @@ import { deadlinesOf, pendingFailure, silentPods } from "./deadlines.ts";
 import { givenUp } from "./give-up.ts";
 import { parseIndexes } from "./indexes.ts";
 import { type Failure, failureOfJob, failuresByShard, isEnded, shardOf, stalled } from "./pods.ts";
-
-export type Admission = { admitted: true } | { admitted: false; reason: ConditionReason; message: string };
-
-export type Kueue = { active: boolean | undefined; queue?: string };
+import type { Admission, Kueue } from "./queueing.ts";
 
 export type Facts = {
   /** The job's name by its row: its runs are named after it. */
@@ -46,7 +43,7 @@ export type Facts = {
   checkpoint: JobStatus["checkpoint"];
   /** What the queue says: before it lets the job through, no pod may run. */
   admission: Admission;
-  /** Kueue decides when the Job's pods run. `active`: what its Workload says; `queue`: where the Job is to be moved. */
+  /** Only where Kueue decides. */
   kueue?: Kueue;
   /** Whether the operator's configuration has the profile that the spec names. */
   profileKnown: boolean;

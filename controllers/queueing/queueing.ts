@@ -7,39 +7,13 @@ import { type JobKind, jobKindNames, parseRunName } from "../../src/schemas/job-
 import type { Caches } from "../caches.ts";
 import type { JobResource } from "../job/adapter.ts";
 import { labels } from "../job/child.ts";
-import { type Admission, hasEnded } from "../job/decide.ts";
+import { hasEnded } from "../job/decide.ts";
+import type { Admission, Queueing } from "../job/queueing.ts";
 import { conditionOf, isTrue } from "../runtime/conditions.ts";
 import { type Candidate, type Limits, makeFairGate } from "./fair-gate.ts";
 import { makePriorityClasses } from "./priority.ts";
 import { admissionOf, priorityLabel, queueLabel } from "./workload.ts";
 import type { Workloads } from "./workloads.ts";
-
-export type Standing = {
-  admission: Admission;
-  /** Kueue decides when the Job's pods run. `active`: what its Workload says; `queue`: where the Job is to be moved. */
-  kueue?: { active: boolean | undefined; queue?: string };
-};
-
-/** What the queue adds to a Job that is created. */
-export type Terms = { labels: Record<string, string>; suspend: boolean; priorityClassName?: string };
-
-export type Queueing = {
-  ask(kind: JobKind, cr: JobResource, child: Job | undefined): Promise<Standing>;
-  /** The job was refused: it keeps no place. What has ended or is suspended loses its place by itself. */
-  leave(cr: JobResource): void;
-  /** Throws UnknownPriorityError. */
-  terms(cr: JobResource): Promise<Terms>;
-  /** Suspends or resumes a job that Kueue decides about. */
-  activate(child: Job, active: boolean): Promise<void>;
-  move(child: Job, queue: string): Promise<void>;
-  /** Called with each job that should be looked at again. */
-  onTurn(listener: (kind: JobKind, name: string) => void): void;
-  counts(): { running: number; waiting: number };
-};
-
-export class UnknownPriorityError extends Error {
-  override name = "UnknownPriorityError";
-}
 
 const suspended: Admission = {
   admitted: false,
@@ -161,8 +135,7 @@ export async function makeQueueing(options: {
               priorities.valueOf(name),
               kueues ? priorities.workloadValueOf(name, version) : undefined,
             ]);
-      if (name !== undefined && ofPods === undefined && ofWorkload === undefined)
-        throw new UnknownPriorityError(`The cluster has no priority class named ${name}.`);
+      if (name !== undefined && ofPods === undefined && ofWorkload === undefined) return undefined;
       return {
         suspend: kueues,
         labels: {

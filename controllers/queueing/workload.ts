@@ -2,7 +2,7 @@
 // cache that workloads.ts keeps.
 import type { Job, KubeObject, ResourceType } from "../../src/kube/objects.ts";
 import type { Condition } from "../../src/schemas/condition.ts";
-import type { Admission } from "../job/decide.ts";
+import type { Admission } from "../job/queueing.ts";
 
 export const kueueGroup = "kueue.x-k8s.io";
 export const queueLabel = "kueue.x-k8s.io/queue-name";
