@@ -19,17 +19,17 @@ export const bare = (column: FragmentSqlToken): Member => ({ value: column, isQu
 
 /** Any text, or null. */
 export const text = (column: FragmentSqlToken): Member =>
-  bare(sql.fragment`coalesce(to_json(${column})::text, 'null')`);
+  bare(sql.fragment`coalesce(to_json(${column}), 'null')`);
 
 /** jsonb, or null. */
-export const json = (column: FragmentSqlToken): Member =>
-  bare(sql.fragment`coalesce(${column}::text, 'null')`);
+export const json = (column: FragmentSqlToken): Member => bare(sql.fragment`coalesce(${column}, 'null')`);
 
-const isoForm = sql.fragment`'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`;
+/** The quotes around it are part of the form: to put them there would cost as much as the digits. */
+const isoForm = sql.literalValue(String.raw`\"YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\"`);
 
 /** timestamptz, or null: RFC 3339 in UTC with milliseconds, cut as JavaScript's clock cuts them. */
 export const time = (column: FragmentSqlToken): Member =>
-  bare(sql.fragment`coalesce('"' || to_char(${column} at time zone 'UTC', ${isoForm}) || '"', 'null')`);
+  bare(sql.fragment`coalesce(to_char(${column} at time zone 'UTC', ${isoForm}), 'null')`);
 
 /** An expression for the JSON object with these members in their order, as text. */
 export function jsonObject(members: Readonly<Record<string, Member>>): FragmentSqlToken {
