@@ -5,7 +5,7 @@ import { apiKeyNotFound } from "../errors.ts";
 import type { Origin } from "./audit.ts";
 import { newId } from "./id.ts";
 import type { Db } from "./page.ts";
-import { hasPlace } from "./quota.ts";
+import { hasPlace, takeTurn } from "./quota.ts";
 
 const row = z.object({
   id: z.string(),
@@ -118,15 +118,18 @@ export async function insertApiKey(
   key: NewApiKey,
   { by = null, most = 0 }: { by?: Origin | null; most?: number } = {},
 ): Promise<ApiKeyRow | null> {
-  return await db.maybeOne(sql.type(row)`
-    with made as (
-      insert into api_keys (id, tenant_id, name, key_prefix, key_hash, expires_at)
-      select ${newId()}, ${tenantId}, ${key.name}, ${key.prefix}, ${sql.binary(key.hash)}, ${key.expiresAt}
-      where ${hasPlace("api_keys", tenantId, most, sql.fragment`revoked_at is null`)}
-      on conflict do nothing
-      returning ${columns}
-    ), ${noted("made", "api_key.created", tenantId, by)}
-    select ${columns} from made`);
+  return await db.transaction(async (tx) => {
+    if (most > 0) await takeTurn(tx, "api_keys", tenantId);
+    return await tx.maybeOne(sql.type(row)`
+      with made as (
+        insert into api_keys (id, tenant_id, name, key_prefix, key_hash, expires_at)
+        select ${newId()}, ${tenantId}, ${key.name}, ${key.prefix}, ${sql.binary(key.hash)}, ${key.expiresAt}
+        where ${hasPlace("api_keys", tenantId, most, sql.fragment`revoked_at is null`)}
+        on conflict do nothing
+        returning ${columns}
+      ), ${noted("made", "api_key.created", tenantId, by)}
+      select ${columns} from made`);
+  });
 }
 
 /** All keys that are not revoked, newest first. */

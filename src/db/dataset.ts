@@ -6,7 +6,7 @@ import { deleteAnnotations } from "./annotation-copy.ts";
 import { visibleAudio } from "./audio-file.ts";
 import { newId } from "./id.ts";
 import { containing, type Db, type Page, type PageRequest, selectPage } from "./page.ts";
-import { type AudioQuota, hasPlace, requireBytes } from "./quota.ts";
+import { type AudioQuota, hasPlace, requireBytes, takeTurn } from "./quota.ts";
 
 const artifactTypes = z.array(z.object({ name: z.string(), description: z.string().nullish() }));
 
@@ -181,13 +181,16 @@ export async function insertDataset(
   dataset: { name: string; description: string | null; artifactTypes: ArtifactTypes },
   most = 0,
 ): Promise<DatasetRow> {
-  const made = await db.maybeOne(sql.type(row)`
-    insert into datasets (id, tenant_id, name, description, artifact_types)
-    select ${newId()}, ${tenantId}, ${dataset.name}, ${dataset.description},
-      ${sql.jsonb(stored(dataset.artifactTypes))}
-    where ${hasPlace("datasets", tenantId, most)}
-    returning id, tenant_id, name, description, artifact_types, created_at, updated_at,
-      0 as audio_file_count, 0 as total_duration_ms, 0 as embedded_audio_file_count`);
+  const made = await db.transaction(async (tx) => {
+    if (most > 0) await takeTurn(tx, "datasets", tenantId);
+    return await tx.maybeOne(sql.type(row)`
+      insert into datasets (id, tenant_id, name, description, artifact_types)
+      select ${newId()}, ${tenantId}, ${dataset.name}, ${dataset.description},
+        ${sql.jsonb(stored(dataset.artifactTypes))}
+      where ${hasPlace("datasets", tenantId, most)}
+      returning id, tenant_id, name, description, artifact_types, created_at, updated_at,
+        0 as audio_file_count, 0 as total_duration_ms, 0 as embedded_audio_file_count`);
+  });
   if (made === null) throw quotaExceeded(`An account has at most ${most} datasets; delete one first`);
   return made;
 }

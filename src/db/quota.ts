@@ -1,7 +1,7 @@
 // What tenants may have and what they have. Where counting would take long the database keeps the number (migration
-// 0005). Each create looks at it in a statement that it needs anyway: two at once may both find the last place free, so
-// a quota is passed by as many as come at the same instant, and no more. Not so for jobs, which cost more than a row: their
-// places are given one after the other. Called by the create functions of this room.
+// 0005). Places for datasets, keys, webhooks and jobs are given one after the other. Of audio each announcement looks at
+// it in a statement that it needs anyway: two at once may both find the last place free, so this quota is passed by as
+// many as come at the same instant, and no more. Called by the create functions of this room.
 import { sql } from "slonik";
 import { z } from "zod";
 import { quotaExceeded } from "../errors.ts";
@@ -79,6 +79,14 @@ export function hasPlace(table: string, tenantId: string, most: number, which = 
     select count(*) from ${sql.identifier([table])} where tenant_id = ${tenantId} and ${which}))`;
 }
 
+type InTurns = "datasets" | "api_keys" | "webhooks" | JobTable;
+
+/** Until the present transaction ends, others of the tenant that have come so far wait. The next statement sees all before. */
+export async function takeTurn(tx: Db, table: InTurns, tenantId: string): Promise<void> {
+  await tx.query(sql.type(z.object({}))`
+    select pg_advisory_xact_lock(hashtextextended(${`${table} ${tenantId}`}, 0))`);
+}
+
 type JobTable = "training_jobs" | "inference_jobs";
 
 /** The same for jobs that have not begun. How many run at once is up to the operator. */
@@ -97,9 +105,7 @@ export async function requireWaitingPlace(
 ): Promise<void> {
   if (most === 0) return;
   const table: JobTable = `${kind}_jobs`;
-  await tx.query(sql.type(z.object({}))`
-    select pg_advisory_xact_lock(hashtextextended(${`${table} ${tenantId}`}, 0))`);
-  // A statement of its own: it must see what was committed before the lock was free.
+  await takeTurn(tx, table, tenantId);
   const fits = await tx.oneFirst(sql.type(z.object({ fits: z.boolean() }))`
     select ${hasPlace(table, tenantId, most + 1, waiting)} as fits`);
   if (!fits) throw tooManyWaiting(kind, most);

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { quotaExceeded, webhookNotFound } from "../errors.ts";
 import { newId } from "./id.ts";
 import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
+import { takeTurn } from "./quota.ts";
 
 const row = z.object({
   id: z.string(),
@@ -43,10 +44,7 @@ export async function insertWebhook(
   most: number,
 ): Promise<WebhookRow> {
   return await db.transaction(async (tx) => {
-    // Two requests at once must not both find the last free place.
-    await tx.query(
-      sql.type(nothing)`select pg_advisory_xact_lock(hashtextextended(${`webhooks ${tenantId}`}, 0))`,
-    );
+    await takeTurn(tx, "webhooks", tenantId);
     const present = await tx.oneFirst(sql.type(z.object({ count: z.number() }))`
       select count(*) as count from webhooks where tenant_id = ${tenantId}`);
     if (most > 0 && present >= most)

@@ -215,6 +215,22 @@ describe("the last place is given, and no more", () => {
     }
   });
 
+  it("for datasets, keys and webhooks that are asked for at the same instant", async () => {
+    const places = { datasets: 2, webhooks: 2, "auth/api-keys": 1 };
+    for (const [path, free] of Object.entries(places)) {
+      const client = await tenant();
+      const body = { name: "x", url: "https://hooks.example.com/x" };
+      const answers = await Promise.all(
+        Array.from({ length: 12 }, () => client.post(`/api/v1/${path}`, body)),
+      );
+      expect(
+        answers.filter(({ status }) => status === 201),
+        path,
+      ).toHaveLength(free);
+      for (const answer of answers.filter(({ status }) => status !== 201)) expectFull(answer, /at most 2/);
+    }
+  });
+
   it("for API keys; a rotation without overlap needs no place", async () => {
     const client = await tenant();
     const keys = "/api/v1/auth/api-keys";
