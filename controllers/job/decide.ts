@@ -1,7 +1,7 @@
 // What to do about a job, as a value: a pure function of the objects, the row and the time. The order of the questions
 // is the order of the invariants: what has ended stays ended, results come before everything that ends a job, and
 // nothing is created before cancel, deadlines and suspension were asked. Called by reconcile.ts.
-import type { JobRow } from "../../src/db/job.ts";
+import type { JobRow, TerminalStatus } from "../../src/db/job.ts";
 import type { ShardProgress } from "../../src/db/run.ts";
 import type { FailedPod } from "../../src/db/run-pod.ts";
 import type { Job, Pod } from "../../src/kube/objects.ts";
@@ -104,7 +104,7 @@ export function decide(facts: Facts): Verdict {
   }
 
   const judged = judgeChild(facts);
-  const recorded = recordedEnd(row, judged);
+  const recorded = recordedEnd(facts, row);
   if (recorded !== undefined) return recorded;
   if (judged !== undefined) return judged;
 
@@ -225,31 +225,21 @@ export function failed(failure: Failure, reason: ConditionReason = reasonOf[fail
   return { kind: "end", end: "Failed", reason, message: failure.message, failure, failedShards: none };
 }
 
-/** The row has ended and the custom resource has not: a crash lay between the two. The row is right. */
-function recordedEnd(row: JobRow, judged: ReturnType<typeof judgeChild>): End | undefined {
+/**
+ * The row has ended and the custom resource has not: a crash lay between the two. The row is right; what led to it is
+ * asked once more, because the row has only its message.
+ */
+function recordedEnd(facts: Facts, row: JobRow): End | undefined {
+  const end = ({ completed: "Succeeded", cancelled: "Cancelled", failed: "Failed" } as const)[
+    row.status as TerminalStatus
+  ];
+  if (end === undefined) return undefined;
+  const again = decide({ ...facts, row: { ...row, status: "running" } });
+  if (again.kind === "end" && again.end === end) return again;
   const message = row.error_message ?? row.status_message;
-  const words = (end: End["end"]) => (judged?.kind === "end" && judged.end === end ? judged : undefined);
-  if (row.status === "completed") {
-    const end = {
-      kind: "end",
-      end: "Succeeded",
-      reason: "Completed",
-      message: "The job is complete.",
-    } as const;
-    return words("Succeeded") ?? { ...end, failedShards: none };
-  }
-  if (row.status === "cancelled") {
-    const end = { kind: "end", end: "Cancelled", reason: "CancelRequested" } as const;
-    return { ...end, message: message ?? "Cancelled.", failedShards: none };
-  }
-  if (row.status !== "failed") return undefined;
-  const failure = {
-    class: "System",
-    code: "failed",
-    message: message ?? "The job failed.",
-    retryable: true,
-  } as const;
-  return words("Failed") ?? failed(failure);
+  if (end === "Succeeded") return succeeded(none);
+  if (end === "Cancelled") return cancelled(message ?? "");
+  return failed({ class: "System", code: "failed", message: message ?? "The job failed.", retryable: true });
 }
 
 function missedDeadline(facts: Facts): End | undefined {

@@ -198,8 +198,9 @@ export async function dropProgress(db: Queries, run: string): Promise<void> {
   await db.query(sql.type(nothing)`delete from shard_progress where run_id = ${run}`);
 }
 
-/** Reports that came after the end of their run. */
+/** Reports that came after the end of their run, and pods whose job ended just when nobody could drop them. */
 export async function dropOldProgress(db: Queries): Promise<void> {
+  await db.query(sql.type(nothing)`delete from run_pods where ended_at < now() - interval '90 days'`);
   await db.query(sql.type(nothing)`delete from shard_progress where updated_at < now() - interval '1 day'`);
 }
 

@@ -1,0 +1,77 @@
+// When the custom resource and the row do not agree because one of them is gone or was set back. Called by reconcile.ts.
+import { manyAdopted } from "../../src/db/adoption.ts";
+import { endJob } from "../../src/db/ingest.ts";
+import { advanceJob, type JobRow, maybeOneJob } from "../../src/db/job.ts";
+import { jobs as jobType } from "../../src/kube/kinds.ts";
+import { jobIdOf, parseResourceName } from "../../src/schemas/job-kind.ts";
+import { type Outcome, settled } from "../runtime/outcome.ts";
+import type { JobResource } from "./adapter.ts";
+import { type Engine, hasRowEnded } from "./engine.ts";
+import { takeResults } from "./results.ts";
+
+export const resourceGone = "The job's custom resource was deleted in Kubernetes.";
+
+/** The custom resource is gone: so are its Jobs, and a row that still waits for it would wait for ever. */
+export async function forget(engine: Engine, name: string): Promise<Outcome> {
+  const { kube, db, adapter, store, jobs, metrics, log, namespace } = engine;
+  const waiting = await waitingFor(engine, name);
+  const owned = jobs.by("resource", name).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  if (waiting.length === 0 && owned.length === 0) return settled;
+  // The cache may only be behind, or the name was used again.
+  const live = await kube.find(adapter.type, { namespace, name });
+  if (live !== undefined) store.set(live);
+  // They go by owner reference too; the garbage collector may take half a minute to know a new kind of owner.
+  for (const { metadata } of owned) {
+    if (metadata.ownerReferences?.some(({ uid }) => uid === live?.metadata.uid)) continue;
+    await kube.remove(jobType, metadata, { uid: metadata.uid });
+  }
+  for (const id of waiting) {
+    if (live !== undefined && jobIdOf(adapter.kind, live.metadata) === id) continue;
+    metrics.drift("row");
+    log.warn({ name, id }, "the custom resource of an open job is gone; the job counts as cancelled");
+    await endJob(db, adapter.kind, id, {
+      status: "cancelled",
+      statusMessage: resourceGone,
+      errorMessage: null,
+    });
+  }
+  return settled;
+}
+
+/** Open jobs whose custom resource had this name: one made through the API, or those that were adopted. */
+async function waitingFor(engine: Engine, name: string): Promise<readonly string[]> {
+  const { db, adapter } = engine;
+  const named = parseResourceName(name);
+  if (named?.kind !== adapter.kind) return manyAdopted(db, adapter.kind, name);
+  const row = await maybeOneJob(db, adapter.kind, named.id);
+  return row?.submitted === true && !hasRowEnded(row) ? [named.id] : [];
+}
+
+/** The custom resource has ended and the row has not, as after a restore of the database. */
+export async function repairRow(engine: Engine, cr: JobResource, id: string, row: JobRow): Promise<void> {
+  const { db, adapter, metrics, log } = engine;
+  metrics.drift("row");
+  log.warn(
+    { name: cr.metadata.name, status: row.status },
+    "the row is behind its custom resource; repairing it",
+  );
+  const { phase, runId, failure, shards } = cr.status ?? {};
+  if (phase === "Succeeded" && runId !== undefined) {
+    await advanceJob(db, adapter.kind, id, {
+      status: "running",
+      statusMessage: row.status_message,
+      progressPercent: 0,
+      platformJobName: runId,
+    });
+    const all = Array.from({ length: shards?.total ?? 1 }, (_, shard) => shard);
+    await takeResults(engine, adapter, id, runId, all);
+    await endJob(db, adapter.kind, id, { status: "completed", statusMessage: null, errorMessage: null });
+    return;
+  }
+  const isFailure = phase === "Failed";
+  await endJob(db, adapter.kind, id, {
+    status: isFailure ? "failed" : "cancelled",
+    statusMessage: null,
+    errorMessage: isFailure ? (failure?.message ?? "The job failed.") : null,
+  });
+}

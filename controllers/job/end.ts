@@ -1,0 +1,62 @@
+// The end of a job. The order is what makes a crash at any point harmless: rows first, then the child, then the status.
+// Called by reconcile.ts.
+import { endJob } from "../../src/db/ingest.ts";
+import { maybeOneJob } from "../../src/db/job.ts";
+import { dropProgress } from "../../src/db/run.ts";
+import { dropPods, recordPods } from "../../src/db/run-pod.ts";
+import { jobs as jobType } from "../../src/kube/kinds.ts";
+import { type Outcome, settled } from "../runtime/outcome.ts";
+import { endOf } from "./census.ts";
+import { type End, type Facts, failed } from "./decide.ts";
+import { type Engine, hasRowEnded } from "./engine.ts";
+import { podEnd } from "./pod-ends.ts";
+import { isEnded, startOf } from "./pods.ts";
+import { endStatus } from "./status.ts";
+
+/** Ends the job: rows first, then the child, then the status. Each step may be repeated. */
+export async function endOfJob(engine: Engine, id: string, facts: Facts, verdict: End): Promise<Outcome> {
+  const { kube, db, adapter, metrics, log, now, say, writeStatus } = engine;
+  const { cr, child, row } = facts;
+  const run = child?.metadata.name ?? cr.status?.runId;
+  const endedAt = child === undefined ? undefined : endOf(child);
+  const tellLag = (sink: "row" | "resource") => {
+    if (endedAt !== undefined) metrics.statusLag(sink, (now() - Date.parse(endedAt)) / 1000);
+  };
+  if (row !== null && !hasRowEnded(row)) {
+    // What still runs is paid for until now: nobody looks at it any more.
+    const alive = facts.pods.filter((pod) => !isEnded(pod) && startOf(pod) !== undefined);
+    const ends = alive.map((pod) => podEnd(pod, now(), null));
+    if (ends.length > 0) await recordPods(db, adapter.kind, id, ends);
+    if (verdict.end === "Succeeded") {
+      for (const [shard, failure] of verdict.failedShards) {
+        await adapter.failShard({ jobId: id, run: run!, shard }, failure.message);
+      }
+    }
+    await endJob(db, adapter.kind, id, {
+      status: verdict.end === "Succeeded" ? "completed" : verdict.end === "Failed" ? "failed" : "cancelled",
+      statusMessage: verdict.end === "Failed" ? null : verdict.message,
+      errorMessage: verdict.end === "Failed" ? verdict.message : null,
+    });
+    tellLag("row");
+  }
+  let final = verdict;
+  const after = await maybeOneJob(db, adapter.kind, id);
+  if (verdict.end === "Succeeded" && after?.status === "failed") {
+    const message = after.error_message ?? "Every item failed.";
+    final = failed({ class: "User", code: "all_items_failed", message, retryable: false });
+  }
+  const extra = final.end === "Succeeded" ? await adapter.completed(cr, id) : {};
+  const over = child?.status?.conditions?.some(
+    ({ type, status }) => (type === "Complete" || type === "Failed") && status === "True",
+  );
+  if (child !== undefined && !over) await kube.remove(jobType, child.metadata, { uid: child.metadata.uid });
+  const status = endStatus({ ...facts, row: after ?? row }, final, extra);
+  await writeStatus(cr, status);
+  tellLag("resource");
+  if (run !== undefined) await dropProgress(db, run);
+  if (facts.failedPods.length > 0 || cr.status?.startTime !== undefined) await dropPods(db, id);
+  log.info({ name: cr.metadata.name, run, outcome: final.end, reason: final.reason }, final.message);
+  if (final.end === "Failed") say(cr, "Warning", final.reason, final.message);
+  else say(cr, "Normal", final.end, final.message);
+  return settled;
+}

@@ -1,0 +1,83 @@
+// What all parts of the job engine work with: its drivers, its kind, and the three ways in which it tells what it has
+// found: an event, the row, the status. Made by reconcile.ts.
+import { advanceJob, type Database, type JobRow, terminalStatuses } from "../../src/db/job.ts";
+import type { Kube } from "../../src/kube/client.ts";
+import { isConflict } from "../../src/kube/errors.ts";
+import type { Job, Pod } from "../../src/kube/objects.ts";
+import type { Log } from "../../src/log.ts";
+import type { JobStatus } from "../../src/schemas/job-resource.ts";
+import type { Profiles } from "../../src/schemas/profile.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import type { EventWords, Recorder } from "../runtime/events.ts";
+import { RetryError } from "../runtime/outcome.ts";
+import type { Store } from "../runtime/store.ts";
+import type { JobAdapter, JobResource } from "./adapter.ts";
+import type { PodSettings } from "./child.ts";
+import type { Facts } from "./decide.ts";
+import type { JobMetrics } from "./metrics.ts";
+import type { Queueing } from "./queueing.ts";
+import { rowChange, statusDiffers } from "./status.ts";
+
+const fieldManager = "plosive-operator";
+
+export type EngineDeps = {
+  kube: Kube;
+  db: Database;
+  storage: Storage;
+  log: Log;
+  recorder: Recorder;
+  metrics: JobMetrics;
+  now: () => number;
+  namespace: string;
+  profiles: Profiles;
+  settings: PodSettings;
+  jobs: Store<Job>;
+  pods: Store<Pod>;
+  queueing: Queueing;
+};
+
+export type Engine = ReturnType<typeof makeEngine>;
+
+export const hasRowEnded = (row: JobRow) => terminalStatuses.some((status) => status === row.status);
+
+export function makeEngine(deps: EngineDeps, adapter: JobAdapter, store: Store<JobResource>) {
+  const { kube, db, recorder, metrics, namespace } = deps;
+  const log = deps.log.child({ kind: adapter.kind });
+  return { ...deps, adapter, store, log, say, advance, writeStatus };
+
+  /** An event about the resource. */
+  function say(cr: JobResource, type: EventWords["type"], reason: string, note: string): void {
+    const { apiVersion, kind } = adapter.type;
+    recorder.record({ apiVersion, kind, metadata: cr.metadata }, { type, reason, action: "Reconcile", note });
+  }
+
+  /** Tells the row, if it does not say so yet. */
+  async function advance(id: string, facts: Facts, status: JobStatus): Promise<void> {
+    const change = rowChange(facts, status);
+    const { row } = facts;
+    const same =
+      row?.submitted &&
+      row.status === change.status &&
+      row.status_message === change.statusMessage &&
+      row.progress_percent >= Math.min(99, change.progressPercent) &&
+      (change.platformJobName === null || row.platform_job_name === change.platformJobName);
+    if (!same) await advanceJob(db, adapter.kind, id, change);
+  }
+
+  /** Writes the status, if it says anything new. */
+  async function writeStatus(cr: JobResource, status: JobStatus): Promise<void> {
+    if (!statusDiffers(cr.status, status)) return;
+    const { name, uid, resourceVersion } = cr.metadata;
+    try {
+      const object = {
+        metadata: { name, namespace, uid, resourceVersion },
+        status,
+      } as unknown as JobResource;
+      store.set(await kube.apply(adapter.type, object, { fieldManager, subresource: "status" }));
+      metrics.statusWritten(adapter.kind, cr, status);
+    } catch (error) {
+      if (isConflict(error)) throw new RetryError("the custom resource changed meanwhile");
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,76 @@
+// The Kubernetes Job of a job's newest run: found, or created for the next attempt. Called by reconcile.ts.
+import { isAlreadyExists, isInvalid } from "../../src/kube/errors.ts";
+import { jobs as jobType } from "../../src/kube/kinds.ts";
+import type { Job } from "../../src/kube/objects.ts";
+import { RetryError } from "../runtime/outcome.ts";
+import type { JobResource } from "./adapter.ts";
+import { buildJob } from "./child.ts";
+import { type Facts, failed, type Verdict } from "./decide.ts";
+import type { Engine } from "./engine.ts";
+
+/** The Job of the newest run. When the status names one that the cache lacks, the API server is asked: the cache may be behind. */
+export async function childOf(engine: Engine, cr: JobResource): Promise<Job | undefined> {
+  const { kube, jobs, namespace } = engine;
+  const uid = cr.metadata.uid ?? "";
+  const isOwn = (job: Job) =>
+    job.metadata.deletionTimestamp === undefined &&
+    job.metadata.ownerReferences?.some((owner) => owner.uid === uid);
+  const cached = jobs.by("owner", uid).filter(isOwn);
+  if (cached.length > 0) return cached.sort((a, b) => attemptIn(b) - attemptIn(a))[0];
+  const run = cr.status?.runId;
+  if (run === undefined) return undefined;
+  const live = await kube.find(jobType, { namespace, name: run });
+  if (live === undefined || !isOwn(live)) return undefined;
+  jobs.set(live);
+  return live;
+}
+
+/** Creates the Job of the next attempt, after one more look at the custom resource: the cache may be behind. */
+export async function createChild(
+  engine: Engine,
+  facts: Facts,
+  verdict: Verdict & { kind: "create" },
+): Promise<Verdict> {
+  const { kube, adapter, store, jobs, profiles, settings, log, say } = engine;
+  const { cr } = facts;
+  const live = await kube.find(adapter.type, cr.metadata);
+  if (live !== undefined) store.set(live);
+  if (
+    live?.metadata.uid !== cr.metadata.uid ||
+    live?.metadata.resourceVersion !== cr.metadata.resourceVersion
+  ) {
+    throw new RetryError("the custom resource changed meanwhile");
+  }
+  const profile = profiles[cr.spec.profile]![adapter.verb];
+  const terms = await engine.queueing.terms(cr);
+  if (terms === undefined) {
+    const message = `The cluster has no priority class named ${cr.spec.priorityClassName}.`;
+    return failed({ class: "User", code: "priority_class_unknown", message, retryable: false });
+  }
+  const job = buildJob(cr, adapter, verdict.attempt, profile, settings, terms);
+  try {
+    jobs.set(await kube.create(jobType, job));
+    log.info({ run: job.metadata.name, attempt: verdict.attempt }, "created a Job");
+    const again = cr.status?.runId === undefined ? "" : `, because ${cr.status.runId} was deleted`;
+    say(
+      cr,
+      again === "" ? "Normal" : "Warning",
+      again === "" ? "JobCreated" : "ChildDeleted",
+      `Created Job ${job.metadata.name}${again}.`,
+    );
+  } catch (error) {
+    if (isInvalid(error)) {
+      const message = error instanceof Error ? error.message : String(error);
+      return failed({ class: "System", code: "job_refused", message, retryable: false });
+    }
+    if (!isAlreadyExists(error)) throw error;
+    const present = await kube.get(jobType, job.metadata);
+    if (!present.metadata.ownerReferences?.some((owner) => owner.uid === cr.metadata.uid)) {
+      throw new RetryError(`Job ${job.metadata.name} exists and belongs to something else`);
+    }
+    jobs.set(present);
+  }
+  return verdict;
+}
+
+const attemptIn = (job: Job) => Number(job.metadata.name.slice(job.metadata.name.lastIndexOf("-") + 1));

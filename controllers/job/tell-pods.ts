@@ -1,0 +1,55 @@
+// Tells Postgres which pods have ended, and ends those that say nothing any more. Called by reconcile.ts.
+import type { JobRow } from "../../src/db/job.ts";
+import { recordPods } from "../../src/db/run-pod.ts";
+import { pods as podType } from "../../src/kube/kinds.ts";
+import type { Pod } from "../../src/kube/objects.ts";
+import type { JobResource } from "./adapter.ts";
+import { type Facts, reasonOf, type Stop } from "./decide.ts";
+import type { Engine } from "./engine.ts";
+import { type PodEnds, podEnd } from "./pod-ends.ts";
+
+/** Writes down which pods have ended, each once. Says whether the job had any, now or before. */
+export async function tellPods(
+  engine: Engine,
+  podEnds: PodEnds,
+  cr: JobResource,
+  row: JobRow | null,
+  ended: readonly Pod[],
+): Promise<boolean> {
+  const { db, adapter, metrics, now, say } = engine;
+  const { name } = cr.metadata;
+  if (row === null || ended.length === 0) return cr.status?.startTime !== undefined;
+  const ends = ended.map((pod) => podEnd(pod, now()));
+  const recorded = await recordPods(db, adapter.kind, row.id, ends);
+  podEnds.told(name, ended);
+  Object.assign(row, recorded?.usage);
+  for (const { podUid, failure } of ends) {
+    if (failure === undefined || !recorded?.told.includes(podUid)) continue;
+    metrics.shardRetried(failure.class);
+    say(cr, "Warning", reasonOf[failure.class], `Shard ${failure.shard}: ${failure.message}`);
+  }
+  return true;
+}
+
+/** Deletes pods before their end. What counts as their failure is told first: a pod is never deleted twice for it. */
+export async function stopPods(
+  engine: Engine,
+  podEnds: PodEnds,
+  { cr, row }: Facts,
+  stops: readonly Stop[],
+): Promise<void> {
+  const { kube, db, adapter, metrics, now, say } = engine;
+  const counted = stops.filter(({ failure }) => failure !== undefined);
+  const ends = counted.map(({ pod, failure }) => podEnd(pod, now(), failure));
+  if (ends.length > 0) await recordPods(db, adapter.kind, row!.id, ends);
+  podEnds.told(
+    cr.metadata.name,
+    counted.map(({ pod }) => pod),
+  );
+  for (const { pod, failure } of stops) {
+    await kube.remove(podType, pod.metadata, { uid: pod.metadata.uid });
+    if (failure === undefined) continue;
+    metrics.shardRetried(failure.class);
+    say(cr, "Warning", "ProgressStalled", `Shard ${failure.shard}: ${failure.message} Its pod is deleted.`);
+  }
+}
