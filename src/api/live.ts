@@ -57,6 +57,7 @@ export function makeLive({ listener, registry, timing = {}, connections }: LiveD
     labelNames: ["what"],
     registers: [registry],
   });
+  for (const what of ["stream", "wait"]) waiting.set({ what }, 0);
   const watches = new Map<Topic, Set<(topic: Topic) => void>>();
   const taken = new Map<string, number>();
   const ending = new AbortController();

@@ -1,0 +1,337 @@
+// The metrics of running processes, two replicas of the operator and the API: as documented, moved by what happens, and
+// through a real Prometheus that scrapes them what every panel of the dashboards and every alert rule asks for.
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parse, stringify } from "yaml";
+import { trainingJobs } from "../../src/kube/kinds.ts";
+import { repoDir, tool } from "../../tools/cache.ts";
+import { type ApiProcess, startApiProcess } from "../support/api-process.ts";
+import { useCluster } from "../support/kube.ts";
+import { runOperator, type TestOperator } from "../support/operator.ts";
+import { poll } from "../support/poll.ts";
+import { useDatabase } from "../support/postgres.ts";
+import { type Exposition, type Prometheus, scrape, startPrometheus } from "../support/prometheus.ts";
+import { type Receiver, startReceiver } from "../support/receiver.ts";
+import { useStorage } from "../support/s3.ts";
+import { embed, failToInfer, type Stage, train, useTheApi, waitForPods } from "./story.ts";
+
+const cluster = useCluster();
+const database = useDatabase();
+const store = useStorage();
+const dir = mkdtempSync(join(tmpdir(), "plosive-metrics-"));
+const ends: (() => Promise<unknown>)[] = [];
+let namespace: string;
+let api: ApiProcess;
+let leader: TestOperator;
+let standby: TestOperator;
+let prometheus: Prometheus;
+let waiting: string;
+
+beforeAll(async () => {
+  const made = await cluster.namespace();
+  namespace = made.name;
+  const receiver: Receiver = await startReceiver();
+  ends.push(() => receiver.stop());
+  const operators: TestOperator[] = [];
+  for (const identity of ["one", "two"]) {
+    const options = { cluster, namespace: made, databaseUrl: database.url, storage: store.config, identity };
+    const operator = await runOperator(options);
+    ends.unshift(() => operator.stop());
+    operators.push(operator);
+  }
+  api = await startApiProcess({
+    databaseUrl: database.urlOf("plosive_api"),
+    storage: store.config,
+    env: {
+      PLOSIVE_KUBECONFIG: made.apiKubeconfig,
+      PLOSIVE_NAMESPACE: namespace,
+      PLOSIVE_WEBHOOK_ALLOWED_ORIGINS: receiver.origin,
+      PLOSIVE_RATE_KEYS_PER_MINUTE: "1",
+    },
+  });
+  ends.push(() => api.stop());
+  leader = await poll("a leader", () => operators.find((operator) => operator.leads()));
+  standby = operators.find((operator) => operator !== leader)!;
+  prometheus = await startPrometheus({
+    namespace,
+    targets: [
+      { job: "plosive-operator", port: leader.metricsPort },
+      { job: "plosive-operator", port: standby.metricsPort },
+      { job: "plosive-api", port: api.metricsPort },
+    ],
+    ruleFiles: [ruleFile()],
+  });
+  ends.push(() => prometheus.stop());
+  await leader.leading;
+  // What was counted before the first look is no change.
+  await poll(
+    "Prometheus to hear from all three",
+    async () => (await prometheus.query("up == 1")).length === 3,
+  );
+  const stage: Stage = { cluster, namespace, pool: database.pool, operator: leader };
+  [waiting] = await Promise.all([
+    waitForPods(stage),
+    train(stage),
+    embed(stage),
+    failToInfer(stage),
+    useTheApi(api, database.pool, receiver),
+  ]);
+}, 180_000);
+afterAll(async () => {
+  for (const end of ends) await end();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+type Rule = { alert: string; expr: string };
+
+/** The rules as the chart makes them for a release called plosive in this namespace. */
+function ruleFile(): string {
+  const images = ["server", "worker", "trainer", "postgres", "s3"].map(
+    (name) => `images.${name}=test/${name}:1`,
+  );
+  const args = ["--namespace", namespace, "--kube-version=1.36.0", "--set", images.join(",")];
+  const only = ["--show-only=templates/monitoring.yaml", "--set=metrics.alerts.enabled=true"];
+  const chart = join(repoDir, "charts/plosive");
+  const manifest = execFileSync(tool("helm"), ["template", "plosive", chart, ...args, ...only], {
+    encoding: "utf8",
+  });
+  const path = join(dir, "rules.yaml");
+  writeFileSync(path, stringify((parse(manifest) as { spec: object }).spec));
+  return path;
+}
+
+/** Rows of the tables below these headings of docs/metrics.md: type and labels by metric. */
+function documented(...headings: string[]): Map<string, { type: string; labels: string[] }> {
+  const text = readFileSync(join(repoDir, "docs/metrics.md"), "utf8");
+  const rows = headings.flatMap((heading) => {
+    const section = text.split(`\n## ${heading}\n`)[1]?.split("\n## ")[0] ?? "";
+    return [...section.matchAll(/^\| `(\w+)` \| (\w+) \|(.*?)\| .+ \|$/gm)];
+  });
+  return new Map(
+    rows.map(([, name = "", type = "", labels = ""]) => [
+      name,
+      { type, labels: [...labels.matchAll(/`(\w+)`(?::(?: `\w+`,?)+)?/g)].map((match) => match[1]!).sort() },
+    ]),
+  );
+}
+
+const operatorSections = ["Both", "Operator: jobs", "Operator: its own health"];
+const own = (name: string) => !/^(process|nodejs)_/.test(name);
+
+describe("every process", () => {
+  it.each([
+    ["the leader", () => leader.metricsPort, operatorSections],
+    ["the standby", () => standby.metricsPort, operatorSections],
+    ["the API", () => api.metricsPort, ["Both", "API"]],
+  ] as const)(
+    "%s serves the metrics of docs/metrics.md with their types and labels, and no others",
+    async (_, port, sections) => {
+      const table = documented(...sections);
+      expect(table.size).toBeGreaterThan(10);
+      const { types, samples } = await scrape(port());
+      const served = [...types].filter(([name]) => own(name));
+      expect(Object.fromEntries(served)).toEqual(
+        Object.fromEntries([...table].map(([name, { type }]) => [name, type])),
+      );
+      for (const { name, labels } of samples.filter((sample) => own(sample.name))) {
+        const metric = table.has(name) ? name : name.replace(/_(bucket|sum|count)$/, "");
+        const names = Object.keys(labels).filter((label) => label !== "le");
+        expect(names.sort(), name).toEqual(table.get(metric)?.labels);
+        for (const value of Object.values(labels))
+          expect(value, name).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-/);
+      }
+    },
+  );
+
+  it("knows as a standby all jobs and that it does not lead", async () => {
+    const [a, b] = await Promise.all([scrape(leader.metricsPort), scrape(standby.metricsPort)]);
+    expect(a.value("leader_election_master_status")).toBe(1);
+    expect(b.value("leader_election_master_status")).toBe(0);
+    const jobs = (page: Exposition) => page.samples.filter(({ name }) => name === "plosive_jobs");
+    expect(jobs(b)).toEqual(jobs(a));
+    expect(b.value("plosive_jobs")).toBe(4);
+    expect(b.value("controller_runtime_reconcile_total")).toBe(0);
+    expect(b.value("plosive_jobs_finished_total")).toBe(0);
+  });
+});
+
+describe("what happened", () => {
+  /** Metric, labels, and what it has to be: exactly, or more than 0. */
+  const moved: [string, Record<string, string>, number | "more"][] = [
+    ["plosive_jobs", { kind: "training", phase: "Succeeded" }, 1],
+    ["plosive_jobs", { kind: "training", phase: "Waiting" }, 1],
+    ["plosive_jobs", { kind: "inference", phase: "Failed" }, 1],
+    ["plosive_jobs_not_progressing", { kind: "training", reason: "WaitingForPods" }, 1],
+    ["plosive_jobs_oldest_wait_seconds", { kind: "training", phase: "Waiting" }, "more"],
+    ["plosive_jobs_finished_total", { kind: "training", outcome: "succeeded" }, 1],
+    ["plosive_jobs_finished_total", { kind: "embedding", outcome: "succeeded" }, 1],
+    ["plosive_jobs_finished_total", { kind: "inference", outcome: "failed", failure_class: "User" }, 1],
+    ["plosive_jobs_finished_total", {}, 3],
+    ["plosive_job_queue_seconds_count", { kind: "training" }, 2],
+    ["plosive_job_start_seconds_count", { kind: "training" }, 1],
+    ["plosive_job_run_seconds_count", { kind: "training" }, 1],
+    ["plosive_job_run_seconds_count", {}, "more"],
+    ["plosive_status_lag_seconds_count", { sink: "row" }, 3],
+    ["plosive_status_lag_seconds_count", { sink: "resource" }, 3],
+    ["plosive_status_overdue_seconds", {}, 0],
+    ["plosive_shard_retries_total", { class: "User" }, 1],
+    ["plosive_shard_retries_total", {}, 1],
+    ["plosive_audio_seconds_processed_total", { kind: "embedding" }, 3],
+    ["plosive_progress_reports_total", { result: "accepted" }, 1],
+    ["plosive_progress_reports_total", { result: "stale" }, 1],
+    ["plosive_progress_reports_total", { result: "invalid" }, 1],
+    ["plosive_progress_reports_total", { result: "refused" }, 1],
+    ["plosive_progress_reports_total", { result: "ended" }, "more"],
+    ["controller_runtime_reconcile_total", { controller: "trainingjobs", result: "success" }, "more"],
+    ["controller_runtime_reconcile_total", { controller: "trainingjobs", result: "requeue_after" }, "more"],
+    ["controller_runtime_reconcile_time_seconds_count", { controller: "embeddingjobs" }, "more"],
+    ["controller_runtime_max_concurrent_reconciles", { controller: "models" }, "more"],
+    ["workqueue_adds_total", { name: "inferencejobs" }, "more"],
+    ["workqueue_queue_duration_seconds_count", { name: "inferencejobs" }, "more"],
+    ["workqueue_work_duration_seconds_count", { name: "inferencejobs" }, "more"],
+    ["rest_client_requests_total", { method: "POST", code: "201" }, "more"],
+    ["rest_client_requests_total", { method: "PATCH", code: "200" }, "more"],
+    ["rest_client_request_duration_seconds_count", { verb: "GET" }, "more"],
+    ["plosive_informer_relists_total", { resource: "pods" }, 1],
+    ["plosive_informer_objects", { resource: "trainingjobs" }, 2],
+    ["plosive_informer_objects", { resource: "models" }, 1],
+    ["plosive_drift_total", {}, 0],
+    ["plosive_purges_failing", {}, 0],
+    ["plosive_deletion_overdue_seconds", {}, 0],
+  ];
+
+  it.each(moved)("has moved %s %o to %s", async (name, labels, expected) => {
+    await poll(`${name} ${JSON.stringify(labels)}`, async () => {
+      const value = (await scrape(leader.metricsPort)).value(name, labels);
+      if (value === expected || (expected === "more" && (value ?? 0) > 0)) return true;
+      throw new Error(`it is ${value}`);
+    });
+  });
+
+  it("is recent for caches and sweeps, and took its time", async () => {
+    const page = await poll("each sweep to have gone through", async () => {
+      const now = await scrape(leader.metricsPort);
+      const times = now.samples.filter(({ name }) => name === "plosive_sweep_last_success_timestamp_seconds");
+      return times.length === 5 && times.every(({ value }) => value > 0) && now;
+    });
+    const seconds = Date.now() / 1000;
+    for (const { name, value, labels } of page.samples) {
+      if (!name.endsWith("_timestamp_seconds") || !own(name)) continue;
+      expect(seconds - value, `${name} ${JSON.stringify(labels)}`).toBeLessThan(120);
+      expect(seconds - value).toBeGreaterThan(-1);
+    }
+    for (const name of ["plosive_job_queue_seconds", "plosive_job_start_seconds", "plosive_job_run_seconds"])
+      expect(page.value(`${name}_sum`, { kind: "training" }), name).toBeLessThan(120);
+    expect(page.value("plosive_job_run_seconds_sum", { kind: "training" })).toBeGreaterThan(0);
+    expect(page.value("plosive_job_run_seconds_bucket", { kind: "training", le: "+Inf" })).toBe(1);
+  });
+});
+
+describe("Prometheus", () => {
+  type Panel = { title: string; targets: { expr: string }[] };
+  type Variable = { name: string; type: string; definition?: string };
+  type Dashboard = { title: string; panels: Panel[]; templating: { list: Variable[] } };
+  const folder = join(repoDir, "charts/plosive/files/dashboards");
+  const dashboards = readdirSync(folder).map(
+    (name) => JSON.parse(readFileSync(join(folder, name), "utf8")) as Dashboard,
+  );
+  const filled = (expr: string) =>
+    expr
+      .replaceAll("$__rate_interval", "1m")
+      .replaceAll("$namespace", namespace)
+      .replaceAll("$operator", "plosive-operator")
+      .replaceAll("$api", "plosive-api");
+
+  it.each(dashboards)("has an answer for every panel of $title", async ({ panels }) => {
+    expect(panels.length).toBeGreaterThan(15);
+    for (const { title, targets } of panels) {
+      for (const { expr } of targets) {
+        const found = await poll(`${title}: ${expr}`, async () => {
+          const series = await prometheus.query(filled(expr));
+          return series.length > 0 && series;
+        });
+        expect(found[0]?.value[1], title).toBeDefined();
+      }
+    }
+  });
+
+  it.each(dashboards)("finds the installation for the variables of $title", async ({ templating }) => {
+    const expected: Record<string, string> = { namespace, operator: "plosive-operator", api: "plosive-api" };
+    const queries = templating.list.filter(({ type }) => type === "query");
+    expect(queries).toHaveLength(2);
+    for (const { name, definition = "" } of queries) {
+      const [, selector = "", label] = /^label_values\((.+), (\w+)\)$/.exec(filled(definition)) ?? [];
+      const path = `/label/${label}/values?match[]=${encodeURIComponent(selector)}`;
+      expect(await prometheus.get(path), definition).toEqual([expected[name]]);
+    }
+  });
+
+  it("counts no job twice, though two replicas serve it", async () => {
+    const jobs = dashboards.find(({ title }) => title === "Plosive jobs")!;
+    const panel = (title: string) => filled(jobs.panels.find((one) => one.title === title)!.targets[0]!.expr);
+    // Its last look is up to a second old.
+    await poll("four jobs of each replica and three ended ones", async () => {
+      const of = async (expr: string) => (await prometheus.query(expr))[0]?.value[1];
+      const ended = await of('sum(plosive_jobs{phase=~"Succeeded|Failed"})');
+      return (await of("sum(plosive_jobs)")) === "8" && ended === "6";
+    });
+    expect((await prometheus.query(panel("Waiting")))[0]?.value[1]).toBe("1");
+    const open = await prometheus.query(panel("Open jobs"));
+    expect(open.reduce((sum, { value }) => sum + Number(value[1]), 0)).toBe(1);
+  });
+
+  it("finds series for everything that an alert asks for, and has nothing to complain about", async () => {
+    const { groups } = await prometheus.get<{
+      groups: { rules: { name: string; query: string; health: string }[] }[];
+    }>("/rules?type=alert");
+    const loaded = groups.flatMap(({ rules }) => rules);
+    const file = parse(readFileSync(join(dir, "rules.yaml"), "utf8")) as { groups: { rules: Rule[] }[] };
+    const rules = file.groups.flatMap((group) => group.rules);
+    expect(loaded.map(({ name }) => name).sort()).toEqual(rules.map(({ alert }) => alert).sort());
+    for (const { alert, expr } of rules) {
+      const selectors = expr.match(/[a-z_:]+\{[^}]*\}/g) ?? [];
+      expect(selectors.length, alert).toBeGreaterThan(0);
+      for (const selector of selectors) {
+        expect(selector, alert).toContain(`namespace="${namespace}"`);
+        // These reasons have not come up: the metric is there, with others.
+        const asked = selector.replace(/,(reason|status)=~?"[^"]*"/, "");
+        await poll(`${alert}: ${asked}`, async () => (await prometheus.query(asked)).length > 0);
+      }
+      const found = await prometheus.query(expr);
+      // Of these four requests of a pod two were bad on purpose.
+      if (alert === "PlosiveProgressRejected") expect(Number(found[0]?.value[1])).toBeGreaterThan(0.05);
+      else expect(found, alert).toEqual([]);
+    }
+    await poll("Prometheus to have asked every rule itself", async () => {
+      const now = await prometheus.get<{ groups: { rules: { health: string }[] }[] }>("/rules?type=alert");
+      return now.groups.flatMap((group) => group.rules).every(({ health }) => health === "ok");
+    });
+  });
+});
+
+// Last: they change what was counted above.
+describe("what goes wrong", () => {
+  it("is counted: a custom resource that disappears under an open job is drift", async () => {
+    await cluster.admin.remove(trainingJobs, { namespace, name: waiting });
+    await poll("the repair", async () => {
+      const value = (await scrape(leader.metricsPort)).value("plosive_drift_total", { direction: "row" });
+      return value === 1;
+    });
+  });
+
+  it("is shown: without its leader nobody leads, until the standby does", async () => {
+    await leader.stop();
+    ends.splice(ends.indexOf(leader.stop), 0);
+    await poll(
+      "the standby to lead",
+      async () => (await scrape(standby.metricsPort)).value("leader_election_master_status") === 1,
+    );
+    await poll("Prometheus to see it", async () => {
+      const [found] = await prometheus.query(`sum(leader_election_master_status{namespace="${namespace}"})`);
+      return found?.value[1] === "1";
+    });
+  });
+});
