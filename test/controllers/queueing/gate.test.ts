@@ -1,0 +1,173 @@
+// The operator's own queue against a real control plane, without Kueue: how many jobs run, what the others say that they
+// wait for, who is next, and what a change of the leader does to it.
+import { afterEach, beforeAll, expect, it } from "vitest";
+import type { OperatorConfig } from "../../../src/config.ts";
+import { maybeOneJob } from "../../../src/db/job.ts";
+import { maybeOneSubmission } from "../../../src/db/outbox.ts";
+import { jobs, trainingJobs } from "../../../src/kube/kinds.ts";
+import { resourceOf } from "../../../src/submit.ts";
+import { type TestNamespace, useCluster } from "../../support/kube.ts";
+import { podOf, runOperator, startPod, type TestOperator } from "../../support/operator.ts";
+import { poll } from "../../support/poll.ts";
+import { useDatabase } from "../../support/postgres.ts";
+import { insertTenant, insertTrainingJob } from "../../support/rows.ts";
+import { useStorage } from "../../support/s3.ts";
+
+const cluster = useCluster();
+const database = useDatabase();
+const store = useStorage();
+let namespace: TestNamespace;
+let operator: TestOperator | undefined;
+
+beforeAll(async () => {
+  namespace = await cluster.namespace();
+});
+afterEach(async () => {
+  await operator?.stop();
+  operator = undefined;
+});
+
+async function start(queueing: Partial<OperatorConfig>, identity = "one"): Promise<void> {
+  const { config: storage } = store;
+  operator = await runOperator({
+    cluster,
+    namespace,
+    databaseUrl: database.url,
+    storage,
+    queueing,
+    identity,
+  });
+  await operator.leading;
+}
+
+const named = (id: string) => ({ namespace: namespace.name, name: `tj-${id}` });
+const resource = (id: string) => cluster.admin.get(trainingJobs, named(id));
+const jobOf = (id: string) => cluster.admin.find(jobs, { namespace: namespace.name, name: `tj-${id}-1` });
+const reservedOf = async (id: string) =>
+  (await resource(id)).status?.conditions?.find(({ type }) => type === "QuotaReserved");
+const said = (id: string, reason: string) =>
+  poll(`${id} to say ${reason}`, async () => {
+    const reserved = await reservedOf(id);
+    return reserved?.reason === reason && reserved;
+  });
+const runs = (id: string) => poll(`the Job of ${id}`, () => jobOf(id));
+const cancel = (id: string) =>
+  cluster.admin.patch(trainingJobs, named(id), { spec: { cancel: { reason: "enough" } } });
+
+/** A job with a custom resource that says more than the API would. */
+async function applied(tenant: string, spec: object): Promise<string> {
+  const id = await insertTrainingJob(database.pool, tenant);
+  const object = resourceOf((await maybeOneSubmission(database.pool, "training", id))!, id, namespace.name);
+  await cluster.admin.create(trainingJobs, { ...object, spec: { ...object.spec, ...spec } } as never);
+  return id;
+}
+
+it("lets a tenant's next job wait, says so in the resource and in the row, and starts it when a place gets free", async () => {
+  await start({ PLOSIVE_QUOTA_RUNNING_TRAININGS: 1 });
+  const tenant = await insertTenant(database.pool);
+  const first = await insertTrainingJob(database.pool, tenant);
+  await runs(first);
+  expect(await said(first, "Admitted")).toMatchObject({ status: "True" });
+  const second = await insertTrainingJob(database.pool, tenant);
+  const waiting = await said(second, "WaitingForQuota");
+  expect(waiting).toMatchObject({
+    status: "False",
+    message:
+      "The job waits for its turn: when it came, 1 of 1 training jobs of the tenant were running and it was the next.",
+  });
+  const other = await insertTrainingJob(database.pool, await insertTenant(database.pool));
+  await runs(other);
+  expect(await jobOf(second)).toBeUndefined();
+  const cr = await resource(second);
+  expect(cr.status).toMatchObject({ phase: "Pending" });
+  expect(cr.status?.admittedTime).toBeUndefined();
+  expect(await maybeOneJob(database.pool, "training", second)).toMatchObject({
+    status: "queued",
+    status_message: waiting.message,
+  });
+
+  await cancel(first);
+  await runs(second);
+  await said(second, "Admitted");
+  expect((await resource(second)).status?.admittedTime).toBeTruthy();
+});
+
+it("gives a suspended job's place to another, and lets it wait for one when it is resumed", async () => {
+  await start({ PLOSIVE_QUOTA_RUNNING_TRAININGS: 1 });
+  const tenant = await insertTenant(database.pool);
+  const [first, second] = [
+    await insertTrainingJob(database.pool, tenant),
+    await insertTrainingJob(database.pool, tenant),
+  ];
+  const isRunning = async (id: string) => (await jobOf(id))?.spec.suspend === false;
+  const before = await poll("one of them to run", async () =>
+    (await isRunning(first)) ? first : (await isRunning(second)) && second,
+  );
+  const after = before === first ? second : first;
+  await startPod(cluster.admin, await podOf(cluster.admin, namespace.name, `tj-${before}-1`));
+  await said(after, "WaitingForQuota");
+  await cluster.admin.patch(trainingJobs, named(before), { spec: { suspend: true } });
+  await said(before, "SuspendRequested");
+  await runs(after);
+  await cluster.admin.patch(trainingJobs, named(before), { spec: { suspend: false } });
+  await said(before, "WaitingForQuota");
+  expect(await isRunning(before)).toBe(false);
+  await cancel(after);
+  await poll("the resumed job to run", () => isRunning(before));
+  await said(before, "Admitted");
+});
+
+it("starts the job of the higher priority first; a class that the cluster does not know fails the job", async () => {
+  await start({ PLOSIVE_QUOTA_RUNNING_TRAININGS: 1 });
+  await cluster.admin.send({
+    method: "POST",
+    path: "/apis/scheduling.k8s.io/v1/priorityclasses",
+    body: { metadata: { name: "urgent" }, value: 1000 },
+  });
+  const tenant = await insertTenant(database.pool);
+  const first = await insertTrainingJob(database.pool, tenant);
+  await runs(first);
+  const old = await insertTrainingJob(database.pool, tenant);
+  await said(old, "WaitingForQuota");
+  const urgent = await applied(tenant, { priorityClassName: "urgent" });
+  await said(urgent, "WaitingForQuota");
+  await cancel(first);
+  const job = await runs(urgent);
+  expect(job.spec.template.spec.priorityClassName).toBe("urgent");
+  expect(await jobOf(old)).toBeUndefined();
+
+  const unknown = await applied(await insertTenant(database.pool), { priorityClassName: "nobody-knows" });
+  const failed = await poll("the job to fail", async () => {
+    const { status } = await resource(unknown);
+    return status?.phase === "Failed" && status.failure;
+  });
+  expect(failed).toMatchObject({ class: "User", code: "priority_class_unknown" });
+});
+
+it("keeps what runs and who waits over a change of the leader", async () => {
+  await start({ PLOSIVE_QUOTA_RUNNING_TRAININGS: 2 });
+  const tenant = await insertTenant(database.pool);
+  const running = [
+    await insertTrainingJob(database.pool, tenant),
+    await insertTrainingJob(database.pool, tenant),
+  ];
+  for (const id of running) await said(id, "Admitted");
+  const waiting = await insertTrainingJob(database.pool, tenant);
+  const before = await said(waiting, "WaitingForQuota");
+  const version = (await resource(waiting)).metadata.resourceVersion;
+
+  await operator?.stop();
+  await start({ PLOSIVE_QUOTA_RUNNING_TRAININGS: 1 }, "two");
+  const late = await insertTrainingJob(database.pool, tenant);
+  expect((await said(late, "WaitingForQuota")).message).toMatch(/2 of 1 training jobs .* and 1 waited ahead/);
+  expect(await reservedOf(waiting)).toEqual(before);
+  // Nothing was written for the one that goes on waiting.
+  expect((await resource(waiting)).metadata.resourceVersion).toBe(version);
+  for (const id of running) expect((await jobOf(id))?.spec.suspend).toBe(false);
+  await cancel(running[0]!);
+  await poll("the first to end", async () => (await resource(running[0]!)).status?.phase === "Cancelled");
+  expect(await jobOf(waiting)).toBeUndefined();
+  await cancel(running[1]!);
+  await runs(waiting);
+  expect(await jobOf(late)).toBeUndefined();
+});
