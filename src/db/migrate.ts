@@ -83,7 +83,7 @@ async function runPatiently(client: Client, name: string, patience: LockPatience
       await runMigration(client, name, patience.lockTimeoutMs);
       return;
     } catch (error) {
-      if ((error as { code?: string }).code !== lockNotAvailable)
+      if (!outOfPatience.includes((error as { code?: string }).code ?? ""))
         throw new Error(`migration ${name} failed`, { cause: error });
       const reason = `migration ${name} cannot lock its tables: ${await whoHolds(client)}`;
       if (performance.now() > deadline) throw new Error(reason, { cause: error });
@@ -93,7 +93,8 @@ async function runPatiently(client: Client, name: string, patience: LockPatience
   }
 }
 
-const lockNotAvailable = "55P03";
+/** lock_timeout, or a deadlock with somebody who has one of the tables and wants another. */
+const outOfPatience = ["55P03", "40P01"];
 
 async function runMigration(client: Client, name: string, lockTimeoutMs: number): Promise<void> {
   await client.query(`begin; set local lock_timeout = ${lockTimeoutMs}`);
