@@ -1,0 +1,175 @@
+// The metrics of jobs without servers: what a change of a status moves, and what the caches say at a look.
+import { Registry } from "prom-client";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { JobResource } from "../../controllers/job/adapter.ts";
+import { watchJobs } from "../../controllers/job/census.ts";
+import { type JobMetrics, makeJobMetrics } from "../../controllers/job/metrics.ts";
+import { Store } from "../../controllers/runtime/store.ts";
+import type { Job } from "../../src/kube/objects.ts";
+import type { Condition, ConditionReason } from "../../src/schemas/condition.ts";
+import type { JobStatus } from "../../src/schemas/job-resource.ts";
+import { ago, child, now, resource, said } from "../support/facts.ts";
+
+let registry: Registry;
+let metrics: JobMetrics;
+beforeEach(() => {
+  registry = new Registry();
+  metrics = makeJobMetrics(registry);
+});
+
+/** Sum of the values that have these labels. */
+async function value(name: string, labels: Record<string, string> = {}): Promise<number> {
+  // The first of the census fills the others.
+  await registry.getSingleMetric("plosive_jobs")?.get();
+  const metric = name.replace(/_(count|sum)$/, "");
+  const { values } = (await registry.getSingleMetric(metric)!.get()) as {
+    values: { metricName?: string; value: number; labels: Record<string, string | number> }[];
+  };
+  return values
+    .filter((one) => (one.metricName ?? metric) === name)
+    .filter((one) => Object.entries(labels).every(([key, text]) => one.labels[key] === text))
+    .reduce((sum, one) => sum + one.value, 0);
+}
+
+function turn(before: Partial<JobStatus> | undefined, after: Partial<JobStatus>, createdAgo = 100): void {
+  const cr = resource({}, before);
+  cr.metadata.creationTimestamp = ago(createdAgo);
+  metrics.statusWritten("training", cr, { ...before, ...after });
+}
+
+const stopped = (reason: ConditionReason, seconds: number): Condition => ({
+  type: "Progressing",
+  status: "False",
+  reason,
+  message: "",
+  observedGeneration: 1,
+  lastTransitionTime: ago(seconds),
+});
+
+describe("a new status", () => {
+  it("tells the wait for admission, for a pod, and the run without suspensions, each once", async () => {
+    turn({}, { admittedTime: ago(90) });
+    turn({ admittedTime: ago(90) }, { startTime: ago(70) });
+    const running = { admittedTime: ago(90), startTime: ago(70), phase: "Running" } as const;
+    turn(running, { suspendedSeconds: 15 });
+    turn({ ...running, suspendedSeconds: 15 }, { phase: "Succeeded", completionTime: ago(10) });
+    for (const [step, seconds] of [
+      ["queue", 10],
+      ["start", 20],
+      ["run", 45],
+    ] as const) {
+      expect(await value(`plosive_job_${step}_seconds_count`, { kind: "training" }), step).toBe(1);
+      expect(await value(`plosive_job_${step}_seconds_sum`, { kind: "training" }), step).toBe(seconds);
+    }
+  });
+
+  it("tells no run of a job that never ran", async () => {
+    turn({ admittedTime: ago(90) }, { phase: "Cancelled", completionTime: ago(1) });
+    expect(await value("plosive_job_run_seconds_count")).toBe(0);
+    expect(await value("plosive_jobs_finished_total", { outcome: "cancelled", failure_class: "" })).toBe(1);
+  });
+
+  it("counts an end once, with the class of the failure", async () => {
+    const failure = { class: "Infra", code: "disrupted", message: "Gone.", retryable: true } as const;
+    turn({ phase: "Running" }, { phase: "Failed", failure });
+    turn({ phase: "Failed", failure }, { phase: "Failed" });
+    expect(await value("plosive_jobs_finished_total", { outcome: "failed", failure_class: "Infra" })).toBe(1);
+    expect(await value("plosive_jobs_finished_total")).toBe(1);
+  });
+
+  it("counts what has been used since the last one", async () => {
+    const usage = (audioSeconds: number, gpuSeconds: number) => ({
+      usage: { audioSeconds, gpuSeconds, podSeconds: 0, cpuSeconds: 0 },
+    });
+    turn({}, usage(30, 5));
+    turn(usage(30, 5), usage(100, 8));
+    turn(usage(100, 8), { phase: "Succeeded" });
+    expect(await value("plosive_audio_seconds_processed_total", { kind: "training" })).toBe(100);
+    expect(await value("plosive_gpu_seconds_total", { kind: "training" })).toBe(8);
+  });
+
+  it("counts a stall when it begins", async () => {
+    const stalled = {
+      conditions: [stopped("ProgressStalled", 5)],
+    };
+    turn({ conditions: [said("Progressing", "True", 900)] }, stalled);
+    turn(stalled, { ...stalled, observedGeneration: 3 });
+    expect(await value("plosive_jobs_stalled_total", { kind: "training" })).toBe(1);
+  });
+});
+
+describe("a look at the caches", () => {
+  const resources = () => ({
+    training: new Store<JobResource>(),
+    inference: new Store<JobResource>(),
+    embedding: new Store<JobResource>(),
+  });
+  const put = (
+    store: Store<JobResource>,
+    name: string,
+    status: Partial<JobStatus>,
+    metadata: object = {},
+  ) => {
+    const cr = resource({}, status);
+    store.set({
+      ...cr,
+      metadata: { ...cr.metadata, name, uid: name, creationTimestamp: ago(500), ...metadata },
+    });
+  };
+  const watch = (stores = resources(), jobs = new Store<Job>({ resource: () => "ended" })) => {
+    watchJobs(registry, { resources: stores, jobs, now: () => now });
+    return { stores, jobs };
+  };
+
+  it("counts jobs by phase, and 0 where there are none any more", async () => {
+    const { stores } = watch();
+    put(stores.training, "a", { phase: "Running" });
+    put(stores.training, "b", { phase: "Running" });
+    put(stores.inference, "c", {});
+    expect(await value("plosive_jobs", { kind: "training", phase: "Running" })).toBe(2);
+    expect(await value("plosive_jobs", { kind: "inference", phase: "Pending" })).toBe(1);
+    for (const one of [...stores.training.values()]) stores.training.delete(one);
+    expect(await value("plosive_jobs", { phase: "Running" })).toBe(0);
+    expect(await value("plosive_jobs")).toBe(1);
+  });
+
+  it("says why open jobs wait, and how long the one that has waited longest has", async () => {
+    const { stores } = watch();
+    const unschedulable = stopped("Unschedulable", 40);
+    put(stores.training, "a", { phase: "Waiting", conditions: [unschedulable] });
+    put(stores.training, "b", { phase: "Waiting", conditions: [said("Progressing", "False", 70)] });
+    put(stores.training, "c", { phase: "Pending" });
+    put(stores.training, "d", { phase: "Suspended", conditions: [said("Progressing", "False", 9_000)] });
+    expect(await value("plosive_jobs_not_progressing", { reason: "Unschedulable" })).toBe(1);
+    expect(await value("plosive_jobs_oldest_wait_seconds", { kind: "training", phase: "Waiting" })).toBe(70);
+    expect(await value("plosive_jobs_oldest_wait_seconds", { kind: "training", phase: "Pending" })).toBe(500);
+    put(stores.training, "a", { phase: "Running" }, { resourceVersion: "2" });
+    expect(await value("plosive_jobs_not_progressing", { reason: "Unschedulable" })).toBe(0);
+  });
+
+  it("sees a Job that ended and a resource that does not say so, until it does", async () => {
+    const { stores, jobs } = watch();
+    const conditions = [{ type: "Complete", status: "True", lastTransitionTime: ago(33) }];
+    const job = child({ conditions });
+    jobs.set(job);
+    const status = { phase: "Running", runId: job.metadata.name } as const;
+    put(stores.inference, "ended", status);
+    expect(await value("plosive_status_overdue_seconds", { kind: "inference" })).toBe(33);
+    const end = { ...status, phase: "Succeeded", conditions: [said("Succeeded", "True", 1)] } as const;
+    put(stores.inference, "ended", { ...end, conditions: [...end.conditions] }, { resourceVersion: "2" });
+    expect(await value("plosive_status_overdue_seconds")).toBe(0);
+  });
+
+  it("does not take the end of an older run for the job's", async () => {
+    const { stores, jobs } = watch();
+    jobs.set(child({ conditions: [{ type: "Failed", status: "True", lastTransitionTime: ago(33) }] }));
+    put(stores.inference, "ended", { phase: "Running", runId: "a-newer-run" });
+    expect(await value("plosive_status_overdue_seconds")).toBe(0);
+  });
+
+  it("sees a deletion that something holds up", async () => {
+    const { stores } = watch();
+    put(stores.embedding, "a", { phase: "Succeeded" }, { deletionTimestamp: ago(700) });
+    expect(await value("plosive_deletion_overdue_seconds", { kind: "embedding" })).toBe(700);
+  });
+});

@@ -1,0 +1,159 @@
+// The metrics of the runtime without servers: each end of a reconcile, and what a queue tells of waits, work and retries.
+import { Registry } from "prom-client";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Controller, startController } from "../../controllers/runtime/controller.ts";
+import { makeRuntimeMetrics, type RuntimeMetrics } from "../../controllers/runtime/metrics.ts";
+import { type Outcome, RetryError, TerminalError } from "../../controllers/runtime/outcome.ts";
+import { Queue } from "../../controllers/runtime/queue.ts";
+import { makeLog } from "../../src/log.ts";
+import { poll } from "../support/poll.ts";
+
+let registry: Registry;
+let metrics: RuntimeMetrics;
+let queue: Queue;
+let controller: Controller | undefined;
+
+beforeEach(() => {
+  registry = new Registry();
+  metrics = makeRuntimeMetrics(registry, ["models"]);
+  queue = new Queue({ random: () => 1, baseBackoffMs: 1 });
+  metrics.watchQueue("models", queue);
+});
+afterEach(async () => {
+  queue.close();
+  await controller?.stop();
+  controller = undefined;
+});
+
+async function value(name: string, labels: Record<string, string> = {}): Promise<number | undefined> {
+  const metric = name.replace(/_(count|sum)$/, "");
+  const found = (await registry.getSingleMetric(metric)?.get())?.values as
+    | { metricName?: string; value: number; labels: Record<string, string | number> }[]
+    | undefined;
+  return found?.find(
+    (one) =>
+      (one.metricName ?? metric) === name &&
+      Object.entries(labels).every(([key, text]) => one.labels[key] === text),
+  )?.value;
+}
+
+/** Runs these ends of a reconcile one after the other, the last one for good. */
+function run(...ends: (() => Outcome | Promise<Outcome>)[]): void {
+  controller = startController({
+    name: "models",
+    queue,
+    concurrency: 3,
+    reconcile: async () => (ends.length > 1 ? ends.shift()! : ends[0]!)(),
+    log: makeLog("test", "silent"),
+    metrics,
+  });
+  queue.add("a");
+}
+const fail = (error: Error) => () => Promise.reject<Outcome>(error);
+const total = (result: string) => value("controller_runtime_reconcile_total", { result });
+
+describe("a reconcile", () => {
+  it("that goes well is a success, and nothing is tried again", async () => {
+    run(() => ({}));
+    await poll("it", async () => (await total("success")) === 1);
+    expect(await value("controller_runtime_reconcile_time_seconds_count")).toBe(1);
+    expect(await value("controller_runtime_reconcile_errors_total")).toBe(0);
+    expect(await value("controller_runtime_max_concurrent_reconciles")).toBe(3);
+    expect(await value("workqueue_retries_total")).toBe(0);
+    expect(await value("workqueue_adds_total")).toBe(1);
+  });
+
+  it("that wants to come back is counted as that, and no error", async () => {
+    run(() => ({ requeueAfterMs: 60_000 }));
+    await poll("it", async () => (await total("requeue_after")) === 1);
+    expect(await total("success")).toBe(0);
+    expect(await value("controller_runtime_reconcile_errors_total")).toBe(0);
+  });
+
+  it("that fails is an error and a retry", async () => {
+    run(fail(new Error("no")), fail(new Error("no")), () => ({}));
+    await poll("the success", async () => (await total("success")) === 1);
+    expect(await total("error")).toBe(2);
+    expect(await value("controller_runtime_reconcile_errors_total")).toBe(2);
+    expect(await value("controller_runtime_terminal_reconcile_errors_total")).toBe(0);
+    expect(await value("workqueue_retries_total")).toBe(2);
+    expect(await value("workqueue_adds_total")).toBe(3);
+  });
+
+  it("that meets a conflict is a retry and no error", async () => {
+    run(fail(new RetryError("changed meanwhile")), () => ({}));
+    await poll("the success", async () => (await total("success")) === 1);
+    expect(await total("requeue")).toBe(1);
+    expect(await value("controller_runtime_reconcile_errors_total")).toBe(0);
+    expect(await value("workqueue_retries_total")).toBe(1);
+  });
+
+  it("that fails for good is an error, a terminal one, and not tried again", async () => {
+    run(fail(new TerminalError("never")));
+    await poll("it", async () => (await total("error")) === 1);
+    expect(await value("controller_runtime_terminal_reconcile_errors_total")).toBe(1);
+    expect(await value("workqueue_retries_total")).toBe(0);
+  });
+
+  it("shows while it runs: a busy worker, and how long already", async () => {
+    const { promise, resolve } = Promise.withResolvers<Outcome>();
+    run(() => promise);
+    await poll("it", async () => (await value("controller_runtime_active_workers")) === 1);
+    await poll("time", async () => (await value("workqueue_longest_running_processor_seconds"))! > 0.02);
+    expect(await value("workqueue_unfinished_work_seconds")).toBeGreaterThan(0.02);
+    resolve({});
+    await poll("its end", async () => (await total("success")) === 1);
+    expect(await value("controller_runtime_active_workers")).toBe(0);
+    expect(await value("workqueue_longest_running_processor_seconds")).toBe(0);
+    expect(await value("workqueue_work_duration_seconds_sum")).toBeGreaterThan(0.02);
+  });
+});
+
+describe("a queue", () => {
+  it("tells how many wait and how long they did, a key that waits already counting once", async () => {
+    queue.add("a");
+    queue.add("a");
+    queue.add("b");
+    expect(await value("workqueue_depth")).toBe(2);
+    expect(await value("workqueue_adds_total")).toBe(2);
+    expect(await value("workqueue_queue_duration_seconds_count")).toBe(0);
+    await poll("a moment", () => new Promise((resolve) => setTimeout(() => resolve(true), 20)));
+    await queue.take();
+    expect(await value("workqueue_depth")).toBe(1);
+    expect(await value("workqueue_queue_duration_seconds_count")).toBe(1);
+    expect(await value("workqueue_queue_duration_seconds_sum")).toBeGreaterThan(0.015);
+  });
+
+  it("counts a key that comes back while it is worked on from when it came back", async () => {
+    queue.add("a");
+    const first = queue.take();
+    queue.add("a");
+    queue.add("a");
+    await first;
+    expect(await value("workqueue_adds_total")).toBe(2);
+    queue.done("a");
+    expect(await queue.take()).toBe("a");
+    expect(await value("workqueue_queue_duration_seconds_count")).toBe(2);
+    expect(await value("workqueue_work_duration_seconds_count")).toBe(1);
+  });
+});
+
+describe("a lease", () => {
+  it("is asked who leads at each look", async () => {
+    let leads = false;
+    metrics.watchLease("operator", () => leads);
+    expect(await value("leader_election_master_status", { name: "operator" })).toBe(0);
+    leads = true;
+    expect(await value("leader_election_master_status", { name: "operator" })).toBe(1);
+  });
+});
+
+describe("requests", () => {
+  it("are counted by method and status; one without an answer is an error", async () => {
+    metrics.request("GET", 200, 0.2);
+    metrics.request("GET", 0, 15);
+    expect(await value("rest_client_requests_total", { code: "200" })).toBe(1);
+    expect(await value("rest_client_requests_total", { code: "<error>" })).toBe(1);
+    expect(await value("rest_client_request_duration_seconds_sum", { verb: "GET" })).toBeCloseTo(15.2);
+  });
+});
