@@ -8,6 +8,7 @@ import type { JobKind } from "../src/schemas/job-kind.ts";
 import type { ModelResource } from "../src/schemas/model.ts";
 import type { JobResource } from "./job/adapter.ts";
 import { labels } from "./job/child.ts";
+import { trimJob, trimPod } from "./job/trim.ts";
 import type { RuntimeMetrics } from "./runtime/metrics.ts";
 import { type Reflector, startReflector } from "./runtime/reflector.ts";
 import { Store } from "./runtime/store.ts";
@@ -52,10 +53,13 @@ export function startCaches(options: {
     // Only ours: a namespace may hold anybody's Jobs and pods.
     jobs: start(
       jobs,
-      new Store<Job>({ owner: (job) => controllerOf(job)?.uid, resource: (job) => controllerOf(job)?.name }),
+      new Store<Job>(
+        { owner: (job) => controllerOf(job)?.uid, resource: (job) => controllerOf(job)?.name },
+        trimJob,
+      ),
       labels.job,
     ),
-    pods: start(pods, new Store<Pod>({ job: (pod) => controllerOf(pod)?.name }), labels.job),
+    pods: start(pods, new Store<Pod>({ job: (pod) => controllerOf(pod)?.name }, trimPod), labels.job),
     synced: Promise.all(reflectors.map(({ synced }) => synced)).then(() => undefined),
     isSynced: () => reflectors.every((reflector) => reflector.isSynced()),
     async stop() {

@@ -6,9 +6,10 @@ import type { Caches } from "./caches.ts";
 import { embeddingJobAdapter } from "./embedding-job/adapter.ts";
 import { inferenceJobAdapter } from "./inference-job/adapter.ts";
 import { labels } from "./job/child.ts";
-import { type EngineDeps, makeJobReconcile } from "./job/reconcile.ts";
+import type { Queueing } from "./job/queueing.ts";
+import type { EngineDeps } from "./job/engine.ts";
+import { makeJobReconcile } from "./job/reconcile.ts";
 import { makeModelReconcile } from "./model/reconcile.ts";
-import type { Queueing } from "./queueing/queueing.ts";
 import { type Controller, startController } from "./runtime/controller.ts";
 import type { RuntimeMetrics } from "./runtime/metrics.ts";
 import { Queue } from "./runtime/queue.ts";
@@ -20,7 +21,9 @@ export type Controllers = {
   stop(): Promise<void>;
 };
 
-const concurrency = 4;
+const concurrency = 8;
+/** What happens to pods comes in swarms, and one look sees all of it: this long after the first of them. */
+const soonMs = 300;
 /** Known before any of them runs: a standby's metrics have them too. */
 export const controllerNames = ["trainingjobs", "inferencejobs", "embeddingjobs", "models"];
 
@@ -53,14 +56,31 @@ export function startControllers(
     const store = caches.resources[adapter.kind];
     const queue = start(adapter.type.plural, makeJobReconcile(deps, adapter, store));
     queues.set(adapter.kind, queue);
-    store.onChange(({ object }) => queue.add(object.metadata.name));
-    const isOurs = (object: KubeObject) => object.metadata.labels?.[labels.kind] === adapter.type.plural;
-    const addOwner = ({ object }: { object: KubeObject }) => {
-      const name = object.metadata.labels?.[labels.job];
-      if (name !== undefined && isOurs(object)) queue.add(name);
-    };
-    caches.jobs.onChange(addOwner);
-    caches.pods.onChange(addOwner);
+    store.onChange(({ object, old, deleted }) => {
+      const { name, generation, deletionTimestamp } = object.metadata;
+      if (old === undefined && object.status === undefined) queue.addFirst(name);
+      else if (
+        deleted ||
+        old?.metadata.generation !== generation ||
+        old?.metadata.deletionTimestamp !== deletionTimestamp
+      )
+        queue.add(name);
+      // Its status, which we have most likely written ourselves.
+      else queue.addAfter(name, soonMs);
+    });
+    const ownerOf = ({ metadata }: KubeObject) =>
+      metadata.labels?.[labels.kind] === adapter.type.plural ? metadata.labels[labels.job] : undefined;
+    caches.jobs.onChange(({ object, old, deleted }) => {
+      const name = ownerOf(object);
+      if (name === undefined) return;
+      // A new one is our own: its pods will be heard of in a moment.
+      if (old === undefined && !deleted) queue.addAfter(name, soonMs);
+      else queue.add(name);
+    });
+    caches.pods.onChange(({ object }) => {
+      const name = ownerOf(object);
+      if (name !== undefined) queue.addAfter(name, soonMs);
+    });
     for (const object of store.values()) queue.add(object.metadata.name);
   }
 

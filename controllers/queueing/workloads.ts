@@ -52,8 +52,11 @@ export function startWorkloads(options: {
 
   const keep = async (version: string): Promise<void> => {
     const type = workloadType(version);
-    const store = new Store<Workload>({ job: (workload) => workload.metadata.ownerReferences?.[0]?.uid });
-    reflector = startReflector({ ...options, type, store, trim: trimWorkload });
+    const store = new Store<Workload>(
+      { job: (workload) => workload.metadata.ownerReferences?.[0]?.uid },
+      trimWorkload,
+    );
+    reflector = startReflector({ ...options, type, store });
     options.metrics.watchReflector(type.plural, { ...reflector, objects: () => store.size });
     await Promise.race([reflector.synced, ended]);
     log.info({ version }, "Kueue is installed: it decides about jobs with a queue");

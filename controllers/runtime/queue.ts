@@ -1,5 +1,6 @@
 // The work queue of a controller: a key waits in it at most once, is never worked on twice at the same time, and comes
-// back later and later while it keeps failing. Filled by store changes and timers, emptied by controller.ts.
+// back later and later while it keeps failing. New objects come first, but never alone. Filled by store changes and
+// timers, emptied by controller.ts.
 
 export type QueueOptions = { baseBackoffMs?: number; maxBackoffMs?: number; random: () => number };
 
@@ -11,9 +12,14 @@ export type QueueObserver = {
   retried(): void;
 };
 
+/** Of so many keys in a row one is taken from those that do not come first, if there are any. */
+const turns = 4;
+
 export class Queue {
   /** Each key with the time at which it was added. */
   readonly #waiting = new Map<string, number>();
+  /** Those that come before all others. */
+  readonly #first = new Map<string, number>();
   /** Each key with the time at which the work on it began. */
   readonly #busy = new Map<string, number>();
   /** Keys that were added again while they were worked on, with the time of that. */
@@ -23,6 +29,7 @@ export class Queue {
   readonly #takers: ((key: string | undefined) => void)[] = [];
   readonly #options: Required<QueueOptions>;
   #closed = false;
+  #turn = 0;
   #observer: QueueObserver | undefined;
 
   constructor(options: QueueOptions) {
@@ -31,7 +38,7 @@ export class Queue {
 
   /** Keys that wait, without those that wait for a time. */
   get depth(): number {
-    return this.#waiting.size;
+    return this.#waiting.size + this.#first.size;
   }
 
   /** How long each of the keys at work has been at work. */
@@ -45,7 +52,22 @@ export class Queue {
   }
 
   add(key: string): void {
-    if (this.#closed || this.#waiting.has(key) || this.#again.has(key)) return;
+    this.#add(key, this.#waiting);
+  }
+
+  /** Adds a key for which somebody waits: it overtakes those of add(), though not all of them. */
+  addFirst(key: string): void {
+    const since = this.#waiting.get(key);
+    if (since === undefined) {
+      this.#add(key, this.#first);
+      return;
+    }
+    this.#waiting.delete(key);
+    this.#first.set(key, since);
+  }
+
+  #add(key: string, to: Map<string, number>): void {
+    if (this.#closed || this.#waiting.has(key) || this.#first.has(key) || this.#again.has(key)) return;
     const now = performance.now();
     this.#observer?.added();
     if (this.#busy.has(key)) {
@@ -53,7 +75,7 @@ export class Queue {
       return;
     }
     const taker = this.#takers.shift();
-    if (taker === undefined) this.#waiting.set(key, now);
+    if (taker === undefined) to.set(key, now);
     else taker(this.#begin(key, now));
   }
 
@@ -96,9 +118,13 @@ export class Queue {
   /** The next key; waits for one. undefined once the queue is closed. */
   take(): Promise<string | undefined> {
     if (this.#closed) return Promise.resolve(undefined);
-    for (const [key, since] of this.#waiting) {
-      this.#waiting.delete(key);
-      return Promise.resolve(this.#begin(key, since));
+    this.#turn = (this.#turn + 1) % turns;
+    const lanes = [this.#first, this.#waiting];
+    for (const lane of this.#turn === 0 ? lanes.reverse() : lanes) {
+      for (const [key, since] of lane) {
+        lane.delete(key);
+        return Promise.resolve(this.#begin(key, since));
+      }
     }
     return new Promise((resolve) => this.#takers.push(resolve));
   }
@@ -127,6 +153,9 @@ export class Queue {
 
   #begin(key: string, since: number): string {
     const now = performance.now();
+    // What it was to be looked at for later is seen now; whoever works on it says when again.
+    clearTimeout(this.#timers.get(key)?.timer);
+    this.#timers.delete(key);
     this.#busy.set(key, now);
     this.#observer?.taken((now - since) / 1000);
     return key;

@@ -14,8 +14,6 @@ export type ReflectorOptions<T extends KubeObject> = {
   namespace: string;
   labelSelector?: string;
   store: Store<T>;
-  /** Takes away what nobody reads of an object before it is kept. */
-  trim?: (object: T) => void;
   log: Log;
   random: () => number;
   pageSize?: number;
@@ -37,11 +35,6 @@ export type Reflector = {
 /** Starts listing and watching at once. */
 export function startReflector<T extends KubeObject>(options: ReflectorOptions<T>): Reflector {
   const { kube, type, namespace, labelSelector, store, log, random } = options;
-  const lean = (object: T) => {
-    withoutManagedFields(object);
-    options.trim?.(object);
-    return object;
-  };
   const { pageSize = 500, maxBackoffMs = 8_000, inactivityMs = 100_000 } = options;
   const stop = new AbortController();
   const { promise: synced, resolve: setSynced } = Promise.withResolvers<void>();
@@ -55,7 +48,7 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
     let next: string | undefined;
     for (;;) {
       const page = await kube.list(type, namespace, { labelSelector, limit: pageSize, continue: next });
-      for (const item of page.items) items.push(lean(item));
+      for (const item of page.items) items.push(store.trim(item));
       next = page.metadata.continue;
       if (next) continue;
       store.replace(items);
@@ -78,7 +71,7 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
         version = object.metadata.resourceVersion ?? version;
         if (what === "BOOKMARK") return;
         if (what === "DELETED") store.delete(object);
-        else store.set(lean(object));
+        else store.set(object);
       },
     });
   };
@@ -120,11 +113,6 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
       await running;
     },
   };
-}
-
-/** Without managedFields, which are half of an object's size and never read here. */
-function withoutManagedFields(object: KubeObject): void {
-  delete object.metadata.managedFields;
 }
 
 const message = (error: unknown) => (error instanceof Error ? error.message : String(error));

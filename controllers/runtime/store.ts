@@ -3,16 +3,20 @@
 import type { KubeObject } from "../../src/kube/objects.ts";
 
 export type Indexers<T> = Record<string, (object: T) => string | undefined>;
-export type Change<T> = { object: T; deleted: boolean };
+/** `old`: as it was before; undefined when it is new. */
+export type Change<T> = { object: T; old: T | undefined; deleted: boolean };
 
 export class Store<T extends KubeObject> {
   readonly #objects = new Map<string, T>();
   readonly #indexers: Indexers<T>;
   readonly #indexes = new Map<string, Map<string, Set<string>>>();
+  readonly #trim: (object: T) => void;
   readonly #listeners: ((change: Change<T>) => void)[] = [];
 
-  constructor(indexers: Indexers<T> = {}) {
+  /** `trim` takes away what nobody reads of an object before it is kept. */
+  constructor(indexers: Indexers<T> = {}, trim: (object: T) => void = () => undefined) {
     this.#indexers = indexers;
+    this.#trim = trim;
     for (const index of Object.keys(indexers)) this.#indexes.set(index, new Map());
   }
 
@@ -34,9 +38,17 @@ export class Store<T extends KubeObject> {
     return [...names].map((name) => this.#objects.get(name)!);
   }
 
-  /** Called after each change of an object, deletions included. */
+  /** Called after each change of what is kept of an object, deletions included. */
   onChange(listener: (change: Change<T>) => void): void {
     this.#listeners.push(listener);
+  }
+
+  /** Makes an object as small as it is kept. set() does it too; a list does it page by page. */
+  trim(object: T): T {
+    // Half of an object's size, and never read here.
+    delete object.metadata.managedFields;
+    this.#trim(object);
+    return object;
   }
 
   /** Versions of one object only move forward, so what a write returned may be set before the watch shows it. */
@@ -44,10 +56,12 @@ export class Store<T extends KubeObject> {
     const { name, resourceVersion, uid } = object.metadata;
     const old = this.#objects.get(name);
     if (old?.metadata.uid === uid && Number(old?.metadata.resourceVersion) >= Number(resourceVersion)) return;
+    this.trim(object);
     if (old !== undefined) this.#unindex(old);
     this.#objects.set(name, object);
     this.#index(object);
-    this.#tell({ object, deleted: false });
+    if (old === undefined || contentOf(old) !== contentOf(object))
+      this.#tell({ object, old, deleted: false });
   }
 
   delete(object: T): void {
@@ -55,7 +69,7 @@ export class Store<T extends KubeObject> {
     if (old === undefined) return;
     this.#unindex(old);
     this.#objects.delete(object.metadata.name);
-    this.#tell({ object: old, deleted: true });
+    this.#tell({ object: old, old, deleted: true });
   }
 
   /** After a list: everything that is not in it is gone. */
@@ -89,4 +103,10 @@ export class Store<T extends KubeObject> {
       if (names?.size === 0) values.delete(value);
     }
   }
+}
+
+/** All but the version: it counts writes, also of what is not kept. */
+function contentOf(object: KubeObject): string {
+  const { resourceVersion, ...metadata } = object.metadata;
+  return JSON.stringify({ ...object, metadata });
 }

@@ -35,6 +35,28 @@ describe("the queue", () => {
     queue.close();
   });
 
+  it("gives out first what comes first, and the others all the same", async () => {
+    const queue = new Queue({ random: () => 1 });
+    for (const key of ["a", "b"]) queue.add(key);
+    for (const key of ["1", "2", "3", "4", "5", "b"]) queue.addFirst(key);
+    expect(queue.depth).toBe(7);
+    const given: (string | undefined)[] = [];
+    for (let n = 0; n < 7; n++) given.push(await queue.take());
+    expect(given).toEqual(["1", "2", "3", "a", "4", "5", "b"]);
+    queue.close();
+  });
+
+  it("drops the time for which a key was noted when it is worked on before", async () => {
+    const queue = new Queue({ random: () => 1 });
+    queue.addAfter("a", 20);
+    queue.add("a");
+    expect(await queue.take()).toBe("a");
+    queue.done("a");
+    queue.addAfter("b", 40);
+    expect(await queue.take()).toBe("b");
+    queue.close();
+  });
+
   it("keeps the earliest of several times", async () => {
     const queue = new Queue({ random: () => 1 });
     queue.addAfter("a", 60_000);
@@ -74,6 +96,25 @@ describe("the store", () => {
     store.replace([]);
     expect(store.size).toBe(0);
     expect(store.by("owner", "o")).toEqual([]);
+  });
+
+  it("keeps of an object what is read, and is silent when nothing of that changed", () => {
+    const store = new Store<KubeObject>({}, ({ metadata }) => {
+      delete metadata.annotations;
+    });
+    const told: (string | undefined)[] = [];
+    store.onChange(({ object, old }) => {
+      told.push(`${old?.metadata.resourceVersion} ${object.metadata.resourceVersion}`);
+    });
+    const noted = (version: string, note: string, owner = "o") => {
+      const made = object("a", version, "a", owner);
+      return { metadata: { ...made.metadata, annotations: { note }, managedFields: [note] } };
+    };
+    store.set(noted("1", "x"));
+    store.set(noted("2", "y"));
+    store.set(noted("3", "y", "p"));
+    expect(told).toEqual(["undefined 1", "2 3"]);
+    expect(store.get("a")).toEqual(object("a", "3", "a", "p"));
   });
 });
 

@@ -33,6 +33,8 @@ export async function startCluster(options: { dir: string; runMs: number }): Pro
     withControllerManager: true,
     withScheduler: true,
     flags: {
+      // Later flags win: this one allows to look what the API server is busy with.
+      "kube-apiserver": ["--profiling=true"],
       // The pods of all jobs stay, so that the operator has them all in view.
       "kube-controller-manager": [...rate, "--terminated-pod-gc-threshold=0"],
       "kube-scheduler": rate,

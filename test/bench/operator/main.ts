@@ -1,11 +1,15 @@
 // `make bench-operator`: the operator on a real control plane with KWOK nodes and pods, beside Kueue. Writes
 // docs/benchmarks-operator.md and fails when a promise is not kept. The method is described in docs/benchmarks.md.
-import { join } from "node:path";
+import { readFileSync, writeFileSync } from "node:fs";
+import type { IncomingMessage } from "node:http";
+import { request } from "node:https";
+import { dirname, join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { parseArgs } from "node:util";
 import { makeStorage } from "../../../src/storage/storage.ts";
 import { startBackends } from "../servers.ts";
 import { watchMemory } from "./accounts.ts";
-import { startCluster } from "./cluster.ts";
+import { type BenchCluster, startCluster } from "./cluster.ts";
 import { flood } from "./flood.ts";
 import { startOperatorProcess } from "./operator.ts";
 import { makeWorld } from "./world.ts";
@@ -14,14 +18,28 @@ const { values: options } = parseArgs({
   options: {
     jobs: { type: "string", default: "10000" },
     shards: { type: "string", default: "1" },
-    /** Flags of the operator's Node, e.g. --cpu-prof. */
-    node: { type: "string", default: "" },
+    /** A folder for CPU profiles of the operator and of the API server. */
+    profiles: { type: "string" },
   },
 });
 const say = (text: string) => console.log(text);
 const [jobs, shards] = [Number(options.jobs), Number(options.shards)];
 const quantile = (values: readonly number[], q: number) =>
   [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * q))] ?? Number.NaN;
+
+/** What the API server says about itself. */
+async function askApiServer(cluster: BenchCluster, path: string, file: string): Promise<void> {
+  const { host } = new URL(cluster.plane.server);
+  const folder = dirname(cluster.tls.caFile);
+  const [ca, cert, key] = ["ca.crt", "admin.crt", "admin.key"].map((name) =>
+    readFileSync(join(folder, name)),
+  );
+  const url = `https://${host}${path}`;
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    request(url, { ca, cert, key }, resolve).on("error", reject).end();
+  });
+  writeFileSync(file, await buffer(answer));
+}
 
 const backends = await startBackends();
 const bucket = "bench";
@@ -39,13 +57,9 @@ try {
   const cluster = await startCluster({ dir: backends.dir, runMs: 500 });
   const { admin, namespace, plane } = cluster;
   const databaseUrl = world.databaseUrl;
-  const operator = await startOperatorProcess({
-    cluster,
-    backends,
-    databaseUrl,
-    bucket,
-    nodeOptions: options.node,
-  });
+  const { profiles } = options;
+  const nodeOptions = profiles === undefined ? "" : `--cpu-prof --cpu-prof-dir=${profiles}`;
+  const operator = await startOperatorProcess({ cluster, backends, databaseUrl, bucket, nodeOptions });
   say("everything runs");
   const memory = watchMemory(operator.pid);
   const pids = {
@@ -60,6 +74,10 @@ try {
     "load generator": process.pid,
   };
   const bucketFolder = join(backends.dir, "s3", "buckets", bucket);
+  const profiled =
+    profiles === undefined
+      ? undefined
+      : askApiServer(cluster, "/debug/pprof/profile?seconds=30", join(profiles, "api-server.pprof"));
   const result = await flood(
     { admin, namespace, world, operator, bucketFolder, pids, say },
     { jobs, shards },
@@ -74,6 +92,8 @@ try {
     say(`${name}: ${((seconds / jobs) * 1000).toFixed(2)} ms of CPU a job`);
   say(`operator: at most ${(memory.peak() / 2 ** 20).toFixed(0)} MiB`);
   memory.end();
+  await profiled;
+  if (profiles !== undefined) await askApiServer(cluster, "/metrics", join(profiles, "api-server.metrics"));
   await operator.stop();
   await cluster.stop();
   await world.end();
