@@ -7,7 +7,8 @@ import { type ValidationItem, valueError } from "../errors.ts";
 /** Takes the place of a number that cannot be kept. No text that is stored has a NUL. */
 const altered = "\0altered";
 
-export const prototypeFault = "a member must not be named __proto__";
+const prototypeFault = "a member must not be named __proto__";
+const numberFault = "the number cannot be kept exactly; send it as a string";
 
 // JSON.parse could tell how a number is written too, at ten times the cost.
 const number = /-?\d[\d.]*(?:[eE][+-]?\d+)?/g;
@@ -84,7 +85,7 @@ function lookInSchema(
 function lookAt(value: unknown, loc: (string | number)[], faults: ValidationItem[]): void {
   if (faults.length === most) return;
   const fault = (why: string) => faults.push(valueError([...loc], why));
-  if (value === altered) fault("the number cannot be kept exactly; send it as a string");
+  if (value === altered) fault(numberFault);
   if (typeof value !== "object" || value === null) return;
   for (const name in value) {
     if (name === "__proto__") {
@@ -97,9 +98,18 @@ function lookAt(value: unknown, loc: (string | number)[], faults: ValidationItem
   }
 }
 
-/** Whether a member at any depth has the name that objects drop when they are copied. */
-export function namesPrototype(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  if (Object.hasOwn(value, "__proto__")) return true;
-  return Object.values(value).some(namesPrototype);
+/**
+ * Why a value cannot be kept as it was sent, where the text that it was parsed from is gone: a whole number beyond 2^53 may
+ * have been another one. Null when it can.
+ */
+export function faultOfParsed(value: unknown, levels = 20): string | null {
+  if (typeof value === "number") return Math.abs(value) > Number.MAX_SAFE_INTEGER ? numberFault : null;
+  if (typeof value !== "object" || value === null) return null;
+  if (levels === 0) return "it nests too deep";
+  if (Object.hasOwn(value, "__proto__")) return prototypeFault;
+  for (const member of Object.values(value)) {
+    const fault = faultOfParsed(member, levels - 1);
+    if (fault !== null) return fault;
+  }
+  return null;
 }

@@ -48,6 +48,9 @@ const dangerous = /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
 const inert = (text: string) => (dangerous.test(text) ? `'${text}` : text);
 const original = (text: string) => (text.startsWith("'") && dangerous.test(text) ? text.slice(1) : text);
 
+/** What JavaScript would read besides, as 0x10, nobody means. */
+const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+
 /** The columns are found by their names; those of no use here are ignored. Spreadsheets may use `;` or tabs. */
 export function* readCsv(text: string): Generator<Found> {
   const head = text.slice(0, text.search(/[\r\n]|$/));
@@ -81,7 +84,8 @@ function readLine(line: Line, names: ReadonlyMap<string, number>, delimiter: str
   const number = (name: string) => {
     const text = value(name).trim();
     // Where the delimiter is a semicolon, the decimal point is a comma.
-    return text === "" ? Number.NaN : Number(delimiter === "," ? text : text.replace(",", "."));
+    const written = delimiter === "," ? text : text.replace(",", ".");
+    return decimal.test(written) ? Number(written) : Number.NaN;
   };
   const [startMs, endMs] = [number("start_ms"), number("end_ms")];
   if (!Number.isInteger(startMs) || !Number.isInteger(endMs))

@@ -11,7 +11,7 @@ import { AppError, validationFailed, valueError } from "../../errors.ts";
 import { createAnnotationBody, type NewAnnotation } from "../../schemas/annotation.ts";
 import { artifactTypeName } from "../../schemas/primitives.ts";
 import { faultsOf } from "../annotation-rules.ts";
-import { namesPrototype, prototypeFault } from "../lossless.ts";
+import { faultOfParsed } from "../lossless.ts";
 import { validateParts } from "../validate.ts";
 import { type AudioIndex, indexAudio, pickAudio } from "./audio-index.ts";
 import type { Found, ImportLine, Position } from "./format.ts";
@@ -159,7 +159,8 @@ function check(line: ImportLine, audio: AudioIndex, types: TypeIndex): NewAnnota
     confidence: line.confidence,
     extra_data: line.extraData,
   };
-  if (namesPrototype(line.extraData)) return `extra_data: ${prototypeFault}`;
+  const fault = faultOfParsed(line.extraData);
+  if (fault !== null) return `extra_data: ${fault}`;
   const parsed = parse(annotation);
   if (typeof parsed === "string") return parsed;
   const faults = faultsOf(parsed, new Set([label]), new Map([[file.id, file.duration_ms]]), []);
