@@ -4,7 +4,6 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { type JobKind, jobKindNames } from "../../src/schemas/job-kind.ts";
 import { type FailureClass, failureClasses, type JobStatus } from "../../src/schemas/job-resource.ts";
-import { conditionOf } from "../runtime/conditions.ts";
 import type { JobResource } from "./adapter.ts";
 
 export type JobMetrics = ReturnType<typeof makeJobMetrics>;
@@ -77,8 +76,8 @@ export function makeJobMetrics(registry: Registry) {
     registers,
   });
   const stalled = new Counter({
-    name: "plosive_jobs_stalled_total",
-    help: "Times that a job whose pods ran was found not to get on",
+    name: "plosive_shards_stalled_total",
+    help: "Running pods that said nothing for longer than the job allows, and were ended",
     labelNames: kindLabel,
     registers,
   });
@@ -134,7 +133,6 @@ export function makeJobMetrics(registry: Registry) {
       if (before.startTime === undefined) observe(durations.start, kind, after.admittedTime, after.startTime);
       audio.inc({ kind }, grown(before.usage?.audioSeconds, after.usage?.audioSeconds));
       gpu.inc({ kind }, grown(before.usage?.gpuSeconds, after.usage?.gpuSeconds));
-      if (isStalled(after) && !isStalled(before)) stalled.inc({ kind });
       const outcome = outcomes.find((one) => one === after.phase?.toLowerCase());
       if (outcome === undefined || before.phase === after.phase) return;
       const failureClass = outcome === "failed" ? (after.failure?.class ?? "System") : "";
@@ -144,6 +142,7 @@ export function makeJobMetrics(registry: Registry) {
     /** Says how long ago the Job ended whose end has just reached the sink. */
     statusLag: (sink: (typeof sinks)[number], seconds: number) => lag.observe({ sink }, Math.max(0, seconds)),
     shardRetried: (failureClass: FailureClass) => retries.inc({ class: failureClass }),
+    shardStalled: (kind: JobKind) => stalled.inc({ kind }),
     drift: (direction: (typeof directions)[number]) => drift.inc({ direction }),
     setOutboxLag: (seconds: number) => outbox.set(seconds),
     sweepDone: (sweep: SweepName, at: number) => sweeps.set({ sweep }, at / 1000),
@@ -152,8 +151,6 @@ export function makeJobMetrics(registry: Registry) {
   };
 }
 
-const isStalled = ({ conditions }: JobStatus) =>
-  conditionOf(conditions, "Progressing")?.reason === "ProgressStalled";
 const grown = (before = 0, after = 0) => Math.max(0, after - before);
 
 /** Nothing where one of the two times is not known. Clocks of two machines may make it less than nothing. */

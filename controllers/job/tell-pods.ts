@@ -50,6 +50,7 @@ export async function stopPods(
     await kube.remove(podType, pod.metadata, { uid: pod.metadata.uid });
     if (failure === undefined) continue;
     metrics.shardRetried(failure.class);
+    metrics.shardStalled(adapter.kind);
     say(cr, "Warning", "ProgressStalled", `Shard ${failure.shard}: ${failure.message} Its pod is deleted.`);
   }
 }

@@ -243,7 +243,7 @@ export const dashboards: readonly DashboardOf[] = [
         "Failed pods by class, and stalls, per hour",
         "short",
         ["sum by (class) (increase(plosive_shard_retries_total{}[1h]))", "{{class}}"],
-        ["sum by (kind) (increase(plosive_jobs_stalled_total{}[1h]))", "{{kind}} stalled"],
+        ["sum by (kind) (increase(plosive_shards_stalled_total{}[1h]))", "{{kind}} stalled"],
       ),
       ...(
         [

@@ -171,11 +171,11 @@ const cases: Case[] = [
   },
   {
     alert: "PlosiveJobsStalled",
-    fires: { [gauge("plosive_jobs_stalled_total", 'kind="training",')]: "0x9 1x60" },
+    fires: { [gauge("plosive_shards_stalled_total", 'kind="training",')]: "0x9 1x60" },
     between: [9, 10],
     labels: { kind: "training" },
     summary: "Pods of training jobs ran and reported nothing for longer than progressDeadlineSeconds.",
-    silent: { "none stalled lately": { [gauge("plosive_jobs_stalled_total", 'kind="training",')]: "4x90" } },
+    silent: { "none stalled lately": { [gauge("plosive_shards_stalled_total", 'kind="training",')]: "4x90" } },
   },
   {
     alert: "PlosiveJobsPendingLong",

@@ -87,15 +87,6 @@ describe("a new status", () => {
     expect(await value("plosive_audio_seconds_processed_total", { kind: "training" })).toBe(100);
     expect(await value("plosive_gpu_seconds_total", { kind: "training" })).toBe(8);
   });
-
-  it("counts a stall when it begins", async () => {
-    const stalled = {
-      conditions: [stopped("ProgressStalled", 5)],
-    };
-    turn({ conditions: [said("Progressing", "True", 900)] }, stalled);
-    turn(stalled, { ...stalled, observedGeneration: 3 });
-    expect(await value("plosive_jobs_stalled_total", { kind: "training" })).toBe(1);
-  });
 });
 
 describe("a look at the caches", () => {
