@@ -1,4 +1,5 @@
-// How `vitest run` groups the tests: "unit" (pure decisions, seconds) and "real" (Postgres, S3, control plane).
+// How `vitest run` groups the tests: "unit" (pure decisions, seconds), "real" (Postgres, S3, control plane) and "kueue"
+// (the same with Kueue, which is built for it).
 // Called by tools/test.ts and by hand: `node_modules/.bin/vitest run test/api`. The end-to-end test has its own
 // configuration (test/e2e/vitest.config.ts), so that nobody starts a whole cluster unasked.
 import { globSync, readFileSync } from "node:fs";
@@ -9,8 +10,17 @@ import { defineConfig } from "vitest/config";
 const starters =
   /from\s+"[^"]*(?:support\/(?:postgres|postgres-image|s3|kube|api|servers|operator)|tools\/(?:postgres|s3)|cluster\/control-plane)\.ts"/;
 const files = globSync("test/**/*.test.ts", { cwd: import.meta.dirname, exclude: ["test/e2e/**"] }).sort();
-const real = files.filter((file) => starters.test(readFileSync(`${import.meta.dirname}/${file}`, "utf8")));
-const unit = files.filter((file) => !real.includes(file));
+const importing = (pattern: RegExp) =>
+  files.filter((file) => pattern.test(readFileSync(`${import.meta.dirname}/${file}`, "utf8")));
+const kueue = importing(/from\s+"[^"]*tools\/kueue\.ts"/);
+const real = importing(starters).filter((file) => !kueue.includes(file));
+const unit = files.filter((file) => !real.includes(file) && !kueue.includes(file));
+const servers = {
+  globalSetup: ["test/support/servers.ts"],
+  testTimeout: 60_000,
+  // Starts a control plane on a busy machine.
+  hookTimeout: 120_000,
+};
 
 export default defineConfig({
   test: {
@@ -19,17 +29,8 @@ export default defineConfig({
     teardownTimeout: 30_000,
     projects: [
       { test: { name: "unit", include: unit, testTimeout: 10_000, sequence: { groupOrder: 0 } } },
-      {
-        test: {
-          name: "real",
-          include: real,
-          globalSetup: ["test/support/servers.ts"],
-          testTimeout: 60_000,
-          // Starts a control plane on a busy machine.
-          hookTimeout: 120_000,
-          sequence: { groupOrder: 1 },
-        },
-      },
+      { test: { name: "real", include: real, ...servers, sequence: { groupOrder: 1 } } },
+      { test: { name: "kueue", include: kueue, ...servers, sequence: { groupOrder: 2 } } },
     ],
   },
 });

@@ -18,7 +18,7 @@ export type TestCluster = {
   /** Paths of the API server's certificate (for 127.0.0.1 and localhost) and of its authority. */
   readonly tls: { caFile: string; certFile: string; keyFile: string };
   /** A new namespace with the service accounts and exactly the rights of controllers/rbac.ts. */
-  namespace(): Promise<TestNamespace>;
+  namespace(options?: { kueue?: boolean }): Promise<TestNamespace>;
 };
 
 export type TestNamespace = {
@@ -63,9 +63,9 @@ export function useCluster(): TestCluster {
         keyFile: join(pki, "apiserver.key"),
       };
     },
-    async namespace() {
+    async namespace({ kueue = false } = {}) {
       const name = `test-${randomBytes(4).toString("hex")}`;
-      await makeNamespace(need(admin), name);
+      await makeNamespace(need(admin), name, kueue);
       const write = async (of: "operator" | "api") => {
         const token = await tokenOf(need(admin), name, `plosive-${of}`);
         const path = join(dir, `${name}-${of}.kubeconfig`);

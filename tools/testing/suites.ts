@@ -78,6 +78,15 @@ export const suites: readonly Suite[] = [
     commands: (reportFile) => [vitestRun(reportFile, "--project=real")],
   },
   {
+    name: "kueue",
+    title: "The operator with the real Kueue",
+    limitMinutes: 20,
+    commands: (reportFile) => [
+      check("build", "bash", local("tools/build.sh"), "kueue"),
+      vitestRun(reportFile, "--project=kueue"),
+    ],
+  },
+  {
     name: "contract",
     title: "The description by its linters, against the last release, and schemathesis in short",
     limitMinutes: 10,

@@ -1,0 +1,182 @@
+// The operator with the real Kueue beside a real control plane: its quota makes a job wait, its words reach the custom
+// resource and the REST API, a job of higher priority preempts a training, which goes on later and ends well, and a
+// user's suspension goes through the Workload.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { makeApp } from "../../../src/api/app.ts";
+import { type HttpServer, listen } from "../../../src/api/server.ts";
+import { maybeOneSubmission } from "../../../src/db/outbox.ts";
+import { jobs, trainingJobs } from "../../../src/kube/kinds.ts";
+import { resourceOf } from "../../../src/submit.ts";
+import { buildKueue, type Kueue, startKueue } from "../../../tools/kueue.ts";
+import { type Client, makeTenant, testDeps } from "../../support/api.ts";
+import { type TestNamespace, useCluster } from "../../support/kube.ts";
+import { podOf, runOperator, startPod, type TestOperator, Worker } from "../../support/operator.ts";
+import { poll } from "../../support/poll.ts";
+import { useDatabase } from "../../support/postgres.ts";
+import { insertTrainingJob } from "../../support/rows.ts";
+import { useStorage } from "../../support/s3.ts";
+import { finishTraining } from "../../support/training.ts";
+
+const cluster = useCluster();
+const database = useDatabase();
+const store = useStorage();
+const dir = mkdtempSync(join(tmpdir(), "plosive-kueue-"));
+let kueue: Kueue;
+let namespace: TestNamespace;
+let operator: TestOperator;
+let app: ReturnType<typeof makeApp>;
+let server: HttpServer;
+let client: Client;
+
+beforeAll(async () => {
+  buildKueue();
+  kueue = await startKueue({ kubeconfig: cluster.plane.kubeconfigPath, dir });
+  namespace = await cluster.namespace({ kueue: true });
+  await makeQueue(1);
+  const { config: storage } = store;
+  const queueing = { PLOSIVE_KUEUE: "auto", PLOSIVE_QUEUE_NAME: "voices" } as const;
+  operator = await runOperator({ cluster, namespace, databaseUrl: database.url, storage, queueing });
+  await operator.leading;
+  app = makeApp(testDeps(database.apiPool, store.storage));
+  server = await listen(app.listener, 0, "127.0.0.1");
+  client = await makeTenant(database.pool, `http://127.0.0.1:${server.port}`);
+}, 1_200_000);
+
+afterAll(async () => {
+  await operator?.stop();
+  app?.drain();
+  await server?.stop(2_000);
+  await app?.settle();
+  await kueue?.stop();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+/** A queue with room for so many pods, in which the higher priority preempts, and two priorities. */
+async function makeQueue(pods: number): Promise<void> {
+  const apiVersion = "kueue.x-k8s.io/v1beta2";
+  const post = (kind: string, folder: string, body: object) => {
+    const path = `/apis/${apiVersion}/${folder}`;
+    return cluster.admin.send({ method: "POST", path, body: { apiVersion, kind, ...body } });
+  };
+  await post("ResourceFlavor", "resourceflavors", { metadata: { name: "default" } });
+  await post("ClusterQueue", "clusterqueues", {
+    metadata: { name: "voices" },
+    spec: {
+      namespaceSelector: {},
+      preemption: { withinClusterQueue: "LowerPriority" },
+      resourceGroups: [
+        {
+          coveredResources: ["pods"],
+          flavors: [{ name: "default", resources: [{ name: "pods", nominalQuota: pods }] }],
+        },
+      ],
+    },
+  });
+  await post("LocalQueue", `namespaces/${namespace.name}/localqueues`, {
+    metadata: { name: "voices", namespace: namespace.name },
+    spec: { clusterQueue: "voices" },
+  });
+  await post("WorkloadPriorityClass", "workloadpriorityclasses", {
+    metadata: { name: "urgent" },
+    value: 1000,
+  });
+}
+
+const named = (id: string) => ({ namespace: namespace.name, name: `tj-${id}` });
+const resource = (id: string) => cluster.admin.get(trainingJobs, named(id));
+const jobOf = (id: string) => cluster.admin.get(jobs, { namespace: namespace.name, name: `tj-${id}-1` });
+const reserved = (id: string, reason: string) =>
+  poll(`${id} to say ${reason}`, async () => {
+    const { status } = await resource(id);
+    const found = status?.conditions?.find(({ type }) => type === "QuotaReserved");
+    return found?.reason === reason && found;
+  });
+const shown = (id: string, message: string) =>
+  poll(`GET to show "${message}"`, async () => {
+    const { body } = await client.get(`/api/v1/training-jobs/${id}`);
+    return body.status_message === message && body;
+  });
+const insert = () => insertTrainingJob(database.pool, client.tenantId);
+const podFor = (id: string) => podOf(cluster.admin, namespace.name, `tj-${id}-1`);
+const suspend = (id: string, value: boolean) =>
+  cluster.admin.patch(trainingJobs, named(id), { spec: { suspend: value } });
+
+/** A training of that class; a custom resource can say so, the API cannot. */
+async function insertUrgent(): Promise<string> {
+  const id = await insert();
+  const object = resourceOf((await maybeOneSubmission(database.pool, "training", id))!, id, namespace.name);
+  const spec = { ...object.spec, priorityClassName: "urgent" };
+  await cluster.admin.create(trainingJobs, { ...object, spec } as never);
+  return id;
+}
+
+async function start(id: string): Promise<() => Promise<void>> {
+  const pod = await podFor(id);
+  await startPod(cluster.admin, pod);
+  await poll("the job to run", async () => (await resource(id)).status?.phase === "Running");
+  return () => finishTraining(cluster.admin, pod, new Worker(cluster, () => operator, pod));
+}
+const succeeded = (id: string) =>
+  poll(`${id} to succeed`, async () => (await resource(id)).status?.phase === "Succeeded");
+
+it("lets a job wait for its quota in Kueue's words, and run when there is room", async () => {
+  const first = await insert();
+  const finish = await start(first);
+  expect((await jobOf(first)).metadata.labels).toMatchObject({ "kueue.x-k8s.io/queue-name": "voices" });
+  expect(await reserved(first, "Admitted")).toMatchObject({ status: "True" });
+
+  const second = await insert();
+  const waiting = await poll("Kueue's words", async () => {
+    const found = await reserved(second, "QueuePending");
+    return found.message.includes("insufficient unused quota") && found;
+  });
+  expect(waiting.status).toBe("False");
+  const cr = await resource(second);
+  expect(cr.status?.phase).toBe("Waiting");
+  expect(cr.status?.admittedTime).toBeUndefined();
+  expect((await jobOf(second)).spec.suspend).toBe(true);
+  expect(await shown(second, waiting.message)).toMatchObject({ status: "queued" });
+
+  await finish();
+  await succeeded(first);
+  await (await start(second))();
+  await succeeded(second);
+});
+
+it("tells of a preemption by a job of higher priority; the training goes on afterwards and ends well", async () => {
+  const modest = await insert();
+  await start(modest);
+  const urgent = await insertUrgent();
+  const preempted = await reserved(modest, "Preempted");
+  expect(preempted.message).toMatch(/^Preempted to accommodate a workload .* due to prioritization/);
+  await shown(modest, preempted.message);
+  await poll("the training to wait", async () => (await resource(modest)).status?.phase === "Waiting");
+  await (await start(urgent))();
+  await succeeded(urgent);
+
+  await reserved(modest, "Admitted");
+  await (await start(modest))();
+  await succeeded(modest);
+  const { status } = await resource(modest);
+  expect(status?.attempt).toBe(1);
+  expect(status?.suspendedSeconds).toBeGreaterThan(0);
+});
+
+it("suspends and resumes a job by its Workload, and never touches the suspension of the Job itself", async () => {
+  const first = await insert();
+  await start(first);
+  await suspend(first, true);
+  await reserved(first, "SuspendRequested");
+  await poll("Kueue to stop the Job", async () => (await jobOf(first)).spec.suspend);
+  const second = await insert();
+  const finish = await start(second);
+  await suspend(first, false);
+  await reserved(first, "QueuePending");
+  expect((await jobOf(first)).spec.suspend).toBe(true);
+  await finish();
+  await (await start(first))();
+  await succeeded(first);
+});
