@@ -119,6 +119,25 @@ describe("1,000 random sequences of concurrent clients", () => {
     }
   });
 
+  it("leave drafts whose statistics equal a recount", async () => {
+    const counted = sql.fragment`
+      select s.id, s.total_annotations = coalesce(sum(t.n), 0)
+          and s.annotation_count = coalesce(sum(t.n), 0)
+          and s.total_positive_duration_ms = coalesce(sum(t.length), 0)
+          and s.annotations_by_type
+            = coalesce(jsonb_object_agg(t.artifact_type, t.n) filter (where t.n is not null), '{}') as equal
+      from annotation_sets s left join (
+        select annotation_set_id, artifact_type, count(*)::int as n, sum(end_ms - start_ms) as length
+        from annotations group by annotation_set_id, artifact_type
+      ) t on t.annotation_set_id = s.id
+      where s.status = 'draft' group by s.id`;
+    const drafts = await api.db.one(sql.type(z.object({ equal: z.number(), other: z.number() }))`
+      select count(*) filter (where equal) as equal, count(*) filter (where not equal) as other
+      from (${counted}) counted`);
+    expect(drafts.other).toBe(0);
+    expect(drafts.equal).toBeGreaterThan(100);
+  });
+
   it("are given each version once", () => {
     for (const { notes } of played) {
       const versions = [...notes.sets.values()].map((set) => set.version);
