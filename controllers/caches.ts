@@ -4,7 +4,7 @@ import type { Kube } from "../src/kube/client.ts";
 import { embeddingJobs, inferenceJobs, jobs, models, pods, trainingJobs } from "../src/kube/kinds.ts";
 import type { Job, KubeObject, Pod, ResourceType } from "../src/kube/objects.ts";
 import type { Log } from "../src/log.ts";
-import type { JobKind } from "../src/schemas/job-kind.ts";
+import { type JobKind, resourceName } from "../src/schemas/job-kind.ts";
 import type { ModelResource } from "../src/schemas/model.ts";
 import type { JobResource } from "./job/adapter.ts";
 import { labels } from "./job/child.ts";
@@ -14,7 +14,10 @@ import { type Reflector, startReflector } from "./runtime/reflector.ts";
 import { Store } from "./runtime/store.ts";
 
 export type Caches = {
+  /** Index "uid". */
   resources: Record<JobKind, Store<JobResource>>;
+  /** The custom resource of a row. */
+  resourceOf(kind: JobKind, id: string): JobResource | undefined;
   models: Store<ModelResource & KubeObject>;
   /** Indexes of those that have an owner, by its uid and by its name: "owner" and "resource". */
   jobs: Store<Job>;
@@ -27,6 +30,8 @@ export type Caches = {
 
 const controllerOf = (object: KubeObject) =>
   object.metadata.ownerReferences?.find(({ controller }) => controller);
+
+const byUid = { uid: ({ metadata }: JobResource) => metadata.uid };
 
 export function startCaches(options: {
   kube: Kube;
@@ -43,12 +48,13 @@ export function startCaches(options: {
     return store;
   };
   const resources = {
-    training: start(trainingJobs, new Store<JobResource>()),
-    inference: start(inferenceJobs, new Store<JobResource>()),
-    embedding: start(embeddingJobs, new Store<JobResource>()),
+    training: start(trainingJobs, new Store<JobResource>(byUid)),
+    inference: start(inferenceJobs, new Store<JobResource>(byUid)),
+    embedding: start(embeddingJobs, new Store<JobResource>(byUid)),
   };
   return {
     resources,
+    resourceOf: (kind, id) => resources[kind].get(resourceName(kind, id)) ?? resources[kind].by("uid", id)[0],
     models: start(models, new Store<ModelResource & KubeObject>()),
     // Only ours: a namespace may hold anybody's Jobs and pods.
     jobs: start(

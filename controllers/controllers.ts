@@ -17,6 +17,8 @@ import { trainingJobAdapter } from "./training-job/adapter.ts";
 
 export type Controllers = {
   enqueue(kind: JobKind, name: string): void;
+  /** The same for a job that may count as settled: what is known of it may be wrong. */
+  doubt(kind: JobKind, name: string): void;
   enqueueModel(name: string): void;
   stop(): Promise<void>;
 };
@@ -28,7 +30,7 @@ const soonMs = 300;
 export const controllerNames = ["trainingjobs", "inferencejobs", "embeddingjobs", "models"];
 
 export function startControllers(
-  deps: EngineDeps & {
+  deps: Omit<EngineDeps, "doubted"> & {
     caches: Caches;
     runtimeMetrics: RuntimeMetrics;
     queueing: Queueing;
@@ -52,9 +54,10 @@ export function startControllers(
     embeddingJobAdapter(deps),
   ];
   const queues = new Map<JobKind, Queue>();
+  const doubted = new Set<string>();
   for (const adapter of adapters) {
     const store = caches.resources[adapter.kind];
-    const queue = start(adapter.type.plural, makeJobReconcile(deps, adapter, store));
+    const queue = start(adapter.type.plural, makeJobReconcile({ ...deps, doubted }, adapter, store));
     queues.set(adapter.kind, queue);
     store.onChange(({ object, old, deleted }) => {
       const { name, generation, deletionTimestamp } = object.metadata;
@@ -92,6 +95,11 @@ export function startControllers(
 
   return {
     enqueue: (kind, name) => queues.get(kind)?.add(name),
+    doubt(kind, name) {
+      const uid = caches.resources[kind].get(name)?.metadata.uid;
+      if (uid !== undefined) doubted.add(uid);
+      queues.get(kind)?.add(name);
+    },
     enqueueModel: (name) => modelQueue.add(name),
     async stop() {
       await Promise.all(running.map((controller) => controller.stop()));

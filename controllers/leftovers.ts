@@ -4,6 +4,7 @@
 import type { Database } from "../src/db/job.ts";
 import { deleteLeftovers, type Leftover, manyDueLeftovers, postponeLeftover } from "../src/db/leftover.ts";
 import type { Kube } from "../src/kube/client.ts";
+import { isConflict } from "../src/kube/errors.ts";
 import { models } from "../src/kube/kinds.ts";
 import type { ResourceType } from "../src/kube/objects.ts";
 import type { Log } from "../src/log.ts";
@@ -64,8 +65,14 @@ async function take({ kube, storage, namespace }: LeftoverDeps, one: Leftover): 
       return await storage.removeAll(keys.ofTraining(tenant, target));
     case "run":
       return await storage.removeAll(keys.ofRuns(target));
-    case "resource":
-      await kube.remove(typeOf(target), { namespace, name: target });
+    case "resource": {
+      // Of a job that began in Kubernetes: `tj-<uid>/<name>`. The name may have been used again since.
+      const [job = "", name = job] = target.split("/");
+      const uid = name === job ? undefined : parseResourceName(job)?.id;
+      await kube.remove(typeOf(job), { namespace, name }, { uid }).catch((error: unknown) => {
+        if (!isConflict(error)) throw error;
+      });
+    }
   }
 }
 

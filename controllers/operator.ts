@@ -41,6 +41,8 @@ export type OperatorDeps = {
   coalesceMs?: number;
   /** How often expired uploads and leftovers are looked for. */
   purgeMs?: number;
+  /** How often rows and custom resources are compared. */
+  driftMs?: number;
   leaseMs?: { durationMs: number; deadlineMs: number; periodMs: number };
 };
 
@@ -168,12 +170,14 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
       log,
       submit: makeSubmit({ db, kube, namespace, log }),
       enqueue: controllers.enqueue,
+      doubt: controllers.doubt,
       enqueueModel: controllers.enqueueModel,
       gatherSeconds: config.PLOSIVE_GATHER_SECONDS,
       filesPerShard: config.PLOSIVE_FILES_PER_SHARD,
       graceSeconds: config.PLOSIVE_PURGE_GRACE_SECONDS,
       progressMs: deps.progressMs,
       purgeMs: deps.purgeMs,
+      driftMs: deps.driftMs,
     });
     stopLeading = async () => {
       await sweep.stop();

@@ -5,7 +5,7 @@ import { isLeftBehind, requireActiveTenant } from "../../src/db/adoption.ts";
 import type { Database } from "../../src/db/job.ts";
 import { AppError } from "../../src/errors.ts";
 import { parseResourceName } from "../../src/schemas/job-kind.ts";
-import { isTrue } from "../runtime/conditions.ts";
+import { conditionOf, isTrue } from "../runtime/conditions.ts";
 import type { JobAdapter, JobResource } from "./adapter.ts";
 
 /** Why a custom resource has no row, for its condition Accepted. */
@@ -34,22 +34,19 @@ export async function adopt(
   }
 }
 
+const lost =
+  "The job was accepted, but it is no longer in the service's records: the database may have been restored from an " +
+  "earlier state. The job goes on only if its record comes back; else cancel or delete this resource.";
+const reserved =
+  "Names of this form belong to jobs made through the REST API, and the service's records have no such job. Give the " +
+  "resource any other name to have a job made for it.";
+
 /** A row that should be there must not be made anew: its files, results and history would be somebody else's. */
 function whyMissing(kind: JobAdapter["kind"], cr: JobResource): string | undefined {
   const { conditions, runId } = cr.status ?? {};
-  const told = conditions?.find(({ type }) => type === "Accepted")?.reason === "RowMissing";
-  const wasAccepted = runId !== undefined || isTrue(conditions, "Accepted");
-  if (wasAccepted || told) {
-    return (
-      "The job was accepted, but it is no longer in the service's records: the database may have been restored from an " +
-      "earlier state. The job goes on only if its record comes back; else cancel or delete this resource."
-    );
-  }
-  if (parseResourceName(cr.metadata.name)?.kind !== kind) return undefined;
-  return (
-    "Names of this form belong to jobs made through the REST API, and the service's records have no such job. Give the " +
-    "resource any other name to have a job made for it."
-  );
+  const told = conditionOf(conditions, "Accepted")?.message === lost;
+  if (told || runId !== undefined || isTrue(conditions, "Accepted")) return lost;
+  return parseResourceName(cr.metadata.name)?.kind === kind ? reserved : undefined;
 }
 
 /** All that is wrong, each with the code that the REST API would answer. */

@@ -34,6 +34,8 @@ export type EngineDeps = {
   jobs: Store<Job>;
   pods: Store<Pod>;
   queueing: Queueing;
+  /** Uids of settled resources to look at once more. */
+  doubted: Set<string>;
 };
 
 export type Engine = ReturnType<typeof makeEngine>;

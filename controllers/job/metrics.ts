@@ -12,7 +12,7 @@ const outcomes = ["succeeded", "failed", "cancelled"] as const;
 /** `ended`: the run is over; `refused`: the caller has no right to report. */
 const reportResults = ["accepted", "stale", "invalid", "ended", "refused"] as const;
 const sinks = ["row", "resource"] as const;
-const sweepNames = ["outbox", "gather", "progress", "drift", "purge"] as const;
+const sweepNames = ["outbox", "cancel", "gather", "progress", "drift", "purge"] as const;
 export type SweepName = (typeof sweepNames)[number];
 const directions = ["row", "resource"] as const;
 const waits = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600, 14_400];
@@ -94,7 +94,7 @@ export function makeJobMetrics(registry: Registry) {
   });
   const sweeps = new Gauge({
     name: "plosive_sweep_last_success_timestamp_seconds",
-    help: "When the leader last went through: rows without custom resource (outbox), uploads (gather), reports (progress), differences (drift), what is to be deleted (purge); 0 on a standby",
+    help: "When the leader last went through: rows without custom resource (outbox), cancels to pass on (cancel), uploads (gather), reports (progress), differences (drift), what is to be deleted (purge); 0 on a standby",
     labelNames: ["sweep"],
     registers,
   });

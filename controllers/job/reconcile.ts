@@ -58,8 +58,9 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
     const cr = store.get(name);
     if (cr === undefined) return forget(engine, name);
     const uid = cr.metadata.uid ?? "";
+    const doubted = deps.doubted.delete(uid);
     if (cr.metadata.deletionTimestamp !== undefined) return settled;
-    if (settledUids.has(uid)) return expire(cr);
+    if (settledUids.has(uid) && !doubted) return expire(cr);
     const id = jobIdOf(adapter.kind, cr.metadata);
     let row = await maybeOneJob(db, adapter.kind, id);
     if (hasEnded(cr)) {

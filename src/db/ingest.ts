@@ -349,10 +349,3 @@ export function maybeOneModelOfJob(db: Database, trainingJobId: string): Promise
 export function maybeOneModelRow(db: Database, id: string): Promise<ModelRow | null> {
   return db.maybeOne(sql.type(modelRow)`select ${modelColumns} from models where id = ${id}`);
 }
-
-/** Ids of archived models, to compare with the custom resources. */
-export async function manyArchivedModels(db: Database): Promise<readonly string[]> {
-  return db.anyFirst(
-    sql.type(z.object({ id: z.string() }))`select id from models where archived_at is not null`,
-  );
-}

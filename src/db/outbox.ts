@@ -108,7 +108,7 @@ export async function recordSubmitError(
 const due = z.object({ id: z.string() });
 export type JobRef = { kind: JobKind; id: string };
 
-/** Open jobs without custom resource, oldest first. `olderThanMs`: leave the API the time to submit its own. */
+/** Open jobs without custom resource, oldest first, those that failed before last. `olderThanMs`: leave the API the time to submit its own. */
 export async function manyUnsubmitted(
   db: Queries,
   options: { olderThanMs: number; limit: number },
@@ -120,21 +120,27 @@ export async function manyUnsubmitted(
       select id from ${tableOf(kind)}
       where submitted_at is null and ${isOpen}
         and ${since} < now() - make_interval(secs => ${options.olderThanMs / 1000}::double precision)
-      order by ${since} limit ${options.limit}`);
+      order by submit_error is not null, ${since} limit ${options.limit}`);
     found.push(...ids.map((id) => ({ kind, id })));
   }
   return found;
 }
 
+/** A job with its custom resource's name, where that is not made from its id. */
+export type SubmittedJob = JobRef & { resource: string | null };
+
 /** Jobs whose cancel has not reached their custom resource yet. */
-export async function manyCancels(db: Queries, limit: number): Promise<JobRef[]> {
-  const found: JobRef[] = [];
+export async function manyCancels(
+  db: Queries,
+  limit: number,
+): Promise<(SubmittedJob & { kind: "training" | "inference" })[]> {
+  const found: (SubmittedJob & { kind: "training" | "inference" })[] = [];
   for (const kind of ["training", "inference"] as const) {
-    const ids = await db.anyFirst(sql.type(due)`
-      select id from ${tableOf(kind)}
+    const rows = await db.any(sql.type(z.object({ id: z.string(), resource: z.string().nullable() }))`
+      select id, resource_name as resource from ${tableOf(kind)}
       where cancel_requested_at is not null and cancel_submitted_at is null and submitted_at is not null and ${isOpen}
       order by cancel_requested_at limit ${limit}`);
-    found.push(...ids.map((id) => ({ kind, id })));
+    found.push(...rows.map((row) => ({ kind, ...row })));
   }
   return found;
 }
@@ -162,17 +168,6 @@ export async function cancelUnstarted(db: Queries): Promise<number> {
     });
   }
   return ids.length;
-}
-
-/** Open jobs that should have a custom resource, submitted more than a minute ago. */
-export async function manyOpenSubmitted(db: Queries): Promise<JobRef[]> {
-  const found: JobRef[] = [];
-  for (const kind of jobKindNames) {
-    const ids = await db.anyFirst(sql.type(due)`
-      select id from ${tableOf(kind)} where ${isOpen} and submitted_at < now() - interval '1 minute'`);
-    found.push(...ids.map((id) => ({ kind, id })));
-  }
-  return found;
 }
 
 /** Age of the oldest row that waits for its custom resource, in seconds; 0 when none does. */

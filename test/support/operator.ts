@@ -35,6 +35,7 @@ export async function runOperator(options: {
   maxWaiting?: number;
   /** Without: no limit and no Kueue. */
   queueing?: Partial<OperatorConfig>;
+  driftMs?: number;
   identity?: string;
   leaseMs?: { durationMs: number; deadlineMs: number; periodMs: number };
 }): Promise<TestOperator> {
@@ -96,6 +97,7 @@ export async function runOperator(options: {
     progressMs: 200,
     coalesceMs: 50,
     purgeMs: 200,
+    driftMs: options.driftMs,
     leaseMs: options.leaseMs ?? { durationMs: 3_000, deadlineMs: 2_000, periodMs: 200 },
   });
   return {

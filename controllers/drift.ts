@@ -1,0 +1,99 @@
+// Where the rows and the custom resources do not agree although no event will say so: after a restore of either side, or
+// a race that was lost. Rows are the truth of models, so those are repaired here; jobs are handed to their reconcile.
+// Called by sweep.ts on the leader, every minute.
+import { manyModelStates, manyOpenSubmitted, manyStates } from "../src/db/drift.ts";
+import { endJob, maybeOneModelRow } from "../src/db/ingest.ts";
+import type { Database } from "../src/db/job.ts";
+import type { Kube } from "../src/kube/client.ts";
+import { isAlreadyExists } from "../src/kube/errors.ts";
+import { models as modelType } from "../src/kube/kinds.ts";
+import type { Log } from "../src/log.ts";
+import { type JobKind, jobIdOf, jobKindNames, resourceName } from "../src/schemas/job-kind.ts";
+import type { Caches } from "./caches.ts";
+import { hasEnded } from "./job/decide.ts";
+import { resourceGone } from "./job/drift.ts";
+import type { JobMetrics } from "./job/metrics.ts";
+import { inParallel } from "./runtime/parallel.ts";
+import { buildModel } from "./training-job/build-model.ts";
+
+export type DriftOptions = {
+  db: Database;
+  kube: Kube;
+  namespace: string;
+  caches: Caches;
+  metrics: JobMetrics;
+  log: Log;
+  /** Has the job looked at, also when it counts as settled. */
+  doubt: (kind: JobKind, name: string) => void;
+  enqueueModel: (name: string) => void;
+};
+
+const atOnce = 8;
+
+/** One look at everything. */
+export async function repairDrift(options: DriftOptions): Promise<void> {
+  await rowsWithoutResource(options);
+  for (const kind of jobKindNames) await resourcesWithoutRow(options, kind);
+  await repairModels(options);
+}
+
+/** Open rows whose custom resource is gone, is another one of the same name, or has ended. */
+async function rowsWithoutResource({ db, caches, metrics, log, doubt }: DriftOptions): Promise<void> {
+  for (const { kind, id, resource } of await manyOpenSubmitted(db)) {
+    const name = resource ?? resourceName(kind, id);
+    const present = caches.resources[kind].get(name);
+    if (present === undefined || hasEnded(present)) doubt(kind, name);
+    else if (jobIdOf(kind, present.metadata) !== id) {
+      metrics.drift("row");
+      log.warn({ name, id }, "the custom resource of an open job is gone; the job counts as cancelled");
+      await endJob(db, kind, id, { status: "cancelled", statusMessage: resourceGone, errorMessage: null });
+    }
+  }
+}
+
+/** Open custom resources of which the records know nothing, or that the job has ended. */
+async function resourcesWithoutRow({ db, caches, doubt }: DriftOptions, kind: JobKind): Promise<void> {
+  const open = [...caches.resources[kind].values()].filter((cr) => !hasEnded(cr));
+  const rows = await manyStates(
+    db,
+    kind,
+    open.map(({ metadata }) => jobIdOf(kind, metadata)),
+  );
+  for (const { metadata } of open) {
+    if (rows.get(jobIdOf(kind, metadata)) !== "open") doubt(kind, metadata.name);
+  }
+}
+
+const modelName = /^m-([0-9a-f-]{36})$/;
+
+/** Model resources are made after their rows: one without a row belongs to a model that was deleted just then. */
+async function repairModels(options: DriftOptions): Promise<void> {
+  const { db, kube, namespace, caches, metrics, log, enqueueModel } = options;
+  // The cache first: what is in it and not in the rows, which are read later, has no row any more.
+  const present = [...caches.models.values()];
+  const rows = await manyModelStates(db);
+  for (const { metadata, status } of present) {
+    const id = modelName.exec(metadata.name)?.[1];
+    if (id === undefined || metadata.deletionTimestamp !== undefined) continue;
+    const archived = rows.get(id);
+    if (archived === undefined) {
+      metrics.drift("resource");
+      log.warn({ name: metadata.name }, "the row of a model is gone; deleting its custom resource");
+      await kube.remove(modelType, { namespace, name: metadata.name }, { uid: metadata.uid });
+    } else if (archived !== (status?.phase === "Archived")) enqueueModel(metadata.name);
+  }
+  const missing = [...rows.keys()].filter((id) => caches.models.get(`m-${id}`) === undefined);
+  await inParallel(missing, atOnce, async (id) => {
+    const row = await maybeOneModelRow(db, id);
+    if (row === null) return;
+    await kube
+      .create(modelType, buildModel(row, namespace))
+      .then(() => {
+        metrics.drift("resource");
+        log.warn({ id }, "a model had no custom resource; made it again");
+      })
+      .catch((error: unknown) => {
+        if (!isAlreadyExists(error)) throw error;
+      });
+  });
+}

@@ -1,0 +1,188 @@
+// Rows and custom resources that do not agree, as after a restore of either side or a race that was lost, brought together
+// by the sweep; and how fast rows become custom resources. Real API server and Postgres.
+import { randomUUID } from "node:crypto";
+import { Registry } from "prom-client";
+import { sql } from "slonik";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { makeJobMetrics } from "../../controllers/job/metrics.ts";
+import { makeOutbox } from "../../controllers/outbox.ts";
+import { buildModel } from "../../controllers/training-job/build-model.ts";
+import { maybeOneModelRow } from "../../src/db/ingest.ts";
+import { maybeOneJob } from "../../src/db/job.ts";
+import { makeDatabase } from "../../src/db/pool.ts";
+import { makeKube } from "../../src/kube/client.ts";
+import { inferenceJobs, models, trainingJobs } from "../../src/kube/kinds.ts";
+import { makeLog } from "../../src/log.ts";
+import { makeSubmit } from "../../src/submit.ts";
+import { useCluster } from "../support/kube.ts";
+import { endPod, podOf, runOperator, startPod, type TestOperator } from "../support/operator.ts";
+import { poll } from "../support/poll.ts";
+import { createDatabase, useDatabase } from "../support/postgres.ts";
+import { insertInferenceJob, insertModel, insertTenant, insertTrainingJob } from "../support/rows.ts";
+import { useStorage } from "../support/s3.ts";
+
+const cluster = useCluster();
+const database = useDatabase();
+const store = useStorage();
+let namespace: string;
+let operator: TestOperator;
+let tenant: string;
+
+beforeAll(async () => {
+  const space = await cluster.namespace();
+  namespace = space.name;
+  operator = await runOperator({
+    cluster,
+    namespace: space,
+    databaseUrl: database.url,
+    storage: store.config,
+    driftMs: 200,
+  });
+  await operator.leading;
+  tenant = await insertTenant(database.pool);
+});
+afterAll(() => operator?.stop());
+
+const execute = (statement: ReturnType<typeof sql.fragment>) =>
+  database.pool.query(sql.type(z.object({}))`${statement}`);
+const training = (id: string) => maybeOneJob(database.pool, "training", id);
+const driftOf = async (direction: string) => {
+  const text = await (await fetch(`http://127.0.0.1:${operator.metricsPort}/metrics`)).text();
+  return Number(new RegExp(`plosive_drift_total\\{direction="${direction}"\\} (\\d+)`).exec(text)?.[1]);
+};
+
+describe("a model", () => {
+  it("whose custom resource came after the deletion of its row loses it; one that lacks it gets it again", async () => {
+    const kept = await insertModel(database.pool, tenant);
+    const gone = await insertModel(database.pool, tenant);
+    const late = buildModel((await maybeOneModelRow(database.pool, gone))!, namespace);
+    await poll("both in Kubernetes", async () => {
+      const { items } = await cluster.admin.list(models, namespace);
+      return [kept, gone].every((id) => items.some(({ metadata }) => metadata.name === `m-${id}`));
+    });
+    await execute(sql.fragment`delete from models where id = ${gone}`);
+    const find = (id: string) => cluster.admin.find(models, { namespace, name: `m-${id}` });
+    await poll("the deletion", async () => (await find(gone)) === undefined);
+    await poll("an end of the leftovers", async () => {
+      const left = await database.pool.anyFirst(sql.type(z.object({ target: z.string() }))`
+        select target from leftovers where at_once and kind = 'resource'`);
+      return left.length === 0;
+    });
+    const before = await driftOf("resource");
+    await cluster.admin.create(models, late);
+    await poll("the late one to go", async () => (await find(gone)) === undefined);
+    await cluster.admin.remove(models, { namespace, name: `m-${kept}` });
+    await poll("the kept one again", async () => (await find(kept))?.status?.phase === "Ready");
+    expect(await driftOf("resource")).toBe(before + 2);
+  });
+});
+
+describe("a row", () => {
+  it("that is behind its ended custom resource, as after a restore, is repaired while the operator runs", async () => {
+    const id = await insertTrainingJob(database.pool, tenant);
+    const pod = await podOf(cluster.admin, namespace, `tj-${id}-1`);
+    await startPod(cluster.admin, pod);
+    await endPod(cluster.admin, pod, 64, JSON.stringify({ code: "bad_manifest", message: "no such thing" }));
+    const ref = { namespace, name: `tj-${id}` };
+    await poll("its failure", async () => {
+      return (await cluster.admin.get(trainingJobs, ref)).status?.phase === "Failed";
+    });
+    const said = (await training(id))?.error_message;
+    expect(said).toContain("no such thing");
+    await execute(sql.fragment`
+      update training_jobs set status = 'running', error_message = null, completed_at = null,
+        submitted_at = now() - interval '1 hour' where id = ${id}`);
+    const repaired = await poll("the repair", async () => {
+      const row = await training(id);
+      return row?.status === "failed" ? row : undefined;
+    });
+    expect(repaired.error_message).toBe(said);
+  });
+
+  it("whose custom resource vanished unseen is cancelled", async () => {
+    const id = await insertTrainingJob(database.pool, tenant);
+    await execute(sql.fragment`
+      update training_jobs set submitted_at = now() - interval '1 hour', status = 'queued' where id = ${id}`);
+    await poll("its end", async () => (await training(id))?.status === "cancelled");
+    expect((await training(id))?.status_message).toBe("The job's custom resource was deleted in Kubernetes.");
+  });
+});
+
+describe("a cancel", () => {
+  it("is passed on once, also where kubectl had a reason of its own first", async () => {
+    const { id } = await insertInferenceJob(
+      database.pool,
+      tenant,
+      await insertModel(database.pool, tenant),
+      1,
+    );
+    await podOf(cluster.admin, namespace, `ij-${id}-1`);
+    await execute(sql.fragment`
+      update inference_jobs set status = 'cancelling', cancel_requested_at = now() where id = ${id}`);
+    await poll("its end", async () => {
+      return (await maybeOneJob(database.pool, "inference", id))?.status === "cancelled";
+    });
+    const other = await insertTrainingJob(database.pool, tenant);
+    await podOf(cluster.admin, namespace, `tj-${other}-1`);
+    await database.pool.transaction(async (tx) => {
+      await tx.query(sql.type(z.object({}))`
+        update training_jobs set cancel_requested_at = now(), submitted_at = coalesce(submitted_at, now())
+        where id = ${other}`);
+      const ref = { namespace, name: `tj-${other}` };
+      await cluster.admin.patch(trainingJobs, ref, { spec: { cancel: { reason: "mine" } } });
+    });
+    await poll("its end", async () => (await training(other))?.status === "cancelled");
+    expect((await training(other))?.status_message).toBe("mine");
+  });
+});
+
+describe("rows that wait for their custom resources", () => {
+  it("are submitted several at once, all of them in one round", async () => {
+    const database = await createDatabase();
+    const pool = await makeDatabase({ PLOSIVE_DATABASE_URL: database.url, PLOSIVE_DATABASE_POOL: 10 });
+    const space = await cluster.namespace();
+    const kube = makeKube({ kubeconfig: space.operatorKubeconfig });
+    try {
+      const owner = await insertTenant(pool);
+      const model = await insertModel(pool, owner);
+      const ids = Array.from({ length: 600 }, () => randomUUID());
+      await pool.query(sql.type(z.object({}))`
+        insert into inference_jobs (id, tenant_id, model_id, config, total_files, shard_count, start_requested_at)
+        select id, ${owner}, ${model}, '{}', 1, 1, now() - interval '2 seconds'
+        from unnest(${sql.array(ids, "uuid")}) as id`);
+      const log = makeLog("test", "error");
+      const submit = makeSubmit({ db: pool, kube, namespace: space.name, log });
+      let open = 0;
+      let most = 0;
+      const outbox = makeOutbox({
+        db: pool,
+        kube,
+        namespace: space.name,
+        submit: async (job) => {
+          open += 1;
+          most = Math.max(most, open);
+          await submit(job);
+          open -= 1;
+        },
+        metrics: makeJobMetrics(new Registry()),
+        log,
+        enqueue: () => {},
+        signal: new AbortController().signal,
+      });
+      await outbox.submitRows();
+      const made = await cluster.admin.list(inferenceJobs, space.name);
+      expect(new Set(made.items.map(({ metadata }) => metadata.name))).toEqual(
+        new Set(ids.map((id) => `ij-${id}`)),
+      );
+      const left = await pool.oneFirst(sql.type(z.object({ count: z.number() }))`
+        select count(*) as count from inference_jobs where submitted_at is null`);
+      expect(left).toBe(0);
+      expect(most).toBe(8);
+    } finally {
+      kube.close();
+      await pool.end();
+      await database.drop();
+    }
+  });
+});
