@@ -92,7 +92,7 @@ export async function startKueue(options: KueueOptions): Promise<Kueue> {
       kind: "Configuration",
       health: { healthProbeBindAddress: `127.0.0.1:${healthPort}` },
       metrics: { bindAddress: "0" },
-      webhook: { port: webhookPort, certDir, ...(address === "localhost" ? { host: "127.0.0.1" } : {}) },
+      webhook: { port: webhookPort, certDir, host: address === "localhost" ? "127.0.0.1" : address },
       leaderElection: { leaderElect: false },
       clientConnection: { qps, burst: 2 * qps },
       // As its own manifests have it.

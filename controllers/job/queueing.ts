@@ -25,5 +25,4 @@ export type Queueing = {
   move(child: Job, queue: string): Promise<void>;
   /** Called with each job that should be looked at again. */
   onTurn(listener: (kind: JobKind, name: string) => void): void;
-  counts(): { running: number; waiting: number };
 };

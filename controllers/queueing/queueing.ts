@@ -158,7 +158,6 @@ export async function makeQueueing(options: {
     },
 
     onTurn: (listener) => void listeners.push(listener),
-    counts: gate.counts,
   };
 }
 

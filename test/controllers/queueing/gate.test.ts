@@ -86,10 +86,15 @@ it("lets a tenant's next job wait, says so in the resource and in the row, and s
     status_message: waiting.message,
   });
 
+  const third = await insertTrainingJob(database.pool, tenant);
+  await said(third, "WaitingForQuota");
+  const version = (await resource(third)).metadata.resourceVersion;
   await cancel(first);
   await runs(second);
   await said(second, "Admitted");
   expect((await resource(second)).status?.admittedTime).toBeTruthy();
+  // That somebody ahead of it is gone is not worth a write.
+  expect((await resource(third)).metadata.resourceVersion).toBe(version);
 });
 
 it("gives a suspended job's place to another, and lets it wait for one when it is resumed", async () => {

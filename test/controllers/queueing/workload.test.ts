@@ -1,0 +1,88 @@
+// What Kueue's Workloads say, in our words: each of its conditions, and which changes of its words are worth a write.
+import { describe, expect, it } from "vitest";
+import {
+  admissionOf,
+  queueLabel,
+  trimWorkload,
+  type Workload,
+} from "../../../controllers/queueing/workload.ts";
+import type { Condition } from "../../../src/schemas/condition.ts";
+import { child } from "../../support/facts.ts";
+
+type Said = [type: string, status: string, reason: string, message: string];
+const workload = (spec: Workload["spec"], ...said: Said[]): Workload => ({
+  metadata: { name: "w", namespace: "n" },
+  spec,
+  status: { conditions: said.map(([type, status, reason, message]) => ({ type, status, reason, message })) },
+});
+const job = child();
+job.metadata.labels = { [queueLabel]: "voices" };
+const told = (message: string): Condition => ({
+  type: "QuotaReserved",
+  status: "False",
+  reason: "QueuePending",
+  message,
+  observedGeneration: 1,
+  lastTransitionTime: "2026-01-01T00:00:00Z",
+});
+const needs = (more: string) => `insufficient unused quota for cpu in flavor default, ${more} more needed`;
+const pending: Said = ["QuotaReserved", "False", "Pending", needs("500m")];
+const reserved: Said = ["QuotaReserved", "True", "QuotaReserved", "Quota reserved in ClusterQueue voices"];
+const admitted: Said = ["Admitted", "True", "Admitted", "The workload is admitted"];
+const preempted: Said = ["Evicted", "True", "Preempted", "Preempted to accommodate a workload"];
+
+describe("Kueue's word", () => {
+  it.each<[string, Workload | undefined, string | true]>([
+    ["before it has seen the job", undefined, "Kueue has not taken the job up yet; its queue is voices."],
+    ["before it has said anything", workload({}), "The job waits in its queue."],
+    ["while the quota is used", workload({}, pending), needs("500m")],
+    [
+      "while admission checks go on",
+      workload({}, reserved),
+      "Kueue has reserved the quota; its admission checks go on.",
+    ],
+    ["when the job may run", workload({}, reserved, admitted), true],
+    [
+      "when the job's pods were not ready in time",
+      workload({}, pending, ["Evicted", "True", "PodsReadyTimeout", "Exceeded the timeout"]),
+      needs("500m"),
+    ],
+    [
+      "when somebody made the Workload inactive",
+      workload({ active: false }, pending, ["Evicted", "True", "Deactivated", "The workload is deactivated"]),
+      "The workload is deactivated",
+    ],
+  ])("is mirrored %s", (_, seen, expected) => {
+    const answer = admissionOf(job, seen, undefined);
+    if (expected === true) expect(answer).toEqual({ admitted: true });
+    else expect(answer).toEqual({ admitted: false, reason: "QueuePending", message: expected });
+  });
+
+  it("tells of a preemption from its begin, while the pods still end, to the next admission", () => {
+    const expected = { admitted: false, reason: "Preempted", message: "Preempted to accommodate a workload" };
+    expect(admissionOf(job, workload({}, reserved, admitted, preempted), undefined)).toEqual(expected);
+    expect(admissionOf(job, workload({}, pending, preempted), undefined)).toEqual(expected);
+    const over: Said = ["Evicted", "False", "QuotaReserved", "Previously: Preempted to accommodate"];
+    expect(admissionOf(job, workload({}, reserved, admitted, over), undefined)).toEqual({ admitted: true });
+  });
+
+  it("is not repeated for another number, and is for another reason", () => {
+    const before = told(needs("500m"));
+    const answer = (message: string) =>
+      admissionOf(job, workload({}, ["QuotaReserved", "False", "Pending", message]), before);
+    expect(answer(needs("1250m"))).toMatchObject({ message: before.message });
+    expect(answer(needs("2Gi"))).toMatchObject({ message: before.message });
+    expect(answer("LocalQueue voices doesn't exist")).toMatchObject({
+      message: "LocalQueue voices doesn't exist",
+    });
+  });
+});
+
+it("keeps nothing of a Workload but what is read", () => {
+  const kept = workload({}, pending) as Workload & { spec: object; status: object };
+  Object.assign(kept.spec, { podSets: [{ template: {} }], queueName: "voices" });
+  Object.assign(kept.status, { admission: { clusterQueue: "voices" } });
+  trimWorkload(kept);
+  expect(JSON.stringify(kept)).not.toMatch(/podSets|admission"/);
+  expect(kept.status.conditions).toHaveLength(1);
+});
