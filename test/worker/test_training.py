@@ -96,30 +96,34 @@ def small_trainer(files: list[LabelledFile]) -> Trainer:
     return Trainer(files, [Part(i, 0, f.length) for i, f in enumerate(files)], len(TYPES), SETTINGS)
 
 
-def test_a_resumed_training_ends_with_the_same_weights(files: list[LabelledFile]) -> None:
-    class Stop(Exception):
-        pass
+def test_a_training_taken_away_at_any_epoch_ends_with_the_same_weights(files: list[LabelledFile]) -> None:
+    def trainer_of(epochs: int) -> Trainer:
+        torch.set_num_threads(1)
+        settings = Settings(**{**vars(SETTINGS), "epochs": epochs})
+        return Trainer(files, [Part(i, 0, f.length) for i, f in enumerate(files)], len(TYPES), settings)
 
-    def stop_at(step: int):
-        def after(trainer: Trainer) -> None:
-            if trainer.step == step:
-                raise Stop
+    def after_epoch(trainer: Trainer, loss: float) -> None:
+        trainer.history.append({"step": trainer.step, "loss": loss})
 
-        return after
+    whole, checkpoints = trainer_of(3), {}
+    epoch = whole.steps_per_epoch
+    assert epoch >= MIN_STEPS
+    # at the first step of an epoch, in the middle of one, at its last step
+    wanted = {1, epoch, epoch + epoch // 2, 2 * epoch + 1}
 
-    whole = small_trainer(files)
-    assert whole.total_steps >= MIN_STEPS
-    whole.run(lambda _: None, lambda *_: None)
-    first = small_trainer(files)
-    with pytest.raises(Stop):
-        first.run(stop_at(23), lambda *_: None)
-    checkpoint = first.state_bytes()
-    second = small_trainer(files)
-    assert second.restore(checkpoint)
-    second.run(lambda _: None, lambda *_: None)
-    assert second.step == whole.step
-    for (name, a), b in zip(whole.average.state_dict().items(), second.average.state_dict().values()):
-        assert torch.equal(a, b), name
+    def after_step(trainer: Trainer) -> None:
+        if trainer.step in wanted:
+            checkpoints[trainer.step] = trainer.state_bytes()
+
+    whole.run(after_step, after_epoch)
+    assert set(checkpoints) == wanted
+    for step, checkpoint in checkpoints.items():
+        resumed = trainer_of(3)
+        assert resumed.restore(checkpoint) and resumed.step == step
+        resumed.run(lambda _: None, after_epoch)
+        assert resumed.step == whole.step and resumed.history == whole.history
+        for (name, a), b in zip(whole.average.state_dict().items(), resumed.average.state_dict().values()):
+            assert torch.equal(a, b), f"{name}, resumed at step {step}"
 
 
 def test_a_checkpoint_of_other_settings_is_not_taken(files: list[LabelledFile]) -> None:

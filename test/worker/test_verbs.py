@@ -144,6 +144,8 @@ def test_interrupted_training_resumes_to_the_same_model(platform: Platform, trai
     process.send_signal(signal.SIGTERM)
     assert process.wait(30) == 75
     assert platform.termination(tmp_path / "first")["code"] == "interrupted"
+    told = platform.progress[run][-1]["checkpoint_step"]
+    assert f"at step {told};" in platform.termination(tmp_path / "first")["message"], "the last report names the checkpoint"
     data = platform.get(f"{run}/checkpoint")
     platform.works[run]["checkpoint"] = {"url": f"{run}/checkpoint", "size_bytes": len(data), "sha256": None}
     platform.progress[run].clear()
@@ -151,6 +153,15 @@ def test_interrupted_training_resumes_to_the_same_model(platform: Platform, trai
     assert code == 0
     assert min(r["fraction"] for r in platform.progress[run] if r["fraction"]) > 0.15, "it did not start over"
     assert platform.get(f"{run}/model") == platform.get(f"{trained['run']}/model")
+
+
+def test_a_shard_that_an_earlier_run_has_done_ends_at_once(platform: Platform, tmp_path: Path) -> None:
+    run = new_run()
+    platform.works[run] = {"version": 1, "kind": "done", "run": run, "shard": 0, "items": 7}
+    check("work", platform.works[run])
+    code, ending = platform.run("embed", run, tmp_path / "pod")
+    assert (code, ending["code"], ending["items_done"], ending["items_total"]) == (0, "ok", 7, 7)
+    assert not platform.has(f"{run}/result.json")
 
 
 def detect_work(platform: Platform, run: str, trained: dict, paths: list[Path], **config) -> dict:

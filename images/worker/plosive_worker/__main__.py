@@ -27,13 +27,15 @@ def write_termination(path: Path, document: dict) -> None:
 
 
 def run(verb: str) -> int:
-    from .failure import WorkerFailure
+    from .failure import NothingToDo, WorkerFailure
     from .session import make_session
 
     code, message, hint, item, exit_code, session = "ok", "done", None, None, 0, None
     try:
         session = make_session(verb)
         message = importlib.import_module(f".{verb}", __package__).run(session)
+    except NothingToDo as reason:
+        message = str(reason)
     except WorkerFailure as failure:
         code, message, hint, item, exit_code = failure.code, failure.message, failure.hint, failure.item, failure.exit_code
     except MemoryError:

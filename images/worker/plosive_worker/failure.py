@@ -25,6 +25,10 @@ class WorkerFailure(Exception):
         return EXIT_CODES[self.code]
 
 
+class NothingToDo(Exception):
+    """Ends the pod well at once."""
+
+
 class ItemFailure(Exception):
     """One audio file that cannot be used; the shard goes on."""
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import urllib3
 
-from .failure import WorkerFailure
+from .failure import NothingToDo, WorkerFailure
 from .manifest import read_work
 from .web import make_pool, with_retries
 
@@ -49,6 +49,7 @@ class Session:
         self.work: Any = None
         self.lock = threading.Lock()
         self.report: dict[str, Any] = {"items_done": 0, "items_total": 0, "items_failed": 0, "fraction": 0.0, "message": None}
+        self.checkpoint_step: int | None = None
         self.points: list[dict] = []
         self.seq, self.wake, self.closing = 0, threading.Event(), False
         self.sender = threading.Thread(target=self.send_reports, daemon=True)
@@ -60,7 +61,7 @@ class Session:
         return {"Authorization": f"Bearer {token}", "Accept-Encoding": "gzip"}
 
     def fetch_work(self) -> Any:
-        """The shard's work with fresh URLs. Raises WorkerFailure."""
+        """The shard's work with fresh URLs. Raises WorkerFailure, and NothingToDo."""
         answer = with_retries("Fetching the work", lambda: self.pool.request("GET", f"{self.base}/work", headers=self.headers()))
         if answer.status in (401, 403):
             raise WorkerFailure("forbidden", f"The run endpoint refused this pod: {answer.status}", "The run may be over")
@@ -72,6 +73,10 @@ class Session:
             document = json.loads(answer.data)
         except ValueError as error:
             raise WorkerFailure("bad_manifest", f"The work is no JSON: {error}") from error
+        if isinstance(document, dict) and document.get("kind") == "done":
+            items = document.get("items", 0)
+            self.progress(1.0, None, items_done=items, items_total=items)
+            raise NothingToDo("An earlier run has done this shard")
         self.work = read_work(document, self.verb)
         return self.work
 
@@ -83,6 +88,12 @@ class Session:
             self.report.update(items, fraction=min(1.0, max(0.0, fraction)), message=message and message[:200])
             self.points += [{"step": step, "name": name, "value": float(value)} for step, name, value in points]
             self.points = self.points[-10 * MAX_POINTS :]
+        self.wake.set()
+
+    def checkpointed(self, step: int) -> None:
+        """A checkpoint of this many steps is in the store."""
+        with self.lock:
+            self.checkpoint_step = step
         self.wake.set()
 
     def counts(self) -> dict[str, int]:
@@ -104,7 +115,7 @@ class Session:
         with self.lock:
             self.seq += 1
             points = self.points[:MAX_POINTS]
-            body = json.dumps({"seq": self.seq, **self.report, "metrics": points})
+            body = json.dumps({"seq": self.seq, **self.report, "checkpoint_step": self.checkpoint_step, "metrics": points})
         try:
             headers = self.headers() | {"Content-Type": "application/json"}
             answer = self.pool.request("PUT", f"{self.base}/progress", body=body, headers=headers, timeout=5.0)

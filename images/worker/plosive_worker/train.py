@@ -61,6 +61,7 @@ class Checkpoints:
         except WorkerFailure as failure:
             print(f"no checkpoint: {failure.message}")
             return False
+        self.store.session.checkpointed(trainer.step)
         return True
 
     def after_step(self, trainer: Trainer) -> None:
