@@ -109,10 +109,10 @@ export async function makeQueueing(options: {
       gate.leave(cr.metadata.uid ?? "");
       const workload = kueue!.store.by("job", child?.metadata.uid ?? "")[0];
       const before = conditionOf(cr.status?.conditions, "QuotaReserved");
-      const admission = cr.spec.suspend ? suspended : admissionOf(child, workload, before);
+      const present = child?.metadata.labels?.[queueLabel] ?? queueOf(cr) ?? "";
+      const admission = cr.spec.suspend ? suspended : admissionOf(present, workload, before);
       const wanted = cr.spec.queueName;
-      const moves =
-        child !== undefined && wanted !== undefined && wanted !== child.metadata.labels?.[queueLabel];
+      const moves = child !== undefined && wanted !== undefined && wanted !== present;
       return {
         admission,
         kueue: {

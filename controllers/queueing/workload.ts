@@ -1,6 +1,6 @@
 // Kueue's Workload, which stands for a Job in its queue, and what it says in our words. Pure. Read by queueing.ts from the
 // cache that workloads.ts keeps.
-import type { Job, KubeObject, ResourceType } from "../../src/kube/objects.ts";
+import type { KubeObject, ResourceType } from "../../src/kube/objects.ts";
 import type { Condition } from "../../src/schemas/condition.ts";
 import type { Admission } from "../job/queueing.ts";
 
@@ -27,21 +27,17 @@ export function trimWorkload(workload: Workload): void {
   workload.status = { conditions: workload.status?.conditions };
 }
 
-/** Kueue's word on a Job. `before` is what was last said: numbers alone do not make it worth saying again. */
+/** Kueue's word on a Job that is meant for that queue. `before` is what was last said: numbers alone do not make it worth saying again. */
 export function admissionOf(
-  job: Job | undefined,
+  queue: string,
   workload: Workload | undefined,
   before: Condition | undefined,
 ): Admission {
-  const queue = job?.metadata.labels?.[queueLabel];
   const pending = (message: string): Admission => {
     const same = before?.reason === "QueuePending" && shape(before.message) === shape(message);
     return { admitted: false, reason: "QueuePending", message: same ? before.message : message };
   };
-  if (workload === undefined)
-    return pending(
-      `Kueue has not taken the job up yet${queue === undefined ? "" : `; its queue is ${queue}`}.`,
-    );
+  if (workload === undefined) return pending(`Kueue has not taken the job up yet; its queue is ${queue}.`);
   const of = (type: string) => workload.status?.conditions?.find((condition) => condition.type === type);
   const [reserved, admitted, evicted] = [of("QuotaReserved"), of("Admitted"), of("Evicted")];
   const isEvicted = evicted?.status === "True";
