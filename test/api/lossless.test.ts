@@ -130,3 +130,38 @@ describe("the second look", () => {
     }
   });
 });
+
+describe("imports", () => {
+  const beyond = ["1e400", "12345678901234567890", "-9007199254740993"];
+  const draft = async () =>
+    `${dataset}/annotation-sets/${(await client.post(`${dataset}/annotation-sets`)).body.id}`;
+
+  it("of tasks report numbers that cannot be kept", async () => {
+    const results = beyond.map(
+      (number) =>
+        `{"type":"labels","value":{"start":0,"end":1,"labels":["click"]},"meta":{"extra_data":{"a":[${number}]}}}`,
+    );
+    const body = `[{"data":{"audio_file_id":"${audio}"},"annotations":[{"result":[${results}]}]}]`;
+    const { text } = await send("POST", `${await draft()}/import/annotation-tool`, body);
+    expect(JSON.parse(text)).toMatchObject({ imported: 0, skipped: 3, errors: [{}, {}, {}] });
+  });
+
+  it("of tables do too, and read numbers as the API does", async () => {
+    const set = await draft();
+    const rows = [
+      ...beyond.map((number) => `click,0,1,1,"{""a"":${number}}"`),
+      `click,0,1,1,"{""__proto__"":1}"`,
+      `click,0,1,1,"{""a"":${"[".repeat(200_000)}${"]".repeat(200_000)}}"`,
+      "click,0,1,0x1,",
+      "click,0x0,0b1,1,",
+      'click,1e3,2000.0,.5,"{""a"":-9007199254740991,""b"":1e-7}"',
+    ];
+    const head = "audio_file_id,artifact_type,start_ms,end_ms,confidence,extra_data";
+    const text = [head, ...rows.map((row) => `${audio},${row}`)].join("\n");
+    const { body } = await client.post(`${set}/import/csv`, text, { "Content-Type": "text/csv" });
+    expect(body.errors.map((error: { line: number }) => error.line)).toEqual([2, 3, 4, 5, 6, 7, 8]);
+    expect((await client.get(`${set}/annotations`)).body).toMatchObject([
+      { start_ms: 1000, end_ms: 2000, confidence: 0.5, extra_data: { a: -9007199254740991, b: 1e-7 } },
+    ]);
+  });
+});
