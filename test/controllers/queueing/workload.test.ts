@@ -1,13 +1,7 @@
 // What Kueue's Workloads say, in our words: each of its conditions, and which changes of its words are worth a write.
 import { describe, expect, it } from "vitest";
-import {
-  admissionOf,
-  queueLabel,
-  trimWorkload,
-  type Workload,
-} from "../../../controllers/queueing/workload.ts";
+import { admissionOf, trimWorkload, type Workload } from "../../../controllers/queueing/workload.ts";
 import type { Condition } from "../../../src/schemas/condition.ts";
-import { child } from "../../support/facts.ts";
 
 type Said = [type: string, status: string, reason: string, message: string];
 const workload = (spec: Workload["spec"], ...said: Said[]): Workload => ({
@@ -15,8 +9,6 @@ const workload = (spec: Workload["spec"], ...said: Said[]): Workload => ({
   spec,
   status: { conditions: said.map(([type, status, reason, message]) => ({ type, status, reason, message })) },
 });
-const job = child();
-job.metadata.labels = { [queueLabel]: "voices" };
 const told = (message: string): Condition => ({
   type: "QuotaReserved",
   status: "False",
@@ -53,23 +45,25 @@ describe("Kueue's word", () => {
       "The workload is deactivated",
     ],
   ])("is mirrored %s", (_, seen, expected) => {
-    const answer = admissionOf(job, seen, undefined);
+    const answer = admissionOf("voices", seen, undefined);
     if (expected === true) expect(answer).toEqual({ admitted: true });
     else expect(answer).toEqual({ admitted: false, reason: "QueuePending", message: expected });
   });
 
   it("tells of a preemption from its begin, while the pods still end, to the next admission", () => {
     const expected = { admitted: false, reason: "Preempted", message: "Preempted to accommodate a workload" };
-    expect(admissionOf(job, workload({}, reserved, admitted, preempted), undefined)).toEqual(expected);
-    expect(admissionOf(job, workload({}, pending, preempted), undefined)).toEqual(expected);
+    expect(admissionOf("voices", workload({}, reserved, admitted, preempted), undefined)).toEqual(expected);
+    expect(admissionOf("voices", workload({}, pending, preempted), undefined)).toEqual(expected);
     const over: Said = ["Evicted", "False", "QuotaReserved", "Previously: Preempted to accommodate"];
-    expect(admissionOf(job, workload({}, reserved, admitted, over), undefined)).toEqual({ admitted: true });
+    expect(admissionOf("voices", workload({}, reserved, admitted, over), undefined)).toEqual({
+      admitted: true,
+    });
   });
 
   it("is not repeated for another number, and is for another reason", () => {
     const before = told(needs("500m"));
     const answer = (message: string) =>
-      admissionOf(job, workload({}, ["QuotaReserved", "False", "Pending", message]), before);
+      admissionOf("voices", workload({}, ["QuotaReserved", "False", "Pending", message]), before);
     expect(answer(needs("1250m"))).toMatchObject({ message: before.message });
     expect(answer(needs("2Gi"))).toMatchObject({ message: before.message });
     expect(answer("LocalQueue voices doesn't exist")).toMatchObject({
