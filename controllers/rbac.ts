@@ -1,16 +1,21 @@
 // What each part of the service may do in Kubernetes, as data beside the code that needs it. The chart says the same in
-// YAML and a test compares the two; another test lets the operator run with exactly these rights.
+// YAML and a test compares the two; others let the operator run with exactly these rights, and compare them with what it
+// and the API really ask for.
 import { group } from "../src/schemas/kind.ts";
 
 export type Rule = { apiGroups: string[]; resources: string[]; verbs: string[] };
 
-const jobKinds = ["embeddingjobs", "inferencejobs", "trainingjobs"];
+/** Jobs that clients of the API ask for. */
+const requestedKinds = ["inferencejobs", "trainingjobs"];
+const jobKinds = ["embeddingjobs", ...requestedKinds];
 
 /** Role of the operator in its namespace. */
 export const operatorRules: Rule[] = [
-  // caches.ts; submit.ts creates what the API could not; reconcile.ts looks once more before it creates a Job;
-  // sweep.ts patches spec.cancel in; leftovers.ts deletes those of deleted jobs.
-  { apiGroups: [group], resources: jobKinds, verbs: ["create", "delete", "get", "list", "patch", "watch"] },
+  // caches.ts; submit.ts creates what the API could not; job/run.ts and job/drift.ts ask where the cache may be behind;
+  // leftovers.ts deletes those of deleted jobs, job/reconcile.ts those whose time is over.
+  { apiGroups: [group], resources: jobKinds, verbs: ["create", "delete", "get", "list", "watch"] },
+  // sweep.ts passes cancels on; embedding jobs know none.
+  { apiGroups: [group], resources: requestedKinds, verbs: ["patch"] },
   // training-job/adapter.ts creates them, model/reconcile.ts watches them, leftovers.ts deletes those of deleted models.
   { apiGroups: [group], resources: ["models"], verbs: ["create", "delete", "list", "watch"] },
   // Server-side apply of the status.
@@ -46,4 +51,4 @@ export const kueueClusterRules: Rule[] = [
 ];
 
 /** Role of the API: submit.ts only. */
-export const apiRules: Rule[] = [{ apiGroups: [group], resources: jobKinds, verbs: ["create", "get"] }];
+export const apiRules: Rule[] = [{ apiGroups: [group], resources: requestedKinds, verbs: ["create", "get"] }];

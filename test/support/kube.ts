@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
 import { type Kube, makeKube } from "../../src/kube/client.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control-plane.ts";
+import { type Asked, askedBy, auditFlags } from "./audit.ts";
 import { installCrds, kubeconfigOf, makeNamespace, tokenOf } from "./namespace.ts";
 
 export { tokenOf };
@@ -19,6 +20,8 @@ export type TestCluster = {
   readonly tls: { caFile: string; certFile: string; keyFile: string };
   /** A new namespace with the service accounts and exactly the rights of controllers/rbac.ts. */
   namespace(options?: { kueue?: boolean }): Promise<TestNamespace>;
+  /** What the operator or the API of a namespace asked of the API server so far; only with `audit`. */
+  asked(namespace: TestNamespace, of: "operator" | "api"): Asked;
 };
 
 export type TestNamespace = {
@@ -30,12 +33,13 @@ export type TestNamespace = {
 };
 
 /** A control plane for the calling file, started before its tests and gone after them. */
-export function useCluster(): TestCluster {
+export function useCluster({ audit = false } = {}): TestCluster {
   const dir = mkdtempSync(join(tmpdir(), "plosive-cluster-"));
   let plane: ControlPlane | undefined;
   let admin: Kube | undefined;
   beforeAll(async () => {
-    plane = await startControlPlane({ dir: join(dir, "plane"), withControllerManager: true });
+    const flags: Record<string, string[]> = audit ? { "kube-apiserver": auditFlags(dir) } : {};
+    plane = await startControlPlane({ dir: join(dir, "plane"), withControllerManager: true, flags });
     admin = makeKube({ kubeconfig: plane.kubeconfigPath });
     await installCrds(admin);
   });
@@ -63,6 +67,7 @@ export function useCluster(): TestCluster {
         keyFile: join(pki, "apiserver.key"),
       };
     },
+    asked: ({ name }, of) => askedBy(dir, `system:serviceaccount:${name}:plosive-${of}`),
     async namespace({ kueue = false } = {}) {
       const name = `test-${randomBytes(4).toString("hex")}`;
       await makeNamespace(need(admin), name, kueue);

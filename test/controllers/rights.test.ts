@@ -1,0 +1,212 @@
+// The rights of controllers/rbac.ts against what operator and API really ask for, as the API server's audit log has it:
+// a day on which everything happens that needs a right. None is refused, and none is there that nothing needs.
+import { sql } from "slonik";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { z } from "zod";
+import { apiRules, operatorClusterRules, operatorRules } from "../../controllers/rbac.ts";
+import { tenantDatabase } from "../../src/db/tenant-db.ts";
+import { makeKube } from "../../src/kube/client.ts";
+import { embeddingJobs, inferenceJobs, jobs, models, pods, trainingJobs } from "../../src/kube/kinds.ts";
+import type { KubeObject, Pod, ResourceType } from "../../src/kube/objects.ts";
+import { makeLog } from "../../src/log.ts";
+import { makeSubmit } from "../../src/submit.ts";
+import { rightsOf } from "../support/audit.ts";
+import { type TestNamespace, useCluster } from "../support/kube.ts";
+import { podOf, runOperator, startPod, type TestOperator, Worker } from "../support/operator.ts";
+import { poll } from "../support/poll.ts";
+import { useDatabase } from "../support/postgres.ts";
+import {
+  insertConfirmedAudio,
+  insertDataset,
+  insertInferenceJob,
+  insertModel,
+  insertTenant,
+  insertTrainingJob,
+} from "../support/rows.ts";
+import { useStorage } from "../support/s3.ts";
+import { finishTraining } from "../support/training.ts";
+
+const cluster = useCluster({ audit: true });
+const database = useDatabase();
+const store = useStorage();
+let space: TestNamespace;
+let operator: TestOperator;
+
+beforeAll(async () => {
+  space = await cluster.namespace();
+});
+afterAll(() => operator?.stop());
+
+const run = (statement: ReturnType<typeof sql.fragment>) =>
+  database.pool.query(sql.type(z.object({}))`${statement}`);
+const gone = (what: string, type: ResourceType, name: string) =>
+  poll(`${what} to be gone`, async () => {
+    return (await cluster.admin.find(type, { namespace: space.name, name })) === undefined;
+  });
+/** As a platform engineer does with kubectl. */
+const apply = (type: ResourceType, name: string, spec: object) =>
+  cluster.admin.create(type, { metadata: { name, namespace: space.name }, spec } as KubeObject);
+
+it("the API has the rights that it uses and no others", async () => {
+  const kube = makeKube({ kubeconfig: space.apiKubeconfig });
+  const tenant = await insertTenant(database.pool);
+  const db = tenantDatabase(database.apiPool, tenant);
+  const submit = makeSubmit({ db, kube, namespace: space.name, log: makeLog("test", "silent") });
+  const training = await insertTrainingJob(database.pool, tenant);
+  const model = await insertModel(database.pool, tenant);
+  const inference = (await insertInferenceJob(database.pool, tenant, model, 1)).id;
+  // Twice, as when the operator was quicker.
+  for (const kind of ["training", "training", "inference", "inference"] as const)
+    await submit({ kind, id: kind === "training" ? training : inference });
+  kube.close();
+  expect(cluster.asked(space, "api")).toEqual({ allowed: rightsOf(apiRules), refused: [] });
+});
+
+it("the operator has the rights that it uses and no others", async () => {
+  operator = await runOperator({
+    cluster,
+    namespace: space,
+    databaseUrl: database.url,
+    storage: store.config,
+    // Time to make an embedding job by hand before the operator does.
+    gatherSeconds: 2,
+  });
+  await operator.leading;
+  await Promise.all([train(), infer(), embed(), runAgain(), stall(), impostor()]);
+  const all = rightsOf([...operatorRules, ...operatorClusterRules]);
+  // Events may be on their way.
+  await poll("each right to be used", () => all.every((right) => asked().allowed.includes(right))).catch(
+    () => {},
+  );
+  expect(asked()).toEqual({ allowed: all, refused: [] });
+});
+
+const asked = () => cluster.asked(space, "operator");
+
+/** A training from its row to its model; both are deleted later. */
+async function train(): Promise<void> {
+  const id = await insertTrainingJob(database.pool, await insertTenant(database.pool));
+  const pod = await podOf(cluster.admin, space.name, `tj-${id}-1`);
+  await startPod(cluster.admin, pod);
+  await finishTraining(cluster.admin, pod, new Worker(cluster, () => operator, pod));
+  const { status } = await poll("the training to succeed", async () => {
+    const cr = await cluster.admin.get(trainingJobs, { namespace: space.name, name: `tj-${id}` });
+    return cr.status?.phase === "Succeeded" && cr;
+  });
+  const name = `m-${status?.modelId}`;
+  await poll("the model to be ready", async () => {
+    return (await cluster.admin.get(models, { namespace: space.name, name })).status?.phase === "Ready";
+  });
+  await run(sql.fragment`delete from models where training_job_id = ${id}`);
+  await run(sql.fragment`delete from training_jobs where id = ${id}`);
+  await gone("the training", trainingJobs, `tj-${id}`);
+  await gone("the model", models, name);
+}
+
+/** An inference that is suspended in Kubernetes, cancelled through the API, and deleted. */
+async function infer(): Promise<void> {
+  const tenant = await insertTenant(database.pool);
+  const { id } = await insertInferenceJob(database.pool, tenant, await insertModel(database.pool, tenant), 1);
+  await podOf(cluster.admin, space.name, `ij-${id}-1`);
+  const ref = { namespace: space.name, name: `ij-${id}` };
+  await cluster.admin.patch(inferenceJobs, ref, { spec: { suspend: true } });
+  await poll("its Job to be suspended", async () => {
+    return (await cluster.admin.get(jobs, { namespace: space.name, name: `ij-${id}-1` })).spec.suspend;
+  });
+  await run(sql.fragment`update inference_jobs set cancel_requested_at = now() where id = ${id}`);
+  await gone("its Job", jobs, `ij-${id}-1`);
+  await poll("it to be cancelled", async () => {
+    return (await cluster.admin.get(inferenceJobs, ref)).status?.phase === "Cancelled";
+  });
+  await run(sql.fragment`delete from inference_jobs where id = ${id}`);
+  await gone("the inference", inferenceJobs, ref.name);
+}
+
+/** One that the operator gathers, and one made by hand that goes by itself after its end. */
+async function embed(): Promise<void> {
+  const [tenant, other] = [await insertTenant(database.pool), await insertTenant(database.pool)];
+  await insertConfirmedAudio(database.pool, tenant, await insertDataset(database.pool, tenant));
+  const spec = {
+    tenantId: tenant,
+    shards: { count: 1 },
+    ttlSecondsAfterFinished: 0,
+    cancel: { reason: "enough" },
+  };
+  await apply(embeddingJobs, "by-hand", spec);
+  await gone("the embedding made by hand", embeddingJobs, "by-hand");
+  await insertConfirmedAudio(database.pool, other, await insertDataset(database.pool, other));
+  const id = await poll("an embedding job", () =>
+    database.pool.maybeOneFirst(sql.type(z.object({ id: z.string() }))`
+      select id from embedding_jobs where tenant_id = ${other}`),
+  );
+  await podOf(cluster.admin, space.name, `ej-${id}-1`);
+  await loseResource(embeddingJobs, `ej-${id}`);
+}
+
+/** Somebody deletes its Job; the next run is cancelled. */
+async function runAgain(): Promise<void> {
+  const id = await insertTrainingJob(database.pool, await insertTenant(database.pool));
+  await podOf(cluster.admin, space.name, `tj-${id}-1`);
+  await poll("the status to name the run", async () => {
+    const cr = await cluster.admin.get(trainingJobs, { namespace: space.name, name: `tj-${id}` });
+    return cr.status?.runId === `tj-${id}-1`;
+  });
+  await cluster.admin.remove(jobs, { namespace: space.name, name: `tj-${id}-1` });
+  await podOf(cluster.admin, space.name, `tj-${id}-2`);
+  await run(sql.fragment`update training_jobs set cancel_requested_at = now() where id = ${id}`);
+  await gone("the Job of the second run", jobs, `tj-${id}-2`);
+}
+
+/** Its pod runs and says nothing; the job has a priority. */
+async function stall(): Promise<void> {
+  await cluster.admin.send({
+    method: "POST",
+    path: "/apis/scheduling.k8s.io/v1/priorityclasses",
+    body: { metadata: { name: "soon" }, value: 100 },
+  });
+  const tenant = await insertTenant(database.pool);
+  const spec = {
+    tenantId: tenant,
+    shards: { count: 1 },
+    progressDeadlineSeconds: 1,
+    priorityClassName: "soon",
+  };
+  const modelId = await insertModel(database.pool, tenant);
+  const { id } = await insertInferenceJob(database.pool, tenant, modelId, 1);
+  const name = `ij-${id}`;
+  // Before the sweep: the row is there, so its resource may be made by anybody.
+  await apply(inferenceJobs, name, { ...spec, modelId });
+  const pod = await podOf(cluster.admin, space.name, `${name}-1`);
+  await startPod(cluster.admin, pod);
+  await poll("the silent pod to be deleted", async () => {
+    const live = await cluster.admin.find(pods, pod.metadata);
+    return live === undefined || live.metadata.deletionTimestamp !== undefined;
+  });
+  await loseResource(inferenceJobs, name);
+}
+
+/** Somebody deletes the custom resource of an open job: the cache may only be behind, so the API server is asked. */
+async function loseResource(type: ResourceType, name: string): Promise<void> {
+  await cluster.admin.remove(type, { namespace: space.name, name });
+  await gone("its Job", jobs, `${name}-1`);
+}
+
+/** A pod of the workers' account that no Job made: it is looked for where the cache has none. */
+async function impostor(): Promise<void> {
+  const containers = [
+    {
+      name: "worker",
+      image: "registry.test/worker:1",
+      securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] } },
+    },
+  ];
+  const securityContext = { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } };
+  const pod = (await apply(pods, "impostor", {
+    serviceAccountName: "plosive-worker",
+    securityContext,
+    containers,
+  })) as Pod;
+  const worker = new Worker(cluster, () => operator, pod);
+  const answer = await worker.call("GET", "/v1/runs/tj-00000000-0000-4000-8000-000000000000-1/shards/0/work");
+  expect(answer.status).toBe(403);
+}
