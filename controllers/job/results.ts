@@ -1,6 +1,7 @@
 // Brings the results of completed shards from the object store into Postgres. What a pod wrote is untrusted: it is
 // parsed, capped and compared with what was asked for. Called by reconcile.ts.
 import { createHash } from "node:crypto";
+import { isUnstorable } from "../../src/db/errors.ts";
 import type { Log } from "../../src/log.ts";
 import { keys } from "../../src/schemas/job-kind.ts";
 import { type Result, result as resultSchema } from "../../src/schemas/worker.ts";
@@ -61,6 +62,8 @@ async function takeOne(
   } catch {
     return bad("result_invalid", "A worker left a result that is not of the agreed form.");
   }
+  const ids = result.kind === "train" ? [] : result.items.map(({ id }) => id);
+  if (new Set(ids).size < ids.length) return bad("result_invalid", "A worker left two results of one file.");
   if (result.run !== run || result.shard !== shard || result.kind !== adapter.verb) {
     return bad("result_invalid", "A worker left a result that belongs to other work.");
   }
@@ -73,6 +76,8 @@ async function takeOne(
     return undefined;
   } catch (error) {
     if (error instanceof InvalidResultError) return bad("result_invalid", error.message);
+    // Well formed, and still not what a row can hold. Trying again would go on until the job's deadline.
+    if (isUnstorable(error)) return bad("result_invalid", "A worker left a result that cannot be stored.");
     throw error;
   }
 }

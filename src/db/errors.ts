@@ -17,6 +17,14 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return false;
 }
 
+/** The values cannot be stored, now or ever: out of range, not text, the same key twice. Classes 22 and 23. */
+export function isUnstorable(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if ("code" in cause && /^2[23]...$/.test(String(cause.code))) return true;
+  }
+  return false;
+}
+
 /** A write to the annotations of a published set: the trigger's own SQLSTATE. */
 export function isFrozen(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {

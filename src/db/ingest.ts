@@ -71,7 +71,13 @@ export function ingestEmbeddings(
 ): Promise<IngestOutcome> {
   const { jobId, run, shard } = ref;
   return ingestOnce(db, "embedding", ref, digest, async (tx, tenantId) => {
-    const completed = result.items.flatMap((item) =>
+    const own = new Set(
+      await tx.anyFirst(sql.type(z.object({ id: z.string() }))`
+      select id from audio_files where embedding_job_id = ${jobId} and embedding_shard = ${shard}`),
+    );
+    // Results are untrusted: a pod speaks for the files of its own shard only.
+    const items = result.items.filter((item) => own.has(item.id));
+    const completed = items.flatMap((item) =>
       item.status === "completed"
         ? [
             [
@@ -106,13 +112,13 @@ export function ingestEmbeddings(
     await failAudioFiles(
       tx,
       jobId,
-      result.items.flatMap((item) => (item.status === "failed" ? [[item.id, item.error.message]] : [])),
+      items.flatMap((item) => (item.status === "failed" ? [[item.id, item.error.message]] : [])),
     );
     await tx.query(sql.type(nothing)`
       update audio_files set status = 'failed', embedding_status = 'failed', updated_at = now(),
         error_message = 'The embedding worker gave no result for this file.'
       where embedding_job_id = ${jobId} and embedding_shard = ${shard} and embedding_status = 'processing'`);
-    return durationOf(result.items);
+    return durationOf(items);
   });
 }
 
