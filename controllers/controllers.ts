@@ -6,9 +6,10 @@ import type { Caches } from "./caches.ts";
 import { embeddingJobAdapter } from "./embedding-job/adapter.ts";
 import { inferenceJobAdapter } from "./inference-job/adapter.ts";
 import { labels } from "./job/child.ts";
-import type { Queueing } from "./job/queueing.ts";
+import { hasEnded } from "./job/decide.ts";
 import type { EngineDeps } from "./job/engine.ts";
-import { makeJobReconcile } from "./job/reconcile.ts";
+import type { Queueing } from "./job/queueing.ts";
+import { makeJobReconcile, soonMs } from "./job/reconcile.ts";
 import { makeModelReconcile } from "./model/reconcile.ts";
 import { type Controller, startController } from "./runtime/controller.ts";
 import type { RuntimeMetrics } from "./runtime/metrics.ts";
@@ -24,8 +25,6 @@ export type Controllers = {
 };
 
 const concurrency = 8;
-/** What happens to pods comes in swarms, and one look sees all of it: this long after the first of them. */
-const soonMs = 300;
 /** Known before any of them runs: a standby's metrics have them too. */
 export const controllerNames = ["trainingjobs", "inferencejobs", "embeddingjobs", "models"];
 
@@ -68,8 +67,8 @@ export function startControllers(
         old?.metadata.deletionTimestamp !== deletionTimestamp
       )
         queue.add(name);
-      // Its status, which we have most likely written ourselves.
-      else queue.addAfter(name, soonMs);
+      // Its status we have written ourselves, and know what is in it; one that has ended is settled.
+      else if (hasEnded(object)) queue.addAfter(name, soonMs);
     });
     const ownerOf = ({ metadata }: KubeObject) =>
       metadata.labels?.[labels.kind] === adapter.type.plural ? metadata.labels[labels.job] : undefined;

@@ -53,8 +53,7 @@ export async function endOfJob(engine: Engine, id: string, facts: Facts, verdict
   const status = endStatus({ ...facts, row: after ?? row }, final, extra);
   await writeStatus(cr, status);
   tellLag("resource");
-  if (run !== undefined) await dropProgress(db, run);
-  if (facts.failedPods.length > 0 || cr.status?.startTime !== undefined) await dropPods(db, id);
+  if (run !== undefined) await Promise.all([dropProgress(db, run), dropPods(db, id)]);
   log.info({ name: cr.metadata.name, run, outcome: final.end, reason: final.reason }, final.message);
   if (final.end === "Failed") say(cr, "Warning", final.reason, final.message);
   else say(cr, "Normal", final.end, final.message);

@@ -20,12 +20,14 @@ import { endOfJob } from "./end.ts";
 import { type EngineDeps, hasRowEnded, makeEngine } from "./engine.ts";
 import { PodEnds } from "./pod-ends.ts";
 import { takeResults } from "./results.ts";
-import { childOf, createChild } from "./run.ts";
+import { childOf, createChild, isFirst } from "./run.ts";
 import { openStatus } from "./status.ts";
 import { stopPods, tellPods } from "./tell-pods.ts";
 
 export type { EngineDeps };
 
+/** What happens to pods comes in swarms, and one look sees all of it: this long after the first of them. */
+export const soonMs = 300;
 /** A database that is away for less is not worth telling. */
 const awayMs = 10_000;
 
@@ -89,7 +91,14 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
       };
       verdict = decide(facts);
     }
-    if (verdict.kind === "create") verdict = await createChild(engine, facts, verdict);
+    if (verdict.kind === "create") {
+      verdict = await createChild(engine, facts, verdict);
+      if (verdict.kind === "create" && isFirst(facts)) {
+        // Others wait for their Jobs, and in a moment there is more to say: its pods, most likely.
+        await advance(id, facts, openStatus(facts, verdict));
+        return { requeueAfterMs: soonMs };
+      }
+    }
     if (verdict.kind === "end") return endOfJob(engine, id, facts, verdict);
     if (verdict.kind === "activate") {
       await deps.queueing.activate(facts.child!, verdict.active);
@@ -107,7 +116,7 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
     if (verdict.kind === "refuse") tellRefusal(cr, verdict);
     else await advance(id, facts, status);
     await writeStatus(cr, status);
-    return { requeueAfterMs: whenAgain(facts, verdict) };
+    return { requeueAfterMs: whenAgain({ ...facts, cr: { ...cr, status } }, verdict) };
   }
 
   /** The records cannot be reached: what pods report meanwhile may be lost, and who looks at the job should know. */
@@ -150,12 +159,12 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
     const known = run !== undefined && row !== null;
     const latest = run ?? cr.status?.runId;
     const pods = run === undefined ? [] : deps.pods.by("job", run);
-    const hadPods = await tellPods(engine, podEnds, cr, row, podEnds.of(cr.metadata.name, pods));
+    await tellPods(engine, podEnds, cr, row, podEnds.of(cr.metadata.name, pods));
     const [progress, ingested, failedPods, points] = await Promise.all([
       known ? manyProgress(db, run) : [],
       // Also of a run that is gone: what it gave stays.
       row !== null && latest !== undefined ? manyIngestedShards(db, latest) : [],
-      hadPods && row !== null ? manyFailedPods(db, row.id) : [],
+      known ? manyFailedPods(db, row.id) : [],
       known && adapter.kind === "training" ? manyLastMetrics(db, row.id) : [],
     ]);
     return {

@@ -25,7 +25,7 @@ export async function childOf(engine: Engine, cr: JobResource): Promise<Job | un
   return live;
 }
 
-/** Creates the Job of the next attempt, after one more look at the custom resource: the cache may be behind. */
+/** Creates the Job of the next attempt. */
 export async function createChild(
   engine: Engine,
   facts: Facts,
@@ -33,13 +33,16 @@ export async function createChild(
 ): Promise<Verdict> {
   const { kube, adapter, store, jobs, profiles, settings, log, say } = engine;
   const { cr } = facts;
-  const live = await kube.find(adapter.type, cr.metadata);
-  if (live !== undefined) store.set(live);
-  if (
-    live?.metadata.uid !== cr.metadata.uid ||
-    live?.metadata.resourceVersion !== cr.metadata.resourceVersion
-  ) {
-    throw new RetryError("the custom resource changed meanwhile");
+  if (!isFirst(facts)) {
+    // The cache may be behind.
+    const live = await kube.find(adapter.type, cr.metadata);
+    if (live !== undefined) store.set(live);
+    if (
+      live?.metadata.uid !== cr.metadata.uid ||
+      live?.metadata.resourceVersion !== cr.metadata.resourceVersion
+    ) {
+      throw new RetryError("the custom resource changed meanwhile");
+    }
   }
   const profile = profiles[cr.spec.profile]![adapter.verb];
   const terms = await engine.queueing.terms(cr);
@@ -72,5 +75,12 @@ export async function createChild(
   }
   return verdict;
 }
+
+/**
+ * Nothing ran before, says the row, which is never behind: then a cache that is can do no harm. An ended job has an ended
+ * row, a Job that exists refuses its second creation, and one whose owner is gone goes with it.
+ */
+export const isFirst = ({ cr, row }: Facts) =>
+  cr.status?.runId === undefined && row?.platform_job_name === null;
 
 const attemptIn = (job: Job) => Number(job.metadata.name.slice(job.metadata.name.lastIndexOf("-") + 1));

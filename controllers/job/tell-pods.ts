@@ -8,17 +8,17 @@ import { type Facts, reasonOf, type Stop } from "./decide.ts";
 import type { Engine } from "./engine.ts";
 import { type PodEnds, podEnd } from "./pod-ends.ts";
 
-/** Writes down which pods have ended, each once. Says whether the job had any, now or before. */
+/** Writes down which pods have ended, each once. */
 export async function tellPods(
   engine: Engine,
   podEnds: PodEnds,
   cr: JobResource,
   row: JobRow | null,
   ended: readonly Pod[],
-): Promise<boolean> {
+): Promise<void> {
   const { db, adapter, metrics, now, say } = engine;
   const { name } = cr.metadata;
-  if (row === null || ended.length === 0) return cr.status?.startTime !== undefined;
+  if (row === null || ended.length === 0) return;
   const ends = ended.map((pod) => podEnd(pod, now()));
   const recorded = await recordPods(db, adapter.kind, row.id, ends);
   podEnds.told(name, ended);
@@ -28,7 +28,6 @@ export async function tellPods(
     metrics.shardRetried(failure.class);
     say(cr, "Warning", reasonOf[failure.class], `Shard ${failure.shard}: ${failure.message}`);
   }
-  return true;
 }
 
 /** Deletes pods before their end. What counts as their failure is told first: a pod is never deleted twice for it. */

@@ -1,0 +1,316 @@
+// Each way in which a pod fails, against a real API server and its Job controller: what the custom resource, the row and
+// the events say of it, and how often the shard is tried again. The test plays the kubelet and the scheduler.
+import { sql } from "slonik";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { maybeOneJob } from "../../src/db/job.ts";
+import { maybeOneSubmission } from "../../src/db/outbox.ts";
+import { events, inferenceJobs, jobs, pods } from "../../src/kube/kinds.ts";
+import type { Pod } from "../../src/kube/objects.ts";
+import { resourceOf } from "../../src/submit.ts";
+import { useCluster } from "../support/kube.ts";
+import {
+  endPod,
+  patchStatus,
+  podOf,
+  runOperator,
+  startPod,
+  type TestOperator,
+  Worker,
+} from "../support/operator.ts";
+import { poll } from "../support/poll.ts";
+import { useDatabase } from "../support/postgres.ts";
+import { insertInferenceJob, insertModel, insertTenant } from "../support/rows.ts";
+import { useStorage } from "../support/s3.ts";
+
+const cluster = useCluster();
+const database = useDatabase();
+const store = useStorage();
+let operator: TestOperator;
+let namespace: string;
+let tenant: string;
+let model: string;
+
+beforeAll(async () => {
+  const space = await cluster.namespace();
+  namespace = space.name;
+  tenant = await insertTenant(database.pool);
+  model = await insertModel(database.pool, tenant);
+  operator = await runOperator({
+    cluster,
+    namespace: space,
+    databaseUrl: database.url,
+    storage: store.config,
+  });
+  await operator.leading;
+});
+afterAll(() => operator?.stop());
+
+type Made = { id: string; run: string; name: string };
+
+/** A job whose resource has this in its spec, in place of what the service would say. */
+async function makeJob(spec: object, shards = 1): Promise<Made> {
+  const { id } = await insertInferenceJob(database.pool, tenant, model, shards);
+  await database.pool.query(sql.type(z.object({}))`
+    update inference_jobs set submitted_at = now() where id = ${id}`);
+  const submission = await maybeOneSubmission(database.pool, "inference", id);
+  const object = resourceOf(submission!, id, namespace);
+  await cluster.admin.create(inferenceJobs, { ...object, spec: { ...object.spec, ...spec } } as never);
+  return { id, run: `ij-${id}-1`, name: `ij-${id}` };
+}
+
+const statusOf = async ({ name }: Made) =>
+  (await cluster.admin.get(inferenceJobs, { namespace, name })).status;
+
+/** What the three places say of a failed job. */
+async function failureOf(job: Made) {
+  const status = await poll(
+    "the job to fail",
+    async () => {
+      const now = await statusOf(job);
+      return now?.phase === "Failed" ? now : undefined;
+    },
+    120_000,
+  );
+  const row = await maybeOneJob(database.pool, "inference", job.id);
+  expect(row).toMatchObject({ status: "failed", error_message: status.failure?.message });
+  const reason = status.conditions?.find(({ type }) => type === "Failed")?.reason;
+  const told = await poll("the event of the end", async () => {
+    const all = await eventsOf(job);
+    return all.find((event) => event.reason === reason && event.note === status.failure?.message);
+  });
+  expect(told.type).toBe("Warning");
+  return { ...status.failure, reason };
+}
+
+const eventsOf = async ({ name }: Made) =>
+  (await cluster.admin.list(events, namespace)).items.filter(({ regarding }) => regarding.name === name);
+
+/** Another pod of the shard than those. */
+const nextPod = (job: Made, old: readonly Pod[], shard = 0) =>
+  poll(
+    "the next pod",
+    async () => {
+      const pod = await podOf(cluster.admin, namespace, job.run, shard);
+      return old.some(({ metadata }) => metadata.uid === pod.metadata.uid) ? undefined : pod;
+    },
+    60_000,
+  );
+
+const ended = (exitCode: number, reason: string, message?: string) => {
+  const at = new Date().toISOString();
+  return { terminated: { exitCode, reason, message, startedAt: at, finishedAt: at } };
+};
+const disruption = (message: string) => [
+  { type: "DisruptionTarget", status: "True", reason: "PreemptionByScheduler", message },
+];
+const saying = (code: string, message: string) =>
+  JSON.stringify({
+    code,
+    message,
+    hint: null,
+    shard: 0,
+    item: null,
+    items_done: 0,
+    items_total: 1,
+    items_failed: 0,
+  });
+
+// The Job controller waits longer and longer before it tries an index again.
+describe.concurrent("a shard", { timeout: 150_000 }, () => {
+  it("that runs out of memory is tried once more, then given up: the message names the limit", async () => {
+    const job = await makeJob({ retries: { perShard: 5 } });
+    const first = await podOf(cluster.admin, namespace, job.run);
+    await patchStatus(cluster.admin, first, "Failed", ended(137, "OOMKilled"));
+    const second = await nextPod(job, [first]);
+    expect((await statusOf(job))?.phase).not.toBe("Failed");
+    await patchStatus(cluster.admin, second, "Failed", ended(137, "OOMKilled"));
+    expect(await failureOf(job)).toMatchObject({
+      class: "Resources",
+      code: "out_of_memory",
+      exitCode: 137,
+      shard: 0,
+      reason: "ResourceLimit",
+      message: expect.stringContaining("limit of 1Gi that its profile sets"),
+    });
+    await poll("the Job to be gone", async () => {
+      return (await cluster.admin.find(jobs, { namespace, name: job.run })) === undefined;
+    });
+  });
+
+  it("that fills its GPU twice is given up with the worker's words, and the others' results stay", async () => {
+    const job = await makeJob({ retries: { perShard: 5, maxFailedShards: 1 } }, 2);
+    const other = await podOf(cluster.admin, namespace, job.run, 1);
+    const seen: Pod[] = [];
+    for (let n = 0; n < 2; n++) {
+      const pod = await nextPod(job, seen);
+      seen.push(pod);
+      await endPod(cluster.admin, pod, 71, saying("gpu_out_of_memory", "The GPU is full."));
+    }
+    // The Job would try five times; the third pod is deleted as soon as it is there.
+    await poll(
+      "the third pod to be deleted",
+      async () => {
+        const { items } = await cluster.admin.list(pods, namespace, {
+          labelSelector: `job-name=${job.run},batch.kubernetes.io/job-completion-index=0`,
+        });
+        const { status } = await cluster.admin.get(jobs, { namespace, name: job.run });
+        const isNew = ({ metadata }: Pod) => !seen.some((pod) => pod.metadata.uid === metadata.uid);
+        const third = items.find(isNew);
+        return third?.metadata.deletionTimestamp !== undefined || (status?.failed ?? 0) > 2;
+      },
+      60_000,
+    );
+    expect((await statusOf(job))?.phase).not.toBe("Failed");
+    await endPod(cluster.admin, other, 77, saying("forbidden", "No."));
+    expect(await failureOf(job)).toMatchObject({ class: "Resources", code: "gpu_out_of_memory" });
+  });
+
+  it("whose pods are taken away is tried again as often as its bound says, whatever perShard is", async () => {
+    const job = await makeJob({ retries: { perShard: 0, infraPerShard: 1 } });
+    const first = await podOf(cluster.admin, namespace, job.run);
+    await startPod(cluster.admin, first);
+    await patchStatus(cluster.admin, first, "Failed", ended(143, "Error"), disruption("Preempted by a pod."));
+    const second = await nextPod(job, [first]);
+    await poll("the reason in the resource", async () => {
+      const progressing = (await statusOf(job))?.conditions?.find(({ type }) => type === "Progressing");
+      return progressing?.reason === "Preempted" && progressing.message === "Preempted by a pod.";
+    });
+    await patchStatus(cluster.admin, second, "Failed", ended(143, "Error"), disruption("The node is gone."));
+    expect(await failureOf(job)).toMatchObject({
+      class: "Infra",
+      code: "disrupted",
+      reason: "InfrastructureError",
+      message: "The node is gone. That happened 2 times to shard 0.",
+    });
+  });
+
+  it("that says nothing gets another pod once, then is given up", async () => {
+    const job = await makeJob({ progressDeadlineSeconds: 3 });
+    const first = await podOf(cluster.admin, namespace, job.run);
+    await startPod(cluster.admin, first);
+    expect(await new Worker(cluster, () => operator, first).report({ fraction: 0.1 })).toBe(204);
+    await poll("the silent pod to be deleted", async () => {
+      const now = await cluster.admin.find(pods, first.metadata);
+      return now === undefined || now.metadata.deletionTimestamp !== undefined;
+    });
+    await poll("the event", async () =>
+      (await eventsOf(job)).some(({ reason, type }) => reason === "ProgressStalled" && type === "Warning"),
+    );
+    await patchStatus(cluster.admin, first, "Failed", ended(143, "Error"));
+    const second = await nextPod(job, [first]);
+    await poll("the reason in the resource", async () => {
+      const progressing = (await statusOf(job))?.conditions?.find(({ type }) => type === "Progressing");
+      return progressing?.reason === "ProgressStalled" && progressing.status === "False";
+    });
+    await startPod(cluster.admin, second);
+    expect(await failureOf(job)).toMatchObject({
+      class: "Infra",
+      code: "stalled",
+      reason: "InfrastructureError",
+      message: "Nothing was heard of the worker for 3 s. That happened 2 times to shard 0.",
+    });
+  });
+
+  it("that keeps reporting is left alone, however long it takes", async () => {
+    const job = await makeJob({ progressDeadlineSeconds: 2 });
+    const pod = await podOf(cluster.admin, namespace, job.run);
+    await startPod(cluster.admin, pod);
+    const worker = new Worker(cluster, () => operator, pod);
+    const until = Date.now() + 7_000;
+    await poll("seven seconds of reports", async () => {
+      expect(await worker.report({ fraction: 0.5 })).toBe(204);
+      return Date.now() > until;
+    });
+    expect((await cluster.admin.get(pods, pod.metadata)).metadata.deletionTimestamp).toBeUndefined();
+    await cluster.admin.patch(inferenceJobs, { namespace, name: job.name }, { spec: { suspend: true } });
+  });
+
+  it.each([
+    [75, "temporary", "Infra", "InfrastructureError", "The store is away."],
+    [70, "internal", "System", "SystemError", "KeyError: 'x'"],
+  ])(
+    "that ends with %d is tried again as often as perShard says",
+    async (exit, code, of, reason, message) => {
+      const job = await makeJob({ retries: { perShard: 1 } });
+      const first = await podOf(cluster.admin, namespace, job.run);
+      await endPod(cluster.admin, first, exit, saying(code, message));
+      const second = await nextPod(job, [first]);
+      await poll("the event about the first pod", async () =>
+        (await eventsOf(job)).some(
+          (event) => event.reason === reason && event.note === `Shard 0: ${message}`,
+        ),
+      );
+      await endPod(cluster.admin, second, exit, saying(code, message));
+      expect(await failureOf(job)).toMatchObject({ class: of, code, reason, message, exitCode: exit });
+    },
+  );
+
+  it.each([
+    [64, "bad_manifest"],
+    [77, "forbidden"],
+  ])("that ends with %d fails the job at once", async (exit, code) => {
+    const job = await makeJob({ retries: { perShard: 5, maxFailedShards: 1 } }, 2);
+    const first = await podOf(cluster.admin, namespace, job.run);
+    await podOf(cluster.admin, namespace, job.run, 1);
+    await endPod(cluster.admin, first, exit, saying(code, "It cannot be."));
+    const said = { class: "User", code, reason: "UserError", message: "It cannot be.", retryable: false };
+    expect(await failureOf(job)).toMatchObject(said);
+  });
+
+  it.each([
+    [65, "unusable_audio"],
+    [66, "input_missing"],
+  ])("that ends with %d is not tried again", async (exit, code) => {
+    const job = await makeJob({ retries: { perShard: 5 } });
+    const first = await podOf(cluster.admin, namespace, job.run);
+    await endPod(cluster.admin, first, exit, saying(code, "There is nothing."));
+    expect(await failureOf(job)).toMatchObject({ class: "User", code, message: "There is nothing." });
+    const { items } = await cluster.admin.list(pods, namespace, { labelSelector: `job-name=${job.run}` });
+    expect(items.length).toBeLessThanOrEqual(1);
+  });
+
+  it.each([
+    ["ImagePullBackOff", "Back-off pulling image"],
+    ["CreateContainerConfigError", "configmap not found"],
+    ["InvalidImageName", "couldn't parse image name"],
+  ])("that waits with %s fails in the kubelet's words when its time is over", async (why, message) => {
+    const job = await makeJob({ pendingDeadlineSeconds: 3 });
+    const pod = await podOf(cluster.admin, namespace, job.run);
+    await patchStatus(cluster.admin, pod, "Pending", { waiting: { reason: why, message } });
+    expect(await failureOf(job)).toMatchObject({
+      class: "System",
+      code: "image_unavailable",
+      reason: "PendingDeadlineExceeded",
+      message: `No pod of the job could start within 3 s: ${why}: ${message}`,
+    });
+  });
+
+  it("that no node fits says so in the scheduler's words, and fails with them when its time is over", async () => {
+    const job = await makeJob({ pendingDeadlineSeconds: 6 });
+    const pod = await podOf(cluster.admin, namespace, job.run);
+    const message = "0/3 nodes are available: 3 Insufficient nvidia.com/gpu.";
+    await patchStatus(cluster.admin, pod, "Pending", {}, [
+      { type: "PodScheduled", status: "False", reason: "Unschedulable", message },
+    ]);
+    await poll("the words in the row", async () => {
+      return (await maybeOneJob(database.pool, "inference", job.id))?.status_message === message;
+    });
+    expect(await failureOf(job)).toMatchObject({
+      class: "Quota",
+      code: "unschedulable",
+      reason: "PendingDeadlineExceeded",
+      message: `No pod of the job could start within 6 s: ${message}`,
+    });
+  });
+
+  it("that runs too long fails the job", async () => {
+    const job = await makeJob({ activeDeadlineSeconds: 2 });
+    await startPod(cluster.admin, await podOf(cluster.admin, namespace, job.run));
+    expect(await failureOf(job)).toMatchObject({
+      class: "User",
+      code: "deadline_exceeded",
+      reason: "DeadlineExceeded",
+    });
+  });
+});
