@@ -28,6 +28,8 @@ export interface ControlPlaneOptions {
 export interface ControlPlane {
   readonly kubeconfigPath: string;
   readonly server: string;
+  /** Address of etcd, for its clients. */
+  readonly etcd: string;
   readonly pids: readonly number[];
   /** Of a component that was started: etcd, kube-apiserver, ... */
   pidOf(component: string): number;
@@ -35,6 +37,8 @@ export interface ControlPlane {
   stopApiServer(): Promise<void>;
   /** Starts it again at the same address and waits until it is ready. */
   startApiServer(): Promise<void>;
+  /** Ends the controller manager and starts it with other flags in place of those that it was given first. */
+  restartControllers(flags: readonly string[]): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -74,11 +78,11 @@ async function startOnce({
     writeKubeconfig(kubeconfigOf(place, identity), pki, server, identity);
 
   const daemons = new Map<string, Daemon>();
-  const start = (name: string, args: readonly string[]) => {
+  const start = (name: string, args: readonly string[], further = flags[name] ?? []) => {
     const daemon = startDaemon({
       name,
       command: tool(name),
-      args: [...args, ...(flags[name] ?? [])],
+      args: [...args, ...further],
       log: join(dir, `${name}.log`),
     });
     daemons.set(name, daemon);
@@ -117,12 +121,17 @@ async function startOnce({
   return {
     kubeconfigPath: kubeconfigOf(place, "admin"),
     server,
+    etcd: `http://127.0.0.1:${etcd}`,
     get pids() {
       return [...daemons.values()].filter((daemon) => !daemon.isGone()).map((daemon) => daemon.pid);
     },
     pidOf: (component) => daemons.get(component)?.pid ?? -1,
     stopApiServer: async () => daemons.get("kube-apiserver")?.kill(),
     startApiServer,
+    async restartControllers(further) {
+      await daemons.get("kube-controller-manager")?.kill();
+      start("kube-controller-manager", controllerManagerFlags(place), further);
+    },
     stop,
   };
 }

@@ -10,6 +10,12 @@ import { startKwok } from "./kwok.ts";
 export interface BenchCluster {
   readonly plane: ControlPlane;
   readonly kwokPid: number;
+  /** Address of etcd's clients. */
+  readonly etcd: string;
+  /** Starts Kubernetes' own controllers anew: they then run the pods of all Jobs as fast as the machine can. */
+  hurry(): Promise<void>;
+  /** Starts them anew as they come. */
+  calm(): Promise<void>;
   /** As cluster administrator, without a limit of its own. */
   readonly admin: Kube;
   readonly namespace: string;
@@ -21,13 +27,14 @@ export interface BenchCluster {
 }
 
 const nodes = 10;
-/** Kubernetes' own controllers and scheduler send 20 and 50 requests a second by default; these are what large clusters set. */
-const requestsPerSecond = 1_000;
+/** Of large clusters; by default Kubernetes' own controllers send 20 requests a second. */
+const hurried = ["--kube-api-qps=1000", "--kube-api-burst=2000"];
+/** The pods of all jobs stay, so that the operator has them all in view. */
+const keepPods = "--terminated-pod-gc-threshold=0";
 
 export async function startCluster(options: { dir: string; runMs: number }): Promise<BenchCluster> {
   const dir = join(options.dir, "plane");
   mkdirSync(dir, { recursive: true });
-  const rate = [`--kube-api-qps=${requestsPerSecond}`, `--kube-api-burst=${2 * requestsPerSecond}`];
   const plane = await startControlPlane({
     dir,
     withControllerManager: true,
@@ -35,9 +42,7 @@ export async function startCluster(options: { dir: string; runMs: number }): Pro
     flags: {
       // Later flags win: this one allows to look what the API server is busy with.
       "kube-apiserver": ["--profiling=true"],
-      // The pods of all jobs stay, so that the operator has them all in view.
-      "kube-controller-manager": [...rate, "--terminated-pod-gc-threshold=0"],
-      "kube-scheduler": rate,
+      "kube-controller-manager": [keepPods],
     },
   });
   const admin = makeKube({ kubeconfig: plane.kubeconfigPath, rate: { perSecond: 100_000, burst: 100_000 } });
@@ -59,6 +64,9 @@ export async function startCluster(options: { dir: string; runMs: number }): Pro
     return {
       plane,
       kwokPid: kwok.pid,
+      etcd: plane.etcd,
+      hurry: () => plane.restartControllers([keepPods, ...hurried]),
+      calm: () => plane.restartControllers([keepPods]),
       admin,
       namespace,
       operatorKubeconfig,

@@ -16,7 +16,7 @@ export interface FloodDeps {
   readonly world: World;
   readonly operator: OperatorProcess;
   readonly bucketFolder: string;
-  readonly pids: { readonly [name: string]: number };
+  readonly pids: () => { readonly [name: string]: number };
   readonly say: (text: string) => void;
 }
 
@@ -38,23 +38,31 @@ export interface Flood {
   readonly writesPerJob: number;
   readonly readsPerJob: number;
   readonly reconcilesPerJob: number;
-  /** CPU seconds by process. */
-  readonly cpu: Accounts;
+  /** CPU seconds by process, until the last Job was created and from then on. */
+  readonly creation: Accounts;
+  readonly rest: Accounts;
+}
+
+export interface Size {
+  readonly jobs: number;
+  readonly shards: number;
+  /** Ms between two custom resources; without, as fast as can be. */
+  readonly gapMs?: number;
+  /** Called when all Jobs are there. */
+  readonly allCreated?: () => Promise<void>;
 }
 
 /** The API submits its jobs by few connections; so does this. */
 const connections = 8;
 const batch = 200;
 
-export async function flood(
-  deps: FloodDeps,
-  size: { jobs: number; shards: number; gapMs?: number },
-): Promise<Flood> {
+export async function flood(deps: FloodDeps, size: Size): Promise<Flood> {
   const { admin, namespace, world, operator, say } = deps;
   const jobs = world.jobs(size.jobs, size.shards, 2);
   layResults(deps.bucketFolder, jobs);
   const observer = await observe(admin, namespace);
-  const before = { cpu: accounts(deps.pids), counters: await operator.counters() };
+  const counted = await operator.counters();
+  const before = accounts(deps.pids());
   const ending = watchRows(world, jobs);
   const began = performance.now();
   const submitted = new Map<string, number>();
@@ -66,22 +74,26 @@ export async function flood(
   const sent = performance.now();
   const deadline = sent + 1_800_000;
   const rest = () => jobs.filter(({ run }) => !observer.created.has(run)).length;
-  for (let said = 0; rest() > 0; ) {
+  for (let said = sent; rest() > 0; ) {
     if (performance.now() > deadline) throw new Error(`${rest()} Jobs were not created`);
     await new Promise((resolve) => setTimeout(resolve, 20));
-    if (performance.now() - said > 10_000) {
-      say(`  ${jobs.length - rest()} Jobs of ${jobs.length} created, ${ending.at.size} ended`);
-      said = performance.now();
-    }
+    if (performance.now() - said < 10_000) continue;
+    said = performance.now();
+    say(`  ${jobs.length - rest()} Jobs of ${jobs.length} created, ${ending.at.size} ended`);
   }
-  const allCreated = performance.now();
+  const creation = between(before, accounts(deps.pids()));
+  const times = jobs.map(({ run }) => observer.created.get(run) ?? Number.NaN).sort((a, b) => a - b);
+  const allCreated = times.at(-1) ?? Number.NaN;
   say(`  all ${jobs.length} Jobs created after ${((allCreated - began) / 1000).toFixed(1)} s`);
+  await size.allCreated?.();
+  const middle = accounts(deps.pids());
   await ending.all(deadline, say);
   const over = performance.now();
-  const after = { cpu: accounts(deps.pids), counters: await operator.counters() };
+  // The last statuses and events follow the rows.
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  const after = await operator.counters();
   await observer.stop();
-  const times = jobs.map(({ run }) => observer.created.get(run) ?? Number.NaN).sort((a, b) => a - b);
-  const per = (member: keyof Counters) => (after.counters[member] - before.counters[member]) / jobs.length;
+  const per = (member: keyof Counters) => (after[member] - counted[member]) / jobs.length;
   return {
     jobs: jobs.length,
     pods: jobs.length * size.shards,
@@ -94,7 +106,8 @@ export async function flood(
     writesPerJob: per("writes"),
     readsPerJob: per("reads"),
     reconcilesPerJob: per("reconciles"),
-    cpu: between(before.cpu, after.cpu),
+    creation,
+    rest: between(middle, accounts(deps.pids())),
   };
 }
 

@@ -27,7 +27,7 @@ export interface Counters {
   readonly reconciles: number;
 }
 
-const pod = (pool: Record<string, string>) => ({
+export const pod = (pool: Record<string, string>) => ({
   image: "registry.test/worker:1",
   resources: { requests: { cpu: "250m", memory: "512Mi" }, limits: { memory: "3Gi" } },
   nodeSelector: pool,
@@ -79,6 +79,9 @@ export async function startOperatorProcess(options: {
       PLOSIVE_RUNS_URL: `https://127.0.0.1:${runsPort}`,
       PLOSIVE_RUNS_CA_CONFIGMAP: "plosive-runs-ca",
       PLOSIVE_PROFILES_FILE: profiles,
+      // The gate between tenants asks as ever; it only never says no.
+      PLOSIVE_QUOTA_RUNNING_INFERENCES: "0",
+      PLOSIVE_QUOTA_WAITING_INFERENCES: "0",
     },
   });
   const read = async (path: string, port: number) => {

@@ -1,0 +1,60 @@
+// Fifty thousand pods in the operator's view. Most of them are written into etcd as the API server has stored those that
+// lived: ended pods of the same Jobs, as from earlier attempts. The API server serves them like any other, and making
+// them one by one would take longer than all the rest. Called by main.ts.
+import { randomUUID } from "node:crypto";
+import type { Kube } from "../../../src/kube/client.ts";
+import { pods as podType } from "../../../src/kube/kinds.ts";
+import type { Pod } from "../../../src/kube/objects.ts";
+import { poll } from "../../support/poll.ts";
+
+const perTransaction = 100;
+
+/** Adds pods to the jobs' own until there are `count`. Resolves when the API server shows them all. */
+export async function addPods(options: {
+  admin: Kube;
+  etcd: string;
+  namespace: string;
+  count: number;
+}): Promise<void> {
+  const { admin, etcd, namespace, count } = options;
+  const own = await allPods(admin, namespace);
+  const models = own.filter(({ status }) => status?.phase === "Succeeded");
+  if (models.length === 0) throw new Error("there is no ended pod to go by");
+  const missing = count - own.length;
+  for (let made = 0; made < missing; made += perTransaction) {
+    const success = Array.from({ length: Math.min(perTransaction, missing - made) }, (_, n) => {
+      const copy = copyOf(models[(made + n) % models.length] as Pod);
+      const key = `/registry/pods/${namespace}/${copy.metadata.name}`;
+      return { request_put: { key: base64(key), value: base64(JSON.stringify(copy)) } };
+    });
+    const answer = await fetch(`${etcd}/v3/kv/txn`, { method: "POST", body: JSON.stringify({ success }) });
+    if (!answer.ok) throw new Error(`etcd: ${answer.status} ${await answer.text()}`);
+  }
+  await poll(
+    "the API server to show all pods",
+    async () => {
+      const page = await admin.list(podType, namespace, { limit: 1 });
+      const { remainingItemCount = 0 } = page.metadata as { remainingItemCount?: number };
+      return remainingItemCount + 1 >= count;
+    },
+    60_000,
+  );
+}
+
+async function allPods(admin: Kube, namespace: string): Promise<Pod[]> {
+  const found: Pod[] = [];
+  for (let next: string | undefined; ; ) {
+    const page = await admin.list(podType, namespace, { limit: 500, continue: next });
+    found.push(...page.items);
+    next = page.metadata.continue;
+    if (!next) return found;
+  }
+}
+
+function copyOf(pod: Pod): Pod {
+  const { resourceVersion, finalizers, ...metadata } = pod.metadata;
+  const name = `${metadata.name.slice(0, -5)}${randomUUID().slice(0, 8)}`;
+  return { apiVersion: "v1", kind: "Pod", ...pod, metadata: { ...metadata, name, uid: randomUUID() } };
+}
+
+const base64 = (text: string) => Buffer.from(text).toString("base64");

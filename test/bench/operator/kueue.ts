@@ -1,0 +1,141 @@
+// Kueue on the same control plane: as many Jobs as the operator had, with the same pods, suspended, in a queue with room for
+// all of them; the time until the last one is let through. Called by main.ts.
+import { join } from "node:path";
+import { buildJob } from "../../../controllers/job/child.ts";
+import type { Kube } from "../../../src/kube/client.ts";
+import { inferenceJobs, jobs as jobType } from "../../../src/kube/kinds.ts";
+import { podProfile } from "../../../src/schemas/profile.ts";
+import { buildKueue, startKueue } from "../../../tools/kueue.ts";
+import { type Accounts, accounts, between, watchMemory } from "./accounts.ts";
+import type { BenchCluster } from "./cluster.ts";
+import { resourceOf } from "./flood.ts";
+import { type Observer, observe } from "./observe.ts";
+import { pod } from "./operator.ts";
+import type { World } from "./world.ts";
+
+export interface Admitted {
+  readonly jobs: number;
+  /** Jobs that the load generator got created in a second. */
+  readonly submitted: number;
+  /** Jobs let through in a second, from the first one's creation to the last one's admission. */
+  readonly admitted: number;
+  /** Ms from a Job's creation until it is seen without `suspend`. */
+  readonly toAdmission: readonly number[];
+  readonly peakBytes: number;
+  /** CPU seconds by process. */
+  readonly cpu: Accounts;
+}
+
+const namespace = "kueue-bench";
+const connections = 8;
+/** Its own manifests say 50; here nothing but the machine holds it back. */
+const requestsPerSecond = 1_000;
+
+export async function admit(options: {
+  cluster: BenchCluster;
+  world: World;
+  dir: string;
+  jobs: number;
+  pids: { readonly [name: string]: number };
+  say: (text: string) => void;
+}): Promise<Admitted> {
+  const { cluster, world, say } = options;
+  const { admin, plane } = cluster;
+  buildKueue();
+  const dir = join(options.dir, "kueue");
+  const kueue = await startKueue({ kubeconfig: plane.kubeconfigPath, dir, qps: requestsPerSecond });
+  const memory = watchMemory(kueue.pid);
+  const observer = await prepare(admin);
+  try {
+    const waiting = world.jobs(options.jobs, 1, 1);
+    const submitted = new Map<string, number>();
+    const pids = { ...options.pids, Kueue: kueue.pid };
+    const before = accounts(pids);
+    const began = performance.now();
+    const work = async () => {
+      for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) {
+        await admin.create(jobType, jobOf(one, world));
+        submitted.set(one.run, performance.now());
+      }
+    };
+    await Promise.all(Array.from({ length: connections }, work));
+    const sent = performance.now();
+    for (let said = sent; observer.unsuspended.size < options.jobs; ) {
+      if (performance.now() - sent > 1_800_000)
+        throw new Error(
+          `Kueue let ${observer.unsuspended.size} of ${options.jobs} Jobs through in half an hour`,
+        );
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      if (performance.now() - said < 10_000) continue;
+      said = performance.now();
+      say(`  Kueue has let ${observer.unsuspended.size} Jobs of ${options.jobs} through`);
+    }
+    const over = Math.max(...observer.unsuspended.values());
+    return {
+      jobs: options.jobs,
+      submitted: (options.jobs / (sent - began)) * 1000,
+      admitted: (options.jobs / (over - began)) * 1000,
+      toAdmission: [...submitted].map(([run, at]) => (observer.unsuspended.get(run) ?? 0) - at),
+      peakBytes: memory.peak(),
+      cpu: between(before, accounts(pids)),
+    };
+  } finally {
+    memory.end();
+    await observer.stop();
+    await kueue.stop();
+  }
+}
+
+/** A namespace with a queue that is never full. */
+async function prepare(admin: Kube): Promise<Observer> {
+  const post = (path: string, body: object) => admin.send({ method: "POST", path, body });
+  await post("/api/v1/namespaces", {
+    metadata: { name: namespace, labels: { "pod-security.kubernetes.io/enforce": "restricted" } },
+  });
+  await post(`/api/v1/namespaces/${namespace}/serviceaccounts`, { metadata: { name: "plosive-worker" } });
+  const queues = "/apis/kueue.x-k8s.io/v1beta2";
+  const wide = (name: string) => ({ name, nominalQuota: "1000000" });
+  await post(`${queues}/resourceflavors`, { metadata: { name: "default" } });
+  await post(`${queues}/clusterqueues`, {
+    metadata: { name: "wide" },
+    spec: {
+      namespaceSelector: {},
+      resourceGroups: [
+        {
+          coveredResources: ["cpu", "memory"],
+          flavors: [
+            { name: "default", resources: [wide("cpu"), { name: "memory", nominalQuota: "1000Ti" }] },
+          ],
+        },
+      ],
+    },
+  });
+  await post(`${queues}/namespaces/${namespace}/localqueues`, {
+    metadata: { name: "wide", namespace },
+    spec: { clusterQueue: "wide" },
+  });
+  return observe(admin, namespace);
+}
+
+/** The operator's Job for the same resource, without its owner. */
+function jobOf(job: Parameters<typeof resourceOf>[0], world: World) {
+  const resource = resourceOf(job, namespace, world);
+  const profile = podProfile.parse(pod({ "bench.plosive.dev/pool": "free" }));
+  const settings = {
+    runsUrl: "https://127.0.0.1",
+    runsAudience: "plosive-runs",
+    caConfigMap: "plosive-runs-ca",
+    serviceAccount: "plosive-worker",
+  };
+  const terms = { labels: { "kueue.x-k8s.io/queue-name": "wide" }, suspend: true };
+  const made = buildJob(
+    { ...resource, spec: { ...resource.spec, suspend: true } },
+    { kind: "inference", type: inferenceJobs as never, verb: "detect" },
+    1,
+    profile,
+    settings,
+    terms,
+  );
+  const { ownerReferences, ...metadata } = made.metadata;
+  return { ...made, metadata };
+}

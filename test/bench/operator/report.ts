@@ -1,0 +1,189 @@
+// The figures of the operator's benchmark as the table that is committed, and what of the promises they do not keep.
+// Called by main.ts.
+import { availableParallelism } from "node:os";
+import type { Accounts } from "./accounts.ts";
+import type { Flood } from "./flood.ts";
+import type { Admitted } from "./kueue.ts";
+import type { Reports } from "./shards.ts";
+
+export interface Result {
+  idle?: Flood;
+  bursts: Flood[];
+  flood?: Flood;
+  /** The most that the operator had resident. */
+  peakBytes?: number;
+  reports?: Reports;
+  kueue?: Admitted;
+  cpu: string;
+  date: string;
+}
+
+const limits = {
+  createdPerSecond: 50,
+  writesPerJob: 6,
+  bytes: 512 * 2 ** 20,
+  toJobMs: 1_000,
+  toRowMs: 3_000,
+  statusWritesPerSecond: 20,
+  ageMs: 5_000,
+};
+
+export const quantile = (values: readonly number[], q: number) =>
+  [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * q))] ?? Number.NaN;
+const p99 = (values: readonly number[]) => quantile(values, 0.99);
+
+/** Every promise that was looked at, and whether it is kept. */
+function promises(result: Result): { what: string; limit: string; got: string; kept: boolean }[] {
+  const { idle, bursts, flood, kueue, reports, peakBytes } = result;
+  const made: { what: string; limit: string; got: string; kept: boolean }[] = [];
+  const most = (what: string, got: number, limit: number, unit: string, digits = 0) =>
+    made.push({
+      what,
+      limit: `≤ ${limit} ${unit}`,
+      got: `${got.toFixed(digits)} ${unit}`,
+      kept: got <= limit,
+    });
+  const least = (what: string, got: number, limit: number, unit: string) =>
+    made.push({
+      what,
+      limit: `≥ ${limit.toFixed(1)} ${unit}`,
+      got: `${got.toFixed(1)} ${unit}`,
+      kept: got >= limit,
+    });
+  const perSecond = "a second";
+  if (flood !== undefined) {
+    const name = `${number(flood.jobs)} custom resources at once: Jobs created`;
+    least(name, flood.created, limits.createdPerSecond, perSecond);
+    if (kueue !== undefined)
+      least("the same, beside Kueue's admissions", flood.created, kueue.admitted, perSecond);
+    most("writes to the API server in a job's life", flood.writesPerJob, limits.writesPerJob, "", 2);
+  }
+  if (peakBytes !== undefined) most("operator's memory", peakBytes / 2 ** 20, limits.bytes / 2 ** 20, "MiB");
+  for (const [name, floods] of [
+    ["idle", idle === undefined ? [] : [idle]],
+    ["bursts", bursts],
+  ] as const) {
+    if (floods.length === 0) continue;
+    most(
+      `custom resource to Job, p99, ${name}`,
+      p99(floods.flatMap(({ toJob }) => toJob)),
+      limits.toJobMs,
+      "ms",
+    );
+    most(
+      `Job's end to the REST API, p99, ${name}`,
+      p99(floods.flatMap(({ toRow }) => toRow)),
+      limits.toRowMs,
+      "ms",
+    );
+  }
+  if (reports !== undefined) {
+    const name = `${number(reports.shards)} shards report once a second`;
+    most(
+      `${name}: writes to the API server`,
+      reports.writesPerSecond,
+      limits.statusWritesPerSecond,
+      perSecond,
+      1,
+    );
+    most(`${name}: age of what the REST API shows, the most`, Math.max(...reports.ages), limits.ageMs, "ms");
+    most(`${name}: wrong counts at the end`, reports.wrong.length, 0, "");
+  }
+  return made;
+}
+
+export const faultsOf = (result: Result) =>
+  promises(result)
+    .filter(({ kept }) => !kept)
+    .map(({ what, limit, got }) => `${what}: ${got}, not ${limit}`);
+
+export function render(result: Result): string {
+  const { idle, bursts, flood, kueue, reports, cpu, date } = result;
+  const lines = [
+    "# Benchmarks of the operator: results",
+    "",
+    `Written by \`make bench-operator\` on ${date}; the method stands in [benchmarks.md](benchmarks.md). ` +
+      `${availableParallelism()} CPUs (${cpu}) for everything: etcd, API server, Kubernetes' controllers and scheduler, ` +
+      "KWOK, Postgres, S3, the operator, the load generator.",
+    "",
+    "## Promises",
+    "",
+    "| | promised | measured | |",
+    "|---|---|---|---|",
+    ...promises(result).map(
+      ({ what, limit, got, kept }) =>
+        `| ${what} | ${limit.trim()} | ${got.trim()} | ${kept ? "kept" : "**not kept**"} |`,
+    ),
+    "",
+  ];
+  const floods = [
+    ...(idle === undefined ? [] : [["idle: one job every 0.3 s", idle] as const]),
+    ...bursts.map((burst, n) => [`burst ${n + 1}`, burst] as const),
+    ...(flood === undefined ? [] : [["flood", flood] as const]),
+  ];
+  if (floods.length > 0)
+    lines.push(
+      "## Jobs",
+      "",
+      "| | jobs | submitted /s | Jobs created /s | slowest 10 s | to Job p50 / p99 ms | to row p50 / p99 ms | writes a job | reads a job | reconciles a job |",
+      "|---|---|---|---|---|---|---|---|---|---|",
+      ...floods.map(([name, made]) => row(name, made)),
+      "",
+    );
+  if (flood !== undefined)
+    lines.push(
+      "## CPU time of the flood",
+      "",
+      "Milliseconds for one job: until all Jobs were created, then until all rows had ended; Kueue's for one admission.",
+      "",
+      `| | created | ended |${kueue === undefined ? "" : " Kueue |"}`,
+      `|---|---|---|${kueue === undefined ? "" : "---|"}`,
+      ...costs(flood, kueue),
+      "",
+    );
+  if (kueue !== undefined)
+    lines.push(
+      "## Kueue",
+      "",
+      `${number(kueue.jobs)} suspended Jobs, submitted at ${kueue.submitted.toFixed(1)} a second: ` +
+        `${kueue.admitted.toFixed(1)} admitted a second; from creation to admission p50 ${quantile(kueue.toAdmission, 0.5).toFixed(0)} ms, ` +
+        `p99 ${p99(kueue.toAdmission).toFixed(0)} ms; at most ${(kueue.peakBytes / 2 ** 20).toFixed(0)} MiB resident.`,
+      "",
+    );
+  if (reports !== undefined)
+    lines.push(
+      "## Reports",
+      "",
+      `${number(reports.shards)} shards of ${reports.jobs} jobs for ${reports.seconds.toFixed(0)} s: ` +
+        `${reports.reportsPerSecond.toFixed(0)} reports a second, ${reports.refused} refused; one takes p50 ` +
+        `${quantile(reports.took, 0.5).toFixed(0)} ms, p99 ${p99(reports.took).toFixed(0)} ms. ` +
+        `The percent of the REST API is p50 ${quantile(reports.ages, 0.5).toFixed(0)} ms, p99 ${p99(reports.ages).toFixed(0)} ms old. ` +
+        `The operator takes ${(100 * reports.operatorCpu).toFixed(0)} % of a CPU.`,
+      "",
+    );
+  return lines.join("\n");
+}
+
+function row(name: string, made: Flood): string {
+  const { jobs, submitted, created, slowest, toJob, toRow } = made;
+  const of = (values: readonly number[]) => `${quantile(values, 0.5).toFixed(0)} / ${p99(values).toFixed(0)}`;
+  const rates = [submitted, created, slowest].map((rate) => rate.toFixed(1)).join(" | ");
+  const per = [made.writesPerJob, made.readsPerJob, made.reconcilesPerJob]
+    .map((n) => n.toFixed(2))
+    .join(" | ");
+  return `| ${name} | ${number(jobs)} | ${rates} | ${of(toJob)} | ${of(toRow)} | ${per} |`;
+}
+
+function costs(flood: Flood, kueue: Admitted | undefined): string[] {
+  const names = [...new Set([...Object.keys(flood.creation), ...Object.keys(kueue?.cpu ?? {})])];
+  const per = (accounts: Accounts, name: string, jobs: number) => {
+    const seconds = accounts[name];
+    return seconds === undefined ? "" : ((seconds / jobs) * 1000).toFixed(1);
+  };
+  return names.map((name) => {
+    const own = [per(flood.creation, name, flood.jobs), per(flood.rest, name, flood.jobs)];
+    return `| ${name} | ${[...own, ...(kueue === undefined ? [] : [per(kueue.cpu, name, kueue.jobs)])].join(" | ")} |`;
+  });
+}
+
+const number = (value: number) => value.toLocaleString("en");

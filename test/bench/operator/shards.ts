@@ -1,0 +1,288 @@
+// A thousand shards that report once a second, as their workers would: with tokens bound to their pods, over TLS, to the
+// run endpoint. What is measured: writes of statuses, the age of what the REST API shows, and the counts at the end.
+// Called by main.ts.
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { Agent, request } from "node:https";
+import { text } from "node:stream/consumers";
+import { sql } from "slonik";
+import { z } from "zod";
+import type { JobResource } from "../../../controllers/job/adapter.ts";
+import { inferenceJobs, pods as podType } from "../../../src/kube/kinds.ts";
+import type { Pod, ResourceType } from "../../../src/kube/objects.ts";
+import { tokenOf } from "../../support/namespace.ts";
+import { poll } from "../../support/poll.ts";
+import { cpuSeconds } from "../servers.ts";
+import type { BenchCluster } from "./cluster.ts";
+import { resourceOf } from "./flood.ts";
+import { audience, type OperatorProcess } from "./operator.ts";
+import { type BenchJob, layResults, type World } from "./world.ts";
+
+export interface Reports {
+  readonly shards: number;
+  readonly jobs: number;
+  readonly seconds: number;
+  readonly reportsPerSecond: number;
+  readonly refused: number;
+  /** Writes of the operator to the API server in a second, while they reported. */
+  readonly writesPerSecond: number;
+  /** Ms: how old the percent in the row was, at every look. */
+  readonly ages: readonly number[];
+  /** Ms of one report, as the pod sees it. */
+  readonly took: readonly number[];
+  /** What is wrong at the end; empty when all counts are exact. */
+  readonly wrong: readonly string[];
+  readonly operatorCpu: number;
+}
+
+const filesPerShard = 20;
+const index = "batch.kubernetes.io/job-completion-index";
+const type = inferenceJobs as ResourceType<JobResource>;
+
+interface Shard {
+  readonly job: BenchJob;
+  readonly shard: number;
+  readonly pod: Pod;
+  readonly token: string;
+  seq: number;
+}
+
+export async function report(options: {
+  cluster: BenchCluster;
+  world: World;
+  operator: OperatorProcess;
+  bucketFolder: string;
+  jobs: number;
+  shards: number;
+  seconds: number;
+  say: (text: string) => void;
+}): Promise<Reports> {
+  const { cluster, world, operator, seconds, say } = options;
+  const { admin, namespace } = cluster;
+  const jobs = world.jobs(options.jobs, options.shards / options.jobs, filesPerShard);
+  await world.insert(jobs);
+  layResults(options.bucketFolder, jobs);
+  for (const job of jobs) await admin.create(type, resourceOf(job, namespace, world, "held"));
+  const shards = await workers(cluster, jobs, say);
+  say(`  ${shards.length} shards run`);
+
+  const agent = new Agent({
+    keepAlive: true,
+    maxSockets: 128,
+    ca: readFileSync(cluster.tls.caFile),
+  });
+  const took: number[] = [];
+  let refused = 0;
+  const send = async (shard: Shard, share: number) => {
+    shard.seq++;
+    const at = performance.now();
+    const done = Math.floor(share * filesPerShard);
+    const body = {
+      seq: shard.seq,
+      items_done: done,
+      items_total: filesPerShard,
+      items_failed: 0,
+      fraction: share,
+      message: null,
+      metrics: [],
+    };
+    const path = `/v1/runs/${shard.job.run}/shards/${shard.shard}/progress`;
+    if ((await put(agent, operator.runsPort, path, shard.token, body)) !== 204) refused++;
+    took.push(performance.now() - at);
+  };
+
+  // The first report of each brings its token to be reviewed, which no later one does.
+  await Promise.all(shards.map((shard) => send(shard, 0)));
+  took.length = 0;
+  const before = { counters: await operator.counters(), cpu: cpuSeconds(operator.pid) };
+  const began = performance.now();
+  const share = () => Math.min(1, (performance.now() - began) / 1000 / seconds);
+  const looks = lookAtRows(world, jobs, () => performance.now() - began, seconds * 1000);
+  const one = async (shard: Shard, n: number) => {
+    for (let round = 0; round < seconds; round++) {
+      const due = began + round * 1000 + (n / shards.length) * 1000;
+      await new Promise((resolve) => setTimeout(resolve, due - performance.now()));
+      await send(shard, share());
+    }
+  };
+  await Promise.all(shards.map(one));
+  const lasted = (performance.now() - began) / 1000;
+  const after = { counters: await operator.counters(), cpu: cpuSeconds(operator.pid) };
+  const ages = await looks.end();
+  const reports = took.length;
+  await finish(cluster, shards, agent, operator);
+  agent.destroy();
+  return {
+    shards: shards.length,
+    jobs: jobs.length,
+    seconds: lasted,
+    reportsPerSecond: reports / lasted,
+    refused,
+    writesPerSecond: (after.counters.writes - before.counters.writes) / lasted,
+    ages,
+    took: took.slice(0, reports),
+    wrong: await countsOf(cluster, world, jobs),
+    operatorCpu: (after.cpu - before.cpu) / lasted,
+  };
+}
+
+/** Waits until each shard's pod runs and gets it the token that the kubelet would mount. */
+async function workers(
+  cluster: BenchCluster,
+  jobs: BenchJob[],
+  say: (text: string) => void,
+): Promise<Shard[]> {
+  const { admin, namespace } = cluster;
+  const found: { job: BenchJob; pod: Pod }[] = [];
+  for (const job of jobs) {
+    const pods = await poll(
+      `the pods of ${job.run}`,
+      async () => {
+        const { items } = await admin.list(podType, namespace, { labelSelector: `job-name=${job.run}` });
+        return (
+          items.length === job.files.length &&
+          items.every(({ status }) => status?.phase === "Running") &&
+          items
+        );
+      },
+      300_000,
+    );
+    found.push(...pods.map((pod) => ({ job, pod })));
+  }
+  say(`  ${found.length} pods run; asking for their tokens`);
+  const shards: Shard[] = [];
+  const work = async () => {
+    for (let next = found.pop(); next !== undefined; next = found.pop()) {
+      const { name, uid = "" } = next.pod.metadata;
+      const token = await tokenOf(admin, namespace, "plosive-worker", { audience, pod: { name, uid } });
+      shards.push({ ...next, token, shard: Number(next.pod.metadata.annotations?.[index]), seq: 0 });
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, work));
+  return shards;
+}
+
+/** The last report of each, then what the kubelet says when its container ends. */
+async function finish(
+  { admin, namespace }: BenchCluster,
+  shards: readonly Shard[],
+  agent: Agent,
+  operator: OperatorProcess,
+): Promise<void> {
+  const waiting = [...shards];
+  const termination = (shard: number) =>
+    JSON.stringify({
+      code: "ok",
+      message: "Done.",
+      hint: null,
+      shard,
+      item: null,
+      items_done: filesPerShard,
+      items_total: filesPerShard,
+      items_failed: 0,
+    });
+  const work = async () => {
+    for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) {
+      const { job, shard, token, seq, pod } = one;
+      const path = `/v1/runs/${job.run}/shards/${shard}/progress`;
+      const counts = { items_done: filesPerShard, items_total: filesPerShard, items_failed: 0 };
+      await put(agent, operator.runsPort, path, token, {
+        seq: seq + 1,
+        ...counts,
+        fraction: 1,
+        message: null,
+        metrics: [],
+      });
+      const at = new Date().toISOString();
+      const state = {
+        terminated: {
+          exitCode: 0,
+          reason: "Completed",
+          startedAt: at,
+          finishedAt: at,
+          message: termination(shard),
+        },
+      };
+      const worker = { name: "worker", image: "worker", imageID: "", ready: false, restartCount: 0, state };
+      await admin.send({
+        method: "PATCH",
+        path: `/api/v1/namespaces/${namespace}/pods/${pod.metadata.name}/status`,
+        body: { status: { phase: "Succeeded", containerStatuses: [worker] } },
+        contentType: "application/merge-patch+json",
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, work));
+}
+
+/** How far behind the rows are: a percent that was true at some time is as old as that time. */
+function lookAtRows(world: World, jobs: readonly BenchJob[], now: () => number, wholeMs: number) {
+  const ages: number[] = [];
+  let over = false;
+  const ids = jobs.map(({ id }) => id);
+  const loop = (async () => {
+    while (!over) {
+      const at = now();
+      const rows = await world.pool.anyFirst(sql.type(z.object({ progress_percent: z.int() }))`
+        select progress_percent from inference_jobs where id = any(${sql.array(ids, "uuid")})`);
+      // A percent is true until the next one is: so long it is not old.
+      const shown = (percent: number) => ((percent + 1) / 100) * wholeMs;
+      if (at > 5_000 && at < wholeMs * 0.97)
+        for (const percent of rows) ages.push(Math.max(0, at - shown(percent)));
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  })();
+  return {
+    async end() {
+      over = true;
+      await loop;
+      return ages;
+    },
+  };
+}
+
+async function countsOf(
+  { admin, namespace }: BenchCluster,
+  world: World,
+  jobs: readonly BenchJob[],
+): Promise<string[]> {
+  const wrong: string[] = [];
+  await poll(
+    "all jobs to end",
+    async () => (await world.completed(jobs.map(({ id }) => id))).length === jobs.length,
+    300_000,
+  );
+  for (const { name, id, files } of jobs) {
+    const total = files.length * filesPerShard;
+    const cr = await poll(`the end of ${name}`, async () => {
+      const now = await admin.get(type, { namespace, name });
+      return now.status?.phase === "Succeeded" && now;
+    });
+    const { itemsDone, itemsTotal, itemsFailed } = cr.status?.progress ?? {};
+    const said = `${itemsDone} of ${itemsTotal}, ${itemsFailed} failed, ${cr.status?.shards?.succeeded} shards`;
+    const expected = `${total} of ${total}, 0 failed, ${files.length} shards`;
+    if (said !== expected) wrong.push(`${name} says ${said}; it should be ${expected}`);
+    const row = await world.pool.one(sql.type(
+      z.object({ processed_files: z.int(), failed_files: z.int(), total_detections: z.number() }),
+    )`
+      select processed_files, failed_files, total_detections from inference_jobs where id = ${id}`);
+    const shown = `${row.processed_files} files, ${row.failed_files} failed, ${row.total_detections} detections`;
+    const due = `${total} files, 0 failed, ${total * 3} detections`;
+    if (shown !== due) wrong.push(`the row of ${name} says ${shown}; it should be ${due}`);
+  }
+  return wrong;
+}
+
+async function put(agent: Agent, port: number, path: string, token: string, body: object): Promise<number> {
+  const bytes = Buffer.from(JSON.stringify(body));
+  const headers = {
+    authorization: `Bearer ${token}`,
+    "content-type": "application/json",
+    "content-length": bytes.length,
+  };
+  const call = request({ host: "127.0.0.1", port, path, method: "PUT", agent, headers });
+  call.end(bytes);
+  const [response] = await once(call, "response");
+  await text(response);
+  return response.statusCode ?? 0;
+}
