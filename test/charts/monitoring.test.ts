@@ -1,0 +1,122 @@
+// What the chart makes for monitoring: nothing unless asked; monitors that select the release's pods and name its jobs, the
+// rules for its own series, and the dashboards. What is in rules and dashboards is asked in test/metrics.
+import { execFile, execFileSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, it } from "vitest";
+import { parse, parseAllDocuments, stringify } from "yaml";
+import { repoDir, tool } from "../../tools/cache.ts";
+
+const run = promisify(execFile);
+const chart = join(repoDir, "charts/plosive");
+const images = ["server", "worker", "trainer", "postgres", "s3"].map(
+  (name) => `images.${name}=test/${name}:1`,
+);
+
+type Labels = Record<string, string>;
+type Manifest = {
+  kind: string;
+  metadata: { name: string; labels: Labels; annotations?: Labels };
+  spec?: {
+    template?: { metadata: { labels: Labels }; spec: { containers: { ports?: { name: string }[] }[] } };
+    selector?: { matchLabels: Labels };
+    podMetricsEndpoints?: { port: string; interval: string; relabelings: object[] }[];
+    groups?: { rules: { alert: string; expr: string }[] }[];
+  };
+  data?: Record<string, string>;
+};
+
+async function render(release: string, ...sets: string[]): Promise<Manifest[]> {
+  const args = [...images, ...sets].flatMap((set) => ["--set", set]);
+  const { stdout } = await run(
+    tool("helm"),
+    ["template", release, chart, "-n", "voices", "--kube-version=1.36.0", ...args],
+    { maxBuffer: 16 << 20 },
+  );
+  return parseAllDocuments(stdout)
+    .map((document) => document.toJS() as Manifest | null)
+    .filter((manifest) => manifest !== null);
+}
+const all = ["podMonitors", "alerts", "dashboards"].map((part) => `metrics.${part}.enabled=true`);
+/** Without the definitions, which are long. */
+const only = ["crds.enabled=false"];
+const of = (manifests: Manifest[], kind: string) => manifests.filter((manifest) => manifest.kind === kind);
+const isDashboards = ({ metadata }: Manifest) => metadata.name.endsWith("-dashboards");
+
+it("needs nothing of monitoring.coreos.com unless asked", async () => {
+  const manifests = await render("plosive", ...only);
+  expect([...of(manifests, "PodMonitor"), ...of(manifests, "PrometheusRule")]).toEqual([]);
+  expect(manifests.filter(isDashboards)).toEqual([]);
+});
+
+it("monitors the metrics port of the pods of operator and API, under the names that rules and dashboards use", async () => {
+  const manifests = await render(
+    "blue",
+    ...all,
+    "metrics.podMonitors.labels.release=prom",
+    "metrics.podMonitors.interval=15s",
+    ...only,
+  );
+  const monitors = of(manifests, "PodMonitor");
+  expect(monitors.map(({ metadata }) => metadata.name)).toEqual([
+    "blue-plosive-operator",
+    "blue-plosive-api",
+  ]);
+  for (const { metadata, spec } of monitors) {
+    expect(metadata.labels.release).toBe("prom");
+    const wanted = Object.entries(spec!.selector!.matchLabels);
+    const selected = of(manifests, "Deployment").filter(({ spec }) =>
+      wanted.every(([key, text]) => spec!.template!.metadata.labels[key] === text),
+    );
+    expect(selected.map((deployment) => deployment.metadata.name)).toEqual([metadata.name]);
+    const [endpoint] = spec!.podMetricsEndpoints!;
+    const ports = selected[0]!.spec!.template!.spec.containers.flatMap((container) => container.ports ?? []);
+    expect(ports.map(({ name }) => name)).toContain(endpoint!.port);
+    expect(endpoint).toMatchObject({
+      interval: "15s",
+      relabelings: [{ targetLabel: "job", replacement: metadata.name }],
+    });
+  }
+});
+
+it("asks in each rule for the series of its own release, and promtool agrees", async () => {
+  const [rule, ...others] = of(
+    await render("blue", ...all, "metrics.alerts.labels.release=prom", ...only),
+    "PrometheusRule",
+  );
+  expect(others).toEqual([]);
+  expect(rule?.metadata.labels.release).toBe("prom");
+  const file = parse(readFileSync(join(chart, "files/alerts.yaml"), "utf8")) as Manifest["spec"];
+  const names = (spec: Manifest["spec"]) =>
+    spec!.groups!.flatMap(({ rules }) => rules.map(({ alert }) => alert));
+  expect(names(rule?.spec)).toEqual(names(file));
+  for (const { alert, expr } of rule!.spec!.groups!.flatMap(({ rules }) => rules)) {
+    const selectors = expr.match(/\{[^}]*\}/g) ?? [];
+    expect(selectors.length, alert).toBeGreaterThan(0);
+    for (const selector of selectors)
+      expect(selector, alert).toMatch(/^\{namespace="voices",job="blue-plosive-(operator|api)"[,}]/);
+  }
+  const dir = mkdtempSync(join(tmpdir(), "plosive-rules-"));
+  try {
+    writeFileSync(join(dir, "rules.yaml"), stringify(rule?.spec));
+    const said = execFileSync("promtool", ["check", "rules", join(dir, "rules.yaml")], { encoding: "utf8" });
+    expect(said).toContain(`${names(file).length} rules found`);
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+});
+
+it("gives Grafana's sidecar each dashboard, whole and with an id of its own", async () => {
+  const maps = (
+    await render("plosive", ...all, "metrics.dashboards.annotations.folder=voices", ...only)
+  ).filter(isDashboards);
+  expect(maps).toHaveLength(1);
+  const [{ metadata, data = {} }] = maps as [Manifest];
+  expect(metadata.labels.grafana_dashboard).toBe("1");
+  expect(metadata.annotations).toEqual({ folder: "voices" });
+  expect(Object.keys(data).sort()).toEqual(readdirSync(join(chart, "files/dashboards")).sort());
+  const uids = Object.values(data).map((text) => (JSON.parse(text) as { uid: string }).uid);
+  expect(new Set(uids).size).toBe(3);
+});
