@@ -2515,6 +2515,29 @@ export interface components {
                     limit: number | null;
                 };
             };
+            /** @description What jobs have used so far, in seconds; it never falls, also when they are deleted */
+            compute: {
+                /**
+                 * Format: int64
+                 * @description Time of all pods
+                 */
+                pod_seconds: number;
+                /**
+                 * Format: int64
+                 * @description Requested processors by time
+                 */
+                cpu_seconds: number;
+                /**
+                 * Format: int64
+                 * @description Requested GPUs by time
+                 */
+                gpu_seconds: number;
+                /**
+                 * Format: int64
+                 * @description Audio that was worked through
+                 */
+                audio_seconds: number;
+            };
             /** @description Rates of requests: all count towards default, some towards one more */
             rates: {
                 /**

@@ -11,7 +11,7 @@ import { RetryError } from "../runtime/outcome.ts";
 import { InvalidResultError, type JobAdapter } from "./adapter.ts";
 import type { Failure } from "./pods.ts";
 
-const maxResultBytes = 64 * 1024 * 1024;
+export const maxResultBytes = 64 * 1024 * 1024;
 const atOnce = 4;
 
 export type Taken = { ingested: number[]; bad: Map<number, Failure> };

@@ -1,7 +1,7 @@
 // Training jobs for the engine: a result becomes a model row and then a Model resource. Called by controllers.ts.
 
 import { newId } from "../../src/db/id.ts";
-import { ingestModel, maybeOneModelOfJob } from "../../src/db/ingest.ts";
+import { ingestModel, type ModelRow, maybeOneModelOfJob } from "../../src/db/ingest.ts";
 import { type Database, maybeOneJob } from "../../src/db/job.ts";
 import { insertTrainingJob } from "../../src/db/training-job.ts";
 import { validationFailed, valueError } from "../../src/errors.ts";
@@ -9,17 +9,22 @@ import type { Kube } from "../../src/kube/client.ts";
 import { isAlreadyExists } from "../../src/kube/errors.ts";
 import { models, trainingJobs } from "../../src/kube/kinds.ts";
 import { keys } from "../../src/schemas/job-kind.ts";
+import type { JobStatus } from "../../src/schemas/job-resource.ts";
 import type { Resource } from "../../src/schemas/kind.ts";
 import type { trainingJobKind } from "../../src/schemas/training-job.ts";
+import { trainResult } from "../../src/schemas/worker.ts";
 import { isNotFound } from "../../src/storage/errors.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { InvalidResultError, type JobAdapter } from "../job/adapter.ts";
+import { maxResultBytes } from "../job/results.ts";
 import { buildModel } from "./build-model.ts";
 
 type TrainingJobSpec = Resource<typeof trainingJobKind>["spec"];
 
 /** The limit of a job that names none, in REST as in the custom resource. */
 const oneDaySeconds = 86_400;
+
+type Artifacts = JobStatus["artifacts"];
 
 export function trainingJobAdapter(deps: {
   db: Database;
@@ -80,9 +85,24 @@ export function trainingJobAdapter(deps: {
       await kube.create(models, buildModel(row, namespace)).catch((error: unknown) => {
         if (!isAlreadyExists(error)) throw error;
       });
-      return { modelId: row.id };
+      return { modelId: row.id, artifacts: await artifactsOf(row) };
     },
   };
+
+  /** What the run left that the model is from; nothing when its result has been purged since. */
+  async function artifactsOf({ tenantId, trainingJobId, objectStoreKey }: ModelRow): Promise<Artifacts> {
+    const run = objectStoreKey.split("/").at(-2) ?? "";
+    try {
+      const bytes = await storage.readAll(keys.result(run, 0), maxResultBytes);
+      const { artifacts } = trainResult.parse(JSON.parse(bytes.toString("utf8")));
+      return artifacts.map(({ name, sha256, size_bytes }) => {
+        return { name, key: keys.model(tenantId, trainingJobId, run, name), sha256, sizeBytes: size_bytes };
+      });
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
 
   async function oneTenant(jobId: string): Promise<string> {
     const row = await maybeOneJob(db, "training", jobId);

@@ -5,6 +5,7 @@
 import { sql } from "slonik";
 import { z } from "zod";
 import { quotaExceeded } from "../errors.ts";
+import { type Usage as JobUsage, usage as jobUsage, usageColumns } from "./job.ts";
 import type { Db } from "./page.ts";
 
 /** Of audio; 0 is no limit. */
@@ -71,6 +72,13 @@ export async function usageOf(db: Db, tenantId: string): Promise<Usage> {
       (select count(*) from inference_jobs where tenant_id = ${tenantId} and ${waiting}) as waiting_inference_jobs,
       (select count(*) from api_keys where tenant_id = ${tenantId} and revoked_at is null) as api_keys,
       (select count(*) from webhooks where tenant_id = ${tenantId}) as webhooks`);
+}
+
+/** What a tenant's jobs have used, of those too that are deleted. */
+export async function computeOf(db: Db, tenantId: string): Promise<JobUsage> {
+  const used = await db.maybeOne(sql.type(jobUsage)`
+    select ${usageColumns} from tenant_usage where tenant_id = ${tenantId}`);
+  return used ?? { pod_seconds: 0, cpu_seconds: 0, gpu_seconds: 0, audio_seconds: 0 };
 }
 
 /** A condition: fewer than `most` of the tenant's rows of `table` pass `which`. */

@@ -10,6 +10,13 @@ const use = (what: string) =>
     .describe(what)
     .meta({ examples: [{ used: 3, limit: 1000 }] });
 
+const seconds = (what: string) =>
+  z
+    .int()
+    .min(0)
+    .describe(what)
+    .meta({ examples: [86_400] });
+
 const rate = z.object({
   name: z.enum(["default", "writes", "uploads", "keys", "trainings"]).describe("As in the header RateLimit"),
   requests_per_minute: z.int().min(1).nullable().describe("null: no limit"),
@@ -29,6 +36,14 @@ export const usage = z
       api_keys: use("API keys"),
       webhooks: use("Webhooks"),
     }),
+    compute: z
+      .object({
+        pod_seconds: seconds("Time of all pods"),
+        cpu_seconds: seconds("Requested processors by time"),
+        gpu_seconds: seconds("Requested GPUs by time"),
+        audio_seconds: seconds("Audio that was worked through"),
+      })
+      .describe("What jobs have used so far, in seconds; it never falls, also when they are deleted"),
     rates: z.array(rate).describe("Rates of requests: all count towards default, some towards one more"),
   })
   .meta({ id: "Usage" });

@@ -278,6 +278,8 @@ describe("usage", () => {
     });
     const answer = await (await api.tenant()).get("/api/v1/usage");
     expect(answer.body.rates).toContainEqual({ name: "default", requests_per_minute: null });
+    const nothing = { pod_seconds: 0, cpu_seconds: 0, gpu_seconds: 0, audio_seconds: 0 };
+    expect(answer.body.compute).toEqual(nothing);
   });
 
   it("is what a count of the rows gives, after anything that rows can do", async () => {

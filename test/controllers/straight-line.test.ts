@@ -71,9 +71,8 @@ describe("a training job", () => {
     for (const epoch of [1, 2, 3]) {
       const metrics = [{ step: epoch, name: "val.f1", value: epoch / 4 }];
       const message = `Epoch ${epoch} of 3`;
-      expect(
-        await worker.report({ items_done: epoch, items_total: 3, fraction: epoch / 3, message, metrics }),
-      ).toBe(204);
+      const done = { items_done: epoch, items_total: 3, fraction: epoch / 3, checkpoint_step: 60 * epoch };
+      expect(await worker.report({ ...done, message, metrics })).toBe(204);
       await poll(`epoch ${epoch} in the row`, async () => (await row())?.status_message === message);
       seen.push((await row())!.progress_percent);
     }
@@ -91,6 +90,15 @@ describe("a training job", () => {
       message: "Epoch 3 of 3",
     });
     expect(cr.status?.metrics).toEqual([{ name: "val.f1", value: "0.75" }]);
+    expect(cr.status?.checkpoint).toMatchObject({ key: `runs/${run}/checkpoint`, step: 180 });
+    const reasons = Object.fromEntries(
+      cr.status?.conditions?.map(({ type, reason }) => [type, reason]) ?? [],
+    );
+    expect(reasons).toMatchObject({ Checkpointed: "CheckpointWritten", StoreSynced: "RecordsUpdated" });
+    expect(reasons).toMatchObject({ QuotaReserved: "Admitted", Progressing: "Reporting" });
+    expect(Date.parse(cr.status?.admittedTime ?? "")).toBeLessThanOrEqual(
+      Date.parse(cr.status?.startTime ?? ""),
+    );
 
     const artifacts = {
       "model.onnx": "onnx",
@@ -131,6 +139,14 @@ describe("a training job", () => {
     });
     expect(ended.status?.progress?.percent).toBe(100);
     expect(ended.status?.shards).toEqual({ total: 1, active: 0, succeeded: 1, failed: 0 });
+    expect(ended.status?.artifacts).toEqual(
+      Object.entries(artifacts).map(([name, content]) => ({
+        name,
+        key: `models/${tenant}/${id}/${run}/${name}`,
+        sha256: hex(content),
+        sizeBytes: content.length,
+      })),
+    );
     const modelName = `m-${ended.status?.modelId}`;
     const model = await poll("the Model to be ready", async () => {
       const now = await cluster.admin.get(models, { namespace, name: modelName });

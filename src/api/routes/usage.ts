@@ -1,5 +1,5 @@
 // GET /api/v1/usage: what the tenant has and may have, and how often it may ask (design 2.11).
-import { type Usage, usageOf } from "../../db/quota.ts";
+import { computeOf, type Usage, usageOf } from "../../db/quota.ts";
 import { usage } from "../../schemas/usage.ts";
 import { defineRoute, type HandlerDeps } from "../route.ts";
 
@@ -12,12 +12,16 @@ export const read = defineRoute({
   answer: { status: 200, description: "Use and limits", schema: usage },
   handler: async ({ tenantId, deps }) => {
     const used = await usageOf(deps.db, tenantId);
+    const compute = await computeOf(deps.db, tenantId);
     const limits = limitsOf(deps);
     const names = Object.keys(limits) as (keyof Usage)[];
     return {
       body: {
         quotas: Object.fromEntries(
           names.map((name) => [name, { used: used[name], limit: orNull(limits[name]) }]),
+        ),
+        compute: Object.fromEntries(
+          Object.entries(compute).map(([name, seconds]) => [name, Math.floor(seconds)]),
         ),
         rates: deps.rates.all.map(({ name, perMinute }) => ({
           name,
