@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { kueueClusterRules, kueueRules } from "../../../controllers/rbac.ts";
 import { makeApp } from "../../../src/api/app.ts";
 import { type HttpServer, listen } from "../../../src/api/server.ts";
 import { maybeOneSubmission } from "../../../src/db/outbox.ts";
@@ -12,15 +13,16 @@ import { jobs, trainingJobs } from "../../../src/kube/kinds.ts";
 import { resourceOf } from "../../../src/submit.ts";
 import { buildKueue, type Kueue, startKueue } from "../../../tools/kueue.ts";
 import { type Client, makeTenant, testDeps } from "../../support/api.ts";
+import { rightsOf } from "../../support/audit.ts";
 import { type TestNamespace, useCluster } from "../../support/kube.ts";
-import { podOf, runOperator, startPod, type TestOperator, Worker } from "../../support/operator.ts";
+import { podOf, put, runOperator, startPod, type TestOperator, Worker } from "../../support/operator.ts";
 import { poll } from "../../support/poll.ts";
 import { useDatabase } from "../../support/postgres.ts";
 import { insertTrainingJob } from "../../support/rows.ts";
 import { useStorage } from "../../support/s3.ts";
 import { finishTraining } from "../../support/training.ts";
 
-const cluster = useCluster();
+const cluster = useCluster({ audit: true });
 const database = useDatabase();
 const store = useStorage();
 const dir = mkdtempSync(join(tmpdir(), "plosive-kueue-"));
@@ -69,8 +71,17 @@ async function makeQueue(pods: number): Promise<void> {
       preemption: { withinClusterQueue: "LowerPriority" },
       resourceGroups: [
         {
-          coveredResources: ["pods"],
-          flavors: [{ name: "default", resources: [{ name: "pods", nominalQuota: pods }] }],
+          coveredResources: ["pods", "cpu", "memory"],
+          flavors: [
+            {
+              name: "default",
+              resources: [
+                { name: "pods", nominalQuota: pods },
+                { name: "cpu", nominalQuota: 1000 },
+                { name: "memory", nominalQuota: "1000Gi" },
+              ],
+            },
+          ],
         },
       ],
     },
@@ -113,11 +124,15 @@ async function insertUrgent(): Promise<string> {
   return id;
 }
 
-async function start(id: string): Promise<() => Promise<void>> {
+async function begin(id: string): Promise<Worker> {
   const pod = await podFor(id);
   await startPod(cluster.admin, pod);
   await poll("the job to run", async () => (await resource(id)).status?.phase === "Running");
-  return () => finishTraining(cluster.admin, pod, new Worker(cluster, () => operator, pod));
+  return new Worker(cluster, () => operator, pod);
+}
+async function start(id: string): Promise<() => Promise<void>> {
+  const worker = await begin(id);
+  return () => finishTraining(cluster.admin, worker.pod, worker);
 }
 const succeeded = (id: string) =>
   poll(`${id} to succeed`, async () => (await resource(id)).status?.phase === "Succeeded");
@@ -148,7 +163,13 @@ it("lets a job wait for its quota in Kueue's words, and run when there is room",
 
 it("tells of a preemption by a job of higher priority; the training goes on afterwards and ends well", async () => {
   const modest = await insert();
-  await start(modest);
+  const worker = await begin(modest);
+  const work = await worker.work();
+  if (work.kind !== "train") throw new Error("not the work of a training");
+  expect(work.checkpoint).toBeNull();
+  await put(work.outputs.checkpoint, "two epochs");
+  await worker.report({ items_done: 2, items_total: 3, fraction: 2 / 3, checkpoint_step: 2 });
+  await poll("the checkpoint to be told", async () => (await resource(modest)).status?.checkpoint);
   const urgent = await insertUrgent();
   const preempted = await reserved(modest, "Preempted");
   expect(preempted.message).toMatch(/^Preempted to accommodate a workload .* due to prioritization/);
@@ -158,9 +179,13 @@ it("tells of a preemption by a job of higher priority; the training goes on afte
   await succeeded(urgent);
 
   await reserved(modest, "Admitted");
-  await (await start(modest))();
+  const again = await begin(modest);
+  expect(again.pod.metadata.uid).not.toBe(worker.pod.metadata.uid);
+  expect(await again.work()).toMatchObject({ checkpoint: { url: expect.any(String) } });
+  await finishTraining(cluster.admin, again.pod, again);
   await succeeded(modest);
   const { status } = await resource(modest);
+  expect(status?.checkpoint).toMatchObject({ step: 2 });
   expect(status?.attempt).toBe(1);
   expect(status?.suspendedSeconds).toBeGreaterThan(0);
 });
@@ -179,4 +204,12 @@ it("suspends and resumes a job by its Workload, and never touches the suspension
   await finish();
   await (await start(first))();
   await succeeded(first);
+});
+
+// Last: it looks at what all the others made the operator do.
+it("uses each of its rights for Kueue, and is refused nothing", () => {
+  const { allowed, refused } = cluster.asked(namespace, "operator");
+  const ofKueue = allowed.filter((right) => right.includes(" kueue.x-k8s.io/"));
+  expect(ofKueue).toEqual(rightsOf([...kueueRules, ...kueueClusterRules]));
+  expect(refused).toEqual([]);
 });
