@@ -37,8 +37,14 @@ export interface ControlPlane {
   stopApiServer(): Promise<void>;
   /** Starts it again at the same address and waits until it is ready. */
   startApiServer(): Promise<void>;
+<<<<<<< ours
   /** Ends the controller manager and starts it with other flags in place of those that it was given first. */
   restartControllers(flags: readonly string[]): Promise<void>;
+=======
+  /** The same for etcd; its data stays on the disk. */
+  stopEtcd(): Promise<void>;
+  startEtcd(): Promise<void>;
+>>>>>>> theirs
   stop(): Promise<void>;
 }
 
@@ -128,9 +134,19 @@ async function startOnce({
     pidOf: (component) => daemons.get(component)?.pid ?? -1,
     stopApiServer: async () => daemons.get("kube-apiserver")?.kill(),
     startApiServer,
+<<<<<<< ours
     async restartControllers(further) {
       await daemons.get("kube-controller-manager")?.kill();
       start("kube-controller-manager", controllerManagerFlags(place), further);
+=======
+    stopEtcd: async () => daemons.get("etcd")?.kill(),
+    async startEtcd() {
+      const daemon = start("etcd", etcdFlags(place));
+      await waitUntil("the API server to have its etcd again", () => answers(pki, `${server}/readyz`), {
+        timeoutMs: 60_000,
+        daemons: [daemon],
+      });
+>>>>>>> theirs
     },
     stop,
   };

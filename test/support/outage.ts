@@ -1,0 +1,290 @@
+// The operator as a process under a steady load while something that it needs is away. Jobs are made in the records as the
+// API makes them; a kubelet and workers are played; a supervisor restarts the process as the kubelet does. Called by
+// test/controllers/outages.test.ts.
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sql } from "slonik";
+import { z } from "zod";
+import type { DatabasePool } from "../../src/db/pool.ts";
+import { inferenceJobs, jobs, pods } from "../../src/kube/kinds.ts";
+import type { Pod } from "../../src/kube/objects.ts";
+import { freePorts } from "../../tools/process.ts";
+import type { TestCluster, TestNamespace } from "./kube.ts";
+import { audience, endPod, put, startPod, Worker } from "./operator.ts";
+import { poll } from "./poll.ts";
+import { insertInferenceJob } from "./rows.ts";
+
+const nothing = z.object({});
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+export interface Supervised {
+  readonly runsPort: number;
+  /** How often the process has ended by itself. */
+  exits(): number;
+  log(): string;
+  stop(): Promise<void>;
+}
+
+/** Starts controllers/main.ts, and again whenever it ends. */
+export async function superviseOperator(options: {
+  cluster: TestCluster;
+  namespace: TestNamespace;
+  databaseUrl: string;
+  storage: Record<string, string | undefined>;
+}): Promise<Supervised> {
+  const { cluster, namespace } = options;
+  const dir = mkdtempSync(join(tmpdir(), "plosive-outage-"));
+  const pod = { image: "registry.test/worker:1" };
+  const profiles = join(dir, "profiles.json");
+  writeFileSync(profiles, JSON.stringify({ default: { embed: pod, train: pod, detect: pod } }));
+  const [runsPort = 0] = await freePorts(1);
+  let log = "";
+  let exits = 0;
+  let isStopped = false;
+  const start = () => {
+    const child = spawn(process.execPath, ["controllers/main.ts"], {
+      stdio: ["ignore", "pipe", "inherit"],
+      env: {
+        PATH: process.env.PATH,
+        ...options.storage,
+        PLOSIVE_DATABASE_URL: options.databaseUrl,
+        PLOSIVE_DATABASE_POOL: "10",
+        PLOSIVE_NAMESPACE: namespace.name,
+        PLOSIVE_KUBECONFIG: namespace.operatorKubeconfig,
+        PLOSIVE_METRICS_PORT: "0",
+        PLOSIVE_HEALTH_PORT: "0",
+        PLOSIVE_RUNS_PORT: String(runsPort),
+        PLOSIVE_RUNS_TLS_CERT_FILE: cluster.tls.certFile,
+        PLOSIVE_RUNS_TLS_KEY_FILE: cluster.tls.keyFile,
+        PLOSIVE_RUNS_URL: "https://operator.test:8443",
+        PLOSIVE_RUNS_CA_CONFIGMAP: "plosive-runs-ca",
+        PLOSIVE_RUNS_AUDIENCE: audience,
+        PLOSIVE_PROFILES_FILE: profiles,
+        PLOSIVE_QUOTA_RUNNING_INFERENCES: "0",
+        PLOSIVE_QUOTA_RUNNING_TRAININGS: "0",
+      },
+    });
+    child.stdout.on("data", (chunk: Buffer) => {
+      log = (log + chunk).slice(-1_000_000);
+    });
+    child.once("exit", () => {
+      if (isStopped) return;
+      exits += 1;
+      present = start();
+    });
+    return child;
+  };
+  let present = start();
+  return {
+    runsPort,
+    exits: () => exits,
+    log: () => log,
+    async stop() {
+      isStopped = true;
+      const gone = new Promise((resolve) => present.once("exit", resolve));
+      if (present.exitCode === null && present.kill("SIGKILL")) await gone;
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+export interface Load {
+  /** Rows that could be made; those of the time while Postgres was away could not. */
+  readonly made: readonly string[];
+  stop(): Promise<void>;
+}
+
+/** Makes a job every `everyMs` and plays the node and the worker of each, who try again until it works. */
+export function startLoad(options: {
+  cluster: TestCluster;
+  namespace: TestNamespace;
+  runsPort: number;
+  /** As the API has it: gone while Postgres is away. */
+  mayWrite: () => boolean;
+  db: DatabasePool;
+  tenant: string;
+  model: string;
+  everyMs: number;
+}): Load {
+  const { cluster, namespace, db } = options;
+  const made: string[] = [];
+  const played = new Set<string>();
+  const playing = new Set<Promise<void>>();
+  let isStopped = false;
+  const stubborn = async (act: () => Promise<unknown>) => {
+    while (!isStopped) {
+      try {
+        await act();
+        return;
+      } catch {
+        await sleep(1_000);
+      }
+    }
+  };
+
+  const play = async (pod: Pod) => {
+    const worker = new Worker(cluster, () => options, pod);
+    await stubborn(() => startPod(cluster.admin, pod));
+    await stubborn(async () => {
+      const work = await worker.work();
+      if (work.kind !== "detect") throw new Error("not the work of an inference");
+      await sleep(500 + 2_500 * Math.random());
+      const facts = {
+        duration_ms: 1000,
+        sample_rate_hz: 8000,
+        channels: 1,
+        sha256: "a".repeat(64),
+        size_bytes: 10,
+      };
+      const detections = [{ artifact_type: "click", start_ms: 1, end_ms: 2, confidence: 0.5 }];
+      const items = work.items.map(({ id }) => ({ id, status: "completed", ...facts, detections }));
+      await put(
+        work.result,
+        JSON.stringify({ version: 1, kind: "detect", run: worker.run, shard: worker.shard, items }),
+      );
+    });
+    await stubborn(() => endPod(cluster.admin, pod, 0));
+  };
+
+  const node = async () => {
+    while (!isStopped) {
+      const { items } = await cluster.admin
+        .list(pods, namespace.name, { labelSelector: "plosive.dev/job" })
+        .catch(() => ({ items: [] as Pod[] }));
+      for (const pod of items) {
+        const uid = pod.metadata.uid ?? "";
+        if (played.has(uid) || pod.metadata.deletionTimestamp !== undefined) continue;
+        played.add(uid);
+        const one: Promise<void> = play(pod).finally(() => playing.delete(one));
+        playing.add(one);
+      }
+      await sleep(500);
+    }
+  };
+  const client = async () => {
+    for (let next = Date.now(); !isStopped; next += options.everyMs) {
+      if (options.mayWrite()) made.push((await insertInferenceJob(db, options.tenant, options.model, 1)).id);
+      await sleep(Math.max(0, next - Date.now()));
+    }
+  };
+  const loops = [node(), client()];
+  return {
+    made,
+    async stop() {
+      isStopped = true;
+      await Promise.all([...loops, ...playing]);
+    },
+  };
+}
+
+export interface State {
+  /** Rows without a Job in Kubernetes. */
+  readonly waiting: number;
+  /** Rows of whose Job Kubernetes has not made the pod yet. */
+  readonly podless: number;
+  /** Rows that are not completed, and custom resources that do not say so. */
+  readonly open: number;
+  /** Those of them whose Job in Kubernetes ended a few seconds ago. */
+  readonly overdue: number;
+}
+
+/** How far these jobs are, by the records and by Kubernetes. */
+export async function stateOf(
+  cluster: TestCluster,
+  namespace: string,
+  db: DatabasePool,
+  ids: readonly string[],
+): Promise<State> {
+  const done = new Set(
+    await db.anyFirst(sql.type(z.object({ id: z.string() }))`
+      select id from inference_jobs where status = 'completed' and id = any(${sql.array([...ids], "uuid")})`),
+  );
+  const list = await Promise.all([
+    cluster.admin.list(inferenceJobs, namespace),
+    cluster.admin.list(jobs, namespace),
+  ]);
+  const ended = new Set(
+    list[0].items.filter(({ status }) => status?.phase === "Succeeded").map(({ metadata }) => metadata.name),
+  );
+  const runs = new Map(list[1].items.map((job) => [job.metadata.name, job]));
+  const open = ids.filter((id) => !done.has(id) || !ended.has(`ij-${id}`));
+  return {
+    waiting: ids.filter((id) => !runs.has(`ij-${id}-1`)).length,
+    podless: ids.filter((id) => {
+      const status = runs.get(`ij-${id}-1`)?.status;
+      return (status?.active ?? 0) + (status?.succeeded ?? 0) === 0;
+    }).length,
+    open: open.length,
+    overdue: open.filter((id) => {
+      const complete = runs.get(`ij-${id}-1`)?.status?.conditions?.find(({ type }) => type === "Complete");
+      const at = Date.parse(complete?.lastTransitionTime ?? "");
+      return Date.now() - at > overdueMs;
+    }).length,
+  };
+}
+
+/** Times of Kubernetes are in whole seconds, and a status takes a moment to be written. */
+const overdueMs = 4_000;
+
+export interface Figures {
+  /** Seconds from the return until every row of before has its Job and every Job that has ended is in the records. */
+  readonly caughtUpSeconds: number;
+  /** Until the Job controller of Kubernetes has made all their pods. */
+  readonly podsSeconds: number;
+  /** Until all are completed on both sides: with the time of the node and the workers. */
+  readonly completedSeconds: number;
+}
+
+/** Waits until everything that was made before `back` is through. */
+export async function untilCaughtUp(
+  state: () => Promise<State>,
+  back: number,
+  timeoutMs: number,
+): Promise<Figures> {
+  const seconds = () => Math.round((performance.now() - back) / 100) / 10;
+  let caughtUpSeconds: number | undefined;
+  let podsSeconds: number | undefined;
+  await poll(
+    "everything of before the return",
+    async () => {
+      const { waiting, podless, open, overdue } = await state();
+      if (podless === 0) podsSeconds ??= seconds();
+      if (waiting === 0 && overdue === 0) caughtUpSeconds ??= seconds();
+      if (open > 0) await sleep(500);
+      return open === 0;
+    },
+    timeoutMs,
+  );
+  const completedSeconds = seconds();
+  return {
+    caughtUpSeconds: caughtUpSeconds ?? completedSeconds,
+    podsSeconds: podsSeconds ?? completedSeconds,
+    completedSeconds,
+  };
+}
+
+/** Jobs that exist twice, results that were taken in twice, files that have not exactly the one detection. */
+export async function manyDuplicates(
+  cluster: TestCluster,
+  namespace: string,
+  db: DatabasePool,
+  ids: readonly string[],
+): Promise<string[]> {
+  const { items } = await cluster.admin.list(jobs, namespace);
+  const runs = items.map(({ metadata }) => metadata.name);
+  const rows = await db.any(sql.type(
+    z.object({ id: z.string(), found: z.number(), ingests: z.number(), told: z.number() }),
+  )`
+    select j.id, (select count(*) from detections d where d.inference_job_id = j.id) as found,
+      (select count(*) from result_ingests i where i.run_id like 'ij-' || j.id || '-%') as ingests,
+      (select count(*) from job_events e where e.job_id = j.id and e.data ->> 'status' = 'completed') as told
+    from inference_jobs j where id = any(${sql.array([...ids], "uuid")})`);
+  return [
+    ...runs.filter((run) => !run.endsWith("-1")),
+    ...rows.filter((row) => row.found !== 1 || row.ingests !== 1 || row.told !== 1).map((row) => row.id),
+  ];
+}
+
+export const forget = (db: DatabasePool) => db.query(sql.type(nothing)`delete from inference_jobs`);
