@@ -2,7 +2,7 @@
 import type { Condition } from "../../src/schemas/condition.ts";
 import { conditionOf, isTrue, withCondition } from "../runtime/conditions.ts";
 import type { Facts, Verdict } from "./decide.ts";
-import { isRunning, waitingOf, waitingSince } from "./pods.ts";
+import { isWorkedOn, waitingOf, waitingSince } from "./pods.ts";
 
 export type Words = Pick<Condition, "type" | "status" | "reason" | "message">;
 type Why = Pick<Condition, "reason" | "message">;
@@ -37,7 +37,7 @@ export function openConditions(facts: Facts, verdict: Verdict): Condition[] {
     { type: "StoreSynced", status: "True", reason: "RecordsUpdated", message: "The records say the same." },
     quotaReserved(facts),
   ];
-  const running = verdict.kind !== "create" && facts.pods.some(isRunning);
+  const running = verdict.kind !== "create" && isWorkedOn(facts.pods);
   const why = whyNot(facts, verdict);
   if (running || isTrue(old, "Started"))
     said.push({

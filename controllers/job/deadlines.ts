@@ -4,7 +4,7 @@ import type { Pod } from "../../src/kube/objects.ts";
 import type { Condition } from "../../src/schemas/condition.ts";
 import { conditionOf } from "../runtime/conditions.ts";
 import type { Facts } from "./decide.ts";
-import { isRunning, shardOf, startOf, waitingOf } from "./pods.ts";
+import { isRunning, isWorkedOn, shardOf, startOf, waitingOf } from "./pods.ts";
 
 type Held = Pick<Facts, "cr" | "now">;
 
@@ -51,7 +51,7 @@ export function deadlinesOf(facts: Facts): Deadline[] {
     deadlines.push({ at: Date.parse(status.startTime) + seconds * 1000, which: "active" });
   }
   const progressing = conditionOf(status?.conditions, "Progressing");
-  if (progressing?.status === "False" && !facts.pods.some(isRunning)) {
+  if (progressing?.status === "False" && !isWorkedOn(facts.pods)) {
     const since = Math.max(Date.parse(progressing.lastTransitionTime), resumedAt(facts));
     deadlines.push({ at: since + spec.pendingDeadlineSeconds * 1000, which: "pending" });
   }

@@ -31,6 +31,11 @@ export function isRunning(pod: Pod): boolean {
   return !isEnded(pod) && (workerOf(pod)?.running !== undefined || pod.status?.phase === "Running");
 }
 
+/** Whether pods run, or have all done their work: then the next ones start, or the Job is about to be complete. */
+export function isWorkedOn(pods: readonly Pod[]): boolean {
+  return pods.some(isRunning) || (pods.length > 0 && pods.every((pod) => pod.status?.phase === "Succeeded"));
+}
+
 const imageReasons = new Set([
   "ImagePullBackOff",
   "ErrImagePull",
@@ -77,11 +82,7 @@ export function waitingOf(pods: readonly Pod[]): Waiting {
       return { reason: "Unschedulable", message: sentence(scheduled.message ?? "No node fits the pod.") };
     }
   }
-  const message =
-    pods.length > 0 && pods.every((pod) => pod.status?.phase === "Succeeded")
-      ? "Taking in the results."
-      : "Waiting for a pod to start.";
-  return { reason: "WaitingForPods", message };
+  return { reason: "WaitingForPods", message: "Waiting for a pod to start." };
 }
 
 /** Why a shard has no pod, from how its last one was lost; undefined when that says nothing about the waiting. */

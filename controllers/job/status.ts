@@ -9,7 +9,7 @@ import { openConditions, turn } from "./conditions.ts";
 import { suspendedSeconds } from "./deadlines.ts";
 import type { End, Facts, Verdict } from "./decide.ts";
 import { parseIndexes } from "./indexes.ts";
-import { isRunning } from "./pods.ts";
+import { isRunning, isWorkedOn } from "./pods.ts";
 import { sumProgress } from "./progress.ts";
 
 /** The status while the job goes on. `verdict` is what is being done about it in the same reconcile. */
@@ -22,7 +22,7 @@ export function openStatus(facts: Facts, verdict: Verdict): JobStatus {
 
   const created = verdict.kind === "create";
   const attempt = created ? verdict.attempt : attemptOf(facts);
-  const running = !created && facts.pods.some(isRunning);
+  const running = !created && isWorkedOn(facts.pods);
   const completed = created ? [] : parseIndexes(facts.child?.status?.completedIndexes);
   const admitted = facts.admission.admitted && (created || facts.child !== undefined);
 
@@ -145,14 +145,17 @@ export function rowChange(facts: Facts, status: JobStatus): JobChange {
   };
 }
 
-/** Whether a status is worth writing: the time of the last report, and what follows from it, alone are not. */
+/** What is written when there is something else to say: each of them would be one more write for each pod. */
+const unimportant = new Set(["lastReportTime", "etaSeconds", "active", "usage"]);
+
+/** Whether a status is worth writing. */
 export function statusDiffers(a: JobStatus | undefined, b: JobStatus): boolean {
   return stable(a) !== stable(b);
 }
 
 function stable(status: JobStatus | undefined): string {
   return JSON.stringify(status, (key, value: unknown) => {
-    if (key === "lastReportTime" || key === "etaSeconds") return undefined;
+    if (unimportant.has(key)) return undefined;
     if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
     return Object.fromEntries(Object.entries(value).sort(([x], [y]) => (x < y ? -1 : 1)));
   });

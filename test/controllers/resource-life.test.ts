@@ -1,0 +1,223 @@
+// The life of a custom resource against a real API server: how often it is written, what it and the tenant have used in
+// the end, a run that is lost half-way, and its deletion when its time is over. The test plays the kubelet and the workers.
+import { createHash } from "node:crypto";
+import { sql } from "slonik";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { maybeOneJob } from "../../src/db/job.ts";
+import { maybeOneSubmission } from "../../src/db/outbox.ts";
+import { computeOf } from "../../src/db/quota.ts";
+import { inferenceJobs, jobs } from "../../src/kube/kinds.ts";
+import type { Pod } from "../../src/kube/objects.ts";
+import type { DetectResult } from "../../src/schemas/worker.ts";
+import { resourceOf } from "../../src/submit.ts";
+import { type TestNamespace, useCluster } from "../support/kube.ts";
+import {
+  endPod,
+  patchStatus,
+  podOf,
+  put,
+  runOperator,
+  startPod,
+  type TestOperator,
+  Worker,
+} from "../support/operator.ts";
+import { poll } from "../support/poll.ts";
+import { useDatabase } from "../support/postgres.ts";
+import { insertInferenceJob, insertModel, insertTenant } from "../support/rows.ts";
+import { useStorage } from "../support/s3.ts";
+
+const cluster = useCluster();
+const database = useDatabase();
+const store = useStorage();
+const hex = (text: string) => createHash("sha256").update(text).digest("hex");
+let space: TestNamespace;
+let operator: TestOperator;
+let tenant: string;
+let model: string;
+
+beforeAll(async () => {
+  space = await cluster.namespace();
+  operator = await runOperator({
+    cluster,
+    namespace: space,
+    databaseUrl: database.url,
+    storage: store.config,
+  });
+  await operator.leading;
+  tenant = await insertTenant(database.pool);
+  model = await insertModel(database.pool, tenant);
+});
+afterAll(() => operator?.stop());
+
+const rowOf = (id: string) => maybeOneJob(database.pool, "inference", id);
+const resource = (id: string) =>
+  cluster.admin.get(inferenceJobs, { namespace: space.name, name: `ij-${id}` });
+/** The requests that change something, but for the renewals of the lease. */
+const writes = () => operator.requests.filter((line) => /^(POST|PATCH|DELETE) /.test(line)).length;
+
+/** One detection in a file of a second, by a presigned URL, as the worker does it. */
+async function detect(pod: Pod, file: string): Promise<void> {
+  const work = await new Worker(cluster, () => operator, pod).work();
+  const item: DetectResult["items"][number] = {
+    id: file,
+    status: "completed",
+    duration_ms: 90_000,
+    sample_rate_hz: 8000,
+    channels: 1,
+    sha256: hex("x"),
+    size_bytes: 10,
+    detections: [{ artifact_type: "click", start_ms: 1, end_ms: 2, confidence: 0.9 }],
+  };
+  const { run, shard } = work;
+  const result: DetectResult = { version: 1, kind: "detect", run, shard, items: [item] };
+  await put(work.result, JSON.stringify(result));
+}
+
+/** The container has run so many seconds and ended. */
+const endAfter = (pod: Pod, seconds: number, exitCode = 0, reason = "Completed") => {
+  const at = Math.floor(Date.now() / 1000) * 1000;
+  const [startedAt, finishedAt] = [at - seconds * 1000, at].map((ms) => new Date(ms).toISOString());
+  const terminated = { exitCode, reason, startedAt, finishedAt };
+  return patchStatus(cluster.admin, pod, exitCode === 0 ? "Succeeded" : "Failed", { terminated });
+};
+
+const isCompleted = (id: string) =>
+  poll("the resource to succeed", async () => {
+    const now = await resource(id);
+    return now.status?.phase === "Succeeded" ? now : undefined;
+  });
+
+describe("a job's life", () => {
+  it("costs at most six writes, events included, and its end none any more", async () => {
+    await settle();
+    const { id, files } = await insertInferenceJob(database.pool, tenant, model, 1);
+    const before = writes();
+    const run = `ij-${id}-1`;
+    const pod = await podOf(cluster.admin, space.name, run);
+    await startPod(cluster.admin, pod);
+    await poll("the row to be running", async () => (await rowOf(id))?.status === "running");
+    await detect(pod, files[0]!);
+    await endPod(cluster.admin, pod, 0);
+    await isCompleted(id);
+    await settle();
+    // Two are no writes of its life: the resource is made in place of the API, the pod's token is reviewed.
+    expect(writes() - before - 2).toBeLessThanOrEqual(6);
+
+    const quiet = reads();
+    const ref = { namespace: space.name, name: `ij-${id}` };
+    await cluster.admin.patch(inferenceJobs, ref, { metadata: { labels: { touched: "yes" } } });
+    await cluster.admin.patch(jobs, { ...ref, name: run }, { metadata: { labels: { touched: "yes" } } });
+    await settle();
+    expect(reads()).toBe(quiet);
+  });
+
+  it("is paid for: each pod once, also the one that failed, and the audio", async () => {
+    const owner = await insertTenant(database.pool);
+    const { id, files } = await insertInferenceJob(
+      database.pool,
+      owner,
+      await insertModel(database.pool, owner),
+      1,
+    );
+    const run = `ij-${id}-1`;
+    const first = await podOf(cluster.admin, space.name, run);
+    await startPod(cluster.admin, first);
+    await endAfter(first, 100, 75, "Error");
+    await poll("the usage of the first pod", async () => (await rowOf(id))?.pod_seconds === 100);
+    const second = await poll(
+      "the second pod",
+      async () => {
+        const pod = await podOf(cluster.admin, space.name, run);
+        return pod.metadata.uid === first.metadata.uid ? undefined : pod;
+      },
+      40_000,
+    );
+    await startPod(cluster.admin, second);
+    await detect(second, files[0]!);
+    await endAfter(second, 20);
+    const { status } = await isCompleted(id);
+    const used = { podSeconds: 120, cpuSeconds: 60, gpuSeconds: 0, audioSeconds: 90 };
+    expect(status?.usage).toEqual(used);
+    const sums = { pod_seconds: 120, cpu_seconds: 60, gpu_seconds: 0, audio_seconds: 90 };
+    expect(await rowOf(id)).toMatchObject(sums);
+    expect(await computeOf(database.pool, owner)).toEqual(sums);
+    const left = await database.pool.any(sql.type(z.object({}))`select from run_pods where job_id = ${id}`);
+    expect(left).toHaveLength(0);
+  }, 90_000);
+});
+
+describe("a run that is lost half-way", () => {
+  it("costs what is not taken in yet: a shard's results stay, and its next pod has nothing to do", async () => {
+    const { id, files } = await insertInferenceJob(database.pool, tenant, model, 2);
+    const first = await podOf(cluster.admin, space.name, `ij-${id}-1`, 0);
+    await startPod(cluster.admin, first);
+    await detect(first, files[0]!);
+    await endPod(cluster.admin, first, 0);
+    const found = () =>
+      database.pool.oneFirst(sql.type(z.object({ total_detections: z.number() }))`
+        select total_detections from inference_jobs where id = ${id}`);
+    await poll("the first shard's detections", async () => (await found()) === 1);
+
+    await cluster.admin.remove(jobs, { namespace: space.name, name: `ij-${id}-1` });
+    const again = await podOf(cluster.admin, space.name, `ij-${id}-2`, 0);
+    await startPod(cluster.admin, again);
+    const work = await poll("the work of the new run", async () => {
+      const answer = await new Worker(cluster, () => operator, again).anyWork();
+      return answer;
+    });
+    expect(work).toEqual({ version: 1, kind: "done", run: `ij-${id}-2`, shard: 0, items: 1 });
+    await endPod(cluster.admin, again, 0);
+    const other = await podOf(cluster.admin, space.name, `ij-${id}-2`, 1);
+    await startPod(cluster.admin, other);
+    await detect(other, files[1]!);
+    await endPod(cluster.admin, other, 0);
+    const { status } = await isCompleted(id);
+    expect(status).toMatchObject({ attempt: 2, shards: { total: 2, succeeded: 2, failed: 0 } });
+    expect(await found()).toBe(2);
+    const runs = await database.pool.anyFirst(sql.type(z.object({ run_id: z.string() }))`
+      select run_id from result_ingests where run_id like ${`ij-${id}-%`} order by shard`);
+    expect(runs).toEqual([`ij-${id}-1`, `ij-${id}-2`]);
+  });
+});
+
+describe("the resource of an ended job", () => {
+  it("is deleted when its time is over, with its Job; its row stays", async () => {
+    const { id } = await insertInferenceJob(database.pool, tenant, model, 1);
+    await database.pool.query(sql.type(z.object({}))`
+      update inference_jobs set submitted_at = now() where id = ${id}`);
+    const submission = await maybeOneSubmission(database.pool, "inference", id);
+    const object = resourceOf(submission!, id, space.name);
+    object.spec.ttlSecondsAfterFinished = 2;
+    await cluster.admin.create(inferenceJobs, object as never);
+    const ref = { namespace: space.name, name: `ij-${id}` };
+    await podOf(cluster.admin, space.name, `ij-${id}-1`);
+    await cluster.admin.patch(inferenceJobs, ref, { spec: { cancel: { reason: "enough" } } });
+    const ended = await poll("the end", async () => {
+      const now = await cluster.admin.get(inferenceJobs, ref);
+      return now.status?.phase === "Cancelled" ? now : undefined;
+    });
+    await poll("the resource to be gone", async () => {
+      return (await cluster.admin.find(inferenceJobs, ref)) === undefined;
+    });
+    expect(Date.now() - Date.parse(ended.status?.completionTime ?? "")).toBeGreaterThanOrEqual(2_000);
+    expect(await rowOf(id)).toMatchObject({ status: "cancelled", status_message: "enough" });
+    await poll("the Job to be gone", async () => {
+      return (await cluster.admin.find(jobs, { ...ref, name: `ij-${id}-1` })) === undefined;
+    });
+    await settle();
+    expect(await rowOf(id)).toMatchObject({ status: "cancelled", status_message: "enough" });
+  });
+});
+
+/** All requests but the renewals of the lease. */
+const reads = () => operator.requests.filter((line) => !line.startsWith("PUT")).length;
+
+/** Waits until the operator has sent nothing for a second. */
+async function settle(): Promise<void> {
+  let last = { count: -1, at: Date.now() };
+  await poll("the operator to be quiet", () => {
+    if (reads() !== last.count) last = { count: reads(), at: Date.now() };
+    return Date.now() - last.at > 1_000;
+  });
+}
