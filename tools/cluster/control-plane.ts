@@ -37,14 +37,11 @@ export interface ControlPlane {
   stopApiServer(): Promise<void>;
   /** Starts it again at the same address and waits until it is ready. */
   startApiServer(): Promise<void>;
-<<<<<<< ours
   /** Ends the controller manager and starts it with other flags in place of those that it was given first. */
   restartControllers(flags: readonly string[]): Promise<void>;
-=======
   /** The same for etcd; its data stays on the disk. */
   stopEtcd(): Promise<void>;
   startEtcd(): Promise<void>;
->>>>>>> theirs
   stop(): Promise<void>;
 }
 
@@ -134,11 +131,10 @@ async function startOnce({
     pidOf: (component) => daemons.get(component)?.pid ?? -1,
     stopApiServer: async () => daemons.get("kube-apiserver")?.kill(),
     startApiServer,
-<<<<<<< ours
     async restartControllers(further) {
       await daemons.get("kube-controller-manager")?.kill();
       start("kube-controller-manager", controllerManagerFlags(place), further);
-=======
+    },
     stopEtcd: async () => daemons.get("etcd")?.kill(),
     async startEtcd() {
       const daemon = start("etcd", etcdFlags(place));
@@ -146,7 +142,6 @@ async function startOnce({
         timeoutMs: 60_000,
         daemons: [daemon],
       });
->>>>>>> theirs
     },
     stop,
   };
