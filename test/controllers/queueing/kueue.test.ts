@@ -115,11 +115,11 @@ const podFor = (id: string) => podOf(cluster.admin, namespace.name, `tj-${id}-1`
 const suspend = (id: string, value: boolean) =>
   cluster.admin.patch(trainingJobs, named(id), { spec: { suspend: value } });
 
-/** A training of that class; a custom resource can say so, the API cannot. */
-async function insertUrgent(): Promise<string> {
+/** A training with what a custom resource can say and the API cannot. */
+async function insertWith(more: { priorityClassName?: string; queueName?: string }): Promise<string> {
   const id = await insert();
   const object = resourceOf((await maybeOneSubmission(database.pool, "training", id))!, id, namespace.name);
-  const spec = { ...object.spec, priorityClassName: "urgent" };
+  const spec = { ...object.spec, ...more };
   await cluster.admin.create(trainingJobs, { ...object, spec } as never);
   return id;
 }
@@ -170,7 +170,7 @@ it("tells of a preemption by a job of higher priority; the training goes on afte
   await put(work.outputs.checkpoint, "two epochs");
   await worker.report({ items_done: 2, items_total: 3, fraction: 2 / 3, checkpoint_step: 2 });
   await poll("the checkpoint to be told", async () => (await resource(modest)).status?.checkpoint);
-  const urgent = await insertUrgent();
+  const urgent = await insertWith({ priorityClassName: "urgent" });
   const preempted = await reserved(modest, "Preempted");
   expect(preempted.message).toMatch(/^Preempted to accommodate a workload .* due to prioritization/);
   await shown(modest, preempted.message);
@@ -204,6 +204,16 @@ it("suspends and resumes a job by its Workload, and never touches the suspension
   await finish();
   await (await start(first))();
   await succeeded(first);
+});
+
+it("moves a job that waits to the queue that its resource names, and keeps it there once it is admitted", async () => {
+  const id = await insertWith({ queueName: "nowhere" });
+  await poll("Kueue's words", async () => (await reserved(id, "QueuePending")).message.includes("nowhere"));
+  const moveTo = (queueName: string) => cluster.admin.patch(trainingJobs, named(id), { spec: { queueName } });
+  await moveTo("voices");
+  await (await start(id))();
+  await expect(moveTo("nowhere")).rejects.toThrow(/queueName cannot be changed after admission/);
+  await succeeded(id);
 });
 
 // Last: it looks at what all the others made the operator do.
