@@ -15,6 +15,7 @@ import type { JobAdapter, JobResource } from "./adapter.ts";
 import type { PodSettings } from "./child.ts";
 import type { Facts } from "./decide.ts";
 import type { JobMetrics } from "./metrics.ts";
+import { makePace } from "./pace.ts";
 import type { Queueing } from "./queueing.ts";
 import { rowChange, statusDiffers } from "./status.ts";
 
@@ -45,6 +46,10 @@ export const hasRowEnded = (row: JobRow) => terminalStatuses.some((status) => st
 export function makeEngine(deps: EngineDeps, adapter: JobAdapter, store: Store<JobResource>) {
   const { kube, db, recorder, metrics, namespace } = deps;
   const log = deps.log.child({ kind: adapter.kind });
+  const pace = makePace(deps.now);
+  store.onChange(({ object, deleted }) => {
+    if (deleted) pace.forget(object.metadata.uid ?? "");
+  });
   return { ...deps, adapter, store, log, say, advance, writeStatus };
 
   /** An event about the resource. */
@@ -66,17 +71,21 @@ export function makeEngine(deps: EngineDeps, adapter: JobAdapter, store: Store<J
     if (!same) await advanceJob(db, adapter.kind, id, change);
   }
 
-  /** Writes the status, if it says anything new. */
-  async function writeStatus(cr: JobResource, status: JobStatus): Promise<void> {
-    if (!statusDiffers(cr.status, status)) return;
+  /** Writes the status, if it says anything new. What can wait, waits: the answer is for how many ms. */
+  async function writeStatus(cr: JobResource, status: JobStatus): Promise<number | undefined> {
+    if (!statusDiffers(cr.status, status)) return undefined;
     const { name, uid, resourceVersion } = cr.metadata;
+    const waitMs = pace.ask(uid ?? "", cr.status, status);
+    if (waitMs > 0) return waitMs;
     try {
       const object = {
         metadata: { name, namespace, uid, resourceVersion },
         status,
       } as unknown as JobResource;
       store.set(await kube.apply(adapter.type, object, { fieldManager, subresource: "status" }));
+      pace.written(uid ?? "");
       metrics.statusWritten(adapter.kind, cr, status);
+      return undefined;
     } catch (error) {
       if (isConflict(error)) throw new RetryError("the custom resource changed meanwhile");
       throw error;

@@ -27,7 +27,7 @@ import { stopPods, tellPods } from "./tell-pods.ts";
 export type { EngineDeps };
 
 /** What happens to pods comes in swarms, and one look sees all of it: this long after the first of them. */
-export const soonMs = 300;
+export const soonMs = 500;
 /** A database that is away for less is not worth telling. */
 const awayMs = 10_000;
 
@@ -115,8 +115,9 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
     const status = openStatus(facts, verdict);
     if (verdict.kind === "refuse") tellRefusal(cr, verdict);
     else await advance(id, facts, status);
-    await writeStatus(cr, status);
-    return { requeueAfterMs: whenAgain({ ...facts, cr: { ...cr, status } }, verdict) };
+    const waitMs = await writeStatus(cr, status);
+    const againMs = whenAgain({ ...facts, cr: { ...cr, status } }, verdict);
+    return { requeueAfterMs: waitMs === undefined ? againMs : Math.min(waitMs, againMs ?? waitMs) };
   }
 
   /** The records cannot be reached: what pods report meanwhile may be lost, and who looks at the job should know. */

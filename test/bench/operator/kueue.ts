@@ -95,8 +95,10 @@ async function prepare(admin: Kube): Promise<Observer> {
   await post(`/api/v1/namespaces/${namespace}/serviceaccounts`, { metadata: { name: "plosive-worker" } });
   const queues = "/apis/kueue.x-k8s.io/v1beta2";
   const wide = (name: string) => ({ name, nominalQuota: "1000000" });
-  await post(`${queues}/resourceflavors`, { metadata: { name: "default" } });
-  await post(`${queues}/clusterqueues`, {
+  const make = (kind: string, folder: string, object: object) =>
+    post(`${queues}/${folder}`, { apiVersion: "kueue.x-k8s.io/v1beta2", kind, ...object });
+  await make("ResourceFlavor", "resourceflavors", { metadata: { name: "default" } });
+  await make("ClusterQueue", "clusterqueues", {
     metadata: { name: "wide" },
     spec: {
       namespaceSelector: {},
@@ -110,7 +112,7 @@ async function prepare(admin: Kube): Promise<Observer> {
       ],
     },
   });
-  await post(`${queues}/namespaces/${namespace}/localqueues`, {
+  await make("LocalQueue", `namespaces/${namespace}/localqueues`, {
     metadata: { name: "wide", namespace },
     spec: { clusterQueue: "wide" },
   });

@@ -101,7 +101,7 @@ export async function report(options: {
   const one = async (shard: Shard, n: number) => {
     for (let round = 0; round < seconds; round++) {
       const due = began + round * 1000 + (n / shards.length) * 1000;
-      await new Promise((resolve) => setTimeout(resolve, due - performance.now()));
+      await new Promise((resolve) => setTimeout(resolve, Math.max(1, due - performance.now())));
       await send(shard, share());
     }
   };

@@ -1,0 +1,55 @@
+// How often a status is written: a turn in a job's life at once, mere counts now and then. A thousand shards that report
+// every second are a few writes. Asked by engine.ts before each write.
+import type { JobStatus } from "../../src/schemas/job-resource.ts";
+import { isTrue } from "../runtime/conditions.ts";
+
+export type Pace = {
+  /** 0 when the status may be written now, else in how many ms it may be tried again. */
+  ask(uid: string, before: JobStatus | undefined, next: JobStatus): number;
+  /** The status was written. */
+  written(uid: string): void;
+  /** The job has ended or is gone. */
+  forget(uid: string): void;
+};
+
+/** Between two writes of one job that tell counts only. */
+const perJobMs = 5_000;
+/** Such writes of all jobs in a second. */
+const perSecond = 12;
+
+export function makePace(now: () => number): Pace {
+  const last = new Map<string, number>();
+  let tokens = perSecond;
+  let at = now();
+  return {
+    ask(uid, before, next) {
+      if (turnOf(before) !== turnOf(next)) return 0;
+      const wait = (last.get(uid) ?? Number.NEGATIVE_INFINITY) + perJobMs - now();
+      if (wait > 0) return wait;
+      tokens = Math.min(perSecond, tokens + ((now() - at) / 1000) * perSecond);
+      at = now();
+      if (tokens < 1) return perJobMs;
+      tokens -= 1;
+      return 0;
+    },
+    written: (uid) => void last.set(uid, now()),
+    forget: (uid) => void last.delete(uid),
+  };
+}
+
+/** While pods of a job come and go, it goes on. */
+const goingOn = new Set(["PodsRunning", "Reporting", "WaitingForPods"]);
+
+/** What of a status is a turn in the job's life, as text: all but counts and words. */
+function turnOf(status: JobStatus | undefined): string {
+  if (status === undefined) return "";
+  const { observedGeneration, phase, attempt, runId, admittedTime, startTime, conditions = [] } = status;
+  const started = isTrue(conditions, "Started");
+  const progressing = conditions.find(({ type }) => type === "Progressing");
+  const calm = started && goingOn.has(progressing?.reason ?? "");
+  const turns = conditions
+    .filter(({ type }) => !(calm && type === "Progressing"))
+    .map((condition) => [condition.type, condition.status, condition.reason]);
+  const word = calm && phase === "Waiting" ? "Running" : phase;
+  return JSON.stringify([observedGeneration, word, attempt, runId, admittedTime, startTime, turns]);
+}
