@@ -1,7 +1,7 @@
 // The metrics of running processes, two replicas of the operator and the API: as documented, moved by what happens, and
 // through a real Prometheus that scrapes them what every panel of the dashboards and every alert rule asks for.
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -13,9 +13,10 @@ import { useCluster } from "../support/kube.ts";
 import { runOperator, type TestOperator } from "../support/operator.ts";
 import { poll } from "../support/poll.ts";
 import { useDatabase } from "../support/postgres.ts";
-import { type Exposition, type Prometheus, scrape, startPrometheus } from "../support/prometheus.ts";
+import { type Exposition, onPorts, type Prometheus, scrape, startPrometheus } from "../support/prometheus.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { useStorage } from "../support/s3.ts";
+import { askPanels, askRule, filled, readDashboards, readRules } from "./questions.ts";
 import { embed, failToInfer, type Stage, train, useTheApi, waitForPods } from "./story.ts";
 
 const cluster = useCluster();
@@ -56,11 +57,9 @@ beforeAll(async () => {
   leader = await poll("a leader", () => operators.find((operator) => operator.leads()));
   standby = operators.find((operator) => operator !== leader)!;
   prometheus = await startPrometheus({
-    namespace,
-    targets: [
-      { job: "plosive-operator", port: leader.metricsPort },
-      { job: "plosive-operator", port: standby.metricsPort },
-      { job: "plosive-api", port: api.metricsPort },
+    scrape: [
+      onPorts("plosive-operator", namespace, leader.metricsPort, standby.metricsPort),
+      onPorts("plosive-api", namespace, api.metricsPort),
     ],
     ruleFiles: [ruleFile()],
   });
@@ -85,8 +84,6 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-type Rule = { alert: string; expr: string };
-
 /** The rules as the chart makes them for a release called plosive in this namespace. */
 function ruleFile(): string {
   const images = ["server", "worker", "trainer", "postgres", "s3"].map(
@@ -103,18 +100,24 @@ function ruleFile(): string {
   return path;
 }
 
-/** Rows of the tables below these headings of docs/metrics.md: type and labels by metric. */
-function documented(...headings: string[]): Map<string, { type: string; labels: string[] }> {
+type Documented = { type: string; labels: Record<string, string[]> };
+
+/** Rows of the tables below these headings of docs/metrics.md: type, and labels with their values where those are listed. */
+function documented(...headings: string[]): Map<string, Documented> {
   const text = readFileSync(join(repoDir, "docs/metrics.md"), "utf8");
   const rows = headings.flatMap((heading) => {
     const section = text.split(`\n## ${heading}\n`)[1]?.split("\n## ")[0] ?? "";
     return [...section.matchAll(/^\| `(\w+)` \| (\w+) \|(.*?)\| .+ \|$/gm)];
   });
   return new Map(
-    rows.map(([, name = "", type = "", labels = ""]) => [
-      name,
-      { type, labels: [...labels.matchAll(/`(\w+)`(?::(?: `\w+`,?)+)?/g)].map((match) => match[1]!).sort() },
-    ]),
+    rows.map(([, name = "", type = "", cell = ""]) => {
+      const labels = [...cell.matchAll(/`(\w+)`(?::((?: `[^`]+`,?)+))?(?:,|\s|$)/g)];
+      const values = (list = "") => [...list.matchAll(/`([^`]+)`/g)].map((match) => match[1]!);
+      return [
+        name,
+        { type, labels: Object.fromEntries(labels.map(([, label, list]) => [label, values(list)])) },
+      ];
+    }),
   );
 }
 
@@ -139,9 +142,12 @@ describe("every process", () => {
       for (const { name, labels } of samples.filter((sample) => own(sample.name))) {
         const metric = table.has(name) ? name : name.replace(/_(bucket|sum|count)$/, "");
         const names = Object.keys(labels).filter((label) => label !== "le");
-        expect(names.sort(), name).toEqual(table.get(metric)?.labels);
-        for (const value of Object.values(labels))
+        const known = table.get(metric)?.labels ?? {};
+        expect(names.sort(), name).toEqual(Object.keys(known).sort());
+        for (const [label, value] of Object.entries(labels)) {
           expect(value, name).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-/);
+          if ((known[label] ?? []).length > 0) expect(known[label], name).toContain(value);
+        }
       }
     },
   );
@@ -215,7 +221,7 @@ describe("what happened", () => {
     const page = await poll("each sweep to have gone through", async () => {
       const now = await scrape(leader.metricsPort);
       const times = now.samples.filter(({ name }) => name === "plosive_sweep_last_success_timestamp_seconds");
-      return times.length === 5 && times.every(({ value }) => value > 0) && now;
+      return times.length > 0 && times.every(({ value }) => value > 0) && now;
     });
     const seconds = Date.now() / 1000;
     for (const { name, value, labels } of page.samples) {
@@ -231,39 +237,21 @@ describe("what happened", () => {
 });
 
 describe("Prometheus", () => {
-  type Panel = { title: string; targets: { expr: string }[] };
-  type Variable = { name: string; type: string; definition?: string };
-  type Dashboard = { title: string; panels: Panel[]; templating: { list: Variable[] } };
-  const folder = join(repoDir, "charts/plosive/files/dashboards");
-  const dashboards = readdirSync(folder).map(
-    (name) => JSON.parse(readFileSync(join(folder, name), "utf8")) as Dashboard,
-  );
-  const filled = (expr: string) =>
-    expr
-      .replaceAll("$__rate_interval", "1m")
-      .replaceAll("$namespace", namespace)
-      .replaceAll("$operator", "plosive-operator")
-      .replaceAll("$api", "plosive-api");
+  const dashboards = readDashboards();
+  const place = () => ({ namespace, operator: "plosive-operator", api: "plosive-api" });
 
-  it.each(dashboards)("has an answer for every panel of $title", async ({ panels }) => {
-    expect(panels.length).toBeGreaterThan(15);
-    for (const { title, targets } of panels) {
-      for (const { expr } of targets) {
-        const found = await poll(`${title}: ${expr}`, async () => {
-          const series = await prometheus.query(filled(expr));
-          return series.length > 0 && series;
-        });
-        expect(found[0]?.value[1], title).toBeDefined();
-      }
-    }
+  it.each(dashboards)("has an answer for every panel of $title", async (dashboard) => {
+    expect(dashboard.panels.length).toBeGreaterThan(15);
+    await askPanels(prometheus, dashboard, place());
   });
 
   it.each(dashboards)("finds the installation for the variables of $title", async ({ templating }) => {
-    const expected: Record<string, string> = { namespace, operator: "plosive-operator", api: "plosive-api" };
+    const expected: Record<string, string> = place();
     const queries = templating.list.filter(({ type }) => type === "query");
     expect(queries).toHaveLength(2);
     for (const { name, definition = "" } of queries) {
-      const [, selector = "", label] = /^label_values\((.+), (\w+)\)$/.exec(filled(definition)) ?? [];
+      const [, selector = "", label] =
+        /^label_values\((.+), (\w+)\)$/.exec(filled(definition, place())) ?? [];
       const path = `/label/${label}/values?match[]=${encodeURIComponent(selector)}`;
       expect(await prometheus.get(path), definition).toEqual([expected[name]]);
     }
@@ -271,7 +259,8 @@ describe("Prometheus", () => {
 
   it("counts no job twice, though two replicas serve it", async () => {
     const jobs = dashboards.find(({ title }) => title === "Plosive jobs")!;
-    const panel = (title: string) => filled(jobs.panels.find((one) => one.title === title)!.targets[0]!.expr);
+    const panel = (title: string) =>
+      filled(jobs.panels.find((one) => one.title === title)!.targets[0]!.expr, place());
     // Its last look is up to a second old.
     await poll("four jobs of each replica and three ended ones", async () => {
       const of = async (expr: string) => (await prometheus.query(expr))[0]?.value[1];
@@ -288,22 +277,14 @@ describe("Prometheus", () => {
       groups: { rules: { name: string; query: string; health: string }[] }[];
     }>("/rules?type=alert");
     const loaded = groups.flatMap(({ rules }) => rules);
-    const file = parse(readFileSync(join(dir, "rules.yaml"), "utf8")) as { groups: { rules: Rule[] }[] };
-    const rules = file.groups.flatMap((group) => group.rules);
+    const rules = readRules(join(dir, "rules.yaml"));
     expect(loaded.map(({ name }) => name).sort()).toEqual(rules.map(({ alert }) => alert).sort());
-    for (const { alert, expr } of rules) {
-      const selectors = expr.match(/[a-z_:]+\{[^}]*\}/g) ?? [];
-      expect(selectors.length, alert).toBeGreaterThan(0);
-      for (const selector of selectors) {
-        expect(selector, alert).toContain(`namespace="${namespace}"`);
-        // These reasons have not come up: the metric is there, with others.
-        const asked = selector.replace(/,(reason|status)=~?"[^"]*"/, "");
-        await poll(`${alert}: ${asked}`, async () => (await prometheus.query(asked)).length > 0);
-      }
-      const found = await prometheus.query(expr);
-      // Of these four requests of a pod two were bad on purpose.
-      if (alert === "PlosiveProgressRejected") expect(Number(found[0]?.value[1])).toBeGreaterThan(0.05);
-      else expect(found, alert).toEqual([]);
+    for (const rule of rules) {
+      expect(rule.expr, rule.alert).toContain(`{namespace="${namespace}",job="plosive-`);
+      const found = await askRule(prometheus, rule);
+      // Of these requests of a pod two were bad on purpose.
+      if (rule.alert === "PlosiveProgressRejected") expect(found[0]).toBeGreaterThan(0.05);
+      else expect(found, rule.alert).toEqual([]);
     }
     await poll("Prometheus to have asked every rule itself", async () => {
       const now = await prometheus.get<{ groups: { rules: { health: string }[] }[] }>("/rules?type=alert");

@@ -21,6 +21,7 @@ import {
   insertTenant,
   insertTrainingJob,
 } from "../support/rows.ts";
+import { finishTraining } from "../support/training.ts";
 
 export type Stage = {
   cluster: TestCluster;
@@ -60,8 +61,6 @@ export async function train({ cluster, namespace, pool, operator }: Stage): Prom
   const pod = await podOf(cluster.admin, namespace, run);
   await startPod(cluster.admin, pod);
   const worker = new Worker(cluster, () => operator, pod);
-  const work = await worker.work();
-  if (work.kind !== "train") throw new Error("not the work of a training");
   await worker.report({ items_done: 1, items_total: 3, fraction: 1 / 3 });
   const path = `/v1/runs/${run}/shards/0/progress`;
   const stale = {
@@ -80,17 +79,7 @@ export async function train({ cluster, namespace, pool, operator }: Stage): Prom
     "the training to run",
     async () => (await maybeOneJob(pool, "training", id))?.status === "running",
   );
-  const { model, weights, card, sums } = work.outputs;
-  const files = { "model.onnx": model, "weights.safetensors": weights, "card.json": card, SHA256SUMS: sums };
-  for (const [name, target] of Object.entries(files)) await put(target, name);
-  const artifacts = Object.keys(files).map((name) => ({ name, sha256: hex(name), size_bytes: name.length }));
-  const made = {
-    artifact_types: ["click"],
-    architecture: { family: "tcn" },
-    metrics: { overall: { f1: 0.9 } },
-  };
-  await put(work.result, JSON.stringify({ version: 1, kind: "train", run, shard: 0, ...made, artifacts }));
-  await endPod(cluster.admin, pod, 0);
+  await finishTraining(cluster.admin, pod, worker);
   await ended(pool, "training", id);
   await poll("the end of the run at the run endpoint", async () => (await worker.report({})) === 410);
 }

@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { stringify } from "yaml";
 import { freePorts, startDaemon, waitUntil } from "../../tools/process.ts";
 
-export type Target = { job: string; port: number };
+/** What to scrape, as in Prometheus' configuration. */
+export type ScrapeConfig = { job_name: string; [setting: string]: unknown };
 export type Series = { metric: Record<string, string>; value: [at: number, value: string] };
 
 export type Prometheus = {
@@ -17,29 +18,22 @@ export type Prometheus = {
   stop(): Promise<void>;
 };
 
-/** Targets carry the labels that the chart's PodMonitors give them. */
+/** Processes on loopback ports, with the labels that the chart's PodMonitors give. */
+export const onPorts = (job_name: string, namespace: string, ...ports: number[]): ScrapeConfig => ({
+  job_name,
+  static_configs: [{ targets: ports.map((port) => `127.0.0.1:${port}`), labels: { namespace } }],
+});
+
 export async function startPrometheus(options: {
-  targets: readonly Target[];
-  namespace: string;
+  scrape: readonly ScrapeConfig[];
   ruleFiles: readonly string[];
 }): Promise<Prometheus> {
   const dir = mkdtempSync(join(tmpdir(), "plosive-prometheus-"));
   const [port] = await freePorts(1);
-  const jobs = [...new Set(options.targets.map(({ job }) => job))];
   const config = {
     global: { scrape_interval: "1s", scrape_timeout: "1s", evaluation_interval: "1s" },
     rule_files: options.ruleFiles,
-    scrape_configs: jobs.map((job) => ({
-      job_name: job,
-      static_configs: [
-        {
-          targets: options.targets
-            .filter((target) => target.job === job)
-            .map((target) => `127.0.0.1:${target.port}`),
-          labels: { namespace: options.namespace },
-        },
-      ],
-    })),
+    scrape_configs: options.scrape,
   };
   writeFileSync(join(dir, "prometheus.yml"), stringify(config));
   const daemon = startDaemon({

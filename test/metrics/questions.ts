@@ -1,0 +1,67 @@
+// What the dashboards and alert rules of the chart ask, put to a Prometheus. Called by prometheus.test.ts and by the
+// end-to-end test.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { repoDir } from "../../tools/cache.ts";
+import { poll } from "../support/poll.ts";
+import type { Prometheus } from "../support/prometheus.ts";
+
+const chart = join(repoDir, "charts/plosive");
+
+export type Panel = { title: string; targets: { expr: string }[] };
+export type Variable = { name: string; type: string; definition?: string };
+export type Dashboard = { title: string; panels: Panel[]; templating: { list: Variable[] } };
+export type Rule = { alert: string; expr: string };
+/** The values of the dashboards' variables. */
+export type Place = { namespace: string; operator: string; api: string };
+
+export function readDashboards(): Dashboard[] {
+  const folder = join(chart, "files/dashboards");
+  return readdirSync(folder).map((name) => JSON.parse(readFileSync(join(folder, name), "utf8")) as Dashboard);
+}
+
+/** Of a rule file, the chart's own if none is given. */
+export function readRules(path = join(chart, "files/alerts.yaml")): Rule[] {
+  const file = parse(readFileSync(path, "utf8")) as { groups: { rules: Rule[] }[] };
+  return file.groups.flatMap(({ rules }) => rules);
+}
+
+/** As Grafana sends it. */
+export function filled(expr: string, place: Place): string {
+  const values = {
+    $__rate_interval: "1m",
+    $namespace: place.namespace,
+    $operator: place.operator,
+    $api: place.api,
+  };
+  return Object.entries(values).reduce((text, [name, value]) => text.replaceAll(name, value), expr);
+}
+
+/** Waits until every panel has an answer; Prometheus refuses a query that it cannot read. */
+export async function askPanels(
+  prometheus: Prometheus,
+  { panels }: Dashboard,
+  place: Place,
+  mayBeEmpty: readonly string[] = [],
+): Promise<void> {
+  for (const { title, targets } of panels) {
+    for (const { expr } of targets) {
+      const ask = () => prometheus.query(filled(expr, place));
+      if (mayBeEmpty.includes(title)) await ask();
+      else await poll(`${title}: ${filled(expr, place)}`, async () => (await ask()).length > 0);
+    }
+  }
+}
+
+/** Waits until there are series for everything that the rule asks for. Returns what it complains about. */
+export async function askRule(prometheus: Prometheus, { alert, expr }: Rule): Promise<number[]> {
+  const selectors = expr.match(/[a-z_:]+\{[^}]*\}/g) ?? [];
+  if (selectors.length === 0) throw new Error(`${alert} asks for nothing`);
+  for (const selector of selectors) {
+    // These values may not have come up: the metric is there, with others.
+    const asked = selector.replace(/,(reason|status)=~?"[^"]*"/, "");
+    await poll(`${alert}: ${asked}`, async () => (await prometheus.query(asked)).length > 0);
+  }
+  return (await prometheus.query(expr)).map(({ value }) => Number(value[1]));
+}
