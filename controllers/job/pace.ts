@@ -44,12 +44,12 @@ const goingOn = new Set(["PodsRunning", "Reporting", "WaitingForPods"]);
 function turnOf(status: JobStatus | undefined): string {
   if (status === undefined) return "";
   const { observedGeneration, phase, attempt, runId, admittedTime, startTime, conditions = [] } = status;
-  const started = isTrue(conditions, "Started");
   const progressing = conditions.find(({ type }) => type === "Progressing");
-  const calm = started && goingOn.has(progressing?.reason ?? "");
+  const calm = goingOn.has(progressing?.reason ?? "");
   const turns = conditions
     .filter(({ type }) => !(calm && type === "Progressing"))
     .map((condition) => [condition.type, condition.status, condition.reason]);
-  const word = calm && phase === "Waiting" ? "Running" : phase;
+  const between = calm && phase === "Waiting" && isTrue(conditions, "Started");
+  const word = between ? "Running" : phase;
   return JSON.stringify([observedGeneration, word, attempt, runId, admittedTime, startTime, turns]);
 }
