@@ -2,7 +2,7 @@
 // transaction that also adds the row. Its id is the resource's uid, so that doing it twice is impossible and a crash
 // between any two lines is harmless. Called by reconcile.ts when a resource has no row.
 import { isLeftBehind, requireActiveTenant } from "../../src/db/adoption.ts";
-import type { Database } from "../../src/db/job.ts";
+import { type Database, maybeOneJob } from "../../src/db/job.ts";
 import { AppError } from "../../src/errors.ts";
 import { parseResourceName } from "../../src/schemas/job-kind.ts";
 import { conditionOf, isTrue } from "../runtime/conditions.ts";
@@ -28,7 +28,11 @@ export async function adopt(
     await adapter.adopt(cr, resource);
     return undefined;
   } catch (error) {
-    if (!(error instanceof AppError) || error.status >= 500) throw error;
+    if (!(error instanceof AppError) || error.status >= 500) {
+      // Another process was faster.
+      if (await maybeOneJob(db, adapter.kind, resource.uid)) return undefined;
+      throw error;
+    }
     const reason = error.code === "quota_exceeded" ? "QuotaExceeded" : "PreconditionFailed";
     return { reason, message: sentencesOf(error) };
   }

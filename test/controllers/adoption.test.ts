@@ -4,6 +4,10 @@ import { createHash } from "node:crypto";
 import { sql } from "slonik";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
+import type { JobResource } from "../../controllers/job/adapter.ts";
+import { adopt } from "../../controllers/job/adopt.ts";
+import { trainingJobAdapter } from "../../controllers/training-job/adapter.ts";
+import { makeDatabase } from "../../src/db/pool.ts";
 import { embeddingJobs, inferenceJobs, trainingJobs } from "../../src/kube/kinds.ts";
 import type { KubeObject, ResourceType } from "../../src/kube/objects.ts";
 import type { JobStatus } from "../../src/schemas/job-resource.ts";
@@ -20,6 +24,7 @@ import {
   Worker,
 } from "../support/operator.ts";
 import { poll } from "../support/poll.ts";
+import { loginOf } from "../support/postgres.ts";
 import { insertConfirmedAudio } from "../support/rows.ts";
 import { useStorage } from "../support/s3.ts";
 import { addModel, addReadyAudio, addTrainingJob, makeDataset } from "../support/world.ts";
@@ -206,6 +211,42 @@ describe("a training job of any name", () => {
     const after = await api.db.oneFirst(sql.type(z.object({ count: z.number() }))`
       select count(*) as count from training_jobs`);
     expect(after).toBe(before);
+  });
+
+  it("gets one row, also from several at once and from one that died before it could say so", async () => {
+    await operator.stop();
+    try {
+      const made = await apply(trainingJobs, "twice", await trainable());
+      const id = made.metadata.uid!;
+      const db = await makeDatabase(
+        {
+          PLOSIVE_DATABASE_URL: loginOf(api.db.configuration.connectionUri, "plosive_operator"),
+          PLOSIVE_DATABASE_POOL: 5,
+        },
+        undefined,
+        "plosive_operator",
+      );
+      const { kube } = operator;
+      const deps = { db, kube, storage: store.storage, namespace: space.name, maxWaiting: 20 };
+      const adapter = trainingJobAdapter(deps);
+      const outcomes = await Promise.all(
+        Array.from({ length: 5 }, () => adopt(db, adapter, made as unknown as JobResource)),
+      );
+      await db.end();
+      expect(outcomes).toEqual(Array.from({ length: 5 }, () => undefined));
+      expect((await client.get("/api/v1/training-jobs")).body.total).toBe(1);
+      expect(await accepted(trainingJobs, "twice")).toBeUndefined();
+      operator = await start();
+      await podOf(cluster.admin, space.name, `tj-${id}-1`);
+      await poll("its acceptance", async () => (await accepted(trainingJobs, "twice"))?.status === "True");
+      const events = (await client.get(`/api/v1/training-jobs/${id}/events`)).body.items;
+      expect(
+        events.filter(({ message }: { message: string }) => message.startsWith("The job was created")),
+      ).toHaveLength(1);
+    } finally {
+      await operator.stop();
+      operator = await start();
+    }
   });
 
   it("that was refused can be cancelled all the same", async () => {
