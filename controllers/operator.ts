@@ -20,6 +20,7 @@ import { startCoalescer } from "./runs/coalesce.ts";
 import { startRunServer } from "./runs/server.ts";
 import { makeWork } from "./runs/work.ts";
 import { makeRecorder } from "./runtime/events.ts";
+import { fenced } from "./runtime/fence.ts";
 import { startElector } from "./runtime/leader.ts";
 import { makeRuntimeMetrics } from "./runtime/metrics.ts";
 import { startSweep } from "./sweep.ts";
@@ -116,6 +117,7 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
   const lead = async () => {
     await Promise.all([elector.elected, caches.synced, workloads.synced]);
     if (stopping) return;
+    const kube = fenced(deps.kube, elector.leads);
     const queueing = await makeQueueing({
       kube,
       caches,

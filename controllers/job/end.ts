@@ -1,11 +1,13 @@
 // The end of a job. The order is what makes a crash at any point harmless: rows first, then the child, then the status.
 // Called by reconcile.ts.
 import { endJob } from "../../src/db/ingest.ts";
-import { maybeOneJob } from "../../src/db/job.ts";
+import { type JobRow, maybeOneJob } from "../../src/db/job.ts";
 import { dropProgress } from "../../src/db/run.ts";
 import { dropPods, recordPods } from "../../src/db/run-pod.ts";
 import { jobs as jobType } from "../../src/kube/kinds.ts";
-import { type Outcome, settled } from "../runtime/outcome.ts";
+import type { Job } from "../../src/kube/objects.ts";
+import { type Outcome, RetryError, settled } from "../runtime/outcome.ts";
+import type { JobResource } from "./adapter.ts";
 import { endOf } from "./census.ts";
 import { type End, type Facts, failed } from "./decide.ts";
 import { type Engine, hasRowEnded } from "./engine.ts";
@@ -15,7 +17,7 @@ import { endStatus } from "./status.ts";
 
 /** Ends the job: rows first, then the child, then the status. Each step may be repeated. */
 export async function endOfJob(engine: Engine, id: string, facts: Facts, verdict: End): Promise<Outcome> {
-  const { kube, db, adapter, metrics, log, now, say, writeStatus } = engine;
+  const { db, adapter, metrics, log, now, say, writeStatus } = engine;
   const { cr, child, row } = facts;
   const run = child?.metadata.name ?? cr.status?.runId;
   const endedAt = child === undefined ? undefined : endOf(child);
@@ -41,15 +43,15 @@ export async function endOfJob(engine: Engine, id: string, facts: Facts, verdict
   }
   let final = verdict;
   const after = await maybeOneJob(db, adapter.kind, id);
+  // Someone else has ended it otherwise in that moment: the row says how, and is asked again.
+  if (after !== null && row !== null && !hasRowEnded(row) && !isSame(verdict, after))
+    throw new RetryError(`the job was ${after.status} meanwhile`);
   if (verdict.end === "Succeeded" && after?.status === "failed") {
     const message = after.error_message ?? "Every item failed.";
     final = failed({ class: "User", code: "all_items_failed", message, retryable: false });
   }
   const extra = final.end === "Succeeded" ? await adapter.completed(cr, id) : {};
-  const over = child?.status?.conditions?.some(
-    ({ type, status }) => (type === "Complete" || type === "Failed") && status === "True",
-  );
-  if (child !== undefined && !over) await kube.remove(jobType, child.metadata, { uid: child.metadata.uid });
+  if (child !== undefined && !isOver(child)) await removeJob(engine, child);
   const status = endStatus({ ...facts, row: after ?? row }, final, extra);
   await writeStatus(cr, status);
   tellLag("resource");
@@ -59,3 +61,32 @@ export async function endOfJob(engine: Engine, id: string, facts: Facts, verdict
   else say(cr, "Normal", final.end, final.message);
   return settled;
 }
+
+/** An inference job that was completed may have failed all the same: when every file has. */
+function isSame({ end }: End, { status }: JobRow): boolean {
+  if (end === "Succeeded") return status === "completed" || status === "failed";
+  return status === (end === "Failed" ? "failed" : "cancelled");
+}
+
+/**
+ * An ended job runs nothing. A leader that was frozen on its way to create a Job may have made it after the end, or one
+ * that was killed may not have come to delete it.
+ */
+export async function removeStrays(engine: Engine, cr: JobResource): Promise<void> {
+  for (const job of engine.jobs.by("owner", cr.metadata.uid ?? "")) {
+    if (job.metadata.deletionTimestamp !== undefined || isOver(job)) continue;
+    engine.log.warn({ run: job.metadata.name }, "a Job of an ended job is there; deleting it");
+    await removeJob(engine, job);
+  }
+}
+
+async function removeJob({ kube, jobs }: Engine, job: Job): Promise<void> {
+  await kube.remove(jobType, job.metadata, { uid: job.metadata.uid });
+  // The watch says so a moment later.
+  jobs.delete(job);
+}
+
+const isOver = (job: Job) =>
+  job.status?.conditions?.some(
+    ({ type, status }) => (type === "Complete" || type === "Failed") && status === "True",
+  ) ?? false;

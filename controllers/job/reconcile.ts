@@ -16,7 +16,7 @@ import { turn } from "./conditions.ts";
 import { deadlinesOf } from "./deadlines.ts";
 import { decide, expiresAt, type Facts, hasEnded, type Verdict } from "./decide.ts";
 import { forget, repairRow } from "./drift.ts";
-import { endOfJob } from "./end.ts";
+import { endOfJob, removeStrays } from "./end.ts";
 import { type EngineDeps, hasRowEnded, makeEngine } from "./engine.ts";
 import { PodEnds } from "./pod-ends.ts";
 import { takeResults } from "./results.ts";
@@ -62,6 +62,7 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
     const uid = cr.metadata.uid ?? "";
     const doubted = deps.doubted.delete(uid);
     if (cr.metadata.deletionTimestamp !== undefined) return settled;
+    if (hasEnded(cr)) await removeStrays(engine, cr);
     if (settledUids.has(uid) && !doubted) return expire(cr);
     const id = jobIdOf(adapter.kind, cr.metadata);
     let row = await maybeOneJob(db, adapter.kind, id);
@@ -160,7 +161,7 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
     const known = run !== undefined && row !== null;
     const latest = run ?? cr.status?.runId;
     const pods = run === undefined ? [] : deps.pods.by("job", run);
-    await tellPods(engine, podEnds, cr, row, podEnds.of(cr.metadata.name, pods));
+    await tellPods(engine, podEnds, cr, row, podEnds.of(cr.metadata.name, pods), child);
     const [progress, ingested, failedPods, points] = await Promise.all([
       known ? manyProgress(db, run) : [],
       // Also of a run that is gone: what it gave stays.

@@ -40,10 +40,13 @@ export function startElector(options: LeaderOptions): Elector {
   let held: Lease | undefined;
   let seen: { version: string | undefined; at: number } | undefined;
   let renewedAt = 0;
+  let expiry: NodeJS.Timeout | undefined;
+  /** So that a request that nobody answers leaves time for another. */
+  const timeoutMs = Math.min(5_000, deadlineMs / 2);
 
   /** One try to take or renew the lease. True when it is ours. */
   const tryOnce = async (): Promise<boolean> => {
-    const lease = held ?? (await kube.find(leases, ref));
+    const lease = held ?? (await kube.find(leases, ref, { timeoutMs }));
     const now = microTime();
     const ours = {
       holderIdentity: identity,
@@ -68,8 +71,31 @@ export function startElector(options: LeaderOptions): Elector {
         ? {}
         : { acquireTime: now, leaseTransitions: (lease.spec?.leaseTransitions ?? 0) + 1 };
     const next = { ...lease, spec: { ...lease.spec, ...ours, ...taken } };
-    held = await kube.replace(leases, next, { timeoutMs: Math.min(5_000, deadlineMs / 2) });
+    held = await kube.replace(leases, next, { timeoutMs });
     return true;
+  };
+
+  const lose = (why: string) => {
+    if (stop.signal.aborted) return;
+    stop.abort();
+    clearTimeout(expiry);
+    log.error({ lease: name }, why);
+    loseLead();
+  };
+
+  /** A clock of its own: a renewal that hangs must not hide that the lease is over. */
+  const renewed = (at: number) => {
+    renewedAt = at;
+    clearTimeout(expiry);
+    const leftMs = deadlineMs - (performance.now() - at);
+    expiry = setTimeout(() => lose("the lease is lost: it could not be renewed in time"), leftMs);
+  };
+
+  /** Until the next try. Who waits looks more often, and just when the other's lease expires. */
+  const waitMs = (leading: boolean): number => {
+    if (leading) return periodMs;
+    const leftMs = seen === undefined ? 0 : durationMs - (performance.now() - seen.at);
+    return Math.min(periodMs / 2, leftMs > 0 ? leftMs + 1 : periodMs);
   };
 
   const loop = async () => {
@@ -78,15 +104,15 @@ export function startElector(options: LeaderOptions): Elector {
       const began = performance.now();
       try {
         if (await tryOnce()) {
-          renewedAt = began;
+          if (stop.signal.aborted) return;
+          renewed(began);
           if (!leading) {
             leading = true;
             log.info({ lease: name, identity }, "this replica leads");
             becomeLeader();
           }
         } else if (leading) {
-          log.error({ lease: name }, "another replica holds the lease");
-          return loseLead();
+          return lose("the lease is lost: another replica holds it");
         }
       } catch (error) {
         held = undefined;
@@ -94,12 +120,7 @@ export function startElector(options: LeaderOptions): Elector {
         const err = error instanceof Error ? error.message : String(error);
         if (!race) log.warn({ lease: name, err }, "could not take or renew the lease; trying again");
       }
-      if (leading && performance.now() - renewedAt > deadlineMs) {
-        if (stop.signal.aborted) return;
-        log.error({ lease: name }, "the lease is lost");
-        return loseLead();
-      }
-      await pause(periodMs, stop.signal);
+      await pause(waitMs(leading), stop.signal);
     }
   };
   const running = loop();
@@ -110,13 +131,15 @@ export function startElector(options: LeaderOptions): Elector {
     lost,
     async stop() {
       stop.abort();
+      clearTimeout(expiry);
       await running;
-      if (held === undefined || renewedAt === 0) return;
+      // Also one that was taken just now.
+      if (held === undefined) return;
       const spec = { ...held.spec, holderIdentity: "", leaseDurationSeconds: 1, renewTime: microTime() };
       await kube.replace(leases, { ...held, spec }, { timeoutMs: 2_000 }).catch((error: unknown) => {
         log.warn({ lease: name, err: String(error) }, "could not give the lease back; it expires by itself");
       });
-      renewedAt = 0;
+      held = undefined;
     },
   };
 }

@@ -2,7 +2,7 @@
 // A broken watch goes on from its last position; only a position that is too old (410) costs a new list.
 // One per resource type, started by controllers/caches.ts on every replica.
 import type { Kube } from "../../src/kube/client.ts";
-import { isExpired } from "../../src/kube/errors.ts";
+import { isExpired, KubeError } from "../../src/kube/errors.ts";
 import type { KubeObject, ResourceType } from "../../src/kube/objects.ts";
 import type { Log } from "../../src/log.ts";
 import { pause } from "./pause.ts";
@@ -47,7 +47,12 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
     const items: T[] = [];
     let next: string | undefined;
     for (;;) {
-      const page = await kube.list(type, namespace, { labelSelector, limit: pageSize, continue: next });
+      const page = await kube.list(type, namespace, {
+        labelSelector,
+        limit: pageSize,
+        continue: next,
+        signal: stop.signal,
+      });
       for (const item of page.items) items.push(store.trim(item));
       next = page.metadata.continue;
       if (next) continue;
@@ -94,7 +99,8 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
         if (stop.signal.aborted) return;
         if (isExpired(error)) version = undefined;
         failures = Date.now() - began > 10_000 ? 1 : failures + 1;
-        const waitMs = Math.min(maxBackoffMs, 250 * 2 ** failures) * (0.5 + random() / 2);
+        const backoffMs = Math.min(maxBackoffMs, 250 * 2 ** failures) * (0.5 + random() / 2);
+        const waitMs = Math.max(backoffMs, askedFor(error));
         const words = { plural: type.plural, err: message(error), waitMs: Math.round(waitMs) };
         log.warn(words, "could not list or watch; trying again");
         await pause(waitMs, stop.signal);
@@ -115,4 +121,7 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
   };
 }
 
+/** How long the API server wants to be left alone. */
+const askedFor = (error: unknown) =>
+  error instanceof KubeError ? Math.min(60, error.retryAfterSeconds ?? 0) * 1_000 : 0;
 const message = (error: unknown) => (error instanceof Error ? error.message : String(error));

@@ -6,8 +6,13 @@ export type Indexers<T> = Record<string, (object: T) => string | undefined>;
 /** `old`: as it was before; undefined when it is new. */
 export type Change<T> = { object: T; old: T | undefined; deleted: boolean };
 
+/** Many more than go in the time that a request takes. */
+const remembered = 4_096;
+
 export class Store<T extends KubeObject> {
   readonly #objects = new Map<string, T>();
+  /** Versions at which objects went, by uid: what a write returns may arrive after the news that the object is gone. */
+  readonly #gone = new Map<string, number>();
   readonly #indexers: Indexers<T>;
   readonly #indexes = new Map<string, Map<string, Set<string>>>();
   readonly #trim: (object: T) => void;
@@ -53,30 +58,51 @@ export class Store<T extends KubeObject> {
 
   /** Versions of one object only move forward, so what a write returned may be set before the watch shows it. */
   set(object: T): void {
-    const { name, resourceVersion, uid } = object.metadata;
+    const { name, uid } = object.metadata;
     const old = this.#objects.get(name);
-    if (old?.metadata.uid === uid && Number(old?.metadata.resourceVersion) >= Number(resourceVersion)) return;
-    this.trim(object);
+    if (old !== undefined && old.metadata.uid === uid && versionOf(old) >= versionOf(object)) return;
+    if (versionOf(object) <= (this.#gone.get(uid ?? "") ?? 0)) return;
+    this.#keep(this.trim(object), old);
+  }
+
+  delete(object: T): void {
+    this.#bury(object);
+    const old = this.#objects.get(object.metadata.name);
+    // Another one of that name may have been made since, and be known already.
+    if (old?.metadata.uid === object.metadata.uid) this.#drop(object.metadata.name);
+  }
+
+  /**
+   * After a list: everything that is not in it is gone, and what is in it is so, also when its versions are older: then
+   * the cluster was set back. What a write returned that is newer than the list is shown again by the watch.
+   */
+  replace(objects: T[]): void {
+    const names = new Set(objects.map((object) => object.metadata.name));
+    for (const name of [...this.#objects.keys()]) if (!names.has(name)) this.#drop(name);
+    this.#gone.clear();
+    for (const object of objects) this.#keep(this.trim(object), this.#objects.get(object.metadata.name));
+  }
+
+  #keep(object: T, old: T | undefined): void {
     if (old !== undefined) this.#unindex(old);
-    this.#objects.set(name, object);
+    this.#objects.set(object.metadata.name, object);
     this.#index(object);
     if (old === undefined || contentOf(old) !== contentOf(object))
       this.#tell({ object, old, deleted: false });
   }
 
-  delete(object: T): void {
-    const old = this.#objects.get(object.metadata.name);
+  #drop(name: string): void {
+    const old = this.#objects.get(name);
     if (old === undefined) return;
     this.#unindex(old);
-    this.#objects.delete(object.metadata.name);
+    this.#objects.delete(name);
     this.#tell({ object: old, old, deleted: true });
   }
 
-  /** After a list: everything that is not in it is gone. */
-  replace(objects: T[]): void {
-    const names = new Set(objects.map((object) => object.metadata.name));
-    for (const old of [...this.#objects.values()]) if (!names.has(old.metadata.name)) this.delete(old);
-    for (const object of objects) this.set(object);
+  #bury({ metadata: { uid = "", resourceVersion } }: T): void {
+    this.#gone.set(uid, Number(resourceVersion));
+    if (this.#gone.size <= remembered) return;
+    for (const first of this.#gone.keys()) return void this.#gone.delete(first);
   }
 
   #tell(change: Change<T>): void {
@@ -104,6 +130,8 @@ export class Store<T extends KubeObject> {
     }
   }
 }
+
+const versionOf = ({ metadata }: KubeObject) => Number(metadata.resourceVersion);
 
 /** All but the version: it counts writes, also of what is not kept. */
 function contentOf(object: KubeObject): string {

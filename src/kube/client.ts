@@ -23,12 +23,16 @@ export type ApplyOptions = { fieldManager: string; subresource?: "status"; timeo
 export type Kube = {
   get<T extends KubeObject>(type: ResourceType<T>, ref: Ref, options?: { timeoutMs?: number }): Promise<T>;
   /** Like get; undefined when there is no such object. */
-  find<T extends KubeObject>(type: ResourceType<T>, ref: Ref): Promise<T | undefined>;
+  find<T extends KubeObject>(
+    type: ResourceType<T>,
+    ref: Ref,
+    options?: { timeoutMs?: number },
+  ): Promise<T | undefined>;
   /** One page of a namespace; `metadata.continue` names the next one. */
   list<T extends KubeObject>(
     type: ResourceType<T>,
     namespace: string,
-    options?: ListOptions,
+    options?: ListOptions & { signal?: AbortSignal },
   ): Promise<List<T>>;
   /** Calls onEvent until the server ends the watch (resolves) or something fails (rejects with KubeError). */
   watch<T extends KubeObject>(
@@ -75,13 +79,13 @@ export function kubeOf(access: ServerAccess, rate?: RequestRate): Kube {
     send({ method: "GET", path: pathOf(type, ref.namespace, ref.name), ...options });
   return {
     get,
-    find: (type, ref) =>
-      get(type, ref).catch((error: unknown) => {
+    find: (type, ref, options) =>
+      get(type, ref, options).catch((error: unknown) => {
         if (isNotFound(error)) return undefined;
         throw error;
       }),
-    list: (type, namespace, options = {}) =>
-      send({ method: "GET", path: pathOf(type, namespace), query: options, timeoutMs: 60_000 }),
+    list: (type, namespace, { signal, ...query } = {}) =>
+      send({ method: "GET", path: pathOf(type, namespace), query, signal, timeoutMs: 60_000 }),
     async watch(type, namespace, options) {
       const { labelSelector, resourceVersion, timeoutSeconds, inactivityMs, signal, onEvent } = options;
       const dead = new AbortController();

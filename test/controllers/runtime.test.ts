@@ -98,6 +98,29 @@ describe("the store", () => {
     expect(store.by("owner", "o")).toEqual([]);
   });
 
+  it("takes what a write returns for old news once the object is gone", () => {
+    const store = new Store<KubeObject>();
+    store.set(object("a", "9"));
+    store.delete(object("a", "11"));
+    store.set(object("a", "10"));
+    expect(store.get("a")).toBeUndefined();
+    store.set(object("a", "12", "another"));
+    // News of the first one, later than what the creation of the second one returned.
+    store.delete(object("a", "11"));
+    expect(store.get("a")?.metadata.uid).toBe("another");
+  });
+
+  it("believes a list, also when it is older than what was known", () => {
+    const store = new Store<KubeObject>();
+    store.set(object("a", "9"));
+    store.set(object("b", "9"));
+    store.replace([object("a", "3", "a", "p")]);
+    expect([...store.values()]).toEqual([object("a", "3", "a", "p")]);
+    // What a write returned before the list and the watch shows after it.
+    store.set(object("b", "9"));
+    expect(store.get("b")).toBeDefined();
+  });
+
   it("keeps of an object what is read, and is silent when nothing of that changed", () => {
     const store = new Store<KubeObject>({}, ({ metadata }) => {
       delete metadata.annotations;
