@@ -116,14 +116,18 @@ const byExit: Record<number, { class: FailureClass; code: string; retryable: boo
   143: { class: "Infra", code: "killed", retryable: true },
 };
 
+const disruptionOf = (pod: Pod) =>
+  pod.status?.conditions?.find(({ type, status }) => type === "DisruptionTarget" && status === "True");
+
+/** Whether the pod was preempted, evicted or lost with its node. */
+export const isDisrupted = (pod: Pod) => disruptionOf(pod) !== undefined;
+
 /** How a pod failed. */
 export function failureOf(pod: Pod): Failure {
   const ended = workerOf(pod)?.terminated;
   const shard = shardOf(pod);
   const said = terminationOf(pod);
-  const taken = pod.status?.conditions?.find(
-    ({ type, status }) => type === "DisruptionTarget" && status === "True",
-  );
+  const taken = disruptionOf(pod);
   const place = shard === undefined ? {} : { shard };
   if (taken !== undefined) {
     const message = sentence(taken.message ?? "The pod was taken from its node.");

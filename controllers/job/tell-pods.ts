@@ -2,11 +2,12 @@
 import type { JobRow } from "../../src/db/job.ts";
 import { recordPods } from "../../src/db/run-pod.ts";
 import { pods as podType } from "../../src/kube/kinds.ts";
-import type { Pod } from "../../src/kube/objects.ts";
+import type { Job, Pod } from "../../src/kube/objects.ts";
 import type { JobResource } from "./adapter.ts";
 import { type Facts, reasonOf, type Stop } from "./decide.ts";
 import type { Engine } from "./engine.ts";
 import { type PodEnds, podEnd } from "./pod-ends.ts";
+import { isDisrupted, isEnded } from "./pods.ts";
 
 /** Writes down which pods have ended, each once. */
 export async function tellPods(
@@ -15,11 +16,17 @@ export async function tellPods(
   cr: JobResource,
   row: JobRow | null,
   ended: readonly Pod[],
+  child?: Job,
 ): Promise<void> {
   const { db, adapter, metrics, now, say } = engine;
   const { name } = cr.metadata;
   if (row === null || ended.length === 0) return;
-  const ends = ended.map((pod) => podEnd(pod, now()));
+  // Pods that go with a suspension or with their Job have not failed.
+  const wasSentAway = (pod: Pod) =>
+    (child === undefined || child.spec.suspend === true) &&
+    (pod.metadata.deletionTimestamp !== undefined || !isEnded(pod)) &&
+    !isDisrupted(pod);
+  const ends = ended.map((pod) => podEnd(pod, now(), wasSentAway(pod) ? null : undefined));
   const recorded = await recordPods(db, adapter.kind, row.id, ends);
   podEnds.told(name, ended);
   Object.assign(row, recorded?.usage);

@@ -7,7 +7,7 @@ import { z } from "zod";
 import { maybeOneJob } from "../../src/db/job.ts";
 import { maybeOneSubmission } from "../../src/db/outbox.ts";
 import { computeOf } from "../../src/db/quota.ts";
-import { inferenceJobs, jobs } from "../../src/kube/kinds.ts";
+import { events, inferenceJobs, jobs, pods } from "../../src/kube/kinds.ts";
 import type { Pod } from "../../src/kube/objects.ts";
 import type { DetectResult } from "../../src/schemas/worker.ts";
 import { resourceOf } from "../../src/submit.ts";
@@ -81,6 +81,21 @@ const endAfter = (pod: Pod, seconds: number, exitCode = 0, reason = "Completed")
   const terminated = { exitCode, reason, startedAt, finishedAt };
   return patchStatus(cluster.admin, pod, exitCode === 0 ? "Succeeded" : "Failed", { terminated });
 };
+
+/** What the scheduler does: from now on a deletion waits for the kubelet. */
+const bind = ({ metadata: { namespace, name } }: Pod) =>
+  cluster.admin.send({
+    method: "POST",
+    path: `/api/v1/namespaces/${namespace}/pods/${name}/binding`,
+    body: { metadata: { name }, target: { apiVersion: "v1", kind: "Node", name: "a-node" } },
+  });
+/** What the kubelet does at last. */
+const bury = ({ metadata: { namespace, name } }: Pod) =>
+  cluster.admin.send({
+    method: "DELETE",
+    path: `/api/v1/namespaces/${namespace}/pods/${name}`,
+    body: { apiVersion: "v1", kind: "DeleteOptions", gracePeriodSeconds: 0 },
+  });
 
 const isCompleted = (id: string) =>
   poll("the resource to succeed", async () => {
@@ -179,6 +194,43 @@ describe("a run that is lost half-way", () => {
       select run_id from result_ingests where run_id like ${`ij-${id}-%`} order by shard`);
     expect(runs).toEqual([`ij-${id}-1`, `ij-${id}-2`]);
   });
+});
+
+describe("a job that is suspended again and again", () => {
+  it("loses none of its tries by that, and ends well", async () => {
+    const { id, files } = await insertInferenceJob(database.pool, tenant, model, 1);
+    const ref = { namespace: space.name, name: `ij-${id}` };
+    const run = `ij-${id}-1`;
+    const suspend = (suspended: boolean) =>
+      cluster.admin.patch(inferenceJobs, ref, { spec: { suspend: suspended } });
+    // One more than the tries of a shard.
+    for (let round = 0; round < 4; round++) {
+      const pod = await podOf(cluster.admin, space.name, run);
+      await bind(pod);
+      await startPod(cluster.admin, pod);
+      await suspend(true);
+      await poll("the pod to be stopped", async () => {
+        return (await cluster.admin.get(pods, pod.metadata)).metadata.deletionTimestamp !== undefined;
+      });
+      // As the worker does when it is told to end, and then the kubelet.
+      await endAfter(pod, 5, 75, "Error");
+      await poll("the Job to have counted it", async () => {
+        return (await cluster.admin.get(pods, pod.metadata)).metadata.finalizers === undefined;
+      });
+      await bury(pod);
+      await poll("the phase", async () => (await resource(id)).status?.phase === "Suspended");
+      await suspend(false);
+    }
+    const pod = await podOf(cluster.admin, space.name, run);
+    await startPod(cluster.admin, pod);
+    await detect(pod, files[0]!);
+    await endPod(cluster.admin, pod, 0);
+    expect((await isCompleted(id)).status?.attempt).toBe(1);
+    expect((await rowOf(id))?.pod_seconds).toBeGreaterThanOrEqual(20);
+    const { items } = await cluster.admin.list(events, space.name);
+    const warnings = items.filter(({ regarding, type }) => regarding.name === ref.name && type === "Warning");
+    expect(warnings).toEqual([]);
+  }, 120_000);
 });
 
 describe("the resource of an ended job", () => {
