@@ -1,0 +1,132 @@
+// The installed service as a Prometheus outside of the cluster sees it: pods are found as docs/metrics.md says and scraped
+// through the API server, and every panel and every alert rule of the chart has an answer.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { parse } from "yaml";
+import { repoDir } from "../../tools/cache.ts";
+import { askPanels, askRule, readDashboards, readRules } from "../metrics/questions.ts";
+import { type Prometheus, type ScrapeConfig, startPrometheus } from "../support/prometheus.ts";
+import { clusterPlace, kubectlJson, namespace, until } from "./cluster.ts";
+
+interface Pod {
+  metadata: { name: string; labels?: Record<string, string> };
+  spec: { containers: { ports?: { name?: string; containerPort: number }[] }[] };
+}
+
+const dir = mkdtempSync(join(tmpdir(), "plosive-monitoring-"));
+let prometheus: Prometheus;
+
+beforeAll(async () => {
+  const ruleFiles = [join(repoDir, "charts/plosive/files/alerts.yaml")];
+  const targets = await discover();
+  const scrape = ["operator", "api"].map((component) => scrapeConfig(component, targets));
+  prometheus = await startPrometheus({ scrape, ruleFiles });
+});
+afterAll(async () => {
+  await prometheus?.stop();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const meta = "__meta_kubernetes";
+const proxy = `${meta}_proxy`;
+type Target = { targets: string[]; labels: Record<string, string> };
+
+/**
+ * Each port of each pod with the labels that kubernetes_sd_configs give, which Debian's Prometheus is built without, and
+ * the way to it through the API server.
+ */
+async function discover(): Promise<Target[]> {
+  const { items } = await kubectlJson<{ items: Pod[] }>(
+    "get",
+    "pods",
+    "--field-selector=status.phase=Running",
+  );
+  return items.flatMap(({ metadata, spec }) =>
+    spec.containers
+      .flatMap(({ ports = [] }) => ports)
+      .map((port) => ({
+        targets: [new URL(clusterPlace().server).host],
+        labels: {
+          [`${meta}_namespace`]: namespace,
+          [`${meta}_pod_name`]: metadata.name,
+          [`${meta}_pod_container_port_name`]: port.name ?? "",
+          ...Object.fromEntries(
+            Object.entries(metadata.labels ?? {}).map(([label, value]) => [
+              `${meta}_pod_label_${label.replace(/\W/g, "_")}`,
+              value,
+            ]),
+          ),
+          [proxy]: `/api/v1/namespaces/${namespace}/pods/${metadata.name}:${port.containerPort}/proxy/metrics`,
+        },
+      })),
+  );
+}
+
+/** The guide's own, for operator or API, with the way into a cluster of which Prometheus is no part. */
+function scrapeConfig(component: string, targets: Target[]): ScrapeConfig {
+  const guide = readFileSync(join(repoDir, "docs/metrics.md"), "utf8");
+  const block = /```yaml\n(scrape_configs:[\s\S]*?)```/.exec(guide)?.[1] ?? "";
+  const [config] = (parse(block) as { scrape_configs: { relabel_configs: { regex?: string }[] }[] })
+    .scrape_configs;
+  return {
+    job_name: `plosive-${component}`,
+    static_configs: targets,
+    scheme: "https",
+    tls_config: credentials(clusterPlace().kubeconfig),
+    relabel_configs: [
+      ...config!.relabel_configs.map((one) =>
+        one.regex === undefined ? one : { ...one, regex: one.regex.replace("operator", component) },
+      ),
+      { source_labels: [proxy], target_label: "__metrics_path__" },
+      { source_labels: [`${meta}_pod_name`], target_label: "instance" },
+    ],
+  };
+}
+
+/** Those of the kubeconfig, as files. */
+function credentials(kubeconfig: string): Record<string, string> {
+  const { clusters, users } = parse(readFileSync(kubeconfig, "utf8")) as {
+    clusters: { cluster: Record<string, string> }[];
+    users: { user: Record<string, string> }[];
+  };
+  const write = (name: string, of: Record<string, string>, field: string) => {
+    if (of[field] !== undefined) return of[field];
+    const path = join(dir, name);
+    writeFileSync(path, Buffer.from(of[`${field}-data`] ?? "", "base64"), { mode: 0o600 });
+    return path;
+  };
+  return {
+    ca_file: write("ca.crt", clusters[0]!.cluster, "certificate-authority"),
+    cert_file: write("client.crt", users[0]!.user, "client-certificate"),
+    key_file: write("client.key", users[0]!.user, "client-key"),
+  };
+}
+
+const answers = async (expr: string) => (await prometheus.query(expr)).length;
+
+test("the way of the guide finds the pods of operator and API and no others", async () => {
+  await until("both jobs to be scraped", 60_000, async () => {
+    const [operators, apis] = [
+      await answers(`up{job="plosive-operator",namespace="${namespace}"} == 1`),
+      await answers(`up{job="plosive-api",namespace="${namespace}"} == 1`),
+    ];
+    return (operators > 0 && apis > 0) || undefined;
+  });
+  const others = await prometheus.query('up{pod!~"plosive-(operator|api)-.+"}');
+  expect(others).toEqual([]);
+});
+
+test.each(readDashboards())("every panel of $title has an answer", async (dashboard) => {
+  const place = { namespace, operator: "plosive-operator", api: "plosive-api" };
+  // What need not have happened in this cluster.
+  const mayBeEmpty = ["Limited", "Refused keys", "Webhooks", "Why they wait", "Uploads"];
+  await askPanels(prometheus, dashboard, place, mayBeEmpty);
+});
+
+test("every alert rule finds what it asks for", async () => {
+  for (const rule of readRules()) await askRule(prometheus, rule);
+  const leaders = await prometheus.query('sum(leader_election_master_status{job="plosive-operator"})');
+  expect(leaders[0]?.value[1]).toBe("1");
+});
