@@ -24,6 +24,8 @@ export function makePace(now: () => number): Pace {
   return {
     ask(uid, before, next) {
       if (turnOf(before) !== turnOf(next)) return 0;
+      // Nothing runs: the next pod or the end will tell.
+      if (next.shards?.active === 0) return perJobMs;
       const wait = (last.get(uid) ?? Number.NEGATIVE_INFINITY) + perJobMs - now();
       if (wait > 0) return wait;
       tokens = Math.min(perSecond, tokens + ((now() - at) / 1000) * perSecond);

@@ -29,6 +29,8 @@ describe("the pace of statuses", () => {
     expect(pace.ask("a", statusOf(1), statusOf(2, "Waiting", "Unschedulable"))).toBe(0);
     expect(pace.ask("a", statusOf(1), statusOf(2, "Cancelling"))).toBe(0);
     now = 5_000;
+    const resting = { ...statusOf(2), shards: { total: 1, active: 0, succeeded: 1, failed: 0 } };
+    expect(pace.ask("a", statusOf(1), resting)).toBe(5_000);
     expect(pace.ask("a", statusOf(1), statusOf(2))).toBe(0);
   });
 
