@@ -15,6 +15,7 @@ import { buildKueue, type Kueue, startKueue } from "../../../tools/kueue.ts";
 import { type Client, makeTenant, testDeps } from "../../support/api.ts";
 import { rightsOf } from "../../support/audit.ts";
 import { type TestNamespace, useCluster } from "../../support/kube.ts";
+import { queueName, queueObjects, urgent as urgentClass } from "../../support/kueue-queue.ts";
 import { podOf, put, runOperator, startPod, type TestOperator, Worker } from "../../support/operator.ts";
 import { poll } from "../../support/poll.ts";
 import { useDatabase } from "../../support/postgres.ts";
@@ -37,9 +38,9 @@ beforeAll(async () => {
   buildKueue();
   kueue = await startKueue({ kubeconfig: cluster.plane.kubeconfigPath, dir });
   namespace = await cluster.namespace({ kueue: true });
-  await makeQueue(1);
+  await makeQueue();
   const { config: storage } = store;
-  const queueing = { PLOSIVE_KUEUE: "auto", PLOSIVE_QUEUE_NAME: "voices" } as const;
+  const queueing = { PLOSIVE_KUEUE: "auto", PLOSIVE_QUEUE_NAME: queueName } as const;
   operator = await runOperator({ cluster, namespace, databaseUrl: database.url, storage, queueing });
   await operator.leading;
   app = makeApp(testDeps(database.apiPool, store.storage));
@@ -56,44 +57,17 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** A queue with room for so many pods, in which the higher priority preempts, and two priorities. */
-async function makeQueue(pods: number): Promise<void> {
-  const apiVersion = "kueue.x-k8s.io/v1beta2";
-  const post = (kind: string, folder: string, body: object) => {
-    const path = `/apis/${apiVersion}/${folder}`;
-    return cluster.admin.send({ method: "POST", path, body: { apiVersion, kind, ...body } });
-  };
-  await post("ResourceFlavor", "resourceflavors", { metadata: { name: "default" } });
-  await post("ClusterQueue", "clusterqueues", {
-    metadata: { name: "voices" },
-    spec: {
-      namespaceSelector: {},
-      preemption: { withinClusterQueue: "LowerPriority" },
-      resourceGroups: [
-        {
-          coveredResources: ["pods", "cpu", "memory"],
-          flavors: [
-            {
-              name: "default",
-              resources: [
-                { name: "pods", nominalQuota: pods },
-                { name: "cpu", nominalQuota: 1000 },
-                { name: "memory", nominalQuota: "1000Gi" },
-              ],
-            },
-          ],
-        },
-      ],
-    },
-  });
-  await post("LocalQueue", `namespaces/${namespace.name}/localqueues`, {
-    metadata: { name: "voices", namespace: namespace.name },
-    spec: { clusterQueue: "voices" },
-  });
-  await post("WorkloadPriorityClass", "workloadpriorityclasses", {
-    metadata: { name: "urgent" },
-    value: 1000,
-  });
+async function makeQueue(): Promise<void> {
+  for (const object of queueObjects(namespace.name, 1)) {
+    const { apiVersion, kind, metadata } = object;
+    const folder = metadata.namespace === undefined ? "" : `namespaces/${metadata.namespace}/`;
+    const plural = `${kind.toLowerCase()}s`.replace("classs", "classes");
+    await cluster.admin.send({
+      method: "POST",
+      path: `/apis/${apiVersion}/${folder}${plural}`,
+      body: object,
+    });
+  }
 }
 
 const named = (id: string) => ({ namespace: namespace.name, name: `tj-${id}` });
@@ -170,7 +144,7 @@ it("tells of a preemption by a job of higher priority; the training goes on afte
   await put(work.outputs.checkpoint, "two epochs");
   await worker.report({ items_done: 2, items_total: 3, fraction: 2 / 3, checkpoint_step: 2 });
   await poll("the checkpoint to be told", async () => (await resource(modest)).status?.checkpoint);
-  const urgent = await insertWith({ priorityClassName: "urgent" });
+  const urgent = await insertWith({ priorityClassName: urgentClass });
   const preempted = await reserved(modest, "Preempted");
   expect(preempted.message).toMatch(/^Preempted to accommodate a workload .* due to prioritization/);
   await shown(modest, preempted.message);

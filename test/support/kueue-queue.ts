@@ -1,0 +1,46 @@
+// A queue of Kueue with room for so many pods, in which the higher priority preempts, and a priority above all others.
+// For the tests with Kueue: the objects, in the order in which they are made.
+const apiVersion = "kueue.x-k8s.io/v1beta2";
+export const queueName = "voices";
+export const urgent = "urgent";
+
+export type KueueObject = {
+  apiVersion: string;
+  kind: string;
+  metadata: { name: string; namespace?: string };
+  [member: string]: unknown;
+};
+
+export function queueObjects(namespace: string, pods: number): KueueObject[] {
+  const object = (kind: string, name: string, more: object = {}): KueueObject => ({
+    apiVersion,
+    kind,
+    metadata: { name },
+    ...more,
+  });
+  const resources = [
+    { name: "pods", nominalQuota: pods },
+    { name: "cpu", nominalQuota: 1000 },
+    { name: "memory", nominalQuota: "1000Gi" },
+  ];
+  return [
+    object("ResourceFlavor", "default"),
+    object("ClusterQueue", queueName, {
+      spec: {
+        namespaceSelector: {},
+        preemption: { withinClusterQueue: "LowerPriority" },
+        resourceGroups: [
+          {
+            coveredResources: resources.map(({ name }) => name),
+            flavors: [{ name: "default", resources }],
+          },
+        ],
+      },
+    }),
+    object("LocalQueue", queueName, {
+      metadata: { name: queueName, namespace },
+      spec: { clusterQueue: queueName },
+    }),
+    object("WorkloadPriorityClass", urgent, { value: 1000 }),
+  ];
+}
