@@ -279,6 +279,26 @@ describe("a training job of any name", () => {
     await poll("the second one's end", async () => (await status(second)) === "cancelled");
   });
 
+  it("deleted in REST takes its own resource along, and not a later one of the same name", async () => {
+    const spec = await trainable();
+    const ref = { namespace: space.name, name: "used-again" };
+    const first = (await apply(trainingJobs, ref.name, spec)).metadata.uid!;
+    const path = `/api/v1/training-jobs/${first}`;
+    await poll("the first one in REST", async () => (await client.get(path)).status === 200);
+    await cluster.admin.patch(trainingJobs, ref, { spec: { cancel: { reason: "not needed" } } });
+    await poll("its end", async () => (await client.get(path)).body.status === "cancelled");
+    await cluster.admin.remove(trainingJobs, ref);
+    const second = (await apply(trainingJobs, ref.name, spec)).metadata.uid!;
+    expect((await client.delete(path)).status).toBe(204);
+    await poll("an end of what was left behind", async () => {
+      const left = await api.db.anyFirst(sql.type(z.object({ target: z.string() }))`
+        select target from leftovers where at_once and target like ${`%${first}%`}`);
+      return left.length === 0;
+    });
+    expect((await find(trainingJobs, ref.name))?.metadata.uid).toBe(second);
+    await podOf(cluster.admin, space.name, `tj-${second}-1`);
+  });
+
   it("waits while its tenant has as many that wait as it may", async () => {
     await operator.stop();
     operator = await start({ maxWaiting: 1 });
