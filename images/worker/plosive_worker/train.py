@@ -77,7 +77,8 @@ class Checkpoints:
             return
         try:
             self.store.download("The checkpoint", lambda w: w.checkpoint, self.path)
-            trainer.restore(self.path.read_bytes())
+            resumed = trainer.restore(self.path.read_bytes())
+            print(f"going on at step {trainer.step}" if resumed else "starting over: the checkpoint is of other settings")
         except ItemFailure as failure:
             print(f"starting over: {failure.message}")
 
