@@ -1,5 +1,5 @@
-// The end-to-end test's own cluster with the chart installed, beside whatever else runs on the machine, and kubectl
-// for it. Called by main-job.test.ts.
+// The end-to-end tests' own cluster with the chart installed, beside whatever else runs on the machine, and kubectl
+// for it. Brought up once for all of them by global-setup.ts.
 import { execFile, spawn } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -11,25 +11,25 @@ const run = promisify(execFile);
 
 export const clusterName = "e2e";
 export const namespace = "plosive";
-/** Every process of the cluster inherits it, which is how leftovers are found. */
-export const mark = { name: "PLOSIVE_E2E_RUN", value: `${process.pid}-${Date.now()}` } as const;
+/** Every process of the cluster inherits this variable, which is how leftovers are found. */
+export const markName = "PLOSIVE_E2E_RUN";
 
 /** Brings cluster and chart up, output as it comes. Always the embedded cluster, whatever CLUSTER says. */
-export async function bringUp(): Promise<void> {
-  await tool("tools/up.ts", "--name", clusterName);
+export async function bringUp(mark: string): Promise<void> {
+  await tool({ [markName]: mark }, "tools/up.ts", "--name", clusterName);
 }
 
 export async function bringDown(): Promise<void> {
-  await tool("tools/cluster/main.ts", "down", "--name", clusterName);
+  await tool({}, "tools/cluster/main.ts", "down", "--name", clusterName);
 }
 
-function tool(script: string, ...args: string[]): Promise<void> {
+function tool(extra: NodeJS.ProcessEnv, script: string, ...args: string[]): Promise<void> {
   const { CLUSTER: _, ...env } = process.env;
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [join(repoDir, script), ...args], {
       cwd: repoDir,
       stdio: ["ignore", "inherit", "inherit"],
-      env: { ...env, [mark.name]: mark.value },
+      env: { ...env, ...extra },
     });
     child.once("error", reject);
     child.once("exit", (code) =>
@@ -55,11 +55,33 @@ export async function kubectl(...args: string[]): Promise<string> {
 
 /** What kubectl wrote to stderr when it refused; rejects when it did not refuse. */
 export async function kubectlRefusal(input: string, ...args: string[]): Promise<string> {
+  const { code, said } = await kubectlWith(input, ...args);
+  if (code === 0) throw new Error(`kubectl ${args.join(" ")} was not refused`);
+  return said;
+}
+
+/** Makes an object, and gives it back as the API server has it. */
+export async function create<T>(object: object): Promise<T> {
+  const { code, said, answer } = await kubectlWith(JSON.stringify(object), "create", "-f", "-", "-o", "json");
+  if (code !== 0) throw new Error(`kubectl create: ${said}`);
+  return JSON.parse(answer) as T;
+}
+
+/** Evicts a pod as a drain of its node does. */
+export async function evict(pod: string): Promise<void> {
+  const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: pod, namespace } };
+  const path = `/api/v1/namespaces/${namespace}/pods/${pod}/eviction`;
+  const { code, said } = await kubectlWith(JSON.stringify(eviction), "create", "--raw", path, "-f", "-");
+  if (code !== 0) throw new Error(`evicting ${pod}: ${said}`);
+}
+
+async function kubectlWith(input: string, ...args: string[]) {
   const kubeconfig = findPlace(clusterName)?.kubeconfig ?? "";
-  const child = spawn(kubectlPath(), ["--kubeconfig", kubeconfig, "-n", namespace, ...args], {
-    stdio: ["pipe", "ignore", "pipe"],
+  const child = spawn(kubectlPath(), ["--kubeconfig", kubeconfig, "-n", namespace, ...args]);
+  let [answer, said] = ["", ""];
+  child.stdout.on("data", (chunk: Buffer) => {
+    answer += chunk.toString("utf8");
   });
-  let said = "";
   child.stderr.on("data", (chunk: Buffer) => {
     said += chunk.toString("utf8");
   });
@@ -68,8 +90,7 @@ export async function kubectlRefusal(input: string, ...args: string[]): Promise<
     child.once("error", reject);
     child.once("close", resolve);
   });
-  if (code === 0) throw new Error(`kubectl ${args.join(" ")} was not refused`);
-  return said;
+  return { code, said, answer };
 }
 
 export async function kubectlJson<T>(...args: string[]): Promise<T> {

@@ -5,27 +5,17 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { JobStatus } from "../../src/schemas/job-resource.ts";
 import { trainingConfig } from "../../src/schemas/training-config.ts";
-import { findService } from "../../tools/demo/connection.ts";
 import { followTraining } from "../../tools/demo/training.ts";
 import { type Uploaded, uploadAll } from "../../tools/demo/upload.ts";
-import { makeUser, type User } from "../../tools/demo/user.ts";
+import type { User } from "../../tools/demo/user.ts";
 import { composeVoices, type Voices } from "../../tools/demo/voices.ts";
 import { waitForEmbeddings, waitForInference } from "../../tools/demo/waiting.ts";
-import { processesWith } from "../../tools/testing/leftovers.ts";
-import {
-  bringDown,
-  bringUp,
-  clusterName,
-  clusterPlace,
-  kubectl,
-  kubectlJson,
-  kubectlRefusal,
-  mark,
-  namespace,
-  until,
-} from "./cluster.ts";
-import { findProcess, newTraces, readTraces, type Traces } from "./machine.ts";
+import { admin, findAddress, firstUser } from "./accounts.ts";
+import { clusterPlace, kubectl, kubectlJson, kubectlRefusal, namespace, until } from "./cluster.ts";
+import { findProcess } from "./machine.ts";
+import { corruptFile, labelTakes, takes, types, uploadTo } from "./takes.ts";
 
 interface Named {
   metadata: { name: string; uid: string };
@@ -37,9 +27,6 @@ interface List<T> {
   items: T[];
 }
 
-const types = ["click", "hum", "plosive"];
-
-let before: Traces;
 let voices: Voices;
 let user: User;
 let baseUrl: string;
@@ -51,40 +38,12 @@ let modelId: string;
 const folder = mkdtempSync(join(tmpdir(), "plosive-e2e-"));
 
 beforeAll(async () => {
-  await bringDown();
-  // No interface is this cluster's own yet.
-  before = readTraces({ hostInterface: "", cgroup: `plosive-${clusterName}` });
-  // Together: composing waits for ffmpeg, the cluster for the kubelet.
-  [voices] = await Promise.all([composeVoices({ trainMinutes: 5.5, testMinutes: 1, seed: 11 }), bringUp()]);
-  const service = await findService({ cluster: clusterName, namespace }, {});
-  baseUrl = service.base_url;
-  user = makeUser({ baseUrl, apiKey: service.api_key, patienceMs: 120_000 });
+  voices = await composeVoices(takes);
+  baseUrl = await findAddress();
+  user = await firstUser();
 });
 
-afterAll(async () => {
-  // The last test does it too; this is for the runs that do not get there.
-  await bringDown();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-/** A FLAC file whose header is right and whose audio is not: only a full decode finds out. */
-function corruptFile(name: string): string {
-  const good = voices.train.paths.find((path) => path.endsWith(".flac"));
-  if (good === undefined) throw new Error("none of the takes is FLAC");
-  const bytes = readFileSync(good);
-  // A fixed pattern instead of random bytes: the same file in every run. It has no frame's sync code (0xFFF8).
-  for (let i = 512; i < bytes.length; i++) bytes[i] = (i * 31) & 0x7f;
-  const path = join(folder, name);
-  writeFileSync(path, bytes);
-  return path;
-}
-
-const uploadTo = (id: string, paths: readonly string[]) =>
-  uploadAll(
-    paths,
-    (file) => user.upload(id, file),
-    () => {},
-  );
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Kubernetes Jobs of a custom resource, over all its attempts. */
 const jobsOf = async (resource: string) =>
@@ -99,26 +58,7 @@ const podOf = (resource: string, phase: string) =>
     ),
   );
 
-const label = async (id: string, files: readonly Uploaded[]) => {
-  const idOf = new Map(files.map((file) => [file.filename, file.id]));
-  const set = await user.createAnnotationSet(id);
-  const wanted = voices.train.truth.filter((event) => types.includes(event.artifact_type));
-  await user.addAnnotations(
-    id,
-    set.id,
-    wanted.map(({ file, artifact_type, start_ms, end_ms }) => ({
-      audio_file_id: idOf.get(file) ?? "",
-      artifact_type,
-      start_ms,
-      end_ms,
-    })),
-  );
-  return user.publish(id, set.id);
-};
-
 describe("an account made by hand", () => {
-  const admin = async (...args: string[]) =>
-    (await kubectl("exec", "deploy/plosive-operator", "--", "plosive-admin", ...args)).trim();
   const datasetsAs = async (key: string) => {
     const answer = await fetch(`${baseUrl}/api/v1/datasets`, { headers: { "X-API-Key": key } });
     return { status: answer.status, body: (await answer.json()) as { total?: number } };
@@ -147,8 +87,8 @@ describe("the main job", () => {
     const other = await user.createDataset("e2e broken", types);
     // In a dataset of its own: a failed file blocks training. It is gathered into the same embedding job all the same.
     const [, files] = await Promise.all([
-      uploadTo(other.id, [corruptFile("broken.flac")]),
-      uploadTo(datasetId, voices.train.paths),
+      uploadTo(user, other.id, [corruptFile(voices, folder, "broken.flac")]),
+      uploadTo(user, datasetId, voices.train.paths),
     ]);
     uploads = files;
     const [broken, whole] = await Promise.all([
@@ -170,7 +110,7 @@ describe("the main job", () => {
   });
 
   test("a training job survives the death of its pod and restarts of operator and API", async () => {
-    const set = await label(datasetId, uploads);
+    const set = await labelTakes(user, voices, datasetId, uploads);
     setId = set.id;
     expect(set.total_annotations).toBeGreaterThan(20);
     const job = await user.createTrainingJob(datasetId, setId, { artifact_types: types, epochs: 8 });
@@ -209,7 +149,7 @@ describe("the main job", () => {
 
   test("an inference job survives an operator restart; each detection is there once; a broken file fails alone", async () => {
     const job = await user.createInferenceJob(modelId);
-    const paths = [...voices.test.paths, corruptFile("unreadable.flac")];
+    const paths = [...voices.test.paths, corruptFile(voices, folder, "unreadable.flac")];
     await uploadAll(
       paths,
       (file) => user.uploadForInference(job.id, file),
@@ -239,6 +179,34 @@ describe("the main job", () => {
     expect(await jobsOf(`ij-${job.id}`)).toHaveLength(1);
   });
 
+  test("an inference job fails when none of its files can be used, and says why", async () => {
+    const job = await user.createInferenceJob(modelId);
+    const paths = ["first.flac", "second.flac"].map((name) => corruptFile(voices, folder, name));
+    await uploadAll(
+      paths,
+      (file) => user.uploadForInference(job.id, file),
+      () => {},
+    );
+    await user.startInferenceJob(job.id);
+    const ended = await until("the end of the job", 180_000, async () => {
+      const now = await user.getInferenceJob(job.id);
+      return now.completed_at === null ? undefined : now;
+    });
+    expect(ended).toMatchObject({ status: "failed", processed_files: 2, failed_files: 2 });
+    const files = await user.listInferenceFiles(job.id);
+    for (const { status, error_message } of files)
+      expect({ status, error_message }).toEqual({
+        status: "failed",
+        error_message: expect.stringMatching(/\w+ \w+/),
+      });
+    const { status } = await kubectlJson<{ status: JobStatus }>("get", "inferencejob", `ij-${job.id}`);
+    expect(status).toMatchObject({
+      phase: "Failed",
+      shards: { succeeded: 1, failed: 0 },
+      failure: { class: "User", code: "all_items_failed", message: ended.error_message },
+    });
+  });
+
   test("a training job made while the API server is away waits and runs once it is back", async () => {
     const apiServer = findProcess("kube-apiserver", clusterPlace().dir);
     process.kill(apiServer, "SIGSTOP");
@@ -261,7 +229,8 @@ describe("kubectl", () => {
       const [head, ...rows] = (await kubectl("get", kind)).trim().split("\n");
       expect(head).toMatch(/^NAME +PHASE +PROGRESS +/);
       expect(rows.length).toBeGreaterThan(0);
-      for (const row of rows) expect(row).toMatch(/^\S+ +Succeeded +100 +/);
+      for (const row of rows) expect(row).toMatch(/^\S+ +(Succeeded +100|Failed +\d+) +/);
+      expect(rows.filter((row) => / Succeeded /.test(row)).length).toBeGreaterThan(0);
     }
     const models = await kubectl("get", "models");
     expect(models).toContain(`m-${modelId}`);
@@ -294,18 +263,6 @@ describe("kubectl", () => {
       "created (server dry run)",
     );
   });
-});
-
-test("cluster-down leaves no process, mount, interface, route or iptables rule", async () => {
-  expect(
-    processesWith(mark.name, mark.value).length,
-    "the mark must be in the cluster's processes",
-  ).toBeGreaterThan(5);
-  const { dir, cgroup, addresses } = clusterPlace();
-  await bringDown();
-  expect(processesWith(mark.name, mark.value)).toEqual([]);
-  expect(newTraces(before, readTraces({ hostInterface: addresses.hostInterface, cgroup }))).toEqual([]);
-  expect(readFileSync("/proc/self/mounts", "utf8")).not.toContain(dir);
 });
 
 /** A worker's pod holds no secret of the service, no API token but the one for the run endpoint, and is "restricted". */

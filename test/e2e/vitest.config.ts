@@ -1,16 +1,35 @@
-// The end-to-end test on a full cluster with kubelet and containers: one file after the other, minutes of patience.
-// Called by tools/test.ts: `vitest run --config test/e2e/vitest.config.ts`.
-import { join } from "node:path";
+// The end-to-end tests on a full cluster with kubelet and containers: one cluster for all, one file after the other,
+// minutes of patience. Called by tools/test.ts: `vitest run --config test/e2e/vitest.config.ts`.
+import { basename, join } from "node:path";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** In this order; the last one takes the cluster down. */
+const files = ["main-job", "failures", "resume", "gpu-pool", "monitoring", "cluster-down"];
+
+class InOrder extends BaseSequencer {
+  override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification) => files.indexOf(basename(moduleId, ".test.ts"));
+    return [...specifications].sort((a, b) => place(a) - place(b));
+  }
+}
+
+const keeps = process.env.PLOSIVE_E2E_KEEP === "1";
 
 export default defineConfig({
   root: join(import.meta.dirname, "..", ".."),
   test: {
     name: "e2e",
-    include: ["test/e2e/**/*.test.ts"],
+    include: files
+      .filter((name) => !keeps || name !== "cluster-down")
+      .map((name) => `test/e2e/${name}.test.ts`),
+    globalSetup: ["test/e2e/global-setup.ts"],
+    sequence: { sequencer: InOrder },
     fileParallelism: false,
+    // What only waits, waits together.
+    maxConcurrency: 32,
     testTimeout: 600_000,
-    // Cluster and chart come up in beforeAll; images may have to be built first.
+    // Cluster and chart come up before the first test; images may have to be built first.
     hookTimeout: 1_800_000,
     teardownTimeout: 120_000,
     // Steps build on each other: after the first failure the rest would only repeat it.

@@ -64,6 +64,8 @@ export function makeUser(options: ClientOptions) {
     uploadForInference: (jobId: string, file: LocalFile) => uploadForInference(client, jobId, file),
     startInferenceJob: (jobId: string) =>
       body(client.POST("/api/v1/inference-jobs/{inference_job_id}/start", inference(jobId))),
+    getInferenceJob: (jobId: string) =>
+      body(client.GET("/api/v1/inference-jobs/{inference_job_id}", inference(jobId))),
     listInferenceFiles: (inference_job_id: string) =>
       allItems((query) =>
         client.GET("/api/v1/inference-jobs/{inference_job_id}/files", {

@@ -1,0 +1,215 @@
+// Each way in which a worker's pod can fail or not even begin, on real kubelet, scheduler and Job controller: what the
+// custom resource, the REST API and the events say of it, and how often it is tried. All at once, in an account of their
+// own: most of them only wait.
+import { beforeAll, describe, expect, test } from "vitest";
+import { type Account, openAccount } from "./accounts.ts";
+import { clusterName, create, evict, kubectl, until } from "./cluster.ts";
+import {
+  cancel,
+  endOf,
+  eventsOf,
+  expectFailed,
+  type Made,
+  podsOf,
+  runningPod,
+  statusOf,
+  train,
+  type Wanted,
+  waitsFor,
+} from "./jobs.ts";
+import { emptyNode } from "./node.ts";
+import { addProfiles, pool } from "./profiles.ts";
+import { makeTrainable, type Trainable } from "./takes.ts";
+
+interface Named {
+  readonly metadata: { readonly name: string };
+}
+
+let account: Account;
+let data: Trainable;
+/** Resources of an earlier run on the same cluster keep their names. */
+const run = Date.now().toString(36);
+
+beforeAll(async () => {
+  await addProfiles();
+  account = await openAccount("failures");
+  data = await makeTrainable(account.user, "failures");
+});
+
+const failing = (profile: string, spec: object = {}): Promise<Made> =>
+  train(account, `${profile}-${run}`, data, { profile, retries: { perShard: 1 }, ...spec });
+
+describe.concurrent("a pod that ends", () => {
+  const rows: (Wanted & { profile: string; pods: number })[] = [
+    {
+      profile: "bad-manifest",
+      ...{ class: "User", code: "bad_manifest", reason: "UserError", exitCode: 64, pods: 1 },
+      message: /environment is not complete/,
+    },
+    {
+      profile: "forbidden",
+      ...{ class: "User", code: "forbidden", reason: "UserError", exitCode: 77, pods: 1 },
+      message: /refused this pod: 403/,
+    },
+    {
+      profile: "unusable-audio",
+      ...{ class: "User", code: "unusable_audio", reason: "UserError", exitCode: 65, pods: 1 },
+      message: /None of the audio can be used/,
+    },
+    {
+      profile: "internal",
+      ...{ class: "System", code: "internal", reason: "SystemError", exitCode: 70, pods: 2 },
+      message: /something is wrong with the worker/,
+    },
+    {
+      profile: "temporary",
+      ...{ class: "Infra", code: "temporary", reason: "InfrastructureError", exitCode: 75, pods: 2 },
+      message: /Fetching the work failed/,
+    },
+    {
+      profile: "gpu-memory",
+      ...{ class: "Resources", code: "gpu_out_of_memory", reason: "ResourceLimit", exitCode: 71, pods: 2 },
+      message: /more memory than its GPU has/,
+    },
+    {
+      profile: "little-memory",
+      ...{ class: "Resources", code: "out_of_memory", reason: "ResourceLimit", exitCode: 137, pods: 2 },
+      message: /limit of 40Mi/,
+    },
+  ];
+
+  test.each(rows)(
+    "of profile $profile with exit code $exitCode: $class/$code, after $pods pods",
+    async (row) => {
+      const { profile, pods, ...wanted } = row;
+      const ended = await expectFailed(await failing(profile), wanted);
+      expect(ended.pods).toBe(pods);
+    },
+  );
+});
+
+describe.concurrent("a pod that cannot begin", () => {
+  const late = { pendingDeadlineSeconds: 15 };
+  const rows = [
+    {
+      profile: "no-image",
+      ...({ waits: "ImageUnavailable", class: "System", code: "image_unavailable" } as const),
+      words: /127\.0\.0\.1:1\/plosive-worker:none/,
+    },
+    {
+      profile: "no-name",
+      ...({ waits: "ImageUnavailable", class: "System", code: "image_unavailable" } as const),
+      words: /InvalidImageName: .*plosive\/\/worker/,
+    },
+    {
+      profile: "no-gpu",
+      ...({ waits: "Unschedulable", class: "Quota", code: "unschedulable" } as const),
+      words: /Insufficient nvidia\.com\/gpu/,
+    },
+  ] as const;
+
+  test.each(rows)("of profile $profile waits as $waits, and fails after its deadline", async (row) => {
+    const job = await failing(row.profile, late);
+    await waitsFor(job, row.waits, row.words);
+    await expectFailed(job, {
+      class: row.class,
+      code: row.code,
+      reason: "PendingDeadlineExceeded",
+      message: new RegExp(`within 15 s: .*${row.words.source}`),
+    });
+  });
+});
+
+describe.concurrent("a pod that runs and runs", () => {
+  test("for longer than the job may: the job fails, and its pod goes", async () => {
+    const job = await train(account, `too-long-${run}`, data, {
+      profile: "silent",
+      activeDeadlineSeconds: 5,
+    });
+    await expectFailed(job, {
+      class: "User",
+      code: "deadline_exceeded",
+      reason: "DeadlineExceeded",
+      message: /longer than its limit of 5 s/,
+    });
+    await until("the pod to go", 120_000, async () => ((await podsOf(job)).length === 0 ? true : undefined));
+  });
+
+  test("and says nothing: it is replaced once, then the job fails", async () => {
+    const job = await train(account, `silent-${run}`, data, {
+      profile: "silent",
+      progressDeadlineSeconds: 4,
+      retries: { perShard: 5 },
+    });
+    const { pods } = await expectFailed(job, {
+      class: "Infra",
+      code: "stalled",
+      reason: "InfrastructureError",
+      message: /Nothing was heard of the worker for 4 s\. That happened 2 times/,
+    });
+    expect(pods).toBe(2);
+    const stalled = (await eventsOf(job)).filter(({ reason }) => reason === "ProgressStalled");
+    expect(stalled.map(({ message }) => message)).toContainEqual(expect.stringMatching(/Its pod is deleted/));
+  });
+});
+
+describe.concurrent("a pod that is evicted", () => {
+  test("is replaced, whatever its shard's retries; as often as the job says", async () => {
+    const job = await train(account, `evicted-${run}`, data, {
+      profile: "silent",
+      retries: { perShard: 0, infraPerShard: 1 },
+    });
+    const first = await runningPod(job);
+    await evict(first.metadata.name);
+    const second = await runningPod(job, first);
+    await evict(second.metadata.name);
+    await expectFailed(job, {
+      class: "Infra",
+      code: "disrupted",
+      reason: "InfrastructureError",
+      message: /evict.*That happened 2 times/i,
+    });
+  });
+});
+
+describe.concurrent("a pod whose node is gone", () => {
+  test("is made again on another node, and that is not held against its shard", async () => {
+    const { metadata } = await create<Named>(emptyNode(`spare-${run}`));
+    const job = await train(account, `node-gone-${run}`, data, {
+      profile: "spare-pool",
+      retries: { perShard: 0 },
+    });
+    const first = await until("the scheduler to place the pod", 60_000, async () =>
+      (await podsOf(job)).find(({ spec }) => spec.nodeName === metadata.name),
+    );
+    await kubectl("delete", "node", metadata.name);
+    await kubectl("label", "--overwrite", "node", clusterName, `${pool}=spare`);
+    const second = await runningPod(job, first);
+    expect(second.spec.nodeName).toBe(clusterName);
+    const events = await until("the event of the lost pod", 60_000, async () => {
+      const lost = (await eventsOf(job)).filter(({ reason }) => reason === "InfrastructureError");
+      return lost.length > 0 ? lost : undefined;
+    });
+    expect(events.map(({ message }) => message)).toEqual([expect.stringMatching(/node/i)]);
+    expect((await statusOf(job)).shards).toMatchObject({ failed: 0 });
+    await cancel(job);
+    await endOf(job, "Cancelled");
+  });
+});
+
+describe("a file that is needed and is not there", () => {
+  test("fails the job at once, with the name of the file", async () => {
+    const lost = data.files[0]?.id ?? "";
+    const folder = `/data/plosive/embeddings/${account.tenant}/${lost}`;
+    await kubectl("exec", "plosive-object-store-0", "--", "rm", "-r", folder);
+    const job = await train(account, `input-missing-${run}`, data, { retries: { perShard: 1 } });
+    const { pods } = await expectFailed(job, {
+      class: "User",
+      code: "input_missing",
+      reason: "UserError",
+      exitCode: 66,
+      message: new RegExp(`The embedding of ${lost} is not in the object store.*Embed the audio file again`),
+    });
+    expect(pods).toBe(1);
+  });
+});

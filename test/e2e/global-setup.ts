@@ -1,0 +1,33 @@
+// Brings the one cluster of all end-to-end tests up before the first of them, and down after the last. vitest's
+// globalSetup. With PLOSIVE_E2E_KEEP=1 a cluster that is there is used as it is and stays, for whoever writes a test;
+// `node tools/up.ts --name e2e` brings new code into it.
+import type { TestProject } from "vitest/node";
+import { findPlace } from "../../tools/cluster/place.ts";
+import { composeVoices } from "../../tools/demo/voices.ts";
+import { bringDown, bringUp, clusterName } from "./cluster.ts";
+import { readTraces, type Traces } from "./machine.ts";
+import { takes } from "./takes.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** In the environment of every process of the cluster. */
+    mark: string;
+    /** What was on the machine before the cluster. */
+    before: Traces;
+  }
+}
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const keeps = process.env.PLOSIVE_E2E_KEEP === "1";
+  const mark = `${process.pid}-${Date.now()}`;
+  if (!keeps) await bringDown();
+  // No interface is this cluster's own yet.
+  project.provide("before", readTraces({ hostInterface: "", cgroup: `plosive-${clusterName}` }));
+  project.provide("mark", mark);
+  // Together: composing waits for ffmpeg, the cluster for the kubelet.
+  const isThere = keeps && findPlace(clusterName) !== undefined;
+  await Promise.all([composeVoices(takes), isThere ? undefined : bringUp(mark)]);
+  return async () => {
+    if (!keeps) await bringDown();
+  };
+}

@@ -1,0 +1,163 @@
+// Training jobs as a platform engineer applies them, and the three places that say why one failed: the custom resource,
+// the REST API, the events. Called by the end-to-end tests.
+import { expect } from "vitest";
+import type { Condition } from "../../src/schemas/condition.ts";
+import type { JobStatus } from "../../src/schemas/job-resource.ts";
+import type { Account } from "./accounts.ts";
+import { create, kubectl, kubectlJson, until } from "./cluster.ts";
+import { type Trainable, types } from "./takes.ts";
+
+interface Metadata {
+  readonly name: string;
+  readonly uid: string;
+}
+export interface Pod {
+  readonly metadata: Metadata & { readonly deletionTimestamp?: string };
+  readonly spec: { readonly nodeName?: string };
+  readonly status: { readonly phase: string; readonly conditions?: readonly { type: string }[] };
+}
+interface Resource {
+  readonly metadata: Metadata;
+  readonly status?: JobStatus;
+}
+interface Event {
+  readonly reason: string;
+  readonly message: string;
+  readonly type: string;
+  readonly involvedObject: Metadata;
+}
+interface List<T> {
+  readonly items: readonly T[];
+}
+
+/** A training job; its id in the REST API is the uid of its resource. */
+export interface Made {
+  readonly name: string;
+  readonly id: string;
+  readonly account: Account;
+}
+
+const patienceMs = 240_000;
+
+/** `spec` in place of, or beside, what any training job has. */
+export async function train(
+  account: Account,
+  name: string,
+  { datasetId, annotationSetId }: Trainable,
+  spec: object,
+): Promise<Made> {
+  const { metadata } = await create<Resource>({
+    apiVersion: "plosive.dev/v1alpha1",
+    kind: "TrainingJob",
+    metadata: { name },
+    spec: {
+      tenantId: account.tenant,
+      datasetId,
+      annotationSetId,
+      shards: { count: 1 },
+      config: { artifact_types: types, epochs: 1 },
+      ...spec,
+    },
+  });
+  const job = { name, id: metadata.uid, account };
+  await until(`${name} to be accepted`, patienceMs, async () => {
+    const accepted = conditionOf(await statusOf(job), "Accepted");
+    if (accepted !== undefined) expect(accepted).toMatchObject({ status: "True" });
+    return accepted;
+  });
+  return job;
+}
+
+export const statusOf = async ({ name }: Made): Promise<JobStatus> =>
+  (await kubectlJson<Resource>("get", "trainingjob", name)).status ?? {};
+
+export const podsOf = async ({ name }: Made): Promise<readonly Pod[]> =>
+  (await kubectlJson<List<Pod>>("get", "pods", "-l", `plosive.dev/job=${name}`)).items;
+
+export const eventsOf = async ({ id }: Made): Promise<readonly Event[]> =>
+  (await kubectlJson<List<Event>>("get", "events")).items.filter(
+    ({ involvedObject }) => involvedObject.uid === id,
+  );
+
+export const conditionOf = (status: JobStatus, type: Condition["type"]) =>
+  status.conditions?.find((condition) => condition.type === type);
+
+/** The first pod of the job that runs, other than `but`. */
+export const runningPod = (job: Made, but?: Pod) =>
+  until(`a running pod of ${job.name}`, patienceMs, async () =>
+    (await podsOf(job)).find(
+      ({ metadata, status }) => status.phase === "Running" && metadata.uid !== but?.metadata.uid,
+    ),
+  );
+
+/** Waits until a condition of the job has this reason; the same words stand in REST while it waits. */
+export async function waitsFor(job: Made, reason: Condition["reason"], words: RegExp): Promise<void> {
+  const why = await until(`${job.name} to wait for ${reason}`, patienceMs, async () => {
+    const status = await statusOf(job);
+    expect(status.phase).not.toBe("Failed");
+    const progressing = conditionOf(status, "Progressing");
+    return progressing?.reason === reason ? progressing : undefined;
+  });
+  expect(why).toMatchObject({ status: "False", message: expect.stringMatching(words) });
+  await until(`these words in the record of ${job.name}`, patienceMs, async () => {
+    const { status, status_message } = await job.account.user.getTrainingJob(job.id);
+    expect(["queued", "running"]).toContain(status);
+    return words.test(status_message ?? "") ? true : undefined;
+  });
+}
+
+export interface Ended {
+  readonly status: JobStatus;
+  /** How many pods the job has had. */
+  readonly pods: number;
+}
+
+/** Waits for the end of the job, and counts its pods until then. */
+export async function endOf(job: Made, phase: "Failed" | "Succeeded" | "Cancelled"): Promise<Ended> {
+  const pods = new Set<string>();
+  const status = await until(`${job.name} to be ${phase}`, patienceMs, async () => {
+    for (const { metadata } of await podsOf(job)) pods.add(metadata.uid);
+    const now = await statusOf(job);
+    if (now.completionTime !== undefined) expect(now.phase, now.failure?.message).toBe(phase);
+    return now.phase === phase ? now : undefined;
+  });
+  return { status, pods: pods.size };
+}
+
+export interface Wanted {
+  readonly class: NonNullable<JobStatus["failure"]>["class"];
+  readonly code: string;
+  readonly reason: Condition["reason"];
+  readonly message: RegExp;
+  readonly exitCode?: number;
+}
+
+/** Resource, REST and events say the same of how the job failed. */
+export async function expectFailed(job: Made, wanted: Wanted): Promise<Ended> {
+  const ended = await endOf(job, "Failed");
+  const { failure, conditions } = ended.status;
+  expect(failure).toMatchObject({
+    class: wanted.class,
+    code: wanted.code,
+    message: expect.stringMatching(wanted.message),
+    ...(wanted.exitCode === undefined ? {} : { exitCode: wanted.exitCode }),
+  });
+  const message = failure?.message;
+  expect(conditions).toContainEqual(
+    expect.objectContaining({ type: "Failed", status: "True", reason: wanted.reason, message }),
+  );
+  expect(await job.account.user.getTrainingJob(job.id)).toMatchObject({
+    status: "failed",
+    error_message: message,
+  });
+  await until(`the event of the end of ${job.name}`, patienceMs, async () =>
+    (await eventsOf(job)).find(
+      (event) => event.type === "Warning" && event.reason === wanted.reason && event.message === message,
+    ),
+  );
+  return ended;
+}
+
+/** Ends the job; `endOf` says when. */
+export const cancel = ({ name }: Made) =>
+  kubectl("patch", "trainingjob", name, "--type=merge", '--patch={"spec":{"cancel":{"reason":"enough"}}}');

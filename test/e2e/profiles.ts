@@ -1,0 +1,89 @@
+// Worker profiles whose pods fail, each in a way of its own, in the operator's configuration. Where the worker itself
+// can be brought to fail so, it is the worker; else a few lines stand in for it that end as a worker would: kubelet,
+// Job controller and operator see no difference. Called by the end-to-end tests.
+import type { PodProfile, Profiles, Verb } from "../../src/schemas/profile.ts";
+import { kubectl, kubectlJson } from "./cluster.ts";
+
+type Pod = Omit<PodProfile, "scratchSize" | "env"> & Partial<Pick<PodProfile, "scratchSize" | "env">>;
+
+const verbs = ["embed", "train", "detect"] as const;
+const small = { requests: { cpu: "10m", memory: "32Mi" }, limits: { memory: "256Mi" } };
+
+/** Nodes have it when a test says so; who gets it, the scheduler decides. */
+export const gpu = "nvidia.com/gpu";
+export const seat = "plosive.dev/seat";
+export const pool = "plosive.dev/pool";
+export const spare = "plosive.dev/spare";
+
+/** `server` is an image with Node: NODE_OPTIONS runs what is given before anything else. */
+function profilesWith(server: string, standard: Record<Verb, Pod>): Record<string, Record<Verb, Pod>> {
+  const standIn = (code: string, more: Partial<Pod> = {}): Record<Verb, Pod> => {
+    const env = [
+      { name: "NODE_OPTIONS", value: `--import=data:text/javascript,${encodeURIComponent(code)}` },
+    ];
+    return forAll(() => ({ image: server, imagePullPolicy: "IfNotPresent", resources: small, env, ...more }));
+  };
+  /** Leaves a termination message as the worker does. */
+  const ends = (exitCode: number, code: string, message: string) => {
+    const text = JSON.stringify({ code, message, hint: null, shard: 0, item: null });
+    return standIn(
+      `import{writeFileSync}from"node:fs";writeFileSync("/dev/termination-log",${JSON.stringify(text)});process.exit(${exitCode})`,
+    );
+  };
+  // As the first process of its container it has no other way to end at SIGTERM.
+  const silent = 'process.on("SIGTERM",()=>process.exit(75));await new Promise(()=>setInterval(()=>{},1e6))';
+  const worker = (more: Partial<Pod>) => forAll((verb) => ({ ...standard[verb], ...more }));
+  const withOne = (device: string, resources: Pod["resources"]) => ({
+    ...resources,
+    limits: { ...resources?.limits, [device]: "1" },
+  });
+  return {
+    // The worker finds no number of a shard, or one that is not its own.
+    "bad-manifest": worker({ env: [{ name: "JOB_COMPLETION_INDEX", value: "none" }] }),
+    forbidden: worker({ env: [{ name: "JOB_COMPLETION_INDEX", value: "7" }] }),
+    "little-memory": worker({ resources: { requests: small.requests, limits: { memory: "40Mi" } } }),
+    "unusable-audio": ends(65, "unusable_audio", "None of the audio can be used."),
+    internal: ends(70, "internal", "RuntimeError: something is wrong with the worker"),
+    "gpu-memory": ends(71, "gpu_out_of_memory", "The GPU has too little memory."),
+    temporary: ends(75, "temporary", "Fetching the work failed 7 times."),
+    silent: standIn(silent),
+    // Refused at once, as a registry that is not there refuses.
+    "no-image": worker({ image: "127.0.0.1:1/plosive-worker:none" }),
+    "no-name": worker({ image: "plosive//worker" }),
+    "no-gpu": standIn(silent, { resources: withOne(gpu, small) }),
+    "gpu-pool": forAll((verb) => ({
+      ...standard[verb],
+      resources: withOne(gpu, standard[verb].resources),
+      nodeSelector: { [pool]: "gpu" },
+      tolerations: [{ key: gpu, operator: "Exists", effect: "NoSchedule" }],
+    })),
+    "spare-pool": standIn(silent, {
+      nodeSelector: { [pool]: "spare" },
+      tolerations: [{ key: spare, operator: "Exists", effect: "NoSchedule" }],
+    }),
+    seat: forAll((verb) => ({ ...standard[verb], resources: withOne(seat, standard[verb].resources) })),
+    "silent-seat": standIn(silent, { resources: withOne(seat, small) }),
+  };
+}
+
+const forAll = (make: (verb: Verb) => Pod) =>
+  Object.fromEntries(verbs.map((verb) => [verb, make(verb)])) as Record<Verb, Pod>;
+
+/** Adds the profiles, and lets jobs of an account that only wait not keep others of it waiting. Once for a cluster. */
+export async function addProfiles(): Promise<void> {
+  const configMap = "plosive-profiles";
+  const [{ data }, server] = await Promise.all([
+    kubectlJson<{ data: Record<string, string> }>("get", "configmap", configMap),
+    kubectl("get", "deployment", "plosive-operator", "-o", "jsonpath={..image}"),
+  ]);
+  const present = JSON.parse(data["profiles.json"] ?? "{}") as Profiles;
+  const { default: standard } = present;
+  const wanted = { default: standard, ...profilesWith(server.trim(), standard as Record<Verb, Pod>) };
+  if (JSON.stringify(wanted) === JSON.stringify(present)) return;
+  const patch = JSON.stringify({ data: { "profiles.json": JSON.stringify(wanted) } });
+  await kubectl("patch", "configmap", configMap, "--type=merge", "--patch", patch);
+  const quotas = ["RUNNING", "WAITING"].map((state) => `PLOSIVE_QUOTA_${state}_TRAININGS=0`);
+  await kubectl("set", "env", "deployment/plosive-operator", ...quotas);
+  await kubectl("rollout", "restart", "deployment/plosive-operator");
+  await kubectl("rollout", "status", "deployment/plosive-operator", "--timeout=180s");
+}
