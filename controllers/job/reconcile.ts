@@ -47,9 +47,7 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
 
   return async (name: string): Promise<Outcome> => {
     try {
-      const outcome = await reconcile(name);
-      awaySince = undefined;
-      return outcome;
+      return await reconcile(name);
     } catch (error) {
       if (isDatabaseUnavailable(error)) await tellAway(name);
       throw error;
@@ -66,6 +64,7 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
     if (settledUids.has(uid) && !doubted) return expire(cr);
     const id = jobIdOf(adapter.kind, cr.metadata);
     let row = await maybeOneJob(db, adapter.kind, id);
+    if (awaySince !== undefined) [awaySince, listeningSince] = [undefined, now()];
     if (hasEnded(cr)) {
       if (row !== null && !hasRowEnded(row)) await repairRow(engine, cr, id, row);
       settledUids.add(uid);
@@ -123,7 +122,6 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
 
   /** The records cannot be reached: what pods report meanwhile may be lost, and who looks at the job should know. */
   async function tellAway(name: string): Promise<void> {
-    listeningSince = now();
     awaySince ??= now();
     const cr = store.get(name);
     const synced = conditionOf(cr?.status?.conditions, "StoreSynced");

@@ -1,0 +1,80 @@
+// What a custom resource says while the records cannot be reached, and that no pod pays for it. The test plays the kubelet
+// and the worker; Postgres is behind a proxy that can be cut.
+import { sql } from "slonik";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { z } from "zod";
+import { maybeOneSubmission } from "../../src/db/outbox.ts";
+import { inferenceJobs, pods } from "../../src/kube/kinds.ts";
+import { resourceOf } from "../../src/submit.ts";
+import { useCluster } from "../support/kube.ts";
+import { podOf, runOperator, startPod, type TestOperator, Worker } from "../support/operator.ts";
+import { poll } from "../support/poll.ts";
+import { useDatabase } from "../support/postgres.ts";
+import { startProxy, type TestProxy } from "../support/proxy.ts";
+import { insertInferenceJob, insertModel, insertTenant } from "../support/rows.ts";
+import { useStorage } from "../support/s3.ts";
+
+const cluster = useCluster();
+const database = useDatabase();
+const store = useStorage();
+let postgres: TestProxy;
+let operator: TestOperator;
+let namespace: string;
+
+beforeAll(async () => {
+  const space = await cluster.namespace();
+  namespace = space.name;
+  postgres = await startProxy(database.urlOf("plosive_operator"));
+  operator = await runOperator({
+    cluster,
+    namespace: space,
+    databaseUrl: postgres.url,
+    storage: store.config,
+  });
+  await operator.leading;
+});
+afterAll(async () => {
+  await operator?.stop();
+  await postgres?.stop();
+});
+
+it("a resource says that it may be behind, and its pods' silence meanwhile is not held against them", async () => {
+  const tenant = await insertTenant(database.pool);
+  const model = await insertModel(database.pool, tenant);
+  const { id } = await insertInferenceJob(database.pool, tenant, model, 1);
+  await database.pool.query(sql.type(z.object({}))`
+    update inference_jobs set submitted_at = now() where id = ${id}`);
+  const submission = await maybeOneSubmission(database.pool, "inference", id);
+  const object = resourceOf(submission!, id, namespace);
+  const deadlineMs = 9_000;
+  object.spec.progressDeadlineSeconds = deadlineMs / 1000;
+  await cluster.admin.create(inferenceJobs, object as never);
+  const ref = { namespace, name: `ij-${id}` };
+  const synced = async () =>
+    (await cluster.admin.get(inferenceJobs, ref)).status?.conditions?.find(
+      ({ type }) => type === "StoreSynced",
+    );
+  const pod = await podOf(cluster.admin, namespace, `ij-${id}-1`);
+  await startPod(cluster.admin, pod);
+  const worker = new Worker(cluster, () => operator, pod);
+  expect(await worker.report({ fraction: 0.1 })).toBe(204);
+  await poll("the records to be told", async () => (await synced())?.status === "True");
+  const heard = Date.now();
+
+  postgres.cut();
+  await cluster.admin.patch(inferenceJobs, ref, { metadata: { labels: { touched: "yes" } } });
+  const words = await poll(
+    "the resource to say that it may be behind",
+    async () => {
+      const now = await synced();
+      return now?.status === "False" ? now : undefined;
+    },
+    60_000,
+  );
+  expect(words).toMatchObject({ reason: "RecordsBehind" });
+  await poll("the deadline to be over", () => Date.now() > heard + deadlineMs + 1_000);
+  postgres.heal();
+  await poll("the resource to be up to date", async () => (await synced())?.status === "True", 60_000);
+  expect((await cluster.admin.get(pods, pod.metadata)).metadata.deletionTimestamp).toBeUndefined();
+  expect((await cluster.admin.get(inferenceJobs, ref)).status?.phase).toBe("Running");
+}, 150_000);
