@@ -16,6 +16,7 @@ import { useDatabase } from "../support/postgres.ts";
 import { type Exposition, onPorts, type Prometheus, scrape, startPrometheus } from "../support/prometheus.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { useStorage } from "../support/s3.ts";
+import { documented } from "./documented.ts";
 import { askPanels, askRule, filled, readDashboards, readRules } from "./questions.ts";
 import { embed, failToInfer, type Stage, train, useTheApi, waitForPods } from "./story.ts";
 
@@ -24,6 +25,7 @@ const database = useDatabase();
 const store = useStorage();
 const dir = mkdtempSync(join(tmpdir(), "plosive-metrics-"));
 const ends: (() => Promise<unknown>)[] = [];
+const running = new Set<TestOperator>();
 let namespace: string;
 let api: ApiProcess;
 let leader: TestOperator;
@@ -40,7 +42,7 @@ beforeAll(async () => {
   for (const identity of ["one", "two"]) {
     const options = { cluster, namespace: made, databaseUrl: database.url, storage: store.config, identity };
     const operator = await runOperator(options);
-    ends.unshift(() => operator.stop());
+    running.add(operator);
     operators.push(operator);
   }
   api = await startApiProcess({
@@ -80,9 +82,14 @@ beforeAll(async () => {
   ]);
 }, 180_000);
 afterAll(async () => {
-  for (const end of ends) await end();
+  for (const operator of running) await end(operator);
+  for (const one of ends) await one();
   rmSync(dir, { recursive: true, force: true });
 });
+
+async function end(operator: TestOperator): Promise<void> {
+  if (running.delete(operator)) await operator.stop();
+}
 
 /** The rules as the chart makes them for a release called plosive in this namespace. */
 function ruleFile(): string {
@@ -98,27 +105,6 @@ function ruleFile(): string {
   const path = join(dir, "rules.yaml");
   writeFileSync(path, stringify((parse(manifest) as { spec: object }).spec));
   return path;
-}
-
-type Documented = { type: string; labels: Record<string, string[]> };
-
-/** Rows of the tables below these headings of docs/metrics.md: type, and labels with their values where those are listed. */
-function documented(...headings: string[]): Map<string, Documented> {
-  const text = readFileSync(join(repoDir, "docs/metrics.md"), "utf8");
-  const rows = headings.flatMap((heading) => {
-    const section = text.split(`\n## ${heading}\n`)[1]?.split("\n## ")[0] ?? "";
-    return [...section.matchAll(/^\| `(\w+)` \| (\w+) \|(.*?)\| .+ \|$/gm)];
-  });
-  return new Map(
-    rows.map(([, name = "", type = "", cell = ""]) => {
-      const labels = [...cell.matchAll(/`(\w+)`(?::((?: `[^`]+`,?)+))?(?:,|\s|$)/g)];
-      const values = (list = "") => [...list.matchAll(/`([^`]+)`/g)].map((match) => match[1]!);
-      return [
-        name,
-        { type, labels: Object.fromEntries(labels.map(([, label, list]) => [label, values(list)])) },
-      ];
-    }),
-  );
 }
 
 const operatorSections = ["Both", "Operator: jobs", "Operator: its own health"];
@@ -304,8 +290,7 @@ describe("what goes wrong", () => {
   });
 
   it("is shown: without its leader nobody leads, until the standby does", async () => {
-    await leader.stop();
-    ends.splice(ends.indexOf(leader.stop), 0);
+    await end(leader);
     await poll(
       "the standby to lead",
       async () => (await scrape(standby.metricsPort)).value("leader_election_master_status") === 1,
@@ -313,6 +298,16 @@ describe("what goes wrong", () => {
     await poll("Prometheus to see it", async () => {
       const [found] = await prometheus.query(`sum(leader_election_master_status{namespace="${namespace}"})`);
       return found?.value[1] === "1";
+    });
+  });
+
+  it("is complained about: with no replica left, the alert that nobody leads begins to wait", async () => {
+    await end(standby);
+    await poll("the alert", async () => {
+      type Answer = { groups: { rules: { name: string; state: string }[] }[] };
+      const { groups } = await prometheus.get<Answer>("/rules?type=alert");
+      const rules = groups.flatMap((group) => group.rules);
+      return rules.find(({ name }) => name === "PlosiveNoLeader")?.state === "pending";
     });
   });
 });
