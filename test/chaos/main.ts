@@ -1,0 +1,81 @@
+// The long form: `node test/chaos/main.ts --kills 1000 [--seconds N] [--at-once N]` on a control plane, a Postgres and an
+// S3 server of its own. Prints how often the leader was killed at which write, and fails when anything was wrong.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { makeKube } from "../../src/kube/client.ts";
+import { makeStorage } from "../../src/storage/storage.ts";
+import { startControlPlane } from "../../tools/cluster/control-plane.ts";
+import { makeWorld } from "../bench/operator/world.ts";
+import { startBackends } from "../bench/servers.ts";
+import { installCrds, kubeconfigOf, makeNamespace, tokenOf } from "../support/namespace.ts";
+import { runChaos } from "./run.ts";
+
+const { values: options } = parseArgs({
+  options: {
+    kills: { type: "string", default: "1000" },
+    seconds: { type: "string", default: "14400" },
+    "at-once": { type: "string", default: "12" },
+  },
+});
+const began = performance.now();
+const say = (text: string) =>
+  console.log(`${((performance.now() - began) / 1000).toFixed(0).padStart(6)} s  ${text}`);
+
+const backends = await startBackends();
+try {
+  const storageConfig = {
+    PLOSIVE_S3_ENDPOINT: backends.s3.endpoint,
+    PLOSIVE_S3_REGION: backends.s3.region,
+    PLOSIVE_S3_BUCKET: "chaos",
+    PLOSIVE_S3_ACCESS_KEY_ID: backends.s3.accessKey,
+    PLOSIVE_S3_SECRET_ACCESS_KEY: backends.s3.secretKey,
+  };
+  const storage = makeStorage(storageConfig);
+  await storage.ensureBucket();
+  const { databaseUrl, pool, tenant, model, end } = await makeWorld(backends.postgresUrl);
+  const dir = join(backends.dir, "operators");
+  mkdirSync(dir);
+  const plane = await startControlPlane({ dir: join(backends.dir, "plane"), withControllerManager: true });
+  const admin = makeKube({ kubeconfig: plane.kubeconfigPath });
+  try {
+    await installCrds(admin);
+    const namespace = "chaos";
+    await makeNamespace(admin, namespace);
+    const pki = join(backends.dir, "plane", "pki");
+    const tls = {
+      caFile: join(pki, "ca.crt"),
+      certFile: join(pki, "apiserver.crt"),
+      keyFile: join(pki, "apiserver.key"),
+    };
+    const operatorKubeconfig = join(dir, "operator.kubeconfig");
+    const token = await tokenOf(admin, namespace, "plosive-operator");
+    writeFileSync(operatorKubeconfig, kubeconfigOf(plane.server, tls.caFile, token));
+    say("everything runs");
+    const { server } = plane;
+    const report = await runChaos(
+      { admin, server, tls, namespace, operatorKubeconfig, databaseUrl, storage: storageConfig, dir },
+      { pool, storage, tenant, model },
+      {
+        kills: Number(options.kills),
+        seconds: Number(options.seconds),
+        atOnce: Number(options["at-once"]),
+        say,
+      },
+    );
+    for (const [point, count] of [...report.points].sort())
+      console.log(`${String(count).padStart(5)}  ${point}`);
+    say(
+      `${report.kills} kills at ${report.points.size} points, ${report.jobs} jobs, ${report.faults.length} faults`,
+    );
+    for (const fault of report.faults) console.error(fault);
+    process.exitCode = report.faults.length === 0 && report.kills > 0 ? 0 : 1;
+  } finally {
+    admin.close();
+    await plane.stop();
+    storage.close();
+    await end();
+  }
+} finally {
+  await backends.stop();
+}

@@ -1,0 +1,117 @@
+// The jobs of a chaos run: their rows as the API leaves them, what their workers leave, and how each has to end.
+// Called by run.ts and play.ts.
+import { sql } from "slonik";
+import { z } from "zod";
+import type { DatabasePool } from "../../src/db/pool.ts";
+import { cancelTrainingJob } from "../../src/db/training-job.ts";
+import { type JobKind, keys } from "../../src/schemas/job-kind.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import { put } from "../support/operator.ts";
+import { poll } from "../support/poll.ts";
+import {
+  insertConfirmedAudio,
+  insertDataset,
+  insertInferenceJob,
+  insertTenant,
+  insertTrainingJob,
+} from "../support/rows.ts";
+
+export type End = "completed" | "failed" | "cancelled";
+export interface PlannedJob {
+  readonly kind: JobKind;
+  readonly id: string;
+  readonly tenant: string;
+  readonly end: End;
+  readonly shards: number;
+  /** By shard. */
+  readonly files: readonly string[];
+}
+
+export interface Scene {
+  readonly pool: DatabasePool;
+  readonly storage: Storage;
+  readonly tenant: string;
+  readonly model: string;
+}
+
+const plans = [
+  (scene: Scene) => inference(scene, 1, "completed"),
+  (scene: Scene) => training(scene, "completed"),
+  embedding,
+  (scene: Scene) => inference(scene, 2, "completed"),
+  (scene: Scene) => training(scene, "cancelled"),
+  (scene: Scene) => inference(scene, 1, "failed"),
+];
+
+/** The n-th job of a run. */
+export function addJob(scene: Scene, n: number): Promise<PlannedJob> {
+  return plans[n % plans.length]!(scene);
+}
+
+async function inference(scene: Scene, shards: number, end: End): Promise<PlannedJob> {
+  const { pool, tenant, model } = scene;
+  const { id, files } = await insertInferenceJob(pool, tenant, model, shards);
+  return { kind: "inference", id, tenant, end, shards, files };
+}
+
+async function training({ pool, tenant }: Scene, end: End): Promise<PlannedJob> {
+  const id = await pool.transaction((tx) => insertTrainingJob(tx, tenant));
+  return { kind: "training", id, tenant, end, shards: 1, files: [] };
+}
+
+/** The operator gathers its file into a job itself. A tenant of its own, so that it is one file a job. */
+async function embedding({ pool }: Scene): Promise<PlannedJob> {
+  const tenant = await insertTenant(pool);
+  const file = await insertConfirmedAudio(pool, tenant, await insertDataset(pool, tenant));
+  const id = await poll(
+    "an embedding job",
+    () =>
+      pool.maybeOneFirst(sql.type(z.object({ id: z.string() }))`
+        select embedding_job_id as id from audio_files where id = ${file} and embedding_job_id is not null`),
+    180_000,
+  );
+  return { kind: "embedding", id, tenant, end: "completed", shards: 1, files: [file] };
+}
+
+export async function cancel(scene: Scene, job: PlannedJob): Promise<void> {
+  await cancelTrainingJob(scene.pool, job.tenant, job.id);
+}
+
+const hex = (digit: string) => digit.repeat(64);
+const facts = { duration_ms: 1_000, sample_rate_hz: 16_000, channels: 1, sha256: hex("e"), size_bytes: 10 };
+const detections = [10, 20, 30].map((at) => ({
+  artifact_type: "click",
+  start_ms: at,
+  end_ms: at + 5,
+  confidence: 0.9,
+}));
+export const detectionsPerFile = detections.length;
+
+/** What the worker of a shard leaves in the object store before it ends well. */
+export async function leaveResult(
+  { storage }: Scene,
+  job: PlannedJob,
+  run: string,
+  shard: number,
+): Promise<void> {
+  const leave = async (key: string, body: string) =>
+    put(await storage.presignPut(key, { expiresSeconds: 60 }), body);
+  const id = job.files[shard];
+  const head = { version: 1, run, shard };
+  if (job.kind === "training") {
+    const names = ["model.onnx", "card.json"];
+    for (const name of names) await leave(keys.model(job.tenant, job.id, run, name), name);
+    const artifacts = names.map((name) => ({ name, sha256: hex("f"), size_bytes: name.length }));
+    const metrics = { overall: { f1: 0.9 } };
+    const model = { artifact_types: ["click"], architecture: { family: "tcn" }, metrics, artifacts };
+    await leave(keys.result(run, shard), JSON.stringify({ ...head, kind: "train", ...model }));
+  } else if (job.kind === "inference") {
+    const items = [{ id, status: "completed", ...facts, detections }];
+    await leave(keys.result(run, shard), JSON.stringify({ ...head, kind: "detect", items }));
+  } else {
+    const embedding = { sha256: hex("a"), size_bytes: 5 };
+    const items = [{ id, status: "completed", ...facts, codec: "pcm16", frames: 100, embedding }];
+    const feature_spec = { id: "dsp", hash: "h", dims: 4, hop_ms: 10 };
+    await leave(keys.result(run, shard), JSON.stringify({ ...head, kind: "embed", feature_spec, items }));
+  }
+}

@@ -1,0 +1,121 @@
+// One operator as the image starts it, behind proxies of its own that can end it in the middle of a write. Called by
+// run.ts and by the tests of failover.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Kube } from "../../src/kube/client.ts";
+import type { StorageConfig } from "../../src/storage/storage.ts";
+import { poll } from "../support/poll.ts";
+import { type ApiProxy, startApiProxy } from "./api-proxy.ts";
+import { startPostgresProxy } from "./postgres-proxy.ts";
+import type { Moment } from "./strikes.ts";
+
+export interface ChaosWorld {
+  readonly admin: Kube;
+  readonly server: string;
+  readonly tls: { caFile: string; certFile: string; keyFile: string };
+  readonly namespace: string;
+  readonly operatorKubeconfig: string;
+  /** As the operator's role. */
+  readonly databaseUrl: string;
+  readonly storage: StorageConfig;
+  /** A folder for what processes need and say. */
+  readonly dir: string;
+}
+
+export interface Replica {
+  readonly api: ApiProxy;
+  readonly child: ChildProcess;
+  /** Resolves once it has read everything and waits for the lease, or has it. */
+  ready(): Promise<void>;
+  leads(): boolean;
+  isGone(): boolean;
+  /** The end of what it said. */
+  tail(): string;
+  /** Ends it and waits for that; the exit code. */
+  end(signal: NodeJS.Signals): Promise<number | null>;
+}
+
+const pod = { image: "registry.test/worker:1" };
+let count = 0;
+
+/** `due` is asked at each of its writes. */
+export async function startReplica(
+  world: ChaosWorld,
+  due: (self: object, label: string, moment: Moment) => boolean = () => false,
+): Promise<Replica> {
+  const name = `operator-${++count}`;
+  const self = { name };
+  const ask = (label: string, moment: Moment) => due(self, label, moment);
+  const [api, postgres] = await Promise.all([
+    startApiProxy({ server: world.server, tls: world.tls, due: ask }),
+    startPostgresProxy({ target: world.databaseUrl, due: ask }),
+  ]);
+  const file = (suffix: string) => join(world.dir, `${name}.${suffix}`);
+  const kubeconfig = JSON.parse(readFileSync(world.operatorKubeconfig, "utf8"));
+  kubeconfig.clusters[0].cluster.server = api.url;
+  writeFileSync(file("kubeconfig"), JSON.stringify(kubeconfig));
+  writeFileSync(file("profiles"), JSON.stringify({ default: { embed: pod, train: pod, detect: pod } }));
+  const child = spawn(
+    "setpriv",
+    ["--pdeathsig", "KILL", "--", process.execPath, join(import.meta.dirname, "../../controllers/main.ts")],
+    {
+      stdio: ["ignore", "pipe", "inherit"],
+      env: {
+        PATH: process.env.PATH,
+        NODE_COMPILE_CACHE: join(world.dir, "compiled"),
+        ...world.storage,
+        PLOSIVE_DATABASE_URL: postgres.url,
+        PLOSIVE_DATABASE_POOL: "6",
+        PLOSIVE_NAMESPACE: world.namespace,
+        PLOSIVE_KUBECONFIG: file("kubeconfig"),
+        PLOSIVE_KUEUE: "off",
+        PLOSIVE_METRICS_PORT: "0",
+        PLOSIVE_HEALTH_PORT: "0",
+        PLOSIVE_RUNS_PORT: "0",
+        PLOSIVE_RUNS_TLS_CERT_FILE: world.tls.certFile,
+        PLOSIVE_RUNS_TLS_KEY_FILE: world.tls.keyFile,
+        PLOSIVE_RUNS_URL: "https://operator.test:8443",
+        PLOSIVE_RUNS_CA_CONFIGMAP: "plosive-runs-ca",
+        PLOSIVE_PROFILES_FILE: file("profiles"),
+        PLOSIVE_POD_NAME: name,
+        PLOSIVE_GATHER_SECONDS: "0.5",
+      },
+    },
+  );
+  let log = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    log = (log + chunk).slice(-100_000);
+    appendFileSync(join(world.dir, "operators.log"), chunk);
+  });
+  const exited = once(child, "exit").then(async ([code]) => {
+    await Promise.all([api.stop(), postgres.stop()]);
+    return code as number | null;
+  });
+  const isGone = () => child.exitCode !== null || child.signalCode !== null;
+  const replica: Replica = {
+    api,
+    child,
+    async ready() {
+      const watched = new Set(["trainingjobs", "inferencejobs", "embeddingjobs", "models", "jobs", "pods"]);
+      await poll(
+        `${name} to be ready`,
+        () => {
+          if (isGone()) return true;
+          const watches = api.seen.filter((label) => label.startsWith("WATCH "));
+          return new Set(watches).size === watched.size && api.seen.includes("GET leases");
+        },
+        120_000,
+      );
+    },
+    leads: () => log.includes("this replica leads"),
+    isGone,
+    tail: () => log.split("\n").slice(-25).join("\n"),
+    end: (signal) => {
+      if (!isGone()) child.kill(signal);
+      return exited;
+    },
+  };
+  return Object.assign(self, replica);
+}

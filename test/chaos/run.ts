@@ -1,0 +1,209 @@
+// Kills the leading operator at one write after the other while jobs of all kinds go through it, and looks at what is left.
+// Called by main.ts for hours and by test/hostile/operator-kill.test.ts for a minute.
+import { sql } from "slonik";
+import { z } from "zod";
+import { labels } from "../../controllers/job/child.ts";
+import { startReflector } from "../../controllers/runtime/reflector.ts";
+import { Store } from "../../controllers/runtime/store.ts";
+import { embeddingJobs, inferenceJobs, jobs, leases, pods, trainingJobs } from "../../src/kube/kinds.ts";
+import type { KubeObject, Pod, ResourceType } from "../../src/kube/objects.ts";
+import { makeLog } from "../../src/log.ts";
+import { type JobKind, resourceName } from "../../src/schemas/job-kind.ts";
+import { endPod, startPod } from "../support/operator.ts";
+import { poll } from "../support/poll.ts";
+import { makeJudge } from "./judge.ts";
+import { addJob, cancel, leaveResult, type PlannedJob, type Scene } from "./plan.ts";
+import { type ChaosWorld, type Replica, startReplica } from "./replica.ts";
+import { makeStrikes } from "./strikes.ts";
+
+export interface ChaosReport {
+  readonly kills: number;
+  readonly jobs: number;
+  readonly seconds: number;
+  /** Kills by write point. */
+  readonly points: ReadonlyMap<string, number>;
+  readonly faults: readonly string[];
+}
+
+const types: Readonly<Record<JobKind, ResourceType>> = {
+  training: trainingJobs,
+  inference: inferenceJobs,
+  embedding: embeddingJobs,
+};
+const row = z.object({ id: z.string(), status: z.string() });
+/** A job that takes longer than this hangs. */
+const patienceMs = 300_000;
+
+export async function runChaos(
+  world: ChaosWorld,
+  scene: Scene,
+  options: { kills: number; atOnce: number; seconds?: number; say: (text: string) => void },
+): Promise<ChaosReport> {
+  const { admin, namespace } = world;
+  const { pool } = scene;
+  const { say } = options;
+  const began = performance.now();
+  const isLate = () => performance.now() - began > (options.seconds ?? Number.POSITIVE_INFINITY) * 1000;
+  const judge = makeJudge();
+  const strikes = makeStrikes();
+  const trouble = new Set<string>();
+  const open = new Map<string, PlannedJob & { since: number; overAt?: number }>();
+  const all: PlannedJob[] = [];
+  const played = new Set<string>();
+  let kills = 0;
+  let finishing = false;
+
+  const reflectors = [
+    ...Object.values(types).map((type) =>
+      watch(type, ({ metadata, ...cr }) => {
+        judge.sawResource(metadata.name, (cr as { status?: { phase?: string } }).status?.phase);
+      }),
+    ),
+    watch(jobs, ({ metadata }) => judge.sawJob(metadata.labels?.[labels.job] ?? "", metadata.uid ?? "")),
+    watch(pods, play),
+  ];
+  function watch<T extends KubeObject>(type: ResourceType<T>, see: (object: T) => void) {
+    const store = new Store<T>();
+    store.onChange(({ object, deleted }) => {
+      if (!deleted) see(object);
+    });
+    const log = makeLog("operator", "silent");
+    return startReflector({ kube: admin, type, namespace, store, log, random: Math.random });
+  }
+
+  /** The kubelet and the worker. */
+  function play(pod: Pod): void {
+    const { uid = "", ownerReferences, annotations, deletionTimestamp } = pod.metadata;
+    const job = open.get(pod.metadata.labels?.[labels.job] ?? "");
+    const ended = pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed";
+    if (job === undefined || ended || deletionTimestamp !== undefined || played.has(uid)) return;
+    played.add(uid);
+    const run = ownerReferences?.[0]?.name ?? "";
+    const shard = Number(annotations?.["batch.kubernetes.io/job-completion-index"]);
+    const act = async () => {
+      if (job.end === "completed") {
+        await leaveResult(scene, job, run, shard);
+        await endPod(admin, pod, 0);
+      } else if (job.end === "failed") {
+        await endPod(admin, pod, 64, JSON.stringify({ code: "bad_manifest", message: "No." }));
+      } else {
+        await startPod(admin, pod);
+        await cancel(scene, job);
+      }
+    };
+    act().catch((error: unknown) => void trouble.add(`a pod of ${run} could not be played: ${error}`));
+  }
+
+  /** Keeps so many jobs under way. */
+  async function fill(): Promise<void> {
+    let n = 0;
+    const add = async () => {
+      while (!finishing) {
+        const job = await addJob(scene, n++);
+        judge.add(job);
+        all.push(job);
+        const name = resourceName(job.kind, job.id);
+        open.set(name, { ...job, since: performance.now() });
+        // It may have a pod already.
+        const selector = { labelSelector: `${labels.job}=${name}` };
+        for (const pod of (await admin.list(pods, namespace, selector)).items) play(pod);
+        while (open.has(name) && !finishing) await pause(100);
+      }
+    };
+    await Promise.all(Array.from({ length: options.atOnce }, add));
+  }
+
+  /** Looks at the rows, and clears away what is over. */
+  async function look(): Promise<void> {
+    const ids = sql.array(
+      [...open.values()].map(({ id }) => id),
+      "uuid",
+    );
+    const rows = await pool.any(sql.type(row)`
+      select id, status from training_jobs where id = any(${ids}) union all
+      select id, status from inference_jobs where id = any(${ids}) union all
+      select id, status from embedding_jobs where id = any(${ids})`);
+    for (const { id, status } of rows) judge.sawRow(id, status);
+    for (const [name, job] of open) {
+      const now = performance.now();
+      if (!judge.isOver(job)) {
+        if (now - job.since > patienceMs) {
+          trouble.add(`${name} has not ended in ${patienceMs / 1000} s`);
+          open.delete(name);
+        }
+        continue;
+      }
+      job.overAt ??= now;
+      // What is over is looked at a while longer: it must stay so.
+      if (now - job.overAt < 5_000) continue;
+      await judge.check(pool, job);
+      open.delete(name);
+      await admin.remove(types[job.kind], { namespace, name });
+    }
+  }
+
+  const replicas = new Set<Replica>();
+  const start = async () => {
+    const replica = await startReplica(world, strikes.due);
+    replicas.add(replica);
+    return replica;
+  };
+  async function killOne(): Promise<void> {
+    const leader = await poll(
+      "a leader",
+      () => [...replicas].find((replica) => replica.leads() && !replica.isGone()),
+      120_000,
+    );
+    strikes.arm(leader, () => {
+      kills++;
+      leader.child.kill("SIGKILL");
+    });
+    await poll("a write of the leader", () => leader.isGone() || isLate(), 120_000);
+    strikes.disarm();
+    if (!leader.isGone()) return;
+    if (leader.child.signalCode !== "SIGKILL") trouble.add(`an operator ended by itself:\n${leader.tail()}`);
+    replicas.delete(leader);
+    await leader.end("SIGKILL");
+    // Its lease would hold the others up for 15 s, which says nothing about what was written.
+    await admin.remove(leases, { namespace, name: "plosive-operator" });
+    for (const replica of [...replicas].filter((one) => one.isGone())) replicas.delete(replica);
+    await start();
+    if (kills % 10 === 0)
+      say(`${kills} kills, ${all.length - open.size} jobs over, ${faults().length} faults`);
+  }
+  const faults = () => [...trouble, ...judge.faults()];
+
+  let isOver = false;
+  const looking = (async () => {
+    while (!isOver) {
+      await look();
+      await pause(200);
+    }
+  })();
+  try {
+    await Promise.all([start(), start(), start()]);
+    const filling = fill();
+    filling.catch((error: unknown) => void trouble.add(`no more jobs could be added: ${error}`));
+    while (kills < options.kills && !isLate()) await killOne();
+    finishing = true;
+    await filling.catch(() => undefined);
+    say(`${kills} kills; waiting for the last ${open.size} jobs`);
+    await poll("all jobs to be over", () => open.size === 0, patienceMs);
+    const wanted = new Map(all.map(({ id, end }) => [id, end]));
+    const left = await pool.any(sql.type(row)`
+      select id, status from training_jobs union all select id, status from inference_jobs
+      union all select id, status from embedding_jobs`);
+    for (const { id, status } of left) {
+      if (wanted.has(id) && wanted.get(id) !== status) trouble.add(`in the end the row ${id} is ${status}`);
+    }
+  } finally {
+    isOver = true;
+    await looking;
+    await Promise.all(reflectors.map((reflector) => reflector.stop()));
+    await Promise.all([...replicas].map((replica) => replica.end("SIGKILL")));
+  }
+  const seconds = (performance.now() - began) / 1000;
+  return { kills, jobs: all.length, seconds, points: strikes.hits(), faults: faults() };
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
