@@ -1,7 +1,7 @@
 // The metrics of running processes, two replicas of the operator and the API: as documented, moved by what happens, and
 // through a real Prometheus that scrapes them what every panel of the dashboards and every alert rule asks for.
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
