@@ -1,6 +1,7 @@
 // The work queue of a controller: a key waits in it at most once, is never worked on twice at the same time, and comes
-// back later and later while it keeps failing. New objects come first, but never alone. Filled by store changes and
-// timers, emptied by controller.ts.
+// back later and later while it keeps failing. New objects come before events and those before what was only noted for
+// later, but none of the three ever waits for the end of the others. Filled by store changes and timers, emptied by
+// controller.ts.
 
 export type QueueOptions = { baseBackoffMs?: number; maxBackoffMs?: number; random: () => number };
 
@@ -12,14 +13,29 @@ export type QueueObserver = {
   retried(): void;
 };
 
-/** Of so many keys in a row one is taken from those that do not come first, if there are any. */
-const turns = 4;
+type Lane = "first" | "next" | "later";
+/** Whose turn it is, over and over; an empty lane leaves its turn to the others in this order. */
+const order: readonly Lane[] = ["first", "next", "later"];
+const turns: readonly Lane[] = [
+  "first",
+  "first",
+  "next",
+  "first",
+  "first",
+  "next",
+  "first",
+  "first",
+  "next",
+  "later",
+];
 
 export class Queue {
   /** Each key with the time at which it was added. */
-  readonly #waiting = new Map<string, number>();
-  /** Those that come before all others. */
-  readonly #first = new Map<string, number>();
+  readonly #lanes: Record<Lane, Map<string, number>> = {
+    first: new Map(),
+    next: new Map(),
+    later: new Map(),
+  };
   /** Each key with the time at which the work on it began. */
   readonly #busy = new Map<string, number>();
   /** Keys that were added again while they were worked on, with the time of that. */
@@ -38,7 +54,7 @@ export class Queue {
 
   /** Keys that wait, without those that wait for a time. */
   get depth(): number {
-    return this.#waiting.size + this.#first.size;
+    return order.reduce((sum, lane) => sum + this.#lanes[lane].size, 0);
   }
 
   /** How long each of the keys at work has been at work. */
@@ -52,22 +68,21 @@ export class Queue {
   }
 
   add(key: string): void {
-    this.#add(key, this.#waiting);
+    this.#add(key, "next");
   }
 
-  /** Adds a key for which somebody waits: it overtakes those of add(), though not all of them. */
+  /** Adds a key for which somebody waits. */
   addFirst(key: string): void {
-    const since = this.#waiting.get(key);
-    if (since === undefined) {
-      this.#add(key, this.#first);
+    this.#add(key, "first");
+  }
+
+  #add(key: string, lane: Lane): void {
+    if (this.#closed || this.#again.has(key)) return;
+    const present = order.find((each) => this.#lanes[each].has(key));
+    if (present !== undefined) {
+      if (order.indexOf(lane) < order.indexOf(present)) this.#move(key, present, lane);
       return;
     }
-    this.#waiting.delete(key);
-    this.#first.set(key, since);
-  }
-
-  #add(key: string, to: Map<string, number>): void {
-    if (this.#closed || this.#waiting.has(key) || this.#first.has(key) || this.#again.has(key)) return;
     const now = performance.now();
     this.#observer?.added();
     if (this.#busy.has(key)) {
@@ -75,8 +90,14 @@ export class Queue {
       return;
     }
     const taker = this.#takers.shift();
-    if (taker === undefined) to.set(key, now);
+    if (taker === undefined) this.#lanes[lane].set(key, now);
     else taker(this.#begin(key, now));
+  }
+
+  #move(key: string, from: Lane, to: Lane): void {
+    const since = this.#lanes[from].get(key) ?? performance.now();
+    this.#lanes[from].delete(key);
+    this.#lanes[to].set(key, since);
   }
 
   /** Adds the key after `ms`; of several such wishes for one key the earliest counts. */
@@ -92,7 +113,7 @@ export class Queue {
     const timer = setTimeout(
       () => {
         this.#timers.delete(key);
-        this.add(key);
+        this.#add(key, "later");
       },
       Math.min(ms, 2_000_000_000),
     );
@@ -118,11 +139,10 @@ export class Queue {
   /** The next key; waits for one. undefined once the queue is closed. */
   take(): Promise<string | undefined> {
     if (this.#closed) return Promise.resolve(undefined);
-    this.#turn = (this.#turn + 1) % turns;
-    const lanes = [this.#first, this.#waiting];
-    for (const lane of this.#turn === 0 ? lanes.reverse() : lanes) {
-      for (const [key, since] of lane) {
-        lane.delete(key);
+    this.#turn = (this.#turn + 1) % turns.length;
+    for (const lane of [turns[this.#turn]!, ...order]) {
+      for (const [key, since] of this.#lanes[lane]) {
+        this.#lanes[lane].delete(key);
         return Promise.resolve(this.#begin(key, since));
       }
     }
@@ -139,7 +159,7 @@ export class Queue {
     this.#again.delete(key);
     if (this.#closed) return;
     const taker = this.#takers.shift();
-    if (taker === undefined) this.#waiting.set(key, since);
+    if (taker === undefined) this.#lanes.next.set(key, since);
     else taker(this.#begin(key, since));
   }
 

@@ -7,6 +7,7 @@ import { Store } from "../../controllers/runtime/store.ts";
 import type { KubeObject } from "../../src/kube/objects.ts";
 import { makeRateLimit } from "../../src/kube/rate-limit.ts";
 import { parseResourceName, parseRunName, resourceName, runName } from "../../src/schemas/job-kind.ts";
+import { poll } from "../support/poll.ts";
 
 describe("the queue", () => {
   it("holds a key once, and gives it to one worker at a time", async () => {
@@ -35,14 +36,18 @@ describe("the queue", () => {
     queue.close();
   });
 
-  it("gives out first what comes first, and the others all the same", async () => {
+  it("gives out new keys before events, and those before what was noted for later, but each in its turn", async () => {
     const queue = new Queue({ random: () => 1 });
-    for (const key of ["a", "b"]) queue.add(key);
-    for (const key of ["1", "2", "3", "4", "5", "b"]) queue.addFirst(key);
-    expect(queue.depth).toBe(7);
+    for (const key of ["l1", "l2"]) queue.addAfter(key, 0);
+    await poll("the times", () => queue.depth === 2);
+    for (const key of ["n1", "n2", "n3", "n4", "n5"]) queue.add(key);
+    for (let n = 1; n <= 12; n++) queue.addFirst(`f${n}`);
+    queue.addFirst("n5");
+    queue.add("f1");
     const given: (string | undefined)[] = [];
-    for (let n = 0; n < 7; n++) given.push(await queue.take());
-    expect(given).toEqual(["1", "2", "3", "a", "4", "5", "b"]);
+    while (queue.depth > 0) given.push(await queue.take());
+    const expected = "f1 n1 f2 f3 n2 f4 f5 n3 l1 f6 f7 n4 f8 f9 f10 f11 f12 n5 l2".split(" ");
+    expect(given).toEqual(expected);
     queue.close();
   });
 
