@@ -13,7 +13,7 @@ NODE := $(CURDIR)/node_modules/.bin/node
 AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo --preserve-env env PATH="$$PATH")
 INSTALLED := node_modules/.package-lock.json
 
-.PHONY: help deps npm python python-test contract-tools tools images cluster-up cluster-down cluster-status up demo demo-info demo-down test contract bench-api bench-deps lint gen
+.PHONY: help deps npm python python-test contract-tools tools images cluster-up cluster-down cluster-status up demo demo-info demo-down test contract bench-api bench-operator bench-deps lint gen
 
 help: ## lists the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -74,6 +74,9 @@ bench-deps: deps
 
 bench-api: npm tools bench-deps ## times the API beside FastAPI on one Postgres (ten minutes; a quiet machine)
 	@$(NODE) test/bench/main.ts $(BENCH)
+
+bench-operator: npm tools ## times the operator beside Kueue on one control plane with KWOK (a quarter of an hour; a quiet machine)
+	@tools/build.sh kwok kueue && $(NODE) test/bench/operator/main.ts $(BENCH)
 
 lint: $(INSTALLED) ## formatter, linter, types
 	@$(NODE) node_modules/@biomejs/biome/bin/biome check . && $(NODE) node_modules/typescript/bin/tsc --noEmit
