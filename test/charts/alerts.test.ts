@@ -175,7 +175,9 @@ const cases: Case[] = [
     between: [9, 10],
     labels: { kind: "training" },
     summary: "Pods of training jobs ran and reported nothing for longer than progressDeadlineSeconds.",
-    silent: { "none stalled lately": { [gauge("plosive_shards_stalled_total", 'kind="training",')]: "4x90" } },
+    silent: {
+      "none stalled lately": { [gauge("plosive_shards_stalled_total", 'kind="training",')]: "4x90" },
+    },
   },
   {
     alert: "PlosiveJobsPendingLong",
