@@ -152,14 +152,20 @@ export function failureOf(pod: Pod): Failure {
   }
   const known = byExit[exitCode] ?? { class: "System", code: `exit_${exitCode}`, retryable: true };
   const lastLine = ended.message?.trim().split("\n").at(-1)?.slice(0, 300);
-  const [gpu] = Object.entries(resourcesOf(pod).limits).find(([name]) => isGpu(name)) ?? [];
   const words =
-    exitCode === exitCodes.gpuOutOfMemory && said === undefined
-      ? `The worker used more memory than its GPU has${gpu === undefined ? "" : ` (${gpu})`}.`
-      : said === undefined
-        ? `The worker ended with exit code ${exitCode}${lastLine ? `: ${lastLine}` : "."}`
-        : [said.message, said.hint].filter((part) => part !== null && part !== "").join(" ");
-  return { ...known, code: said?.code ?? known.code, message: sentence(words), ...place, exitCode };
+    said === undefined
+      ? [`The worker ended with exit code ${exitCode}${lastLine ? `: ${lastLine}` : "."}`]
+      : [said.message, said.hint];
+  if (exitCode === exitCodes.gpuOutOfMemory) words.push(gpuLimitOf(pod));
+  const message = sentence(words.filter((part) => part !== null && part !== "").join(" "));
+  return { ...known, code: said?.code ?? known.code, message, ...place, exitCode };
+}
+
+/** Which GPU was too small. */
+function gpuLimitOf(pod: Pod): string {
+  const [name, count] = Object.entries(resourcesOf(pod).limits).find(([each]) => isGpu(each)) ?? [];
+  const gpu = name === undefined ? "no GPU of its own" : `${count} ${name}`;
+  return `Its profile gives it ${gpu}; use one with a larger GPU.`;
 }
 
 /** `nvidia.com/gpu` and the like. */

@@ -163,7 +163,11 @@ describe.concurrent("a shard", { timeout: 150_000 }, () => {
     );
     expect((await statusOf(job))?.phase).not.toBe("Failed");
     await endPod(cluster.admin, other, 77, saying("forbidden", "No."));
-    expect(await failureOf(job)).toMatchObject({ class: "Resources", code: "gpu_out_of_memory" });
+    expect(await failureOf(job)).toMatchObject({
+      class: "Resources",
+      code: "gpu_out_of_memory",
+      message: expect.stringContaining("The GPU is full. Its profile gives it 1 nvidia.com/gpu;"),
+    });
   });
 
   it("whose pods are taken away is tried again as often as its bound says, whatever perShard is", async () => {

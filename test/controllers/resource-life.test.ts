@@ -152,9 +152,9 @@ describe("a job's life", () => {
     await detect(second, files[0]!);
     await endAfter(second, 20);
     const { status } = await isCompleted(id);
-    const used = { podSeconds: 120, cpuSeconds: 60, gpuSeconds: 0, audioSeconds: 90 };
+    const used = { podSeconds: 120, cpuSeconds: 60, gpuSeconds: 120, audioSeconds: 90 };
     expect(status?.usage).toEqual(used);
-    const sums = { pod_seconds: 120, cpu_seconds: 60, gpu_seconds: 0, audio_seconds: 90 };
+    const sums = { pod_seconds: 120, cpu_seconds: 60, gpu_seconds: 120, audio_seconds: 90 };
     expect(await rowOf(id)).toMatchObject(sums);
     expect(await computeOf(database.pool, owner)).toEqual(sums);
     const left = await database.pool.any(sql.type(z.object({}))`select from run_pods where job_id = ${id}`);

@@ -41,7 +41,7 @@ export async function runOperator(options: {
 }): Promise<TestOperator> {
   const { cluster, namespace } = options;
   const databaseUrl = loginOf(options.databaseUrl, "plosive_operator");
-  const resources = { requests: { cpu: "500m" }, limits: { memory: "1Gi" } };
+  const resources = { requests: { cpu: "500m" }, limits: { memory: "1Gi", "nvidia.com/gpu": "1" } };
   const pod = { image: "registry.test/worker:1", resources };
   const db = await makeDatabase(
     { PLOSIVE_DATABASE_URL: databaseUrl, PLOSIVE_DATABASE_POOL: 6 },
