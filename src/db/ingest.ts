@@ -17,6 +17,13 @@ import {
 import { addAudio } from "./run-pod.ts";
 
 const nothing = z.object({});
+// A schema that is made anew for each statement costs more than the statement's row.
+const digestRow = z.object({ run_id: z.string(), digest: z.string() });
+const shardRow = z.object({ shard: z.int() });
+const idRow = z.object({ id: z.string() });
+const typesRow = z.object({ artifact_types: z.array(z.string()) });
+const durationRow = z.object({ duration_ms: z.number() });
+const countsRow = z.object({ processed_files: z.int(), failed_files: z.int() });
 
 export type ShardRef = { jobId: string; run: string; shard: number };
 /** `fenced`: the job has ended or has a newer run. `differs`: another result of this shard is already in. */
@@ -36,7 +43,7 @@ async function ingestOnce(
     const job = await lockRun(tx, kind, ref.jobId, ref.run);
     if (job === null) return "fenced";
     // The row is locked: nobody else takes results of this job in meanwhile.
-    const old = await tx.maybeOne(sql.type(z.object({ run_id: z.string(), digest: z.string() }))`
+    const old = await tx.maybeOne(sql.type(digestRow)`
       select run_id, digest from result_ingests
       where run_id = any(${runsOf(ref.run)}) and shard = ${ref.shard}`);
     // What an earlier run gave stays: whoever asked may have seen it.
@@ -52,7 +59,7 @@ const runsOf = (run: string) => sql.array(runsUntil(run), "text");
 
 /** Shards whose results are in, by this run of the job or by an earlier one. */
 export async function manyIngestedShards(db: Queries, run: string): Promise<readonly number[]> {
-  return db.anyFirst(sql.type(z.object({ shard: z.int() }))`
+  return db.anyFirst(sql.type(shardRow)`
     select shard from result_ingests where run_id = any(${runsOf(run)})`);
 }
 
@@ -72,7 +79,7 @@ export function ingestEmbeddings(
   const { jobId, run, shard } = ref;
   return ingestOnce(db, "embedding", ref, digest, async (tx, tenantId) => {
     const own = new Set(
-      await tx.anyFirst(sql.type(z.object({ id: z.string() }))`
+      await tx.anyFirst(sql.type(idRow)`
       select id from audio_files where embedding_job_id = ${jobId} and embedding_shard = ${shard}`),
     );
     // Results are untrusted: a pod speaks for the files of its own shard only.
@@ -146,7 +153,7 @@ export function ingestDetections(
   const { jobId, shard } = ref;
   return ingestOnce(db, "inference", ref, digest, async (tx, tenantId) => {
     const own = new Set(
-      await tx.anyFirst(sql.type(z.object({ id: z.string() }))`
+      await tx.anyFirst(sql.type(idRow)`
       select id from inference_files where inference_job_id = ${jobId} and shard = ${shard}`),
     );
     // Results are untrusted: a pod speaks for the files of its own shard only.
@@ -212,7 +219,7 @@ async function recountInference(tx: Transaction, jobId: string): Promise<void> {
 
 /** The artifact types that the model of an inference job knows. */
 export async function oneModelTypesOfInference(db: Database, jobId: string): Promise<readonly string[]> {
-  const row = await db.one(sql.type(z.object({ artifact_types: z.array(z.string()) }))`
+  const row = await db.one(sql.type(typesRow)`
     select m.artifact_types from inference_jobs j join models m on m.tenant_id = j.tenant_id and m.id = j.model_id
     where j.id = ${jobId}`);
   return row.artifact_types;
@@ -244,7 +251,7 @@ export function ingestModel(
       on conflict (training_job_id) do nothing`);
     await tx.query(sql.type(nothing)`
       update training_jobs set metrics = ${JSON.stringify(result.metrics)}::jsonb where id = ${jobId}`);
-    return await tx.oneFirst(sql.type(z.object({ duration_ms: z.number() }))`
+    return await tx.oneFirst(sql.type(durationRow)`
       select coalesce(sum(duration_ms), 0) as duration_ms from training_job_files where training_job_id = ${jobId}`);
   });
 }
@@ -312,7 +319,7 @@ export async function endJob(
       );
     }
     if (kind === "inference" && end.status === "completed") {
-      const counts = await tx.one(sql.type(z.object({ processed_files: z.int(), failed_files: z.int() }))`
+      const counts = await tx.one(sql.type(countsRow)`
         select processed_files, failed_files from inference_jobs where id = ${jobId}`);
       if (counts.processed_files > 0 && counts.failed_files === counts.processed_files) {
         const errorMessage =

@@ -40,6 +40,7 @@ const jobRow = z.object({
 export type JobRow = z.infer<typeof jobRow>;
 
 const nothing = z.object({});
+const tenantRow = z.object({ tenant_id: z.string() });
 
 /** The table of a kind, as a fragment. */
 export const tableOf = (kind: JobKind) => sql.identifier([`${kind}_jobs`]);
@@ -143,7 +144,7 @@ export async function lockRun(
   id: string,
   run: string,
 ): Promise<{ tenantId: string } | null> {
-  const row = await tx.maybeOne(sql.type(z.object({ tenant_id: z.string() }))`
+  const row = await tx.maybeOne(sql.type(tenantRow)`
     select tenant_id from ${tableOf(kind)}
     where id = ${id} and platform_job_name = ${run} and ${isOpen} for update`);
   return row === null ? null : { tenantId: row.tenant_id };

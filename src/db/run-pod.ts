@@ -7,6 +7,7 @@ import { jobStatus } from "../schemas/job-resource.ts";
 import { type Database, isOpen, type Queries, tableOf, type Usage, usage, usageColumns } from "./job.ts";
 
 const nothing = z.object({});
+const toldRow = usage.extend({ told: z.array(z.string()) });
 const failure = jobStatus.shape.failure.unwrap();
 
 export type PodEnd = {
@@ -61,7 +62,7 @@ export async function recordPods(
     pod.failure === undefined ? null : JSON.stringify(pod.failure),
   ]);
   const types = ["text", "text", "int4", "float8", "float8", "float8", "float8", "text"];
-  const row = await db.maybeOne(sql.type(usage.extend({ told: z.array(z.string()) }))`
+  const row = await db.maybeOne(sql.type(toldRow)`
     with open as (
       select id from ${tableOf(kind)} where id = ${jobId} and ${isOpen} for update
     ), told as (

@@ -8,6 +8,7 @@ import { type DetectConfig, detectConfig } from "../schemas/worker.ts";
 import type { Queries } from "./job.ts";
 
 const nothing = z.object({});
+const runMark = z.object({ run_id: z.string(), mark: z.string() });
 
 const embedItem = z.object({
   id: z.string(),
@@ -183,7 +184,7 @@ export function manyReportingRuns(
   db: Queries,
   seconds: number,
 ): Promise<readonly { run_id: string; mark: string }[]> {
-  return db.any(sql.type(z.object({ run_id: z.string(), mark: z.string() }))`
+  return db.any(sql.type(runMark)`
     select run_id, concat_ws(' ', count(*), sum(items_done), sum(items_total), sum(items_failed), sum(fraction),
                              md5(string_agg(message, ' ' order by shard))) as mark
     from shard_progress
