@@ -37,7 +37,8 @@ const tries = 4;
 
 export function makeTransport(
   access: ServerAccess,
-  options: RequestRate = { perSecond: 200, burst: 400 },
+  // Against loops that run wild; who is to wait when much is going on, the API server's own queues know better.
+  options: RequestRate = { perSecond: 1_000, burst: 1_000 },
 ): Transport {
   const listeners: RequestListener[] = [];
   const limit = makeRateLimit(options);
@@ -108,14 +109,21 @@ export function makeTransport(
   };
 
   const once = async (request: KubeRequest): Promise<unknown> => {
-    const timeout = AbortSignal.timeout(request.timeoutMs ?? 15_000);
-    const signal = request.signal === undefined ? timeout : AbortSignal.any([request.signal, timeout]);
-    const response = await open({ ...request, signal });
+    const limitMs = request.timeoutMs ?? 15_000;
+    // One that is taken back: AbortSignal.timeout lives on after the answer, and makes an error when its time comes.
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(new Error(`none within ${limitMs} ms`)), limitMs);
+    const signal =
+      request.signal === undefined ? late.signal : AbortSignal.any([request.signal, late.signal]);
+    let response: IncomingMessage;
     let content: string;
     try {
+      response = await open({ ...request, signal });
       content = await text(response);
     } catch (cause) {
-      throw unreachable(request, cause, false);
+      throw cause instanceof KubeError ? cause : unreachable(request, cause, false);
+    } finally {
+      clearTimeout(timer);
     }
     const status = response.statusCode ?? 0;
     if (status >= 200 && status < 300) return content === "" ? {} : JSON.parse(content);
