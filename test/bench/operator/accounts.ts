@@ -19,8 +19,13 @@ export const between = (before: Accounts, after: Accounts): Accounts =>
 /** The most that a process had resident, looked at four times a second. */
 export function watchMemory(pid: number): { now(): number; peak(): number; end(): void } {
   let peak = residentBytes(pid);
+  let now = peak;
   const look = () => {
-    const now = residentBytes(pid);
+    try {
+      now = residentBytes(pid);
+    } catch {
+      // It has ended; whoever needs it will say so.
+    }
     peak = Math.max(peak, now);
     return now;
   };

@@ -15,6 +15,8 @@ export interface OperatorProcess {
   readonly runsPort: number;
   /** Sums of its counters so far. */
   counters(): Promise<Counters>;
+  /** Pods that it has in its cache. */
+  podsInView(): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -98,6 +100,7 @@ export async function startOperatorProcess(options: {
     pid: daemon.pid,
     runsPort,
     counters: async () => countersOf(await read("/metrics", metricsPort)),
+    podsInView: async () => sumOf(await read("/metrics", metricsPort), "plosive_informer_objects", /"pods"/),
     stop: () => end(daemon),
   };
 }
@@ -109,12 +112,15 @@ async function end(daemon: Daemon): Promise<void> {
   clearTimeout(timer);
 }
 
+function sumOf(text: string, metric: string, labels: RegExp): number {
+  return text
+    .split("\n")
+    .filter((line) => line.startsWith(`${metric}{`) && labels.test(line))
+    .reduce((total, line) => total + Number(line.slice(line.lastIndexOf(" ") + 1)), 0);
+}
+
 function countersOf(text: string): Counters {
-  const sum = (metric: string, labels: RegExp) =>
-    text
-      .split("\n")
-      .filter((line) => line.startsWith(`${metric}{`) && labels.test(line))
-      .reduce((total, line) => total + Number(line.slice(line.lastIndexOf(" ") + 1)), 0);
+  const sum = (metric: string, labels: RegExp) => sumOf(text, metric, labels);
   const requests = "rest_client_requests_total";
   return {
     // The lease is the only thing that is replaced.
