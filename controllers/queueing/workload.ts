@@ -39,6 +39,8 @@ export function admissionOf(
   };
   if (workload === undefined) return pending(`Kueue has not taken the job up yet; its queue is ${queue}.`);
   const of = (type: string) => workload.status?.conditions?.find((condition) => condition.type === type);
+  // The quota is given back then, and Kueue says so; the job waits for nothing.
+  if (of("Finished")?.status === "True") return { admitted: true };
   const [reserved, admitted, evicted] = [of("QuotaReserved"), of("Admitted"), of("Evicted")];
   const isEvicted = evicted?.status === "True";
   if (workload.spec?.active === false)

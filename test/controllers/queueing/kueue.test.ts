@@ -131,6 +131,7 @@ it("lets a job wait for its quota in Kueue's words, and run when there is room",
 
   await finish();
   await succeeded(first);
+  expect(await reserved(first, "Admitted")).toMatchObject({ status: "True" });
   await (await start(second))();
   await succeeded(second);
 });

@@ -35,6 +35,15 @@ describe("Kueue's word", () => {
     ],
     ["when the job may run", workload({}, reserved, admitted), true],
     [
+      "when the job is over",
+      workload(
+        {},
+        ["QuotaReserved", "False", "Pending", "Workload has finished"],
+        ["Finished", "True", "Succeeded", ""],
+      ),
+      true,
+    ],
+    [
       "when the job's pods were not ready in time",
       workload({}, pending, ["Evicted", "True", "PodsReadyTimeout", "Exceeded the timeout"]),
       needs("500m"),
