@@ -12,7 +12,7 @@ import type { Admission, Queueing } from "../job/queueing.ts";
 import { conditionOf, isTrue } from "../runtime/conditions.ts";
 import { type Candidate, type Limits, makeFairGate } from "./fair-gate.ts";
 import { makePriorityClasses } from "./priority.ts";
-import { admissionOf, priorityLabel, queueLabel } from "./workload.ts";
+import { admissionOf, isFinished, priorityLabel, queueLabel } from "./workload.ts";
 import type { Workloads } from "./workloads.ts";
 
 const suspended: Admission = {
@@ -44,6 +44,11 @@ export async function makeQueueing(options: {
   const isKueues = (cr: JobResource, child: Job | undefined) =>
     kueue !== undefined &&
     (child === undefined ? queueOf(cr) : child.metadata.labels?.[queueLabel]) !== undefined;
+  /** When a Job is changed while it runs, Kueue makes another Workload for it. */
+  const workloadOf = (child: Job | undefined) => {
+    const all = kueue?.store.by("job", child?.metadata.uid ?? "") ?? [];
+    return all.find((workload) => !isFinished(workload)) ?? all[0];
+  };
   const mayWait = (cr: JobResource) =>
     !hasEnded(cr) && cr.metadata.deletionTimestamp === undefined && !cr.spec.suspend;
 
@@ -107,7 +112,7 @@ export async function makeQueueing(options: {
     async ask(kind, cr, child) {
       if (!isKueues(cr, child)) return { admission: cr.spec.suspend ? suspended : await askGate(kind, cr) };
       gate.leave(cr.metadata.uid ?? "");
-      const workload = kueue!.store.by("job", child?.metadata.uid ?? "")[0];
+      const workload = workloadOf(child);
       const before = conditionOf(cr.status?.conditions, "QuotaReserved");
       const present = child?.metadata.labels?.[queueLabel] ?? queueOf(cr) ?? "";
       const admission = cr.spec.suspend ? suspended : admissionOf(present, workload, before);
@@ -147,7 +152,7 @@ export async function makeQueueing(options: {
     },
 
     async activate(child, active) {
-      const workload = kueue?.store.by("job", child.metadata.uid ?? "")[0];
+      const workload = workloadOf(child);
       if (workload === undefined) return;
       await kube.patch(kueue!.type, workload.metadata, { spec: { active } });
     },

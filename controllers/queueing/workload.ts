@@ -27,6 +27,10 @@ export function trimWorkload(workload: Workload): void {
   workload.status = { conditions: workload.status?.conditions };
 }
 
+export const isFinished = ({ status }: Workload): boolean =>
+  status?.conditions?.some((condition) => condition.type === "Finished" && condition.status === "True") ??
+  false;
+
 /** Kueue's word on a Job that is meant for that queue. `before` is what was last said: numbers alone do not make it worth saying again. */
 export function admissionOf(
   queue: string,
@@ -40,7 +44,7 @@ export function admissionOf(
   if (workload === undefined) return pending(`Kueue has not taken the job up yet; its queue is ${queue}.`);
   const of = (type: string) => workload.status?.conditions?.find((condition) => condition.type === type);
   // The quota is given back then, and Kueue says so; the job waits for nothing.
-  if (of("Finished")?.status === "True") return { admitted: true };
+  if (isFinished(workload)) return { admitted: true };
   const [reserved, admitted, evicted] = [of("QuotaReserved"), of("Admitted"), of("Evicted")];
   const isEvicted = evicted?.status === "True";
   if (workload.spec?.active === false)
