@@ -25,6 +25,7 @@ export interface ChaosWorld {
 }
 
 export interface Replica {
+  readonly name: string;
   readonly api: ApiProxy;
   readonly child: ChildProcess;
   /** Resolves once it has read everything and waits for the lease, or has it. */
@@ -95,6 +96,7 @@ export async function startReplica(
   });
   const isGone = () => child.exitCode !== null || child.signalCode !== null;
   const replica: Replica = {
+    name,
     api,
     child,
     async ready() {

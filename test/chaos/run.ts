@@ -5,6 +5,7 @@ import { z } from "zod";
 import { labels } from "../../controllers/job/child.ts";
 import { startReflector } from "../../controllers/runtime/reflector.ts";
 import { Store } from "../../controllers/runtime/store.ts";
+import { isConflict } from "../../src/kube/errors.ts";
 import { embeddingJobs, inferenceJobs, jobs, leases, pods, trainingJobs } from "../../src/kube/kinds.ts";
 import type { KubeObject, Pod, ResourceType } from "../../src/kube/objects.ts";
 import { makeLog } from "../../src/log.ts";
@@ -47,6 +48,7 @@ export async function runChaos(
   const judge = makeJudge();
   const strikes = makeStrikes();
   const trouble = new Set<string>();
+  const told = new Set<string>();
   const open = new Map<string, PlannedJob & { since: number; overAt?: number }>();
   const all: PlannedJob[] = [];
   const played = new Set<string>();
@@ -164,12 +166,22 @@ export async function runChaos(
     if (leader.child.signalCode !== "SIGKILL") trouble.add(`an operator ended by itself:\n${leader.tail()}`);
     replicas.delete(leader);
     await leader.end("SIGKILL");
-    // Its lease would hold the others up for 15 s, which says nothing about what was written.
-    await admin.remove(leases, { namespace, name: "plosive-operator" });
+    await release(leader);
     for (const replica of [...replicas].filter((one) => one.isGone())) replicas.delete(replica);
     await start();
     if (kills % 10 === 0)
       say(`${kills} kills, ${all.length - open.size} jobs over, ${faults().length} faults`);
+    for (const fault of faults()) if (!told.has(fault)) say(`FAULT ${fault}`);
+    for (const fault of faults()) told.add(fault);
+  }
+  /** Its lease would hold the others up for 15 s, which says nothing about what was written. */
+  async function release({ name }: Replica): Promise<void> {
+    const lease = await admin.get(leases, { namespace, name: "plosive-operator" });
+    if (!lease.spec?.holderIdentity?.startsWith(`${name}_`)) return;
+    const free = { ...lease, spec: { ...lease.spec, holderIdentity: "" } };
+    await admin.replace(leases, free).catch((error: unknown) => {
+      if (!isConflict(error)) throw error;
+    });
   }
   const faults = () => [...trouble, ...judge.faults()];
 

@@ -13,13 +13,15 @@ export interface Strikes {
   hits(): ReadonlyMap<string, number>;
 }
 
-/** So many writes go by in vain before any will do: some points come only with certain jobs. */
-const patience = 150;
+/** A leader may do so many writes before its end is looked for, or none would get beyond its first ones. */
+const mostBefore = 60;
+/** So many more go by in vain before any will do: some points come only with certain jobs. */
+const patience = 100;
 
 export function makeStrikes(): Strikes {
   const hits = new Map<string, number>();
   const dead = new WeakSet<object>();
-  let armed: { replica: object; kill: () => void; left: number } | undefined;
+  let armed: { replica: object; kill: () => void; skip: number; left: number } | undefined;
 
   return {
     due(replica, label, moment) {
@@ -28,6 +30,7 @@ export function makeStrikes(): Strikes {
       const count = hits.get(point) ?? 0;
       hits.set(point, count);
       if (armed === undefined || armed.replica !== replica) return false;
+      if (armed.skip-- > 0) return false;
       armed.left--;
       if (count > Math.min(...hits.values()) && armed.left > 0) return false;
       hits.set(point, count + 1);
@@ -37,7 +40,7 @@ export function makeStrikes(): Strikes {
       return true;
     },
     arm: (replica, kill) => {
-      armed = { replica, kill, left: patience };
+      armed = { replica, kill, skip: Math.floor(Math.random() * mostBefore), left: patience };
     },
     disarm: () => {
       armed = undefined;
