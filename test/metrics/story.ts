@@ -6,6 +6,8 @@ import { z } from "zod";
 import { makeApiKey } from "../../src/api/api-key-format.ts";
 import { maybeOneJob } from "../../src/db/job.ts";
 import type { DatabasePool } from "../../src/db/pool.ts";
+import { inferenceJobs } from "../../src/kube/kinds.ts";
+import type { KubeObject, ResourceType } from "../../src/kube/objects.ts";
 import type { JobKind } from "../../src/schemas/job-kind.ts";
 import { clientOf, makeTenant } from "../support/api.ts";
 import type { ApiProcess } from "../support/api-process.ts";
@@ -119,14 +121,40 @@ export async function embed({ cluster, namespace, pool, operator }: Stage): Prom
   await ended(pool, "embedding", id);
 }
 
-/** Its only shard says that its input is missing, which is its owner's business. */
-export async function failToInfer({ cluster, namespace, pool }: Stage): Promise<void> {
+/** Its only shard says that its input is missing, which is its owner's business. Returns its custom resource's name. */
+export async function failToInfer({ cluster, namespace, pool }: Stage): Promise<string> {
   const tenant = await insertTenant(pool);
   const { id } = await insertInferenceJob(pool, tenant, await insertModel(pool, tenant), 1);
   const pod = await podOf(cluster.admin, namespace, `ij-${id}-1`);
   await startPod(cluster.admin, pod);
   await endPod(cluster.admin, pod, 66);
   await ended(pool, "inference", id);
+  return `ij-${id}`;
+}
+
+/** Its pod holds a GPU for two seconds and says nothing. */
+export async function stall({ cluster, namespace, pool }: Stage): Promise<void> {
+  const tenantId = await insertTenant(pool);
+  const modelId = await insertModel(pool, tenantId);
+  const { id } = await insertInferenceJob(pool, tenantId, modelId, 1);
+  const name = `ij-${id}`;
+  const spec = { tenantId, modelId, progressDeadlineSeconds: 2 };
+  await applyJob({ cluster, namespace }, inferenceJobs, name, spec);
+  await startPod(cluster.admin, await podOf(cluster.admin, namespace, `${name}-1`));
+}
+
+/** A custom resource made by hand. */
+export async function applyJob(
+  { cluster, namespace }: Pick<Stage, "cluster" | "namespace">,
+  type: ResourceType,
+  name: string,
+  spec: object,
+): Promise<void> {
+  const shards = { count: 1 };
+  await cluster.admin.create(type, {
+    metadata: { namespace, name },
+    spec: { shards, ...spec },
+  } as KubeObject);
 }
 
 /** Its pod finds no node. Returns the name of its custom resource. */
