@@ -2,7 +2,7 @@
 import type { Condition } from "../../src/schemas/condition.ts";
 import { conditionOf, isTrue, withCondition } from "../runtime/conditions.ts";
 import type { Facts, Verdict } from "./decide.ts";
-import { isWorkedOn, waitingOf, waitingSince } from "./pods.ts";
+import { hasStarted, isWorkedOn, waitingOf, waitingSince } from "./pods.ts";
 
 export type Words = Pick<Condition, "type" | "status" | "reason" | "message">;
 type Why = Pick<Condition, "reason" | "message">;
@@ -39,7 +39,8 @@ export function openConditions(facts: Facts, verdict: Verdict): Condition[] {
   ];
   const running = verdict.kind !== "create" && isWorkedOn(facts.pods);
   const why = whyNot(facts, verdict);
-  if (running || isTrue(old, "Started"))
+  const started = isTrue(old, "Started") || (verdict.kind !== "create" && hasStarted(facts.pods));
+  if (started)
     said.push({
       type: "Started",
       status: "True",

@@ -36,6 +36,10 @@ export function isWorkedOn(pods: readonly Pod[]): boolean {
   return pods.some(isRunning) || (pods.length > 0 && pods.every((pod) => pod.status?.phase === "Succeeded"));
 }
 
+/** Whether a pod has run, also one that ended before anybody looked. */
+export const hasStarted = (pods: readonly Pod[]): boolean =>
+  isWorkedOn(pods) || pods.some((pod) => startOf(pod) !== undefined);
+
 const imageReasons = new Set([
   "ImagePullBackOff",
   "ErrImagePull",

@@ -37,7 +37,7 @@ export function openStatus(facts: Facts, verdict: Verdict): JobStatus {
     observedGeneration,
     phase: phaseOf(facts, conditions, running, created),
     ...(attempt === undefined ? {} : { attempt, runId: runName(facts.job, attempt) }),
-    ...timesOf(facts, admitted, running),
+    ...timesOf(facts, admitted, isTrue(conditions, "Started")),
     progress: { ...progress, percent: Math.max(progress.percent, before?.percent ?? 0) },
     shards: {
       total: cr.spec.shards.count,
@@ -52,7 +52,7 @@ export function openStatus(facts: Facts, verdict: Verdict): JobStatus {
   };
 }
 
-function timesOf(facts: Facts, admitted: boolean, running: boolean): Partial<JobStatus> {
+function timesOf(facts: Facts, admitted: boolean, started: boolean): Partial<JobStatus> {
   const { cr, now, admission } = facts;
   const at = new Date(now).toISOString();
   const { admittedTime, startTime, conditions } = cr.status ?? {};
@@ -61,8 +61,8 @@ function timesOf(facts: Facts, admitted: boolean, running: boolean): Partial<Job
     isTrue(conditions, "Suspended") || conditionOf(conditions, "QuotaReserved")?.status === "False";
   const goesOn = startTime !== undefined && held && !cr.spec.suspend && admission.admitted;
   return {
-    admittedTime: admittedTime ?? (admitted || running ? at : undefined),
-    startTime: startTime ?? (running ? at : undefined),
+    admittedTime: admittedTime ?? (admitted || started ? at : undefined),
+    startTime: startTime ?? (started ? at : undefined),
     ...(goesOn ? { suspendedSeconds: suspendedSeconds(facts) } : {}),
   };
 }

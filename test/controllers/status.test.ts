@@ -4,7 +4,7 @@ import { decide } from "../../controllers/job/decide.ts";
 import { endStatus, openStatus, rowChange, statusDiffers } from "../../controllers/job/status.ts";
 import type { ShardProgress } from "../../src/db/run.ts";
 import type { JobStatus } from "../../src/schemas/job-resource.ts";
-import { bad, child, facts, name, now, pod, resource, running } from "../support/facts.ts";
+import { ago, bad, child, ended, facts, name, now, pod, resource, running } from "../support/facts.ts";
 
 const line = (shard: number, fraction: number, done: number): ShardProgress => ({
   shard,
@@ -38,6 +38,17 @@ describe("the status", () => {
       progressPercent: 0,
       platformJobName: `${name}-1`,
     });
+  });
+
+  it("of a job whose pod ended before anybody looked says that it has run", () => {
+    const done = ended(0, 75);
+    done.status!.containerStatuses![0]!.state!.terminated!.startedAt = ago(5);
+    const given = facts({ child: child(), pods: [done, pod(1, { phase: "Pending" })] });
+    const status = openStatus(given, { kind: "wait" });
+    expect(words(status)).toContain("Started=True/PodsRunning");
+    expect(words(status)).toContain("Progressing=False/WaitingForPods");
+    expect(status.startTime).toBe(new Date(now).toISOString());
+    expect(rowChange(given, status).status).toBe("running");
   });
 
   it("of waiting pods has the scheduler's own words", () => {
