@@ -10,6 +10,7 @@ import {
   eventsOf,
   expectFailed,
   type Made,
+  type Pod,
   podsOf,
   runningPod,
   statusOf,
@@ -17,6 +18,7 @@ import {
   type Wanted,
   waitsFor,
 } from "./jobs.ts";
+import { workerProcesses } from "./machine.ts";
 import { emptyNode } from "./node.ts";
 import { addProfiles, pool } from "./profiles.ts";
 import { makeTrainable, type Trainable } from "./takes.ts";
@@ -138,14 +140,14 @@ describe.concurrent("a pod that runs and runs", () => {
   test("and says nothing: it is replaced once, then the job fails", async () => {
     const job = await train(account, `silent-${run}`, data, {
       profile: "silent",
-      progressDeadlineSeconds: 4,
+      progressDeadlineSeconds: 8,
       retries: { perShard: 5 },
     });
     const { pods } = await expectFailed(job, {
       class: "Infra",
       code: "stalled",
       reason: "InfrastructureError",
-      message: /Nothing was heard of the worker for 4 s\. That happened 2 times/,
+      message: /Nothing was heard of the worker for 8 s\. That happened 2 times/,
     });
     expect(pods).toBe(2);
     const stalled = (await eventsOf(job)).filter(({ reason }) => reason === "ProgressStalled");
@@ -153,16 +155,51 @@ describe.concurrent("a pod that runs and runs", () => {
   });
 });
 
+describe.concurrent("a worker that hangs", () => {
+  test("is replaced, and the job ends well", async () => {
+    const job = await train(account, `hangs-${run}`, data, {
+      // Long enough for the trainer to load its libraries on a busy machine.
+      progressDeadlineSeconds: 45,
+      retries: { perShard: 0 },
+    });
+    const first = await runningPod(job);
+    const hanging = await until("the worker's process", 60_000, async () => {
+      const pids = workerProcesses(first.metadata.uid);
+      return pids.length > 0 ? pids : undefined;
+    });
+    for (const pid of hanging) process.kill(pid, "SIGSTOP");
+    await until("the operator to delete the pod", 180_000, async () => {
+      const pod = (await podsOf(job)).find(({ metadata }) => metadata.uid === first.metadata.uid);
+      return pod?.metadata.deletionTimestamp === undefined ? undefined : true;
+    });
+    // As the kubelet does when the pod's time to end is over.
+    for (const pid of hanging) process.kill(pid, "SIGKILL");
+    const { status, pods } = await endOf(job, "Succeeded");
+    expect(pods).toBe(2);
+    expect(status.attempt).toBe(1);
+    const events = (await eventsOf(job)).filter(({ reason }) => reason === "ProgressStalled");
+    expect(events.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/Nothing was heard of the worker for 45 s\. Its pod is deleted/),
+    ]);
+  });
+});
+
 describe.concurrent("a pod that is evicted", () => {
+  const evictReady = async ({ metadata }: Pod) => {
+    await until("the pod to be ready for its end", 60_000, async () =>
+      (await kubectl("logs", metadata.name)).includes("ready") ? true : undefined,
+    );
+    await evict(metadata.name);
+  };
+
   test("is replaced, whatever its shard's retries; as often as the job says", async () => {
     const job = await train(account, `evicted-${run}`, data, {
       profile: "silent",
       retries: { perShard: 0, infraPerShard: 1 },
     });
     const first = await runningPod(job);
-    await evict(first.metadata.name);
-    const second = await runningPod(job, first);
-    await evict(second.metadata.name);
+    await evictReady(first);
+    await evictReady(await runningPod(job, first));
     await expectFailed(job, {
       class: "Infra",
       code: "disrupted",

@@ -37,7 +37,7 @@ export interface Made {
   readonly account: Account;
 }
 
-const patienceMs = 240_000;
+const patienceMs = 420_000;
 
 /** `spec` in place of, or beside, what any training job has. */
 export async function train(
@@ -74,10 +74,10 @@ export const statusOf = async ({ name }: Made): Promise<JobStatus> =>
 export const podsOf = async ({ name }: Made): Promise<readonly Pod[]> =>
   (await kubectlJson<List<Pod>>("get", "pods", "-l", `plosive.dev/job=${name}`)).items;
 
+const allEvents = async () => (await kubectlJson<List<Event>>("get", "events")).items;
+
 export const eventsOf = async ({ id }: Made): Promise<readonly Event[]> =>
-  (await kubectlJson<List<Event>>("get", "events")).items.filter(
-    ({ involvedObject }) => involvedObject.uid === id,
-  );
+  (await allEvents()).filter(({ involvedObject }) => involvedObject.uid === id);
 
 export const conditionOf = (status: JobStatus, type: Condition["type"]) =>
   status.conditions?.find((condition) => condition.type === type);
@@ -112,16 +112,18 @@ export interface Ended {
   readonly pods: number;
 }
 
-/** Waits for the end of the job, and counts its pods until then. */
+/** Waits for the end of the job, and counts its pods until then: the Job's events say it when the Job is gone, too. */
 export async function endOf(job: Made, phase: "Failed" | "Succeeded" | "Cancelled"): Promise<Ended> {
-  const pods = new Set<string>();
   const status = await until(`${job.name} to be ${phase}`, patienceMs, async () => {
-    for (const { metadata } of await podsOf(job)) pods.add(metadata.uid);
     const now = await statusOf(job);
     if (now.completionTime !== undefined) expect(now.phase, now.failure?.message).toBe(phase);
     return now.phase === phase ? now : undefined;
   });
-  return { status, pods: pods.size };
+  const created = (await allEvents()).filter(
+    ({ reason, involvedObject }) =>
+      reason === "SuccessfulCreate" && involvedObject.name.startsWith(`tj-${job.id}-`),
+  );
+  return { status, pods: created.length };
 }
 
 export interface Wanted {

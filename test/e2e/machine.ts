@@ -47,6 +47,22 @@ export function newTraces(before: Traces, now: Traces): string[] {
   ];
 }
 
+/** Host pids of a pod's worker: processes in the pod's cgroup that run the Python package. */
+export function workerProcesses(podUid: string): number[] {
+  const text = (pid: string, file: string) => {
+    try {
+      return readFileSync(`/proc/${pid}/${file}`, "utf8");
+    } catch {
+      // It ended while we looked.
+      return "";
+    }
+  };
+  return readdirSync("/proc")
+    .filter((entry) => /^\d+$/.test(entry))
+    .filter((pid) => text(pid, "cmdline").includes("plosive_worker") && text(pid, "cgroup").includes(podUid))
+    .map(Number);
+}
+
 /** Host pid of a cluster's component: a process of that name whose command line names the cluster's folder. */
 export function findProcess(program: string, clusterDir: string): number {
   for (const pid of readdirSync("/proc").filter((entry) => /^\d+$/.test(entry))) {

@@ -30,8 +30,9 @@ function profilesWith(server: string, standard: Record<Verb, Pod>): Record<strin
       `import{writeFileSync}from"node:fs";writeFileSync("/dev/termination-log",${JSON.stringify(text)});process.exit(${exitCode})`,
     );
   };
-  // As the first process of its container it has no other way to end at SIGTERM.
-  const silent = 'process.on("SIGTERM",()=>process.exit(75));await new Promise(()=>setInterval(()=>{},1e6))';
+  // As the first process of its container it has no other way to end at SIGTERM, and says when it is ready for it.
+  const silent =
+    'process.on("SIGTERM",()=>process.exit(75));console.log("ready");await new Promise(()=>setInterval(()=>{},1e6))';
   const worker = (more: Partial<Pod>) => forAll((verb) => ({ ...standard[verb], ...more }));
   const withOne = (device: string, resources: Pod["resources"]) => ({
     ...resources,

@@ -1,0 +1,77 @@
+// A training that loses its place to a more urgent one goes on at its checkpoint, and its model is the one that it would
+// have become: real scheduler, real kubelet, real trainer. What is scarce is a seat that the node has only one of.
+import { beforeAll, expect, test } from "vitest";
+import { type Account, openAccount } from "./accounts.ts";
+import { create, kubectl, until } from "./cluster.ts";
+import { cancel, conditionOf, endOf, eventsOf, type Made, runningPod, statusOf, train } from "./jobs.ts";
+import { offer } from "./node.ts";
+import { addProfiles, seat } from "./profiles.ts";
+import { makeTrainable, type Trainable, types } from "./takes.ts";
+
+let account: Account;
+let data: Trainable;
+const run = Date.now().toString(36);
+const urgent = `urgent-${run}`;
+
+beforeAll(async () => {
+  await Promise.all([addProfiles(), offer(seat, 1)]);
+  await create({
+    apiVersion: "scheduling.k8s.io/v1",
+    kind: "PriorityClass",
+    metadata: { name: urgent },
+    value: 1000,
+  });
+  account = await openAccount("resume");
+  data = await makeTrainable(account.user, "resume");
+});
+
+/** SHA-256 of the bytes in the object store. */
+async function digestOf(job: Made, file: string): Promise<string> {
+  const { runId } = await statusOf(job);
+  const path = `/data/plosive/models/${account.tenant}/${job.id}/${runId}/${file}`;
+  return (await kubectl("exec", "plosive-object-store-0", "--", "sha256sum", path)).split(" ")[0] ?? "";
+}
+
+test("a preempted training goes on at its checkpoint, and becomes the same model", async () => {
+  const config = { artifact_types: types, epochs: 8, seed: 7 };
+  const undisturbed = await train(account, `undisturbed-${run}`, data, { config });
+  const job = await train(account, `preempted-${run}`, data, {
+    config,
+    profile: "seat",
+    retries: { perShard: 0 },
+  });
+  const first = await runningPod(job);
+  await until("the first epoch", 180_000, async () => {
+    const { progress } = await statusOf(job);
+    return (progress?.itemsDone ?? 0) > 0 ? true : undefined;
+  });
+  const other = await train(account, `urgent-${run}`, data, {
+    profile: "silent-seat",
+    priorityClassName: urgent,
+  });
+  await runningPod(other);
+  const waiting = await until("the preempted job to wait for the seat", 180_000, async () => {
+    const status = await statusOf(job);
+    expect(status.phase).not.toBe("Succeeded");
+    return conditionOf(status, "Progressing")?.reason === "Unschedulable" ? status : undefined;
+  });
+  expect(conditionOf(waiting, "Progressing")?.message).toMatch(/Insufficient plosive\.dev\/seat/);
+  expect(conditionOf(waiting, "Checkpointed")).toMatchObject({ status: "True" });
+  const step = waiting.checkpoint?.step ?? 0;
+  expect(step).toBeGreaterThan(0);
+  await cancel(other);
+
+  const second = await runningPod(job, first);
+  const [{ status, pods }] = await Promise.all([endOf(job, "Succeeded"), endOf(undisturbed, "Succeeded")]);
+  expect(pods).toBe(2);
+  expect(await kubectl("logs", second.metadata.name)).toContain(`going on at step ${step}`);
+  const lost = (await eventsOf(job)).filter(({ reason }) => reason === "InfrastructureError");
+  expect(lost.map(({ message }) => message)).toEqual([expect.stringMatching(/preempt/i)]);
+  // One run throughout: the Job made the second pod, no new attempt did.
+  expect(status.attempt).toBe(1);
+  for (const file of ["weights.safetensors", "model.onnx"]) {
+    const digest = await digestOf(job, file);
+    expect(digest, file).toMatch(/^[0-9a-f]{64}$/);
+    expect(digest, file).toBe(await digestOf(undisturbed, file));
+  }
+});
