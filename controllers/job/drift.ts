@@ -3,7 +3,7 @@ import { manyAdopted } from "../../src/db/adoption.ts";
 import { endJob } from "../../src/db/ingest.ts";
 import { advanceJob, type JobRow, maybeOneJob } from "../../src/db/job.ts";
 import { jobs as jobType } from "../../src/kube/kinds.ts";
-import { jobIdOf, parseResourceName } from "../../src/schemas/job-kind.ts";
+import { jobIdOf, parseResourceName, runsUntil } from "../../src/schemas/job-kind.ts";
 import { type Outcome, settled } from "../runtime/outcome.ts";
 import type { JobResource } from "./adapter.ts";
 import { type Engine, hasRowEnded } from "./engine.ts";
@@ -57,14 +57,7 @@ export async function repairRow(engine: Engine, cr: JobResource, id: string, row
   );
   const { phase, runId, failure, shards } = cr.status ?? {};
   if (phase === "Succeeded" && runId !== undefined) {
-    await advanceJob(db, adapter.kind, id, {
-      status: "running",
-      statusMessage: row.status_message,
-      progressPercent: 0,
-      platformJobName: runId,
-    });
-    const all = Array.from({ length: shards?.total ?? 1 }, (_, shard) => shard);
-    await takeResults(engine, adapter, id, runId, all);
+    await takeAllAgain(engine, id, row, runId, shards?.total ?? 1);
     await endJob(db, adapter.kind, id, { status: "completed", statusMessage: null, errorMessage: null });
     return;
   }
@@ -74,4 +67,28 @@ export async function repairRow(engine: Engine, cr: JobResource, id: string, row
     statusMessage: null,
     errorMessage: isFailure ? (failure?.message ?? "The job failed.") : null,
   });
+}
+
+/** What the runs of a job that has succeeded left, from the first run on; a shard of which nothing is left was lost then. */
+async function takeAllAgain(
+  engine: Engine,
+  id: string,
+  row: JobRow,
+  runId: string,
+  count: number,
+): Promise<void> {
+  const { db, adapter } = engine;
+  const missing = new Set(Array.from({ length: count }, (_, shard) => shard));
+  for (const run of runsUntil(runId)) {
+    // Results count for the run that the row names.
+    const change = { status: "running", statusMessage: row.status_message, progressPercent: 0 } as const;
+    await advanceJob(db, adapter.kind, id, { ...change, platformJobName: run });
+    const { ingested } = await takeResults(engine, adapter, id, run, [...missing]);
+    for (const shard of ingested) missing.delete(shard);
+  }
+  for (const shard of missing)
+    await adapter.failShard(
+      { jobId: id, run: runId, shard },
+      "The shard failed and the job went on without it.",
+    );
 }

@@ -43,6 +43,7 @@ beforeAll(async () => {
     namespace: space,
     databaseUrl: database.url,
     storage: store.config,
+    driftMs: 500,
   });
   await operator.leading;
   tenant = await insertTenant(database.pool);
@@ -164,7 +165,7 @@ describe("a job's life", () => {
 
 describe("a run that is lost half-way", () => {
   it("costs what is not taken in yet: a shard's results stay, and its next pod has nothing to do", async () => {
-    const { id, files } = await insertInferenceJob(database.pool, tenant, model, 2);
+    const { id, files } = await insertInferenceJob(database.pool, tenant, model, 3);
     const first = await podOf(cluster.admin, space.name, `ij-${id}-1`, 0);
     await startPod(cluster.admin, first);
     await detect(first, files[0]!);
@@ -187,12 +188,30 @@ describe("a run that is lost half-way", () => {
     await startPod(cluster.admin, other);
     await detect(other, files[1]!);
     await endPod(cluster.admin, other, 0);
+    const lost = await podOf(cluster.admin, space.name, `ij-${id}-2`, 2);
+    await endPod(cluster.admin, lost, 66);
     const { status } = await isCompleted(id);
-    expect(status).toMatchObject({ attempt: 2, shards: { total: 2, succeeded: 2, failed: 0 } });
+    expect(status).toMatchObject({ attempt: 2, shards: { total: 3, succeeded: 2, failed: 1 } });
     expect(await found()).toBe(2);
     const runs = await database.pool.anyFirst(sql.type(z.object({ run_id: z.string() }))`
       select run_id from result_ingests where run_id like ${`ij-${id}-%`} order by shard`);
     expect(runs).toEqual([`ij-${id}-1`, `ij-${id}-2`]);
+
+    // The database is set back to before any result: what both runs left is taken in again.
+    await database.pool.query(
+      sql.type(z.object({}))`delete from result_ingests where run_id like ${`ij-${id}-%`}`,
+    );
+    await database.pool.query(sql.type(z.object({}))`delete from detections where inference_job_id = ${id}`);
+    await database.pool.query(sql.type(z.object({}))`
+      update inference_files set status = 'queued', error_message = null where inference_job_id = ${id}`);
+    await database.pool.query(sql.type(z.object({}))`
+      update inference_jobs set status = 'running', total_detections = 0, processed_files = 0, completed_at = null,
+        submitted_at = now() - interval '1 hour' where id = ${id}`);
+    await poll("the repair", async () => (await rowOf(id))?.status === "completed");
+    expect(await found()).toBe(2);
+    const states = await database.pool.anyFirst(sql.type(z.object({ status: z.string() }))`
+      select status from inference_files where inference_job_id = ${id} order by shard`);
+    expect(states).toEqual(["completed", "completed", "failed"]);
   });
 });
 
