@@ -124,7 +124,12 @@ try {
     say(`${count("pods")} pods`);
     const etcd = cluster.etcd;
     await addPods({ admin, etcd, namespace, count: count("pods") });
-    const seen = async () => (await operator.podsInView()) >= count("pods");
+    say("  all are in etcd");
+    const seen = async () => {
+      const inView = await operator.podsInView();
+      if (inView < count("pods")) throw new Error(`${inView} are in view`);
+      return true;
+    };
     await poll("the operator to have all pods in view", seen, 300_000);
     say(
       `  the operator has ${await operator.podsInView()} in view, at most ${mib(memory.peak())} MiB resident`,
