@@ -20,6 +20,8 @@ export type ReflectorOptions<T extends KubeObject> = {
   /** Longest wait between two tries. */
   maxBackoffMs?: number;
   inactivityMs?: number;
+  /** Shortest life of a watch; the longest is twice that. */
+  watchSeconds?: number;
 };
 
 export type Reflector = {
@@ -35,7 +37,7 @@ export type Reflector = {
 /** Starts listing and watching at once. */
 export function startReflector<T extends KubeObject>(options: ReflectorOptions<T>): Reflector {
   const { kube, type, namespace, labelSelector, store, log, random } = options;
-  const { pageSize = 500, maxBackoffMs = 8_000, inactivityMs = 100_000 } = options;
+  const { pageSize = 500, maxBackoffMs = 8_000, inactivityMs = 100_000, watchSeconds = 240 } = options;
   const stop = new AbortController();
   const { promise: synced, resolve: setSynced } = Promise.withResolvers<void>();
   let isSynced = false;
@@ -68,7 +70,7 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
       labelSelector,
       resourceVersion: from,
       // Random, so that the watches of all replicas do not end together.
-      timeoutSeconds: 240 + Math.floor(random() * 240),
+      timeoutSeconds: watchSeconds + Math.floor(random() * watchSeconds),
       inactivityMs,
       signal: stop.signal,
       onEvent: ({ type: what, object }) => {

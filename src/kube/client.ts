@@ -99,6 +99,7 @@ export function kubeOf(access: ServerAccess, rate?: RequestRate): Kube {
         });
         await readEvents(response, () => timer.refresh(), onEvent);
       } catch (cause) {
+        if (dead.signal.aborted) transport.distrust();
         if (cause instanceof KubeError) throw cause;
         const why = cause instanceof Error ? cause.message : String(cause);
         throw new KubeError(`watch of ${type.plural} broke off: ${why}`, {

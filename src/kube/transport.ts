@@ -25,6 +25,8 @@ export type Transport = {
   send(request: KubeRequest): Promise<unknown>;
   /** The open answer of a watch; only the headers have a deadline. */
   open(request: KubeRequest): Promise<IncomingMessage>;
+  /** Ends the connections that wait for requests: one was found dead, and most likely they went the same way. */
+  distrust(): void;
   /** Every request from now on, with the time until the head of its answer; status 0: there was none. */
   onRequest(listener: RequestListener): void;
   close(): void;
@@ -130,7 +132,13 @@ export function makeTransport(
     throw failure(request, status, content, response.headers["retry-after"]);
   };
 
+  const distrust = () => {
+    for (const sockets of Object.values(agent?.http.freeSockets ?? {}))
+      for (const socket of sockets ?? []) socket.destroy();
+  };
+
   return {
+    distrust,
     open: async (request) => {
       await limit.take(request.signal);
       const response = await open(request);
@@ -147,6 +155,7 @@ export function makeTransport(
         } catch (error) {
           if (attempt === tries || !(error instanceof KubeError)) throw error;
           if (error.reason === "StaleConnection") continue;
+          if (error.status === 0) distrust();
           // 429 says that nothing was done, so even a create may be sent again.
           if (error.status !== 429 || request.signal?.aborted) throw error;
           await new Promise((resolve) =>

@@ -33,7 +33,7 @@ const types: Readonly<Record<JobKind, ResourceType>> = {
 };
 const row = z.object({ id: z.string(), status: z.string() });
 /** A job that takes longer than this hangs. */
-const patienceMs = 300_000;
+const patienceMs = 900_000;
 
 export async function runChaos(
   world: ChaosWorld,

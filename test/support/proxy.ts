@@ -8,6 +8,8 @@ export type TestProxy = {
   cut(): void;
   /** Passes nothing on any more and tells nobody, as a network does that lost a route. */
   stall(): void;
+  /** The same, and takes new connections without passing anything on. */
+  swallow(): void;
   heal(): void;
   stop(): Promise<void>;
 };
@@ -16,6 +18,7 @@ export async function startProxy(target: string): Promise<TestProxy> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   let isCut = false;
+  let swallows = false;
   const keep = (socket: Socket) => {
     sockets.add(socket);
     socket.on("error", () => socket.destroy());
@@ -24,6 +27,7 @@ export async function startProxy(target: string): Promise<TestProxy> {
   const server = createServer((client) => {
     keep(client);
     if (isCut) return void client.destroy();
+    if (swallows) return;
     const upstream = connect(Number(port), hostname);
     keep(upstream);
     client.pipe(upstream).pipe(client);
@@ -38,17 +42,23 @@ export async function startProxy(target: string): Promise<TestProxy> {
   const cutAll = () => {
     for (const socket of sockets) socket.destroy();
   };
+  const stall = () => {
+    for (const socket of sockets) socket.unpipe().pause();
+  };
   return {
     url: url.href.replace(/\/$/, ""),
     cut() {
       isCut = true;
       cutAll();
     },
-    stall() {
-      for (const socket of sockets) socket.unpipe().pause();
+    stall,
+    swallow() {
+      swallows = true;
+      stall();
     },
     heal() {
       isCut = false;
+      swallows = false;
     },
     async stop() {
       const closed = new Promise((resolve) => server.close(resolve));
