@@ -21,7 +21,7 @@ import {
 import { workerProcesses } from "./machine.ts";
 import { emptyNode } from "./node.ts";
 import { addProfiles, pool } from "./profiles.ts";
-import { makeTrainable, type Trainable } from "./takes.ts";
+import { makeTrainable, type Trainable, types } from "./takes.ts";
 
 interface Named {
   readonly metadata: { readonly name: string };
@@ -91,7 +91,7 @@ describe.concurrent("a pod that ends", () => {
 });
 
 describe.concurrent("a pod that cannot begin", () => {
-  const late = { pendingDeadlineSeconds: 15 };
+  const late = { pendingDeadlineSeconds: 20 };
   const rows = [
     {
       profile: "no-image",
@@ -117,7 +117,7 @@ describe.concurrent("a pod that cannot begin", () => {
       class: row.class,
       code: row.code,
       reason: "PendingDeadlineExceeded",
-      message: new RegExp(`within 15 s: .*${row.words.source}`),
+      message: new RegExp(`within 20 s: .*${row.words.source}`),
     });
   });
 });
@@ -160,7 +160,8 @@ describe.concurrent("a worker that hangs", () => {
     const job = await train(account, `hangs-${run}`, data, {
       // Long enough for the trainer to load its libraries on a busy machine.
       progressDeadlineSeconds: 45,
-      retries: { perShard: 0 },
+      retries: { perShard: 1 },
+      config: { artifact_types: types, epochs: 4 },
     });
     const first = await runningPod(job);
     const hanging = await until("the worker's process", 60_000, async () => {
