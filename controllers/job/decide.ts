@@ -182,6 +182,9 @@ function judgeChild(facts: Facts): End | { kind: "ingest"; shards: number[] } | 
   const failedIndexes = new Set(parseIndexes(child.status?.failedIndexes));
 
   const failures = failuresByShard(pods);
+  // What is recorded knows of pods that are gone, and why those were ended that did not end by themselves.
+  for (const { failure } of facts.failedPods)
+    if (failure.shard !== undefined) failures.set(failure.shard, failure);
   const lost = new Map<number, Failure>();
   for (let shard = 0; shard < count; shard++) {
     if (ingested.has(shard)) continue;

@@ -4,7 +4,7 @@ import { decide, expiresAt, type Facts } from "../../controllers/job/decide.ts";
 import { endStatus, openStatus } from "../../controllers/job/status.ts";
 import type { FailedPod } from "../../src/db/run-pod.ts";
 import type { Pod } from "../../src/kube/objects.ts";
-import { ago, child, conditions, facts, name, now, resource, running } from "../support/facts.ts";
+import { ago, child, conditions, ended, facts, name, now, resource, running } from "../support/facts.ts";
 
 let uid = 0;
 const lost = (shard: number, code: string, of: FailedPod["failure"]["class"] = "Infra"): FailedPod => ({
@@ -125,6 +125,24 @@ describe("an attempt after the Job was deleted", () => {
   it("does not take in again what an earlier one gave", () => {
     const again = { child: child({ completedIndexes: "0,1" }), ingested: new Set([0]) };
     expect(decide(facts(again))).toEqual({ kind: "ingest", shards: [1] });
+  });
+});
+
+describe("a shard that fails with a pod that we ended", () => {
+  const over = { conditions: [{ type: "Failed", status: "True" }], failedIndexes: "0" };
+
+  it("failed because of what we ended it for", () => {
+    const given = { cr: one(), child: child(over), pods: [ended(0, 137)] };
+    expect(decide(facts(given))).toMatchObject({ failure: { code: "killed" } });
+    expect(decide(facts({ ...given, failedPods: [stalled(0)] }))).toMatchObject({
+      end: "Failed",
+      failure: { class: "Infra", code: "stalled" },
+    });
+  });
+
+  it("says so, too, when its pods are gone", () => {
+    const given = { cr: one(), child: child(over), failedPods: [lost(0, "internal", "System")] };
+    expect(decide(facts(given))).toMatchObject({ failure: { class: "System", code: "internal" } });
   });
 });
 
