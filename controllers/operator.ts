@@ -99,7 +99,7 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
   const side = await startSideServers({
     healthPort: config.PLOSIVE_HEALTH_PORT,
     metricsPort: config.PLOSIVE_METRICS_PORT,
-    isReady: () => caches.isSynced() && workloads.isSynced(),
+    isReady: () => caches.isSynced() && workloads.isKnown(),
     registry,
   });
   const elector = startElector({
@@ -115,7 +115,7 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
   let stopping = false;
   let stopLeading = async () => {};
   const lead = async () => {
-    await Promise.all([elector.elected, caches.synced, workloads.synced]);
+    await Promise.all([elector.elected, caches.synced, workloads.known]);
     if (stopping) return;
     const kube = fenced(deps.kube, elector.leads);
     const queueing = await makeQueueing({

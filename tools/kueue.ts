@@ -85,6 +85,9 @@ export async function startKueue(options: KueueOptions): Promise<Kueue> {
   const place = { apiVersion: "v1", metadata: { name: namespace } };
   await apply([{ ...place, kind: "Namespace" }]);
   await apply([...manifests(webhookPort), ...addressOf(address, webhookPort)]);
+  // It looks for its definitions once, at its start.
+  await kubectl(["wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"]);
+  await kubectl(["get", "workloads.v1beta2.kueue.x-k8s.io", "-A"]);
   writeFileSync(
     join(dir, "configuration.json"),
     JSON.stringify({

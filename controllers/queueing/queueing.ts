@@ -3,6 +3,7 @@
 import type { Kube } from "../../src/kube/client.ts";
 import { jobs as jobType } from "../../src/kube/kinds.ts";
 import type { Job } from "../../src/kube/objects.ts";
+import type { Condition } from "../../src/schemas/condition.ts";
 import { type JobKind, jobKindNames, parseRunName } from "../../src/schemas/job-kind.ts";
 import type { Caches } from "../caches.ts";
 import type { JobResource } from "../job/adapter.ts";
@@ -115,7 +116,8 @@ export async function makeQueueing(options: {
       const workload = workloadOf(child);
       const before = conditionOf(cr.status?.conditions, "QuotaReserved");
       const present = child?.metadata.labels?.[queueLabel] ?? queueOf(cr) ?? "";
-      const admission = cr.spec.suspend ? suspended : admissionOf(present, workload, before);
+      const told = kueue!.isSynced() ? admissionOf(present, workload, before) : asBefore(before);
+      const admission = cr.spec.suspend ? suspended : told;
       const wanted = cr.spec.queueName;
       const moves = child !== undefined && wanted !== undefined && wanted !== present;
       return {
@@ -164,6 +166,13 @@ export async function makeQueueing(options: {
 
     onTurn: (listener) => void listeners.push(listener),
   };
+}
+
+/** While Kueue's Workloads cannot be read, as while it is down, what was last said of a job stays. */
+function asBefore(before: Condition | undefined): Admission {
+  if (before?.status === "True") return { admitted: true };
+  const message = before?.message ?? "Kueue cannot be asked at the moment.";
+  return { admitted: false, reason: before?.reason ?? "QueuePending", message };
 }
 
 /** What the job was told when it began to wait. */

@@ -13,11 +13,19 @@ import { kueueGroup, trimWorkload, type Workload, workloadType } from "./workloa
 /** auto: if it is there when the operator starts. */
 export type KueueMode = "auto" | "on" | "off";
 
-export type Workloads = {
-  /** Undefined without Kueue, and before `synced`. Index "job": by the uid of the Job. */
-  found(): { type: ResourceType<Workload>; store: Store<Workload> } | undefined;
-  synced: Promise<void>;
+type Found = {
+  type: ResourceType<Workload>;
+  store: Store<Workload>;
+  /** Whether the store holds what there is. */
   isSynced(): boolean;
+};
+
+export type Workloads = {
+  /** Undefined without Kueue, and before that is known. Index "job": by the uid of the Job. */
+  found(): Found | undefined;
+  /** Resolves when it is known whether Kueue is there. Its Workloads may come later: while it is down, nobody gets them. */
+  known: Promise<void>;
+  isKnown(): boolean;
   stop(): Promise<void>;
 };
 
@@ -31,16 +39,15 @@ export function startWorkloads(options: {
 }): Workloads {
   const { kube, mode, log } = options;
   const ending = new AbortController();
-  const ended = new Promise((resolve) => ending.signal.addEventListener("abort", resolve));
   let reflector: Reflector | undefined;
-  let found: ReturnType<Workloads["found"]>;
-  let isSynced = false;
+  let found: Found | undefined;
+  let isKnown = false;
 
   const look = async (): Promise<void> => {
     for (let failures = 0; !ending.signal.aborted; failures++) {
       try {
         const version = await versionOf(kube);
-        if (version !== undefined) return await keep(version);
+        if (version !== undefined) return keep(version);
         if (mode === "auto") return log.info("Kueue is not installed: the operator's own queue decides");
         log.warn("Kueue is wanted and not installed; waiting for it");
       } catch (error) {
@@ -50,7 +57,7 @@ export function startWorkloads(options: {
     }
   };
 
-  const keep = async (version: string): Promise<void> => {
+  const keep = (version: string): void => {
     const type = workloadType(version);
     const store = new Store<Workload>(
       { job: (workload) => workload.metadata.ownerReferences?.[0]?.uid },
@@ -58,24 +65,23 @@ export function startWorkloads(options: {
     );
     reflector = startReflector({ ...options, type, store });
     options.metrics.watchReflector(type.plural, { ...reflector, objects: () => store.size });
-    await Promise.race([reflector.synced, ended]);
     log.info({ version }, "Kueue is installed: it decides about jobs with a queue");
-    found = { type, store };
+    found = { type, store, isSynced: reflector.isSynced };
   };
 
   const begin = async () => {
     if (mode !== "off") await look();
-    isSynced = true;
+    isKnown = true;
   };
-  const synced = begin();
+  const known = begin();
   return {
     found: () => found,
-    synced,
-    isSynced: () => isSynced,
+    known,
+    isKnown: () => isKnown,
     async stop() {
       ending.abort();
+      await known;
       await reflector?.stop();
-      await synced;
     },
   };
 }

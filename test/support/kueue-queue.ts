@@ -22,6 +22,8 @@ export function queueObjects(namespace: string, pods: number): KueueObject[] {
     { name: "pods", nominalQuota: pods },
     { name: "cpu", nominalQuota: 1000 },
     { name: "memory", nominalQuota: "1000Gi" },
+    // Every resource that a pod asks for must be one of the queue's.
+    { name: "nvidia.com/gpu", nominalQuota: 1000 },
   ];
   return [
     object("ResourceFlavor", "default"),

@@ -39,10 +39,7 @@ beforeAll(async () => {
   kueue = await startKueue({ kubeconfig: cluster.plane.kubeconfigPath, dir });
   namespace = await cluster.namespace({ kueue: true });
   await makeQueue();
-  const { config: storage } = store;
-  const queueing = { PLOSIVE_KUEUE: "auto", PLOSIVE_QUEUE_NAME: queueName } as const;
-  operator = await runOperator({ cluster, namespace, databaseUrl: database.url, storage, queueing });
-  await operator.leading;
+  await startOperator();
   app = makeApp(testDeps(database.apiPool, store.storage));
   server = await listen(app.listener, 0, "127.0.0.1");
   client = await makeTenant(database.pool, `http://127.0.0.1:${server.port}`);
@@ -68,6 +65,13 @@ async function makeQueue(): Promise<void> {
       body: object,
     });
   }
+}
+
+async function startOperator(): Promise<void> {
+  const { config: storage } = store;
+  const queueing = { PLOSIVE_KUEUE: "auto", PLOSIVE_QUEUE_NAME: queueName } as const;
+  operator = await runOperator({ cluster, namespace, databaseUrl: database.url, storage, queueing });
+  await operator.leading;
 }
 
 const named = (id: string) => ({ namespace: namespace.name, name: `tj-${id}` });
@@ -188,6 +192,24 @@ it("moves a job that waits to the queue that its resource names, and keeps it th
   await moveTo("voices");
   await (await start(id))();
   await expect(moveTo("nowhere")).rejects.toThrow(/queueName cannot be changed after admission/);
+  await succeeded(id);
+});
+
+it("leads while Kueue is down, keeps what was said of its jobs, and ends those that end", async () => {
+  const id = await insert();
+  const worker = await begin(id);
+  await reserved(id, "Admitted");
+  await kueue.stop();
+  await operator.stop();
+  await startOperator();
+  await worker.report({ items_done: 1, items_total: 3, fraction: 1 / 3 });
+  await poll(
+    "the report in the resource",
+    async () => (await resource(id)).status?.progress?.itemsDone === 1,
+  );
+  expect((await resource(id)).status?.phase).toBe("Running");
+  await reserved(id, "Admitted");
+  await finishTraining(cluster.admin, worker.pod, worker);
   await succeeded(id);
 });
 
