@@ -1,0 +1,322 @@
+// The reflector, the client and the elector against a real API server that is hard to reach: connections that fall silent,
+// positions that are too old, 429, restarts, and stops in the middle.
+import { readFileSync, writeFileSync } from "node:fs";
+import type { ClientRequest } from "node:http";
+import { request } from "node:https";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type Elector, startElector } from "../../controllers/runtime/leader.ts";
+import { type Reflector, startReflector } from "../../controllers/runtime/reflector.ts";
+import { Store } from "../../controllers/runtime/store.ts";
+import { type Kube, makeKube } from "../../src/kube/client.ts";
+import { embeddingJobs, inferenceJobs, jobs, models, pods, trainingJobs } from "../../src/kube/kinds.ts";
+import type { Job, KubeObject, ResourceType } from "../../src/kube/objects.ts";
+import { makeLog } from "../../src/log.ts";
+import { useCluster } from "../support/kube.ts";
+import { poll } from "../support/poll.ts";
+import { startProxy, type TestProxy } from "../support/proxy.ts";
+
+const cluster = useCluster();
+const log = makeLog("operator", "silent");
+let namespace: string;
+let proxy: TestProxy;
+let kubeconfig: string;
+let kube: Kube;
+/** When each request was answered, and with what. */
+let answers: { status: number; at: number }[];
+let started: (Reflector | Elector)[] = [];
+
+beforeAll(async () => {
+  const space = await cluster.namespace();
+  namespace = space.name;
+  proxy = await startProxy(cluster.plane.server);
+  const config = JSON.parse(readFileSync(space.operatorKubeconfig, "utf8"));
+  config.clusters[0].cluster.server = proxy.url;
+  kubeconfig = `${space.operatorKubeconfig}.proxied`;
+  writeFileSync(kubeconfig, JSON.stringify(config));
+});
+afterAll(() => proxy?.stop());
+beforeEach(() => {
+  kube = makeKube({ kubeconfig });
+  answers = [];
+  kube.onRequest((_method, status) => answers.push({ status, at: performance.now() }));
+});
+afterEach(async () => {
+  proxy.heal();
+  await Promise.all(started.map((one) => one.stop()));
+  started = [];
+  kube.close();
+});
+
+function reflect<T extends KubeObject>(type: ResourceType<T>, options: object = {}) {
+  const store = new Store<T>();
+  const reflector = startReflector({ kube, type, namespace, store, log, random: Math.random, ...options });
+  started.push(reflector);
+  return { store, reflector };
+}
+
+let count = 0;
+async function newJob(): Promise<string> {
+  const name = `job-${++count}`;
+  const container = { name: "c", image: "registry.test/none:1" };
+  await cluster.admin.create(jobs, {
+    metadata: { name, namespace },
+    spec: { suspend: true, template: { spec: { restartPolicy: "Never", containers: [container] } } },
+  } as Job);
+  return name;
+}
+const isIn = (store: Store<Job>, name: string, within?: number) =>
+  poll(`${name} in the store`, () => store.get(name) !== undefined, within);
+
+describe("a reflector", () => {
+  it("notices a connection that fell silent, goes on from where it was, and loses nothing", async () => {
+    const inactivityMs = 2_000;
+    const { store, reflector } = reflect(jobs, { inactivityMs });
+    await reflector.synced;
+    await isIn(store, await newJob());
+    // Connections for later that are as dead as the one of the watch.
+    await Promise.all([1, 2, 3].map(() => kube.list(jobs, namespace)));
+    proxy.stall();
+    const began = performance.now();
+    await isIn(store, await newJob());
+    // The silence, and the wait before the next try; not once more for each dead connection.
+    expect(performance.now() - began).toBeLessThan(inactivityMs + 2_000);
+    expect(reflector.relists()).toBe(1);
+  });
+
+  it("hears of an event within a second after watches that brought nothing", async () => {
+    const { store, reflector } = reflect(jobs, { watchSeconds: 1 });
+    await reflector.synced;
+    await poll("some empty watches", () => answers.length > 4);
+    const began = performance.now();
+    await isIn(store, await newJob());
+    expect(performance.now() - began).toBeLessThan(1_000);
+    expect(reflector.relists()).toBe(1);
+  });
+
+  it("whose position is too old lists once, and so do all the others", async () => {
+    const types: ResourceType[] = [trainingJobs, inferenceJobs, embeddingJobs, models, pods];
+    const others = types.map((type) => reflect(type));
+    const { store, reflector } = reflect(jobs);
+    await Promise.all([reflector, ...others.map((other) => other.reflector)].map(({ synced }) => synced));
+    const gone = await newJob();
+    await isIn(store, gone);
+    proxy.cut();
+    await cluster.admin.remove(jobs, { namespace, name: gone });
+    const made = await newJob();
+    await compact();
+    // It knows no versions of before its start.
+    await cluster.plane.stopApiServer();
+    await cluster.plane.startApiServer();
+    await newJob();
+    proxy.heal();
+    await isIn(store, made);
+    expect(store.get(gone)).toBeUndefined();
+    await poll("all to have listed", () => others.every((other) => other.reflector.relists() > 1));
+    const last = await newJob();
+    await isIn(store, last);
+    expect([reflector, ...others.map((other) => other.reflector)].map((one) => one.relists())).toEqual(
+      Array(6).fill(2),
+    );
+  }, 180_000);
+
+  it("goes on after each restart of the API server and has everything", async () => {
+    const { store, reflector } = reflect(jobs);
+    await reflector.synced;
+    for (let restart = 1; restart <= 3; restart++) {
+      const before = await newJob();
+      await cluster.plane.stopApiServer();
+      await cluster.plane.startApiServer();
+      const after = await newJob();
+      await isIn(store, before);
+      await isIn(store, after);
+      expect(reflector.relists()).toBeLessThanOrEqual(1 + restart);
+    }
+  }, 300_000);
+
+  it("stopped at any moment is silent from then on and leaves no connection", async () => {
+    for (let round = 0; round < 15; round++) {
+      const { store, reflector } = reflect(jobs);
+      if (round % 3 === 0) await reflector.synced;
+      const creating = round % 5 === 0 ? newJob() : undefined;
+      await reflector.stop();
+      const before = store.size;
+      let told = 0;
+      store.onChange(() => told++);
+      await creating;
+      await kube.list(jobs, namespace);
+      expect([store.size, told]).toEqual([before, 0]);
+    }
+    kube.close();
+    await poll("no connection", () => openSockets() <= 2);
+  });
+
+  it("holds the same connections and memory however often its watches are renewed", async () => {
+    const { reflector } = reflect(jobs, { watchSeconds: 1 });
+    const others = [trainingJobs, pods].map((type) => reflect<KubeObject>(type, { watchSeconds: 1 }));
+    await reflector.synced;
+    const rounds = async (to: number) => poll(`${to} watches`, () => answers.length >= to, 60_000);
+    await rounds(12);
+    const before = { sockets: openSockets(), heap: heapNow() };
+    await rounds(42);
+    expect(openSockets()).toBeLessThanOrEqual(before.sockets + 1);
+    expect(heapNow() - before.heap).toBeLessThan(2 * 2 ** 20);
+    expect(others.map((other) => other.reflector.relists())).toEqual([1, 1]);
+  });
+});
+
+describe("the client", () => {
+  it("waits as long as a 429 says, and then has its answer", async () => {
+    const jail = await makeJail();
+    const made = kube.list(jobs, namespace);
+    try {
+      await poll("refusals", () => refusals().length >= 2);
+    } finally {
+      await jail.open();
+    }
+    expect((await made).items).toBeDefined();
+    // Retry-After: 1
+    for (const [index, { at }] of refusals().entries()) {
+      if (index > 0) expect(at - refusals()[index - 1]!.at).toBeGreaterThanOrEqual(1_000);
+    }
+  });
+
+  it("is asked no more often by a reflector that gets 429", async () => {
+    const jail = await makeJail();
+    const began = performance.now();
+    const { reflector } = reflect(jobs);
+    try {
+      await poll("refusals", () => refusals().length >= 3);
+      expect(refusals().length).toBeLessThanOrEqual(2 + (performance.now() - began) / 1_000);
+    } finally {
+      await jail.open();
+    }
+    await reflector.synced;
+  });
+});
+
+describe("an elector", () => {
+  const lease = { durationMs: 3_000, deadlineMs: 2_000, periodMs: 200 };
+  const elect = (name: string, identity: string, through = kube) => {
+    const elector = startElector({ kube: through, namespace, name, identity, log, ...lease });
+    started.push(elector);
+    return elector;
+  };
+
+  it("knows that its lease is lost before another one has it, also when nobody answers", async () => {
+    const leader = elect("silent", "a");
+    await leader.elected;
+    const standby = elect("silent", "b", cluster.admin);
+    await poll("the standby to have looked", () =>
+      cluster.admin.get(leaseType, { namespace, name: "silent" }),
+    );
+    proxy.swallow();
+    const lost = leader.lost.then(() => performance.now());
+    const elected = standby.elected.then(() => performance.now());
+    expect(await lost).toBeLessThan(await elected);
+    expect(leader.leads()).toBe(false);
+    expect(standby.leads()).toBe(true);
+  });
+
+  it("takes over when the other's time is over, and not a period later", async () => {
+    const leader = elect("ended", "a");
+    await leader.elected;
+    const standby = elect("ended", "b", cluster.admin);
+    await poll("the standby to wait", () => !standby.leads());
+    proxy.swallow();
+    const began = performance.now();
+    await standby.elected;
+    expect(performance.now() - began).toBeLessThan(lease.durationMs + lease.periodMs + 500);
+  });
+});
+
+const leaseType = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", plural: "leases" };
+const refusals = () => answers.filter(({ status }) => status === 429);
+
+function openSockets(): number {
+  return process.getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
+}
+
+function heapNow(): number {
+  setFlagsFromString("--expose-gc");
+  (runInNewContext("gc") as () => void)();
+  return process.memoryUsage().heapUsed;
+}
+
+/** Makes etcd forget all versions but the present one. */
+async function compact(): Promise<void> {
+  const post = async (path: string, body: object) => {
+    const answer = await fetch(`${cluster.plane.etcd}/v3/kv/${path}`, {
+      method: "POST",
+      body: JSON.stringify(body),
+    });
+    expect(answer.ok).toBe(true);
+    return answer.json() as Promise<{ header: { revision: string } }>;
+  };
+  const { header } = await post("range", { key: Buffer.from("/").toString("base64") });
+  await post("compaction", { revision: header.revision, physical: true });
+}
+
+/** Makes the API server refuse everything that the operator asks, as it does with those who ask too much. */
+async function makeJail(): Promise<{ open(): Promise<void> }> {
+  const root = "/apis/flowcontrol.apiserver.k8s.io/v1";
+  const send = (method: "POST" | "DELETE", path: string, body?: object) =>
+    cluster.admin.send({ method, path: `${root}/${path}`, body });
+  const metadata = { name: `jail-${++count}` };
+  await send("POST", "prioritylevelconfigurations", {
+    metadata,
+    spec: {
+      type: "Limited",
+      limited: {
+        nominalConcurrencyShares: 0,
+        lendablePercent: 0,
+        borrowingLimitPercent: 0,
+        limitResponse: { type: "Reject" },
+      },
+    },
+  });
+  const serviceAccount = { namespace, name: "plosive-operator" };
+  const rules = { apiGroups: ["*"], resources: ["*"], verbs: ["*"], namespaces: ["*"] };
+  await send("POST", "flowschemas", {
+    metadata,
+    spec: {
+      priorityLevelConfiguration: metadata,
+      matchingPrecedence: 2,
+      rules: [{ subjects: [{ kind: "ServiceAccount", serviceAccount }], resourceRules: [rules] }],
+    },
+  });
+  // One request is let in even so: it is held up, and then nobody else gets in.
+  const held: ClientRequest[] = [];
+  const { users } = JSON.parse(readFileSync(kubeconfig, "utf8"));
+  const probe = async () => {
+    const headers = { authorization: `Bearer ${users[0].user.token}` };
+    const url = `${cluster.plane.server}/apis/batch/v1/namespaces/${namespace}/jobs`;
+    const ca = readFileSync(cluster.tls.caFile);
+    const hold = request(url, {
+      method: "POST",
+      ca,
+      agent: false,
+      headers: { ...headers, "content-type": "application/json", "content-length": 1_000 },
+    });
+    hold.on("error", () => undefined);
+    hold.write("{");
+    held.push(hold);
+    return new Promise<boolean>((resolve, reject) => {
+      const ask = request(`${url}?limit=1`, { ca, agent: false, headers }, (answer) => {
+        answer.resume();
+        resolve(answer.statusCode === 429);
+      });
+      ask.on("error", reject);
+      ask.end();
+    });
+  };
+  await poll("the jail to be shut", probe);
+  return {
+    open: async () => {
+      for (const hold of held) hold.destroy();
+      await send("DELETE", `flowschemas/${metadata.name}`);
+      await send("DELETE", `prioritylevelconfigurations/${metadata.name}`);
+    },
+  };
+}

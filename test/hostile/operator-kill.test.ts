@@ -1,0 +1,40 @@
+// kill -9 of the leading operator just before and just after its writes to the API server and its commits, while jobs of
+// all kinds go through it: no Job twice, no end lost or changed, every result once. test/chaos/main.ts is the long form.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, it } from "vitest";
+import { runChaos } from "../chaos/run.ts";
+import { useCluster } from "../support/kube.ts";
+import { useDatabase } from "../support/postgres.ts";
+import { insertModel, insertTenant } from "../support/rows.ts";
+import { useStorage } from "../support/s3.ts";
+
+const cluster = useCluster();
+const database = useDatabase();
+const store = useStorage();
+const dir = mkdtempSync(join(tmpdir(), "plosive-chaos-"));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+/** Each of them takes a process that has just started, and as long as that. */
+const kills = 50;
+
+it("the leader killed at its writes doubles nothing and loses nothing", async () => {
+  const { admin, tls, plane } = cluster;
+  const { name: namespace, operatorKubeconfig } = await cluster.namespace();
+  const tenant = await insertTenant(database.pool);
+  const model = await insertModel(database.pool, tenant);
+  const databaseUrl = database.urlOf("plosive_operator");
+  const { config, storage } = store;
+  const report = await runChaos(
+    { admin, server: plane.server, tls, namespace, operatorKubeconfig, databaseUrl, storage: config, dir },
+    { pool: database.pool, storage, tenant, model },
+    { kills, atOnce: 6, say: () => {} },
+  );
+  console.info(
+    `killed ${report.kills} times at ${[...report.points.values()].filter((hits) => hits > 0).length} write points; ` +
+      `${report.jobs} jobs in ${report.seconds.toFixed(0)} s`,
+  );
+  expect(report.faults).toEqual([]);
+  expect(report.kills).toBe(kills);
+}, 900_000);
