@@ -93,6 +93,8 @@ export async function superviseOperator(options: {
 export interface Load {
   /** Rows that could be made; those of the time while Postgres was away could not. */
   readonly made: readonly string[];
+  /** So many jobs at once. */
+  burst(count: number): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -163,15 +165,21 @@ export function startLoad(options: {
       await sleep(500);
     }
   };
+  const make = async () => {
+    made.push((await insertInferenceJob(db, options.tenant, options.model, 1)).id);
+  };
   const client = async () => {
     for (let next = Date.now(); !isStopped; next += options.everyMs) {
-      if (options.mayWrite()) made.push((await insertInferenceJob(db, options.tenant, options.model, 1)).id);
+      if (options.mayWrite()) await make();
       await sleep(Math.max(0, next - Date.now()));
     }
   };
   const loops = [node(), client()];
   return {
     made,
+    async burst(count) {
+      for (let i = 0; i < count; i++) await make();
+    },
     async stop() {
       isStopped = true;
       await Promise.all([...loops, ...playing]);
@@ -249,11 +257,13 @@ export async function untilCaughtUp(
   await poll(
     "everything of before the return",
     async () => {
-      const { waiting, podless, open, overdue } = await state();
+      const present = await state();
+      const { waiting, podless, open, overdue } = present;
       if (podless === 0) podsSeconds ??= seconds();
       if (waiting === 0 && overdue === 0) caughtUpSeconds ??= seconds();
-      if (open > 0) await sleep(500);
-      return open === 0;
+      if (open === 0) return true;
+      await sleep(500);
+      throw new Error(`${JSON.stringify({ ...present, caughtUpSeconds, podsSeconds })}`);
     },
     timeoutMs,
   );
