@@ -28,14 +28,10 @@ const database = useDatabase();
 const store = useStorage();
 let operator: TestOperator;
 let namespace: string;
-let tenant: string;
-let model: string;
 
 beforeAll(async () => {
   const space = await cluster.namespace();
   namespace = space.name;
-  tenant = await insertTenant(database.pool);
-  model = await insertModel(database.pool, tenant);
   operator = await runOperator({
     cluster,
     namespace: space,
@@ -50,6 +46,9 @@ type Made = { id: string; run: string; name: string };
 
 /** A job whose resource has this in its spec, in place of what the service would say. */
 async function makeJob(spec: object, shards = 1): Promise<Made> {
+  // Of a tenant of its own: none waits for its turn.
+  const tenant = await insertTenant(database.pool);
+  const model = await insertModel(database.pool, tenant);
   const { id } = await insertInferenceJob(database.pool, tenant, model, shards);
   await database.pool.query(sql.type(z.object({}))`
     update inference_jobs set submitted_at = now() where id = ${id}`);
