@@ -187,7 +187,9 @@ it("suspends and resumes a job by its Workload, and never touches the suspension
 
 it("moves a job that waits to the queue that its resource names, and keeps it there once it is admitted", async () => {
   const id = await insertWith({ queueName: "nowhere" });
-  await poll("Kueue's words", async () => (await reserved(id, "QueuePending")).message.includes("nowhere"));
+  await poll("Kueue's words", async () =>
+    (await reserved(id, "QueuePending")).message.includes("nowhere doesn't exist"),
+  );
   const moveTo = (queueName: string) => cluster.admin.patch(trainingJobs, named(id), { spec: { queueName } });
   await moveTo("voices");
   await (await start(id))();
