@@ -56,22 +56,22 @@ describe.concurrent("a pod that ends", () => {
     {
       profile: "unusable-audio",
       ...{ class: "User", code: "unusable_audio", reason: "UserError", exitCode: 65, pods: 1 },
-      message: /None of the audio can be used/,
+      message: /^None of the audio can be used\.$/,
     },
     {
       profile: "internal",
       ...{ class: "System", code: "internal", reason: "SystemError", exitCode: 70, pods: 2 },
-      message: /something is wrong with the worker/,
+      message: /^RuntimeError: something is wrong with the worker$/,
     },
     {
       profile: "temporary",
       ...{ class: "Infra", code: "temporary", reason: "InfrastructureError", exitCode: 75, pods: 2 },
-      message: /Fetching the work failed/,
+      message: /^Fetching the work failed 7 times\.$/,
     },
     {
       profile: "gpu-memory",
       ...{ class: "Resources", code: "gpu_out_of_memory", reason: "ResourceLimit", exitCode: 71, pods: 2 },
-      message: /more memory than its GPU has/,
+      message: /^The GPU has too little memory\. .*happened 2 times/,
     },
     {
       profile: "little-memory",
@@ -91,7 +91,7 @@ describe.concurrent("a pod that ends", () => {
 });
 
 describe.concurrent("a pod that cannot begin", () => {
-  const late = { pendingDeadlineSeconds: 20 };
+  const late = { pendingDeadlineSeconds: 40 };
   const rows = [
     {
       profile: "no-image",
@@ -117,7 +117,7 @@ describe.concurrent("a pod that cannot begin", () => {
       class: row.class,
       code: row.code,
       reason: "PendingDeadlineExceeded",
-      message: new RegExp(`within 20 s: .*${row.words.source}`),
+      message: new RegExp(`within 40 s: .*${row.words.source}`),
     });
   });
 });
@@ -161,10 +161,10 @@ describe.concurrent("a worker that hangs", () => {
       // Long enough for the trainer to load its libraries on a busy machine.
       progressDeadlineSeconds: 45,
       retries: { perShard: 1 },
-      config: { artifact_types: types, epochs: 4 },
+      config: { artifact_types: types, epochs: 8 },
     });
-    const first = await runningPod(job);
-    const hanging = await until("the worker's process", 60_000, async () => {
+    const first = await until("the pod", 240_000, async () => (await podsOf(job))[0]);
+    const hanging = await until("the worker's process", 240_000, async () => {
       const pids = workerProcesses(first.metadata.uid);
       return pids.length > 0 ? pids : undefined;
     });

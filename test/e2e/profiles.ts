@@ -25,7 +25,8 @@ function profilesWith(server: string, standard: Record<Verb, Pod>): Record<strin
   };
   /** Leaves a termination message as the worker does. */
   const ends = (exitCode: number, code: string, message: string) => {
-    const text = JSON.stringify({ code, message, hint: null, shard: 0, item: null });
+    const counts = { items_done: null, items_total: null, items_failed: null };
+    const text = JSON.stringify({ code, message, hint: null, shard: 0, item: null, ...counts });
     return standIn(
       `import{writeFileSync}from"node:fs";writeFileSync("/dev/termination-log",${JSON.stringify(text)});process.exit(${exitCode})`,
     );
