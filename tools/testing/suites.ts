@@ -115,7 +115,7 @@ export const suites: readonly Suite[] = [
   },
   {
     name: "e2e",
-    title: "The main job on a full cluster with kubelet and containers",
+    title: "The main job and its failures on a full cluster with kubelet and containers",
     limitMinutes: 45,
     commands: (reportFile) => [vitestRun(reportFile, "--config", local("test/e2e/vitest.config.ts"))],
   },
