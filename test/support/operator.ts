@@ -99,7 +99,8 @@ export async function runOperator(options: {
     coalesceMs: 50,
     purgeMs: 200,
     driftMs: options.driftMs,
-    leaseMs: options.leaseMs ?? { durationMs: 3_000, deadlineMs: 2_000, periodMs: 200 },
+    // Not lost on a busy machine, and given back at the end: the next operator does not wait for it.
+    leaseMs: options.leaseMs ?? { durationMs: 15_000, deadlineMs: 10_000, periodMs: 200 },
   });
   return {
     ...operator,
