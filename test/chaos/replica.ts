@@ -82,6 +82,10 @@ export async function startReplica(
         PLOSIVE_PROFILES_FILE: file("profiles"),
         PLOSIVE_POD_NAME: name,
         PLOSIVE_GATHER_SECONDS: "0.5",
+        // No limits: the few tenants of a test have many jobs at once.
+        PLOSIVE_QUOTA_RUNNING_TRAININGS: "0",
+        PLOSIVE_QUOTA_RUNNING_INFERENCES: "0",
+        PLOSIVE_QUOTA_RUNNING_EMBEDDINGS: "0",
       },
     },
   );

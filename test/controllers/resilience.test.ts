@@ -203,6 +203,37 @@ describe("a Job that is deleted by hand", () => {
   });
 });
 
+describe("a Job that is made for a job that has ended", () => {
+  it("is deleted: a leader that was frozen on its way to create it knew nothing of the end", async () => {
+    const id = await insertTrainingJob(database.pool, tenant);
+    const [ref, run] = [
+      { namespace: space.name, name: `tj-${id}` },
+      { namespace: space.name, name: `tj-${id}-1` },
+    ];
+    await podOf(cluster.admin, space.name, run.name);
+    const { metadata, spec } = await cluster.admin.get(jobs, run);
+    await cluster.admin.patch(trainingJobs, ref, { spec: { cancel: { reason: "enough" } } });
+    await poll(
+      "the end",
+      async () => (await cluster.admin.get(trainingJobs, ref)).status?.phase === "Cancelled",
+    );
+    await poll("the Job to be gone", async () => (await names()).length === 0);
+    const { ownerReferences, labels } = metadata;
+    const late = await cluster.admin.create(jobs, {
+      metadata: { ...run, ownerReferences, labels },
+      spec: {
+        suspend: true,
+        template: { spec: spec.template.spec },
+      },
+    });
+    await poll(
+      "the late Job to be gone",
+      async () => (await cluster.admin.find(jobs, run))?.metadata.uid !== late.metadata.uid,
+    );
+    expect((await training(id))?.status).toBe("cancelled");
+  });
+});
+
 describe("a job that is suspended", () => {
   it("runs no pods until it is resumed", async () => {
     const id = await insertTrainingJob(database.pool, tenant);

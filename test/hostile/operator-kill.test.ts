@@ -37,4 +37,4 @@ it("the leader killed at its writes doubles nothing and loses nothing", async ()
   );
   expect(report.faults).toEqual([]);
   expect(report.kills).toBe(kills);
-}, 900_000);
+}, 1_500_000);

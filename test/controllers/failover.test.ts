@@ -1,0 +1,105 @@
+// Two operators as the chart runs them, with the lease times of an installation: the leader is killed hard, told to end,
+// or frozen, and the other one takes over in the promised time without reading anything anew.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sql } from "slonik";
+import { afterAll, afterEach, beforeEach, expect, it } from "vitest";
+import { z } from "zod";
+import { jobs } from "../../src/kube/kinds.ts";
+import { type ChaosWorld, type Replica, startReplica } from "../chaos/replica.ts";
+import { useCluster } from "../support/kube.ts";
+import { poll } from "../support/poll.ts";
+import { useDatabase } from "../support/postgres.ts";
+import { insertTenant, insertTrainingJob } from "../support/rows.ts";
+import { useStorage } from "../support/s3.ts";
+
+const cluster = useCluster();
+const database = useDatabase();
+const store = useStorage();
+const dir = mkdtempSync(join(tmpdir(), "plosive-failover-"));
+let world: ChaosWorld;
+let leader: Replica;
+let standby: Replica;
+let tenant: string;
+const hardMs = 17_000;
+const softMs = 3_000;
+
+beforeEach(async () => {
+  const { admin, tls, plane } = cluster;
+  const { name, operatorKubeconfig } = await cluster.namespace();
+  world = {
+    admin,
+    server: plane.server,
+    tls,
+    namespace: name,
+    operatorKubeconfig,
+    databaseUrl: database.urlOf("plosive_operator"),
+    storage: store.config,
+    dir,
+  };
+  tenant = await insertTenant(database.pool);
+  leader = await startReplica(world);
+  await poll("the first one to lead", () => leader.leads(), 60_000);
+  standby = await startReplica(world);
+  await standby.ready();
+  await runs();
+}, 120_000);
+afterEach(async () => {
+  await Promise.all([leader?.end("SIGKILL"), standby?.end("SIGKILL")]);
+  await database.pool.query(sql.type(z.object({}))`delete from training_jobs`);
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+/** A new row becomes a Job: somebody leads and works. */
+async function runs(): Promise<void> {
+  const id = await database.pool.transaction((tx) => insertTrainingJob(tx, tenant));
+  const ref = { namespace: world.namespace, name: `tj-${id}-1` };
+  await poll("the Job", () => cluster.admin.find(jobs, ref), 60_000);
+}
+
+async function takeover(within: number): Promise<void> {
+  const began = performance.now();
+  await poll("the take-over", () => standby.leads(), within + 10_000);
+  const tookMs = performance.now() - began;
+  console.info(`took over after ${(tookMs / 1000).toFixed(1)} s`);
+  expect(tookMs).toBeLessThanOrEqual(within);
+}
+
+const lists = (replica: Replica) => replica.api.seen.filter((label) => label.startsWith("LIST ")).length;
+
+it("killed hard, the leader is replaced within 17 s by a standby that need not list anything", async () => {
+  expect(standby.leads()).toBe(false);
+  const before = lists(standby);
+  leader.child.kill("SIGKILL");
+  await takeover(hardMs);
+  await runs();
+  expect(before).toBe(6);
+  expect(lists(standby)).toBe(before);
+}, 120_000);
+
+it("told to end, the leader is replaced within 3 s and exits with 0", async () => {
+  const before = lists(standby);
+  const ended = leader.end("SIGTERM");
+  await takeover(softMs);
+  expect(await ended).toBe(0);
+  await runs();
+  expect(lists(standby)).toBe(before);
+}, 120_000);
+
+it("frozen until another one leads, the leader writes nothing when it goes on and ends", async () => {
+  leader.child.kill("SIGSTOP");
+  try {
+    await takeover(hardMs);
+    await runs();
+    // It has work to do as soon as it goes on.
+    await runs();
+  } finally {
+    leader.child.kill("SIGCONT");
+  }
+  const before = leader.api.seen.length;
+  expect(await leader.end("SIGCONT")).toBe(1);
+  const writes = leader.api.seen.slice(before).filter((label) => /^(POST|PATCH|DELETE) /.test(label));
+  expect(writes).toEqual([]);
+  await runs();
+}, 180_000);
