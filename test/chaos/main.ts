@@ -66,7 +66,7 @@ try {
     for (const [point, count] of [...report.points].sort())
       console.log(`${String(count).padStart(5)}  ${point}`);
     say(
-      `${report.kills} kills at ${report.points.size} points, ${report.jobs} jobs, ${report.faults.length} faults`,
+      `${report.kills} kills at ${report.points.size} points, ${report.jobs} jobs, ${report.lostLeases} leases lost, ${report.faults.length} faults`,
     );
     for (const fault of report.faults) console.error(fault);
     process.exitCode = report.faults.length === 0 && report.kills > 0 ? 0 : 1;

@@ -19,6 +19,8 @@ import { makeStrikes } from "./strikes.ts";
 
 export interface ChaosReport {
   readonly kills: number;
+  /** Operators that ended by themselves, because they could not renew their lease. */
+  readonly lostLeases: number;
   readonly jobs: number;
   readonly seconds: number;
   /** Kills by write point. */
@@ -53,6 +55,7 @@ export async function runChaos(
   const all: PlannedJob[] = [];
   const played = new Set<string>();
   let kills = 0;
+  let lostLeases = 0;
   let finishing = false;
 
   const reflectors = [
@@ -163,7 +166,10 @@ export async function runChaos(
     await poll("a write of the leader", () => leader.isGone() || isLate(), 120_000);
     strikes.disarm();
     if (!leader.isGone()) return;
-    if (leader.child.signalCode !== "SIGKILL") trouble.add(`an operator ended by itself:\n${leader.tail()}`);
+    // With 1 it ends when its lease is lost, as on a machine that did not let it run for ten seconds.
+    if (leader.child.exitCode === 1) lostLeases++;
+    else if (leader.child.signalCode !== "SIGKILL")
+      trouble.add(`an operator ended by itself:\n${leader.tail()}`);
     replicas.delete(leader);
     await leader.end("SIGKILL");
     await release(leader);
@@ -215,7 +221,7 @@ export async function runChaos(
     await Promise.all([...replicas].map((replica) => replica.end("SIGKILL")));
   }
   const seconds = (performance.now() - began) / 1000;
-  return { kills, jobs: all.length, seconds, points: strikes.hits(), faults: faults() };
+  return { kills, lostLeases, jobs: all.length, seconds, points: strikes.hits(), faults: faults() };
 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
