@@ -35,6 +35,8 @@ describe("a log", () => {
       log.info({ key, list: [key], deep: { er: { hook } } }, "members");
       log.info({ headers: { "x-api-key": key, authorization: "Bearer " + token, cookie: key } }, "headers");
       log.info({ req: { headers: { "x-api-key": "no key at all", "set-cookie": "secret-cookie" } } }, "headers");
+      const refused = () => Object.assign(new Error("refused"), { headers: { Cookie: "secret-cookie" } });
+      log.info({ err: refused(), cause: refused() }, "headers of errors");
       log.warn({ err: new Error("line\\nbreak\\n" + key, { cause: new Error("connect to " + url) }) }, "error");
       log.error({ err: Object.assign(new Error("x"), { query: { values: [key] }, url: signed }) }, "members of errors");
       log.child({ token, url: signed }).fatal("child " + url);
@@ -58,11 +60,13 @@ describe("a log", () => {
       .trim()
       .split("\n")
       .map((line) => JSON.parse(line));
-    expect(lines).toHaveLength(10);
+    expect(lines).toHaveLength(11);
     expect(lines[0].msg).toBe("plain pl_Ab1Ab[redacted] whsec_Mf[redacted]");
     expect(lines[1]).toMatchObject({ key: "pl_Ab1Ab[redacted]", level: "info", name: "test" });
-    expect(lines[4].err.stack).toContain("postgres://plosive:[redacted]@db:5432/plosive");
-    expect(lines[5].err.url).toBe("https://s3/b/k?X-Amz-Date=1&X-Amz-Signature=[redacted]&x-id=GetObject");
+    const headers = { Cookie: "[redacted]" };
+    expect(lines[4]).toMatchObject({ err: { message: "refused", headers }, cause: { headers } });
+    expect(lines[5].err.stack).toContain("postgres://plosive:[redacted]@db:5432/plosive");
+    expect(lines[6].err.url).toBe("https://s3/b/k?X-Amz-Date=1&X-Amz-Signature=[redacted]&x-id=GetObject");
   });
 });
 
