@@ -54,6 +54,9 @@ function announcement(file: LocalFile): CreateUpload {
   };
 }
 
+/** What stores say of a moment: another upload beside this one, too many, an error of their own. The form holds on. */
+const passing = new Set([409, 429, 500, 502, 503, 504]);
+
 /** Step 2. The key goes to the API only, never to the store: the form carries its own signature. */
 export async function sendForm(
   { url, method, fields }: AudioUpload["upload"],
@@ -64,14 +67,19 @@ export async function sendForm(
   // S3 reads no field after the file: it has to be the last one.
   form.append("file", file.bytes, file.name);
   const store = new URL(url).origin;
-  const answer = await fetch(url, { method, body: form, signal: AbortSignal.timeout(300_000) }).catch(
-    (error: unknown) => {
+  const send = () =>
+    fetch(url, { method, body: form, signal: AbortSignal.timeout(300_000) }).catch((error: unknown) => {
       const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error;
       throw new Error(`the object store at ${store} did not take ${file.name}: ${String(reason)}`, {
         cause: error,
       });
-    },
-  );
+    });
+  let answer = await send();
+  for (let tries = 1; passing.has(answer.status) && tries < 4; tries++) {
+    await answer.body?.cancel();
+    await new Promise((resolve) => setTimeout(resolve, 250 * 2 ** tries));
+    answer = await send();
+  }
   if (!answer.ok) {
     const text = (await answer.text()).slice(0, 300);
     throw new Error(`the object store refused ${file.name} with ${answer.status}: ${text}`);

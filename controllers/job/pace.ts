@@ -24,8 +24,8 @@ export function makePace(now: () => number): Pace {
   return {
     ask(uid, before, next) {
       if (turnOf(before) !== turnOf(next)) return 0;
-      // Nothing runs: the next pod or the end will tell.
-      if (next.shards?.active === 0) return perJobMs;
+      // Nothing runs: the next pod or the end will tell the counts. But why a job waits may change while it does.
+      if (next.shards?.active === 0 && wordsOf(before) === wordsOf(next)) return perJobMs;
       const wait = (last.get(uid) ?? Number.NEGATIVE_INFINITY) + perJobMs - now();
       if (wait > 0) return wait;
       tokens = Math.min(perSecond, tokens + ((now() - at) / 1000) * perSecond);
@@ -41,6 +41,13 @@ export function makePace(now: () => number): Pace {
 
 /** While pods of a job come and go, it goes on. */
 const goingOn = new Set(["PodsRunning", "Reporting", "WaitingForPods"]);
+
+/** What a status says of a job that does not go on, in the words of its queue or of the scheduler. */
+const wordsOf = (status: JobStatus | undefined) =>
+  status?.conditions
+    ?.filter(({ reason }) => !goingOn.has(reason))
+    .map(({ message }) => message)
+    .join("\n");
 
 /** What of a status is a turn in the job's life, as text: all but counts and words. */
 function turnOf(status: JobStatus | undefined): string {

@@ -34,6 +34,21 @@ describe("the pace of statuses", () => {
     expect(pace.ask("a", statusOf(1), statusOf(2))).toBe(0);
   });
 
+  it("tells why a job waits although nothing runs, when the queue has new words for it", () => {
+    const waiting = (message: string): JobStatus => ({
+      phase: "Waiting",
+      shards: { total: 1, active: 0, succeeded: 0, failed: 0 },
+      conditions: [{ ...(condition("QuotaReserved", "False", "QueuePending") as object), message } as never],
+    });
+    let now = 0;
+    const pace = makePace(() => now);
+    pace.written("a");
+    now = 1_000;
+    expect(pace.ask("a", waiting("not looked at yet"), waiting("no room"))).toBe(4_000);
+    now = 5_000;
+    expect(pace.ask("a", waiting("not looked at yet"), waiting("no room"))).toBe(0);
+  });
+
   it("lets the counts of a thousand jobs through at twelve a second", () => {
     let now = 0;
     const pace = makePace(() => now);
