@@ -1,15 +1,22 @@
-// Writes events.k8s.io/v1 events, which `kubectl describe` shows. An event that cannot be written is dropped: nothing
-// depends on it. The same words about the same object are not repeated for a while. Used by reconcilers on the leader.
+// Writes events.k8s.io/v1 events, which `kubectl describe` shows. Few at a time: a thousand jobs at once must not wait for
+// the words about them. One that cannot be written is dropped: nothing depends on it. The same words about the same object
+// are not repeated for a while. Used by reconcilers on the leader.
 import type { Kube } from "../../src/kube/client.ts";
 import { events } from "../../src/kube/kinds.ts";
 import type { KubeObject } from "../../src/kube/objects.ts";
 import type { Log } from "../../src/log.ts";
 
 export type EventWords = { type: "Normal" | "Warning"; reason: string; action: string; note: string };
-export type Recorder = { record(object: KubeObject, words: EventWords): void; flush(): Promise<void> };
+export type Recorder = {
+  record(object: KubeObject, words: EventWords): void;
+  /** Gives what waits a moment to be written. */
+  flush(): Promise<void>;
+};
 
 const quietMs = 300_000;
-const maxInFlight = 16;
+const flushMs = 1_000;
+const atOnce = 2;
+const maxWaiting = 5_000;
 
 export function makeRecorder(options: {
   kube: Kube;
@@ -19,17 +26,31 @@ export function makeRecorder(options: {
   random: () => number;
 }): Recorder {
   const { kube, log, instance, now, random } = options;
+  /** In the order of their times. */
   const said = new Map<string, number>();
-  const inFlight = new Set<Promise<void>>();
+  const waiting: (KubeObject & { reason: string })[] = [];
+  const writers = new Set<Promise<void>>();
+
+  const write = async (): Promise<void> => {
+    for (let event = waiting.shift(); event !== undefined; event = waiting.shift()) {
+      const { reason } = event;
+      await kube
+        .create(events, event)
+        .catch((error: unknown) => log.debug({ err: String(error), reason }, "an event was dropped"));
+    }
+  };
 
   return {
     record(object, words) {
       const { name, namespace, uid } = object.metadata;
       const key = `${uid} ${words.reason} ${words.note}`;
       const at = now();
-      if (at - (said.get(key) ?? 0) < quietMs || inFlight.size >= maxInFlight) return;
+      for (const [old, time] of said) {
+        if (at - time < quietMs) break;
+        said.delete(old);
+      }
+      if (said.has(key) || waiting.length >= maxWaiting) return;
       said.set(key, at);
-      if (said.size > 5_000) for (const [old, time] of said) if (at - time > quietMs) said.delete(old);
       const suffix =
         at.toString(16) +
         Math.floor(random() * 2 ** 32)
@@ -46,15 +67,15 @@ export function makeRecorder(options: {
         type: words.type,
         regarding: { apiVersion: object.apiVersion ?? "", kind: object.kind ?? "", namespace, name, uid },
       };
-      const write = kube
-        .create(events, event)
-        .then(() => undefined)
-        .catch((error: unknown) => log.debug({ err: String(error), event: words }, "an event was dropped"))
-        .finally(() => inFlight.delete(write));
-      inFlight.add(write);
+      waiting.push(event);
+      if (writers.size >= atOnce) return;
+      const writer = write().finally(() => writers.delete(writer));
+      writers.add(writer);
     },
     async flush() {
-      await Promise.all(inFlight);
+      const timer = setTimeout(() => waiting.splice(0), flushMs);
+      await Promise.all(writers);
+      clearTimeout(timer);
     },
   };
 }
