@@ -3,9 +3,7 @@
 // schema of its route, so that what is described is what is sent.
 import { randomBytes } from "node:crypto";
 import { Registry } from "prom-client";
-import { sql } from "slonik";
 import { afterAll, beforeAll, expect } from "vitest";
-import { z } from "zod";
 import { hashApiKey, makeApiKey, prefixOf } from "../../src/api/api-key-format.ts";
 import { type App, makeApp } from "../../src/api/app.ts";
 import type { ApiDeps } from "../../src/api/route.ts";
@@ -18,8 +16,10 @@ import type { DatabasePool } from "../../src/db/pool.ts";
 import { insertTenant } from "../../src/db/tenant.ts";
 import { makeLog } from "../../src/log.ts";
 import type { Storage } from "../../src/storage/storage.ts";
-import { useDatabase } from "./postgres.ts";
+import { execute, useDatabase } from "./postgres.ts";
 import { useStorage } from "./s3.ts";
+
+export { execute };
 
 export interface Answer {
   readonly status: number;
@@ -185,9 +185,4 @@ function checkAgainstRoute(method: string, path: string, response: Response, bod
   if (path.startsWith("/api/")) expect(response.headers.get("cache-control")).toBe(caching);
   if (route.answer.schema === undefined) expect(body).toBeUndefined();
   else if (body !== undefined) expect(route.answer.schema.parse(body)).toEqual(body);
-}
-
-/** Runs one statement on the API's database: to make what only the operator makes. */
-export async function execute(db: DatabasePool, statement: ReturnType<typeof sql.fragment>): Promise<void> {
-  await db.query(sql.type(z.object({}))`${statement}`);
 }

@@ -3,7 +3,10 @@
 // What a test sets up it does as the owner; the code under test logs in as in an installation, with its role's rights.
 import { randomBytes } from "node:crypto";
 import { Client } from "pg";
+import { sql } from "slonik";
 import { afterAll, beforeAll, inject } from "vitest";
+import { z } from "zod";
+import type { Queries } from "../../src/db/job.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { type DatabasePool, makeDatabase, type Role } from "../../src/db/pool.ts";
 
@@ -51,6 +54,11 @@ export function useDatabase(): TestDatabase {
     },
     urlOf: (role) => loginOf(need(made).url, role),
   };
+}
+
+/** Runs one statement, for what no part of the product does. */
+export async function execute(db: Queries, statement: ReturnType<typeof sql.fragment>): Promise<void> {
+  await db.query(sql.type(z.object({}))`${statement}`);
 }
 
 const roles: readonly Role[] = ["plosive_api", "plosive_operator", "plosive_admin"];

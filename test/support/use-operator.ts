@@ -1,0 +1,61 @@
+// An operator that leads, for a whole test file, with a control plane, a database and a bucket of its own. Called at the
+// top of test files: `const stage = useOperator()`. Tests that stop and start operators call runOperator themselves.
+import { afterAll, beforeAll } from "vitest";
+import type { Pod } from "../../src/kube/objects.ts";
+import { type TestCluster, type TestNamespace, useCluster } from "./kube.ts";
+import { podOf, runOperator, type TestOperator, Worker } from "./operator.ts";
+import { type TestDatabase, useDatabase } from "./postgres.ts";
+import { type TestStorage, useStorage } from "./s3.ts";
+
+export interface OperatorStage {
+  readonly cluster: TestCluster;
+  readonly database: TestDatabase;
+  readonly store: TestStorage;
+  readonly operator: TestOperator;
+  /** The name of the operator's namespace. */
+  readonly namespace: string;
+  /** The newest pod of a shard that has not ended. */
+  podOf(run: string, shard?: number): Promise<Pod>;
+  /** Who makes this pod's calls to the operator. */
+  worker(pod: Pod): Worker;
+}
+
+type Timings = Pick<Parameters<typeof runOperator>[0], "driftMs" | "graceSeconds">;
+
+export function useOperator(timings: Timings = {}): OperatorStage {
+  const cluster = useCluster();
+  const database = useDatabase();
+  const store = useStorage();
+  let space: TestNamespace | undefined;
+  let operator: TestOperator | undefined;
+  beforeAll(async () => {
+    space = await cluster.namespace();
+    const { config: storage } = store;
+    operator = await runOperator({
+      cluster,
+      namespace: space,
+      databaseUrl: database.url,
+      storage,
+      ...timings,
+    });
+    await operator.leading;
+  });
+  afterAll(() => operator?.stop());
+  const need = <T>(value: T | undefined): T => {
+    if (value === undefined) throw new Error("the operator exists only while tests run");
+    return value;
+  };
+  return {
+    cluster,
+    database,
+    store,
+    get operator() {
+      return need(operator);
+    },
+    get namespace() {
+      return need(space).name;
+    },
+    podOf: (run, shard) => podOf(cluster.admin, need(space).name, run, shard),
+    worker: (pod) => new Worker(cluster, () => need(operator), pod),
+  };
+}
