@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { Registry } from "prom-client";
 import { sql } from "slonik";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { makeJobMetrics } from "../../controllers/job/metrics.ts";
 import { makeOutbox } from "../../controllers/outbox.ts";
@@ -15,40 +15,23 @@ import { makeKube } from "../../src/kube/client.ts";
 import { inferenceJobs, models, trainingJobs } from "../../src/kube/kinds.ts";
 import { makeLog } from "../../src/log.ts";
 import { makeSubmit } from "../../src/submit.ts";
-import { useCluster } from "../support/kube.ts";
-import { endPod, podOf, runOperator, startPod, type TestOperator } from "../support/operator.ts";
+import { endPod, startPod } from "../support/operator.ts";
 import { poll } from "../support/poll.ts";
-import { createDatabase, useDatabase } from "../support/postgres.ts";
+import { createDatabase, execute } from "../support/postgres.ts";
 import { insertInferenceJob, insertModel, insertTenant, insertTrainingJob } from "../support/rows.ts";
-import { useStorage } from "../support/s3.ts";
+import { useOperator } from "../support/use-operator.ts";
 
-const cluster = useCluster();
-const database = useDatabase();
-const store = useStorage();
-let namespace: string;
-let operator: TestOperator;
+const stage = useOperator({ driftMs: 200 });
+const { cluster, database } = stage;
 let tenant: string;
 
 beforeAll(async () => {
-  const space = await cluster.namespace();
-  namespace = space.name;
-  operator = await runOperator({
-    cluster,
-    namespace: space,
-    databaseUrl: database.url,
-    storage: store.config,
-    driftMs: 200,
-  });
-  await operator.leading;
   tenant = await insertTenant(database.pool);
 });
-afterAll(() => operator?.stop());
 
-const execute = (statement: ReturnType<typeof sql.fragment>) =>
-  database.pool.query(sql.type(z.object({}))`${statement}`);
 const training = (id: string) => maybeOneJob(database.pool, "training", id);
 const driftOf = async (direction: string) => {
-  const text = await (await fetch(`http://127.0.0.1:${operator.metricsPort}/metrics`)).text();
+  const text = await (await fetch(`http://127.0.0.1:${stage.operator.metricsPort}/metrics`)).text();
   return Number(new RegExp(`plosive_drift_total\\{direction="${direction}"\\} (\\d+)`).exec(text)?.[1]);
 };
 
@@ -56,13 +39,13 @@ describe("a model", () => {
   it("whose custom resource came after the deletion of its row loses it; one that lacks it gets it again", async () => {
     const kept = await insertModel(database.pool, tenant);
     const gone = await insertModel(database.pool, tenant);
-    const late = buildModel((await maybeOneModelRow(database.pool, gone))!, namespace);
+    const late = buildModel((await maybeOneModelRow(database.pool, gone))!, stage.namespace);
     await poll("both in Kubernetes", async () => {
-      const { items } = await cluster.admin.list(models, namespace);
+      const { items } = await cluster.admin.list(models, stage.namespace);
       return [kept, gone].every((id) => items.some(({ metadata }) => metadata.name === `m-${id}`));
     });
-    await execute(sql.fragment`delete from models where id = ${gone}`);
-    const find = (id: string) => cluster.admin.find(models, { namespace, name: `m-${id}` });
+    await database.execute(sql.fragment`delete from models where id = ${gone}`);
+    const find = (id: string) => cluster.admin.find(models, stage.ref(`m-${id}`));
     await poll("the deletion", async () => (await find(gone)) === undefined);
     await poll("an end of the leftovers", async () => {
       const left = await database.pool.anyFirst(sql.type(z.object({ target: z.string() }))`
@@ -72,7 +55,7 @@ describe("a model", () => {
     const before = await driftOf("resource");
     await cluster.admin.create(models, late);
     await poll("the late one to go", async () => (await find(gone)) === undefined);
-    await cluster.admin.remove(models, { namespace, name: `m-${kept}` });
+    await cluster.admin.remove(models, stage.ref(`m-${kept}`));
     await poll("the kept one again", async () => (await find(kept))?.status?.phase === "Ready");
     expect(await driftOf("resource")).toBe(before + 2);
   });
@@ -81,16 +64,16 @@ describe("a model", () => {
 describe("a row", () => {
   it("that is behind its ended custom resource, as after a restore, is repaired while the operator runs", async () => {
     const id = await insertTrainingJob(database.pool, tenant);
-    const pod = await podOf(cluster.admin, namespace, `tj-${id}-1`);
+    const pod = await stage.podOf(`tj-${id}-1`);
     await startPod(cluster.admin, pod);
     await endPod(cluster.admin, pod, 64, JSON.stringify({ code: "bad_manifest", message: "no such thing" }));
-    const ref = { namespace, name: `tj-${id}` };
+    const ref = stage.ref(`tj-${id}`);
     await poll("its failure", async () => {
       return (await cluster.admin.get(trainingJobs, ref)).status?.phase === "Failed";
     });
     const said = (await training(id))?.error_message;
     expect(said).toContain("no such thing");
-    await execute(sql.fragment`
+    await database.execute(sql.fragment`
       update training_jobs set status = 'running', error_message = null, completed_at = null,
         submitted_at = now() - interval '1 hour' where id = ${id}`);
     const repaired = await poll("the repair", async () => {
@@ -102,7 +85,7 @@ describe("a row", () => {
 
   it("whose custom resource vanished unseen is cancelled", async () => {
     const id = await insertTrainingJob(database.pool, tenant);
-    await execute(sql.fragment`
+    await database.execute(sql.fragment`
       update training_jobs set submitted_at = now() - interval '1 hour', status = 'queued' where id = ${id}`);
     await poll("its end", async () => (await training(id))?.status === "cancelled");
     expect((await training(id))?.status_message).toBe("The job's custom resource was deleted in Kubernetes.");
@@ -117,19 +100,21 @@ describe("a cancel", () => {
       await insertModel(database.pool, tenant),
       1,
     );
-    await podOf(cluster.admin, namespace, `ij-${id}-1`);
-    await execute(sql.fragment`
+    await stage.podOf(`ij-${id}-1`);
+    await database.execute(sql.fragment`
       update inference_jobs set status = 'cancelling', cancel_requested_at = now() where id = ${id}`);
     await poll("its end", async () => {
       return (await maybeOneJob(database.pool, "inference", id))?.status === "cancelled";
     });
     const other = await insertTrainingJob(database.pool, tenant);
-    await podOf(cluster.admin, namespace, `tj-${other}-1`);
+    await stage.podOf(`tj-${other}-1`);
     await database.pool.transaction(async (tx) => {
-      await tx.query(sql.type(z.object({}))`
-        update training_jobs set cancel_requested_at = now(), submitted_at = coalesce(submitted_at, now())
-        where id = ${other}`);
-      const ref = { namespace, name: `tj-${other}` };
+      await execute(
+        tx,
+        sql.fragment`update training_jobs
+          set cancel_requested_at = now(), submitted_at = coalesce(submitted_at, now()) where id = ${other}`,
+      );
+      const ref = stage.ref(`tj-${other}`);
       await cluster.admin.patch(trainingJobs, ref, { spec: { cancel: { reason: "mine" } } });
     });
     await poll("its end", async () => (await training(other))?.status === "cancelled");

@@ -1,46 +1,17 @@
 // Each way in which a pod fails, against a real API server and its Job controller: what the custom resource, the row and
 // the events say of it, and how often the shard is tried again. The test plays the kubelet and the scheduler.
-import { sql } from "slonik";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { z } from "zod";
+import { describe, expect, it } from "vitest";
 import { maybeOneJob } from "../../src/db/job.ts";
-import { maybeOneSubmission } from "../../src/db/outbox.ts";
 import { events, inferenceJobs, jobs, pods } from "../../src/kube/kinds.ts";
 import type { Pod } from "../../src/kube/objects.ts";
-import { resourceOf } from "../../src/submit.ts";
-import { useCluster } from "../support/kube.ts";
-import {
-  endPod,
-  patchStatus,
-  podOf,
-  runOperator,
-  startPod,
-  type TestOperator,
-  Worker,
-} from "../support/operator.ts";
+import { endPod, patchStatus, startPod } from "../support/operator.ts";
 import { poll } from "../support/poll.ts";
-import { useDatabase } from "../support/postgres.ts";
+import { createResource } from "../support/resource.ts";
 import { insertInferenceJob, insertModel, insertTenant } from "../support/rows.ts";
-import { useStorage } from "../support/s3.ts";
+import { useOperator } from "../support/use-operator.ts";
 
-const cluster = useCluster();
-const database = useDatabase();
-const store = useStorage();
-let operator: TestOperator;
-let namespace: string;
-
-beforeAll(async () => {
-  const space = await cluster.namespace();
-  namespace = space.name;
-  operator = await runOperator({
-    cluster,
-    namespace: space,
-    databaseUrl: database.url,
-    storage: store.config,
-  });
-  await operator.leading;
-});
-afterAll(() => operator?.stop());
+const stage = useOperator();
+const { cluster, database } = stage;
 
 type Made = { id: string; run: string; name: string };
 
@@ -50,16 +21,11 @@ async function makeJob(spec: object, shards = 1): Promise<Made> {
   const tenant = await insertTenant(database.pool);
   const model = await insertModel(database.pool, tenant);
   const { id } = await insertInferenceJob(database.pool, tenant, model, shards);
-  await database.pool.query(sql.type(z.object({}))`
-    update inference_jobs set submitted_at = now() where id = ${id}`);
-  const submission = await maybeOneSubmission(database.pool, "inference", id);
-  const object = resourceOf(submission!, id, namespace);
-  await cluster.admin.create(inferenceJobs, { ...object, spec: { ...object.spec, ...spec } } as never);
+  await createResource(cluster.admin, stage.namespace, database.pool, { kind: "inference", id }, spec);
   return { id, run: `ij-${id}-1`, name: `ij-${id}` };
 }
 
-const statusOf = async ({ name }: Made) =>
-  (await cluster.admin.get(inferenceJobs, { namespace, name })).status;
+const statusOf = async ({ name }: Made) => (await cluster.admin.get(inferenceJobs, stage.ref(name))).status;
 
 /** What the three places say of a failed job. */
 async function failureOf(job: Made) {
@@ -83,14 +49,16 @@ async function failureOf(job: Made) {
 }
 
 const eventsOf = async ({ name }: Made) =>
-  (await cluster.admin.list(events, namespace)).items.filter(({ regarding }) => regarding.name === name);
+  (await cluster.admin.list(events, stage.namespace)).items.filter(
+    ({ regarding }) => regarding.name === name,
+  );
 
 /** Another pod of the shard than those. */
 const nextPod = (job: Made, old: readonly Pod[], shard = 0) =>
   poll(
     "the next pod",
     async () => {
-      const pod = await podOf(cluster.admin, namespace, job.run, shard);
+      const pod = await stage.podOf(job.run, shard);
       return old.some(({ metadata }) => metadata.uid === pod.metadata.uid) ? undefined : pod;
     },
     60_000,
@@ -119,7 +87,7 @@ const saying = (code: string, message: string) =>
 describe.concurrent("a shard", { timeout: 150_000 }, () => {
   it("that runs out of memory is tried once more, then given up: the message names the limit", async () => {
     const job = await makeJob({ retries: { perShard: 5 } });
-    const first = await podOf(cluster.admin, namespace, job.run);
+    const first = await stage.podOf(job.run);
     await patchStatus(cluster.admin, first, "Failed", ended(137, "OOMKilled"));
     const second = await nextPod(job, [first]);
     expect((await statusOf(job))?.phase).not.toBe("Failed");
@@ -133,13 +101,13 @@ describe.concurrent("a shard", { timeout: 150_000 }, () => {
       message: expect.stringContaining("limit of 1Gi that its profile sets"),
     });
     await poll("the Job to be gone", async () => {
-      return (await cluster.admin.find(jobs, { namespace, name: job.run })) === undefined;
+      return (await cluster.admin.find(jobs, stage.ref(job.run))) === undefined;
     });
   });
 
   it("that fills its GPU twice is given up with the worker's words, and the others' results stay", async () => {
     const job = await makeJob({ retries: { perShard: 5, maxFailedShards: 1 } }, 2);
-    const other = await podOf(cluster.admin, namespace, job.run, 1);
+    const other = await stage.podOf(job.run, 1);
     const seen: Pod[] = [];
     for (let n = 0; n < 2; n++) {
       const pod = await nextPod(job, seen);
@@ -150,10 +118,10 @@ describe.concurrent("a shard", { timeout: 150_000 }, () => {
     await poll(
       "the third pod to be deleted",
       async () => {
-        const { items } = await cluster.admin.list(pods, namespace, {
+        const { items } = await cluster.admin.list(pods, stage.namespace, {
           labelSelector: `job-name=${job.run},batch.kubernetes.io/job-completion-index=0`,
         });
-        const { status } = await cluster.admin.get(jobs, { namespace, name: job.run });
+        const { status } = await cluster.admin.get(jobs, stage.ref(job.run));
         const isNew = ({ metadata }: Pod) => !seen.some((pod) => pod.metadata.uid === metadata.uid);
         const third = items.find(isNew);
         return third?.metadata.deletionTimestamp !== undefined || (status?.failed ?? 0) > 2;
@@ -171,7 +139,7 @@ describe.concurrent("a shard", { timeout: 150_000 }, () => {
 
   it("whose pods are taken away is tried again as often as its bound says, whatever perShard is", async () => {
     const job = await makeJob({ retries: { perShard: 0, infraPerShard: 1 } });
-    const first = await podOf(cluster.admin, namespace, job.run);
+    const first = await stage.podOf(job.run);
     await startPod(cluster.admin, first);
     await patchStatus(cluster.admin, first, "Failed", ended(143, "Error"), disruption("Preempted by a pod."));
     const second = await nextPod(job, [first]);
@@ -190,9 +158,9 @@ describe.concurrent("a shard", { timeout: 150_000 }, () => {
 
   it("that says nothing gets another pod once, then is given up", async () => {
     const job = await makeJob({ progressDeadlineSeconds: 3 });
-    const first = await podOf(cluster.admin, namespace, job.run);
+    const first = await stage.podOf(job.run);
     await startPod(cluster.admin, first);
-    expect(await new Worker(cluster, () => operator, first).report({ fraction: 0.1 })).toBe(204);
+    expect(await stage.worker(first).report({ fraction: 0.1 })).toBe(204);
     await poll("the silent pod to be deleted", async () => {
       const now = await cluster.admin.find(pods, first.metadata);
       return now === undefined || now.metadata.deletionTimestamp !== undefined;
@@ -217,16 +185,16 @@ describe.concurrent("a shard", { timeout: 150_000 }, () => {
 
   it("that keeps reporting is left alone, however long it takes", async () => {
     const job = await makeJob({ progressDeadlineSeconds: 2 });
-    const pod = await podOf(cluster.admin, namespace, job.run);
+    const pod = await stage.podOf(job.run);
     await startPod(cluster.admin, pod);
-    const worker = new Worker(cluster, () => operator, pod);
+    const worker = stage.worker(pod);
     const until = Date.now() + 7_000;
     await poll("seven seconds of reports", async () => {
       expect(await worker.report({ fraction: 0.5 })).toBe(204);
       return Date.now() > until;
     });
     expect((await cluster.admin.get(pods, pod.metadata)).metadata.deletionTimestamp).toBeUndefined();
-    await cluster.admin.patch(inferenceJobs, { namespace, name: job.name }, { spec: { suspend: true } });
+    await cluster.admin.patch(inferenceJobs, stage.ref(job.name), { spec: { suspend: true } });
   });
 
   it.each([
@@ -236,7 +204,7 @@ describe.concurrent("a shard", { timeout: 150_000 }, () => {
     "that ends with %d is tried again as often as perShard says",
     async (exit, code, of, reason, message) => {
       const job = await makeJob({ retries: { perShard: 1 } });
-      const first = await podOf(cluster.admin, namespace, job.run);
+      const first = await stage.podOf(job.run);
       await endPod(cluster.admin, first, exit, saying(code, message));
       const second = await nextPod(job, [first]);
       await poll("the event about the first pod", async () =>
@@ -254,8 +222,8 @@ describe.concurrent("a shard", { timeout: 150_000 }, () => {
     [77, "forbidden"],
   ])("that ends with %d fails the job at once", async (exit, code) => {
     const job = await makeJob({ retries: { perShard: 5, maxFailedShards: 1 } }, 2);
-    const first = await podOf(cluster.admin, namespace, job.run);
-    await podOf(cluster.admin, namespace, job.run, 1);
+    const first = await stage.podOf(job.run);
+    await stage.podOf(job.run, 1);
     await endPod(cluster.admin, first, exit, saying(code, "It cannot be."));
     const said = { class: "User", code, reason: "UserError", message: "It cannot be.", retryable: false };
     expect(await failureOf(job)).toMatchObject(said);
@@ -266,10 +234,12 @@ describe.concurrent("a shard", { timeout: 150_000 }, () => {
     [66, "input_missing"],
   ])("that ends with %d is not tried again", async (exit, code) => {
     const job = await makeJob({ retries: { perShard: 5 } });
-    const first = await podOf(cluster.admin, namespace, job.run);
+    const first = await stage.podOf(job.run);
     await endPod(cluster.admin, first, exit, saying(code, "There is nothing."));
     expect(await failureOf(job)).toMatchObject({ class: "User", code, message: "There is nothing." });
-    const { items } = await cluster.admin.list(pods, namespace, { labelSelector: `job-name=${job.run}` });
+    const { items } = await cluster.admin.list(pods, stage.namespace, {
+      labelSelector: `job-name=${job.run}`,
+    });
     expect(items.length).toBeLessThanOrEqual(1);
   });
 
@@ -279,7 +249,7 @@ describe.concurrent("a shard", { timeout: 150_000 }, () => {
     ["InvalidImageName", "couldn't parse image name"],
   ])("that waits with %s fails in the kubelet's words when its time is over", async (why, message) => {
     const job = await makeJob({ pendingDeadlineSeconds: 3 });
-    const pod = await podOf(cluster.admin, namespace, job.run);
+    const pod = await stage.podOf(job.run);
     await patchStatus(cluster.admin, pod, "Pending", { waiting: { reason: why, message } });
     expect(await failureOf(job)).toMatchObject({
       class: "System",
@@ -291,7 +261,7 @@ describe.concurrent("a shard", { timeout: 150_000 }, () => {
 
   it("that no node fits says so in the scheduler's words, and fails with them when its time is over", async () => {
     const job = await makeJob({ pendingDeadlineSeconds: 6 });
-    const pod = await podOf(cluster.admin, namespace, job.run);
+    const pod = await stage.podOf(job.run);
     const message = "0/3 nodes are available: 3 Insufficient nvidia.com/gpu.";
     await patchStatus(cluster.admin, pod, "Pending", {}, [
       { type: "PodScheduled", status: "False", reason: "Unschedulable", message },
@@ -309,7 +279,7 @@ describe.concurrent("a shard", { timeout: 150_000 }, () => {
 
   it("that runs too long fails the job", async () => {
     const job = await makeJob({ activeDeadlineSeconds: 2 });
-    await startPod(cluster.admin, await podOf(cluster.admin, namespace, job.run));
+    await startPod(cluster.admin, await stage.podOf(job.run));
     expect(await failureOf(job)).toMatchObject({
       class: "User",
       code: "deadline_exceeded",

@@ -1,7 +1,7 @@
 // What goes with deleted rows: their objects in a real store and their custom resources in a real API server, taken away
 // by the operator's leader with exactly its own rights, and with no grace period.
 import { sql } from "slonik";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { clearLeftovers } from "../../controllers/leftovers.ts";
 import { buildModel } from "../../controllers/training-job/build-model.ts";
@@ -12,10 +12,7 @@ import { jobs, models, trainingJobs } from "../../src/kube/kinds.ts";
 import { makeLog } from "../../src/log.ts";
 import { isNotFound } from "../../src/storage/errors.ts";
 import { makeStorage } from "../../src/storage/storage.ts";
-import { useCluster } from "../support/kube.ts";
-import { podOf, runOperator, type TestOperator } from "../support/operator.ts";
 import { poll } from "../support/poll.ts";
-import { useDatabase } from "../support/postgres.ts";
 import { startProxy } from "../support/proxy.ts";
 import {
   insertDataset,
@@ -25,33 +22,16 @@ import {
   insertTenant,
   insertTrainingJob,
 } from "../support/rows.ts";
-import { useStorage } from "../support/s3.ts";
+import { useOperator } from "../support/use-operator.ts";
 
-const cluster = useCluster();
-const database = useDatabase();
-const store = useStorage();
-let operator: TestOperator;
-let namespace: string;
+const stage = useOperator({ graceSeconds: 0 });
+const { cluster, database, store } = stage;
 let tenant: string;
 
 beforeAll(async () => {
-  const made = await cluster.namespace();
-  namespace = made.name;
   tenant = await insertTenant(database.pool);
-  const storage = store.config;
-  operator = await runOperator({
-    cluster,
-    namespace: made,
-    databaseUrl: database.url,
-    storage,
-    graceSeconds: 0,
-  });
-  await operator.leading;
 });
-afterAll(() => operator?.stop());
 
-const run = (statement: ReturnType<typeof sql.fragment>) =>
-  database.pool.query(sql.type(z.object({}))`${statement}`);
 const write = async (...keys: string[]) => {
   for (const key of keys) await store.storage.write(key, key);
 };
@@ -76,11 +56,11 @@ describe("what requests leave in the database", () => {
   it("goes when it has served: retried requests after a day, the audit log after 400 days", async () => {
     const bytes = "0".repeat(64);
     for (const age of ["1 hour", "25 hours"])
-      await run(sql.fragment`
+      await database.execute(sql.fragment`
         insert into idempotency_keys (tenant_id, scope, fingerprint, created_ids, created_at)
         values (${tenant}, sha256(${age}::bytea), decode(${bytes}, 'hex'), '{}', now() - ${age}::interval)`);
     for (const age of ["399 days", "401 days"])
-      await run(sql.fragment`
+      await database.execute(sql.fragment`
         insert into audit_log (tenant_id, action, reason, created_at)
         values (${tenant}, 'api_key.refused', ${age}, now() - ${age}::interval)`);
     const left = z.object({ keys: z.number(), lines: z.array(z.string()) });
@@ -96,13 +76,13 @@ describe("what requests leave in the database", () => {
 describe("a cancelled training job", () => {
   it("reaches Kubernetes within seconds, and leaves neither results nor, once deleted, its custom resource", async () => {
     const id = await insertTrainingJob(database.pool, tenant);
-    const ref = { namespace, name: `tj-${id}` };
-    await podOf(cluster.admin, namespace, `tj-${id}-1`);
+    const ref = stage.ref(`tj-${id}`);
+    await stage.podOf(`tj-${id}-1`);
     const result = `runs/tj-${id}-1/0/result.json`;
     const partial = `models/${tenant}/${id}/tj-${id}-1/model.onnx`;
     await write(result, `runs/tj-${id}-1/checkpoint`, partial, `runs/tj-${id}x-1/checkpoint`);
     const asked = Date.now();
-    await run(
+    await database.execute(
       sql.fragment`update training_jobs set status = 'cancelling', cancel_requested_at = now() where id = ${id}`,
     );
     await poll(
@@ -118,13 +98,13 @@ describe("a cancelled training job", () => {
     expect(await exists(partial)).toBe(true);
     expect(await exists(`runs/tj-${id}x-1/checkpoint`)).toBe(true);
 
-    await run(sql.fragment`delete from training_jobs where id = ${id}`);
+    await database.execute(sql.fragment`delete from training_jobs where id = ${id}`);
     await untilGone(partial);
     await poll(
       "the custom resource to be gone",
       async () => (await cluster.admin.find(trainingJobs, ref)) === undefined,
     );
-    expect(await cluster.admin.find(jobs, { namespace, name: `tj-${id}-1` })).toBeUndefined();
+    expect(await cluster.admin.find(jobs, stage.ref(`tj-${id}-1`))).toBeUndefined();
   });
 });
 
@@ -134,16 +114,16 @@ describe("a deleted model", () => {
     const row = (await maybeOneModelRow(database.pool, id))!;
     const folder = `models/${tenant}/${row.trainingJobId}/`;
     await write(`${folder}run/model.onnx`, `${folder}run/card.json`);
-    await cluster.admin.create(models, buildModel(row, namespace));
+    await cluster.admin.create(models, buildModel(row, stage.namespace));
     // Its training job may go first: what it trained is still the model's.
-    await run(sql.fragment`delete from training_jobs where id = ${row.trainingJobId}`);
+    await database.execute(sql.fragment`delete from training_jobs where id = ${row.trainingJobId}`);
     await poll("the job's leftovers to be dealt with", async () => (await leftovers()).length === 0);
     expect(await exists(`${folder}run/model.onnx`)).toBe(true);
-    await run(sql.fragment`delete from models where id = ${id}`);
+    await database.execute(sql.fragment`delete from models where id = ${id}`);
     await untilGone(`${folder}run/model.onnx`, `${folder}run/card.json`);
     await poll(
       "the custom resource to be gone",
-      async () => (await cluster.admin.find(models, { namespace, name: `m-${id}` })) === undefined,
+      async () => (await cluster.admin.find(models, stage.ref(`m-${id}`))) === undefined,
     );
   });
 });
@@ -155,7 +135,9 @@ describe("a deleted dataset", () => {
       await insertEmbeddedAudio(database.pool, tenant, dataset),
       await insertEmbeddedAudio(database.pool, tenant, dataset),
     ];
-    await run(sql.fragment`update audio_files set created_at = now() - interval '2 hours' where id = ${old}`);
+    await database.execute(
+      sql.fragment`update audio_files set created_at = now() - interval '2 hours' where id = ${old}`,
+    );
     const objectsOf = (id: string) => [
       `audio/${tenant}/${id}`,
       `incoming/${tenant}/${id}`,
@@ -163,20 +145,20 @@ describe("a deleted dataset", () => {
       `peaks/${tenant}/${id}/ej-1.json`,
     ];
     await write(...objectsOf(old), ...objectsOf(young));
-    await run(sql.fragment`delete from datasets where id = ${dataset}`);
+    await database.execute(sql.fragment`delete from datasets where id = ${dataset}`);
     await untilGone(...objectsOf(old));
     expect(await exists(`audio/${tenant}/${young}`)).toBe(true);
-    await run(sql.fragment`update leftovers set try_at = now() where target = ${young}`);
+    await database.execute(sql.fragment`update leftovers set try_at = now() where target = ${young}`);
     await untilGone(...objectsOf(young));
   });
 
   it("waits for forms that were signed again for an upload of long ago", async () => {
     const dataset = await insertDataset(database.pool, tenant);
     const pending = await insertEmbeddedAudio(database.pool, tenant, dataset);
-    await run(sql.fragment`
+    await database.execute(sql.fragment`
       update audio_files set status = 'pending_upload', uploaded_at = null, created_at = now() - interval '23 hours'
       where id = ${pending}`);
-    await run(sql.fragment`delete from datasets where id = ${dataset}`);
+    await database.execute(sql.fragment`delete from datasets where id = ${dataset}`);
     const waits = await database.pool.oneFirst(sql.type(z.object({ waits: z.boolean() }))`
       select try_at > now() + interval '55 minutes' as waits from leftovers where target = ${pending}`);
     expect(waits).toBe(true);
@@ -189,16 +171,16 @@ describe("an upload to an inference job", () => {
     const first = await insertInferenceJob(database.pool, tenant, model, 1);
     const second = await insertInferenceJob(database.pool, tenant, model, 1);
     const key = `inference/${tenant}/${first.files[0]}`;
-    await run(sql.fragment`update inference_files set object_key = ${key}, created_at = now() - interval '2 hours'
+    await database.execute(sql.fragment`update inference_files set object_key = ${key}, created_at = now() - interval '2 hours'
       where inference_job_id in (${first.id}, ${second.id})`);
     await write(key);
-    await run(sql.fragment`delete from inference_jobs where id = ${first.id}`);
+    await database.execute(sql.fragment`delete from inference_jobs where id = ${first.id}`);
     await poll(
       "the first job's leftovers",
       async () => !(await leftovers()).some((line) => line.target === first.files[0]),
     );
     expect(await exists(key)).toBe(true);
-    await run(sql.fragment`delete from inference_jobs where id = ${second.id}`);
+    await database.execute(sql.fragment`delete from inference_jobs where id = ${second.id}`);
     await untilGone(key);
   });
 });
@@ -209,7 +191,7 @@ describe("an upload that nobody confirmed", () => {
     const id = await insertEmbeddedAudio(database.pool, tenant, dataset);
     const key = `incoming/${tenant}/${id}`;
     await write(key);
-    await run(
+    await database.execute(
       sql.fragment`update audio_files set status = 'pending_upload', uploaded_at = null where id = ${id}`,
     );
     const status = () =>
@@ -217,7 +199,7 @@ describe("an upload that nobody confirmed", () => {
         select status from audio_files where id = ${id}`);
     await poll("the upload to expire", async () => (await status()) === "expired");
     await untilGone(key);
-    await run(
+    await database.execute(
       sql.fragment`update audio_files set upload_expires_at = now() - interval '25 hours' where id = ${id}`,
     );
     await poll("the upload to be forgotten", async () => (await status()) === null);
@@ -226,7 +208,7 @@ describe("an upload that nobody confirmed", () => {
   it("goes at once when it was meant for an inference job", async () => {
     const model = await insertModel(database.pool, tenant);
     const { files } = await insertInferenceJob(database.pool, tenant, model, 2);
-    await run(sql.fragment`update inference_files set status = 'pending_upload', upload_expires_at = now()
+    await database.execute(sql.fragment`update inference_files set status = 'pending_upload', upload_expires_at = now()
       where id = ${files[0]!}`);
     await poll("the file to be gone", async () => {
       const left = await database.pool.anyFirst(sql.type(z.object({ id: z.string() }))`
@@ -246,19 +228,19 @@ describe("a purge", () => {
       db: database.pool,
       kube: cluster.admin,
       storage,
-      namespace,
+      namespace: stage.namespace,
       graceSeconds: 3_600,
       log: makeLog("test", "silent"),
     };
     try {
       // An upload form may still be open: nobody takes it before an hour has passed.
-      await run(sql.fragment`delete from audio_files where id = ${audio}`);
+      await database.execute(sql.fragment`delete from audio_files where id = ${audio}`);
       const mine = async () => (await leftovers()).find((line) => line.target === audio);
       expect(await mine()).toMatchObject({ attempts: 0 });
       await clearLeftovers(deps);
       expect(await mine()).toMatchObject({ attempts: 0 });
-      await operator.stop();
-      await run(sql.fragment`update leftovers set try_at = now() where target = ${audio}`);
+      await stage.operator.stop();
+      await database.execute(sql.fragment`update leftovers set try_at = now() where target = ${audio}`);
       proxy.cut();
       await clearLeftovers({ ...deps, graceSeconds: 0 });
       expect(await mine()).toMatchObject({ attempts: 1 });
@@ -266,7 +248,7 @@ describe("a purge", () => {
       proxy.heal();
       await clearLeftovers({ ...deps, graceSeconds: 0 });
       expect(await mine()).toMatchObject({ attempts: 1 });
-      await run(sql.fragment`update leftovers set try_at = now() where target = ${audio}`);
+      await database.execute(sql.fragment`update leftovers set try_at = now() where target = ${audio}`);
       await clearLeftovers({ ...deps, graceSeconds: 0 });
       expect(await mine()).toBeUndefined();
     } finally {

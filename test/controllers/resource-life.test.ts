@@ -2,64 +2,38 @@
 // the end, a run that is lost half-way, and its deletion when its time is over. The test plays the kubelet and the workers.
 import { createHash } from "node:crypto";
 import { sql } from "slonik";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { maybeOneJob } from "../../src/db/job.ts";
-import { maybeOneSubmission } from "../../src/db/outbox.ts";
 import { computeOf } from "../../src/db/quota.ts";
 import { events, inferenceJobs, jobs, pods } from "../../src/kube/kinds.ts";
 import type { Pod } from "../../src/kube/objects.ts";
 import type { DetectResult } from "../../src/schemas/worker.ts";
-import { resourceOf } from "../../src/submit.ts";
-import { type TestNamespace, useCluster } from "../support/kube.ts";
-import {
-  endPod,
-  patchStatus,
-  podOf,
-  put,
-  runOperator,
-  startPod,
-  type TestOperator,
-  Worker,
-} from "../support/operator.ts";
+import { endPod, patchStatus, put, startPod } from "../support/operator.ts";
 import { poll } from "../support/poll.ts";
-import { useDatabase } from "../support/postgres.ts";
+import { createResource } from "../support/resource.ts";
 import { insertInferenceJob, insertModel, insertTenant } from "../support/rows.ts";
-import { useStorage } from "../support/s3.ts";
+import { useOperator } from "../support/use-operator.ts";
 
-const cluster = useCluster();
-const database = useDatabase();
-const store = useStorage();
+const stage = useOperator({ driftMs: 500 });
+const { cluster, database } = stage;
 const hex = (text: string) => createHash("sha256").update(text).digest("hex");
-let space: TestNamespace;
-let operator: TestOperator;
 let tenant: string;
 let model: string;
 
 beforeAll(async () => {
-  space = await cluster.namespace();
-  operator = await runOperator({
-    cluster,
-    namespace: space,
-    databaseUrl: database.url,
-    storage: store.config,
-    driftMs: 500,
-  });
-  await operator.leading;
   tenant = await insertTenant(database.pool);
   model = await insertModel(database.pool, tenant);
 });
-afterAll(() => operator?.stop());
 
 const rowOf = (id: string) => maybeOneJob(database.pool, "inference", id);
-const resource = (id: string) =>
-  cluster.admin.get(inferenceJobs, { namespace: space.name, name: `ij-${id}` });
+const resource = (id: string) => cluster.admin.get(inferenceJobs, stage.ref(`ij-${id}`));
 /** The requests that change something, but for the renewals of the lease. */
-const writes = () => operator.requests.filter((line) => /^(POST|PATCH|DELETE) /.test(line)).length;
+const writes = () => stage.operator.requests.filter((line) => /^(POST|PATCH|DELETE) /.test(line)).length;
 
 /** One detection in a file of a second, by a presigned URL, as the worker does it. */
 async function detect(pod: Pod, file: string): Promise<void> {
-  const work = await new Worker(cluster, () => operator, pod).work();
+  const work = await stage.worker(pod).work();
   const item: DetectResult["items"][number] = {
     id: file,
     status: "completed",
@@ -110,7 +84,7 @@ describe("a job's life", () => {
     const { id, files } = await insertInferenceJob(database.pool, tenant, model, 1);
     const before = writes();
     const run = `ij-${id}-1`;
-    const pod = await podOf(cluster.admin, space.name, run);
+    const pod = await stage.podOf(run);
     await startPod(cluster.admin, pod);
     await poll("the row to be running", async () => (await rowOf(id))?.status === "running");
     await detect(pod, files[0]!);
@@ -121,7 +95,7 @@ describe("a job's life", () => {
     expect(writes() - before - 2).toBeLessThanOrEqual(6);
 
     const quiet = reads();
-    const ref = { namespace: space.name, name: `ij-${id}` };
+    const ref = stage.ref(`ij-${id}`);
     await cluster.admin.patch(inferenceJobs, ref, { metadata: { labels: { touched: "yes" } } });
     await cluster.admin.patch(jobs, { ...ref, name: run }, { metadata: { labels: { touched: "yes" } } });
     await settle();
@@ -137,14 +111,14 @@ describe("a job's life", () => {
       1,
     );
     const run = `ij-${id}-1`;
-    const first = await podOf(cluster.admin, space.name, run);
+    const first = await stage.podOf(run);
     await startPod(cluster.admin, first);
     await endAfter(first, 100, 75, "Error");
     await poll("the usage of the first pod", async () => (await rowOf(id))?.pod_seconds === 100);
     const second = await poll(
       "the second pod",
       async () => {
-        const pod = await podOf(cluster.admin, space.name, run);
+        const pod = await stage.podOf(run);
         return pod.metadata.uid === first.metadata.uid ? undefined : pod;
       },
       40_000,
@@ -166,7 +140,7 @@ describe("a job's life", () => {
 describe("a run that is lost half-way", () => {
   it("costs what is not taken in yet: a shard's results stay, and its next pod has nothing to do", async () => {
     const { id, files } = await insertInferenceJob(database.pool, tenant, model, 3);
-    const first = await podOf(cluster.admin, space.name, `ij-${id}-1`, 0);
+    const first = await stage.podOf(`ij-${id}-1`, 0);
     await startPod(cluster.admin, first);
     await detect(first, files[0]!);
     await endPod(cluster.admin, first, 0);
@@ -175,20 +149,17 @@ describe("a run that is lost half-way", () => {
         select total_detections from inference_jobs where id = ${id}`);
     await poll("the first shard's detections", async () => (await found()) === 1);
 
-    await cluster.admin.remove(jobs, { namespace: space.name, name: `ij-${id}-1` });
-    const again = await podOf(cluster.admin, space.name, `ij-${id}-2`, 0);
+    await cluster.admin.remove(jobs, stage.ref(`ij-${id}-1`));
+    const again = await stage.podOf(`ij-${id}-2`, 0);
     await startPod(cluster.admin, again);
-    const work = await poll("the work of the new run", async () => {
-      const answer = await new Worker(cluster, () => operator, again).anyWork();
-      return answer;
-    });
+    const work = await poll("the work of the new run", () => stage.worker(again).anyWork());
     expect(work).toEqual({ version: 1, kind: "done", run: `ij-${id}-2`, shard: 0, items: 1 });
     await endPod(cluster.admin, again, 0);
-    const other = await podOf(cluster.admin, space.name, `ij-${id}-2`, 1);
+    const other = await stage.podOf(`ij-${id}-2`, 1);
     await startPod(cluster.admin, other);
     await detect(other, files[1]!);
     await endPod(cluster.admin, other, 0);
-    const lost = await podOf(cluster.admin, space.name, `ij-${id}-2`, 2);
+    const lost = await stage.podOf(`ij-${id}-2`, 2);
     await endPod(cluster.admin, lost, 66);
     const { status } = await isCompleted(id);
     expect(status).toMatchObject({ attempt: 2, shards: { total: 3, succeeded: 2, failed: 1 } });
@@ -198,13 +169,11 @@ describe("a run that is lost half-way", () => {
     expect(runs).toEqual([`ij-${id}-1`, `ij-${id}-2`]);
 
     // The database is set back to before any result: what both runs left is taken in again.
-    await database.pool.query(
-      sql.type(z.object({}))`delete from result_ingests where run_id like ${`ij-${id}-%`}`,
-    );
-    await database.pool.query(sql.type(z.object({}))`delete from detections where inference_job_id = ${id}`);
-    await database.pool.query(sql.type(z.object({}))`
+    await database.execute(sql.fragment`delete from result_ingests where run_id like ${`ij-${id}-%`}`);
+    await database.execute(sql.fragment`delete from detections where inference_job_id = ${id}`);
+    await database.execute(sql.fragment`
       update inference_files set status = 'queued', error_message = null where inference_job_id = ${id}`);
-    await database.pool.query(sql.type(z.object({}))`
+    await database.execute(sql.fragment`
       update inference_jobs set status = 'running', total_detections = 0, processed_files = 0, completed_at = null,
         submitted_at = now() - interval '1 hour' where id = ${id}`);
     await poll("the repair", async () => (await rowOf(id))?.status === "completed");
@@ -218,13 +187,13 @@ describe("a run that is lost half-way", () => {
 describe("a job that is suspended again and again", () => {
   it("loses none of its tries by that, and ends well", async () => {
     const { id, files } = await insertInferenceJob(database.pool, tenant, model, 1);
-    const ref = { namespace: space.name, name: `ij-${id}` };
+    const ref = stage.ref(`ij-${id}`);
     const run = `ij-${id}-1`;
     const suspend = (suspended: boolean) =>
       cluster.admin.patch(inferenceJobs, ref, { spec: { suspend: suspended } });
     // One more than the tries of a shard.
     for (let round = 0; round < 4; round++) {
-      const pod = await podOf(cluster.admin, space.name, run);
+      const pod = await stage.podOf(run);
       await bind(pod);
       await startPod(cluster.admin, pod);
       await suspend(true);
@@ -240,13 +209,13 @@ describe("a job that is suspended again and again", () => {
       await poll("the phase", async () => (await resource(id)).status?.phase === "Suspended");
       await suspend(false);
     }
-    const pod = await podOf(cluster.admin, space.name, run);
+    const pod = await stage.podOf(run);
     await startPod(cluster.admin, pod);
     await detect(pod, files[0]!);
     await endPod(cluster.admin, pod, 0);
     expect((await isCompleted(id)).status?.attempt).toBe(1);
     expect((await rowOf(id))?.pod_seconds).toBeGreaterThanOrEqual(20);
-    const { items } = await cluster.admin.list(events, space.name);
+    const { items } = await cluster.admin.list(events, stage.namespace);
     const warnings = items.filter(({ regarding, type }) => regarding.name === ref.name && type === "Warning");
     expect(warnings).toEqual([]);
   }, 120_000);
@@ -255,14 +224,15 @@ describe("a job that is suspended again and again", () => {
 describe("the resource of an ended job", () => {
   it("is deleted when its time is over, with its Job; its row stays", async () => {
     const { id } = await insertInferenceJob(database.pool, tenant, model, 1);
-    await database.pool.query(sql.type(z.object({}))`
-      update inference_jobs set submitted_at = now() where id = ${id}`);
-    const submission = await maybeOneSubmission(database.pool, "inference", id);
-    const object = resourceOf(submission!, id, space.name);
-    object.spec.ttlSecondsAfterFinished = 2;
-    await cluster.admin.create(inferenceJobs, object as never);
-    const ref = { namespace: space.name, name: `ij-${id}` };
-    await podOf(cluster.admin, space.name, `ij-${id}-1`);
+    await createResource(
+      cluster.admin,
+      stage.namespace,
+      database.pool,
+      { kind: "inference", id },
+      { ttlSecondsAfterFinished: 2 },
+    );
+    const ref = stage.ref(`ij-${id}`);
+    await stage.podOf(`ij-${id}-1`);
     await cluster.admin.patch(inferenceJobs, ref, { spec: { cancel: { reason: "enough" } } });
     const ended = await poll("the end", async () => {
       const now = await cluster.admin.get(inferenceJobs, ref);
@@ -282,7 +252,7 @@ describe("the resource of an ended job", () => {
 });
 
 /** All requests but the renewals of the lease. */
-const reads = () => operator.requests.filter((line) => !line.startsWith("PUT")).length;
+const reads = () => stage.operator.requests.filter((line) => !line.startsWith("PUT")).length;
 
 /** Waits until the operator has sent nothing for a second. */
 async function settle(): Promise<void> {

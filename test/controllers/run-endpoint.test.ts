@@ -1,45 +1,32 @@
 // Who may use the run endpoint: tokens from the real TokenRequest API, bound to real pods. A token of one run, shard,
 // audience or account opens nothing else.
 import { sql } from "slonik";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { finishJob } from "../../src/db/job.ts";
-import { type TestNamespace, tokenOf, useCluster } from "../support/kube.ts";
-import { audience, callRuns, podOf, runOperator, type TestOperator, Worker } from "../support/operator.ts";
+import { tokenOf } from "../support/kube.ts";
+import { audience, callRuns, type Worker } from "../support/operator.ts";
 import { poll } from "../support/poll.ts";
-import { useDatabase } from "../support/postgres.ts";
 import { insertInferenceJob, insertModel, insertTenant, insertTrainingJob } from "../support/rows.ts";
-import { useStorage } from "../support/s3.ts";
+import { useOperator } from "../support/use-operator.ts";
 
-const cluster = useCluster();
-const database = useDatabase();
-const store = useStorage();
-let operator: TestOperator;
-let space: TestNamespace;
+const stage = useOperator();
+const { cluster, database } = stage;
 let mine: Worker;
 let other: Worker;
 let sharded: { id: string };
 
 beforeAll(async () => {
-  space = await cluster.namespace();
-  operator = await runOperator({
-    cluster,
-    namespace: space,
-    databaseUrl: database.url,
-    storage: store.config,
-  });
   const [one, two] = [await insertTenant(database.pool), await insertTenant(database.pool)];
   const [first, second] = [
     await insertTrainingJob(database.pool, one),
     await insertTrainingJob(database.pool, two),
   ];
   sharded = await insertInferenceJob(database.pool, one, await insertModel(database.pool, one), 2);
-  const worker = async (run: string, shard = 0) =>
-    new Worker(cluster, () => operator, await podOf(cluster.admin, space.name, run, shard));
-  [mine, other] = [await worker(`tj-${first}-1`), await worker(`tj-${second}-1`)];
+  [mine, other] = [await workerOf(`tj-${first}-1`), await workerOf(`tj-${second}-1`)];
 });
-afterAll(() => operator?.stop());
 
+const workerOf = async (run: string, shard?: number) => stage.worker(await stage.podOf(run, shard));
 const workOf = (run: string, shard = 0) => `/v1/runs/${run}/shards/${shard}/work`;
 
 describe("the run endpoint", () => {
@@ -69,7 +56,7 @@ describe("the run endpoint", () => {
 
   it("answers 403 to a token of another shard of the same run", async () => {
     const run = `ij-${sharded.id}-1`;
-    const first = new Worker(cluster, () => operator, await podOf(cluster.admin, space.name, run, 0));
+    const first = await workerOf(run, 0);
     expect((await first.work()).shard).toBe(0);
     expect((await first.call("GET", workOf(run, 1))).status).toBe(403);
   });
@@ -79,21 +66,21 @@ describe("the run endpoint", () => {
     ["a token that nobody signed", async () => "x.y.z", 403],
     [
       "a token for the API server instead of this endpoint",
-      () => tokenOf(cluster.admin, space.name, "plosive-worker", { pod: podRef(mine) }),
+      () => tokenOf(cluster.admin, stage.namespace, "plosive-worker", { pod: podRef(mine) }),
       403,
     ],
     [
       "a token of the right account that is bound to no pod",
-      () => tokenOf(cluster.admin, space.name, "plosive-worker", { audience }),
+      () => tokenOf(cluster.admin, stage.namespace, "plosive-worker", { audience }),
       403,
     ],
     [
       "a token of another service account",
-      () => tokenOf(cluster.admin, space.name, "plosive-operator", { audience }),
+      () => tokenOf(cluster.admin, stage.namespace, "plosive-operator", { audience }),
       403,
     ],
   ])("refuses %s", async (_name, token, status) => {
-    const answer = await callRuns(cluster, operator.runsPort, "GET", workOf(mine.run), await token());
+    const answer = await callRuns(cluster, stage.operator.runsPort, "GET", workOf(mine.run), await token());
     expect(answer.status).toBe(status);
     expect(answer.body).not.toContain("http");
   });
@@ -110,7 +97,7 @@ describe("the run endpoint", () => {
 
   it("ignores a report that is older than one it has", async () => {
     const run = `ij-${sharded.id}-1`;
-    const worker = new Worker(cluster, () => operator, await podOf(cluster.admin, space.name, run, 1));
+    const worker = await workerOf(run, 1);
     await worker.work();
     expect(await worker.report({ seq: 5, fraction: 0.5 })).toBe(204);
     expect(await worker.report({ seq: 4, fraction: 0.1 })).toBe(204);

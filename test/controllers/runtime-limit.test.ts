@@ -1,33 +1,17 @@
 // A training job's own limits on their way to Kubernetes: windows of any length pass the API server, and the time that
 // the job may run ends it there.
 import { sql } from "slonik";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { maybeOneJob } from "../../src/db/job.ts";
 import { trainingJobs } from "../../src/kube/kinds.ts";
-import { useCluster } from "../support/kube.ts";
-import { podOf, runOperator, startPod, type TestOperator } from "../support/operator.ts";
+import { startPod } from "../support/operator.ts";
 import { poll } from "../support/poll.ts";
-import { useDatabase } from "../support/postgres.ts";
 import { insertTenant, insertTrainingJob } from "../support/rows.ts";
-import { useStorage } from "../support/s3.ts";
+import { useOperator } from "../support/use-operator.ts";
 
-const cluster = useCluster();
-const database = useDatabase();
-const store = useStorage();
-let operator: TestOperator;
-let namespace: string;
-beforeAll(async () => {
-  const made = await cluster.namespace();
-  namespace = made.name;
-  operator = await runOperator({
-    cluster,
-    namespace: made,
-    databaseUrl: database.url,
-    storage: store.config,
-  });
-});
-afterAll(() => operator?.stop());
+const stage = useOperator();
+const { cluster, database } = stage;
 
 describe("max_runtime_seconds", () => {
   it("is the custom resource's deadline, and ends a job that runs longer", async () => {
@@ -41,8 +25,8 @@ describe("max_runtime_seconds", () => {
         where id = ${job}`);
       return job;
     });
-    const pod = await podOf(cluster.admin, namespace, `tj-${id}-1`);
-    const { spec } = await cluster.admin.get(trainingJobs, { namespace, name: `tj-${id}` });
+    const pod = await stage.podOf(`tj-${id}-1`);
+    const { spec } = await cluster.admin.get(trainingJobs, stage.ref(`tj-${id}`));
     expect(spec).toMatchObject({
       activeDeadlineSeconds: 2,
       config: { chunk_size_ms: 9_007_199_254_740_991, stride_ms: 2_147_483_648 },

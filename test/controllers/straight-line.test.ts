@@ -2,14 +2,12 @@
 // endpoint, progress, results, the row and the custom resource. The test plays the kubelet and the workers.
 import { createHash } from "node:crypto";
 import { sql } from "slonik";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { maybeOneJob } from "../../src/db/job.ts";
 import { embeddingJobs, events, inferenceJobs, jobs, models, trainingJobs } from "../../src/kube/kinds.ts";
-import { useCluster } from "../support/kube.ts";
-import { endPod, podOf, put, runOperator, startPod, type TestOperator, Worker } from "../support/operator.ts";
+import { endPod, put, startPod } from "../support/operator.ts";
 import { poll } from "../support/poll.ts";
-import { useDatabase } from "../support/postgres.ts";
 import {
   insertConfirmedAudio,
   insertDataset,
@@ -18,26 +16,10 @@ import {
   insertTenant,
   insertTrainingJob,
 } from "../support/rows.ts";
-import { useStorage } from "../support/s3.ts";
+import { useOperator } from "../support/use-operator.ts";
 
-const cluster = useCluster();
-const database = useDatabase();
-const store = useStorage();
-let operator: TestOperator;
-let namespace: string;
-
-beforeAll(async () => {
-  const made = await cluster.namespace();
-  namespace = made.name;
-  operator = await runOperator({
-    cluster,
-    namespace: made,
-    databaseUrl: database.url,
-    storage: store.config,
-  });
-  await operator.leading;
-});
-afterAll(() => operator?.stop());
+const stage = useOperator();
+const { cluster, database } = stage;
 
 const hex = (text: string) => createHash("sha256").update(text).digest("hex");
 const eventsOf = (id: string) =>
@@ -49,13 +31,13 @@ describe("a training job", () => {
     const tenant = await insertTenant(database.pool);
     const id = await insertTrainingJob(database.pool, tenant);
     const run = `tj-${id}-1`;
-    const pod = await podOf(cluster.admin, namespace, run);
+    const pod = await stage.podOf(run);
     const row = () => maybeOneJob(database.pool, "training", id);
     await poll("the row to be queued", async () => (await row())?.status === "queued");
     expect((await row())?.platform_job_name).toBe(run);
 
     await startPod(cluster.admin, pod);
-    const worker = new Worker(cluster, () => operator, pod);
+    const worker = stage.worker(pod);
     const work = await worker.work();
     if (work.kind !== "train") throw new Error("not the work of a training");
     expect(work.config.epochs).toBe(3);
@@ -79,7 +61,7 @@ describe("a training job", () => {
     expect(seen).toEqual([33, 66, 99]);
     // The row comes first, the custom resource right after it.
     const cr = await poll("the last epoch in the custom resource", async () => {
-      const now = await cluster.admin.get(trainingJobs, { namespace, name: `tj-${id}` });
+      const now = await cluster.admin.get(trainingJobs, stage.ref(`tj-${id}`));
       return now.status?.progress?.itemsDone === 3 && now;
     });
     expect(cr.status?.phase).toBe("Running");
@@ -134,7 +116,7 @@ describe("a training job", () => {
     await poll("the row to be completed", async () => (await row())?.status === "completed");
     expect((await row())?.progress_percent).toBe(100);
     const ended = await poll("the custom resource to end", async () => {
-      const now = await cluster.admin.get(trainingJobs, { namespace, name: `tj-${id}` });
+      const now = await cluster.admin.get(trainingJobs, stage.ref(`tj-${id}`));
       return now.status?.phase === "Succeeded" ? now : undefined;
     });
     expect(ended.status?.progress?.percent).toBe(100);
@@ -149,7 +131,7 @@ describe("a training job", () => {
     );
     const modelName = `m-${ended.status?.modelId}`;
     const model = await poll("the Model to be ready", async () => {
-      const now = await cluster.admin.get(models, { namespace, name: modelName });
+      const now = await cluster.admin.get(models, stage.ref(modelName));
       return now.status?.phase === "Ready" ? now : undefined;
     });
     expect(model.spec.objectStoreKey).toBe(`models/${tenant}/${id}/${run}/model.onnx`);
@@ -161,7 +143,7 @@ describe("a training job", () => {
     expect(stored).toEqual({ name: "voices v1", checksum_sha256: hex("onnx") });
     expect(await eventsOf(id)).toEqual(["queued", "running", "completed"]);
     const told = await poll("the event of the end", async () => {
-      const { items } = await cluster.admin.list(events, namespace);
+      const { items } = await cluster.admin.list(events, stage.namespace);
       const reasons = items
         .filter(({ regarding }) => regarding.name === `tj-${id}`)
         .map(({ reason }) => reason);
@@ -190,9 +172,9 @@ describe("uploads", () => {
     const mine = await database.pool.anyFirst(sql.type(z.object({ id: z.string() }))`
       select id from audio_files where embedding_job_id = ${jobId} order by uploaded_at, id`);
     const run = `ej-${jobId}-1`;
-    const pod = await podOf(cluster.admin, namespace, run);
+    const pod = await stage.podOf(run);
     await startPod(cluster.admin, pod);
-    const worker = new Worker(cluster, () => operator, pod);
+    const worker = stage.worker(pod);
     const work = await worker.work();
     if (work.kind !== "embed") throw new Error("not the work of an embedding");
     expect(work.items.map((item) => item.id).sort()).toEqual([...mine].sort());
@@ -244,7 +226,7 @@ describe("uploads", () => {
         });
     }
     await poll("the custom resource to succeed", async () => {
-      const cr = await cluster.admin.get(embeddingJobs, { namespace, name: `ej-${jobId}` });
+      const cr = await cluster.admin.get(embeddingJobs, stage.ref(`ej-${jobId}`));
       return cr.status?.phase === "Succeeded" && cr.status.progress?.percent === 100;
     });
   });
@@ -267,9 +249,9 @@ describe("an inference job", () => {
       )`
         select status, processed_files, failed_files, total_detections from inference_jobs where id = ${id}`);
 
-    const first = await podOf(cluster.admin, namespace, run, 0);
+    const first = await stage.podOf(run, 0);
     await startPod(cluster.admin, first);
-    const work = await new Worker(cluster, () => operator, first).work();
+    const work = await stage.worker(first).work();
     if (work.kind !== "detect") throw new Error("not the work of a detection");
     expect(work.items.map((item) => item.id)).toEqual([files[0]]);
     const detections = [
@@ -283,7 +265,7 @@ describe("an inference job", () => {
     await poll("the first shard's detections", async () => (await counts()).total_detections === 2);
     expect((await counts()).status).toBe("running");
 
-    const second = await podOf(cluster.admin, namespace, run, 1);
+    const second = await stage.podOf(run, 1);
     const said = {
       code: "input_missing",
       message: "The audio is gone.",
@@ -307,7 +289,7 @@ describe("an inference job", () => {
       select error_message from inference_files where id = ${files[1]!}`);
     expect(reason).toBe("The audio is gone.");
     const cr = await poll("the custom resource to succeed", async () => {
-      const now = await cluster.admin.get(inferenceJobs, { namespace, name: `ij-${id}` });
+      const now = await cluster.admin.get(inferenceJobs, stage.ref(`ij-${id}`));
       return now.status?.phase === "Succeeded" ? now : undefined;
     });
     expect(cr.status?.shards).toEqual({ total: 2, active: 0, succeeded: 1, failed: 1 });
@@ -318,7 +300,7 @@ describe("a worker's pod", () => {
   it("passes Pod Security restricted and holds no credential", async () => {
     const tenant = await insertTenant(database.pool);
     const id = await insertTrainingJob(database.pool, tenant);
-    const pod = await podOf(cluster.admin, namespace, `tj-${id}-1`);
+    const pod = await stage.podOf(`tj-${id}-1`);
     // The namespace enforces "restricted", so that the pod exists is the proof of the first half.
     const spec = JSON.stringify(pod.spec);
     expect(spec).not.toMatch(/secretKeyRef|secretName|access_?key|password/i);
@@ -327,7 +309,7 @@ describe("a worker's pod", () => {
     expect(sources[0]?.projected?.sources).toEqual([
       { serviceAccountToken: { audience: "plosive-runs", expirationSeconds: 3600, path: "token" } },
     ]);
-    const job = await cluster.admin.get(jobs, { namespace, name: `tj-${id}-1` });
+    const job = await cluster.admin.get(jobs, stage.ref(`tj-${id}-1`));
     expect(job.spec).toMatchObject({
       completionMode: "Indexed",
       podReplacementPolicy: "Failed",
@@ -341,8 +323,8 @@ describe("the settled operator", () => {
     const tenant = await insertTenant(database.pool);
     const model = await insertModel(database.pool, tenant);
     const { id } = await insertInferenceJob(database.pool, tenant, model, 1);
-    await podOf(cluster.admin, namespace, `ij-${id}-1`);
-    const ref = { namespace, name: `ij-${id}` };
+    await stage.podOf(`ij-${id}-1`);
+    const ref = stage.ref(`ij-${id}`);
     await cluster.admin.patch(inferenceJobs, ref, { spec: { cancel: { reason: "enough" } } });
     await poll(
       "the job to be cancelled",
@@ -350,12 +332,12 @@ describe("the settled operator", () => {
     );
     await poll(
       "the Job to be gone",
-      async () => (await cluster.admin.find(jobs, { namespace, name: `ij-${id}-1` })) === undefined,
+      async () => (await cluster.admin.find(jobs, stage.ref(`ij-${id}-1`))) === undefined,
     );
     // The events about the end are still on their way; what comes after them is measured.
     let before = -1;
     await poll("quiet", async () => {
-      const now = operator.requests.filter((line) => !line.startsWith("PUT")).length;
+      const now = stage.operator.requests.filter((line) => !line.startsWith("PUT")).length;
       const quiet = now === before;
       before = now;
       await new Promise((resolve) => setTimeout(resolve, 300));
@@ -368,6 +350,6 @@ describe("the settled operator", () => {
     );
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     // Renewals of the lease are the only requests (PUT).
-    expect(operator.requests.filter((line) => !line.startsWith("PUT")).length).toBe(before);
+    expect(stage.operator.requests.filter((line) => !line.startsWith("PUT")).length).toBe(before);
   });
 });

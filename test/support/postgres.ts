@@ -20,6 +20,8 @@ export interface TestDatabase {
   urlOf(role: Role): string;
   /** The API's own pool, without a tenant. */
   readonly apiPool: DatabasePool;
+  /** Runs one statement as the owner. */
+  execute(statement: ReturnType<typeof sql.fragment>): Promise<void>;
 }
 
 /** A database for the calling file, made before its tests and dropped after them. */
@@ -53,6 +55,7 @@ export function useDatabase(): TestDatabase {
       return need(apiPool);
     },
     urlOf: (role) => loginOf(need(made).url, role),
+    execute: (statement) => execute(need(pool), statement),
   };
 }
 

@@ -14,6 +14,8 @@ export interface OperatorStage {
   readonly operator: TestOperator;
   /** The name of the operator's namespace. */
   readonly namespace: string;
+  /** An object of this name in the operator's namespace. */
+  ref(name: string): { namespace: string; name: string };
   /** The newest pod of a shard that has not ended. */
   podOf(run: string, shard?: number): Promise<Pod>;
   /** Who makes this pod's calls to the operator. */
@@ -55,6 +57,7 @@ export function useOperator(timings: Timings = {}): OperatorStage {
     get namespace() {
       return need(space).name;
     },
+    ref: (name) => ({ namespace: need(space).name, name }),
     podOf: (run, shard) => podOf(cluster.admin, need(space).name, run, shard),
     worker: (pod) => new Worker(cluster, () => need(operator), pod),
   };
