@@ -5,7 +5,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "slonik";
 import { afterAll, afterEach, beforeEach, expect, it } from "vitest";
-import { z } from "zod";
 import { jobs } from "../../src/kube/kinds.ts";
 import { type ChaosWorld, type Replica, startReplica } from "../chaos/replica.ts";
 import { useCluster } from "../support/kube.ts";
@@ -47,7 +46,7 @@ beforeEach(async () => {
 }, 120_000);
 afterEach(async () => {
   await Promise.all([leader?.end("SIGKILL"), standby?.end("SIGKILL")]);
-  await database.pool.query(sql.type(z.object({}))`delete from training_jobs`);
+  await database.execute(sql.fragment`delete from training_jobs`);
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 

@@ -1,16 +1,13 @@
 // What a custom resource says while the records cannot be reached, and that no pod pays for it. The test plays the kubelet
 // and the worker; Postgres is behind a proxy that can be cut.
-import { sql } from "slonik";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { z } from "zod";
-import { maybeOneSubmission } from "../../src/db/outbox.ts";
 import { inferenceJobs, pods } from "../../src/kube/kinds.ts";
-import { resourceOf } from "../../src/submit.ts";
 import { useCluster } from "../support/kube.ts";
 import { podOf, runOperator, startPod, type TestOperator, Worker } from "../support/operator.ts";
 import { poll } from "../support/poll.ts";
 import { useDatabase } from "../support/postgres.ts";
 import { startProxy, type TestProxy } from "../support/proxy.ts";
+import { createResource } from "../support/resource.ts";
 import { insertInferenceJob, insertModel, insertTenant } from "../support/rows.ts";
 import { useStorage } from "../support/s3.ts";
 
@@ -42,13 +39,9 @@ it("a resource says that it may be behind, and its pods' silence meanwhile is no
   const tenant = await insertTenant(database.pool);
   const model = await insertModel(database.pool, tenant);
   const { id } = await insertInferenceJob(database.pool, tenant, model, 1);
-  await database.pool.query(sql.type(z.object({}))`
-    update inference_jobs set submitted_at = now() where id = ${id}`);
-  const submission = await maybeOneSubmission(database.pool, "inference", id);
-  const object = resourceOf(submission!, id, namespace);
   const deadlineMs = 9_000;
-  object.spec.progressDeadlineSeconds = deadlineMs / 1000;
-  await cluster.admin.create(inferenceJobs, object as never);
+  const spec = { progressDeadlineSeconds: deadlineMs / 1000 };
+  await createResource(cluster.admin, namespace, database.pool, { kind: "inference", id }, spec);
   const ref = { namespace, name: `ij-${id}` };
   const synced = async () =>
     (await cluster.admin.get(inferenceJobs, ref)).status?.conditions?.find(

@@ -6,11 +6,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { ingestDetections } from "../../src/db/ingest.ts";
 import { maybeOneJob } from "../../src/db/job.ts";
-import { maybeOneSubmission } from "../../src/db/outbox.ts";
 import { inferenceJobs, jobs, pods, trainingJobs } from "../../src/kube/kinds.ts";
-import type { KubeObject } from "../../src/kube/objects.ts";
 import type { DetectResult } from "../../src/schemas/worker.ts";
-import { resourceOf } from "../../src/submit.ts";
 import { type TestNamespace, useCluster } from "../support/kube.ts";
 import {
   endPod,
@@ -25,6 +22,7 @@ import {
 } from "../support/operator.ts";
 import { poll } from "../support/poll.ts";
 import { useDatabase } from "../support/postgres.ts";
+import { createResource } from "../support/resource.ts";
 import { insertInferenceJob, insertModel, insertTenant, insertTrainingJob } from "../support/rows.ts";
 import { useStorage } from "../support/s3.ts";
 
@@ -45,10 +43,8 @@ beforeEach(async () => {
 afterEach(async () => {
   // Another test's operator must not find this one's rows.
   await operator.stop();
-  await database.pool.query(sql.type(z.object({}))`delete from detections`);
-  for (const table of ["inference_jobs", "models", "training_jobs", "embedding_jobs"]) {
-    await database.pool.query(sql.type(z.object({}))`delete from ${sql.identifier([table])}`);
-  }
+  for (const table of ["detections", "inference_jobs", "models", "training_jobs", "embedding_jobs"])
+    await database.execute(sql.fragment`delete from ${sql.identifier([table])}`);
 });
 
 const training = (id: string) => maybeOneJob(database.pool, "training", id);
@@ -105,7 +101,7 @@ describe("the operator", () => {
     const { id } = await insertInferenceJob(database.pool, tenant, model, 1);
     await podOf(cluster.admin, space.name, `ij-${id}-1`);
     await operator.stop();
-    await database.pool.query(sql.type(z.object({}))`
+    await database.execute(sql.fragment`
       update inference_jobs set status = 'failed', error_message = 'The disk is full.', completed_at = now() where id = ${id}`);
     operator = await start();
     const ref = { namespace: space.name, name: `ij-${id}` };
@@ -262,12 +258,8 @@ describe("a pod that cannot start", () => {
   it("shows the kubelet's words in the row and the custom resource, and fails the job at its deadline", async () => {
     const id = await insertTrainingJob(database.pool, tenant);
     const ref = { namespace: space.name, name: `tj-${id}` };
-    // Made here with a short deadline, before the sweep finds the row: its own try then meets this one.
-    const made = resourceOf((await maybeOneSubmission(database.pool, "training", id))!, id, space.name);
-    await cluster.admin.create<KubeObject>(trainingJobs, {
-      ...made,
-      spec: { ...made.spec, pendingDeadlineSeconds: 4 },
-    } as KubeObject);
+    const spec = { pendingDeadlineSeconds: 4 };
+    await createResource(cluster.admin, space.name, database.pool, { kind: "training", id }, spec);
     const pod = await podOf(cluster.admin, space.name, `tj-${id}-1`);
     const waiting = { waiting: { reason: "ImagePullBackOff", message: "no such image" } };
     await patchStatus(cluster.admin, pod, "Pending", waiting);
@@ -355,7 +347,7 @@ describe("results that are delivered again", () => {
 describe("a row that Kubernetes will never take", () => {
   it("fails with the reason and does not hold up the rows behind it", async () => {
     const refused = await insertTrainingJob(database.pool, tenant);
-    await database.pool.query(sql.type(z.object({}))`
+    await database.execute(sql.fragment`
       update training_jobs set config = config || '{"artifact_types": ["not/allowed"]}' where id = ${refused}`);
     const fine = await insertTrainingJob(database.pool, tenant);
     await poll("the row to fail", async () => (await training(refused))?.status === "failed");

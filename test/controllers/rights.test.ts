@@ -37,8 +37,6 @@ beforeAll(async () => {
 });
 afterAll(() => operator?.stop());
 
-const run = (statement: ReturnType<typeof sql.fragment>) =>
-  database.pool.query(sql.type(z.object({}))`${statement}`);
 const gone = (what: string, type: ResourceType, name: string) =>
   poll(`${what} to be gone`, async () => {
     return (await cluster.admin.find(type, { namespace: space.name, name })) === undefined;
@@ -97,8 +95,8 @@ async function train(): Promise<void> {
   await poll("the model to be ready", async () => {
     return (await cluster.admin.get(models, { namespace: space.name, name })).status?.phase === "Ready";
   });
-  await run(sql.fragment`delete from models where training_job_id = ${id}`);
-  await run(sql.fragment`delete from training_jobs where id = ${id}`);
+  await database.execute(sql.fragment`delete from models where training_job_id = ${id}`);
+  await database.execute(sql.fragment`delete from training_jobs where id = ${id}`);
   await gone("the training", trainingJobs, `tj-${id}`);
   await gone("the model", models, name);
 }
@@ -113,12 +111,14 @@ async function infer(): Promise<void> {
   await poll("its Job to be suspended", async () => {
     return (await cluster.admin.get(jobs, { namespace: space.name, name: `ij-${id}-1` })).spec.suspend;
   });
-  await run(sql.fragment`update inference_jobs set cancel_requested_at = now() where id = ${id}`);
+  await database.execute(
+    sql.fragment`update inference_jobs set cancel_requested_at = now() where id = ${id}`,
+  );
   await gone("its Job", jobs, `ij-${id}-1`);
   await poll("it to be cancelled", async () => {
     return (await cluster.admin.get(inferenceJobs, ref)).status?.phase === "Cancelled";
   });
-  await run(sql.fragment`delete from inference_jobs where id = ${id}`);
+  await database.execute(sql.fragment`delete from inference_jobs where id = ${id}`);
   await gone("the inference", inferenceJobs, ref.name);
 }
 
@@ -153,7 +153,7 @@ async function runAgain(): Promise<void> {
   });
   await cluster.admin.remove(jobs, { namespace: space.name, name: `tj-${id}-1` });
   await podOf(cluster.admin, space.name, `tj-${id}-2`);
-  await run(sql.fragment`update training_jobs set cancel_requested_at = now() where id = ${id}`);
+  await database.execute(sql.fragment`update training_jobs set cancel_requested_at = now() where id = ${id}`);
   await gone("the Job of the second run", jobs, `tj-${id}-2`);
 }
 

@@ -3,13 +3,12 @@
 import { afterEach, beforeAll, expect, it } from "vitest";
 import type { OperatorConfig } from "../../../src/config.ts";
 import { maybeOneJob } from "../../../src/db/job.ts";
-import { maybeOneSubmission } from "../../../src/db/outbox.ts";
 import { jobs, trainingJobs } from "../../../src/kube/kinds.ts";
-import { resourceOf } from "../../../src/submit.ts";
 import { type TestNamespace, useCluster } from "../../support/kube.ts";
 import { podOf, runOperator, startPod, type TestOperator } from "../../support/operator.ts";
 import { poll } from "../../support/poll.ts";
 import { useDatabase } from "../../support/postgres.ts";
+import { createResource } from "../../support/resource.ts";
 import { insertTenant, insertTrainingJob } from "../../support/rows.ts";
 import { useStorage } from "../../support/s3.ts";
 
@@ -57,8 +56,7 @@ const cancel = (id: string) =>
 /** A job with a custom resource that says more than the API would. */
 async function applied(tenant: string, spec: object): Promise<string> {
   const id = await insertTrainingJob(database.pool, tenant);
-  const object = resourceOf((await maybeOneSubmission(database.pool, "training", id))!, id, namespace.name);
-  await cluster.admin.create(trainingJobs, { ...object, spec: { ...object.spec, ...spec } } as never);
+  await createResource(cluster.admin, namespace.name, database.pool, { kind: "training", id }, spec);
   return id;
 }
 

@@ -8,9 +8,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { kueueClusterRules, kueueRules } from "../../../controllers/rbac.ts";
 import { makeApp } from "../../../src/api/app.ts";
 import { type HttpServer, listen } from "../../../src/api/server.ts";
-import { maybeOneSubmission } from "../../../src/db/outbox.ts";
 import { jobs, trainingJobs } from "../../../src/kube/kinds.ts";
-import { resourceOf } from "../../../src/submit.ts";
 import { buildKueue, type Kueue, startKueue } from "../../../tools/kueue.ts";
 import { type Client, makeTenant, testDeps } from "../../support/api.ts";
 import { rightsOf } from "../../support/audit.ts";
@@ -19,6 +17,7 @@ import { queueName, queueObjects, urgent as urgentClass } from "../../support/ku
 import { podOf, put, runOperator, startPod, type TestOperator, Worker } from "../../support/operator.ts";
 import { poll } from "../../support/poll.ts";
 import { useDatabase } from "../../support/postgres.ts";
+import { createResource } from "../../support/resource.ts";
 import { insertTrainingJob } from "../../support/rows.ts";
 import { useStorage } from "../../support/s3.ts";
 import { finishTraining } from "../../support/training.ts";
@@ -94,11 +93,9 @@ const suspend = (id: string, value: boolean) =>
   cluster.admin.patch(trainingJobs, named(id), { spec: { suspend: value } });
 
 /** A training with what a custom resource can say and the API cannot. */
-async function insertWith(more: { priorityClassName?: string; queueName?: string }): Promise<string> {
+async function insertWith(spec: { priorityClassName?: string; queueName?: string }): Promise<string> {
   const id = await insert();
-  const object = resourceOf((await maybeOneSubmission(database.pool, "training", id))!, id, namespace.name);
-  const spec = { ...object.spec, ...more };
-  await cluster.admin.create(trainingJobs, { ...object, spec } as never);
+  await createResource(cluster.admin, namespace.name, database.pool, { kind: "training", id }, spec);
   return id;
 }
 
