@@ -7,11 +7,11 @@ import { sql } from "slonik";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { hashApiKey, isApiKey } from "../src/api/api-key-format.ts";
 import { ensureFirstKey } from "../src/bootstrap.ts";
-import { maybeOneCaller } from "../src/db/api-key.ts";
 import { type Kube, makeKube } from "../src/kube/client.ts";
 import { secrets } from "../src/kube/kinds.ts";
 import { type ControlPlane, startControlPlane } from "../tools/cluster/control-plane.ts";
 import { useDatabase } from "./support/postgres.ts";
+import { maybeOneCaller } from "./support/rows.ts";
 
 const database = useDatabase();
 const dir = mkdtempSync(join(tmpdir(), "plosive-bootstrap-"));

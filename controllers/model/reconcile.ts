@@ -43,7 +43,7 @@ export function makeModelReconcile(deps: {
 }
 
 /** Pure. The metrics are the worker's own; what is not there is left out. */
-export function modelStatus(row: Pick<ModelRow, "archived" | "evalMetrics">): NonNullable<Model["status"]> {
+function modelStatus(row: Pick<ModelRow, "archived" | "evalMetrics">): NonNullable<Model["status"]> {
   const overall = row.evalMetrics.overall as Record<string, unknown> | undefined;
   const f1 = overall?.macro_f1 ?? overall?.f1;
   return {

@@ -21,8 +21,6 @@ type Tenant = { running: number };
 type Lane = { key: string; kind: JobKind; tenant: Tenant; running: number; waiting: Candidate[] };
 type Place = { job: Candidate; lane: Lane; runs: boolean; words: string };
 
-export type FairGate = ReturnType<typeof makeFairGate>;
-
 /** `onTurn` is called with each job that gets its turn while somebody else is looked at. */
 export function makeFairGate(limits: Limits, onTurn: (job: Candidate) => void) {
   const lanes = new Map<string, Lane>();

@@ -50,9 +50,6 @@ export interface RatesOfRequest {
   readonly policyRate: Rate;
 }
 
-const unlimited: Rate = { gap: 0, span: Number.POSITIVE_INFINITY };
-const noRates: RatesOfRequest = { rate: unlimited, policy: 1, policyRate: unlimited };
-
 /**
  * The key with this digest, unless it is revoked, and whether each of so many requests is within its tenant's rates, as
  * if they had come one after the other. One statement, never cached, so that revocation holds at once on every replica
@@ -78,12 +75,6 @@ export async function manyCallers(
     left join lateral admit_caller(${sql.binary(hash)}, gap, span, policy::int, policy_gap, policy_span) on true
     order by n`);
   return rows.map((row) => (row.id === null ? null : row));
-}
-
-/** The same for one request that counts against no rate. */
-export async function maybeOneCaller(db: Db, hash: Buffer): Promise<CallerRow | null> {
-  const [caller] = await manyCallers(db, hash, [noRates]);
-  return caller ?? null;
 }
 
 /** Whether a key that opened a request still does. Asked again by answers that take their time. */

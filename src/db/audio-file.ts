@@ -6,7 +6,7 @@ import type { audioStatuses, embeddingStatuses } from "../schemas/audio-file.ts"
 import { deleteAnnotationsOfAudio } from "./annotation-copy.ts";
 import { containing, type Db, type Page, type PageRequest, selectPage } from "./page.ts";
 
-export const audioFileRow = z.object({
+const audioFileRow = z.object({
   id: z.string(),
   tenant_id: z.string(),
   dataset_id: z.string(),

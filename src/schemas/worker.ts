@@ -246,8 +246,6 @@ export const termination = z.object({
 });
 
 export type Work = z.infer<typeof work>;
-/** Work that has a result. */
-export type OpenWork = Exclude<Work, { kind: "done" }>;
 export type DetectConfig = z.infer<typeof detectConfig>;
 export type Progress = z.infer<typeof progress>;
 export type Result = z.infer<typeof result>;

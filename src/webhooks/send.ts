@@ -36,7 +36,7 @@ export interface Message {
 const maxAnswerBytes = 64 * 1024;
 
 /** Without the search list of /etc/resolv.conf, which would try inner names first, and without /etc/hosts. */
-export async function resolvePublic(name: string): Promise<readonly string[]> {
+async function resolvePublic(name: string): Promise<readonly string[]> {
   const resolver = new Resolver({ timeout: 3_000, tries: 2 });
   const found = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
   return found.flatMap((result) => (result.status === "fulfilled" ? result.value : []));

@@ -24,8 +24,8 @@ export interface Report {
   readonly cpu: string;
 }
 
-export const leastRatio = 2;
-export const mostBytes = 150 * 2 ** 20;
+const leastRatio = 2;
+const mostBytes = 150 * 2 ** 20;
 
 const median = (values: readonly number[]): number => {
   const sorted = [...values].sort((a, b) => a - b);

@@ -4,13 +4,14 @@ import { randomUUID } from "node:crypto";
 import { Client } from "pg";
 import { sql } from "slonik";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { insertApiKey, maybeOneCaller } from "../../src/db/api-key.ts";
+import { insertApiKey } from "../../src/db/api-key.ts";
 import { ensureLogin, isAboveRowSecurity } from "../../src/db/login.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { type DatabasePool, makeDatabase, type Role } from "../../src/db/pool.ts";
 import { insertTenant } from "../../src/db/tenant.ts";
 import { tenantDatabase } from "../../src/db/tenant-db.ts";
 import { makeDatabaseImage } from "../support/postgres-image.ts";
+import { maybeOneCaller } from "../support/rows.ts";
 
 const image = makeDatabaseImage();
 let superuser: string;

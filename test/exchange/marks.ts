@@ -40,7 +40,7 @@ export const oddMarks: readonly Mark[] = oddTexts.map((filename, i) => ({
   extraData: i % 3 === 0 ? {} : { note: filename, n: i },
 }));
 
-export async function* inBatches(marks: readonly Mark[], size: number): Marks {
+async function* inBatches(marks: readonly Mark[], size: number): Marks {
   for (let i = 0; i < marks.length; i += size) yield marks.slice(i, i + size);
 }
 

@@ -17,7 +17,7 @@ export interface FaultProxies {
   stop(): Promise<void>;
 }
 
-export async function startFaultProxies(databaseUrl: string, storeUrl: string): Promise<FaultProxies> {
+async function startFaultProxies(databaseUrl: string, storeUrl: string): Promise<FaultProxies> {
   let plan: { after: number; calls: number; strike: () => void } | undefined;
   let struck = false;
   const upstreams = new Set<Socket>();

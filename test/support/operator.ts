@@ -12,7 +12,7 @@ import type { Job, Pod } from "../../src/kube/objects.ts";
 import { makeLog } from "../../src/log.ts";
 import { makeRegistry, watchPool } from "../../src/metrics.ts";
 import { profiles } from "../../src/schemas/profile.ts";
-import type { OpenWork, Progress, Work } from "../../src/schemas/worker.ts";
+import type { Progress, Work } from "../../src/schemas/worker.ts";
 import { makeStorage, type StorageConfig } from "../../src/storage/storage.ts";
 import { type TestCluster, type TestNamespace, tokenOf } from "./kube.ts";
 import { poll } from "./poll.ts";
@@ -192,7 +192,7 @@ export class Worker {
   }
 
   /** Work that is still to be done. */
-  async work(): Promise<OpenWork> {
+  async work(): Promise<Exclude<Work, { kind: "done" }>> {
     const work = await this.anyWork();
     if (work.kind === "done") throw new Error("the shard was done by an earlier run");
     return work;

@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { z } from "zod";
+import { type CallerRow, manyCallers } from "../../src/db/api-key.ts";
 import type { Queries } from "../../src/db/job.ts";
 import type { DatabasePool } from "../../src/db/pool.ts";
 
@@ -13,6 +14,13 @@ export async function insertTenant(db: Queries): Promise<string> {
   const id = randomUUID();
   await db.query(sql.type(none)`insert into tenants (id, name) values (${id}, 'test')`);
   return id;
+}
+
+/** Whose key it is that has this digest, for a request that counts against no rate. */
+export async function maybeOneCaller(db: Queries, hash: Buffer): Promise<CallerRow | null> {
+  const unlimited = { gap: 0, span: Number.POSITIVE_INFINITY };
+  const [caller] = await manyCallers(db, hash, [{ rate: unlimited, policy: 1, policyRate: unlimited }]);
+  return caller ?? null;
 }
 
 export async function insertDataset(db: Queries, tenant: string): Promise<string> {

@@ -6,7 +6,7 @@ import type { ClusterPlace } from "./place.ts";
 export const volumeCount = 4;
 export const volumeDir = (place: ClusterPlace, index: number): string =>
   join(place.dir, "volumes", `volume-${index}`);
-export const volumeName = (index: number): string => `local-${index}`;
+const volumeName = (index: number): string => `local-${index}`;
 
 export function manifests(place: ClusterPlace): unknown[] {
   return [

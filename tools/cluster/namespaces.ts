@@ -8,7 +8,7 @@ import { waitUntil } from "../process.ts";
 import type { ClusterPlace } from "./place.ts";
 
 /** The host's pids of processes whose command line has the cluster's mark: `unshare` and the first process inside. */
-export function markedProcesses({ mark }: ClusterPlace): { pid: number; isFirst: boolean }[] {
+function markedProcesses({ mark }: ClusterPlace): { pid: number; isFirst: boolean }[] {
   return readdirSync("/proc")
     .filter((entry) => /^\d+$/.test(entry))
     .flatMap((pid) => {

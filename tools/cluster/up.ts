@@ -123,7 +123,7 @@ interface Volume {
 }
 
 /** Volumes whose claim was deleted are emptied and offered again, as a provisioner would; a removed release frees its space. */
-export async function reclaimVolumes(place: ClusterPlace): Promise<void> {
+async function reclaimVolumes(place: ClusterPlace): Promise<void> {
   const { body } = await get(pkiAt(join(place.dir, "pki")), `${place.server}/api/v1/persistentvolumes`);
   for (const volume of (body as { items: Volume[] }).items) {
     const path = volume.spec.local?.path;

@@ -27,7 +27,7 @@ function imagesInLayout(): Set<string> {
 }
 
 /** The name under which registry.ts finds it: the last part of its reference. */
-export const layoutName = (image: Image): string => basename(referenceOf(image));
+const layoutName = (image: Image): string => basename(referenceOf(image));
 
 export function missingImages(images: readonly Image[]): Image[] {
   const present = imagesInLayout();

@@ -40,7 +40,7 @@ const profileOf = (pool: Record<string, string>) => ({
   detect: pod(pool),
 });
 
-export const freePool = { "bench.plosive.dev/pool": "free" };
+const freePool = { "bench.plosive.dev/pool": "free" };
 
 export async function startOperatorProcess(options: {
   cluster: BenchCluster;
