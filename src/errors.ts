@@ -122,7 +122,7 @@ export const preconditions = {
   noAnnotations: "no_annotations",
 } as const;
 
-/** The status of a failed precondition of training: the one place that decides it (design 2.1). */
+/** The status of a failed precondition of training: the one place that decides it. */
 const preconditionStatus = 409;
 
 /** All preconditions that failed, in one answer. */

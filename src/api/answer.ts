@@ -1,5 +1,5 @@
-// One request from its key to its answer: each step in the order that design 2.0.5 fixes. Called by the router, which
-// has found the route.
+// One request from its key to its answer, each step in an order that never changes (test/api/order.test.ts). Called by the
+// router, which has found the route.
 import { Readable } from "node:stream";
 import type { Context } from "koa";
 import { tenantDatabase } from "../db/tenant-db.ts";

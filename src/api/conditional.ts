@@ -1,5 +1,5 @@
 // ETags: If-None-Match saves sending what the client has, If-Match saves changes that the client has not seen (RFC 9110,
-// 13.1; design 2.14). Used by the router, and by the routes whose writes take If-Match.
+// 13.1). Used by the router, and by the routes whose writes take If-Match.
 import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { invalidRequest } from "../errors.ts";

@@ -1,4 +1,4 @@
-// Server-sent events: what happens to a tenant's things, as it happens (design 2.13). Called by routes/event.ts. A stream
+// Server-sent events: what happens to a tenant's things, as it happens. Called by routes/event.ts. A stream
 // keeps only the number of the last event it sent and asks the database for the next ones, so nothing is lost or repeated
 // and a slow reader fills no memory: it is the reader's own pace that asks.
 import { Readable } from "node:stream";

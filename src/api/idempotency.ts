@@ -1,5 +1,5 @@
 // Requests that carry an Idempotency-Key may be sent again: the second time nothing is made, and the answer is rendered
-// anew from what the first one made (design 2.12). Called by answer.ts for routes that create.
+// anew from what the first one made. Called by answer.ts for routes that create.
 import { createHash } from "node:crypto";
 import { insertRequestKey, lockRequestKey, type RequestKey } from "../db/idempotency.ts";
 import { requestInProgress, type ValidationItem, validationFailed, valueError } from "../errors.ts";

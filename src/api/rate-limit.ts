@@ -1,4 +1,4 @@
-// Rates of requests for each tenant (design 2.11): which policy a route falls under, what the answer's headers say, and
+// Rates of requests for each tenant: which policy a route falls under, what the answer's headers say, and
 // a short memory of who was refused, so that a flood does not reach the database. The counting is in the database
 // (admit_caller, migration 0005). Called by authenticate.ts.
 import { Counter, type Registry } from "prom-client";

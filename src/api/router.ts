@@ -1,4 +1,4 @@
-// Finds the route of each request in the table of routes: unknown paths are 404, unknown methods 405 (design 2.0.5).
+// Finds the route of each request in the table of routes: unknown paths are 404, unknown methods 405.
 // Called by src/api/app.ts; what follows is in answer.ts.
 import Router from "@koa/router";
 import type { Context, Middleware } from "koa";

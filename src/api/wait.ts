@@ -1,4 +1,4 @@
-// `?wait=`: answers when the resource has changed, or when the time is over (design 2.7). Called by the routes that read
+// `?wait=`: answers when the resource has changed, or when the time is over. Called by the routes that read
 // one job. Nothing is asked of the database meanwhile, except after a notification and every 15 seconds.
 import { isKeyOpen } from "../db/api-key.ts";
 import { invalidApiKey } from "../errors.ts";

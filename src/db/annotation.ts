@@ -282,7 +282,7 @@ export function behindAnnotation(
     : sql.fragment`(start_ms, id) > (${last.start_ms}::bigint, ${last.id}::uuid)`;
 }
 
-/** The window is half-open; a point label lies in it when start <= point < end (design 2.19.9). */
+/** The window is half-open; a point label lies in it when start <= point < end. */
 export function matchingAnnotations(
   tenantId: string,
   setId: string,

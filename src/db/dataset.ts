@@ -26,7 +26,7 @@ const row = z.object({
 export type DatasetRow = z.infer<typeof row>;
 export type ArtifactTypes = z.infer<typeof artifactTypes>;
 
-// Only files that training can use count towards the length and the embedded files (design 2.19.3).
+// Only files that training can use count towards the length and the embedded files.
 const usable = sql.fragment`f.status = 'ready' and f.embedding_status = 'completed'`;
 const columns = sql.fragment`id, tenant_id, name, description, artifact_types, created_at, updated_at`;
 /** Counts the files of the rows that are called `lines`. */

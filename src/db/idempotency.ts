@@ -1,5 +1,5 @@
-// What POST requests with an Idempotency-Key made, so that the same request sent again makes nothing twice (design
-// 2.12). Called by src/api/idempotency.ts inside the transaction that makes the resource.
+// What POST requests with an Idempotency-Key made, so that the same request sent again makes nothing twice.
+// Called by src/api/idempotency.ts inside the transaction that makes the resource.
 import { sql } from "slonik";
 import { z } from "zod";
 import type { Db } from "./page.ts";

@@ -1,4 +1,4 @@
-// Annotation sets in REST (interface specification 2.5, 2.9, 3.1; design 2.4, 2.6).
+// Annotation sets in REST (interface specification 2.5, 2.9, 3.1).
 import { z } from "zod";
 import { annotation } from "./annotation.ts";
 import { count, id, pageQuery, time } from "./rest.ts";

@@ -1,4 +1,4 @@
-// Annotations in REST (interface specification 2.6; design 2.5).
+// Annotations in REST (interface specification 2.6).
 import { z } from "zod";
 import { artifactTypeName } from "./primitives.ts";
 import { count, id, time } from "./rest.ts";

@@ -1,4 +1,4 @@
-// Audio files and the three-step upload in REST (design 2.3). The ticket is the same for inference uploads.
+// Audio files and the three-step upload in REST. The ticket is the same for inference uploads.
 import { z } from "zod";
 import { sha256Hex } from "./primitives.ts";
 import { count, id, pageQuery, sentence, time } from "./rest.ts";

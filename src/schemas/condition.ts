@@ -1,4 +1,4 @@
-// Conditions of the custom resources: closed lists of types and reasons (design: positive polarity, stable text).
+// Conditions of the custom resources: closed lists of types and reasons (positive polarity, stable text).
 import { z } from "zod";
 
 export const conditionTypes = [

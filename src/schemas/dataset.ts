@@ -1,4 +1,4 @@
-// Datasets in REST (interface specification 2.8; design 2.2).
+// Datasets in REST (interface specification 2.8).
 import { z } from "zod";
 import { artifactTypeName } from "./primitives.ts";
 import { count, id, pageQuery, sentence, time } from "./rest.ts";

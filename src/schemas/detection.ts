@@ -1,4 +1,4 @@
-// Detections in REST: what inference found (design 2.9).
+// Detections in REST: what inference found.
 import { z } from "zod";
 import { artifactTypeName } from "./primitives.ts";
 import { count, id, pageQuery } from "./rest.ts";

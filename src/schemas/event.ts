@@ -1,4 +1,4 @@
-// Events: what happened to a tenant's things (design 2.13). The same shape in the list, in the stream and in webhooks;
+// Events: what happened to a tenant's things. The same shape in the list, in the stream and in webhooks;
 // the types are told by the triggers of migration 0007.
 import { z } from "zod";
 import { jobStatuses } from "./job.ts";

@@ -1,4 +1,4 @@
-// Exports to and imports from labelling tools in REST (interface specification 2.9, 4.8; design 2.6, 2.9).
+// Exports to and imports from labelling tools in REST (interface specification 2.9, 4.8).
 import { z } from "zod";
 import { listAnnotationsQuery } from "./annotation.ts";
 import { detectionRecord, listDetectionsQuery } from "./detection.ts";

@@ -1,4 +1,4 @@
-// Files of an inference job in REST (design 2.9).
+// Files of an inference job in REST.
 import { z } from "zod";
 import { uploadForm } from "./audio-file.ts";
 import { sha256Hex } from "./primitives.ts";

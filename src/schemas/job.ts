@@ -1,4 +1,4 @@
-// What training and inference jobs share in REST: status words, events (design 2.7).
+// What training and inference jobs share in REST: status words, events.
 import { z } from "zod";
 import { count, sentence, time } from "./rest.ts";
 

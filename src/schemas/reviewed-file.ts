@@ -1,4 +1,4 @@
-// Reviewed marks of an annotation set in REST (design 2.4).
+// Reviewed marks of an annotation set in REST.
 import { z } from "zod";
 import { id, time } from "./rest.ts";
 

@@ -1,4 +1,4 @@
-// What a tenant uses and may use, in REST (design 2.11).
+// What a tenant uses and may use, in REST.
 import { z } from "zod";
 
 const use = (what: string) =>

@@ -1,4 +1,4 @@
-// Webhooks in REST: where events are sent (design 2.13, Standard Webhooks).
+// Webhooks in REST: where events are sent (Standard Webhooks).
 import { z } from "zod";
 import { eventTypes } from "./event.ts";
 import { count, id, pageQuery, time } from "./rest.ts";

@@ -1,4 +1,4 @@
-// Rotation of API keys, and the audit log of what was done with keys (design 2.10).
+// Rotation of API keys, and the audit log of what was done with keys.
 import { sql } from "slonik";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";

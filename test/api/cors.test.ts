@@ -1,4 +1,4 @@
-// Pages of other origins: none may read answers unless its origin is allowed (design 2.15).
+// Pages of other origins: none may read answers unless its origin is allowed.
 import { beforeAll, describe, expect, it } from "vitest";
 import { apiConfig } from "../../src/config.ts";
 import { type Client, testSettings, useApi } from "../support/api.ts";

@@ -1,4 +1,4 @@
-// What a client has is not sent again: the ETag of each resource, and If-None-Match (design 2.14). What it has not seen is
+// What a client has is not sent again: the ETag of each resource, and If-None-Match. What it has not seen is
 // not overwritten: if-match.test.ts.
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";

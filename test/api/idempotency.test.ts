@@ -1,4 +1,4 @@
-// Retried requests: a POST with an Idempotency-Key makes its resource once, however often it is sent (design 2.12).
+// Retried requests: a POST with an Idempotency-Key makes its resource once, however often it is sent.
 import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-// What a client has not seen is not overwritten: If-Match on each change and deletion (design 2.14). What it has is not
+// What a client has not seen is not overwritten: If-Match on each change and deletion. What it has is not
 // sent again: etags.test.ts.
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-// The order in which a request is looked at (design 2.0.5), for every operation of the description: each request below is
+// The order in which a request is looked at, for every operation of the description: each request below is
 // wrong in all ways that come later, and gets the answer of the first.
 import { randomUUID } from "node:crypto";
 import { sql } from "slonik";

@@ -1,5 +1,5 @@
-// Quotas: each is refused at its limit with 429 quota_exceeded and no word of waiting, and GET /usage shows them
-// (design 2.11). That the numbers they are measured by stay true is in usage.test.ts.
+// Quotas: each is refused at its limit with 429 quota_exceeded and no word of waiting, and GET /usage shows them.
+// That the numbers they are measured by stay true is in usage.test.ts.
 import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -1,5 +1,5 @@
 // Rates of requests: exact over several processes, told in headers, refused after the key is known and before anything
-// else is looked at (design 2.11); and keys that open nothing, which are slowed down by address (2.10).
+// else is looked at; and keys that open nothing, which are slowed down by address.
 import { randomBytes } from "node:crypto";
 import { Registry } from "prom-client";
 import { sql } from "slonik";

@@ -1,4 +1,4 @@
-// Lets pages of other origins call the API from a browser, if any are allowed at all (design 2.15). Keys travel in a
+// Lets pages of other origins call the API from a browser, if any are allowed at all. Keys travel in a
 // header that pages set themselves, so no cookies and no credentials mode.
 import type { Middleware } from "koa";
 

@@ -1,5 +1,5 @@
-// /api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/annotations (interface specification 4.7;
-// design 2.5). Reading is open for drafts and published sets, writing for drafts only.
+// /api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/annotations (interface specification 4.7).
+// Reading is open for drafts and published sets, writing for drafts only.
 import { z } from "zod";
 import {
   type AnnotationRow,

@@ -1,4 +1,4 @@
-// What is in an audio file: its bytes by a signed URL, its waveform as the worker measured it (design 2.3).
+// What is in an audio file: its bytes by a signed URL, its waveform as the worker measured it.
 import { oneAudioFile } from "../../db/audio-file.ts";
 import { audioNotReady } from "../../errors.ts";
 import {

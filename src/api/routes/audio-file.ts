@@ -1,4 +1,4 @@
-// /api/v1/datasets/{dataset_id}/audio: audio files and their three-step upload (design 2.3).
+// /api/v1/datasets/{dataset_id}/audio: audio files and their three-step upload.
 import { z } from "zod";
 import {
   type AudioFileRow,

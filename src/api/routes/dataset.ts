@@ -1,4 +1,4 @@
-// /api/v1/datasets: what audio and annotation sets belong to (design 2.2).
+// /api/v1/datasets: what audio and annotation sets belong to.
 import { z } from "zod";
 import {
   type DatasetRow,

@@ -1,5 +1,5 @@
 // /api/v1/events: what happened to the things of the account in the last 24 hours, as a list and as a stream of
-// server-sent events (design 2.13).
+// server-sent events.
 import { listEvents, oneEventPosition } from "../../db/event.ts";
 import { tooManyStreams, validationFailed, valueError } from "../../errors.ts";
 import { event, listEventsQuery, streamEventsQuery, streamedEvent } from "../../schemas/event.ts";

@@ -1,5 +1,5 @@
-// /api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/export/{format} (interface specification 4.8; design
-// 2.6). Every export is streamed and complete; a draft that is changed meanwhile is exported as its parts are read.
+// /api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/export/{format} (interface specification 4.8).
+// Every export is streamed and complete; a draft that is changed meanwhile is exported as its parts are read.
 import { z } from "zod";
 import { type AnnotationSetRow, oneAnnotationSet } from "../../db/annotation-set.ts";
 import { oneAudioFile } from "../../db/audio-file.ts";
@@ -10,10 +10,10 @@ import { id } from "../../schemas/rest.ts";
 import { type FormatName, formats } from "../exchange/formats.ts";
 import { annotationMarks } from "../exchange/marks.ts";
 import { type Export, sendExport, stemOf } from "../exchange/send.ts";
-import { defineRoute, type HandlerDeps, type Reply } from "../route.ts";
+import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
 
 const base = "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/export";
-const params = z.object({
+const inSet = z.object({
   dataset_id: id("Id of the dataset"),
   annotation_set_id: id("Id of the annotation set"),
 });
@@ -27,13 +27,12 @@ export const exportLabels = defineRoute({
   description:
     "One task for each audio file that has annotations, times in seconds. `score` and `meta.extra_data` carry what the tool has no place for.",
   tag,
-  params,
+  params: inSet,
   query: labelExportQuery,
   answer: { status: 200, description: "The document", schema: labelExport },
-  handler: async ({ params, query, tenantId, deps }) => {
-    const set = await oneAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id);
-    const { flavor, audio, ...filter } = query;
-    return await exportSet(deps, tenantId, set, filter, "annotation-tool", { flavor, audio });
+  handler: (call) => {
+    const { flavor, audio, ...filter } = call.query;
+    return exportSet(call, filter, "annotation-tool", { flavor, audio });
   },
 });
 
@@ -45,13 +44,10 @@ export const exportCsv = defineRoute({
   description:
     "RFC 4180 in UTF-8, with a line of column names. A cell that a spreadsheet would take for a formula has an apostrophe in front; import/csv takes it off again.",
   tag,
-  params,
+  params: inSet,
   query: setExportQuery,
   answer: text("csv", "A line for each annotation"),
-  handler: async ({ params, query, tenantId, deps }) => {
-    const set = await oneAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id);
-    return await exportSet(deps, tenantId, set, query, "csv");
-  },
+  handler: (call) => exportSet(call, call.query, "csv"),
 });
 
 export const exportDcase = defineRoute({
@@ -62,13 +58,10 @@ export const exportDcase = defineRoute({
   description:
     "Tab-separated: filename, onset, offset, event_label; times in seconds. File names are exact and not made safe for spreadsheets: use csv there.",
   tag,
-  params,
+  params: inSet,
   query: setExportQuery,
   answer: text("dcase", "A line for each annotation"),
-  handler: async ({ params, query, tenantId, deps }) => {
-    const set = await oneAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id);
-    return await exportSet(deps, tenantId, set, query, "dcase");
-  },
+  handler: (call) => exportSet(call, call.query, "dcase"),
 });
 
 export const exportAudacity = defineRoute({
@@ -78,13 +71,10 @@ export const exportAudacity = defineRoute({
   summary: "Export the annotations of one audio file as a label track of Audacity",
   description: "Seconds, tab, seconds, tab, label: for File > Import > Labels.",
   tag,
-  params,
+  params: inSet,
   query: fileExportQuery,
   answer: text("audacity", "A line for each annotation of the file"),
-  handler: async ({ params, query, tenantId, deps }) => {
-    const set = await oneAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id);
-    return await exportSet(deps, tenantId, set, query, "audacity");
-  },
+  handler: (call) => exportSet(call, call.query, "audacity"),
 });
 
 export const exportWebvtt = defineRoute({
@@ -94,13 +84,10 @@ export const exportWebvtt = defineRoute({
   summary: "Export the annotations of one audio file as WebVTT captions",
   description: "A cue for each annotation. A cue must have a length, so that of a point is one millisecond.",
   tag,
-  params,
+  params: inSet,
   query: fileExportQuery,
   answer: text("webvtt", "A cue for each annotation of the file"),
-  handler: async ({ params, query, tenantId, deps }) => {
-    const set = await oneAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id);
-    return await exportSet(deps, tenantId, set, query, "webvtt");
-  },
+  handler: (call) => exportSet(call, call.query, "webvtt"),
 });
 
 function text(name: FormatName, description: string) {
@@ -109,13 +96,12 @@ function text(name: FormatName, description: string) {
 }
 
 async function exportSet(
-  deps: HandlerDeps,
-  tenantId: string,
-  set: AnnotationSetRow,
+  { params, tenantId, deps }: Call<z.infer<typeof inSet>>,
   filter: AnnotationFilter,
   format: FormatName,
   options: Pick<Export, "flavor" | "audio"> = {},
 ): Promise<Reply> {
+  const set = await oneAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id);
   const place = { tenantId, datasetId: set.dataset_id, setId: set.id };
   return sendExport(deps, format, {
     marks: annotationMarks(deps.db, place, filter),

@@ -1,4 +1,4 @@
-// /api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/import/{format} (design 2.6): labels made elsewhere
+// /api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/import/{format}: labels made elsewhere
 // are added to a draft. What does not fit is reported and left out; the same document twice adds nothing the second time.
 import { z } from "zod";
 import { lockAnnotationSet, oneAnnotationSet } from "../../db/annotation-set.ts";

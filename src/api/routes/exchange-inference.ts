@@ -1,4 +1,4 @@
-// /api/v1/inference-jobs/{inference_job_id}/export and /to-annotation-set (design 2.9): what inference found, as a file for
+// /api/v1/inference-jobs/{inference_job_id}/export and /to-annotation-set: what inference found, as a file for
 // other tools or as a draft to correct.
 import type { z } from "zod";
 import { insertDetectionsAsAnnotations, requireRoom } from "../../db/annotation.ts";

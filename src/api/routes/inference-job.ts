@@ -1,4 +1,4 @@
-// /api/v1/inference-jobs (interface specification 4.3; design 2.9). With files or a dataset a job starts at once;
+// /api/v1/inference-jobs (interface specification 4.3). With files or a dataset a job starts at once;
 // without, it waits for uploads and for its start.
 import { z } from "zod";
 import { listDetections } from "../../db/detection.ts";

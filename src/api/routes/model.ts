@@ -1,4 +1,4 @@
-// /api/v1/models (interface specification 4.4; design 2.8). Models are made by training alone.
+// /api/v1/models (interface specification 4.4). Models are made by training alone.
 import { z } from "zod";
 import {
   archiveModel,

@@ -1,4 +1,4 @@
-// .../annotation-sets/{annotation_set_id}/reviewed: files that were listened to as a whole (design 2.4). Where such a
+// .../annotation-sets/{annotation_set_id}/reviewed: files that were listened to as a whole. Where such a
 // file carries no label, training takes it as free of artifacts; a file with a label counts as reviewed without a mark.
 import { z } from "zod";
 import { lockAnnotationSet, lockDraft, oneAnnotationSet } from "../../db/annotation-set.ts";

@@ -1,4 +1,4 @@
-// /api/v1/training-jobs (interface specification 4.1, 4.2; design 2.7). The row is the outbox: the answer never waits
+// /api/v1/training-jobs (interface specification 4.1, 4.2). The row is the outbox: the answer never waits
 // for Kubernetes.
 import { z } from "zod";
 import { listJobEvents } from "../../db/job-event.ts";

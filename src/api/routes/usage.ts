@@ -1,4 +1,4 @@
-// GET /api/v1/usage: what the tenant has and may have, and how often it may ask (design 2.11).
+// GET /api/v1/usage: what the tenant has and may have, and how often it may ask.
 import { computeOf, type Usage, usageOf } from "../../db/quota.ts";
 import { usage } from "../../schemas/usage.ts";
 import { defineRoute, type HandlerDeps } from "../route.ts";

@@ -1,5 +1,5 @@
 // /api/v1/webhooks: where the account wants its events sent, signed by Standard Webhooks, and what became of each
-// (design 2.13). Sending is src/webhooks.
+//. Sending is src/webhooks.
 import { z } from "zod";
 import {
   deleteWebhook,
