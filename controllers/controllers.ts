@@ -24,8 +24,12 @@ export type Controllers = {
   stop(): Promise<void>;
 };
 
-/** Most of a reconcile is waiting for the API server, which gives to each of its clients as much as it asks for. */
+/**
+ * Most of a reconcile is waiting for the API server, which gives to everything as much as is asked for: what tells of
+ * jobs must not take from what starts and ends them.
+ */
 const concurrency = 24;
+const atOnce = { next: 8, later: 2 };
 /** Known before any of them runs: a standby's metrics have them too. */
 export const controllerNames = ["trainingjobs", "inferencejobs", "embeddingjobs", "models"];
 
@@ -42,7 +46,7 @@ export function startControllers(
   const { caches, runtimeMetrics, log, random } = deps;
   const running: Controller[] = [];
   const start = (name: string, reconcile: (key: string) => Promise<{ requeueAfterMs?: number }>) => {
-    const queue = new Queue({ random });
+    const queue = new Queue({ random, atOnce });
     runtimeMetrics.watchQueue(name, queue);
     running.push(startController({ name, queue, concurrency, reconcile, log, metrics: runtimeMetrics }));
     return queue;

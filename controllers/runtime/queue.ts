@@ -3,7 +3,13 @@
 // later, but none of the three ever waits for the end of the others. Filled by store changes and timers, emptied by
 // controller.ts.
 
-export type QueueOptions = { baseBackoffMs?: number; maxBackoffMs?: number; random: () => number };
+export type QueueOptions = {
+  baseBackoffMs?: number;
+  maxBackoffMs?: number;
+  random: () => number;
+  /** How many keys of a lane may be worked on at the same time; where nothing is said, as many as there are workers. */
+  atOnce?: Partial<Record<Lane, number>>;
+};
 
 /** Is told what happens to keys; the times are how long they waited and how long they were worked on. */
 export type QueueObserver = {
@@ -36,8 +42,8 @@ export class Queue {
     next: new Map(),
     later: new Map(),
   };
-  /** Each key with the time at which the work on it began. */
-  readonly #busy = new Map<string, number>();
+  /** Each key that is worked on, with its lane and the time at which the work began. */
+  readonly #busy = new Map<string, { lane: Lane; since: number }>();
   /** Keys that were added again while they were worked on, with the time of that. */
   readonly #again = new Map<string, number>();
   readonly #failures = new Map<string, number>();
@@ -49,7 +55,7 @@ export class Queue {
   #observer: QueueObserver | undefined;
 
   constructor(options: QueueOptions) {
-    this.#options = { baseBackoffMs: 200, maxBackoffMs: 30_000, ...options };
+    this.#options = { baseBackoffMs: 200, maxBackoffMs: 30_000, atOnce: {}, ...options };
   }
 
   /** Keys that wait, without those that wait for a time. */
@@ -60,7 +66,7 @@ export class Queue {
   /** How long each of the keys at work has been at work. */
   workSeconds(): number[] {
     const now = performance.now();
-    return [...this.#busy.values()].map((since) => (now - since) / 1000);
+    return [...this.#busy.values()].map(({ since }) => (now - since) / 1000);
   }
 
   observe(observer: QueueObserver): void {
@@ -89,9 +95,8 @@ export class Queue {
       this.#again.set(key, now);
       return;
     }
-    const taker = this.#takers.shift();
-    if (taker === undefined) this.#lanes[lane].set(key, now);
-    else taker(this.#begin(key, now));
+    this.#lanes[lane].set(key, now);
+    this.#serve();
   }
 
   #move(key: string, from: Lane, to: Lane): void {
@@ -139,28 +144,22 @@ export class Queue {
   /** The next key; waits for one. undefined once the queue is closed. */
   take(): Promise<string | undefined> {
     if (this.#closed) return Promise.resolve(undefined);
-    this.#turn = (this.#turn + 1) % turns.length;
-    for (const lane of [turns[this.#turn]!, ...order]) {
-      for (const [key, since] of this.#lanes[lane]) {
-        this.#lanes[lane].delete(key);
-        return Promise.resolve(this.#begin(key, since));
-      }
-    }
-    return new Promise((resolve) => this.#takers.push(resolve));
+    return new Promise((resolve) => {
+      this.#takers.push(resolve);
+      this.#serve();
+    });
   }
 
   /** Ends the work on a key that take() gave. */
   done(key: string): void {
-    const began = this.#busy.get(key);
+    const began = this.#busy.get(key)?.since;
     if (began !== undefined) this.#observer?.done((performance.now() - began) / 1000);
     this.#busy.delete(key);
     const since = this.#again.get(key);
-    if (since === undefined) return;
     this.#again.delete(key);
     if (this.#closed) return;
-    const taker = this.#takers.shift();
-    if (taker === undefined) this.#lanes.next.set(key, since);
-    else taker(this.#begin(key, since));
+    if (since !== undefined) this.#lanes.next.set(key, since);
+    this.#serve();
   }
 
   /** Nothing is given out any more. */
@@ -171,12 +170,31 @@ export class Queue {
     for (const taker of this.#takers.splice(0)) taker(undefined);
   }
 
-  #begin(key: string, since: number): string {
+  /** Gives to those who wait for a key what may be worked on. */
+  #serve(): void {
+    while (this.#takers.length > 0) {
+      const open = order.filter((lane) => this.#lanes[lane].size > 0 && this.#hasRoom(lane));
+      if (open.length === 0) return;
+      this.#turn = (this.#turn + 1) % turns.length;
+      const turn = turns[this.#turn]!;
+      this.#takers.shift()!(this.#begin(open.includes(turn) ? turn : open[0]!));
+    }
+  }
+
+  #hasRoom(lane: Lane): boolean {
+    const most = this.#options.atOnce[lane] ?? Number.POSITIVE_INFINITY;
+    return [...this.#busy.values()].filter((work) => work.lane === lane).length < most;
+  }
+
+  /** The oldest key of the lane. */
+  #begin(lane: Lane): string {
+    const [key, since] = this.#lanes[lane].entries().next().value!;
+    this.#lanes[lane].delete(key);
     const now = performance.now();
     // What it was to be looked at for later is seen now; whoever works on it says when again.
     clearTimeout(this.#timers.get(key)?.timer);
     this.#timers.delete(key);
-    this.#busy.set(key, now);
+    this.#busy.set(key, { lane, since: now });
     this.#observer?.taken((now - since) / 1000);
     return key;
   }

@@ -70,6 +70,27 @@ describe("the queue", () => {
     queue.close();
   });
 
+  it("works on no more keys of a lane than may be worked on at once, and on the next when one is done", async () => {
+    const queue = new Queue({ random: () => 1, atOnce: { next: 1 } });
+    const taken: (string | undefined)[] = [];
+    for (let n = 0; n < 4; n++) void queue.take().then((key) => taken.push(key));
+    for (const key of ["a", "b", "c"]) queue.add(key);
+    queue.addFirst("d");
+    await new Promise(setImmediate);
+    expect(taken).toEqual(["a", "d"]);
+    queue.add("a");
+    queue.done("d");
+    await new Promise(setImmediate);
+    expect(taken).toEqual(["a", "d"]);
+    queue.done("a");
+    await new Promise(setImmediate);
+    expect(taken).toEqual(["a", "d", "b"]);
+    queue.done("b");
+    queue.close();
+    await new Promise(setImmediate);
+    expect(taken).toEqual(["a", "d", "b", "c"]);
+  });
+
   it("wakes those that wait when it closes", async () => {
     const queue = new Queue({ random: () => 1 });
     const waiting = [queue.take(), queue.take()];
