@@ -1,8 +1,9 @@
 // A real S3 server for tests: versitygw over a folder, on a free loopback port, gone at stop().
-// Called by test/support/s3.ts; the chart's embedded S3 is the same program (images/s3).
+// Called by tests, benchmarks and contract checks; the chart's embedded S3 is the same program (images/s3).
 import { randomBytes } from "node:crypto";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { makeStorage, type StorageConfig } from "../src/storage/storage.ts";
 import { tool } from "./cache.ts";
 import { freePorts, startDaemon, waitUntil } from "./process.ts";
 
@@ -14,6 +15,29 @@ export interface S3Server {
   readonly secretKey: string;
   readonly pid: number;
   stop(): Promise<void>;
+}
+
+/** A bucket of the server as API and operator are told of it. */
+export function bucketOf(
+  { endpoint, region, accessKey, secretKey }: Omit<S3Server, "pid" | "stop">,
+  name: string,
+): StorageConfig {
+  return {
+    PLOSIVE_S3_ENDPOINT: endpoint,
+    PLOSIVE_S3_REGION: region,
+    PLOSIVE_S3_BUCKET: name,
+    PLOSIVE_S3_ACCESS_KEY_ID: accessKey,
+    PLOSIVE_S3_SECRET_ACCESS_KEY: secretKey,
+  };
+}
+
+/** The same, once it is there. */
+export async function makeBucket(server: S3Server, name: string): Promise<StorageConfig> {
+  const config = bucketOf(server, name);
+  const storage = makeStorage(config);
+  await storage.ensureBucket();
+  storage.close();
+  return config;
 }
 
 /** Starts the server with buckets as folders below `dir`/buckets. It has no bucket yet; the caller makes them. */

@@ -1,11 +1,10 @@
 // The processes of the benchmark: Postgres, S3, the API as the chart starts it, and the peer. Called by main.ts.
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { makeStorage } from "../../src/storage/storage.ts";
 import { repoDir } from "../../tools/cache.ts";
 import { startPostgres } from "../../tools/postgres.ts";
 import { type Daemon, freePorts, startDaemon, waitUntil } from "../../tools/process.ts";
-import { type S3Server, startS3 } from "../../tools/s3.ts";
+import { makeBucket, type S3Server, startS3 } from "../../tools/s3.ts";
 
 export interface Backends {
   readonly dir: string;
@@ -48,16 +47,7 @@ const poolSize = "10";
 /** The API with everything on: row-level security, metrics, a log line for each request. */
 export async function startApi(backends: Backends, databaseUrl: string): Promise<Server> {
   const [port = 0, metricsPort = 0] = await freePorts(2);
-  const storage = {
-    PLOSIVE_S3_ENDPOINT: backends.s3.endpoint,
-    PLOSIVE_S3_REGION: backends.s3.region,
-    PLOSIVE_S3_BUCKET: "bench",
-    PLOSIVE_S3_ACCESS_KEY_ID: backends.s3.accessKey,
-    PLOSIVE_S3_SECRET_ACCESS_KEY: backends.s3.secretKey,
-  };
-  const bucket = makeStorage(storage);
-  await bucket.ensureBucket();
-  bucket.close();
+  const storage = await makeBucket(backends.s3, "bench");
   const daemon = startDaemon({
     name: "api",
     command: process.execPath,

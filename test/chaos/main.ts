@@ -6,6 +6,7 @@ import { parseArgs } from "node:util";
 import { makeKube } from "../../src/kube/client.ts";
 import { makeStorage } from "../../src/storage/storage.ts";
 import { startControlPlane } from "../../tools/cluster/control-plane.ts";
+import { makeBucket } from "../../tools/s3.ts";
 import { makeWorld } from "../bench/operator/world.ts";
 import { startBackends } from "../bench/servers.ts";
 import { installCrds, kubeconfigOf, makeNamespace, tokenOf } from "../support/namespace.ts";
@@ -24,15 +25,8 @@ const say = (text: string) =>
 
 const backends = await startBackends();
 try {
-  const storageConfig = {
-    PLOSIVE_S3_ENDPOINT: backends.s3.endpoint,
-    PLOSIVE_S3_REGION: backends.s3.region,
-    PLOSIVE_S3_BUCKET: "chaos",
-    PLOSIVE_S3_ACCESS_KEY_ID: backends.s3.accessKey,
-    PLOSIVE_S3_SECRET_ACCESS_KEY: backends.s3.secretKey,
-  };
+  const storageConfig = await makeBucket(backends.s3, "chaos");
   const storage = makeStorage(storageConfig);
-  await storage.ensureBucket();
   const { databaseUrl, pool, tenant, model, end } = await makeWorld(backends.postgresUrl);
   const dir = join(backends.dir, "operators");
   mkdirSync(dir);
@@ -42,17 +36,11 @@ try {
     await installCrds(admin);
     const namespace = "chaos";
     await makeNamespace(admin, namespace);
-    const pki = join(backends.dir, "plane", "pki");
-    const tls = {
-      caFile: join(pki, "ca.crt"),
-      certFile: join(pki, "apiserver.crt"),
-      keyFile: join(pki, "apiserver.key"),
-    };
     const operatorKubeconfig = join(dir, "operator.kubeconfig");
     const token = await tokenOf(admin, namespace, "plosive-operator");
-    writeFileSync(operatorKubeconfig, kubeconfigOf(plane.server, tls.caFile, token));
+    writeFileSync(operatorKubeconfig, kubeconfigOf(plane.server, plane.tls.caFile, token));
     say("everything runs");
-    const { server } = plane;
+    const { server, tls } = plane;
     const report = await runChaos(
       { admin, server, tls, namespace, operatorKubeconfig, databaseUrl, storage: storageConfig, dir },
       { pool, storage, tenant, model },

@@ -16,8 +16,7 @@ export type TestCluster = {
   readonly plane: ControlPlane;
   /** As cluster administrator. */
   readonly admin: Kube;
-  /** Paths of the API server's certificate (for 127.0.0.1 and localhost) and of its authority. */
-  readonly tls: { caFile: string; certFile: string; keyFile: string };
+  readonly tls: ControlPlane["tls"];
   /** A new namespace with the service accounts and exactly the rights of controllers/rbac.ts. */
   namespace(options?: { kueue?: boolean }): Promise<TestNamespace>;
   /** What the operator or the API of a namespace asked of the API server so far; only with `audit`. */
@@ -60,12 +59,7 @@ export function useCluster({ audit = false } = {}): TestCluster {
       return need(admin);
     },
     get tls() {
-      const pki = join(dir, "plane", "pki");
-      return {
-        caFile: join(pki, "ca.crt"),
-        certFile: join(pki, "apiserver.crt"),
-        keyFile: join(pki, "apiserver.key"),
-      };
+      return need(plane).tls;
     },
     asked: ({ name }, of) => askedBy(dir, `system:serviceaccount:${name}:plosive-${of}`),
     async namespace({ kueue = false } = {}) {
@@ -74,8 +68,8 @@ export function useCluster({ audit = false } = {}): TestCluster {
       const write = async (of: "operator" | "api") => {
         const token = await tokenOf(need(admin), name, `plosive-${of}`);
         const path = join(dir, `${name}-${of}.kubeconfig`);
-        const caFile = join(dir, "plane", "pki", "ca.crt");
-        writeFileSync(path, kubeconfigOf(need(plane).server, caFile, token));
+        const { server, tls } = need(plane);
+        writeFileSync(path, kubeconfigOf(server, tls.caFile, token));
         return path;
       };
       return { name, operatorKubeconfig: await write("operator"), apiKubeconfig: await write("api") };

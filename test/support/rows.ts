@@ -6,6 +6,7 @@ import { z } from "zod";
 import { type CallerRow, manyCallers } from "../../src/db/api-key.ts";
 import type { Queries } from "../../src/db/job.ts";
 import type { DatabasePool } from "../../src/db/pool.ts";
+import { effectiveConfig } from "../../src/schemas/inference-job.ts";
 
 const none = z.object({});
 const hex = (digit: string) => digit.repeat(64);
@@ -110,15 +111,7 @@ export async function insertInferenceJob(
   shards: number,
 ): Promise<{ id: string; files: string[] }> {
   const id = randomUUID();
-  const config = JSON.stringify({
-    threshold: null,
-    thresholds: {},
-    artifact_types: null,
-    min_duration_ms: null,
-    merge_gap_ms: null,
-    chunk_size_ms: null,
-    stride_ms: null,
-  });
+  const config = JSON.stringify(effectiveConfig({}));
   await db.query(sql.type(none)`
     insert into inference_jobs (id, tenant_id, model_id, config, total_files, shard_count, start_requested_at)
     values (${id}, ${tenant}, ${model}, ${config}::jsonb, ${shards}, ${shards}, now())`);

@@ -3,6 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, inject } from "vitest";
 import { makeStorage, type Storage, type StorageConfig } from "../../src/storage/storage.ts";
+import { bucketOf } from "../../tools/s3.ts";
 
 export interface TestStorage {
   readonly config: StorageConfig;
@@ -33,12 +34,5 @@ export function useStorage(): TestStorage {
 
 /** Settings of a bucket that nobody else uses. */
 export function storageConfig(): StorageConfig {
-  const s3 = inject("s3");
-  return {
-    PLOSIVE_S3_ENDPOINT: s3.endpoint,
-    PLOSIVE_S3_REGION: s3.region,
-    PLOSIVE_S3_BUCKET: `test-${randomBytes(8).toString("hex")}`,
-    PLOSIVE_S3_ACCESS_KEY_ID: s3.accessKey,
-    PLOSIVE_S3_SECRET_ACCESS_KEY: s3.secretKey,
-  };
+  return bucketOf(inject("s3"), `test-${randomBytes(8).toString("hex")}`);
 }

@@ -28,6 +28,8 @@ export interface ControlPlaneOptions {
 export interface ControlPlane {
   readonly kubeconfigPath: string;
   readonly server: string;
+  /** Paths of the API server's certificate (for 127.0.0.1 and localhost) and of its authority. */
+  readonly tls: { readonly caFile: string; readonly certFile: string; readonly keyFile: string };
   /** Address of etcd, for its clients. */
   readonly etcd: string;
   readonly pids: readonly number[];
@@ -124,6 +126,7 @@ async function startOnce({
   return {
     kubeconfigPath: kubeconfigOf(place, "admin"),
     server,
+    tls: { caFile: pki.caFile, certFile: pki.pair("apiserver").cert, keyFile: pki.pair("apiserver").key },
     etcd: `http://127.0.0.1:${etcd}`,
     get pids() {
       return [...daemons.values()].filter((daemon) => !daemon.isGone()).map((daemon) => daemon.pid);

@@ -5,11 +5,10 @@ import { join } from "node:path";
 import { ensureLogin } from "../../src/db/login.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { makeDatabase } from "../../src/db/pool.ts";
-import { makeStorage } from "../../src/storage/storage.ts";
 import { repoDir } from "../cache.ts";
 import { startPostgres } from "../postgres.ts";
 import { freePorts, startDaemon, waitUntil } from "../process.ts";
-import { startS3 } from "../s3.ts";
+import { makeBucket, startS3 } from "../s3.ts";
 import { type Seed, seed } from "./seed.ts";
 
 export interface Service extends Seed {
@@ -71,16 +70,7 @@ async function start(dir: string, started: { stop(): Promise<unknown> }[]): Prom
   const login = new URL(postgres.url);
   login.username = "contract_api";
   login.password = "contract";
-  const bucket = {
-    PLOSIVE_S3_ENDPOINT: s3.endpoint,
-    PLOSIVE_S3_REGION: s3.region,
-    PLOSIVE_S3_BUCKET: "contract",
-    PLOSIVE_S3_ACCESS_KEY_ID: s3.accessKey,
-    PLOSIVE_S3_SECRET_ACCESS_KEY: s3.secretKey,
-  };
-  const storage = makeStorage(bucket);
-  await storage.ensureBucket();
-  storage.close();
+  const bucket = await makeBucket(s3, "contract");
   const pool = await makeDatabase({ PLOSIVE_DATABASE_URL: postgres.url, PLOSIVE_DATABASE_POOL: 2 });
   started.push({ stop: () => pool.end() });
   await migrate(pool);

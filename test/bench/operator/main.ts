@@ -3,8 +3,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { makeStorage } from "../../../src/storage/storage.ts";
 import { repoDir } from "../../../tools/cache.ts";
+import { makeBucket } from "../../../tools/s3.ts";
 import { poll } from "../../support/poll.ts";
 import { startBackends } from "../servers.ts";
 import { watchMemory } from "./accounts.ts";
@@ -47,21 +47,13 @@ const { profiles } = options;
 
 const backends = await startBackends();
 try {
-  const storage = makeStorage({
-    PLOSIVE_S3_ENDPOINT: backends.s3.endpoint,
-    PLOSIVE_S3_REGION: backends.s3.region,
-    PLOSIVE_S3_BUCKET: bucket,
-    PLOSIVE_S3_ACCESS_KEY_ID: backends.s3.accessKey,
-    PLOSIVE_S3_SECRET_ACCESS_KEY: backends.s3.secretKey,
-  });
-  await storage.ensureBucket();
-  storage.close();
+  const storage = await makeBucket(backends.s3, bucket);
   const world = await makeWorld(backends.postgresUrl);
   const cluster = await startCluster({ dir: backends.dir, runMs: 500 });
   const { admin, namespace, plane } = cluster;
   const { databaseUrl } = world;
   const nodeOptions = profiles === undefined ? "" : `--cpu-prof --cpu-prof-dir=${profiles}`;
-  const startOperator = () => startOperatorProcess({ cluster, backends, databaseUrl, bucket, nodeOptions });
+  const startOperator = () => startOperatorProcess({ cluster, backends, databaseUrl, storage, nodeOptions });
   let operator = await startOperator();
   let memory = watchMemory(operator.pid);
   const bucketFolder = join(backends.dir, "s3", "buckets", bucket);

@@ -1,6 +1,7 @@
 // The operator as a process of its own, started as the image starts it, and what it says about itself. Called by main.ts.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { StorageConfig } from "../../../src/storage/storage.ts";
 import { repoDir } from "../../../tools/cache.ts";
 import { type Daemon, freePorts, startDaemon } from "../../../tools/process.ts";
 import { poll } from "../../support/poll.ts";
@@ -46,10 +47,10 @@ export async function startOperatorProcess(options: {
   cluster: BenchCluster;
   backends: Backends;
   databaseUrl: string;
-  bucket: string;
+  storage: StorageConfig;
   nodeOptions?: string;
 }): Promise<OperatorProcess> {
-  const { cluster, backends, databaseUrl, bucket } = options;
+  const { cluster, backends, databaseUrl, storage } = options;
   const [runsPort = 0, healthPort = 0, metricsPort = 0] = await freePorts(3);
   const profiles = join(backends.dir, "profiles.json");
   writeFileSync(profiles, JSON.stringify({ default: profileOf(freePool), held: profileOf(heldPool) }));
@@ -66,11 +67,7 @@ export async function startOperatorProcess(options: {
       NODE_OPTIONS: `--expose-gc --max-semi-space-size=8 ${options.nodeOptions ?? ""}`,
       MALLOC_ARENA_MAX: "1",
       PLOSIVE_DATABASE_URL: databaseUrl,
-      PLOSIVE_S3_ENDPOINT: backends.s3.endpoint,
-      PLOSIVE_S3_REGION: backends.s3.region,
-      PLOSIVE_S3_BUCKET: bucket,
-      PLOSIVE_S3_ACCESS_KEY_ID: backends.s3.accessKey,
-      PLOSIVE_S3_SECRET_ACCESS_KEY: backends.s3.secretKey,
+      ...storage,
       PLOSIVE_NAMESPACE: cluster.namespace,
       PLOSIVE_KUBECONFIG: cluster.operatorKubeconfig,
       PLOSIVE_RUNS_PORT: String(runsPort),

@@ -7,6 +7,7 @@ import { sql } from "slonik";
 import { z } from "zod";
 import { migrate } from "../../../src/db/migrate.ts";
 import { type DatabasePool, makeDatabase } from "../../../src/db/pool.ts";
+import { effectiveConfig } from "../../../src/schemas/inference-job.ts";
 import { keys, resourceName, runName } from "../../../src/schemas/job-kind.ts";
 import type { DetectResult } from "../../../src/schemas/worker.ts";
 import { insertModel, insertTenant } from "../../support/rows.ts";
@@ -36,15 +37,7 @@ export interface World {
 }
 
 const none = z.object({});
-const config = JSON.stringify({
-  threshold: null,
-  thresholds: {},
-  artifact_types: null,
-  min_duration_ms: null,
-  merge_gap_ms: null,
-  chunk_size_ms: null,
-  stride_ms: null,
-});
+const config = JSON.stringify(effectiveConfig({}));
 
 export async function makeWorld(adminUrl: string): Promise<World> {
   const admin = await makeDatabase({ PLOSIVE_DATABASE_URL: adminUrl, PLOSIVE_DATABASE_POOL: 1 });
