@@ -1,0 +1,87 @@
+# The Polyphonic Sound Detection Score (arXiv 1910.08440) with the settings of DCASE task 4, scenario 1, but for cross triggers,
+# which that scenario does not count either: a detection is right when at least 70 % of it lies on events of its type
+# (detection tolerance), an event is found when right detections cover at least 70 % of it (ground truth tolerance); the curve
+# of effective true positive rate (mean minus deviation over types) over false positives per hour, up to 100, integrated.
+# Intersection has no meaning for points in time, so everything shorter is first widened to 100 ms around its middle.
+# Cross-checked with the reference implementation in test_metrics.py. Called by judge.py.
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..types import Detection, Event
+
+TOLERANCE = 0.7
+MOST_PER_HOUR = 100.0
+INSTABILITY = 1.0  # how much of the deviation over types is subtracted
+POINTS = 50
+LEAST_S = 0.1
+
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One take: its events, its detections, its length."""
+
+    events: Sequence[Event]
+    found: Sequence[Detection]
+    duration_s: float
+
+
+def interval(item: Event | Detection) -> Interval:
+    short = LEAST_S - (item.offset_s - item.onset_s)
+    return (item.onset_s - short / 2, item.offset_s + short / 2) if short > 0 else (item.onset_s, item.offset_s)
+
+
+def overlap(a: Interval, others: Sequence[Interval]) -> float:
+    """How much of `a` the others cover together; they may overlap each other only by mistake of a detector."""
+    total, reached = 0.0, a[0]
+    for low, high in sorted(others):
+        low, high = max(low, reached), min(high, a[1])
+        if high > low:
+            total, reached = total + high - low, high
+    return total
+
+
+def rates(takes: Sequence[Judged], kind: str, threshold: float) -> tuple[float, float]:
+    """True positive rate, and false positives per hour, of one type at one threshold."""
+    found_events = events = false = 0
+    for take in takes:
+        truth = [interval(e) for e in take.events if e.type == kind]
+        said = [interval(d) for d in take.found if d.type == kind and d.score >= threshold]
+        right = [d for d in said if overlap(d, truth) >= TOLERANCE * (d[1] - d[0])]
+        found_events += sum(overlap(t, right) >= TOLERANCE * (t[1] - t[0]) for t in truth)
+        events += len(truth)
+        false += len(said) - len(right)
+    hours = sum(take.duration_s for take in takes) / 3600
+    return found_events / max(1, events), false / hours
+
+
+def thresholds(takes: Sequence[Judged]) -> list[float]:
+    """POINTS thresholds, evenly among the scores that occur."""
+    scores = np.unique([d.score for take in takes for d in take.found])
+    return [] if not len(scores) else np.unique(np.quantile(scores, np.linspace(0, 1, POINTS))).tolist()
+
+
+def staircase(points: Sequence[tuple[float, float]], grid: np.ndarray) -> np.ndarray:
+    """The best true positive rate reached with at most so many false positives, on the grid (G,)."""
+    out = np.zeros(len(grid))
+    for tpr, fpr in points:
+        out = np.maximum(out, np.where(grid >= fpr, tpr, 0))
+    return out
+
+
+def psds(takes: Sequence[Judged], types: Sequence[str]) -> float:
+    """0..1; `types` that do not occur do not count."""
+    present = [kind for kind in types if any(e.type == kind for take in takes for e in take.events)]
+    if not present:
+        return 0.0
+    at = thresholds(takes)
+    curves: Mapping[str, list[tuple[float, float]]] = {kind: [rates(takes, kind, t) for t in at] for kind in present}
+    steps = sorted({fpr for points in curves.values() for _, fpr in points if fpr <= MOST_PER_HOUR} | {0.0})
+    grid = np.array(steps)
+    stairs = np.stack([staircase(curves[kind], grid) for kind in present])
+    effective = np.maximum(0, stairs.mean(0) - INSTABILITY * stairs.std(0))
+    widths = np.diff(np.append(grid, MOST_PER_HOUR))
+    return float((effective * widths).sum() / MOST_PER_HOUR)
