@@ -1,5 +1,5 @@
 // A real PostgreSQL for tests: a fresh cluster on a free loopback port, without fsync, gone at stop().
-// Called by test/support/postgres.ts. Takes the server programs of Debian's package (make deps).
+// Called by tests, benchmarks and contract checks. Takes the server programs of Debian's package (make deps).
 import { execFile } from "node:child_process";
 import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { connect } from "node:net";

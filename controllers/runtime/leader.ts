@@ -1,5 +1,5 @@
 // Leader election with a Lease: one replica writes, the others wait with warm caches. Another's lease counts as expired
-// by the time since we saw it change, never by the clock of another machine. Started by controllers/main.ts.
+// by the time since we saw it change, never by the clock of another machine. Started by controllers/operator.ts.
 import type { Kube } from "../../src/kube/client.ts";
 import { isAlreadyExists, isConflict } from "../../src/kube/errors.ts";
 import { leases } from "../../src/kube/kinds.ts";
@@ -41,12 +41,12 @@ export function startElector(options: LeaderOptions): Elector {
   let seen: { version: string | undefined; at: number } | undefined;
   let renewedAt = 0;
   let expiry: NodeJS.Timeout | undefined;
-  /** So that a request that nobody answers leaves time for another. */
-  const timeoutMs = Math.min(5_000, deadlineMs / 2);
+  /** So that a request that nobody answers leaves time for another, and none waits for the reconciles' requests. */
+  const call = { timeoutMs: Math.min(5_000, deadlineMs / 2), urgent: true };
 
   /** One try to take or renew the lease. True when it is ours. */
   const tryOnce = async (): Promise<boolean> => {
-    const lease = held ?? (await kube.find(leases, ref, { timeoutMs }));
+    const lease = held ?? (await kube.find(leases, ref, call));
     const now = microTime();
     const ours = {
       holderIdentity: identity,
@@ -54,10 +54,8 @@ export function startElector(options: LeaderOptions): Elector {
       renewTime: now,
     };
     if (lease === undefined) {
-      held = await kube.create(leases, {
-        metadata: ref,
-        spec: { ...ours, acquireTime: now, leaseTransitions: 0 },
-      });
+      const spec = { ...ours, acquireTime: now, leaseTransitions: 0 };
+      held = await kube.create(leases, { metadata: ref, spec }, call);
       return true;
     }
     const holder = lease.spec?.holderIdentity;
@@ -71,7 +69,7 @@ export function startElector(options: LeaderOptions): Elector {
         ? {}
         : { acquireTime: now, leaseTransitions: (lease.spec?.leaseTransitions ?? 0) + 1 };
     const next = { ...lease, spec: { ...lease.spec, ...ours, ...taken } };
-    held = await kube.replace(leases, next, { timeoutMs });
+    held = await kube.replace(leases, next, call);
     return true;
   };
 
@@ -136,7 +134,7 @@ export function startElector(options: LeaderOptions): Elector {
       // Also one that was taken just now.
       if (held === undefined) return;
       const spec = { ...held.spec, holderIdentity: "", leaseDurationSeconds: 1, renewTime: microTime() };
-      await kube.replace(leases, { ...held, spec }, { timeoutMs: 2_000 }).catch((error: unknown) => {
+      await kube.replace(leases, { ...held, spec }, { ...call, timeoutMs: 2_000 }).catch((error: unknown) => {
         log.warn({ lease: name, err: String(error) }, "could not give the lease back; it expires by itself");
       });
       held = undefined;

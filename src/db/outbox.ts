@@ -1,10 +1,11 @@
 // The job rows as an outbox: what has no custom resource yet, what waits to be cancelled, what was lost.
-// Called by src/submit.ts and controllers/sweep.ts.
+// Called by src/submit.ts and controllers/outbox.ts.
 import { SchemaValidationError, sql } from "slonik";
 import { z } from "zod";
 import { type JobKind, jobKindNames } from "../schemas/job-kind.ts";
 import { type TrainingJobConfig, trainingJobConfig } from "../schemas/training-config.ts";
 import { finishJob, isOpen, type Queries, tableOf } from "./job.ts";
+import { storable } from "./storable.ts";
 
 const nothing = z.object({});
 
@@ -102,7 +103,7 @@ export async function recordSubmitError(
   error: string,
 ): Promise<void> {
   await db.query(sql.type(nothing)`
-    update ${tableOf(kind)} set submit_error = ${error.slice(0, 1000)} where id = ${id} and submitted_at is null`);
+    update ${tableOf(kind)} set submit_error = ${storable(error.slice(0, 1000))} where id = ${id} and submitted_at is null`);
 }
 
 const due = z.object({ id: z.string() });

@@ -1,4 +1,4 @@
-// Tenants: one account each. Made by the bootstrap Job and by plosive-admin (src/admin.ts); their keys are in api-key.ts.
+// Tenants: one account each. Made by the bootstrap Job and by plosive-admin (src/admin); their keys are in api-key.ts.
 import { sql } from "slonik";
 import { z } from "zod";
 import { newId } from "./id.ts";

@@ -1,5 +1,5 @@
 // The jobs of a chaos run: their rows as the API leaves them, what their workers leave, and how each has to end.
-// Called by run.ts and play.ts.
+// Called by run.ts and judge.ts.
 import { sql } from "slonik";
 import { z } from "zod";
 import type { DatabasePool } from "../../src/db/pool.ts";

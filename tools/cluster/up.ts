@@ -1,5 +1,5 @@
-// Brings a local cluster up: files, namespaces, network, then waits until its node is ready. Called by main.ts and by
-// tools/up.ts. Every step may be repeated, so a second run finishes what a killed one began.
+// Brings a local cluster up: files, namespaces, network, then waits until its node is ready. Called by main.ts.
+// Every step may be repeated, so a second run finishes what a killed one began.
 import { execFileSync } from "node:child_process";
 import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

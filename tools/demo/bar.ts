@@ -1,5 +1,5 @@
 // Progress on a terminal: one line that is redrawn; where the output is a file or a pipe, a plain line at every
-// tenth. Called by main.ts, which passes process.stdout.
+// tenth. Called by play.ts, which passes process.stdout.
 export interface Output {
   readonly isTTY?: boolean;
   readonly columns?: number;

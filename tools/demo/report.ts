@@ -1,5 +1,5 @@
 // What the demo prints at its end: the table against the truth, the training curves, the annotation set's figures.
-// Called by main.ts. Pure: figures in, text out.
+// Called by play.ts. Pure: figures in, text out.
 
 import type { AnnotationSet, TrainingMetrics } from "../../client/schema.ts";
 import { drawCurve, type Point } from "./curve.ts";

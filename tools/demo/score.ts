@@ -1,5 +1,5 @@
 // Compares what a detector found with what was mixed in: hits, misses, false alarms and F1 by type. Pure.
-// Called by main.ts for the demo's table and by the end-to-end test. Rules as in the detection benchmark:
+// Called by play.ts for the demo's table and by the end-to-end test. Rules as in the detection benchmark:
 // impulsive types by onset (50 ms), sustained ones by onset (200 ms) and offset (200 ms or 20 % of the length).
 export interface Event {
   /** Names the recording; only events of one file are compared with each other. */

@@ -1,5 +1,5 @@
 // A step of the demo: says what it does, measures it, and turns a failure into what was attempted and what to try.
-// Called by main.ts.
+// Called by play.ts.
 export class StepError extends Error {
   readonly step: string;
   readonly hint: string;

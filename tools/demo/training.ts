@@ -1,4 +1,4 @@
-// Follows a training job as any client would, and records how its progress moved. Called by main.ts and by the
+// Follows a training job as any client would, and records how its progress moved. Called by play.ts and by the
 // end-to-end test.
 import type { TrainingJob, TrainingMetrics } from "../../client/schema.ts";
 import { waitForTraining } from "../../client/wait.ts";

@@ -1,4 +1,4 @@
-// The three-step upload of many files, several at a time. Called by main.ts for dataset audio and for inference files,
+// The three-step upload of many files, several at a time. Called by play.ts for dataset audio and for inference files,
 // and by the end-to-end test.
 import { openAsBlob } from "node:fs";
 import { basename } from "node:path";

@@ -1,5 +1,5 @@
 // Composes the demo's takes (tools/voices, Python) once per set of arguments and reads their truth.
-// Called by main.ts and by the end-to-end test.
+// Called by play.ts and by the end-to-end test.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";

@@ -1,4 +1,4 @@
-// Waits for what happens in the background: embeddings of uploaded files, inference jobs. Called by main.ts and by
+// Waits for what happens in the background: embeddings of uploaded files, inference jobs. Called by play.ts and by
 // the end-to-end test. A wait ends with an error when nothing has moved for a while, and says what stood still.
 import { setTimeout as pause } from "node:timers/promises";
 import type { AudioFile, InferenceFile, InferenceJob } from "../../client/schema.ts";

@@ -1,5 +1,5 @@
 // Watches the Jobs of a namespace and notes when each was first seen and when it was seen complete. What it sees is later
-// than what is, so times that end here are upper bounds. Called by main.ts.
+// than what is, so times that end here are upper bounds. Called by flood.ts and kueue.ts.
 import type { Kube } from "../../../src/kube/client.ts";
 import { jobs } from "../../../src/kube/kinds.ts";
 import type { Job } from "../../../src/kube/objects.ts";
