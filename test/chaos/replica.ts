@@ -6,6 +6,7 @@ import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Kube } from "../../src/kube/client.ts";
 import type { StorageConfig } from "../../src/storage/storage.ts";
+import { operatorEnv } from "../support/operator-env.ts";
 import { poll } from "../support/poll.ts";
 import { type ApiProxy, startApiProxy } from "./api-proxy.ts";
 import { startPostgresProxy } from "./postgres-proxy.ts";
@@ -38,7 +39,6 @@ export interface Replica {
   end(signal: NodeJS.Signals): Promise<number | null>;
 }
 
-const pod = { image: "registry.test/worker:1" };
 let count = 0;
 
 /** `due` is asked at each of its writes. */
@@ -57,29 +57,24 @@ export async function startReplica(
   const kubeconfig = JSON.parse(readFileSync(world.operatorKubeconfig, "utf8"));
   kubeconfig.clusters[0].cluster.server = api.url;
   writeFileSync(file("kubeconfig"), JSON.stringify(kubeconfig));
-  writeFileSync(file("profiles"), JSON.stringify({ default: { embed: pod, train: pod, detect: pod } }));
+  const env = operatorEnv({
+    tls: world.tls,
+    namespace: world.namespace,
+    kubeconfig: file("kubeconfig"),
+    databaseUrl: postgres.url,
+    storage: world.storage,
+    profilesFile: file("profiles"),
+  });
   const child = spawn(
     "setpriv",
     ["--pdeathsig", "KILL", "--", process.execPath, join(import.meta.dirname, "../../controllers/main.ts")],
     {
       stdio: ["ignore", "pipe", "inherit"],
       env: {
-        PATH: process.env.PATH,
+        ...env,
         NODE_COMPILE_CACHE: join(world.dir, "compiled"),
-        ...world.storage,
-        PLOSIVE_DATABASE_URL: postgres.url,
         PLOSIVE_DATABASE_POOL: "6",
-        PLOSIVE_NAMESPACE: world.namespace,
-        PLOSIVE_KUBECONFIG: file("kubeconfig"),
         PLOSIVE_KUEUE: "off",
-        PLOSIVE_METRICS_PORT: "0",
-        PLOSIVE_HEALTH_PORT: "0",
-        PLOSIVE_RUNS_PORT: "0",
-        PLOSIVE_RUNS_TLS_CERT_FILE: world.tls.certFile,
-        PLOSIVE_RUNS_TLS_KEY_FILE: world.tls.keyFile,
-        PLOSIVE_RUNS_URL: "https://operator.test:8443",
-        PLOSIVE_RUNS_CA_CONFIGMAP: "plosive-runs-ca",
-        PLOSIVE_PROFILES_FILE: file("profiles"),
         PLOSIVE_POD_NAME: name,
         PLOSIVE_GATHER_SECONDS: "0.5",
         // No limits: the few tenants of a test have many jobs at once.

@@ -2,7 +2,7 @@
 // API makes them; a kubelet and workers are played; a supervisor restarts the process as the kubelet does. Called by
 // test/controllers/outages.test.ts.
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "slonik";
@@ -10,9 +10,11 @@ import { z } from "zod";
 import type { DatabasePool } from "../../src/db/pool.ts";
 import { inferenceJobs, jobs, pods } from "../../src/kube/kinds.ts";
 import type { Pod } from "../../src/kube/objects.ts";
+import type { StorageConfig } from "../../src/storage/storage.ts";
 import { freePorts } from "../../tools/process.ts";
 import type { TestCluster, TestNamespace } from "./kube.ts";
-import { audience, endPod, put, startPod, Worker } from "./operator.ts";
+import { endPod, put, startPod, Worker } from "./operator.ts";
+import { operatorEnv } from "./operator-env.ts";
 import { poll } from "./poll.ts";
 import { insertInferenceJob } from "./rows.ts";
 
@@ -32,14 +34,19 @@ export async function superviseOperator(options: {
   cluster: TestCluster;
   namespace: TestNamespace;
   databaseUrl: string;
-  storage: Record<string, string | undefined>;
+  storage: StorageConfig;
 }): Promise<Supervised> {
-  const { cluster, namespace } = options;
+  const { cluster, namespace, databaseUrl, storage } = options;
   const dir = mkdtempSync(join(tmpdir(), "plosive-outage-"));
-  const pod = { image: "registry.test/worker:1" };
-  const profiles = join(dir, "profiles.json");
-  writeFileSync(profiles, JSON.stringify({ default: { embed: pod, train: pod, detect: pod } }));
   const [runsPort = 0] = await freePorts(1);
+  const env = operatorEnv({
+    tls: cluster.tls,
+    namespace: namespace.name,
+    kubeconfig: namespace.operatorKubeconfig,
+    databaseUrl,
+    storage,
+    profilesFile: join(dir, "profiles.json"),
+  });
   let log = "";
   let exits = 0;
   let isStopped = false;
@@ -47,21 +54,9 @@ export async function superviseOperator(options: {
     const child = spawn(process.execPath, ["controllers/main.ts"], {
       stdio: ["ignore", "pipe", "inherit"],
       env: {
-        PATH: process.env.PATH,
-        ...options.storage,
-        PLOSIVE_DATABASE_URL: options.databaseUrl,
+        ...env,
         PLOSIVE_DATABASE_POOL: "10",
-        PLOSIVE_NAMESPACE: namespace.name,
-        PLOSIVE_KUBECONFIG: namespace.operatorKubeconfig,
-        PLOSIVE_METRICS_PORT: "0",
-        PLOSIVE_HEALTH_PORT: "0",
         PLOSIVE_RUNS_PORT: String(runsPort),
-        PLOSIVE_RUNS_TLS_CERT_FILE: cluster.tls.certFile,
-        PLOSIVE_RUNS_TLS_KEY_FILE: cluster.tls.keyFile,
-        PLOSIVE_RUNS_URL: "https://operator.test:8443",
-        PLOSIVE_RUNS_CA_CONFIGMAP: "plosive-runs-ca",
-        PLOSIVE_RUNS_AUDIENCE: audience,
-        PLOSIVE_PROFILES_FILE: profiles,
         PLOSIVE_QUOTA_RUNNING_INFERENCES: "0",
         PLOSIVE_QUOTA_RUNNING_TRAININGS: "0",
       },

@@ -1,0 +1,34 @@
+// What an operator that runs as a process of its own is told by a test, with no port fixed. Called by those who start
+// controllers/main.ts.
+import { writeFileSync } from "node:fs";
+import type { StorageConfig } from "../../src/storage/storage.ts";
+import type { ControlPlane } from "../../tools/cluster/control-plane.ts";
+
+export function operatorEnv(options: {
+  tls: ControlPlane["tls"];
+  namespace: string;
+  kubeconfig: string;
+  databaseUrl: string;
+  storage: StorageConfig;
+  /** Is written. */
+  profilesFile: string;
+}): NodeJS.ProcessEnv {
+  const { tls, storage, profilesFile } = options;
+  const pod = { image: "registry.test/worker:1" };
+  writeFileSync(profilesFile, JSON.stringify({ default: { embed: pod, train: pod, detect: pod } }));
+  return {
+    PATH: process.env.PATH,
+    ...storage,
+    PLOSIVE_DATABASE_URL: options.databaseUrl,
+    PLOSIVE_NAMESPACE: options.namespace,
+    PLOSIVE_KUBECONFIG: options.kubeconfig,
+    PLOSIVE_METRICS_PORT: "0",
+    PLOSIVE_HEALTH_PORT: "0",
+    PLOSIVE_RUNS_PORT: "0",
+    PLOSIVE_RUNS_TLS_CERT_FILE: tls.certFile,
+    PLOSIVE_RUNS_TLS_KEY_FILE: tls.keyFile,
+    PLOSIVE_RUNS_URL: "https://operator.test:8443",
+    PLOSIVE_RUNS_CA_CONFIGMAP: "plosive-runs-ca",
+    PLOSIVE_PROFILES_FILE: profilesFile,
+  };
+}
