@@ -1,6 +1,6 @@
 // Inference jobs: the custom resource InferenceJob (interface specification 2.4 for the REST form).
 import { z } from "zod";
-import { jobStatuses } from "./job.ts";
+import { jobProgress, jobStatuses } from "./job.ts";
 import {
   commonSpec,
   immutable,
@@ -88,17 +88,7 @@ export const inferenceJob = z
       .record(z.string(), z.unknown())
       .describe("The effective configuration; null: as the model says")
       .meta({ examples: [{ threshold: 0.5 }] }),
-    status: z
-      .enum(jobStatuses)
-      .describe("How far the job is")
-      .meta({ examples: ["running"] }),
-    status_message: sentence("The same in one sentence", "The job is running").nullable(),
-    progress_percent: z
-      .int()
-      .min(0)
-      .max(100)
-      .describe("Never falls; 100 only when completed")
-      .meta({ examples: [40] }),
+    ...jobProgress,
     total_files: count("Files of the job"),
     processed_files: count("Finished files, failed ones included"),
     failed_files: count("Files that failed"),

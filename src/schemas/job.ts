@@ -18,6 +18,21 @@ export type JobState = (typeof jobStatuses)[number];
 export const isTerminal = (status: JobState): boolean =>
   status === "completed" || status === "failed" || status === "cancelled";
 
+/** Members of both REST forms. */
+export const jobProgress = {
+  status: z
+    .enum(jobStatuses)
+    .describe("How far the job is")
+    .meta({ examples: ["running"] }),
+  status_message: sentence("The same in one sentence", "The job is running").nullable(),
+  progress_percent: z
+    .int()
+    .min(0)
+    .max(100)
+    .describe("Never falls; 100 only when completed")
+    .meta({ examples: [40] }),
+};
+
 export const jobEvent = z
   .object({
     id: count("Grows with every event", 4711),

@@ -1,6 +1,6 @@
 // Training jobs: the custom resource TrainingJob (interface specification 2.1 for the REST form).
 import { z } from "zod";
-import { jobStatuses } from "./job.ts";
+import { jobProgress, jobStatuses } from "./job.ts";
 import {
   commonSpec,
   immutable,
@@ -49,17 +49,7 @@ export const trainingJob = z
       .record(z.string(), z.unknown())
       .describe("The effective configuration")
       .meta({ examples: [{ artifact_types: ["click"], epochs: 20, validation_split: 0.2 }] }),
-    status: z
-      .enum(jobStatuses)
-      .describe("How far the job is")
-      .meta({ examples: ["running"] }),
-    status_message: sentence("The same in one sentence", "The job is running").nullable(),
-    progress_percent: z
-      .int()
-      .min(0)
-      .max(100)
-      .describe("Never falls; 100 only when completed")
-      .meta({ examples: [40] }),
+    ...jobProgress,
     metrics: z
       .record(z.string(), z.unknown())
       .nullable()
