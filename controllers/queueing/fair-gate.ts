@@ -1,6 +1,6 @@
 // Whose turn it is: at most so many running jobs per tenant and kind and, if wanted, of all together. Within a tenant the
 // higher priority goes first, then the older job; between tenants the higher priority, then the one with the fewest
-// running jobs. In memory only and without I/O; gate.ts feeds it from the caches.
+// running jobs. In memory only and without I/O; queueing.ts feeds it from the caches.
 import type { JobKind } from "../../src/schemas/job-kind.ts";
 
 /** 0 is no limit. */

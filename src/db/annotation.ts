@@ -1,4 +1,5 @@
-// Annotations: labels of audio files in a set. Writes happen inside changeDraft (src/db/annotation-set.ts: lockDraft).
+// Annotations: labels of audio files in a set. Whoever writes them holds the lock of their draft
+// (annotation-set.ts: lockDraft).
 import { type FragmentSqlToken, sql } from "slonik";
 import { z } from "zod";
 import { annotationNotFound, annotationSetFull } from "../errors.ts";

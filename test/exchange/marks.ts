@@ -1,5 +1,5 @@
 // Labels with every oddity that file names and labels can have; the golden files of this folder are exports of them.
-// Called by formats.test.ts; readers.py has the same values in the words of Python.
+// Called by formats.test.ts; test_readers.py has the same values in the words of Python.
 import type { Mark, Marks, WriteOptions } from "../../src/api/exchange/format.ts";
 import { type FormatName, formats } from "../../src/api/exchange/formats.ts";
 
