@@ -1,5 +1,5 @@
 # What the training labels say about an artifact type: how long it lasts, how close two of them come, where its threshold
-# lies. Made by the trainer (training/profiles.py), kept in card.json, used by boxes.py wherever events are made.
+# lies. Made by the trainer (training/evaluation.py), kept in card.json, used by boxes.py wherever events are made.
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
