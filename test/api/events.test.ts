@@ -3,13 +3,11 @@ import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
 import { sql } from "slonik";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { makeApp } from "../../src/api/app.ts";
-import { listen } from "../../src/api/server.ts";
 import { stampEvents } from "../../src/db/event.ts";
 import { makeListener } from "../../src/db/listen.ts";
 import { makeDatabase } from "../../src/db/pool.ts";
 import { makeLog } from "../../src/log.ts";
-import { type Client, clientOf, execute, testDeps, useApi } from "../support/api.ts";
+import { type Client, clientOf, execute, serveApi, testDeps, useApi } from "../support/api.ts";
 import { type EventReader, readEvents } from "../support/events.ts";
 import { poll } from "../support/poll.ts";
 import { startProxy } from "../support/proxy.ts";
@@ -207,14 +205,13 @@ describe("a client that leaves", () => {
   it("while its request is still being looked at keeps no place", async () => {
     const client = await api.tenant();
     const deps = testDeps(api.pool, api.storage);
-    const app = makeApp(deps);
-    const server = await listen(app.listener, 0, "127.0.0.1");
-    const url = `http://127.0.0.1:${server.port}/api/v1/events/stream`;
+    const own = await serveApi(deps);
+    const url = `${own.url}/api/v1/events/stream`;
     try {
       // Some leave before their key was looked up, some in the middle, some when the stream has begun.
       for (let wave = 0; wave < 8; wave++) {
         const sockets = Array.from({ length: 10 }, (_, i) => {
-          const socket = connect(server.port, "127.0.0.1");
+          const socket = connect(own.server.port, "127.0.0.1");
           socket.on("error", () => {});
           socket.write(`GET /api/v1/events/stream HTTP/1.1\r\nHost: x\r\nX-API-Key: ${client.key}\r\n\r\n`);
           setTimeout(() => socket.destroy(), wave * 3 + i);
@@ -229,10 +226,7 @@ describe("a client that leaves", () => {
       expect(readers.map(({ status }) => status)).toEqual(Array(10).fill(200));
       for (const reader of readers) reader.close();
     } finally {
-      app.drain();
-      await server.stop(1_000);
-      await app.settle();
-      await deps.listener.end();
+      await own.stop();
     }
   });
 });
@@ -242,9 +236,8 @@ describe("with the usual times", () => {
     const client = await api.tenant();
     const second = (await client.post("/api/v1/auth/api-keys", { name: "second" })).body;
     const deps = testDeps(api.pool, api.storage);
-    const app = makeApp(deps);
-    const server = await listen(app.listener, 0, "127.0.0.1");
-    const url = `http://127.0.0.1:${server.port}/api/v1/events/stream`;
+    const own = await serveApi(deps);
+    const url = `${own.url}/api/v1/events/stream`;
     try {
       const readers = [await readEvents(url, client.key), await readEvents(url, second.key)];
       // The listener has connected when the first of these arrives.
@@ -262,10 +255,7 @@ describe("with the usual times", () => {
       expect(performance.now() - start).toBeLessThan(10_000);
       readers[0]?.close();
     } finally {
-      app.drain();
-      await server.stop(1_000);
-      await app.settle();
-      await deps.listener.end();
+      await own.stop();
     }
   });
 });
@@ -274,18 +264,16 @@ describe("a process that ends", () => {
   it("ends its streams in order and at once; another process goes on where they were", async () => {
     const client = await api.tenant();
     const deps = testDeps(api.pool, api.storage);
-    const app = makeApp(deps);
-    const server = await listen(app.listener, 0, "127.0.0.1");
-    const reader = await readEvents(`http://127.0.0.1:${server.port}/api/v1/events/stream`, client.key);
+    const own = await serveApi(deps);
+    const reader = await readEvents(`${own.url}/api/v1/events/stream`, client.key);
     await tell(client.tenantId, "model.created");
     const last = await reader.until("model.created");
-    app.drain();
+    own.app.drain();
     expect(await reader.ended).toBe("closed");
     const start = performance.now();
-    await server.stop(10_000);
+    await own.server.stop(10_000);
     expect(performance.now() - start).toBeLessThan(5_000);
-    await app.settle();
-    await deps.listener.end();
+    await own.stop();
     await tell(client.tenantId, "model.archived");
     const next = await stream(client, "", { "Last-Event-ID": String(last.id) });
     await next.until("model.archived");
@@ -305,10 +293,9 @@ describe("a database that goes away", () => {
     );
     const deps = { ...testDeps(pool, api.storage), timing: { beatMs: 300 }, log: makeLog("test", "fatal") };
     const quiet = { ...deps, listener: makeListener({ url: proxy.url, log: deps.log }) };
-    const app = makeApp(quiet);
-    const server = await listen(app.listener, 0, "127.0.0.1");
+    const own = await serveApi(quiet);
     try {
-      const reader = await readEvents(`http://127.0.0.1:${server.port}/api/v1/events/stream`, client.key);
+      const reader = await readEvents(`${own.url}/api/v1/events/stream`, client.key);
       await tell(client.tenantId, "model.created", { n: 1 });
       await reader.until("model.created");
       proxy.cut();
@@ -324,10 +311,7 @@ describe("a database that goes away", () => {
       expect(reader.events.map(({ data }) => data.n)).toEqual([1, 2, 3]);
       reader.close();
     } finally {
-      app.drain();
-      await server.stop(1_000);
-      await app.settle();
-      await quiet.listener.end();
+      await own.stop();
       await pool.end();
       await proxy.stop();
     }

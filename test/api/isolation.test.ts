@@ -4,12 +4,10 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type App, makeApp } from "../../src/api/app.ts";
 import { makeOpenApi } from "../../src/api/openapi.ts";
 import { routes } from "../../src/api/routes/index.ts";
-import { type HttpServer, listen } from "../../src/api/server.ts";
 import type { DatabasePool } from "../../src/db/pool.ts";
-import { type Client, clientOf, makeTenant, testDeps } from "../support/api.ts";
+import { type Client, clientOf, makeTenant, type ServedApi, serveApi, testDeps } from "../support/api.ts";
 import { type Ids, makeFullWorld, pictureOf, withoutPredicates } from "../support/isolation.ts";
 import {
   exampleFor,
@@ -118,15 +116,14 @@ const randomIds = (ids: Ids): Ids => Object.fromEntries(Object.keys(ids).map((na
 
 /** Two tenants on an API whose database is the given one; what they own they have made on an API as it is. */
 function useTenants(pool: () => DatabasePool) {
-  const running: { app: App; server: HttpServer }[] = [];
+  const running: ServedApi[] = [];
   const start = async (db: DatabasePool) => {
     const deps = testDeps(db, store.storage);
     // Without locks some requests break off on the composite keys.
     deps.log.level = "silent";
-    const app = makeApp(deps);
-    const server = await listen(app.listener, 0, "127.0.0.1");
-    running.push({ app, server });
-    return { app, url: `http://127.0.0.1:${server.port}` };
+    const served = await serveApi(deps);
+    running.push(served);
+    return served;
   };
   const made = {} as { url: string; whole: string; a: Client; b: Client; own: Ids; others: Ids };
   beforeAll(async () => {
@@ -145,10 +142,7 @@ function useTenants(pool: () => DatabasePool) {
     });
   });
   afterAll(async () => {
-    for (const { app, server } of running) {
-      await server.stop(2_000);
-      await app.settle();
-    }
+    for (const served of running) await served.stop();
   });
   return made;
 }

@@ -3,13 +3,13 @@
 import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type App, makeApp } from "../../src/api/app.ts";
-import { type HttpServer, listen } from "../../src/api/server.ts";
 import {
   type Answer,
   type Client,
   clientOf,
   execute,
+  type ServedApi,
+  serveApi,
   testDeps,
   testSettings,
   useApi,
@@ -17,9 +17,7 @@ import {
 import { addModel, addReadyAudio, addTrainingJob, makeDataset } from "../support/world.ts";
 
 const api = useApi();
-let app: App;
-let server: HttpServer;
-let end: () => Promise<void>;
+let limited: ServedApi;
 /** Nobody may have more than two of anything. */
 const limits = {
   PLOSIVE_QUOTA_DATASETS: 2,
@@ -32,22 +30,14 @@ const limits = {
   PLOSIVE_QUOTA_WEBHOOKS: 2,
 };
 beforeAll(async () => {
-  const deps = { ...testDeps(api.pool, api.storage), config: testSettings(limits) };
-  app = makeApp(deps);
-  server = await listen(app.listener, 0, "127.0.0.1");
-  end = async () => {
-    app.drain();
-    await server.stop(1_000);
-    await app.settle();
-    await deps.listener.end();
-  };
+  limited = await serveApi({ ...testDeps(api.pool, api.storage), config: testSettings(limits) });
 });
-afterAll(() => end());
+afterAll(() => limited?.stop());
 
 /** A tenant, at the API with the small quotas. */
 async function tenant(): Promise<Client> {
   const { key, tenantId } = await api.tenant();
-  return clientOf(`http://127.0.0.1:${server.port}`, key, tenantId);
+  return clientOf(limited.url, key, tenantId);
 }
 
 function expectFull(answer: Answer, what: RegExp): void {

@@ -6,18 +6,25 @@ import { sql } from "slonik";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { makeApiKey } from "../../src/api/api-key-format.ts";
-import { type App, makeApp } from "../../src/api/app.ts";
-import { type HttpServer, listen } from "../../src/api/server.ts";
 import { makeStrangers } from "../../src/api/strangers.ts";
 import type { ApiSettings } from "../../src/config.ts";
-import { type Client, clientOf, execute, makeTenant, testDeps, testSettings } from "../support/api.ts";
+import {
+  type Client,
+  clientOf,
+  execute,
+  makeTenant,
+  type ServedApi,
+  serveApi,
+  testDeps,
+  testSettings,
+} from "../support/api.ts";
 import { poll } from "../support/poll.ts";
 import { useDatabase } from "../support/postgres.ts";
 import { useStorage } from "../support/s3.ts";
 
 const database = useDatabase();
 const store = useStorage();
-const started: { app: App; server: HttpServer; end(): Promise<void> }[] = [];
+const started: ServedApi[] = [];
 /** The clock of the processes below; the database has its own. */
 let now = Date.now();
 
@@ -25,19 +32,12 @@ let now = Date.now();
 async function start(settings: Partial<ApiSettings>, registry = new Registry()): Promise<string> {
   const deps = { ...testDeps(database.apiPool, store.storage), clock: { now: () => now } };
   deps.log.level = "silent";
-  const app = makeApp({ ...deps, registry, config: testSettings(settings) });
-  const server = await listen(app.listener, 0, "127.0.0.1");
-  const end = async () => {
-    app.drain();
-    await server.stop(1_000);
-    await app.settle();
-    await deps.listener.end();
-  };
-  started.push({ app, server, end });
-  return `http://127.0.0.1:${server.port}`;
+  const served = await serveApi({ ...deps, registry, config: testSettings(settings) });
+  started.push(served);
+  return served.url;
 }
 afterAll(async () => {
-  for (const { end } of started) await end();
+  for (const served of started) await served.stop();
 });
 
 const newTenant = (url: string) => makeTenant(database.pool, url);

@@ -1,11 +1,9 @@
 // What the API does when its backends go away: it says so, stays alive, and works again when they are back.
 import { sql } from "slonik";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type App, makeApp } from "../../src/api/app.ts";
-import { type HttpServer, listen } from "../../src/api/server.ts";
 import { type DatabasePool, makeDatabase } from "../../src/db/pool.ts";
 import { makeStorage, type Storage } from "../../src/storage/storage.ts";
-import { type Client, execute, makeTenant, testDeps } from "../support/api.ts";
+import { type Client, execute, makeTenant, type ServedApi, serveApi, testDeps } from "../support/api.ts";
 import { wav } from "../support/audio.ts";
 import { poll } from "../support/poll.ts";
 import { useDatabase } from "../support/postgres.ts";
@@ -19,8 +17,7 @@ const store = useStorage();
 let proxies: { database: TestProxy; store: TestProxy };
 let db: DatabasePool;
 let storage: Storage;
-let app: App;
-let server: HttpServer;
+let served: ServedApi;
 let client: Client;
 
 beforeAll(async () => {
@@ -40,13 +37,11 @@ beforeAll(async () => {
   });
   const deps = testDeps(db, storage);
   deps.log.level = "silent";
-  app = makeApp(deps);
-  server = await listen(app.listener, 0, "127.0.0.1");
-  client = await makeTenant(database.pool, `http://127.0.0.1:${server.port}`);
+  served = await serveApi(deps);
+  client = await makeTenant(database.pool, served.url);
 });
 afterAll(async () => {
-  await server.stop(1_000);
-  await app.settle();
+  await served.stop();
   await db.end();
   storage.close();
   await proxies.database.stop();
@@ -100,7 +95,7 @@ describe("without its database", () => {
       from generate_series(1, 30000) n`,
     );
     const path = `/api/v1/datasets/${dataset}/annotation-sets/${set}/annotations`;
-    const response = await fetch(`http://127.0.0.1:${server.port}${path}`, {
+    const response = await fetch(`${served.url}${path}`, {
       headers: { "X-API-Key": client.key },
     });
     expect(response.headers.get("x-total-count")).toBe("30000");
@@ -142,10 +137,9 @@ describe("without its object store", () => {
 
 describe("a process that is going away", () => {
   it("is no longer ready, answers what it is asked, and lets a running answer end", async () => {
-    const own = makeApp({ ...testDeps(database.apiPool, store.storage) });
-    const going = await listen(own.listener, 0, "127.0.0.1");
-    const url = `http://127.0.0.1:${going.port}`;
-    own.drain();
+    const own = await serveApi(testDeps(database.apiPool, store.storage));
+    const { url } = own;
+    own.app.drain();
     const ready = await fetch(`${url}/readyz`);
     expect(ready.status).toBe(503);
     expect(await ready.json()).toEqual({
@@ -157,9 +151,9 @@ describe("a process that is going away", () => {
       "the request to arrive",
       async () => database.apiPool.state().acquiredConnections > 0 || running,
     );
-    await going.stop(5_000);
+    await own.server.stop(5_000);
     expect((await running).status).toBe(200);
-    await own.settle();
+    await own.stop();
     await expect(fetch(`${url}/healthz`)).rejects.toThrow();
   });
 });

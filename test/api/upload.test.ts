@@ -1,9 +1,7 @@
 // The three-step upload on a real S3 server: what a client does, and what a hostile one tries.
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { makeApp } from "../../src/api/app.ts";
-import { listen } from "../../src/api/server.ts";
-import { type Client, clientOf, testDeps, useApi } from "../support/api.ts";
+import { type Client, clientOf, serveApi, testDeps, useApi } from "../support/api.ts";
 import { wav } from "../support/audio.ts";
 import { postForm } from "../support/upload.ts";
 
@@ -113,20 +111,18 @@ describe("an upload", () => {
         return await api.storage.copy(...args);
       },
     };
-    const app = makeApp(testDeps(api.pool, counting));
-    const server = await listen(app.listener, 0, "127.0.0.1");
+    const own = await serveApi(testDeps(api.pool, counting));
     try {
       const bytes = wav();
       const { path, upload } = await ticket(client, await datasetOf(client), bytes);
       await postForm(upload, bytes);
-      const same = clientOf(`http://127.0.0.1:${server.port}`, client.key, client.tenantId);
+      const same = clientOf(own.url, client.key, client.tenantId);
       const answers = await Promise.all(Array.from({ length: 8 }, () => same.post(`${path}/confirm`)));
       expect(new Set(answers.map((answer) => answer.text)).size).toBe(1);
       expect(answers[0]?.status).toBe(200);
       expect(copies).toBe(1);
     } finally {
-      await server.stop(1_000);
-      await app.settle();
+      await own.stop();
     }
   });
 });

@@ -1,9 +1,7 @@
 // `?wait=` on jobs: an answer as soon as something has changed, and no work while nothing does.
 import { sql } from "slonik";
 import { describe, expect, it } from "vitest";
-import { makeApp } from "../../src/api/app.ts";
-import { listen } from "../../src/api/server.ts";
-import { clientOf, execute, testDeps, useApi } from "../support/api.ts";
+import { clientOf, execute, serveApi, testDeps, useApi } from "../support/api.ts";
 import { poll } from "../support/poll.ts";
 import { insertInferenceJob, insertModel, insertTrainingJob } from "../support/rows.ts";
 
@@ -133,22 +131,18 @@ describe("a request that waits", () => {
           };
         },
       });
-    const app = makeApp({ ...deps, db: counting(deps.db) });
-    const server = await listen(app.listener, 0, "127.0.0.1");
+    const own = await serveApi({ ...deps, db: counting(deps.db) });
     try {
-      const own = clientOf(`http://127.0.0.1:${server.port}`, client.key, client.tenantId);
-      await own.get(`/api/v1/training-jobs/${id}`);
-      await app.settle();
+      const same = clientOf(own.url, client.key, client.tenantId);
+      await same.get(`/api/v1/training-jobs/${id}`);
+      await own.app.settle();
       const once = queries;
       expect(once).toBeGreaterThanOrEqual(2);
-      await own.get(`/api/v1/training-jobs/${id}?wait=3`);
+      await same.get(`/api/v1/training-jobs/${id}?wait=3`);
       // Besides: a look when the listener has connected, a look at the end, and before each of them at the key.
       expect(queries - once).toBeLessThanOrEqual(once + 4);
     } finally {
-      app.drain();
-      await server.stop(1_000);
-      await app.settle();
-      await deps.listener.end();
+      await own.stop();
     }
   });
 
@@ -156,30 +150,25 @@ describe("a request that waits", () => {
     const client = await api.tenant();
     const id = await insertTrainingJob(api.db, client.tenantId);
     const deps = testDeps(api.pool, api.storage);
-    const app = makeApp(deps);
-    const server = await listen(app.listener, 0, "127.0.0.1");
-    const own = clientOf(`http://127.0.0.1:${server.port}`, client.key, client.tenantId);
-    const request = own.get(`/api/v1/training-jobs/${id}?wait=60`);
+    const own = await serveApi(deps);
+    const request = clientOf(own.url, client.key, client.tenantId).get(`/api/v1/training-jobs/${id}?wait=60`);
     await poll("the request to wait", async () =>
       (await deps.registry.metrics()).includes('plosive_waiting_requests{what="wait"} 1'),
     );
-    app.drain();
+    own.app.drain();
     expect((await request).status).toBe(200);
-    await server.stop(1_000);
-    await app.settle();
-    await deps.listener.end();
+    await own.stop();
   });
 
   it("leaves its place when its client goes away", async () => {
     const client = await api.tenant();
     const id = await insertTrainingJob(api.db, client.tenantId);
     const deps = testDeps(api.pool, api.storage);
-    const app = makeApp(deps);
-    const server = await listen(app.listener, 0, "127.0.0.1");
+    const own = await serveApi(deps);
     const waits = async () =>
       /plosive_waiting_requests\{what="wait"\} (\d)/.exec(await deps.registry.metrics())?.[1];
     const gone = new AbortController();
-    const request = fetch(`http://127.0.0.1:${server.port}/api/v1/training-jobs/${id}?wait=60`, {
+    const request = fetch(`${own.url}/api/v1/training-jobs/${id}?wait=60`, {
       headers: { "X-API-Key": client.key },
       signal: gone.signal,
     }).catch(() => "gone");
@@ -187,8 +176,6 @@ describe("a request that waits", () => {
     gone.abort();
     expect(await request).toBe("gone");
     await poll("its place", async () => (await waits()) === "0");
-    await server.stop(1_000);
-    await app.settle();
-    await deps.listener.end();
+    await own.stop();
   });
 });

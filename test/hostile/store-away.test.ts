@@ -3,10 +3,8 @@
 // need.
 import { createServer, type Server, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type App, makeApp } from "../../src/api/app.ts";
-import { type HttpServer, listen } from "../../src/api/server.ts";
 import { makeStorage, type Storage } from "../../src/storage/storage.ts";
-import { type Client, makeTenant, testDeps } from "../support/api.ts";
+import { type Client, makeTenant, type ServedApi, serveApi, testDeps } from "../support/api.ts";
 import { wav } from "../support/audio.ts";
 import { poll } from "../support/poll.ts";
 import { useDatabase } from "../support/postgres.ts";
@@ -18,10 +16,8 @@ import { digestOfTables } from "./digest.ts";
 const database = useDatabase();
 const store = useStorage();
 let client: Client;
-let app: App;
-let server: HttpServer;
+let served: ServedApi;
 let storage: Storage;
-let deps: ReturnType<typeof testDeps>;
 let broken: Server;
 const sockets = new Set<Socket>();
 /** What the store does with a connection. */
@@ -43,19 +39,15 @@ beforeAll(async () => {
     PLOSIVE_S3_ENDPOINT: `http://127.0.0.1:${port}`,
     PLOSIVE_S3_PUBLIC_ENDPOINT: store.config.PLOSIVE_S3_ENDPOINT,
   });
-  deps = testDeps(database.apiPool, storage);
+  const deps = testDeps(database.apiPool, storage);
   deps.log.level = "silent";
-  app = makeApp(deps);
-  server = await listen(app.listener, 0, "127.0.0.1");
-  client = await makeTenant(database.pool, `http://127.0.0.1:${server.port}`);
+  served = await serveApi(deps);
+  client = await makeTenant(database.pool, served.url);
   dataset = await makeDataset(client);
 });
 afterAll(async () => {
-  app.drain();
   for (const socket of sockets) socket.destroy();
-  await server.stop(1_000);
-  await app.settle();
-  await deps.listener.end();
+  await served.stop();
   storage.close();
   await new Promise((resolve) => broken.close(resolve));
 });

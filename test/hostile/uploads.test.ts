@@ -4,9 +4,15 @@ import { createHash } from "node:crypto";
 import { sql } from "slonik";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { type App, makeApp } from "../../src/api/app.ts";
-import { type HttpServer, listen } from "../../src/api/server.ts";
-import { type Answer, type Client, clientOf, testDeps, testSettings, useApi } from "../support/api.ts";
+import {
+  type Answer,
+  type Client,
+  clientOf,
+  serveApi,
+  testDeps,
+  testSettings,
+  useApi,
+} from "../support/api.ts";
 import { wav } from "../support/audio.ts";
 import { poll } from "../support/poll.ts";
 import { postForm } from "../support/upload.ts";
@@ -189,16 +195,11 @@ describe("a form", () => {
 
 /** The same service with other settings. */
 async function withApi(overrides: Parameters<typeof testSettings>[0], work: (same: Client) => Promise<void>) {
-  const deps = testDeps(api.pool, api.storage);
-  const app: App = makeApp({ ...deps, config: testSettings(overrides) });
-  const server: HttpServer = await listen(app.listener, 0, "127.0.0.1");
+  const own = await serveApi({ ...testDeps(api.pool, api.storage), config: testSettings(overrides) });
   try {
-    await work(clientOf(`http://127.0.0.1:${server.port}`, client.key, client.tenantId));
+    await work(clientOf(own.url, client.key, client.tenantId));
   } finally {
-    app.drain();
-    await server.stop(1_000);
-    await app.settle();
-    await deps.listener.end();
+    await own.stop();
   }
 }
 

@@ -11,7 +11,7 @@ import { routes } from "../../src/api/routes/index.ts";
 import { type HttpServer, listen } from "../../src/api/server.ts";
 import { type ApiSettings, apiConfig } from "../../src/config.ts";
 import { insertApiKey } from "../../src/db/api-key.ts";
-import { type Listener, makeListener } from "../../src/db/listen.ts";
+import { makeListener } from "../../src/db/listen.ts";
 import type { DatabasePool } from "../../src/db/pool.ts";
 import { insertTenant } from "../../src/db/tenant.ts";
 import { makeLog } from "../../src/log.ts";
@@ -60,26 +60,16 @@ export function useApi(overrides: Partial<ApiDeps> = {}): TestApi {
   const database = useDatabase();
   const store = useStorage();
   const submitted: { kind: string; id: string }[] = [];
-  let app: App | undefined;
-  let server: HttpServer | undefined;
-  let listener: Listener | undefined;
+  let served: ServedApi | undefined;
   beforeAll(async () => {
-    const deps: ApiDeps & { registry: Registry } = {
+    served = await serveApi({
       ...testDeps(database.apiPool, store.storage),
       submit: async ({ kind, id }) => void submitted.push({ kind, id }),
       ...overrides,
-    };
-    listener = deps.listener;
-    app = makeApp(deps);
-    server = await listen(app.listener, 0, "127.0.0.1");
+    });
   });
-  afterAll(async () => {
-    app?.drain();
-    await server?.stop(2_000);
-    await app?.settle();
-    await listener?.end();
-  });
-  const url = () => `http://127.0.0.1:${server?.port}`;
+  afterAll(() => served?.stop());
+  const url = () => served?.url ?? "";
   return {
     get url() {
       return url();
@@ -96,7 +86,31 @@ export function useApi(overrides: Partial<ApiDeps> = {}): TestApi {
     submitted,
     tenant: () => makeTenant(database.pool, url()),
     as: (key) => clientOf(url(), key ?? "", ""),
-    settle: async () => app?.settle(),
+    settle: async () => served?.app.settle(),
+  };
+}
+
+export interface ServedApi {
+  readonly app: App;
+  readonly server: HttpServer;
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** An API with dependencies of the test's own, on a free port. */
+export async function serveApi(deps: ApiDeps & { registry: Registry }): Promise<ServedApi> {
+  const app = makeApp(deps);
+  const server = await listen(app.listener, 0, "127.0.0.1");
+  return {
+    app,
+    server,
+    url: `http://127.0.0.1:${server.port}`,
+    async stop() {
+      app.drain();
+      await server.stop(2_000);
+      await app.settle();
+      await deps.listener.end();
+    },
   };
 }
 

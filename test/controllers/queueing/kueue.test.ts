@@ -6,11 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { kueueClusterRules, kueueRules } from "../../../controllers/rbac.ts";
-import { makeApp } from "../../../src/api/app.ts";
-import { type HttpServer, listen } from "../../../src/api/server.ts";
 import { jobs, trainingJobs } from "../../../src/kube/kinds.ts";
 import { buildKueue, type Kueue, startKueue } from "../../../tools/kueue.ts";
-import { type Client, makeTenant, testDeps } from "../../support/api.ts";
+import { type Client, makeTenant, type ServedApi, serveApi, testDeps } from "../../support/api.ts";
 import { rightsOf } from "../../support/audit.ts";
 import { type TestNamespace, useCluster } from "../../support/kube.ts";
 import { queueName, queueObjects, urgent as urgentClass } from "../../support/kueue-queue.ts";
@@ -29,8 +27,7 @@ const dir = mkdtempSync(join(tmpdir(), "plosive-kueue-"));
 let kueue: Kueue;
 let namespace: TestNamespace;
 let operator: TestOperator;
-let app: ReturnType<typeof makeApp>;
-let server: HttpServer;
+let api: ServedApi;
 let client: Client;
 
 beforeAll(async () => {
@@ -39,16 +36,13 @@ beforeAll(async () => {
   namespace = await cluster.namespace({ kueue: true });
   await makeQueue();
   await startOperator();
-  app = makeApp(testDeps(database.apiPool, store.storage));
-  server = await listen(app.listener, 0, "127.0.0.1");
-  client = await makeTenant(database.pool, `http://127.0.0.1:${server.port}`);
+  api = await serveApi(testDeps(database.apiPool, store.storage));
+  client = await makeTenant(database.pool, api.url);
 }, 1_200_000);
 
 afterAll(async () => {
   await operator?.stop();
-  app?.drain();
-  await server?.stop(2_000);
-  await app?.settle();
+  await api?.stop();
   await kueue?.stop();
   rmSync(dir, { recursive: true, force: true });
 });
