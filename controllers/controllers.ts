@@ -29,7 +29,7 @@ export type Controllers = {
  * jobs must not take from what starts and ends them.
  */
 const concurrency = 24;
-const atOnce = { next: 8, later: 2 };
+const atOnce = { next: 16, later: 2 };
 /** Known before any of them runs: a standby's metrics have them too. */
 export const controllerNames = ["trainingjobs", "inferencejobs", "embeddingjobs", "models"];
 
