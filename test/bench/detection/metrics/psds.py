@@ -4,7 +4,7 @@
 # of effective true positive rate (mean minus deviation over types) over false positives per hour, up to 100, integrated.
 # Intersection has no meaning for points in time, so everything shorter is first widened to 100 ms around its middle.
 # Cross-checked with the reference implementation in test_metrics.py. Called by judge.py.
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,7 @@ POINTS = 50
 LEAST_S = 0.1
 
 Interval = tuple[float, float]
+OfType = tuple[list[Interval], list[tuple[Interval, float]]]  # events and scored detections of one type in one take
 
 
 @dataclass(frozen=True)
@@ -44,18 +45,24 @@ def overlap(a: Interval, others: Sequence[Interval]) -> float:
     return total
 
 
-def rates(takes: Sequence[Judged], kind: str, threshold: float) -> tuple[float, float]:
+def of_kind(takes: Sequence[Judged], kind: str) -> list[OfType]:
+    """Of each take the events of one type, and its detections with their scores."""
+    return [
+        ([interval(e) for e in take.events if e.type == kind], [(interval(d), d.score) for d in take.found if d.type == kind])
+        for take in takes
+    ]
+
+
+def rates(takes: list[OfType], threshold: float, hours: float) -> tuple[float, float]:
     """True positive rate, and false positives per hour, of one type at one threshold."""
-    found_events = events = false = 0
-    for take in takes:
-        truth = [interval(e) for e in take.events if e.type == kind]
-        said = [interval(d) for d in take.found if d.type == kind and d.score >= threshold]
+    found = events = false = 0
+    for truth, scored in takes:
+        said = [d for d, score in scored if score >= threshold]
         right = [d for d in said if overlap(d, truth) >= TOLERANCE * (d[1] - d[0])]
-        found_events += sum(overlap(t, right) >= TOLERANCE * (t[1] - t[0]) for t in truth)
+        found += sum(overlap(t, right) >= TOLERANCE * (t[1] - t[0]) for t in truth)
         events += len(truth)
         false += len(said) - len(right)
-    hours = sum(take.duration_s for take in takes) / 3600
-    return found_events / max(1, events), false / hours
+    return found / max(1, events), false / hours
 
 
 def thresholds(takes: Sequence[Judged]) -> list[float]:
@@ -77,10 +84,12 @@ def psds(takes: Sequence[Judged], types: Sequence[str]) -> float:
     present = [kind for kind in types if any(e.type == kind for take in takes for e in take.events)]
     if not present:
         return 0.0
-    at = thresholds(takes)
-    curves: Mapping[str, list[tuple[float, float]]] = {kind: [rates(takes, kind, t) for t in at] for kind in present}
-    steps = sorted({fpr for points in curves.values() for _, fpr in points if fpr <= MOST_PER_HOUR} | {0.0})
-    grid = np.array(steps)
+    at, hours = thresholds(takes), sum(take.duration_s for take in takes) / 3600
+    curves = {}
+    for kind in present:
+        mine = of_kind(takes, kind)
+        curves[kind] = [rates(mine, threshold, hours) for threshold in at]
+    grid = np.array(sorted({fpr for points in curves.values() for _, fpr in points if fpr <= MOST_PER_HOUR} | {0.0}))
     stairs = np.stack([staircase(curves[kind], grid) for kind in present])
     effective = np.maximum(0, stairs.mean(0) - INSTABILITY * stairs.std(0))
     widths = np.diff(np.append(grid, MOST_PER_HOUR))
