@@ -11,7 +11,8 @@ import { makeLog } from "../src/log.ts";
 import { makeRegistry, watchPool } from "../src/metrics.ts";
 import { profiles as profilesSchema } from "../src/schemas/profile.ts";
 import { makeStorage } from "../src/storage/storage.ts";
-import { startOperator } from "./operator.ts";
+import { startHealth } from "./health.ts";
+import { type Operator, startOperator } from "./operator.ts";
 import { pause } from "./runtime/pause.ts";
 
 const config = operatorConfig();
@@ -21,6 +22,8 @@ const ending = new AbortController();
 for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => ending.abort());
 process.on("unhandledRejection", (err) => log.error({ err }, "a promise was rejected and nobody looked"));
 
+let operator: Operator | undefined;
+const health = await startHealth(config.PLOSIVE_HEALTH_PORT, () => operator?.isReady() ?? false);
 const db = await connectedDatabase();
 if (db !== undefined) {
   const kube = makeKube({ kubeconfig: config.PLOSIVE_KUBECONFIG });
@@ -28,7 +31,7 @@ if (db !== undefined) {
   const identity = `${config.PLOSIVE_POD_NAME}_${randomBytes(4).toString("hex")}`;
   const registry = makeRegistry();
   watchPool(registry, db);
-  const operator = await startOperator({
+  operator = await startOperator({
     config,
     profiles,
     kube,
@@ -54,6 +57,7 @@ if (db !== undefined) {
   await db.end();
   log.info("ended");
 }
+await health.stop();
 
 /** Waits for Postgres and for the bootstrap Job's migrations instead of crashing; undefined when told to end. */
 async function connectedDatabase(): Promise<Database | undefined> {

@@ -5,12 +5,12 @@ import type { OperatorConfig } from "../src/config.ts";
 import type { Database } from "../src/db/job.ts";
 import type { Kube } from "../src/kube/client.ts";
 import type { Log } from "../src/log.ts";
+import { serveMetrics } from "../src/metrics.ts";
 import type { Profiles } from "../src/schemas/profile.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import { makeSubmit } from "../src/submit.ts";
 import { startCaches } from "./caches.ts";
 import { controllerNames, startControllers } from "./controllers.ts";
-import { startSideServers } from "./health.ts";
 import { watchJobs } from "./job/census.ts";
 import { makeJobMetrics } from "./job/metrics.ts";
 import { makeQueueing } from "./queueing/queueing.ts";
@@ -49,8 +49,9 @@ export type OperatorDeps = {
 
 export type Operator = {
   runsPort: number;
-  healthPort: number;
   metricsPort: number;
+  /** Whether it knows what there is; a standby does, too. */
+  isReady(): boolean;
   leads(): boolean;
   /** Resolves when this replica leads and its controllers run. */
   leading: Promise<void>;
@@ -96,12 +97,7 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
     metrics,
     log,
   });
-  const side = await startSideServers({
-    healthPort: config.PLOSIVE_HEALTH_PORT,
-    metricsPort: config.PLOSIVE_METRICS_PORT,
-    isReady: () => caches.isSynced() && workloads.isKnown(),
-    registry,
-  });
+  const metricsServer = await serveMetrics(registry, config.PLOSIVE_METRICS_PORT);
   const elector = startElector({
     kube,
     namespace,
@@ -190,8 +186,8 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
 
   return {
     runsPort: runs.port,
-    healthPort: side.healthPort,
-    metricsPort: side.metricsPort,
+    metricsPort: metricsServer.port,
+    isReady: () => caches.isSynced() && workloads.isKnown(),
     leads: elector.leads,
     leading,
     lost: elector.lost,
@@ -205,7 +201,7 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
       await recorder.flush();
       // Last, when nothing writes any more: the next leader may begin at once.
       await elector.stop();
-      await side.stop();
+      await metricsServer.stop();
     },
   };
 }

@@ -28,10 +28,17 @@ const external = [
   "objectStore.publicEndpoint=https://s3.example.com",
 ];
 
+type Probe = {
+  httpGet?: { path: string };
+  periodSeconds?: number;
+  timeoutSeconds?: number;
+  failureThreshold?: number;
+};
 type Container = {
   name: string;
-  startupProbe?: { httpGet: { path: string } };
-  readinessProbe?: { httpGet?: { path: string } };
+  startupProbe?: Probe;
+  livenessProbe?: Probe;
+  readinessProbe?: Probe;
   env?: { name: string; value?: string }[];
   lifecycle?: { preStop: { sleep: { seconds: number } } };
   args?: string[];
@@ -210,9 +217,33 @@ describe("the chart", () => {
   it("lets the API answer 503 while the database is away, instead of taking every replica from its Service", async () => {
     const api = one(await render(...images), "Deployment", "plosive-api");
     const [container] = api.spec!.template!.spec.containers;
-    expect(container?.startupProbe?.httpGet.path).toBe("/startupz");
+    expect(container?.startupProbe?.httpGet?.path).toBe("/startupz");
     expect(container?.readinessProbe?.httpGet?.path).toBe("/healthz");
   });
+
+  it.each([
+    ["API", "plosive-api", "/startupz", "/healthz"],
+    ["operator", "plosive-operator", "/healthz", "/readyz"],
+  ])(
+    "gives the %s minutes to start, and ends it for its own silence only, never for that of others",
+    async (_, name, startup, readiness) => {
+      const [container] = one(await render(...images), "Deployment", name).spec!.template!.spec.containers;
+      const { startupProbe, livenessProbe, readinessProbe } = container!;
+      expect([startupProbe, readinessProbe].map((probe) => probe?.httpGet?.path)).toEqual([
+        startup,
+        readiness,
+      ]);
+      // Asks neither Postgres nor the object store nor the API server.
+      expect(livenessProbe?.httpGet?.path).toBe("/healthz");
+      const patience = (probe?: Probe) => (probe?.periodSeconds ?? 10) * (probe?.failureThreshold ?? 3);
+      expect(patience(startupProbe)).toBeGreaterThanOrEqual(300);
+      expect(patience(livenessProbe)).toBeGreaterThanOrEqual(60);
+      // A second, which is what Kubernetes takes otherwise, passes on a busy node without a word.
+      expect(livenessProbe?.timeoutSeconds).toBeGreaterThanOrEqual(10);
+      for (const probe of [startupProbe, readinessProbe])
+        expect(probe?.timeoutSeconds).toBeGreaterThanOrEqual(3);
+    },
+  );
 
   it("lets a pod of the API answer until every node knows that it goes, and gives it time to end after that", async () => {
     const api = one(await render(...images), "Deployment", "plosive-api").spec!.template!.spec;

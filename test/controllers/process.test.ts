@@ -25,7 +25,7 @@ const dir = mkdtempSync(join(tmpdir(), "plosive-operator-"));
 let space: TestNamespace;
 let postgres: TestProxy;
 let s3: TestProxy;
-let runsPort = 0;
+let [runsPort, healthPort] = [0, 0];
 let child: ChildProcess | undefined;
 let starts = 0;
 /** Whether the kubelet of this test restarts a container that has ended. */
@@ -41,7 +41,7 @@ beforeAll(async () => {
     join(dir, "profiles.json"),
     JSON.stringify({ default: { embed: pod, train: pod, detect: pod } }),
   );
-  runsPort = (await freePorts(1))[0]!;
+  [runsPort, healthPort] = (await freePorts(2)) as [number, number];
 });
 afterAll(async () => {
   await Promise.all([postgres?.stop(), s3?.stop()]);
@@ -76,7 +76,7 @@ function start(): void {
       PLOSIVE_NAMESPACE: space.name,
       PLOSIVE_KUBECONFIG: space.operatorKubeconfig,
       PLOSIVE_METRICS_PORT: "0",
-      PLOSIVE_HEALTH_PORT: "0",
+      PLOSIVE_HEALTH_PORT: String(healthPort),
       PLOSIVE_RUNS_PORT: String(runsPort),
       PLOSIVE_RUNS_TLS_CERT_FILE: cluster.tls.certFile,
       PLOSIVE_RUNS_TLS_KEY_FILE: cluster.tls.keyFile,
@@ -179,6 +179,19 @@ it("without Postgres and object store it neither ends nor loses a result", async
   await poll("the row to be completed", job.ended, 45_000);
   expect(starts).toBe(before);
   await expectOnce(job.id, job.run);
+});
+
+it("started without Postgres it lives, and is ready once it has reached it", async () => {
+  const answer = async (path: string) => (await fetch(`http://127.0.0.1:${healthPort}${path}`)).status;
+  restarts = false;
+  await end("SIGKILL");
+  postgres.cut();
+  start();
+  await poll("a try in vain to reach Postgres", () => logged("could not reach Postgres"));
+  expect(await answer("/healthz")).toBe(200);
+  expect(await answer("/readyz")).toBe(503);
+  postgres.heal();
+  await poll("it to be ready", async () => (await answer("/readyz")) === 200);
 });
 
 // Last: it takes the API server away.
