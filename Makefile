@@ -13,7 +13,7 @@ NODE := $(CURDIR)/node_modules/.bin/node
 AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo --preserve-env env PATH="$$PATH")
 INSTALLED := node_modules/.package-lock.json
 
-.PHONY: help deps npm python python-test contract-tools tools images cluster-up cluster-down cluster-status up demo demo-info demo-down test contract bench-api bench-operator bench-deps lint gen
+.PHONY: help deps npm python python-test contract-tools tools images cluster-up cluster-down cluster-status up demo demo-info demo-down test contract bench-api bench-operator bench-detection bench-detection-deps bench-deps lint gen
 
 help: ## lists the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -75,8 +75,17 @@ bench-deps: deps
 bench-api: npm tools bench-deps ## times the API beside FastAPI on one Postgres (ten minutes; a quiet machine)
 	@$(NODE) test/bench/main.ts $(BENCH)
 
-bench-operator: npm tools ## times the operator beside Kueue on one control plane with KWOK (a quarter of an hour; a quiet machine)
+bench-operator: npm tools ## times the operator beside Kueue on one control plane with KWOK (half an hour; a quiet machine)
 	@tools/build.sh kwok kueue && $(NODE) test/bench/operator/main.ts $(BENCH)
+
+bench-detection-deps: deps python-test
+	@tools/deps.sh bench-detection
+
+BENCH_PYTHON := $(PLOSIVE_CACHE)/venv/bin/python
+
+# BENCH='--seeds 0 --parts plosive-60-0' plays a part of it; BENCH=--short is CI's gate, which needs no more than the tests do.
+bench-detection: $(if $(filter --short,$(BENCH)),python-test,bench-detection-deps) ## compares our detector with all peers (hours; what is done is kept)
+	@PYTHONPATH=test:tools:images/worker $(BENCH_PYTHON) -m bench.detection $(BENCH)
 
 lint: $(INSTALLED) ## formatter, linter, types
 	@$(NODE) node_modules/@biomejs/biome/bin/biome check . && $(NODE) node_modules/typescript/bin/tsc --noEmit

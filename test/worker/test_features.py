@@ -8,7 +8,8 @@ from plosive_worker.failure import WorkerFailure
 from plosive_worker.features import spec
 from plosive_worker.features.file import FrameWriter, read_frames
 from plosive_worker.features.stream import feature_blocks
-from voices.artifacts import clipping, dropout, hum, plosive, stutter
+from voices.artifacts import clipping, dropout, hum, packet_loss, plosive
+from voices.scene import Scene
 
 RATE = 16_000
 
@@ -70,7 +71,7 @@ def test_a_block_boundary_leaves_no_trace(clean: np.ndarray) -> None:
         (plosive, "low_peak", 1),
         (hum, "long_45_56", 1),
         (clipping, "top_share", 1),
-        (stutter, "self_repeat", 1),
+        (packet_loss, "self_repeat", 1),
     ],
 )
 def test_an_artifact_moves_its_feature(clean: np.ndarray, mixer, name: str, sign: int) -> None:
@@ -79,7 +80,8 @@ def test_an_artifact_moves_its_feature(clean: np.ndarray, mixer, name: str, sign
     moved = []
     for seed in range(6):
         dirty = clean.copy()
-        start, end = mixer(dirty, at, RATE, float(np.percentile(levels, 80)), np.random.default_rng(seed))
+        scene = Scene(RATE, float(np.percentile(levels, 80)), seed % 3, np.random.default_rng(seed))
+        start, end = mixer(dirty, at, scene)
         inside = slice(start // 160, max(start // 160 + 1, end // 160))
         before, after = column(frames_of(clean), name)[inside], column(frames_of(dirty), name)[inside]
         moved.append(sign * (after - before).mean())

@@ -107,6 +107,8 @@ export const suites: readonly Suite[] = [
           `--junitxml=${reportFile}`,
           local("test/worker"),
           local("test/exchange"),
+          local("test/bench/detection/test_metrics.py"),
+          local("test/bench/detection/test_corpus.py"),
         ],
         env: { PYTHONPATH: `${local("images/worker")}:${local("tools")}`, PYTHONDONTWRITEBYTECODE: "1" },
         read: readJunit,

@@ -58,7 +58,7 @@ def main() -> None:
                     "size_bytes": path.stat().st_size,
                 }
             )
-        total = sum(len(t.mixed) for t in takes) / 16_000 / 60
+        total = sum(len(t.mixed) / t.rate for t in takes) / 60
         print(f"{name}: {len(takes)} takes, {total:.1f} min, {len(truth)} artifacts, speakers {', '.join(sorted(speakers))}")
     (options.out / "index.json").write_text(json.dumps(index, indent=1) + "\n")
 

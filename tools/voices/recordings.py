@@ -23,6 +23,8 @@ class Prompt:
     path: Path
     speaker: str
     language: str
+    seconds: float
+    rate: int = SAMPLE_RATE
 
 
 def list_prompts(root: Path = ROOT) -> list[Prompt]:
@@ -30,8 +32,9 @@ def list_prompts(root: Path = ROOT) -> list[Prompt]:
     prompts = []
     for folder in sorted(root.glob("??_??_?_*")):
         for path in sorted(folder.rglob("*.g722")):
-            if "silence" not in path.parts and path.stat().st_size >= 0.8 * BYTES_PER_SECOND:
-                prompts.append(Prompt(path, folder.name.split("_")[-1], folder.name[:2]))
+            seconds = path.stat().st_size / BYTES_PER_SECOND
+            if "silence" not in path.parts and seconds >= 0.8:
+                prompts.append(Prompt(path, folder.name.split("_")[-1], folder.name[:2], seconds))
     if not prompts:
         raise SystemExit(f"no voices under {root}: apt-get install {PACKAGES}")
     return prompts
@@ -54,7 +57,7 @@ def draw_speech(prompts: list[Prompt], seconds: float, rng: np.random.Generator)
         if total >= seconds:
             break
         chosen.append(prompts[index])
-        total += prompts[index].path.stat().st_size / BYTES_PER_SECOND
+        total += prompts[index].seconds
     with ThreadPoolExecutor(4) as pool:
         decoded = pool.map(decode, chosen)
         return [(p, s) for p, s in zip(chosen, decoded) if len(s) > 0.4 * SAMPLE_RATE]

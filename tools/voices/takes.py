@@ -1,5 +1,6 @@
 # Composes takes of 20 to 60 s from prompts, room tone and artifacts, and writes them with their truth.
-# Called by __main__.py and by the tests.
+# Called by __main__.py, by the tests and by the detection benchmark's corpus.
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -8,11 +9,18 @@ import soundfile
 from scipy.signal import lfilter
 
 from . import artifacts, second
-from .artifacts import Mixer
 from .recordings import SAMPLE_RATE, Prompt, draw_speech
+from .scene import SEVERITIES, Mixer, Scene, Span, heard
 
 GENERATORS: dict[str, dict[str, tuple[Mixer, float]]] = {"first": artifacts.ARTIFACTS, "second": second.ARTIFACTS}
-MIN_GAP = int(0.35 * SAMPLE_RATE)  # between two artifacts, so that the truth is unambiguous
+MIN_GAP_S = 0.35  # between two artifacts, so that the truth is unambiguous
+TRIES = 20
+# What moves the sound after its joint goes in first, then what needs room, longest first.
+ORDER = ("tts_seam", "hum", "echo", "robotic", "clipping", "breath", "codec_glitch", "packet_loss")
+# Marked where they can be heard, at least so long: nobody can label the echo of a pause.
+HEARD_PART_S = {"echo": 0.3, "robotic": 0.3, "codec_glitch": 0.03, "packet_loss": 0.01}
+
+Placed = tuple[str, int, int, str]  # type, first sample, one past the last, severity
 
 
 @dataclass(frozen=True)
@@ -29,11 +37,14 @@ class Truth:
 
 @dataclass
 class Take:
+    """`clean` is the same take without its artifacts, (N,) both."""
+
     clean: np.ndarray
     mixed: np.ndarray
-    events: list[tuple[str, int, int]]
+    events: list[Placed]
     speaker: str
     language: str
+    rate: int = SAMPLE_RATE
 
 
 def room_tone(length: int, rng: np.random.Generator) -> np.ndarray:
@@ -44,9 +55,10 @@ def room_tone(length: int, rng: np.random.Generator) -> np.ndarray:
 
 def compose(speech: list[tuple[Prompt, np.ndarray]], rng: np.random.Generator) -> np.ndarray:
     """Prompts with pauses of 0.15 to 1.2 s between them on room tone, at a random level."""
-    parts = [np.zeros(int(rng.uniform(0.2, 0.8) * SAMPLE_RATE))]
+    rate = speech[0][0].rate
+    parts = [np.zeros(int(rng.uniform(0.2, 0.8) * rate))]
     for _, samples in speech:
-        parts += [samples * rng.uniform(0.7, 1.0), np.zeros(int(rng.uniform(0.15, 1.2) * SAMPLE_RATE))]
+        parts += [samples * rng.uniform(0.7, 1.0), np.zeros(int(rng.uniform(0.15, 1.2) * rate))]
     take = np.concatenate(parts)
     tilt = rng.uniform(-0.3, 0.3)  # a little equaliser: every microphone differs
     take = lfilter([1, tilt], [1], take)
@@ -54,39 +66,79 @@ def compose(speech: list[tuple[Prompt, np.ndarray]], rng: np.random.Generator) -
     return take + room_tone(len(take), rng)
 
 
-def is_speech(take: np.ndarray, speech_level: float) -> np.ndarray:
-    """One flag per 10 ms: louder than 20 dB under the speech level (T,)."""
-    hop = SAMPLE_RATE // 100
-    frames = take[: len(take) // hop * hop].reshape(-1, hop)
-    return np.sqrt((frames**2).mean(1)) > speech_level * 0.1
+def speech_level(take: np.ndarray, rate: int) -> tuple[float, np.ndarray]:
+    """RMS of the loud part, and one flag per 10 ms: louder than 20 dB under it (T,)."""
+    hop = rate // 100
+    frames = np.sqrt((take[: len(take) // hop * hop].reshape(-1, hop) ** 2).mean(1))
+    level = float(np.percentile(frames, 80))
+    return level, frames > 0.1 * level
+
+
+def placed(name: str, before: np.ndarray, take: np.ndarray, span: Span, scene: Scene) -> Span | None:
+    """The span as a careful listener would mark it; None when there is nothing to hear."""
+    if span[1] <= span[0]:
+        return None
+    where = heard(before, take, span, scene)
+    if not len(where):
+        return None
+    if name not in HEARD_PART_S:
+        return span
+    half = int(0.008 * scene.rate)
+    start, end = max(span[0], int(where[0]) - half), min(span[1], int(where[-1]) + half)
+    return (start, end) if end - start >= HEARD_PART_S[name] * scene.rate else None
 
 
 def mix(
-    clean: np.ndarray, types: list[str], per_minute: float, rng: np.random.Generator, generator: str = "first"
-) -> tuple[np.ndarray, list]:
-    """Puts `per_minute` events of each type at random places, in speech or in pauses. Returns (N,), [(type, start, end)]."""
-    take = clean.copy()
-    hop = SAMPLE_RATE // 100
-    frames = np.sqrt((clean[: len(clean) // hop * hop].reshape(-1, hop) ** 2).mean(1))
-    level = float(np.percentile(frames, 80))
-    speech = is_speech(clean, level)
-    counts = {t: rng.poisson(per_minute * len(clean) / SAMPLE_RATE / 60) for t in types}
-    queue = [t for t in types for _ in range(counts[t])]
-    # longest first: they need the room
-    queue.sort(key=lambda t: t not in ("hum", "clipping"))
-    taken: list[tuple[str, int, int]] = []
+    clean: np.ndarray, types: list[str], per_minute: float, rng: np.random.Generator, generator: str = "first",
+    rate: int = SAMPLE_RATE, voice: np.ndarray | None = None,
+) -> tuple[np.ndarray, list[Placed]]:  # fmt: skip
+    """Puts `per_minute` events of each type at random places, in speech or in pauses; `voice` is the take without its
+    background, where there is one. Returns (N,) and what is where."""
+    take, hop = clean.copy(), rate // 100
+    level, speech = speech_level(clean if voice is None else voice, rate)
+    counts = {name: rng.poisson(per_minute * len(clean) / rate / 60) for name in types}
+    queue = [name for name in types for _ in range(counts[name])]
+    queue.sort(key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
+    taken: list[Placed] = []
+    gap = int(MIN_GAP_S * rate)
     for name in queue:
         mixer, in_speech = GENERATORS[generator][name]
+        band = int(rng.integers(len(SEVERITIES)))
+        scene = Scene(rate, level, band, rng)
         wanted = np.flatnonzero(speech if rng.random() < in_speech else ~speech)
         wanted = wanted[(wanted > 10) & (wanted < len(speech) - 30)]
-        for at in rng.choice(wanted, min(20, len(wanted)), replace=False) * hop + rng.integers(hop):
+        for at in rng.choice(wanted, min(TRIES, len(wanted)), replace=False) * hop + rng.integers(hop):
+            if any(at + gap > start and end + gap > at for _, start, end, _ in taken):
+                continue
             before = take.copy()
-            start, end = mixer(take, int(at), SAMPLE_RATE, level, rng)
-            if end > start and all(end + MIN_GAP < s or e + MIN_GAP < start for _, s, e in taken):
-                taken.append((name, start, end))
+            span = placed(name, before, take, mixer(take, int(at), scene), scene)
+            if span and all(span[1] + gap < start or end + gap < span[0] for _, start, end, _ in taken):
+                taken.append((name, *span, SEVERITIES[band]))
                 break
             take = before
-    return np.clip(take, -1, 1), sorted(taken, key=lambda e: e[1])
+    return take, sorted(taken, key=lambda event: event[1])
+
+
+def make_take(
+    speech: list[tuple[Prompt, np.ndarray]], types: list[str], per_minute: float, rng: np.random.Generator,
+    generator: str = "first", background: Callable[[np.ndarray, int, np.random.Generator], np.ndarray] | None = None,
+) -> Take:  # fmt: skip
+    """One take; `background` is added to the voice before the artifacts. Both versions are turned down until nothing clips."""
+    prompt = speech[0][0]
+    voice = compose(speech, rng)
+    clean = voice if background is None else voice + background(voice, prompt.rate, rng)
+    mixed, events = mix(clean, types, per_minute, rng, generator, prompt.rate, voice)
+    gain = min(1.0, 0.98 / max(np.abs(mixed).max(), np.abs(clean).max()))
+    return Take(clean * gain, mixed * gain, events, prompt.speaker, prompt.language, prompt.rate)
+
+
+def pop_speech(speech: list[tuple[Prompt, np.ndarray]], seconds: float) -> list[tuple[Prompt, np.ndarray]]:
+    """Takes sentences off the end of `speech` until they last about 80 % of `seconds`; pauses are the rest."""
+    part, size = [], 0.0
+    while speech and size < 0.8 * seconds:
+        part.append(speech.pop())
+        size += len(part[-1][1]) / part[-1][0].rate
+    return part
 
 
 def make_takes(
@@ -101,16 +153,10 @@ def make_takes(
         speech = draw_speech([p for p in prompts if (p.speaker, p.language) == (speaker, language)], seconds, rng)
         done = 0.0
         while speech and done < seconds:
-            length, size = min(rng.uniform(20, 60), seconds - done + 2), 0
-            part: list = []
-            while speech and size < length * SAMPLE_RATE * 0.8:
-                part.append(speech.pop())
-                size += len(part[-1][1])
-            clean = compose(part, rng)
+            part = pop_speech(speech, min(rng.uniform(20, 60), seconds - done + 2))
             here = [] if (len(takes) + index) % 5 == 4 else types
-            mixed, events = mix(clean, here, per_minute, rng, generator)
-            takes.append(Take(np.clip(clean, -1, 1), mixed, events, speaker, language))
-            done += len(clean) / SAMPLE_RATE
+            takes.append(make_take(part, here, per_minute, rng, generator))
+            done += len(takes[-1].clean) / SAMPLE_RATE
     return takes
 
 
@@ -121,11 +167,11 @@ def write_takes(takes: list[Take], folder: Path, name: str, twins: bool) -> list
     for index, take in enumerate(takes):
         stem = f"{name}-{index:03d}-{take.language}-{take.speaker.lower()}"
         file = stem + (".flac" if index % 4 == 3 else ".wav")
-        soundfile.write(folder / file, take.mixed, SAMPLE_RATE, subtype="PCM_16")
+        soundfile.write(folder / file, take.mixed, take.rate, subtype="PCM_16")
         if twins:
-            soundfile.write(folder / f"{stem}-clean.flac", take.clean, SAMPLE_RATE, subtype="PCM_16")
-        for kind, start, end in take.events:
-            ms = 1000 / SAMPLE_RATE
+            soundfile.write(folder / f"{stem}-clean.flac", take.clean, take.rate, subtype="PCM_16")
+        for kind, start, end, _ in take.events:
+            ms = 1000 / take.rate
             truth.append(Truth(file, take.speaker, take.language, kind, int(start * ms), int(np.ceil(end * ms))))
     return truth
 
