@@ -22,7 +22,7 @@ export interface BenchCluster {
   /** Of the operator's service account, with the rights of rbac.ts. */
   readonly operatorKubeconfig: string;
   /** Certificate of the API server, for 127.0.0.1: the run endpoint of the benchmark uses it too. */
-  readonly tls: { caFile: string; certFile: string; keyFile: string };
+  readonly tls: ControlPlane["tls"];
   stop(): Promise<void>;
 }
 
@@ -58,9 +58,8 @@ export async function startCluster(options: { dir: string; runMs: number }): Pro
     const namespace = "bench";
     await makeNamespace(admin, namespace);
     const token = await tokenOf(admin, namespace, "plosive-operator");
-    const pki = join(dir, "pki");
     const operatorKubeconfig = join(dir, "operator.kubeconfig");
-    writeFileSync(operatorKubeconfig, kubeconfigOf(plane.server, join(pki, "ca.crt"), token));
+    writeFileSync(operatorKubeconfig, kubeconfigOf(plane.server, plane.tls.caFile, token));
     return {
       plane,
       kwokPid: kwok.pid,
@@ -70,11 +69,7 @@ export async function startCluster(options: { dir: string; runMs: number }): Pro
       admin,
       namespace,
       operatorKubeconfig,
-      tls: {
-        caFile: join(pki, "ca.crt"),
-        certFile: join(pki, "apiserver.crt"),
-        keyFile: join(pki, "apiserver.key"),
-      },
+      tls: plane.tls,
       async stop() {
         admin.close();
         await kwok.kill();
