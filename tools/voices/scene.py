@@ -99,4 +99,3 @@ def heard(before: np.ndarray, after: np.ndarray, span: Span, scene: Scene) -> np
     masked, added = np.add.reduceat(old, edges, 1), np.add.reduceat(new, edges, 1)
     floor = (window**2).sum() * size / 2 * (0.01 * scene.level) ** 2
     return starts[((added >= masked) & (added >= floor)).any(1)] + size // 2
-

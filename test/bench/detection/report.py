@@ -78,7 +78,15 @@ def row_table(scores: Scores) -> str:
     for row in ROWS:
         alarms = cell(scores, "plosive", 60, row.name, lambda s: s.false_per_hour, 1)
         out.append((row.title, *(cell(scores, "plosive", 60, row.name, of) for of in figures), alarms))
-    head = ("held-out row", "macro event-F1", "segment-F1", "PSDS", "ECE", "ECE of what is reported", "false events per clean hour")
+    head = (
+        "held-out row",
+        "macro event-F1",
+        "segment-F1",
+        "PSDS",
+        "ECE",
+        "ECE of what is reported",
+        "false events per clean hour",
+    )
     return table(head, out)
 
 
