@@ -1,5 +1,5 @@
 // Kueue on the same control plane: as many Jobs as the operator had, with the same pods, suspended, in a queue with room for
-// all of them; the time until the last one is let through. Called by main.ts.
+// all of them; how many of them it lets through in a second. Called by main.ts.
 import { join } from "node:path";
 import { buildJob } from "../../../controllers/job/child.ts";
 import type { Kube } from "../../../src/kube/client.ts";
@@ -15,10 +15,14 @@ import type { World } from "./world.ts";
 
 export interface Admitted {
   readonly jobs: number;
+  /** Jobs that were let through before the time was over. */
+  readonly done: number;
   /** Jobs that the load generator got created in a second. */
   readonly submitted: number;
-  /** Jobs let through in a second, from the first one's creation to the last one's admission. */
+  /** Jobs let through in a second, from the first one's creation to the last admission. */
   readonly admitted: number;
+  /** The same in its best minute. */
+  readonly best: number;
   /** Ms from a Job's creation until it is seen without `suspend`. */
   readonly toAdmission: readonly number[];
   readonly peakBytes: number;
@@ -36,6 +40,8 @@ export async function admit(options: {
   world: World;
   dir: string;
   jobs: number;
+  /** Counted from the last creation on. */
+  minutes: number;
   pids: { readonly [name: string]: number };
   say: (text: string) => void;
 }): Promise<Admitted> {
@@ -61,21 +67,22 @@ export async function admit(options: {
     await Promise.all(Array.from({ length: connections }, work));
     const sent = performance.now();
     for (let said = sent; observer.unsuspended.size < options.jobs; ) {
-      if (performance.now() - sent > 1_800_000)
-        throw new Error(
-          `Kueue let ${observer.unsuspended.size} of ${options.jobs} Jobs through in half an hour`,
-        );
+      if (performance.now() - sent > options.minutes * 60_000) break;
       await new Promise((resolve) => setTimeout(resolve, 50));
       if (performance.now() - said < 10_000) continue;
       said = performance.now();
       say(`  Kueue has let ${observer.unsuspended.size} Jobs of ${options.jobs} through`);
     }
-    const over = Math.max(...observer.unsuspended.values());
+    const times = [...observer.unsuspended.values()].sort((a, b) => a - b);
+    const over = times.at(-1);
+    if (over === undefined) throw new Error(`Kueue let none of ${options.jobs} Jobs through`);
     return {
       jobs: options.jobs,
+      done: times.length,
       submitted: (options.jobs / (sent - began)) * 1000,
-      admitted: (options.jobs / (over - began)) * 1000,
-      toAdmission: [...submitted].map(([run, at]) => (observer.unsuspended.get(run) ?? 0) - at),
+      admitted: (times.length / (over - began)) * 1000,
+      best: bestMinute(times),
+      toAdmission: [...observer.unsuspended].map(([run, at]) => at - (submitted.get(run) ?? 0)),
       peakBytes: memory.peak(),
       cpu: between(before, accounts(pids)),
     };
@@ -84,6 +91,16 @@ export async function admit(options: {
     await observer.stop();
     await kueue.stop();
   }
+}
+
+/** The most in a second over any minute. */
+function bestMinute(times: readonly number[]): number {
+  let [most, from] = [0, 0];
+  for (const [at, time] of times.entries()) {
+    while (time - (times[from] ?? time) > 60_000) from += 1;
+    most = Math.max(most, at - from + 1);
+  }
+  return most / 60;
 }
 
 /** A namespace with a queue that is never full. */

@@ -28,6 +28,8 @@ const { values: options } = parseArgs({
     pods: { type: "string", default: "50000" },
     shards: { type: "string", default: "1000" },
     seconds: { type: "string", default: "40" },
+    /** What Kueue is given after the last of its Jobs was created. */
+    minutes: { type: "string", default: "8" },
     /** What is measured, by commas. */
     parts: { type: "string", default: "idle,bursts,flood,pods,shards,kueue" },
     /** Where the table goes. */
@@ -36,7 +38,7 @@ const { values: options } = parseArgs({
     profiles: { type: "string" },
   },
 });
-const count = (name: "jobs" | "burst" | "bursts" | "idle" | "pods" | "shards" | "seconds") =>
+const count = (name: "jobs" | "burst" | "bursts" | "idle" | "pods" | "shards" | "seconds" | "minutes") =>
   Number(options[name]);
 const parts = new Set(options.parts.split(","));
 const started = performance.now();
@@ -112,6 +114,36 @@ try {
     await ended?.();
     await cluster.calm();
   }
+  if (parts.has("shards")) {
+    say(`${count("shards")} shards that report once a second`);
+    await cluster.hurry();
+    const sizes = { jobs: 10, shards: count("shards"), seconds: count("seconds") };
+    const reports = await report({ cluster, world, operator, bucketFolder, ...sizes, say });
+    say(
+      `  ${reports.reportsPerSecond.toFixed(0)} reports and ${reports.writesPerSecond.toFixed(1)} writes a second; ` +
+        `age ${times(reports.ages)}; a report ${times(reports.took)}; ${reports.refused} refused; ${reports.wrong.length} wrong`,
+    );
+    for (const wrong of reports.wrong) say(`  ${wrong}`);
+    result.reports = reports;
+    await cluster.calm();
+  }
+  if (parts.has("kueue")) {
+    say(`Kueue: ${count("jobs")} Jobs`);
+    result.kueue = await admit({
+      cluster,
+      world,
+      dir: backends.dir,
+      jobs: count("jobs"),
+      minutes: count("minutes"),
+      pids: others(),
+      say,
+    });
+    say(
+      `  ${result.kueue.done} admitted, ${result.kueue.admitted.toFixed(1)} a second, ${result.kueue.best.toFixed(1)} in the best minute; ${times(result.kueue.toAdmission)}; ` +
+        `Kueue ${(((result.kueue.cpu.Kueue ?? 0) / result.kueue.done) * 1000).toFixed(1)} ms of CPU a Job; ` +
+        `at most ${mib(result.kueue.peakBytes)} MiB`,
+    );
+  }
   if (parts.has("pods")) {
     say(`${count("pods")} pods`);
     const etcd = cluster.etcd;
@@ -135,36 +167,7 @@ try {
     await poll("the new operator to have all pods in view", seen, 300_000);
     say(`  a new operator has them in view, at most ${mib(memory.peak())} MiB resident`);
   }
-  if (parts.has("shards")) {
-    say(`${count("shards")} shards that report once a second`);
-    await cluster.hurry();
-    const sizes = { jobs: 10, shards: count("shards"), seconds: count("seconds") };
-    const reports = await report({ cluster, world, operator, bucketFolder, ...sizes, say });
-    say(
-      `  ${reports.reportsPerSecond.toFixed(0)} reports and ${reports.writesPerSecond.toFixed(1)} writes a second; ` +
-        `age ${times(reports.ages)}; a report ${times(reports.took)}; ${reports.refused} refused; ${reports.wrong.length} wrong`,
-    );
-    for (const wrong of reports.wrong) say(`  ${wrong}`);
-    result.reports = reports;
-    await cluster.calm();
-  }
   result.peakBytes = Math.max(result.peakBytes ?? 0, memory.peak());
-  if (parts.has("kueue")) {
-    say(`Kueue: ${count("jobs")} Jobs`);
-    result.kueue = await admit({
-      cluster,
-      world,
-      dir: backends.dir,
-      jobs: count("jobs"),
-      pids: others(),
-      say,
-    });
-    say(
-      `  ${result.kueue.admitted.toFixed(1)} admitted a second; ${times(result.kueue.toAdmission)}; ` +
-        `Kueue ${(((result.kueue.cpu.Kueue ?? 0) / result.kueue.jobs) * 1000).toFixed(1)} ms of CPU a Job; ` +
-        `at most ${mib(result.kueue.peakBytes)} MiB`,
-    );
-  }
   memory.end();
   await operator.stop();
   await cluster.stop();
