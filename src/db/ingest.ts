@@ -15,6 +15,7 @@ import {
   tableOf,
 } from "./job.ts";
 import { addAudio } from "./run-pod.ts";
+import { storable } from "./storable.ts";
 
 const nothing = z.object({});
 // A schema that is made anew for each statement costs more than the statement's row.
@@ -119,7 +120,7 @@ export function ingestEmbeddings(
     await failAudioFiles(
       tx,
       jobId,
-      items.flatMap((item) => (item.status === "failed" ? [[item.id, item.error.message]] : [])),
+      items.flatMap((item) => (item.status === "failed" ? [[item.id, storable(item.error.message)]] : [])),
     );
     await tx.query(sql.type(nothing)`
       update audio_files set status = 'failed', embedding_status = 'failed', updated_at = now(),
@@ -159,7 +160,9 @@ export function ingestDetections(
     // Results are untrusted: a pod speaks for the files of its own shard only.
     const items = result.items.filter((item) => own.has(item.id));
     const completed = items.filter((item) => item.status === "completed");
-    const failed = items.flatMap((item) => (item.status === "failed" ? [[item.id, item.error.message]] : []));
+    const failed = items.flatMap((item) =>
+      item.status === "failed" ? [[item.id, storable(item.error.message)]] : [],
+    );
     if (completed.length > 0) {
       const rows = completed.map((i) => [i.id, i.duration_ms, i.detections.length, i.sha256]);
       await tx.query(sql.type(nothing)`
@@ -275,8 +278,9 @@ async function failOpenFiles(
   jobId: string,
   shard: number | null,
   status: "failed" | "cancelled",
-  message: string,
+  why: string,
 ): Promise<void> {
+  const message = storable(why);
   if (kind === "embedding") {
     await tx.query(sql.type(nothing)`
       update audio_files set status = 'failed', embedding_status = 'failed', error_message = ${message}, updated_at = now()

@@ -6,6 +6,7 @@ import { z } from "zod";
 import type { JobKind } from "../schemas/job-kind.ts";
 import type { Db } from "./page.ts";
 import type { DatabasePool } from "./pool.ts";
+import { storable } from "./storable.ts";
 
 export type Database = DatabasePool;
 export type Transaction = Db;
@@ -35,6 +36,8 @@ const jobRow = z.object({
   progress_percent: z.int(),
   platform_job_name: z.string().nullable(),
   submitted: z.boolean(),
+  /** Of a job that began in Kubernetes: the name of its custom resource. */
+  resource_name: z.string().nullable(),
   ...usage.shape,
 });
 export type JobRow = z.infer<typeof jobRow>;
@@ -53,7 +56,7 @@ export const isOpen = sql.fragment`status in ('pending', 'queued', 'running', 'c
 export function maybeOneJob(db: Queries, kind: JobKind, id: string): Promise<JobRow | null> {
   return db.maybeOne(sql.type(jobRow)`
     select id, tenant_id, status, status_message, error_message, progress_percent, platform_job_name,
-           submitted_at is not null as submitted, ${usageColumns}
+           submitted_at is not null as submitted, resource_name, ${usageColumns}
     from ${tableOf(kind)} where id = ${id}`);
 }
 
@@ -74,7 +77,8 @@ export async function advanceJob(
   id: string,
   change: JobChange,
 ): Promise<boolean> {
-  const { status, statusMessage, progressPercent, platformJobName } = change;
+  const { status, progressPercent, platformJobName } = change;
+  const statusMessage = storable(change.statusMessage);
   const later = sql.fragment`${rankOf(sql.fragment`${status}::text`)} > ${rankOf(sql.fragment`old.status`)}`;
   const percent = Math.min(99, progressPercent);
   const changed = await db.query(sql.type(nothing)`
@@ -112,12 +116,13 @@ export type JobEnd = { status: TerminalStatus; statusMessage: string | null; err
 
 /** Ends an open job; false when it had already ended. */
 export async function finishJob(db: Queries, kind: JobKind, id: string, end: JobEnd): Promise<boolean> {
+  const [statusMessage, errorMessage] = [storable(end.statusMessage), storable(end.errorMessage)];
   const done = await db.query(sql.type(nothing)`
     with changed as (
       update ${tableOf(kind)} set
         status = ${end.status},
-        status_message = ${end.statusMessage}::text,
-        error_message = ${end.errorMessage}::text,
+        status_message = ${statusMessage}::text,
+        error_message = ${errorMessage}::text,
         progress_percent = case when ${end.status} = 'completed' then 100 else progress_percent end,
         submitted_at = coalesce(submitted_at, now()),
         completed_at = now()
@@ -126,7 +131,7 @@ export async function finishJob(db: Queries, kind: JobKind, id: string, end: Job
     ), told as (
       insert into job_events (tenant_id, job_kind, job_id, level, type, message, data)
       select tenant_id, ${kind}::text, id, case when status = 'failed' then 'error' else 'info' end, 'status',
-             coalesce(${end.errorMessage}::text, ${end.statusMessage}::text, 'The job is ' || status),
+             coalesce(${errorMessage}::text, ${statusMessage}::text, 'The job is ' || status),
              jsonb_build_object('status', status, 'run', platform_job_name)
       from changed
     )

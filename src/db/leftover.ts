@@ -3,6 +3,7 @@
 import { sql } from "slonik";
 import { z } from "zod";
 import type { Queries } from "./job.ts";
+import { storable } from "./storable.ts";
 
 const nothing = z.object({});
 
@@ -55,7 +56,7 @@ export async function deleteLeftovers(db: Queries, ids: readonly number[]): Prom
 /** Tried again later, up to an hour later. */
 export async function postponeLeftover(db: Queries, id: number, error: string): Promise<void> {
   await db.query(sql.type(nothing)`
-    update leftovers set attempts = attempts + 1, last_error = ${error.slice(0, 1000)},
+    update leftovers set attempts = attempts + 1, last_error = ${storable(error.slice(0, 1000))},
       try_at = now() + least(interval '1 hour', interval '5 seconds' * 2 ^ least(attempts, 16))
     where id = ${id}`);
 }

@@ -5,6 +5,7 @@ import { z } from "zod";
 import type { JobKind } from "../schemas/job-kind.ts";
 import { jobStatus } from "../schemas/job-resource.ts";
 import { type Database, isOpen, type Queries, tableOf, type Usage, usage, usageColumns } from "./job.ts";
+import { storableJson } from "./storable.ts";
 
 const nothing = z.object({});
 const toldRow = usage.extend({ told: z.array(z.string()) });
@@ -59,7 +60,7 @@ export async function recordPods(
     seconds(pod.endedAt),
     pod.cpu,
     pod.gpu,
-    pod.failure === undefined ? null : JSON.stringify(pod.failure),
+    pod.failure === undefined ? null : storableJson(pod.failure),
   ]);
   const types = ["text", "text", "int4", "float8", "float8", "float8", "float8", "text"];
   const row = await db.maybeOne(sql.type(toldRow)`

@@ -2,10 +2,12 @@
 // Called by controllers/runs (work, reports) and by the leader's reconcilers (sums).
 import { sql } from "slonik";
 import { z } from "zod";
+import type { JobKind } from "../schemas/job-kind.ts";
 import { artifactTypeName } from "../schemas/primitives.ts";
 import { type TrainingConfig, trainingConfig } from "../schemas/training-config.ts";
 import { type DetectConfig, detectConfig } from "../schemas/worker.ts";
-import type { Queries } from "./job.ts";
+import { isOpen, type Queries, tableOf } from "./job.ts";
+import { storable } from "./storable.ts";
 
 const nothing = z.object({});
 const runMark = z.object({ run_id: z.string(), mark: z.string() });
@@ -137,7 +139,7 @@ export async function saveProgress(db: Queries, lines: readonly ProgressLine[]):
     l.itemsTotal,
     l.itemsFailed,
     l.fraction,
-    l.message,
+    storable(l.message),
     l.checkpointStep,
   ]);
   const types = ["text", "int4", "text", "int8", "int4", "int4", "int4", "float8", "text", "int4"];
@@ -199,9 +201,14 @@ export async function dropProgress(db: Queries, run: string): Promise<void> {
   await db.query(sql.type(nothing)`delete from shard_progress where run_id = ${run}`);
 }
 
-/** Reports that came after the end of their run, and pods whose job ended just when nobody could drop them. */
+/** Reports that came after the end of their run, and what was kept of jobs that ended just when nobody could drop it. */
 export async function dropOldProgress(db: Queries): Promise<void> {
-  await db.query(sql.type(nothing)`delete from run_pods where ended_at < now() - interval '90 days'`);
+  const isNeeded = (kind: JobKind) => sql.fragment`exists (
+    select from ${tableOf(kind)} where id = job_id and (${isOpen} or completed_at > now() - interval '1 day'))`;
+  await db.query(sql.type(nothing)`
+    delete from run_pods where job_id in (
+      select job_id from (select distinct job_id from run_pods) as held
+      where not ${isNeeded("training")} and not ${isNeeded("inference")} and not ${isNeeded("embedding")})`);
   await db.query(sql.type(nothing)`delete from shard_progress where updated_at < now() - interval '1 day'`);
 }
 

@@ -7,6 +7,8 @@ import { trainingConfig } from "./training-config.ts";
 
 const url = z.string().min(1).max(8192).describe("Presigned URL; fetch the work again when it has expired");
 const sizeBytes = z.int().min(0).describe("Size in bytes");
+/** Of what pods report: as many as the records and the status of a custom resource can hold. */
+const count = z.int().min(0).max(2_147_483_647);
 
 /** An object that the pod may read. */
 export const source = z.object({
@@ -124,20 +126,18 @@ export const work = z.discriminatedUnion("kind", [embedWork, trainWork, detectWo
 
 export const progress = z.object({
   seq: z.int().min(1).describe("Grows with every report of this pod; an older one is ignored"),
-  items_done: z.int().min(0),
-  items_total: z.int().min(0),
-  items_failed: z.int().min(0),
+  items_done: count,
+  items_total: count,
+  items_failed: count,
   fraction: z.number().min(0).max(1).describe("Share of this shard's work that is done"),
   message: z.string().max(200).nullable().describe("One sentence on the present step"),
-  checkpoint_step: z
-    .int()
-    .min(0)
+  checkpoint_step: count
     .nullish()
     .describe("Steps of training that are in the last checkpoint; null: this pod has written none"),
   metrics: z
     .array(
       z.object({
-        step: z.int().min(0),
+        step: count,
         name: z.string().regex(/^[a-z][a-z0-9_.]{0,63}$/),
         value: z.number(),
       }),
@@ -240,9 +240,9 @@ export const termination = z.object({
   hint: z.string().max(1000).nullable(),
   shard: z.int().nullable(),
   item: z.string().max(64).nullable(),
-  items_done: z.int().nullable(),
-  items_total: z.int().nullable(),
-  items_failed: z.int().nullable(),
+  items_done: count.nullable(),
+  items_total: count.nullable(),
+  items_failed: count.nullable(),
 });
 
 export type Work = z.infer<typeof work>;

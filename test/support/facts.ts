@@ -37,6 +37,7 @@ export const row = (more: Partial<JobRow> = {}): JobRow => ({
   progress_percent: 0,
   platform_job_name: null,
   submitted: true,
+  resource_name: null,
   pod_seconds: 0,
   cpu_seconds: 0,
   gpu_seconds: 0,
