@@ -158,12 +158,15 @@ export async function makeDatabase(
 
 /** The settings are part of how a session starts: they cost no round trip, and no statement comes before them. */
 function addressFor(address: string, role: Role | undefined): string {
-  if (role === undefined) return address;
   const url = new URL(address);
-  const options = [url.searchParams.get("options"), `-c role=${role}`, plans[role]];
+  const own = role === undefined ? [] : [`-c role=${role}`, plans[role]];
+  const options = [url.searchParams.get("options"), ...own, times];
   url.searchParams.set("options", options.filter((option) => option !== null).join(" "));
   return url.href;
 }
+
+/** As values.ts reads them, whatever the server or the database is set to. */
+const times = "-c datestyle=ISO -c timezone=UTC";
 
 /**
  * The API's statements are many, short, and find their rows by an index whatever the values are; but Postgres takes the

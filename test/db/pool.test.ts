@@ -10,6 +10,29 @@ import { startProxy } from "../support/proxy.ts";
 const database = useDatabase();
 const query = sql.unsafe`select 1 as one`;
 
+describe("a pool on a server of other habits", () => {
+  it("reads times as they are", async () => {
+    const name = new URL(database.url).pathname.slice(1);
+    const owner = await makeDatabase({ PLOSIVE_DATABASE_URL: database.url, PLOSIVE_DATABASE_POOL: 1 });
+    for (const habit of ["datestyle = 'German, DMY'", "timezone = 'Asia/Kathmandu'"])
+      await owner.query({ ...query, sql: `alter database "${name}" set ${habit}` });
+    await owner.end();
+    for (const role of [undefined, "plosive_operator"] as const) {
+      const pool = await makeDatabase(
+        { PLOSIVE_DATABASE_URL: database.url, PLOSIVE_DATABASE_POOL: 1 },
+        undefined,
+        role,
+      );
+      try {
+        const at = await pool.oneFirst(sql.unsafe`select '2026-03-29T01:30:00.123Z'::timestamptz as at`);
+        expect(at).toBe(Date.UTC(2026, 2, 29, 1, 30, 0, 123));
+      } finally {
+        await pool.end();
+      }
+    }
+  });
+});
+
 describe("a pool whose database goes away", () => {
   it("leaves nobody waiting, however many ask, and works again afterwards", async () => {
     const proxy = await startProxy(database.url);
