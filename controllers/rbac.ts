@@ -26,9 +26,11 @@ export const operatorRules: Rule[] = [
   },
   // job/reconcile.ts; patch for suspend and parallelism.
   { apiGroups: ["batch"], resources: ["jobs"], verbs: ["create", "delete", "get", "list", "patch", "watch"] },
-  // Reasons why pods wait, how they failed, and whose token the run endpoint was shown; delete for those that say nothing
-  // any more.
+  // Reasons why pods wait, how they failed, and whose token the run endpoint was shown; delete for those of shards that
+  // are given up.
   { apiGroups: [""], resources: ["pods"], verbs: ["delete", "get", "list", "watch"] },
+  // job/tell-pods.ts: pods that say nothing any more go without counting for their Job.
+  { apiGroups: [""], resources: ["pods/eviction"], verbs: ["create"] },
   // runtime/leader.ts
   { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["create", "get", "update"] },
   // runtime/events.ts

@@ -1,6 +1,8 @@
 // Tells Postgres which pods have ended, and ends those that say nothing any more. Called by reconcile.ts.
 import type { JobRow } from "../../src/db/job.ts";
 import { recordPods } from "../../src/db/run-pod.ts";
+import type { Kube } from "../../src/kube/client.ts";
+import { isTooMany } from "../../src/kube/errors.ts";
 import { pods as podType } from "../../src/kube/kinds.ts";
 import type { Job, Pod } from "../../src/kube/objects.ts";
 import type { JobResource } from "./adapter.ts";
@@ -37,6 +39,18 @@ export async function tellPods(
   }
 }
 
+/**
+ * Ends a pod whose failure we count: as an eviction, so that the Job does not count it too and its shard is tried again
+ * whatever perShard is. A budget that forbids evictions is not meant for a worker that hangs.
+ */
+async function evict(kube: Kube, { metadata }: Pod): Promise<void> {
+  const { uid } = metadata;
+  await kube.evict(metadata, { uid }).catch((error: unknown) => {
+    if (!isTooMany(error)) throw error;
+    return kube.remove(podType, metadata, { uid });
+  });
+}
+
 /** Deletes pods before their end. What counts as their failure is told first: a pod is never deleted twice for it. */
 export async function stopPods(
   engine: Engine,
@@ -53,8 +67,11 @@ export async function stopPods(
     counted.map(({ pod }) => pod),
   );
   for (const { pod, failure } of stops) {
-    await kube.remove(podType, pod.metadata, { uid: pod.metadata.uid });
-    if (failure === undefined) continue;
+    if (failure === undefined) {
+      await kube.remove(podType, pod.metadata, { uid: pod.metadata.uid });
+      continue;
+    }
+    await evict(kube, pod);
     metrics.shardRetried(failure.class);
     metrics.shardStalled(adapter.kind);
     say(cr, "Warning", "ProgressStalled", `Shard ${failure.shard}: ${failure.message} Its pod is deleted.`);

@@ -30,5 +30,9 @@ export function fenced(kube: Kube, leads: () => boolean): Kube {
       check();
       return kube.remove(type, ref, options);
     },
+    async evict(ref, options) {
+      check();
+      return kube.evict(ref, options);
+    },
   };
 }

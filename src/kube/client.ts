@@ -3,6 +3,7 @@
 import type { IncomingMessage } from "node:http";
 import { type ServerAccess, serverAccess } from "./config.ts";
 import { isNotFound, KubeError } from "./errors.ts";
+import { pods } from "./kinds.ts";
 import type { KubeObject, List, ResourceType, TokenReview, WatchEvent } from "./objects.ts";
 import { type KubeRequest, makeTransport, type RequestRate, type Transport } from "./transport.ts";
 
@@ -51,6 +52,8 @@ export type Kube = {
   patch<T extends KubeObject>(type: ResourceType<T>, ref: Ref, body: unknown): Promise<T>;
   /** Server-side apply, taking over what others own. With metadata.resourceVersion: only if still that. */
   apply<T extends KubeObject>(
+  /** Deletes a pod as a disruption of it, which its Job may ignore; false when it was not there. 429: a budget forbids it. */
+  evict(ref: Ref, options: { uid?: string }): Promise<boolean>;
     type: ResourceType<T>,
     object: Partial<T> & KubeObject,
     options: ApplyOptions,
@@ -143,9 +146,9 @@ export function kubeOf(access: ServerAccess, rate?: RequestRate): Kube {
         contentType: "application/apply-patch+yaml",
         timeoutMs,
       }),
-    async remove(type, ref, options = {}) {
-      try {
-        await send({
+    remove: (type, ref, options = {}) =>
+      unlessGone(
+        send({
           method: "DELETE",
           path: pathOf(type, ref.namespace, ref.name),
           body: {
@@ -154,13 +157,21 @@ export function kubeOf(access: ServerAccess, rate?: RequestRate): Kube {
             propagationPolicy: "Background",
             ...(options.uid === undefined ? {} : { preconditions: { uid: options.uid } }),
           },
-        });
-        return true;
-      } catch (error) {
-        if (isNotFound(error)) return false;
-        throw error;
-      }
-    },
+        }),
+      ),
+    evict: ({ namespace, name }, { uid }) =>
+      unlessGone(
+        send({
+          method: "POST",
+          path: `${pathOf(pods, namespace, name)}/eviction`,
+          body: {
+            apiVersion: "policy/v1",
+            kind: "Eviction",
+            metadata: { namespace, name },
+            deleteOptions: { preconditions: { uid } },
+          },
+        }),
+      ),
     async reviewToken(token, audiences) {
       const review = await send<TokenReview>({
         method: "POST",
@@ -175,6 +186,17 @@ export function kubeOf(access: ServerAccess, rate?: RequestRate): Kube {
       return review.status ?? {};
     },
     send: transport.send,
+/** Whether it was there. */
+async function unlessGone(deletion: Promise<unknown>): Promise<boolean> {
+  try {
+    await deletion;
+    return true;
+  } catch (error) {
+    if (isNotFound(error)) return false;
+    throw error;
+  }
+}
+
     onRequest: transport.onRequest,
     close: transport.close,
   };

@@ -30,6 +30,10 @@ export const isExpired = (error: unknown): boolean => error instanceof KubeError
 /** The object is not acceptable; sending it again will not help. */
 export const isInvalid = (error: unknown): boolean =>
   error instanceof KubeError && (error.status === 400 || error.status === 422);
+/** Not with these rights, or not now: also how a quota of the namespace or a policy says no. */
+export const isForbidden = (error: unknown): boolean => error instanceof KubeError && error.status === 403;
+/** Asked too often, or of a pod: no budget allows its eviction now. Nothing was done. */
+export const isTooMany = (error: unknown): boolean => error instanceof KubeError && error.status === 429;
 /** Nobody answered, or the API server says that it cannot at the moment: try again later. */
 export const isUnreachable = (error: unknown): boolean =>
   error instanceof KubeError && (error.status === 0 || error.status === 429 || error.status >= 500);

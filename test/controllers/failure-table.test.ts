@@ -156,8 +156,8 @@ describe.concurrent("a shard", { timeout: 150_000 }, () => {
     });
   });
 
-  it("that says nothing gets another pod once, then is given up", async () => {
-    const job = await makeJob({ progressDeadlineSeconds: 3 });
+  it("that says nothing gets another pod once, whatever perShard is, then is given up", async () => {
+    const job = await makeJob({ progressDeadlineSeconds: 3, retries: { perShard: 0 } });
     const first = await stage.podOf(job.run);
     await startPod(cluster.admin, first);
     expect(await stage.worker(first).report({ fraction: 0.1 })).toBe(204);
@@ -170,6 +170,7 @@ describe.concurrent("a shard", { timeout: 150_000 }, () => {
     );
     await patchStatus(cluster.admin, first, "Failed", ended(143, "Error"));
     const second = await nextPod(job, [first]);
+    expect((await cluster.admin.get(jobs, stage.ref(job.run))).status?.failed ?? 0).toBe(0);
     await poll("the reason in the resource", async () => {
       const progressing = (await statusOf(job))?.conditions?.find(({ type }) => type === "Progressing");
       return progressing?.reason === "ProgressStalled" && progressing.status === "False";
@@ -181,6 +182,33 @@ describe.concurrent("a shard", { timeout: 150_000 }, () => {
       reason: "InfrastructureError",
       message: "Nothing was heard of the worker for 3 s. That happened 2 times to shard 0.",
     });
+  });
+
+  it("that says nothing loses its pod although a budget forbids its eviction", async () => {
+    const job = await makeJob({ progressDeadlineSeconds: 1 });
+    const pod = await stage.podOf(job.run);
+    const path = `/apis/policy/v1/namespaces/${stage.namespace}/poddisruptionbudgets`;
+    const selector = { matchLabels: { "job-name": job.run } };
+    const budget = { metadata: { name: job.run }, spec: { minAvailable: 1, selector } };
+    await cluster.admin.send({ method: "POST", path, body: budget });
+    // What its controller says of it.
+    const counts = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 1, expectedPods: 1 };
+    await cluster.admin.send({
+      method: "PATCH",
+      path: `${path}/${job.run}/status`,
+      body: { status: { observedGeneration: 1, ...counts } },
+      contentType: "application/merge-patch+json",
+    });
+    await startPod(cluster.admin, pod);
+    await poll(
+      "the silent pod to be deleted",
+      async () => {
+        const now = await cluster.admin.find(pods, pod.metadata);
+        return now === undefined || now.metadata.deletionTimestamp !== undefined;
+      },
+      60_000,
+    );
+    await cluster.admin.patch(inferenceJobs, stage.ref(job.name), { spec: { suspend: true } });
   });
 
   it("that keeps reporting is left alone, however long it takes", async () => {

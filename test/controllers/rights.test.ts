@@ -12,7 +12,7 @@ import { makeLog } from "../../src/log.ts";
 import { makeSubmit } from "../../src/submit.ts";
 import { rightsOf } from "../support/audit.ts";
 import { type TestNamespace, useCluster } from "../support/kube.ts";
-import { podOf, runOperator, startPod, type TestOperator, Worker } from "../support/operator.ts";
+import { patchStatus, podOf, runOperator, startPod, type TestOperator, Worker } from "../support/operator.ts";
 import { poll } from "../support/poll.ts";
 import { useDatabase } from "../support/postgres.ts";
 import {
@@ -70,7 +70,7 @@ it("the operator has the rights that it uses and no others", async () => {
     gatherSeconds: 2,
   });
   await operator.leading;
-  await Promise.all([train(), infer(), embed(), runAgain(), stall(), impostor()]);
+  await Promise.all([train(), infer(), embed(), runAgain(), stall(), giveUp(), impostor()]);
   const all = rightsOf([...operatorRules, ...operatorClusterRules]);
   // Events may be on their way.
   await poll("each right to be used", () => all.every((right) => asked().allowed.includes(right))).catch(
@@ -183,6 +183,22 @@ async function stall(): Promise<void> {
     return live === undefined || live.metadata.deletionTimestamp !== undefined;
   });
   await loseResource(inferenceJobs, name);
+}
+
+/** One of its shards is taken away once too often: the pod that its Job makes for it is deleted. */
+async function giveUp(): Promise<void> {
+  const tenantId = await insertTenant(database.pool);
+  const modelId = await insertModel(database.pool, tenantId);
+  const { id } = await insertInferenceJob(database.pool, tenantId, modelId, 2);
+  const retries = { infraPerShard: 0, maxFailedShards: 1 };
+  await apply(inferenceJobs, `ij-${id}`, { tenantId, modelId, shards: { count: 2 }, retries });
+  const pod = await podOf(cluster.admin, space.name, `ij-${id}-1`);
+  const at = new Date().toISOString();
+  const terminated = { exitCode: 143, startedAt: at, finishedAt: at };
+  const taken = { type: "DisruptionTarget", status: "True", reason: "PreemptionByScheduler" };
+  await patchStatus(cluster.admin, pod, "Failed", { terminated }, [taken]);
+  // The Job waits before it makes another one.
+  await poll("the next pod to be deleted", () => asked().allowed.includes("delete pods"), 40_000);
 }
 
 /** Somebody deletes the custom resource of an open job: the cache may only be behind, so the API server is asked. */
