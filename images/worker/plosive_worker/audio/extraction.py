@@ -1,7 +1,9 @@
 # What the child process does with one file: header check, decode, features, peaks, facts. It speaks to its parent only
 # through files in its folder, never through pickles. Started by sandbox.py.
 import json
-from collections.abc import Iterator
+import signal
+import traceback
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -14,7 +16,8 @@ from .decoding import guarded, open_sound
 from .header import read_header
 from .peaks import PeakWriter
 
-FRAMES, PEAKS, OUTCOME = "frames.safetensors", "peaks.json", "outcome.json"
+FRAMES, PEAKS, OUTCOME, PROGRESS = "frames.safetensors", "peaks.json", "outcome.json", "progress"
+STALL_SECONDS = 60
 
 
 @dataclass(frozen=True)
@@ -28,32 +31,47 @@ class Facts:
     frames: int
 
 
-def extract(path: Path, folder: Path) -> Facts:
-    """Writes FRAMES and PEAKS into `folder`. Raises ItemFailure with a plain reason."""
-    header = read_header(path)
+def extract(path: Path, folder: Path, filename: str = "", watch: Callable[[bool], None] = lambda _: None) -> Facts:
+    """Writes FRAMES and PEAKS into `folder`. Raises ItemFailure with a plain reason. `watch` is told when a decoder begins
+    to work and when it has given something back."""
+    header = read_header(path, filename)
+    watch(True)
     sound = open_sound(path, header)
     writer, peaks, samples = FrameWriter(folder / FRAMES), PeakWriter(sound.rate), 0
 
     def heard() -> Iterator[np.ndarray]:
         nonlocal samples
         for block in guarded(sound, path.stat().st_size):
+            watch(False)
             samples += len(block)
             peaks.write(block)
             yield block
+            watch(True)
+        watch(False)
 
     for frames in feature_blocks(heard(), sound.rate):
         writer.write(frames)
+        share = samples / sound.expected if sound.expected else 0.0
+        (folder / PROGRESS).write_text(f"{samples} {share:.4f}")
     rows = writer.close()
     peaks.save(folder / PEAKS)
     return Facts(round(samples * 1000 / sound.rate), sound.rate, sound.channels, header.codec, rows)
 
 
-def extract_and_tell(path: Path, folder: Path) -> None:
+def alarm(decoding: bool) -> None:
+    """A decoder that stands still ends this process, also in native code: nobody handles the signal."""
+    signal.setitimer(signal.ITIMER_REAL, STALL_SECONDS if decoding else 0)
+
+
+def extract_and_tell(path: Path, folder: Path, filename: str) -> None:
     """The child's main: whatever happens is told in OUTCOME; a crash leaves none."""
     try:
-        outcome = {"facts": asdict(extract(path, folder))}
+        outcome = {"facts": asdict(extract(path, folder, filename, alarm))}
     except ItemFailure as failure:
         outcome = {"error": {"code": failure.code, "message": failure.message[:1000]}}
     except MemoryError:
         outcome = {"error": {"code": "too_large", "message": "Decoding needs more memory than one file may use"}}
+    except Exception:
+        traceback.print_exc()  # ours to mend; the file alone fails
+        outcome = {"error": {"code": "decoder_crashed", "message": "The decoder stopped with an error that it does not know"}}
     (folder / OUTCOME).write_text(json.dumps(outcome))

@@ -1,5 +1,6 @@
-# Our own look at the first bytes, before any native decoder sees the file: which container and codec it is, and whether we
-# let it in. libsndfile before 1.2.3 has a heap overflow in IMA-ADPCM (CVE-2026-37555), so only plain WAV codings pass.
+# Our own look at a file before any native decoder sees it: which container and codec it is, what it promises, and whether
+# we let it in. What passes here is what the decoder will find: tags in front are skipped as libsndfile skips them, so that
+# nothing can hide behind them (libsndfile before 1.2.3 has a heap overflow in IMA-ADPCM, CVE-2026-37555).
 # Called by extraction.py.
 import struct
 from dataclasses import dataclass
@@ -7,54 +8,46 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ..failure import ItemFailure
+from .containers import Track, asf_track, matroska_track, mp4_track
+from .wav import Wav, read_wav
 
 HEAD_BYTES = 64 * 1024
-MAX_CHUNKS = 64
+MAX_TAGS = 16
+MAX_HOURS = 12
+MAX_RATIO = 2000  # decoded bytes (16 bit) per stored byte, beyond the first FREE_BYTES
+FREE_BYTES = 64 << 20
 RATES, CHANNELS = (8_000, 192_000), (1, 8)
-WAV_TAGS = {1: "pcm", 3: "float", 6: "alaw", 7: "mulaw"}
-EXTENSIBLE = 0xFFFE
-EXTENSIBLE_TAIL = bytes.fromhex("000000001000800000aa00389b71")
 ASF = bytes.fromhex("3026b2758e66cf11a6d900aa0062ce6c")
 
 
 @dataclass(frozen=True)
 class Header:
-    """What the file says it is. `rate` and `channels` are None where only the decoder can tell."""
+    """What the file says it is. None where only the decoder can tell."""
 
-    container: str  # wav, flac, ogg, mp3: libsndfile; mov, aac, matroska, asf: ffmpeg
+    container: str  # wav: ours; flac, ogg, mp3: libsndfile; mov, aac, matroska, asf, g722: ffmpeg
     codec: str
     rate: int | None = None
     channels: int | None = None
+    seconds: float | None = None  # as long as it promises to be
+    start: int = 0  # bytes of tags before it
+    wav: Wav | None = None
 
 
 def unsupported(what: str) -> ItemFailure:
     return ItemFailure("unsupported_format", f"{what}; send WAV (PCM or float), FLAC, MP3, Ogg Vorbis or Opus")
 
 
-def wav_header(head: bytes) -> Header:
-    at = 12
-    while at + 8 <= len(head):
-        name, size = head[at : at + 4], struct.unpack_from("<I", head, at + 4)[0]
-        if name == b"fmt ":
-            if size < 16 or at + 8 + min(size, 40) > len(head):
-                raise ItemFailure("corrupt_audio", "The WAV format chunk is cut off")
-            tag, channels, rate = struct.unpack_from("<HHI", head, at + 8)
-            if tag == EXTENSIBLE:
-                if size < 40 or head[at + 34 : at + 48] != EXTENSIBLE_TAIL:
-                    raise unsupported("The WAV file has an unknown extensible coding")
-                tag = struct.unpack_from("<H", head, at + 32)[0]
-            if tag not in WAV_TAGS:
-                raise unsupported(f"WAV coding {tag:#06x} is not accepted")
-            return Header("wav", WAV_TAGS[tag], rate, channels)
-        at += 8 + size + size % 2
-    raise ItemFailure("corrupt_audio", "The WAV file has no format chunk")
+def wav_header(file: BinaryIO) -> Header:
+    wav = read_wav(file)
+    return Header("wav", wav.coding, wav.rate, wav.channels, wav.frames / wav.rate, wav=wav)
 
 
-def flac_header(head: bytes) -> Header:
+def flac_header(head: bytes, start: int) -> Header:
     if len(head) < 42 or head[4] & 0x7F != 0:
         raise ItemFailure("corrupt_audio", "The FLAC file does not begin with its stream information")
-    packed = int.from_bytes(head[18:22], "big")
-    return Header("flac", "flac", packed >> 12, (packed >> 9 & 7) + 1)
+    packed = int.from_bytes(head[18:26], "big")
+    rate, frames = packed >> 44, packed & (1 << 36) - 1
+    return Header("flac", "flac", rate, (packed >> 41 & 7) + 1, frames / rate if rate and frames else None, start)
 
 
 def ogg_header(head: bytes) -> Header:
@@ -67,31 +60,62 @@ def ogg_header(head: bytes) -> Header:
         return Header("ogg", "vorbis", struct.unpack_from("<I", packet, 12)[0], packet[11])
     if packet.startswith(b"\x7fFLAC"):
         return Header("ogg", "flac")
-    raise unsupported("The Ogg file holds neither Vorbis nor Opus")
+    raise unsupported("The Ogg file holds neither Vorbis nor Opus nor FLAC")
 
 
 def is_mpeg_sync(head: bytes) -> bool:
-    return len(head) > 2 and head[0] == 0xFF and head[1] & 0xE0 == 0xE0 and head[1] & 0x06 != 0 and head[1] & 0x18 != 0x08
+    """A frame of MPEG audio, layers 1 to 3, with neither a reserved version nor a reserved rate."""
+    if len(head) < 4 or head[0] != 0xFF or head[1] & 0xE0 != 0xE0:
+        return False
+    return head[1] & 0x06 != 0 and head[1] & 0x18 != 0x08 and head[2] & 0xF0 != 0xF0 and head[2] & 0x0C != 0x0C
 
 
-def container_of(head: bytes) -> Header:
+def is_adts_sync(head: bytes) -> bool:
+    return len(head) >= 7 and head[0] == 0xFF and head[1] & 0xF6 == 0xF0 and head[2] >> 2 & 15 < 13
+
+
+def after_tags(file: BinaryIO) -> int:
+    """Where the sound begins behind ID3v2 tags. libsndfile and ffmpeg skip them in the same way."""
+    at = 0
+    for _ in range(MAX_TAGS):
+        file.seek(at)
+        tag = file.read(10)
+        if len(tag) < 10 or tag[:3] != b"ID3":
+            return at
+        at += 10 + (tag[6] & 127) * 2**21 + (tag[7] & 127) * 2**14 + (tag[8] & 127) * 2**7 + (tag[9] & 127)
+    raise ItemFailure("corrupt_audio", f"The file begins with more than {MAX_TAGS} tags")
+
+
+def with_track(container: str, track: Track) -> Header:
+    return Header(container, track.codec, track.rate, track.channels, track.seconds)
+
+
+def known_header(file: BinaryIO) -> Header | None:
+    """By the first bytes; None when they are those of no container."""
+    file.seek(0)
+    head = file.read(16)
     if head[:4] in (b"RIFF", b"RF64") and head[8:12] == b"WAVE":
-        return wav_header(head)
-    if head[:4] == b"fLaC":
-        return flac_header(head)
-    if head[:4] == b"OggS":
-        return ogg_header(head)
-    if head[:3] == b"ID3" or is_mpeg_sync(head):
-        return Header("mp3", "mp3")
+        return wav_header(file)
     if head[4:8] == b"ftyp":
-        return Header("mov", "aac")
-    if len(head) > 2 and head[0] == 0xFF and head[1] & 0xF6 == 0xF0:
-        return Header("aac", "aac")
+        return with_track("mov", mp4_track(file))
     if head[:4] == b"\x1a\x45\xdf\xa3":
-        return Header("matroska", "opus")
-    if head[:16] == ASF:
-        return Header("asf", "wma")
-    raise unsupported("The file is not a known audio format")
+        return with_track("matroska", matroska_track(file))
+    if head == ASF:
+        return with_track("asf", asf_track(file))
+    start = after_tags(file)
+    file.seek(start)
+    head = file.read(HEAD_BYTES)
+    if head[:4] == b"fLaC":
+        return flac_header(head, start)
+    if head[:4] == b"OggS" and start == 0:
+        return ogg_header(head)
+    if is_mpeg_sync(head):
+        return Header("mp3", "mp3", start=start)
+    if is_adts_sync(head):
+        return Header("aac", "aac", start=start)
+    if start:
+        raise ItemFailure("corrupt_audio", "No sound follows the tags at the beginning of the file")
+    return None
 
 
 def check_facts(rate: int, channels: int) -> None:
@@ -102,30 +126,26 @@ def check_facts(rate: int, channels: int) -> None:
         raise ItemFailure("unsupported_format", f"{channels} channels; 1 to {CHANNELS[1]} are handled")
 
 
-def wav_head(file: BinaryIO, head: bytes) -> bytes:
-    """`head` with the format chunk near its beginning: recorders put chunks of any size before it."""
-    at = 12
-    for _ in range(MAX_CHUNKS):
-        file.seek(at)
-        chunk = file.read(48)
-        if len(chunk) < 8:
-            break
-        if chunk[:4] == b"fmt ":
-            return head[:12] + chunk
-        size = struct.unpack_from("<I", chunk, 4)[0]
-        at += 8 + size + size % 2
-    return head
+def check_size(seconds: float, rate: int, channels: int, stored_bytes: int) -> None:
+    """Raises ItemFailure when so much sound is too much, whether it is promised or has been decoded."""
+    if seconds > MAX_HOURS * 3600:
+        raise ItemFailure("too_long", f"The audio is longer than {MAX_HOURS} hours")
+    if seconds * rate * channels * 2 > FREE_BYTES + MAX_RATIO * stored_bytes:
+        raise ItemFailure("decoder_bomb", f"The file grows more than {MAX_RATIO} times when it is decoded")
 
 
-def read_header(path: Path) -> Header:
-    """Raises ItemFailure with a plain reason when the file is empty, unknown or not allowed."""
+def read_header(path: Path, filename: str = "") -> Header:
+    """Raises ItemFailure with a plain reason when the file is empty, unknown or not allowed. G.722 has no header at all:
+    only the name that the file was uploaded under tells it."""
+    size = path.stat().st_size
     with path.open("rb") as file:
-        head = file.read(HEAD_BYTES)
-        if head[:4] in (b"RIFF", b"RF64"):
-            head = wav_head(file, head)
-    if not head:
-        raise ItemFailure("empty_file", "The file has no bytes")
-    header = container_of(head)
+        if not file.read(1):
+            raise ItemFailure("empty_file", "The file has no bytes")
+        headless = filename.lower().endswith(".g722")
+        header = Header("g722", "g722", 16_000, 1, size / 8000) if headless else known_header(file)
+    if header is None:
+        raise unsupported("The file is not a known audio format")
     if header.rate is not None and header.channels is not None:
         check_facts(header.rate, header.channels)
+        check_size(header.seconds or 0.0, header.rate, header.channels, size)
     return header

@@ -1,68 +1,159 @@
-# One child process per file, with limits on memory, CPU time, file size and wall time: a crash or a bomb in a native
-# decoder is one failed file. Called by embed.py and detect.py. The children are forked from a small server process that
-# has the libraries loaded, so that a file costs milliseconds of start-up, not a second.
+# One child process per file, in a jail and with limits on memory, CPU time, file size and wall time: a crash or a bomb in
+# a native decoder is one failed file. What it leaves behind is not believed either. Called by embed.py and detect.py. The
+# children are forked from a small server process that has the libraries loaded, so that a file costs milliseconds of
+# start-up, not a second.
+import contextlib
 import json
 import multiprocessing
 import os
+import re
 import resource
 import signal
+import stat
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from ..failure import ItemFailure
-from .extraction import FRAMES, OUTCOME, PEAKS, Facts, extract_and_tell
+from ..features.file import is_frame_file
+from .extraction import FRAMES, OUTCOME, PEAKS, PROGRESS, STALL_SECONDS, Facts, extract_and_tell
+from .header import CHANNELS, MAX_HOURS, RATES
+from .jail import lock_in
 
-MEMORY_BYTES = 2 << 30
-WALL_SECONDS = 600
+MIB = 1 << 20
+# Of the child, and of its ffmpeg: private memory, so that a bomb ends before the pod does; address space.
+MEMORY_BYTES, ADDRESS_BYTES = 1 << 30, 3 << 30
+WALL_SECONDS, LOOK_SECONDS = 600.0, 2.0
 FILE_BYTES = 4 << 30
+OUTCOME_BYTES, PROGRESS_BYTES, PEAKS_BYTES = 16_384, 64, 4 * MIB
 
 CONTEXT = multiprocessing.get_context("forkserver")
-CONTEXT.set_forkserver_preload(["plosive_worker.audio.extraction"])
+CONTEXT.set_forkserver_preload(["plosive_worker.audio.sandbox"])
 
 
-def limit_self() -> None:
+def limit_self(memory_bytes: int) -> None:
     """In the child, before it touches the file."""
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-    resource.setrlimit(resource.RLIMIT_CPU, (WALL_SECONDS, WALL_SECONDS + 5))
+    resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_BYTES, ADDRESS_BYTES))
+    resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes, memory_bytes))
+    resource.setrlimit(resource.RLIMIT_CPU, (int(WALL_SECONDS), int(WALL_SECONDS) + 5))
     resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES, FILE_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+    with contextlib.suppress(OSError):  # where memory runs out all the same, a file ends and not the worker
+        Path("/proc/self/oom_score_adj").write_text("1000")
 
 
-def child(path: str, folder: str) -> None:
+def child(path: str, folder: str, filename: str, memory_bytes: int) -> None:
     os.setsid()  # so that the parent can end the child together with its ffmpeg
-    limit_self()
-    extract_and_tell(Path(path), Path(folder))
+    limit_self(memory_bytes)
+    lock_in(Path(path), Path(folder))
+    extract_and_tell(Path(path), Path(folder), filename)
 
 
 def reason_of(exit_code: int | None) -> ItemFailure:
     if exit_code in (-signal.SIGXCPU, -signal.SIGKILL):
         return ItemFailure("decoder_limit", "Decoding was ended: it went over its limit of time or memory")
+    if exit_code == -signal.SIGALRM:
+        return ItemFailure("decoder_limit", f"The decoder stood still for {STALL_SECONDS} s and was ended")
     if exit_code is not None and exit_code < 0:
         return ItemFailure("decoder_crashed", f"The decoder crashed on this file ({signal.Signals(-exit_code).name})")
     return ItemFailure("decoder_crashed", "The decoder ended without a result")
 
 
-def extract_safely(path: Path, folder: Path, wall_seconds: float = WALL_SECONDS) -> Facts:
-    """FRAMES and PEAKS of one file in `folder`, made in a child process. Raises ItemFailure."""
-    process = CONTEXT.Process(target=child, args=(str(path), str(folder)), daemon=True)
-    process.start()
-    began = time.monotonic()
-    process.join(wall_seconds)
-    if process.is_alive():
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
+def end_group(process: multiprocessing.Process) -> None:
+    """The child, if it still runs, and whatever it started."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        if process.is_alive():  # it has no group of its own yet
             process.kill()
-        process.join()
+    process.join()
+
+
+def is_plain_file(path: Path, most_bytes: int) -> bool:
+    """A file and no link to something that the child itself may not read."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return False
+    return stat.S_ISREG(found.st_mode) and found.st_size <= most_bytes
+
+
+def facts_of(told: object) -> Facts:
+    """Raises ItemFailure unless they are facts that a decoder can find."""
+    try:
+        facts = Facts(**told)
+        whole = (facts.duration_ms, facts.sample_rate_hz, facts.channels, facts.frames)
+        right = all(type(value) is int for value in whole) and isinstance(facts.codec, str) and len(facts.codec) < 32
+        right = right and 0 <= facts.duration_ms <= (MAX_HOURS * 3600 + 60) * 1000 and facts.frames > 0
+        right = right and RATES[0] <= facts.sample_rate_hz <= RATES[1] and CHANNELS[0] <= facts.channels <= CHANNELS[1]
+    except TypeError:
+        right = False
+    if not right:
+        raise reason_of(None)
+    return facts
+
+
+def failure_of(told: dict) -> ItemFailure:
+    code, message = told["code"], told["message"]
+    if not re.fullmatch(r"[a-z_]{1,64}", code) or not message.isprintable():
+        return reason_of(None)
+    return ItemFailure(code, message[:1000])
+
+
+def result_in(folder: Path, exit_code: int | None) -> Facts:
+    """What the child left in its folder. A decoder that was taken over can write anything: it costs its own file only."""
+    if not is_plain_file(folder / OUTCOME, OUTCOME_BYTES):
+        raise reason_of(exit_code)
+    try:
+        told = json.loads((folder / OUTCOME).read_bytes())
+        if "error" in told:
+            raise failure_of(told["error"])
+        facts = facts_of(told["facts"])
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise reason_of(None) from error
+    frames = folder / FRAMES
+    if not is_plain_file(frames, FILE_BYTES) or not is_frame_file(frames, facts.frames):
+        raise reason_of(None)
+    if not is_plain_file(folder / PEAKS, PEAKS_BYTES):
+        raise reason_of(None)
+    return facts
+
+
+def follow(process: multiprocessing.Process, folder: Path, tell: Callable[[float], None], until: float) -> None:
+    """Waits for the child's end; `tell` hears its share whenever it has come further, and nothing while it stands still."""
+    heard = b""
+    while (left := until - time.monotonic()) > 0:
+        process.join(min(LOOK_SECONDS, left))
+        if not process.is_alive():
+            return
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            if is_plain_file(folder / PROGRESS, PROGRESS_BYTES) and (said := (folder / PROGRESS).read_bytes()) != heard:
+                share, heard = float(said.split()[1]), said
+                tell(share if 0 <= share <= 1 else 0.0)
+
+
+def extract_safely(
+    path: Path,
+    folder: Path,
+    tell: Callable[[float], None] = lambda _: None,
+    *,
+    filename: str = "",
+    wall_seconds: float = WALL_SECONDS,
+    memory_bytes: int = MEMORY_BYTES,
+) -> Facts:
+    """FRAMES and PEAKS of one file in `folder`, made in a child process. Raises ItemFailure. `tell` hears the share of the
+    sound that is done, 0 where the file does not say how long it is."""
+    arguments = (str(path.resolve()), str(folder.resolve()), filename, memory_bytes)
+    process = CONTEXT.Process(target=child, args=arguments, daemon=True)
+    began = time.monotonic()
+    process.start()
+    follow(process, folder, tell, began + wall_seconds)
+    late = process.is_alive()
+    end_group(process)
+    if late:
         raise ItemFailure("decoder_limit", f"Decoding took longer than {time.monotonic() - began:.0f} s and was ended")
-    outcome = folder / OUTCOME
-    if not outcome.exists() or outcome.stat().st_size > 16_384:
-        raise reason_of(process.exitcode)
-    told = json.loads(outcome.read_text())
-    if "error" in told:
-        raise ItemFailure(str(told["error"]["code"])[:64], str(told["error"]["message"])[:1000])
-    return Facts(**told["facts"])
+    return result_in(folder, process.exitcode)
 
 
 __all__ = ["FRAMES", "PEAKS", "extract_safely"]

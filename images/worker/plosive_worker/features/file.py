@@ -15,6 +15,27 @@ HEADER_BYTES = 1024  # of JSON, padded with spaces; frames begin at 8 + 1024
 KEPT_ROWS = 16_384  # the quantiles are of at most twice as many rows, evenly spread
 
 
+def header_of(rows: int) -> bytes:
+    """The file's first bytes; they follow from the number of frames."""
+    own, split, quantiles = spec.own_spec(), rows * spec.DIMS * 2, [len(spec.STATS), spec.DIMS]
+    header = {
+        "__metadata__": {"feature_spec": own.id, "feature_hash": own.hash, "hop_ms": str(spec.HOP_MS)},
+        "frames": {"dtype": "F16", "shape": [rows, spec.DIMS], "data_offsets": [0, split]},
+        "stats": {"dtype": "F32", "shape": quantiles, "data_offsets": [split, split + 4 * quantiles[0] * quantiles[1]]},
+    }
+    return struct.pack("<Q", HEADER_BYTES) + json.dumps(header).encode().ljust(HEADER_BYTES)
+
+
+def is_frame_file(path: Path, rows: int) -> bool:
+    """Whether it is just what FrameWriter writes for so many frames."""
+    wanted = header_of(rows)
+    size = len(wanted) + rows * spec.DIMS * 2 + 4 * len(spec.STATS) * spec.DIMS
+    if path.stat().st_size != size:
+        return False
+    with path.open("rb") as file:
+        return file.read(len(wanted)) == wanted
+
+
 class FrameWriter:
     """Writes frames as they come; memory does not grow with the length."""
 
@@ -35,16 +56,9 @@ class FrameWriter:
     def close(self) -> int:
         """Writes the quantiles and the header; returns the number of frames."""
         stats = np.quantile(np.concatenate(self.sample).astype(np.float32), spec.STATS, axis=0).astype("<f4")
-        own = spec.own_spec()
-        split = self.rows * spec.DIMS * 2
-        header = {
-            "__metadata__": {"feature_spec": own.id, "feature_hash": own.hash, "hop_ms": str(spec.HOP_MS)},
-            "frames": {"dtype": "F16", "shape": [self.rows, spec.DIMS], "data_offsets": [0, split]},
-            "stats": {"dtype": "F32", "shape": list(stats.shape), "data_offsets": [split, split + stats.nbytes]},
-        }
         self.file.write(stats.tobytes())
         self.file.seek(0)
-        self.file.write(struct.pack("<Q", HEADER_BYTES) + json.dumps(header).encode().ljust(HEADER_BYTES))
+        self.file.write(header_of(self.rows))
         self.file.close()
         return self.rows
 

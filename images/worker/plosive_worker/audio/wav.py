@@ -1,0 +1,127 @@
+# WAV without any native decoder: PCM, float, A-law and mu-law are a table or a division, and libsndfile's own walk through
+# the chunks (it looks for the next name byte by byte) would find another format than ours in a forged file.
+# header.py takes the facts from here, decoding.py the samples. The rules are those of src/api/audio-header/wav.ts.
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from ..failure import ItemFailure
+
+MAX_CHUNKS = 64
+CODINGS = {1: "pcm", 3: "float", 6: "alaw", 7: "mulaw"}
+BITS = {"pcm": (8, 16, 24, 32), "float": (32, 64), "alaw": (8,), "mulaw": (8,)}
+EXTENSIBLE = 0xFFFE
+EXTENSIBLE_TAIL = bytes.fromhex("000000001000800000aa00389b71")
+MOST_32 = 0xFFFFFFFF
+
+
+@dataclass(frozen=True)
+class Wav:
+    """Where the samples lie and how they are coded."""
+
+    coding: str
+    bits: int
+    rate: int
+    channels: int
+    start: int  # byte of the first sample
+    size: int  # bytes of whole frames that are there
+
+    @property
+    def frames(self) -> int:
+        return self.size // self.frame_bytes
+
+    @property
+    def frame_bytes(self) -> int:
+        return self.channels * self.bits // 8
+
+
+def read_format(body: bytes, size: int) -> tuple[str, int, int, int]:
+    """(coding, bits, rate, channels) of a format chunk. Raises ItemFailure."""
+    if size < 16 or len(body) < min(size, 40):
+        raise ItemFailure("corrupt_audio", "The WAV format chunk is cut off")
+    tag, channels, rate, _, frame_bytes, bits = struct.unpack_from("<HHIIHH", body)
+    if tag == EXTENSIBLE:
+        if size < 40 or body[26:40] != EXTENSIBLE_TAIL:
+            raise ItemFailure("unsupported_format", "The WAV file has an unknown extensible coding")
+        tag = struct.unpack_from("<H", body, 24)[0]
+    if tag not in CODINGS:
+        raise ItemFailure("unsupported_format", f"WAV coding {tag:#06x} is not accepted; send PCM or float")
+    coding = CODINGS[tag]
+    if bits not in BITS[coding]:
+        raise ItemFailure("unsupported_format", f"WAV samples of {bits} bits ({coding}) are not accepted")
+    if channels == 0 or rate == 0 or frame_bytes != channels * bits // 8:
+        raise ItemFailure("corrupt_audio", "The format of the WAV file contradicts itself")
+    return coding, bits, rate, channels
+
+
+def read_wav(file: BinaryIO) -> Wav:
+    """Walks through the chunks up to the data. Raises ItemFailure."""
+    end = file.seek(0, 2)
+    found, long_size, at = None, None, 12
+    for _ in range(MAX_CHUNKS):
+        file.seek(at)
+        head = file.read(8)
+        if len(head) < 8:
+            break
+        name, size = struct.unpack("<4sI", head)
+        if name == b"fmt ":
+            found = read_format(file.read(min(size, 40)), size)
+        elif name == b"ds64" and size >= 24:
+            body = file.read(24)
+            long_size = struct.unpack_from("<Q", body, 8)[0] if len(body) == 24 else None
+        elif name == b"data":
+            if found is None:
+                break
+            if size == MOST_32 and long_size is not None:
+                size = long_size
+            # writers to a pipe leave 0 or 0xffffffff: then the data goes to the end of the file
+            present = end - at - 8
+            size = present if size == 0 or size > present else size
+            coding, bits, rate, channels = found
+            frame_bytes = channels * bits // 8
+            return Wav(coding, bits, rate, channels, at + 8, size // frame_bytes * frame_bytes)
+        at += 8 + size + size % 2
+    raise ItemFailure("corrupt_audio", f"The WAV file has no {'data' if found else 'format'} chunk")
+
+
+def law_table(coding: str) -> np.ndarray:
+    """All 256 codes of G.711 as samples in -1..1, (256,) float32."""
+    codes = np.arange(256)
+    if coding == "alaw":
+        codes ^= 0x55
+        exponent, mantissa = codes >> 4 & 7, codes & 15
+        size = np.where(exponent == 0, (mantissa << 4) + 8, ((mantissa << 4) + 0x108) << np.maximum(exponent - 1, 0))
+        return (np.where(codes & 0x80, size, -size) / 32768).astype(np.float32)
+    codes ^= 0xFF
+    size = ((((codes & 15) << 3) + 0x84) << (codes >> 4 & 7)) - 0x84
+    return (np.where(codes & 0x80, -size, size) / 32768).astype(np.float32)
+
+
+def to_float(data: bytes, wav: Wav) -> np.ndarray:
+    """Samples in -1..1 (float files: as they are), (n,) float32."""
+    if wav.coding in ("alaw", "mulaw"):
+        return law_table(wav.coding)[np.frombuffer(data, np.uint8)]
+    if wav.coding == "float":
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.frombuffer(data, f"<f{wav.bits // 8}").astype(np.float32)
+    if wav.bits == 8:
+        return (np.frombuffer(data, np.uint8).astype(np.float32) - 128) / 128
+    if wav.bits == 24:
+        wide = np.zeros((len(data) // 3, 4), np.uint8)
+        wide[:, 1:] = np.frombuffer(data, np.uint8).reshape(-1, 3)
+        return wide.view("<i4")[:, 0].astype(np.float32) / 2**31
+    return np.frombuffer(data, f"<i{wav.bits // 8}").astype(np.float32) / 2 ** (wav.bits - 1)
+
+
+def wav_blocks(path: Path, wav: Wav, seconds: int) -> Iterator[np.ndarray]:
+    """The samples, `seconds` at a time, (n, C)."""
+    left = wav.size
+    with path.open("rb") as file:
+        file.seek(wav.start)
+        while left and (data := file.read(min(left, wav.rate * seconds * wav.frame_bytes))):
+            left -= len(data)
+            yield to_float(data[: len(data) // wav.frame_bytes * wav.frame_bytes], wav).reshape(-1, wav.channels)

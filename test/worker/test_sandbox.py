@@ -1,0 +1,181 @@
+# The walls around a decoder: what the jail forbids, where limits end it, and that nothing is believed of what a decoder
+# that was taken over leaves behind.
+import json
+import os
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+from plosive_worker.audio import extraction, sandbox
+from plosive_worker.audio.sandbox import FRAMES, PEAKS, extract_safely, result_in
+from plosive_worker.failure import ItemFailure
+from plosive_worker.features.spec import DIMS, STATS
+
+from worker.mutants import ffmpeg
+
+PROBE = """
+import ctypes, json, os, socket, subprocess, sys
+from pathlib import Path
+from plosive_worker.audio.jail import lock_in
+file, folder, parent = Path(sys.argv[1]), Path(sys.argv[2]), os.getppid()
+walls = lock_in(file, folder)
+attempts = {
+    "read the file": lambda: file.read_bytes(),
+    "write in the folder": lambda: (folder / "new").write_text("x"),
+    "run ffmpeg": lambda: subprocess.run(["ffmpeg", "-version"], check=True, capture_output=True),
+    "open a socket": lambda: socket.socket(),
+    "open a pair of sockets": lambda: socket.socketpair(),
+    "change the file": lambda: file.open("ab"),
+    "read a neighbour": lambda: (file.parent / "secret").read_bytes(),
+    "read the machine's settings": lambda: Path("/etc/passwd").read_bytes(),
+    "write outside": lambda: (file.parent / "new").write_text("x"),
+    "leave a link": lambda: os.symlink(file.parent / "secret", folder / "link"),
+    "leave a hard link": lambda: os.link(file.parent / "secret", folder / "hard"),
+    "read its parent's memory": lambda: open(f"/proc/{parent}/mem", "rb"),
+    "send a signal": lambda: os.kill(parent, 0),
+    "leave its group": lambda: os.setpgid(0, 0),
+    "trace": lambda: ctypes.CDLL(None).ptrace(0, 0, 0, 0) and 1 / 0,
+}
+told = {}
+for name, attempt in attempts.items():
+    try:
+        attempt()
+        told[name] = True
+    except (OSError, ZeroDivisionError):
+        told[name] = False
+print(json.dumps({"walls": walls, "told": told}))
+"""
+ALLOWED = {"read the file", "write in the folder", "run ffmpeg"}
+
+
+def left_processes(folder: Path) -> list[str]:
+    """Command lines of processes that still work on a file under `folder`."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = entry.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        if str(folder) in words:
+            found.append(words)
+    return found
+
+
+@pytest.fixture
+def noise(tmp_path: Path) -> Path:
+    """A minute of noise in a folder of its own."""
+    path = tmp_path / "noise.wav"
+    soundfile.write(path, np.random.default_rng(1).uniform(-0.3, 0.3, 60 * 16_000), 16_000)
+    return path
+
+
+def test_a_decoder_reads_its_file_writes_its_folder_and_reaches_nothing_else(tmp_path: Path) -> None:
+    file, folder = tmp_path / "audio", tmp_path / "own"
+    folder.mkdir()
+    file.write_bytes(b"sound")
+    (tmp_path / "secret").write_bytes(b"token")
+    done = subprocess.run([sys.executable, "-c", PROBE, file, folder], check=True, capture_output=True, cwd="/")
+    answer = json.loads(done.stdout)
+    calls, paths = answer["walls"]
+    assert calls, "this kernel has no seccomp filters: the jail cannot be tried here"
+    by_landlock = {"change the file", "read a neighbour", "read the machine's settings", "write outside", "leave a link"}
+    by_landlock |= {"leave a hard link", "read its parent's memory"}
+    wanted = {name: name in ALLOWED for name in answer["told"] if paths or name not in by_landlock}
+    assert {name: answer["told"][name] for name in wanted} == wanted
+
+
+@pytest.mark.parametrize("name", ["long.wav", "long.m4a"])
+def test_memory_beyond_the_limit_is_a_failed_file(tmp_path: Path, noise: Path, name: str) -> None:
+    path = noise if name.endswith("wav") else tmp_path / name
+    if path != noise:
+        ffmpeg("-i", str(noise), "-c:a", "aac", str(path))
+    with pytest.raises(ItemFailure) as failure:
+        extract_safely(path, tmp_path, memory_bytes=60 << 20)
+    assert failure.value.code in ("too_large", "decoder_limit", "decoder_crashed")
+
+
+def test_what_the_decoder_started_ends_with_it(tmp_path: Path, noise: Path) -> None:
+    path = tmp_path / "noise.m4a"
+    ffmpeg("-stream_loop", "10", "-i", str(noise), "-c:a", "aac", str(path))
+    with pytest.raises(ItemFailure, match="took longer"):
+        extract_safely(path, tmp_path, wall_seconds=1)
+    assert left_processes(path) == []
+
+
+def test_a_decoder_that_stands_still_is_ended(tmp_path: Path) -> None:
+    pipe = tmp_path / "audio"
+    os.mkfifo(pipe)
+    script = (
+        "import sys; from pathlib import Path; from plosive_worker.audio import extraction;"
+        "extraction.STALL_SECONDS = 0.5; extraction.alarm(True); Path(sys.argv[1]).read_bytes()"
+    )
+    done = subprocess.run([sys.executable, "-c", script, pipe], timeout=60)
+    assert sandbox.reason_of(done.returncode).message == "The decoder stood still for 60 s and was ended"
+
+
+FACTS = {"duration_ms": 1000, "sample_rate_hz": 16_000, "channels": 1, "codec": "pcm", "frames": 100}
+
+
+def leave(folder: Path, outcome: object = None, rows: int = 100) -> None:
+    """What an honest child leaves in its folder, with another outcome if one is given."""
+    writer = extraction.FrameWriter(folder / FRAMES)
+    writer.write(np.zeros((rows, DIMS), np.float16))
+    writer.close()
+    (folder / PEAKS).write_text("{}")
+    text = outcome if isinstance(outcome, str) else json.dumps({"facts": FACTS} if outcome is None else outcome)
+    (folder / extraction.OUTCOME).write_text(text)
+
+
+def test_an_honest_result_is_taken(tmp_path: Path) -> None:
+    leave(tmp_path)
+    assert result_in(tmp_path, 0).frames == 100
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        "", "no json", "[" * 15_000, "7", "[]", "{}", "x" * 20_000,
+        {"facts": []}, {"facts": {}}, {"facts": {**FACTS, "more": 1}}, {"facts": {**FACTS, "frames": "100"}},
+        {"facts": {**FACTS, "frames": 99}}, {"facts": {**FACTS, "frames": 10**12}}, {"facts": {**FACTS, "duration_ms": -1}},
+        {"facts": {**FACTS, "duration_ms": 10**15}}, {"facts": {**FACTS, "channels": True}},
+        {"facts": {**FACTS, "sample_rate_hz": 1.5}}, {"facts": {**FACTS, "codec": "x" * 99}},
+        {"error": None}, {"error": {"code": "x"}}, {"error": {"code": "A code", "message": "m"}},
+        {"error": {"code": "corrupt_audio", "message": "\x1b[2J"}}, {"error": {"code": 7, "message": []}},
+    ],
+)  # fmt: skip
+def test_a_forged_outcome_costs_its_own_file_only(tmp_path: Path, outcome: object) -> None:
+    leave(tmp_path, outcome)
+    with pytest.raises(ItemFailure) as failure:
+        result_in(tmp_path, 0)
+    assert failure.value.code == "decoder_crashed"
+
+
+def link_to_secret(folder: Path, name: str) -> None:
+    (folder / "secret").write_bytes((folder / name).read_bytes())
+    (folder / name).unlink()
+    (folder / name).symlink_to(folder / "secret")
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [
+        lambda folder: link_to_secret(folder, FRAMES),
+        lambda folder: link_to_secret(folder, PEAKS),
+        lambda folder: link_to_secret(folder, extraction.OUTCOME),
+        lambda folder: (folder / PEAKS).write_bytes(bytes(5 << 20)),
+        lambda folder: (folder / PEAKS).unlink(),
+        lambda folder: os.truncate(folder / FRAMES, 1032 + 100 * DIMS * 2 + len(STATS) * DIMS * 4 - 1),
+        lambda folder: (folder / FRAMES).open("r+b").write(struct.pack("<Q", 1 << 62)),
+        lambda folder: leave(folder, None, 101),
+    ],
+)
+def test_forged_files_cost_their_own_file_only(tmp_path: Path, forge) -> None:
+    leave(tmp_path)
+    forge(tmp_path)
+    with pytest.raises(ItemFailure) as failure:
+        result_in(tmp_path, 0)
+    assert failure.value.code == "decoder_crashed"
