@@ -155,7 +155,7 @@ function podsToStop(facts: Facts): Stop[] {
     const message = `Nothing was heard of the worker for ${progressDeadlineSeconds} s.`;
     return { pod, failure: { class: "Infra", code: stalled, message, shard, retryable: true } };
   });
-  const lost = givenUp(facts.cr, facts.failedPods);
+  const lost = givenUp(facts);
   const idle = facts.pods.filter(
     (pod) => lost.has(shardOf(pod) ?? -1) && !isEnded(pod) && pod.metadata.deletionTimestamp === undefined,
   );
@@ -178,7 +178,7 @@ function judgeChild(facts: Facts): End | { kind: "ingest"; shards: number[] } | 
     child.status?.conditions?.some((condition) => condition.type === type && condition.status === "True") ??
     false;
   const over = is("Complete") || is("Failed");
-  const hopeless = givenUp(cr, facts.failedPods);
+  const hopeless = givenUp(facts);
   const failedIndexes = new Set(parseIndexes(child.status?.failedIndexes));
 
   const failures = failuresByShard(pods);

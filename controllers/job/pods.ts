@@ -13,13 +13,17 @@ export type Waiting = { reason: ConditionReason; message: string };
 export const disrupted = "disrupted";
 export const stalled = "stalled";
 
-const indexLabel = "batch.kubernetes.io/job-completion-index";
+export const indexLabel = "batch.kubernetes.io/job-completion-index";
+export const ignoredCount = "batch.kubernetes.io/job-index-ignored-failure-count";
 
 /** The shard that a pod works on. */
 export function shardOf(pod: Pod): number | undefined {
   const text = pod.metadata.annotations?.[indexLabel] ?? pod.metadata.labels?.[indexLabel];
   return text === undefined ? undefined : Number(text);
 }
+
+/** How many pods of its shard went before it without counting for the Job. The Job controller hands the number on. */
+export const ignoredBefore = (pod: Pod) => Number(pod.metadata.annotations?.[ignoredCount] ?? 0);
 
 /** Whether the pod will never run again. */
 export const isEnded = (pod: Pod) => pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed";

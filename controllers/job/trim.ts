@@ -1,6 +1,7 @@
 // What is kept of Jobs and pods: only what the operator reads. A namespace may hold fifty thousand pods of six kilobytes
 // each, and most of what changes in them says nothing to us. Used by controllers/caches.ts.
 import type { Job, KubeObject, Meta, Pod } from "../../src/kube/objects.ts";
+import { ignoredCount, indexLabel } from "./pods.ts";
 
 /** Whether a member is kept. One entry for each, so that none that is added to the type is forgotten here. */
 type Kept<T> = { readonly [K in keyof Required<T>]: boolean };
@@ -73,7 +74,7 @@ function pick<T extends object>(object: T, kept: Kept<T>): T {
   return Object.fromEntries(Object.entries(object).filter(([name]) => of[name])) as T;
 }
 
-const prefixes = ["plosive.dev/", "batch.kubernetes.io/job-completion-index"];
+const prefixes = ["plosive.dev/", indexLabel, ignoredCount];
 
 /** Of a pod's labels and annotations those that the operator looks at. */
 function ownWordsOnly({ metadata }: KubeObject): void {

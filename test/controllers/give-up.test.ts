@@ -86,6 +86,40 @@ describe("a shard is given up", () => {
   });
 });
 
+describe("pods that were taken away while nobody looked", () => {
+  /** A pod before which so many of its shard went without counting for the Job. */
+  const past = (count: number, shard = 0): Pod => {
+    const made = pod(shard, 1);
+    const told = { "batch.kubernetes.io/job-index-ignored-failure-count": String(count) };
+    return {
+      ...made,
+      metadata: { ...made.metadata, annotations: { ...made.metadata.annotations, ...told } },
+    };
+  };
+  const disrupted = () => lost(0, "disrupted");
+  const table: [string, Pod[], FailedPod[], string][] = [
+    ["count: the Job hands their number on", [past(3)], [], "end"],
+    ["are not too many yet", [past(2)], [], "wait"],
+    ["count with those that were seen", [past(3)], [disrupted(), disrupted()], "end"],
+    ["are not counted twice", [past(2)], [disrupted(), disrupted()], "wait"],
+    ["are not those that we evicted", [past(3)], [stalled(0), disrupted(), disrupted()], "wait"],
+    [
+      "come on top of those of an earlier run",
+      [past(1)],
+      [disrupted(), disrupted()].map((one) => ({ ...one, run_id: `${name}-0` })),
+      "end",
+    ],
+    ["are counted by the last pod of the shard", [past(1), { ...past(3), status: {} }], [], "end"],
+    ["are those before the pod, not itself", [past(2)], [{ ...disrupted(), pod_uid: "pod-0" }], "end"],
+    ["count for their shard only", [past(2), past(2, 1)], [], "wait"],
+  ];
+  it.each(table)("%s", (_name, pods, failedPods, kind) => {
+    const verdict = decide(facts({ cr: one(), child: child(), pods, failedPods }));
+    expect(verdict.kind).toBe(kind);
+    if (kind === "end") expect(verdict).toMatchObject({ failure: { code: "disrupted", class: "Infra" } });
+  });
+});
+
 describe("a silent pod", () => {
   const given = { cr: one(), child: child(), listeningSince: 0 };
   const table: [string, Partial<Facts>, string][] = [
