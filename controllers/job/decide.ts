@@ -232,13 +232,19 @@ export function failed(failure: Failure, reason: ConditionReason = reasonOf[fail
  * The row has ended and the custom resource has not: a crash lay between the two. The row is right; what led to it is
  * asked once more, because the row has only its message.
  */
+/** Whether a job that ends so has such a row. An inference job that is complete has failed all the same when every file has. */
+export function saysSame({ end }: End, { status }: JobRow): boolean {
+  if (end === "Succeeded") return status === "completed" || status === "failed";
+  return status === (end === "Failed" ? "failed" : "cancelled");
+}
+
 function recordedEnd(facts: Facts, row: JobRow): End | undefined {
   const end = ({ completed: "Succeeded", cancelled: "Cancelled", failed: "Failed" } as const)[
     row.status as TerminalStatus
   ];
   if (end === undefined) return undefined;
   const again = decide({ ...facts, row: { ...row, status: "running" } });
-  if (again.kind === "end" && again.end === end) return again;
+  if (again.kind === "end" && saysSame(again, row)) return again;
   const message = row.error_message ?? row.status_message;
   if (end === "Succeeded") return succeeded(none);
   if (end === "Cancelled") return cancelled(message ?? "");

@@ -1,7 +1,7 @@
-// The end of a job. The order is what makes a crash at any point harmless: rows first, then the child, then the status.
-// Called by reconcile.ts.
+// The end of a job. The order is what makes a crash at any point harmless: rows first, then the status, then the child: by
+// that and by its pods the end is told again until the status says it. Called by reconcile.ts.
 import { endJob } from "../../src/db/ingest.ts";
-import { type JobRow, maybeOneJob } from "../../src/db/job.ts";
+import { maybeOneJob } from "../../src/db/job.ts";
 import { dropProgress } from "../../src/db/run.ts";
 import { dropPods, recordPods } from "../../src/db/run-pod.ts";
 import { jobs as jobType } from "../../src/kube/kinds.ts";
@@ -9,13 +9,13 @@ import type { Job } from "../../src/kube/objects.ts";
 import { type Outcome, RetryError, settled } from "../runtime/outcome.ts";
 import type { JobResource } from "./adapter.ts";
 import { endOf } from "./census.ts";
-import { type End, type Facts, failed } from "./decide.ts";
+import { type End, type Facts, failed, saysSame } from "./decide.ts";
 import { type Engine, hasRowEnded } from "./engine.ts";
 import { podEnd } from "./pod-ends.ts";
 import { isEnded, startOf } from "./pods.ts";
 import { endStatus } from "./status.ts";
 
-/** Ends the job: rows first, then the child, then the status. Each step may be repeated. */
+/** Ends the job. Each step may be repeated. */
 export async function endOfJob(engine: Engine, id: string, facts: Facts, verdict: End): Promise<Outcome> {
   const { db, adapter, metrics, log, now, say, writeStatus } = engine;
   const { cr, child, row } = facts;
@@ -44,28 +44,22 @@ export async function endOfJob(engine: Engine, id: string, facts: Facts, verdict
   let final = verdict;
   const after = await maybeOneJob(db, adapter.kind, id);
   // Someone else has ended it otherwise in that moment: the row says how, and is asked again.
-  if (after !== null && row !== null && !hasRowEnded(row) && !isSame(verdict, after))
+  if (after !== null && row !== null && !hasRowEnded(row) && !saysSame(verdict, after))
     throw new RetryError(`the job was ${after.status} meanwhile`);
   if (verdict.end === "Succeeded" && after?.status === "failed") {
     const message = after.error_message ?? "Every item failed.";
     final = failed({ class: "User", code: "all_items_failed", message, retryable: false });
   }
   const extra = final.end === "Succeeded" ? await adapter.completed(cr, id) : {};
-  if (child !== undefined && !isOver(child)) await removeJob(engine, child);
   const status = endStatus({ ...facts, row: after ?? row }, final, extra);
   await writeStatus(cr, status);
   tellLag("resource");
   if (run !== undefined) await Promise.all([dropProgress(db, run), dropPods(db, id)]);
   log.info({ name: cr.metadata.name, run, outcome: final.end, reason: final.reason }, final.message);
+  if (child !== undefined && !isOver(child)) await removeJob(engine, child);
   if (final.end === "Failed") say(cr, "Warning", final.reason, final.message);
   else say(cr, "Normal", final.end, final.message);
   return settled;
-}
-
-/** An inference job that was completed may have failed all the same: when every file has. */
-function isSame({ end }: End, { status }: JobRow): boolean {
-  if (end === "Succeeded") return status === "completed" || status === "failed";
-  return status === (end === "Failed" ? "failed" : "cancelled");
 }
 
 /**

@@ -190,6 +190,13 @@ describe("a crash between the row's end and the resource's", () => {
     expect(decide(facts({ ...late, row }))).toMatchObject({ failure: { code: "deadline_exceeded" } });
     expect(decide(facts({ row }))).toMatchObject({ failure: { code: "failed", message: "whatever" } });
   });
+
+  it("does not forget that the work was done and every file had failed", () => {
+    const done = { child: child({ conditions: conditions("Complete") }), ingested: new Set([0, 1, 2]) };
+    const row = { ...facts({}).row!, status: "failed" as const, error_message: "None of the files." };
+    // end.ts makes a failure of the user's of it, as it did before the crash.
+    expect(decide(facts({ ...done, row }))).toMatchObject({ end: "Succeeded" });
+  });
 });
 
 describe("a queue", () => {

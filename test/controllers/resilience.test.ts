@@ -4,9 +4,11 @@ import { createHash } from "node:crypto";
 import { sql } from "slonik";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { ingestDetections } from "../../src/db/ingest.ts";
+import { endJob, ingestDetections } from "../../src/db/ingest.ts";
 import { maybeOneJob } from "../../src/db/job.ts";
 import { inferenceJobs, jobs, pods, trainingJobs } from "../../src/kube/kinds.ts";
+import type { Pod } from "../../src/kube/objects.ts";
+import { keys } from "../../src/schemas/job-kind.ts";
 import type { DetectResult } from "../../src/schemas/worker.ts";
 import { type TestNamespace, useCluster } from "../support/kube.ts";
 import {
@@ -50,6 +52,7 @@ afterEach(async () => {
 const training = (id: string) => maybeOneJob(database.pool, "training", id);
 const inference = (id: string) => maybeOneJob(database.pool, "inference", id);
 const names = async () => (await jobsOf(cluster.admin, space.name)).map(({ metadata }) => metadata.name);
+const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString();
 const hex = (text: string) => createHash("sha256").update(text).digest("hex");
 
 function detectionsOf(run: string, shard: number, file: string): DetectResult {
@@ -112,6 +115,102 @@ describe("the operator", () => {
     expect(cr.status?.failure?.message).toBe("The disk is full.");
     await poll("the Job to be gone", async () => (await names()).length === 0);
   });
+
+  it("says after a crash, too, that every file had failed", async () => {
+    const model = await insertModel(database.pool, tenant);
+    const { id, files } = await insertInferenceJob(database.pool, tenant, model, 1);
+    const run = `ij-${id}-1`;
+    const pod = await podOf(cluster.admin, space.name, run);
+    await poll("the row to name the run", async () => (await inference(id))?.platform_job_name === run);
+    await operator.stop();
+    const error = { code: "corrupt_audio", message: "It is noise." };
+    const items: DetectResult["items"] = [{ id: files[0]!, status: "failed", error }];
+    const result: DetectResult = { ...detectionsOf(run, 0, files[0]!), items };
+    await store.storage.write(keys.result(run, 0), JSON.stringify(result));
+    await endPod(cluster.admin, pod, 0);
+    await poll("the Job to be complete", async () => {
+      const { status } = await cluster.admin.get(jobs, { namespace: space.name, name: run });
+      return status?.conditions?.some((condition) => condition.type === "Complete");
+    });
+    // As far as it came: the result is in and the row has ended.
+    const ref = { jobId: id, run, shard: 0 };
+    expect(await ingestDetections(database.pool, ref, "d", result)).toBe("ingested");
+    await endJob(database.pool, "inference", id, {
+      status: "completed",
+      statusMessage: null,
+      errorMessage: null,
+    });
+    operator = await start();
+    const cr = await poll("the custom resource to fail", async () => {
+      const now = await cluster.admin.get(inferenceJobs, { namespace: space.name, name: `ij-${id}` });
+      return now.status?.phase === "Failed" ? now : undefined;
+    });
+    expect(cr.status?.failure).toMatchObject({
+      class: "User",
+      code: "all_items_failed",
+      message: "The file could not be processed.",
+      retryable: false,
+    });
+  });
+
+  it("says the end before it deletes the Job: until then all that led to it can be asked again", async () => {
+    const id = await insertTrainingJob(database.pool, tenant);
+    const ref = { namespace: space.name, name: `tj-${id}` };
+    const pod = await podOf(cluster.admin, space.name, `tj-${id}-1`);
+    await startPod(cluster.admin, pod);
+    await poll(
+      "it to run",
+      async () => (await cluster.admin.get(trainingJobs, ref)).status?.phase === "Running",
+    );
+    const before = operator.requests.length;
+    await cluster.admin.patch(trainingJobs, ref, { spec: { cancel: { reason: "enough" } } });
+    const writes = () => operator.requests.slice(before).filter((line) => /^(PATCH|DELETE) /.test(line));
+    await poll("the Job to be deleted", () => writes().includes("DELETE 200"));
+    expect(writes()).toEqual(["PATCH 200", "DELETE 200"]);
+  });
+
+  it("counts pods that were taken away and were gone before it ran", async () => {
+    const model = await insertModel(database.pool, tenant);
+    const { id } = await insertInferenceJob(database.pool, tenant, model, 1);
+    const retries = { perShard: 0, infraPerShard: 1 };
+    await createResource(cluster.admin, space.name, database.pool, { kind: "inference", id }, { retries });
+    const [run, name] = [`ij-${id}-1`, `ij-${id}`];
+    const first = await podOf(cluster.admin, space.name, run);
+    await operator.stop();
+    const terminated = { exitCode: 143, finishedAt: new Date().toISOString(), startedAt: ago(5) };
+    const taken = (pod: Pod, message: string) =>
+      patchStatus(cluster.admin, pod, "Failed", { terminated }, [
+        { type: "DisruptionTarget", status: "True", reason: "PreemptionByScheduler", message },
+      ]);
+    await taken(first, "Preempted.");
+    const second = await poll(
+      "another pod",
+      async () => {
+        const pod = await podOf(cluster.admin, space.name, run);
+        return pod.metadata.uid === first.metadata.uid ? undefined : pod;
+      },
+      60_000,
+    );
+    await cluster.admin.remove(pods, first.metadata);
+    await poll("the first one to be gone", async () => {
+      return (await cluster.admin.find(pods, first.metadata)) === undefined;
+    });
+    operator = await start();
+    await operator.leading;
+    await poll("the second one to be known", async () => {
+      const cr = await cluster.admin.get(inferenceJobs, { namespace: space.name, name });
+      return cr.status?.runId === run;
+    });
+    await taken(second, "Its node is gone.");
+    const cr = await poll("the job to fail", async () => {
+      const now = await cluster.admin.get(inferenceJobs, { namespace: space.name, name });
+      return now.status?.phase === "Failed" ? now : undefined;
+    });
+    expect(cr.status?.failure).toMatchObject({
+      code: "disrupted",
+      message: "Its node is gone. That happened 2 times to shard 0.",
+    });
+  }, 120_000);
 
   it("stops leading when it is told to, and a standby takes over within three seconds", async () => {
     const standby = await runOperator({
