@@ -3,9 +3,10 @@
 // between any two lines is harmless. Called by reconcile.ts when a resource has no row.
 import { isLeftBehind, requireActiveTenant } from "../../src/db/adoption.ts";
 import { type Database, maybeOneJob } from "../../src/db/job.ts";
+import type { AppliedResource } from "../../src/db/quota.ts";
 import { AppError } from "../../src/errors.ts";
 import { parseResourceName } from "../../src/schemas/job-kind.ts";
-import { conditionOf, isTrue } from "../runtime/conditions.ts";
+import { conditionOf } from "../runtime/conditions.ts";
 import type { JobAdapter, JobResource } from "./adapter.ts";
 
 /** Why a custom resource has no row, for its condition Accepted. */
@@ -17,14 +18,11 @@ export async function adopt(
   adapter: Pick<JobAdapter, "kind" | "adopt">,
   cr: JobResource,
 ): Promise<Refusal | undefined> {
-  const missing = whyMissing(adapter.kind, cr);
-  if (missing !== undefined) return { reason: "RowMissing", message: missing };
   const resource = { uid: cr.metadata.uid ?? "", name: cr.metadata.name };
+  const missing = await whyMissing(db, adapter.kind, cr, resource);
+  if (missing !== undefined) return { reason: "RowMissing", message: missing };
   try {
     await requireActiveTenant(db, cr.spec.tenantId);
-    if (await isLeftBehind(db, adapter.kind, resource)) {
-      return { reason: "RowMissing", message: "The job was deleted; this resource is about to be, too." };
-    }
     await adapter.adopt(cr, resource);
     return undefined;
   } catch (error) {
@@ -45,12 +43,23 @@ const reserved =
   "Names of this form belong to jobs made through the REST API, and the service's records have no such job. Give the " +
   "resource any other name to have a job made for it.";
 
-/** A row that should be there must not be made anew: its files, results and history would be somebody else's. */
-function whyMissing(kind: JobAdapter["kind"], cr: JobResource): string | undefined {
-  const { conditions, runId } = cr.status ?? {};
-  const told = conditionOf(conditions, "Accepted")?.message === lost;
-  if (told || runId !== undefined || isTrue(conditions, "Accepted")) return lost;
-  return parseResourceName(cr.metadata.name)?.kind === kind ? reserved : undefined;
+const deleted = "The job was deleted; this resource is about to be, too.";
+
+/**
+ * A row that should be there must not be made anew: its files, results and history would be somebody else's. What was
+ * said once is said until the record comes back, whatever else changes meanwhile.
+ */
+async function whyMissing(
+  db: Database,
+  kind: JobAdapter["kind"],
+  { metadata, status }: JobResource,
+  resource: AppliedResource,
+): Promise<string | undefined> {
+  const accepted = conditionOf(status?.conditions, "Accepted");
+  if (accepted?.reason === "RowMissing") return accepted.message;
+  if (await isLeftBehind(db, kind, resource)) return deleted;
+  if (status?.runId !== undefined || accepted?.status === "True") return lost;
+  return parseResourceName(metadata.name)?.kind === kind ? reserved : undefined;
 }
 
 /** All that is wrong, each with the code that the REST API would answer. */

@@ -33,9 +33,11 @@ export function requireShards(shards: number, files: number): void {
 
 /** Whether the resource is about to be deleted because its job was deleted through the API. */
 export async function isLeftBehind(db: Queries, kind: JobKind, resource: AppliedResource): Promise<boolean> {
-  const target = `${resourceName(kind, resource.uid)}/${resource.name}`;
+  const { name, uid } = resource;
+  // One that began in Kubernetes, or one that the API had made.
+  const targets = sql.array([`${resourceName(kind, uid)}/${name}`, name], "text");
   return await db.oneFirst(sql.type(z.object({ left: z.boolean() }))`
-    select exists (select from leftovers where at_once and kind = 'resource' and target = ${target}) as left`);
+    select exists (select from leftovers where at_once and kind = 'resource' and target = any(${targets})) as left`);
 }
 
 /** The open jobs whose custom resource had this name; several when the name was used again. */

@@ -9,6 +9,7 @@ import { adopt } from "../../controllers/job/adopt.ts";
 import { trainingJobAdapter } from "../../controllers/training-job/adapter.ts";
 import { makeDatabase } from "../../src/db/pool.ts";
 import { embeddingJobs, inferenceJobs, trainingJobs } from "../../src/kube/kinds.ts";
+import type { JobStatus } from "../../src/schemas/job-resource.ts";
 import { searchable, trainable, useAdoption } from "../support/adoption.ts";
 import { type Client, execute } from "../support/api.ts";
 import { endPod, jobsOf, put, startPod } from "../support/operator.ts";
@@ -109,6 +110,39 @@ describe("a training job of any name", () => {
       await stage.operator.stop();
       await stage.start();
     }
+  });
+
+  it("whose record is missing is told so in the same words ever after, and gets no other one", async () => {
+    const made = (await apply(trainingJobs, "deleted-elsewhere", {
+      ...(await trainable(api.db, client)),
+      cancel: { reason: "so that only this test adopts it" },
+    })) as unknown as JobResource;
+    const { cancel: _, ...spec } = made.spec;
+    const target = `tj-${made.metadata.uid}/${made.metadata.name}`;
+    await execute(
+      api.db,
+      sql.fragment`insert into leftovers (tenant_id, kind, target, at_once, try_at)
+        values (${client.tenantId}, 'resource', ${target}, true, now() + interval '1 hour')`,
+    );
+    const adapter = trainingJobAdapter({
+      db: api.db,
+      kube: cluster.admin,
+      storage: store.storage,
+      namespace: stage.namespace,
+      maxWaiting: 20,
+    });
+    const first = await adopt(api.db, adapter, { ...made, spec });
+    expect(first).toMatchObject({ reason: "RowMissing", message: expect.stringContaining("was deleted") });
+    await execute(api.db, sql.fragment`delete from leftovers where target = ${target}`);
+    const said = {
+      type: "Accepted",
+      status: "False",
+      observedGeneration: 1,
+      lastTransitionTime: "",
+    } as const;
+    const status: JobStatus = { conditions: [{ ...said, ...first! }] };
+    expect(await adopt(api.db, adapter, { ...made, spec, status })).toEqual(first);
+    expect((await client.get("/api/v1/training-jobs")).body.items).toEqual([]);
   });
 
   it("deleted with kubectl ends as cancelled, also when another one takes its name at once", async () => {
