@@ -124,7 +124,7 @@ bench() {
 # (torch, numpy), which knows nothing of it: what is installed here is not ours to ship.
 voices=(
   espeak-ng flite festival
-  festvox-kallpc16k festvox-kdlpc16k festvox-ellpc11k festvox-italp16k festvox-itapc16k festvox-ca-ona-hts
+  festvox-kallpc16k festvox-kdlpc16k festvox-us-slt-hts festvox-italp16k festvox-itapc16k festvox-ca-ona-hts
 )
 bench_detection() {
   local folder=$repo/test/bench/detection key file files=()

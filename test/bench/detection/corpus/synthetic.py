@@ -10,7 +10,7 @@ import soxr
 
 from .sentences import sentences
 
-PROMPTS = 160  # of each voice, about six minutes
+PROMPTS = 80  # of each voice, about four minutes
 RATES = {"flite": 16_000, "espeak": 22_050, "festival": 16_000}
 
 
@@ -33,13 +33,14 @@ def espeak(language: str, voice: str, *variants: str) -> list[Synthesizer]:
 
 
 VOICES: tuple[Synthesizer, ...] = (
-    *espeak("en", "en-us", "m3", "f2"), *espeak("en", "en-gb", "m7"), *espeak("es", "es-419", "f3", "m4"),
-    *espeak("fr", "fr-fr", "m1", "f4"), *espeak("it", "it", "m2", "f5"), *espeak("ru", "ru", "m5", "f1"),
+    *espeak("en", "en-us", "m3", "f2"), *espeak("en", "en-gb", "m7"), *espeak("es", "es-419", "f3", "m4", "m1"),
+    *espeak("fr", "fr", "m1", "f4"), *espeak("it", "it", "m2", "f5"), *espeak("ru", "ru", "m5", "f1"),
     *espeak("de", "de", "m6", "f2"), *espeak("pt", "pt", "m8", "f3"),
     Synthesizer("flite", "slt", "fliteSlt", "en"), Synthesizer("flite", "rms", "fliteRms", "en"),
     Synthesizer("flite", "awb", "fliteAwb", "en"),
     Synthesizer("festival", "kal_diphone", "festvoxKal", "en"), Synthesizer("festival", "ked_diphone", "festvoxKed", "en"),
-    Synthesizer("festival", "el_diphone", "festvoxEl", "es"), Synthesizer("festival", "lp_diphone", "festvoxLp", "it"),
+    Synthesizer("festival", "cmu_us_slt_arctic_hts", "festvoxSlt", "en"),
+    Synthesizer("festival", "lp_diphone", "festvoxLp", "it"),
     Synthesizer("festival", "pc_diphone", "festvoxPc", "it"), Synthesizer("festival", "upc_ca_ona_hts", "festvoxOna", "ca"),
 )  # fmt: skip
 
