@@ -1,6 +1,6 @@
 // The life of a custom resource against a real API server: how often it is written, what it and the tenant have used in
 // the end, a run that is lost half-way, and its deletion when its time is over. The test plays the kubelet and the workers.
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -135,6 +135,33 @@ describe("a job's life", () => {
     const left = await database.pool.any(sql.type(z.object({}))`select from run_pods where job_id = ${id}`);
     expect(left).toHaveLength(0);
   }, 90_000);
+});
+
+describe("what is kept of the pods of a job", () => {
+  it("goes when its job has ended long ago and nobody could drop it then; of open jobs it stays", async () => {
+    const [old, fresh, open] = await Promise.all(
+      [1, 2, 3].map(async () => (await insertInferenceJob(database.pool, tenant, model, 1)).id),
+    );
+    const ended = (id: string, ago: string) =>
+      database.execute(sql.fragment`
+        update inference_jobs set status = 'failed', submitted_at = now(), completed_at = now() - ${ago}::interval
+        where id = ${id}`);
+    await ended(old!, "25 hours");
+    await ended(fresh!, "1 minute");
+    const gone = randomUUID();
+    for (const id of [old!, fresh!, open!, gone]) {
+      await database.execute(sql.fragment`
+        insert into run_pods (job_id, pod_uid, run_id, shard, ended_at, cpu, gpu)
+        values (${id}, 'pod', 'run', 0, now(), 1, 0)`);
+    }
+    const left = () =>
+      database.pool.anyFirst(sql.type(z.object({ job_id: z.string() }))`
+        select job_id from run_pods where pod_uid = 'pod'`);
+    await poll("two of them to go", async () => (await left()).length === 2);
+    expect([...(await left())].sort()).toEqual([fresh, open].sort());
+    await database.execute(sql.fragment`delete from run_pods where pod_uid = 'pod'`);
+    await database.execute(sql.fragment`delete from inference_jobs where id = ${open!}`);
+  });
 });
 
 describe("a run that is lost half-way", () => {
