@@ -13,6 +13,7 @@ import { type Kube, makeKube } from "../../src/kube/client.ts";
 import { embeddingJobs, inferenceJobs, jobs, models, pods, trainingJobs } from "../../src/kube/kinds.ts";
 import type { Job, KubeObject, ResourceType } from "../../src/kube/objects.ts";
 import { makeLog } from "../../src/log.ts";
+import { compact } from "../support/compact.ts";
 import { useCluster } from "../support/kube.ts";
 import { poll } from "../support/poll.ts";
 import { startProxy, type TestProxy } from "../support/proxy.ts";
@@ -105,7 +106,7 @@ describe("a reflector", () => {
     proxy.cut();
     await cluster.admin.remove(jobs, { namespace, name: gone });
     const made = await newJob();
-    await compact();
+    await compact(cluster.plane.etcd);
     // It knows no versions of before its start.
     await cluster.plane.stopApiServer();
     await cluster.plane.startApiServer();
@@ -242,20 +243,6 @@ function heapNow(): number {
   setFlagsFromString("--expose-gc");
   (runInNewContext("gc") as () => void)();
   return process.memoryUsage().heapUsed;
-}
-
-/** Makes etcd forget all versions but the present one. */
-async function compact(): Promise<void> {
-  const post = async (path: string, body: object) => {
-    const answer = await fetch(`${cluster.plane.etcd}/v3/kv/${path}`, {
-      method: "POST",
-      body: JSON.stringify(body),
-    });
-    expect(answer.ok).toBe(true);
-    return answer.json() as Promise<{ header: { revision: string } }>;
-  };
-  const { header } = await post("range", { key: Buffer.from("/").toString("base64") });
-  await post("compaction", { revision: header.revision, physical: true });
 }
 
 /** Makes the API server refuse everything that the operator asks, as it does with those who ask too much. */

@@ -8,8 +8,14 @@ import type { Rule } from "../../controllers/rbac.ts";
 const line = z.object({
   verb: z.string(),
   user: z.object({ username: z.string() }),
+  stage: z.string(),
   objectRef: z
-    .object({ resource: z.string(), apiGroup: z.string().default(""), subresource: z.string().optional() })
+    .object({
+      resource: z.string(),
+      apiGroup: z.string().default(""),
+      subresource: z.string().optional(),
+      name: z.string().default(""),
+    })
     .optional(),
   responseStatus: z.object({ code: z.int() }).optional(),
 });
@@ -27,20 +33,30 @@ export function auditFlags(dir: string): string[] {
 /** `verb group/resource`, each once, in order: what a user asked for and got, and what it was refused. */
 export function askedBy(dir: string, username: string): Asked {
   const asked = { allowed: new Set<string>(), refused: new Set<string>() };
-  for (const text of readFileSync(logIn(dir), "utf8").split("\n")) {
-    if (!text.includes(username)) continue;
-    const { verb, user, objectRef, responseStatus } = line.parse(JSON.parse(text));
-    // Discovery is about no object, and everybody's right.
-    if (user.username !== username || objectRef === undefined) continue;
-    const { apiGroup, resource, subresource } = objectRef;
-    const right = rightOf(
-      verb,
-      apiGroup,
-      subresource === undefined ? resource : `${resource}/${subresource}`,
-    );
-    (responseStatus?.code === 403 ? asked.refused : asked.allowed).add(right);
-  }
+  for (const { right, code } of requestsIn(dir, username))
+    (code === 403 ? asked.refused : asked.allowed).add(right);
   return { allowed: [...asked.allowed].sort(), refused: [...asked.refused].sort() };
+}
+
+/** Each request of a user that has been answered, in order: `verb group/resource name`. */
+export const requestsBy = (dir: string, username: string): string[] =>
+  requestsIn(dir, username)
+    .filter(({ isAnswered }) => isAnswered)
+    .map(({ right, name }) => `${right} ${name}`.trimEnd());
+
+function requestsIn(dir: string, username: string) {
+  return readFileSync(logIn(dir), "utf8")
+    .split("\n")
+    .flatMap((text) => {
+      if (!text.includes(username)) return [];
+      const { verb, user, stage, objectRef, responseStatus } = line.parse(JSON.parse(text));
+      // Discovery is about no object, and everybody's right.
+      if (user.username !== username || objectRef === undefined) return [];
+      const { apiGroup, resource, subresource, name } = objectRef;
+      const what = subresource === undefined ? resource : `${resource}/${subresource}`;
+      const right = rightOf(verb, apiGroup, what);
+      return [{ right, name, code: responseStatus?.code, isAnswered: stage === "ResponseComplete" }];
+    });
 }
 
 /** What rules allow, one verb and one resource each. */

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
 import { type Kube, makeKube } from "../../src/kube/client.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control-plane.ts";
-import { type Asked, askedBy, auditFlags } from "./audit.ts";
+import { type Asked, askedBy, auditFlags, requestsBy } from "./audit.ts";
 import { installCrds, kubeconfigOf, makeNamespace, tokenOf } from "./namespace.ts";
 
 export { tokenOf };
@@ -21,6 +21,8 @@ export type TestCluster = {
   namespace(options?: { kueue?: boolean }): Promise<TestNamespace>;
   /** What the operator or the API of a namespace asked of the API server so far; only with `audit`. */
   asked(namespace: TestNamespace, of: "operator" | "api"): Asked;
+  /** Each of its requests so far, in order; only with `audit`. */
+  requests(namespace: TestNamespace, of: "operator" | "api"): string[];
 };
 
 export type TestNamespace = {
@@ -62,6 +64,7 @@ export function useCluster({ audit = false } = {}): TestCluster {
       return need(plane).tls;
     },
     asked: ({ name }, of) => askedBy(dir, `system:serviceaccount:${name}:plosive-${of}`),
+    requests: ({ name }, of) => requestsBy(dir, `system:serviceaccount:${name}:plosive-${of}`),
     async namespace({ kueue = false } = {}) {
       const name = `test-${randomBytes(4).toString("hex")}`;
       await makeNamespace(need(admin), name, kueue);
