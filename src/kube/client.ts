@@ -19,16 +19,14 @@ export type WatchOptions<T> = {
   signal: AbortSignal;
   onEvent(event: WatchEvent<T>): void;
 };
+/** `timeoutMs`: for the whole request; `urgent`: it waits behind no other. */
+export type CallOptions = { timeoutMs?: number; urgent?: boolean };
 export type ApplyOptions = { fieldManager: string; subresource?: "status"; timeoutMs?: number };
 
 export type Kube = {
-  get<T extends KubeObject>(type: ResourceType<T>, ref: Ref, options?: { timeoutMs?: number }): Promise<T>;
+  get<T extends KubeObject>(type: ResourceType<T>, ref: Ref, options?: CallOptions): Promise<T>;
   /** Like get; undefined when there is no such object. */
-  find<T extends KubeObject>(
-    type: ResourceType<T>,
-    ref: Ref,
-    options?: { timeoutMs?: number },
-  ): Promise<T | undefined>;
+  find<T extends KubeObject>(type: ResourceType<T>, ref: Ref, options?: CallOptions): Promise<T | undefined>;
   /** One page of a namespace; `metadata.continue` names the next one. */
   list<T extends KubeObject>(
     type: ResourceType<T>,
@@ -41,25 +39,21 @@ export type Kube = {
     namespace: string,
     options: WatchOptions<T>,
   ): Promise<void>;
-  create<T extends KubeObject>(type: ResourceType<T>, object: T): Promise<T>;
+  create<T extends KubeObject>(type: ResourceType<T>, object: T, options?: CallOptions): Promise<T>;
   /** Replaces the object; fails with Conflict unless resourceVersion is the present one. */
-  replace<T extends KubeObject>(
-    type: ResourceType<T>,
-    object: T,
-    options?: { timeoutMs?: number },
-  ): Promise<T>;
+  replace<T extends KubeObject>(type: ResourceType<T>, object: T, options?: CallOptions): Promise<T>;
   /** JSON merge patch. */
   patch<T extends KubeObject>(type: ResourceType<T>, ref: Ref, body: unknown): Promise<T>;
   /** Server-side apply, taking over what others own. With metadata.resourceVersion: only if still that. */
   apply<T extends KubeObject>(
-  /** Deletes a pod as a disruption of it, which its Job may ignore; false when it was not there. 429: a budget forbids it. */
-  evict(ref: Ref, options: { uid?: string }): Promise<boolean>;
     type: ResourceType<T>,
     object: Partial<T> & KubeObject,
     options: ApplyOptions,
   ): Promise<T>;
   /** Deletes with Background propagation (else a Job's pods are orphaned); false when it was not there. */
   remove<T extends KubeObject>(type: ResourceType<T>, ref: Ref, options?: { uid?: string }): Promise<boolean>;
+  /** Deletes a pod as a disruption of it, which its Job may ignore; false when it was not there. 429: a budget forbids it. */
+  evict(ref: Ref, options: { uid?: string }): Promise<boolean>;
   reviewToken(token: string, audiences: string[]): Promise<NonNullable<TokenReview["status"]>>;
   /** For paths that the methods above do not know. */
   send(request: KubeRequest): Promise<unknown>;
@@ -114,11 +108,12 @@ export function kubeOf(access: ServerAccess, rate?: RequestRate): Kube {
         clearTimeout(timer);
       }
     },
-    create: (type, object) =>
+    create: (type, object, options) =>
       send({
         method: "POST",
         path: pathOf(type, object.metadata.namespace),
         body: { apiVersion: type.apiVersion, kind: type.kind, ...object },
+        ...options,
       }),
     replace: (type, object, options) =>
       send({
@@ -186,6 +181,11 @@ export function kubeOf(access: ServerAccess, rate?: RequestRate): Kube {
       return review.status ?? {};
     },
     send: transport.send,
+    onRequest: transport.onRequest,
+    close: transport.close,
+  };
+}
+
 /** Whether it was there. */
 async function unlessGone(deletion: Promise<unknown>): Promise<boolean> {
   try {
@@ -195,11 +195,6 @@ async function unlessGone(deletion: Promise<unknown>): Promise<boolean> {
     if (isNotFound(error)) return false;
     throw error;
   }
-}
-
-    onRequest: transport.onRequest,
-    close: transport.close,
-  };
 }
 
 /** The path of a resource type in a namespace, or of one object. */

@@ -15,6 +15,8 @@ export type KubeRequest = {
   contentType?: string;
   /** For the whole request, answer included. A hung lease renewal would else lose the lease silently. */
   timeoutMs?: number;
+  /** On connections of its own: it never waits behind requests that the API server is slow to answer. */
+  urgent?: boolean;
   signal?: AbortSignal;
 };
 
@@ -34,6 +36,8 @@ export type Transport = {
 
 export type RequestRate = { perSecond: number; burst: number };
 
+type Agent = HttpAgent | HttpsAgent;
+
 const userAgent = "plosive";
 const tries = 4;
 
@@ -44,14 +48,12 @@ export function makeTransport(
 ): Transport {
   const listeners: RequestListener[] = [];
   const limit = makeRateLimit(options);
-  let agent: { made: Credentials; http: HttpAgent | HttpsAgent } | undefined;
+  let agents: { made: Credentials; patient: Agent; urgent: Agent } | undefined;
 
-  const agentFor = (credentials: Credentials) => {
-    if (agent !== undefined && sameTls(agent.made, credentials)) return agent.http;
-    agent?.http.destroy();
+  const makeAgent = (credentials: Credentials, maxSockets: number): Agent => {
     const { ca, cert, key, servername, rejectUnauthorized } = credentials;
-    const shared = { keepAlive: true, keepAliveMsecs: 10_000, maxSockets: 64, scheduling: "lifo" as const };
-    const http = access.server.startsWith("https:")
+    const shared = { keepAlive: true, keepAliveMsecs: 10_000, maxSockets, scheduling: "lifo" as const };
+    return access.server.startsWith("https:")
       ? new HttpsAgent({
           ...shared,
           ca,
@@ -61,8 +63,21 @@ export function makeTransport(
           ...(rejectUnauthorized === false ? { rejectUnauthorized } : {}),
         })
       : new HttpAgent(shared);
-    agent = { made: credentials, http };
-    return http;
+  };
+  const destroyAgents = () => {
+    agents?.patient.destroy();
+    agents?.urgent.destroy();
+  };
+  const agentFor = (credentials: Credentials, urgent: boolean) => {
+    if (agents === undefined || !sameTls(agents.made, credentials)) {
+      destroyAgents();
+      agents = {
+        made: credentials,
+        patient: makeAgent(credentials, 64),
+        urgent: makeAgent(credentials, 4),
+      };
+    }
+    return urgent ? agents.urgent : agents.patient;
   };
 
   const open = async (request: KubeRequest): Promise<IncomingMessage> => {
@@ -93,7 +108,7 @@ export function makeTransport(
       const call = send(url, {
         method: request.method,
         headers,
-        agent: agentFor(credentials),
+        agent: agentFor(credentials, request.urgent ?? false),
         signal: request.signal,
       });
       call.once("response", (response) => {
@@ -133,8 +148,9 @@ export function makeTransport(
   };
 
   const distrust = () => {
-    for (const sockets of Object.values(agent?.http.freeSockets ?? {}))
-      for (const socket of sockets ?? []) socket.destroy();
+    for (const agent of agents === undefined ? [] : [agents.patient, agents.urgent])
+      for (const sockets of Object.values(agent.freeSockets))
+        for (const socket of sockets ?? []) socket.destroy();
   };
 
   return {
@@ -149,7 +165,7 @@ export function makeTransport(
     },
     async send(request) {
       for (let attempt = 1; ; attempt++) {
-        await limit.take(request.signal);
+        if (!request.urgent) await limit.take(request.signal);
         try {
           return await once(request);
         } catch (error) {
@@ -165,7 +181,7 @@ export function makeTransport(
       }
     },
     onRequest: (listener) => void listeners.push(listener),
-    close: () => agent?.http.destroy(),
+    close: destroyAgents,
   };
 }
 

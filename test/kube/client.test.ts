@@ -51,6 +51,20 @@ describe("the client", () => {
     expect(sockets.size).toBe(1);
   });
 
+  it("lets an urgent request pass those that nobody answers", async () => {
+    let hanging = 0;
+    const client = await serve((request, response) => {
+      if (request.url?.includes("/leases/")) response.end("{}");
+      else hanging++;
+    });
+    const stuck = Array.from({ length: 200 }, () => client.get(jobs, ref, { timeoutMs: 5_000 }));
+    const ends = Promise.allSettled(stuck);
+    await poll("the connections to be taken", async () => hanging === 64);
+    await client.get(leases, ref, { timeoutMs: 2_000, urgent: true });
+    await expect(client.get(leases, ref, { timeoutMs: 200 })).rejects.toThrow("no answer");
+    await ends;
+  }, 30_000);
+
   it("waits as a 429 asks, and sends even a create again", async () => {
     let calls = 0;
     const client = await serve((_request, response) => {
