@@ -102,6 +102,10 @@ export function decide(facts: Facts): Verdict {
     const message = "spec.tenantId is not the tenant that owns the job.";
     return { kind: "refuse", reason: "PreconditionFailed", message };
   }
+  if (row.resource_name !== null && row.resource_name !== cr.metadata.name) {
+    const message = `The job with the id in this name belongs to the resource ${row.resource_name}.`;
+    return { kind: "refuse", reason: "PreconditionFailed", message };
+  }
 
   const judged = judgeChild(facts);
   const recorded = recordedEnd(facts, row);
@@ -228,16 +232,16 @@ export function failed(failure: Failure, reason: ConditionReason = reasonOf[fail
   return { kind: "end", end: "Failed", reason, message: failure.message, failure, failedShards: none };
 }
 
-/**
- * The row has ended and the custom resource has not: a crash lay between the two. The row is right; what led to it is
- * asked once more, because the row has only its message.
- */
 /** Whether a job that ends so has such a row. An inference job that is complete has failed all the same when every file has. */
 export function saysSame({ end }: End, { status }: JobRow): boolean {
   if (end === "Succeeded") return status === "completed" || status === "failed";
   return status === (end === "Failed" ? "failed" : "cancelled");
 }
 
+/**
+ * The row has ended and the custom resource has not: a crash lay between the two. The row is right; what led to it is
+ * asked once more, because the row has only its message.
+ */
 function recordedEnd(facts: Facts, row: JobRow): End | undefined {
   const end = ({ completed: "Succeeded", cancelled: "Cancelled", failed: "Failed" } as const)[
     row.status as TerminalStatus

@@ -6,20 +6,31 @@ import { jobs as jobType } from "../../src/kube/kinds.ts";
 import { jobIdOf, parseResourceName, runsUntil } from "../../src/schemas/job-kind.ts";
 import { type Outcome, settled } from "../runtime/outcome.ts";
 import type { JobResource } from "./adapter.ts";
+import { labels } from "./child.ts";
 import { type Engine, hasRowEnded } from "./engine.ts";
 import { takeResults } from "./results.ts";
 
 export const resourceGone = "The job's custom resource was deleted in Kubernetes.";
 
-/** The custom resource is gone: so are its Jobs, and a row that still waits for it would wait for ever. */
+/**
+ * The custom resource is gone, or will be once somebody's finalizer lets it go: so are its Jobs, and a row that still waits
+ * for it would wait for ever.
+ */
 export async function forget(engine: Engine, name: string): Promise<Outcome> {
   const { kube, db, adapter, store, jobs, metrics, log, namespace } = engine;
   const waiting = await waitingFor(engine, name);
-  const owned = jobs.by("resource", name).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  // Two kinds may have resources of one name.
+  const owned = jobs
+    .by("resource", name)
+    .filter(
+      ({ metadata }) =>
+        metadata.labels?.[labels.kind] === adapter.type.plural && metadata.deletionTimestamp === undefined,
+    );
   if (waiting.length === 0 && owned.length === 0) return settled;
   // The cache may only be behind, or the name was used again.
-  const live = await kube.find(adapter.type, { namespace, name });
-  if (live !== undefined) store.set(live);
+  const found = await kube.find(adapter.type, { namespace, name });
+  if (found !== undefined) store.set(found);
+  const live = found?.metadata.deletionTimestamp === undefined ? found : undefined;
   // They go by owner reference too; the garbage collector may take half a minute to know a new kind of owner.
   for (const { metadata } of owned) {
     if (metadata.ownerReferences?.some(({ uid }) => uid === live?.metadata.uid)) continue;
@@ -44,7 +55,8 @@ async function waitingFor(engine: Engine, name: string): Promise<readonly string
   const named = parseResourceName(name);
   if (named?.kind !== adapter.kind) return manyAdopted(db, adapter.kind, name);
   const row = await maybeOneJob(db, adapter.kind, named.id);
-  return row?.submitted === true && !hasRowEnded(row) ? [named.id] : [];
+  // An adopted job is not made through the API: its resource has a name of its own.
+  return row?.submitted === true && row.resource_name === null && !hasRowEnded(row) ? [named.id] : [];
 }
 
 /** The custom resource has ended and the row has not, as after a restore of the database. */

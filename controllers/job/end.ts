@@ -13,11 +13,11 @@ import { type End, type Facts, failed, saysSame } from "./decide.ts";
 import { type Engine, hasRowEnded } from "./engine.ts";
 import { podEnd } from "./pod-ends.ts";
 import { isEnded, startOf } from "./pods.ts";
-import { endStatus } from "./status.ts";
+import { endStatus, openStatus } from "./status.ts";
 
 /** Ends the job. Each step may be repeated. */
 export async function endOfJob(engine: Engine, id: string, facts: Facts, verdict: End): Promise<Outcome> {
-  const { db, adapter, metrics, log, now, say, writeStatus } = engine;
+  const { db, adapter, metrics, log, now, say, advance, writeStatus } = engine;
   const { cr, child, row } = facts;
   const run = child?.metadata.name ?? cr.status?.runId;
   const endedAt = child === undefined ? undefined : endOf(child);
@@ -30,6 +30,8 @@ export async function endOfJob(engine: Engine, id: string, facts: Facts, verdict
     const ends = alive.map((pod) => podEnd(pod, now(), null));
     if (ends.length > 0) await recordPods(db, adapter.kind, id, ends);
     if (verdict.end === "Succeeded") {
+      // A crash may have come between the Job of this run and the row: what older runs say does not count there.
+      if (verdict.failedShards.size > 0) await advance(id, facts, openStatus(facts, { kind: "wait" }));
       for (const [shard, failure] of verdict.failedShards) {
         await adapter.failShard({ jobId: id, run: run!, shard }, failure.message);
       }
@@ -54,9 +56,9 @@ export async function endOfJob(engine: Engine, id: string, facts: Facts, verdict
   const status = endStatus({ ...facts, row: after ?? row }, final, extra);
   await writeStatus(cr, status);
   tellLag("resource");
+  if (child !== undefined && !isOver(child)) await removeJob(engine, child);
   if (run !== undefined) await Promise.all([dropProgress(db, run), dropPods(db, id)]);
   log.info({ name: cr.metadata.name, run, outcome: final.end, reason: final.reason }, final.message);
-  if (child !== undefined && !isOver(child)) await removeJob(engine, child);
   if (final.end === "Failed") say(cr, "Warning", final.reason, final.message);
   else say(cr, "Normal", final.end, final.message);
   return settled;

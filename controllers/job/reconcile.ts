@@ -6,7 +6,8 @@ import { type JobRow, maybeOneJob } from "../../src/db/job.ts";
 import { manyLastMetrics, manyProgress } from "../../src/db/run.ts";
 import { manyFailedPods } from "../../src/db/run-pod.ts";
 import { jobs as jobType } from "../../src/kube/kinds.ts";
-import { jobIdOf, keys, resourceName } from "../../src/schemas/job-kind.ts";
+import type { Pod } from "../../src/kube/objects.ts";
+import { jobIdOf, keys, parseRunName, resourceName } from "../../src/schemas/job-kind.ts";
 import { conditionOf } from "../runtime/conditions.ts";
 import { type Outcome, settled } from "../runtime/outcome.ts";
 import type { Store } from "../runtime/store.ts";
@@ -19,6 +20,7 @@ import { forget, repairRow } from "./drift.ts";
 import { endOfJob, removeStrays } from "./end.ts";
 import { type EngineDeps, hasRowEnded, makeEngine } from "./engine.ts";
 import { PodEnds } from "./pod-ends.ts";
+import type { Admission } from "./queueing.ts";
 import { takeResults } from "./results.ts";
 import { childOf, createChild, isFirst } from "./run.ts";
 import { openStatus } from "./status.ts";
@@ -28,6 +30,10 @@ export type { EngineDeps };
 
 /** What happens to pods comes in swarms, and one look sees all of it: this long after the first of them. */
 export const soonMs = 500;
+/** What nobody tells of when it changes: why a job was refused, or its Job not let into the cluster. */
+const triedAgainMs = 30_000;
+/** Of a thousand jobs of one tenant that are refused for its quota not each asks the records. */
+const fullMs = 5_000;
 /** A database that is away for less is not worth telling. */
 const awayMs = 10_000;
 
@@ -39,10 +45,15 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
   /** What pods said before that may be lost: nobody led, or the database was away. */
   let listeningSince = now();
   let awaySince: number | undefined;
+  /** Tenants whose quota of waiting jobs was used up, and when that was said. */
+  const full = new Map<string, { at: number; refusal: Refusal }>();
   /** Ended jobs whose rows are known to have ended too: nothing is asked or sent for them again. */
   const settledUids = new Set<string>();
+  /** Results that could not be used, by the uid of their resource: they lie as they are, and are not read again and again. */
+  const unusable = new Map<string, { run: string; shards: Facts["bad"] }>();
   store.onChange(({ object, deleted }) => {
     if (deleted) settledUids.delete(object.metadata.uid ?? "");
+    if (deleted || hasEnded(object)) unusable.delete(object.metadata.uid ?? "");
   });
 
   return async (name: string): Promise<Outcome> => {
@@ -56,10 +67,12 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
 
   async function reconcile(name: string): Promise<Outcome> {
     const cr = store.get(name);
-    if (cr === undefined) return forget(engine, name);
+    if (cr === undefined || cr.metadata.deletionTimestamp !== undefined) {
+      podEnds.forget(name);
+      return forget(engine, name);
+    }
     const uid = cr.metadata.uid ?? "";
     const doubted = deps.doubted.delete(uid);
-    if (cr.metadata.deletionTimestamp !== undefined) return settled;
     if (hasEnded(cr)) await removeStrays(engine, cr);
     if (settledUids.has(uid) && !doubted) return expire(cr);
     const id = jobIdOf(adapter.kind, cr.metadata);
@@ -73,7 +86,7 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
     }
     let refusal: Refusal | undefined;
     if (row === null && cr.spec.cancel === undefined) {
-      refusal = await adopt(db, adapter, cr);
+      refusal = await adoptUnlessFull(cr);
       if (refusal === undefined) row = await maybeOneJob(db, adapter.kind, id);
     }
 
@@ -89,10 +102,17 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
         ingested: new Set([...facts.ingested, ...taken.ingested]),
         bad: new Map([...facts.bad, ...taken.bad]),
       };
+      if (facts.bad.size > 0) unusable.set(uid, { run, shards: facts.bad });
       verdict = decide(facts);
     }
+    let blockedMs: number | undefined;
     if (verdict.kind === "create") {
-      verdict = await createChild(engine, facts, verdict);
+      const made = await createChild(engine, facts, verdict);
+      if (made.kind === "blocked") {
+        blockedMs = triedAgainMs;
+        facts = { ...facts, admission: blocked(made.message) };
+      }
+      verdict = made.kind === "blocked" ? { kind: "wait" } : made;
       if (verdict.kind === "create" && isFirst(facts)) {
         // Others wait for their Jobs, and in a moment there is more to say: its pods, most likely.
         await advance(id, facts, openStatus(facts, verdict));
@@ -116,8 +136,18 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
     if (verdict.kind === "refuse") tellRefusal(cr, verdict);
     else await advance(id, facts, status);
     const waitMs = await writeStatus(cr, status);
-    const againMs = whenAgain({ ...facts, cr: { ...cr, status } }, verdict);
+    const againMs = blockedMs ?? whenAgain({ ...facts, cr: { ...cr, status } }, verdict);
     return { requeueAfterMs: waitMs === undefined ? againMs : Math.min(waitMs, againMs ?? waitMs) };
+  }
+
+  /** A tenant that just had no place for a waiting job has none now. */
+  async function adoptUnlessFull(cr: JobResource): Promise<Refusal | undefined> {
+    const known = full.get(cr.spec.tenantId);
+    if (known !== undefined && now() - known.at < fullMs) return known.refusal;
+    full.delete(cr.spec.tenantId);
+    const refusal = await adopt(db, adapter, cr);
+    if (refusal?.reason === "QuotaExceeded") full.set(cr.spec.tenantId, { at: now(), refusal });
+    return refusal;
   }
 
   /** The records cannot be reached: what pods report meanwhile may be lost, and who looks at the job should know. */
@@ -156,41 +186,59 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
   async function gather(cr: JobResource, row: JobRow | null, refusal?: Refusal): Promise<Facts> {
     const child = await childOf(engine, cr);
     const run = child?.metadata.name;
-    const known = run !== undefined && row !== null;
+    const hasRun = run !== undefined && row !== null;
     const latest = run ?? cr.status?.runId;
     const pods = run === undefined ? [] : deps.pods.by("job", run);
-    await tellPods(engine, podEnds, cr, row, podEnds.of(cr.metadata.name, pods), child);
+    const id = jobIdOf(adapter.kind, cr.metadata);
+    // A resource that had this name before may have left pods that end only now.
+    const ended = podEnds.of(cr.metadata.name, pods).filter((pod) => jobOfPod(pod) === id);
+    await tellPods(engine, podEnds, cr, row, ended, child);
+    const known = unusable.get(cr.metadata.uid ?? "");
     const [progress, ingested, failedPods, points] = await Promise.all([
-      known ? manyProgress(db, run) : [],
+      hasRun ? manyProgress(db, run) : [],
       // Also of a run that is gone: what it gave stays.
       row !== null && latest !== undefined ? manyIngestedShards(db, latest) : [],
-      known ? manyFailedPods(db, row.id) : [],
-      known && adapter.kind === "training" ? manyLastMetrics(db, row.id) : [],
+      hasRun ? manyFailedPods(db, row.id) : [],
+      hasRun && adapter.kind === "training" ? manyLastMetrics(db, row.id) : [],
     ]);
     return {
       now: now(),
       cr,
       row,
       refusal,
-      job: resourceName(adapter.kind, jobIdOf(adapter.kind, cr.metadata)),
+      job: resourceName(adapter.kind, id),
       child,
       pods,
       progress,
       failedPods,
       listeningSince,
       ingested: new Set(ingested),
-      bad: new Map(),
+      bad: known !== undefined && known.run === run ? known.shards : none,
       metrics: points,
       checkpoints: adapter.kind === "training",
       checkpoint: checkpointOf(run, progress),
       ...(await deps.queueing.ask(adapter.kind, cr, child)),
-      profileKnown: deps.profiles[cr.spec.profile] !== undefined,
+      profileKnown: Object.hasOwn(deps.profiles, cr.spec.profile),
     };
   }
 }
 
+const none: Facts["bad"] = new Map();
+
+const blocked = (message: string): Admission => ({
+  admitted: false,
+  reason: "WaitingForQuota",
+  message: `The cluster does not let the job's Job in: ${message}`.slice(0, 1000),
+});
+
+/** The id of the job that a pod works for. */
+function jobOfPod({ metadata }: Pod): string | undefined {
+  const run = metadata.ownerReferences?.find(({ controller }) => controller)?.name;
+  return parseRunName(run ?? "")?.id;
+}
+
 function whenAgain(facts: Facts, verdict: Verdict): number | undefined {
-  if (verdict.kind === "refuse") return 30_000;
+  if (verdict.kind === "refuse") return triedAgainMs;
   const [deadline] = deadlinesOf(facts);
   return deadline === undefined ? undefined : Math.max(1_000, deadline.at - facts.now);
 }

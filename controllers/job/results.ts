@@ -2,6 +2,7 @@
 // parsed, capped and compared with what was asked for. Called by reconcile.ts.
 import { createHash } from "node:crypto";
 import { isUnstorable } from "../../src/db/errors.ts";
+import type { ShardRef } from "../../src/db/ingest.ts";
 import type { Log } from "../../src/log.ts";
 import { keys } from "../../src/schemas/job-kind.ts";
 import { type Result, result as resultSchema } from "../../src/schemas/worker.ts";
@@ -13,12 +14,16 @@ import type { Failure } from "./pods.ts";
 
 export const maxResultBytes = 64 * 1024 * 1024;
 const atOnce = 4;
+/** Parsed a result is several times as large: of all jobs' results that are larger than this one is taken in at a time. */
+const smallBytes = 256 * 1024;
+let lastLarge: Promise<unknown> = Promise.resolve();
 
+type Deps = { storage: Storage; log: Log };
 export type Taken = { ingested: number[]; bad: Map<number, Failure> };
 
 /** Takes in the results of these shards. Rejects when Postgres or the object store is away: all of it may be repeated. */
 export async function takeResults(
-  deps: { storage: Storage; log: Log },
+  deps: Deps,
   adapter: JobAdapter,
   jobId: string,
   run: string,
@@ -37,10 +42,23 @@ export async function takeResults(
   return taken;
 }
 
-async function takeOne(
-  { storage, log }: { storage: Storage; log: Log },
+async function takeOne(deps: Deps, adapter: JobAdapter, ref: ShardRef): Promise<Failure | undefined> {
+  try {
+    return await takeUpTo(smallBytes, deps, adapter, ref);
+  } catch (error) {
+    if (!(error instanceof TooLargeError)) throw error;
+  }
+  const turn = lastLarge.then(() => takeUpTo(maxResultBytes, deps, adapter, ref));
+  lastLarge = turn.catch(() => undefined);
+  return turn;
+}
+
+/** Rejects with TooLargeError when there may be a try with a higher limit. */
+async function takeUpTo(
+  limitBytes: number,
+  { storage, log }: Deps,
   adapter: JobAdapter,
-  ref: { jobId: string; run: string; shard: number },
+  ref: ShardRef,
 ): Promise<Failure | undefined> {
   const { run, shard } = ref;
   const bad = (code: string, message: string): Failure => {
@@ -49,10 +67,10 @@ async function takeOne(
   };
   let bytes: Buffer;
   try {
-    bytes = await storage.readAll(keys.result(run, shard), maxResultBytes);
+    bytes = await storage.readAll(keys.result(run, shard), limitBytes);
   } catch (error) {
     if (isNotFound(error)) return bad("result_missing", "A worker ended well but left no result.");
-    if (error instanceof TooLargeError)
+    if (error instanceof TooLargeError && limitBytes === maxResultBytes)
       return bad("result_too_large", "A worker left a result that is too large.");
     throw error;
   }

@@ -1,5 +1,5 @@
 // The Kubernetes Job of a job's newest run: found, or created for the next attempt. Called by reconcile.ts.
-import { isAlreadyExists, isInvalid } from "../../src/kube/errors.ts";
+import { isAlreadyExists, isForbidden, isInvalid } from "../../src/kube/errors.ts";
 import { jobs as jobType } from "../../src/kube/kinds.ts";
 import type { Job } from "../../src/kube/objects.ts";
 import { RetryError } from "../runtime/outcome.ts";
@@ -25,12 +25,15 @@ export async function childOf(engine: Engine, cr: JobResource): Promise<Job | un
   return live;
 }
 
+/** The cluster does not let the Job in, as when a quota of the namespace is used up. */
+export type Blocked = { kind: "blocked"; message: string };
+
 /** Creates the Job of the next attempt. */
 export async function createChild(
   engine: Engine,
   facts: Facts,
   verdict: Verdict & { kind: "create" },
-): Promise<Verdict> {
+): Promise<Verdict | Blocked> {
   const { kube, adapter, store, jobs, profiles, settings, log, say } = engine;
   const { cr } = facts;
   if (!isFirst(facts)) {
@@ -62,8 +65,9 @@ export async function createChild(
       `Created Job ${job.metadata.name}${again}.`,
     );
   } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    if (isForbidden(error)) return { kind: "blocked", message };
     if (isInvalid(error)) {
-      const message = error instanceof Error ? error.message : String(error);
       return failed({ class: "System", code: "job_refused", message, retryable: false });
     }
     if (!isAlreadyExists(error)) throw error;

@@ -1,9 +1,13 @@
 // Kinds of failure of the object store, told apart by status, never by message text. Used by src/api and controllers.
 import { S3ServiceException } from "@aws-sdk/client-s3";
 
-/** The object is not there. */
+/** The object is not there. When all of the bucket is not, something else is wrong, and nothing is known of the object. */
 export function isNotFound(error: unknown): boolean {
-  return error instanceof S3ServiceException && error.$metadata.httpStatusCode === 404;
+  return (
+    error instanceof S3ServiceException &&
+    error.$metadata.httpStatusCode === 404 &&
+    error.name !== "NoSuchBucket"
+  );
 }
 
 /** The object is not the one that the caller named by its ETag. */

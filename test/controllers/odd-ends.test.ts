@@ -1,0 +1,103 @@
+// Jobs in corners: a profile that is none, a namespace that lets no Job in, a result that cannot be used. Real API server and Job controller, Postgres and S3; the test plays the kubelet and the workers.
+import { sql } from "slonik";
+import { beforeAll, expect, it } from "vitest";
+import { z } from "zod";
+import { maybeOneJob } from "../../src/db/job.ts";
+import { inferenceJobs } from "../../src/kube/kinds.ts";
+import { keys } from "../../src/schemas/job-kind.ts";
+import type { DetectResult } from "../../src/schemas/worker.ts";
+import { endPod, put, startPod, type Worker } from "../support/operator.ts";
+import { poll } from "../support/poll.ts";
+import { createResource } from "../support/resource.ts";
+import { insertInferenceJob, insertModel, insertTenant } from "../support/rows.ts";
+import { useOperator } from "../support/use-operator.ts";
+
+const stage = useOperator();
+const { cluster, database, store } = stage;
+let tenant: string;
+let model: string;
+beforeAll(async () => {
+  tenant = await insertTenant(database.pool);
+  model = await insertModel(database.pool, tenant);
+});
+
+const rowOf = (id: string) => maybeOneJob(database.pool, "inference", id);
+const statusOf = async (id: string) => (await cluster.admin.get(inferenceJobs, stage.ref(`ij-${id}`))).status;
+const filesOf = (id: string) =>
+  database.pool.any(sql.type(z.object({ status: z.string(), error_message: z.string().nullable() }))`
+    select status, error_message from inference_files where inference_job_id = ${id} order by shard`);
+const phase = (id: string, wanted: string) =>
+  poll(`the job to be ${wanted}`, async () => {
+    const status = await statusOf(id);
+    return status?.phase === wanted ? status : undefined;
+  });
+
+async function detect(worker: Worker, file: string): Promise<void> {
+  const { run, shard, result } = await worker.work();
+  const item: DetectResult["items"][number] = {
+    id: file,
+    status: "completed",
+    duration_ms: 1_000,
+    sample_rate_hz: 8_000,
+    channels: 1,
+    sha256: "a".repeat(64),
+    size_bytes: 10,
+    detections: [],
+  };
+  await put(result, JSON.stringify({ version: 1, kind: "detect", run, shard, items: [item] }));
+}
+
+it("a profile that only looks like one is unknown", async () => {
+  const { id } = await insertInferenceJob(database.pool, tenant, model, 1);
+  const job = { kind: "inference", id } as const;
+  await createResource(cluster.admin, stage.namespace, database.pool, job, { profile: "constructor" });
+  expect((await phase(id, "Failed")).failure).toMatchObject({ class: "User", code: "profile_unknown" });
+});
+
+it("a job whose Job the namespace does not let in says so, and goes on once it does", async () => {
+  const path = `/api/v1/namespaces/${stage.namespace}/resourcequotas`;
+  const hard = { "count/jobs.batch": "0" };
+  await cluster.admin.send({ method: "POST", path, body: { metadata: { name: "no-jobs" }, spec: { hard } } });
+  await cluster.admin.send({
+    method: "PATCH",
+    path: `${path}/no-jobs/status`,
+    body: { status: { hard, used: hard } },
+    contentType: "application/merge-patch+json",
+  });
+  const { id } = await insertInferenceJob(database.pool, tenant, model, 1);
+  const said = await poll("the reason", async () => {
+    const status = await statusOf(id);
+    return status?.conditions?.find(({ type, status }) => type === "QuotaReserved" && status === "False");
+  });
+  expect(said.reason).toBe("WaitingForQuota");
+  expect(said.message).toMatch(/^The cluster does not let the job's Job in: .*no-jobs/);
+  expect((await rowOf(id))?.status_message).toBe(said.message);
+  await cluster.admin.send({ method: "DELETE", path: `${path}/no-jobs` });
+  // Looked at again before its time.
+  await cluster.admin.patch(inferenceJobs, stage.ref(`ij-${id}`), { spec: { suspend: true } });
+  await phase(id, "Suspended");
+  await cluster.admin.patch(inferenceJobs, stage.ref(`ij-${id}`), { spec: { suspend: false } });
+  await stage.podOf(`ij-${id}-1`);
+});
+
+it("a result that cannot be used is read once, and what was wrong with it is what its files say", async () => {
+  const { id, files } = await insertInferenceJob(database.pool, tenant, model, 2);
+  const run = `ij-${id}-1`;
+  const [first, second] = [await stage.podOf(run, 0), await stage.podOf(run, 1)];
+  await startPod(cluster.admin, first);
+  await startPod(cluster.admin, second);
+  const { result } = await stage.worker(first).work();
+  await put(result, "no JSON");
+  await endPod(cluster.admin, first, 0);
+  await poll("the first shard to be done", async () => (await statusOf(id))?.shards?.succeeded === 1);
+  await store.storage.remove(keys.result(run, 0));
+  await detect(stage.worker(second), files[1]!);
+  await endPod(cluster.admin, second, 0);
+  await phase(id, "Succeeded");
+  const [bad, good] = await filesOf(id);
+  expect(good?.status).toBe("completed");
+  expect(bad).toEqual({
+    status: "failed",
+    error_message: "A worker left a result that is not of the agreed form.",
+  });
+});
