@@ -11,6 +11,7 @@ import type { Storage } from "../src/storage/storage.ts";
 import { makeSubmit } from "../src/submit.ts";
 import { startCaches } from "./caches.ts";
 import { controllerNames, startControllers } from "./controllers.ts";
+import { fencedDatabase } from "./fenced-database.ts";
 import { watchJobs } from "./job/census.ts";
 import { makeJobMetrics } from "./job/metrics.ts";
 import { makeQueueing } from "./queueing/queueing.ts";
@@ -114,6 +115,7 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
     await Promise.all([elector.elected, caches.synced, workloads.known]);
     if (stopping) return;
     const kube = fenced(deps.kube, elector.leads);
+    const db = fencedDatabase(deps.db, elector.leads);
     const queueing = await makeQueueing({
       kube,
       caches,
@@ -178,8 +180,7 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
       driftMs: deps.driftMs,
     });
     stopLeading = async () => {
-      await sweep.stop();
-      await controllers.stop();
+      await Promise.all([sweep.stop(), controllers.stop()]);
     };
   };
   const leading = lead();

@@ -53,7 +53,8 @@ const purgeBatch = 1_000;
 const submitsAtOnce = 8;
 const cancelMs = 500;
 
-export function startSweep(options: SweepOptions): { stop(): Promise<void> } {
+/** `stop` waits for what is under way, at most `drainMs`. */
+export function startSweep(options: SweepOptions): { stop(drainMs?: number): Promise<void> } {
   const { db, kube, namespace, submit, caches, metrics, log } = options;
   const { progressMs = 2_000, everyMs = 1_000, driftMs = 60_000, purgeMs = 5_000 } = options;
   const stopped = new AbortController();
@@ -150,9 +151,11 @@ export function startSweep(options: SweepOptions): { stop(): Promise<void> } {
     repeat("purge", purgeMs, purge),
   ];
   return {
-    async stop() {
+    async stop(drainMs = 30_000) {
       stopped.abort();
-      await Promise.all(loops);
+      const tired = new AbortController();
+      await Promise.race([Promise.all(loops), pause(drainMs, tired.signal)]);
+      tired.abort();
     },
   };
 }

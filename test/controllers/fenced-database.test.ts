@@ -1,0 +1,44 @@
+// A replica that was frozen and does not lead any more changes nothing in the records, wherever it stood. Real Postgres.
+import { sql } from "slonik";
+import { expect, it } from "vitest";
+import { z } from "zod";
+import { fencedDatabase } from "../../controllers/fenced-database.ts";
+import { endJob } from "../../src/db/ingest.ts";
+import { maybeOneJob, type Queries } from "../../src/db/job.ts";
+import { useDatabase } from "../support/postgres.ts";
+import { insertTenant, insertTrainingJob } from "../support/rows.ts";
+
+const database = useDatabase();
+const failed = { status: "failed", statusMessage: null, errorMessage: "late" } as const;
+const statusOf = async (id: string) => (await maybeOneJob(database.pool, "training", id))?.status;
+const touch = (db: Queries, id: string) =>
+  db.query(sql.type(z.object({}))`update training_jobs set status_message = 'late' where id = ${id}`);
+
+it("a replica that leads ends a job; one that does not, does not", async () => {
+  const tenant = await insertTenant(database.pool);
+  const [first, second] = [
+    await insertTrainingJob(database.pool, tenant),
+    await insertTrainingJob(database.pool, tenant),
+  ];
+  let leads = true;
+  const db = fencedDatabase(database.pool, () => leads);
+  await endJob(db, "training", first, failed);
+  expect(await statusOf(first)).toBe("failed");
+  leads = false;
+  await expect(endJob(db, "training", second, failed)).rejects.toThrow("does not lead any more");
+  await expect(touch(db, second)).rejects.toThrow("does not lead any more");
+  await expect(maybeOneJob(db, "training", second)).rejects.toThrow("does not lead any more");
+  expect(await statusOf(second)).toBe("pending");
+});
+
+it("what a transaction did before the lead was lost is rolled back", async () => {
+  const id = await insertTrainingJob(database.pool, await insertTenant(database.pool));
+  let leads = true;
+  const db = fencedDatabase(database.pool, () => leads);
+  const late = db.transaction(async (tx) => {
+    await touch(tx, id);
+    leads = false;
+  });
+  await expect(late).rejects.toThrow("does not lead any more");
+  expect((await maybeOneJob(database.pool, "training", id))?.status_message).toBeNull();
+});
