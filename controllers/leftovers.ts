@@ -1,9 +1,9 @@
-// Takes away what deleted rows left behind: objects in the store, custom resources in Kubernetes. Each is tried until it
+// Takes away what deleted rows and ended jobs left behind: objects in the store, custom resources in Kubernetes. Each is tried until it
 // is gone; one that fails holds up no other. Called by sweep.ts on the leader.
 
 import type { Database } from "../src/db/job.ts";
 import { deleteLeftovers, type Leftover, manyDueLeftovers, postponeLeftover } from "../src/db/leftover.ts";
-import type { Kube } from "../src/kube/client.ts";
+import type { Kube, Ref } from "../src/kube/client.ts";
 import { isConflict } from "../src/kube/errors.ts";
 import { models } from "../src/kube/kinds.ts";
 import type { ResourceType } from "../src/kube/objects.ts";
@@ -12,6 +12,8 @@ import { keys, parseResourceName } from "../src/schemas/job-kind.ts";
 import { audioKey, incomingKey, inferenceKey } from "../src/storage/keys.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import { resourceTypes } from "../src/submit.ts";
+import type { JobResource } from "./job/adapter.ts";
+import { hasEnded } from "./job/decide.ts";
 
 export type LeftoverDeps = {
   db: Database;
@@ -64,7 +66,8 @@ async function take({ kube, storage, namespace }: LeftoverDeps, one: Leftover): 
     case "model":
       return await storage.removeAll(keys.ofTraining(tenant, target));
     case "run":
-      return await storage.removeAll(keys.ofRuns(target));
+      await storage.removeAll(keys.ofRuns(target));
+      return await removeEnded(kube, { namespace, name: target });
     case "resource": {
       // Of a job that began in Kubernetes: `tj-<uid>/<name>`. The name may have been used again since.
       const [job = "", name = job] = target.split("/");
@@ -74,6 +77,19 @@ async function take({ kube, storage, namespace }: LeftoverDeps, one: Leftover): 
       });
     }
   }
+}
+
+/**
+ * The resource of a job that the service made. Each upload makes one, with a Job and its pods; once the results are gone
+ * it says nothing that the row does not. Those that somebody else made have names of their own and stay.
+ */
+async function removeEnded(kube: Kube, ref: Ref): Promise<void> {
+  const type = typeOf(ref.name) as ResourceType<JobResource>;
+  const cr = await kube.find(type, ref);
+  if (cr === undefined) return;
+  if (hasEnded(cr)) await kube.remove(type, ref, { uid: cr.metadata.uid });
+  else if (cr.status?.runId !== undefined)
+    throw new Error("its custom resource does not say yet that it has ended");
 }
 
 /** `tj-<uuid>` and the like are jobs, `m-<uuid>` is a model. */

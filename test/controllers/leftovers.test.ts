@@ -8,7 +8,7 @@ import { buildModel } from "../../controllers/training-job/build-model.ts";
 import { maybeOneModelRow } from "../../src/db/ingest.ts";
 import { maybeOneJob } from "../../src/db/job.ts";
 import { countFailingLeftovers } from "../../src/db/leftover.ts";
-import { jobs, models, trainingJobs } from "../../src/kube/kinds.ts";
+import { inferenceJobs, jobs, models, trainingJobs } from "../../src/kube/kinds.ts";
 import { makeLog } from "../../src/log.ts";
 import { isNotFound } from "../../src/storage/errors.ts";
 import { makeStorage } from "../../src/storage/storage.ts";
@@ -105,6 +105,35 @@ describe("a cancelled training job", () => {
       async () => (await cluster.admin.find(trainingJobs, ref)) === undefined,
     );
     expect(await cluster.admin.find(jobs, stage.ref(`tj-${id}-1`))).toBeUndefined();
+  });
+});
+
+describe("a job that has ended", () => {
+  const end = async (id: string) => {
+    await cluster.admin.patch(inferenceJobs, stage.ref(`ij-${id}`), {
+      spec: { cancel: { reason: "enough" } },
+    });
+    await poll("the row to end", async () => {
+      return (await maybeOneJob(database.pool, "inference", id))?.status === "cancelled";
+    });
+  };
+
+  it("loses its custom resource with its results, and its Job with that; its row stays", async () => {
+    const { id } = await insertInferenceJob(
+      database.pool,
+      tenant,
+      await insertModel(database.pool, tenant),
+      1,
+    );
+    await stage.podOf(`ij-${id}-1`);
+    await end(id);
+    await poll("the resource to go", async () => {
+      return (await cluster.admin.find(inferenceJobs, stage.ref(`ij-${id}`))) === undefined;
+    });
+    await poll("its Job to go", async () => {
+      return (await cluster.admin.find(jobs, stage.ref(`ij-${id}-1`))) === undefined;
+    });
+    expect((await maybeOneJob(database.pool, "inference", id))?.status).toBe("cancelled");
   });
 });
 
