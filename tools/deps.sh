@@ -129,8 +129,8 @@ voices=(
 bench_detection() {
   local folder=$repo/test/bench/detection key file files=()
   command -v apt-get >/dev/null && install_missing "${voices[@]}"
-  for file in "$folder/requirements.txt" "$folder/peers/requirements.txt"; do [[ ! -f $file ]] || files+=(-r "$file"); done
-  key=$(cat "$folder"/requirements.txt "$folder"/peers/requirements.txt 2>/dev/null | sha256sum | cut -c1-12)
+  for file in "$folder/requirements.txt" "$folder/peers/requirements.txt"; do [[ ! -f $file ]] || files+=("--requirement=$file"); done
+  key=$(cat "${files[@]#--requirement=}" | sha256sum | cut -c1-12)
   [[ -e $cache/detection-venv/.has-$key ]] && return 0
   say "installing the other detectors into $cache/detection-venv"
   python3 -m venv --clear "$cache/detection-venv"
