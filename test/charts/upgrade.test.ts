@@ -22,16 +22,17 @@ const complete = {
   PLOSIVE_S3_SECRET_ACCESS_KEY: "secret",
 };
 
-/** The release is called like its namespace. */
+/** The release is called like its namespace, or `release@namespace`. */
 async function helm(verb: "install" | "upgrade", name: string, ...sets: string[]): Promise<void> {
+  const [release = "", namespace = release] = name.split("@");
   const args = [...images, "crds.enabled=false", ...sets].flatMap((set) => ["--set", set]);
   await run(tool("helm"), [
     verb,
-    name,
+    release,
     join(repoDir, "charts/plosive"),
     ...(verb === "install" ? ["--create-namespace"] : []),
     "-n",
-    name,
+    namespace,
     "--kubeconfig",
     cluster.plane.kubeconfigPath,
     ...args,
@@ -69,6 +70,19 @@ describe("helm install", () => {
     // Whatever has an address of either family has an exception.
     expect(blocks.every(({ except = [] }) => except.length > 0)).toBe(true);
   }, 60_000);
+});
+
+describe("a second release", () => {
+  it("is refused in a namespace that has one, and taken in another", async () => {
+    const name = "plosive-first";
+    await helm("install", name);
+    const second = helm("install", `plosive-second@${name}`);
+    await expect(second).rejects.toThrow(
+      `the namespace ${name} has the release ${name} of Plosive already: give each a namespace of its own`,
+    );
+    await helm("install", "plosive-other");
+    await helm("upgrade", name);
+  }, 90_000);
 });
 
 describe("helm upgrade", () => {
