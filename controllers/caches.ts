@@ -31,7 +31,11 @@ export type Caches = {
 const controllerOf = (object: KubeObject) =>
   object.metadata.ownerReferences?.find(({ controller }) => controller);
 
-const byUid = { uid: ({ metadata }: JobResource) => metadata.uid };
+/** Nobody reads their annotations, and what kubectl notes there is their spec once more. */
+const resourceStore = () =>
+  new Store<JobResource>({ uid: ({ metadata }) => metadata.uid }, ({ metadata }) => {
+    delete metadata.annotations;
+  });
 
 export function startCaches(options: {
   kube: Kube;
@@ -48,9 +52,9 @@ export function startCaches(options: {
     return store;
   };
   const resources = {
-    training: start(trainingJobs, new Store<JobResource>(byUid)),
-    inference: start(inferenceJobs, new Store<JobResource>(byUid)),
-    embedding: start(embeddingJobs, new Store<JobResource>(byUid)),
+    training: start(trainingJobs, resourceStore()),
+    inference: start(inferenceJobs, resourceStore()),
+    embedding: start(embeddingJobs, resourceStore()),
   };
   return {
     resources,

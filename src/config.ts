@@ -136,7 +136,7 @@ const operator = z.object({
     .describe("Whether Kueue decides about jobs that have a queue; auto: if it is installed"),
   PLOSIVE_QUEUE_NAME: z
     .string()
-    .max(253)
+    .max(63)
     .default("")
     .describe("Kueue's LocalQueue of jobs that name none; without it those are not Kueue's"),
   PLOSIVE_HEALTH_PORT: port(8081).describe("Port of /healthz and /readyz"),
@@ -171,7 +171,9 @@ const operator = z.object({
     .int()
     .min(0)
     .default(604_800)
-    .describe("How long the objects of deleted rows and of ended runs are kept"),
+    .describe(
+      "How long the objects of deleted rows and of ended runs are kept, and the resources of the service's own ended jobs",
+    ),
 });
 
 const bootstrap = z.object({

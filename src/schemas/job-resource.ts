@@ -98,7 +98,8 @@ export const commonSpec = {
     "priorityClassName",
     name(253).optional().describe("PriorityClass of the job's pods, and of its place in the queue"),
   ),
-  queueName: name(253).optional().describe("Queue that admits the job; it can be changed until then"),
+  // It becomes a label.
+  queueName: name(63).optional().describe("Queue that admits the job; it can be changed until then"),
   profile: immutable(
     "profile",
     z
