@@ -245,6 +245,20 @@ describe.concurrent("a shard", { timeout: 150_000 }, () => {
     },
   );
 
+  it("whose pods somebody deletes has used up tries: only what is taken away costs none", async () => {
+    const job = await makeJob({ retries: { perShard: 1 } });
+    const seen: Pod[] = [];
+    for (let n = 0; n < 2; n++) {
+      const pod = await nextPod(job, seen);
+      seen.push(pod);
+      await startPod(cluster.admin, pod);
+      await cluster.admin.remove(pods, pod.metadata);
+      await endPod(cluster.admin, pod, 75, saying("interrupted", "Ended by the cluster."));
+    }
+    const said = { class: "Infra", code: "interrupted", reason: "InfrastructureError", exitCode: 75 };
+    expect(await failureOf(job)).toMatchObject(said);
+  });
+
   it.each([
     [64, "bad_manifest"],
     [77, "forbidden"],
