@@ -4,7 +4,8 @@ import { readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { gzipSync } from "node:zlib";
+import { promisify } from "node:util";
+import { gzip as gzipWithCallback } from "node:zlib";
 import type { Log } from "../../src/log.ts";
 import { parseRunName } from "../../src/schemas/job-kind.ts";
 import { progress as progressSchema } from "../../src/schemas/worker.ts";
@@ -29,6 +30,7 @@ export type RunServer = { port: number; stop(): Promise<void> };
 type Answer = { status: number; body?: unknown; retryAfter?: number };
 
 const path = /^\/v1\/runs\/([a-z0-9-]{1,63})\/shards\/(0|[1-9][0-9]{0,4})\/(work|progress)$/;
+const gzip = promisify(gzipWithCallback);
 const maxBodyBytes = 128 * 1024;
 const reloadMs = 60_000;
 
@@ -98,7 +100,11 @@ export async function startRunServer(options: RunServerOptions): Promise<RunServ
         log.warn({ url: request.url, err: String(error) }, "could not answer a pod; it will ask again");
         return { ...refusal(503, "a part of the service is away for the moment"), retryAfter: 2 };
       })
-      .then((answer) => send(request, response, answer));
+      .then((answer) => send(request, response, answer))
+      .catch((error: unknown) => {
+        log.warn({ url: request.url, err: String(error) }, "could not send a pod its answer");
+        response.destroy();
+      });
   });
   server.requestTimeout = 30_000;
   // Certificates are renewed in place by whoever issues them.
@@ -161,7 +167,7 @@ async function json(request: IncomingMessage): Promise<unknown> {
   }
 }
 
-function send(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
+async function send(request: IncomingMessage, response: ServerResponse, answer: Answer): Promise<void> {
   if (answer.retryAfter !== undefined) response.setHeader("retry-after", answer.retryAfter);
   // What was not read of a refused body must not be taken for the next request.
   if (!request.complete) response.setHeader("connection", "close");
@@ -173,7 +179,7 @@ function send(request: IncomingMessage, response: ServerResponse, answer: Answer
   response.setHeader("content-type", "application/json; charset=utf-8");
   response.setHeader("cache-control", "no-store");
   if (body.length > 8_192 && /\bgzip\b/.test(request.headers["accept-encoding"] ?? "")) {
-    body = gzipSync(body);
+    body = await gzip(body);
     response.setHeader("content-encoding", "gzip");
   }
   response.writeHead(answer.status, { "content-length": body.length }).end(body);

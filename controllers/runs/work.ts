@@ -1,6 +1,7 @@
 // Builds what a pod is asked to do, from Postgres, with URLs that expire: called by server.ts for each GET of work.
 // The pod never sees a credential of the object store, only the right to these objects for a while.
 import { createHash } from "node:crypto";
+import { setImmediate as others } from "node:timers/promises";
 import { isShardIngested } from "../../src/db/ingest.ts";
 import { type Database, maybeOneJob, terminalStatuses } from "../../src/db/job.ts";
 import {
@@ -20,6 +21,8 @@ export type WorkAnswer =
   | { status: 200; work: Work }
   /** `ended` for good, or `early`: ask again in a moment. */
   | { status: 404 | 409 | 410 | 503; message: string };
+
+type TrainFiles = (Work & { kind: "train" })["files"];
 
 /** Fetching the work again gives fresh URLs; long enough to read a shard's inputs. */
 const expiresSeconds = 3600;
@@ -101,15 +104,18 @@ export function makeWork({ db, storage }: { db: Database; storage: Storage }) {
       rows.map(({ embedding_model, embedding_spec_hash }) => `${embedding_model} ${embedding_spec_hash}`),
     );
     if (specs.size > 1) return { status: 409, message: "the audio files have embeddings of different kinds" };
-    const files = await Promise.all(
-      rows.map(async (row) => ({
+    const files: TrainFiles = [];
+    for (const row of rows) {
+      // There may be a hundred thousand, and the lease wants to be renewed meanwhile.
+      if (files.length % 500 === 499) await others();
+      files.push({
         id: row.id,
         duration_ms: row.duration_ms,
         embedding: await source(row.embedding_key, row.embedding_size_bytes, row.embedding_sha256),
         reviewed: row.reviewed,
         annotations: row.annotations,
-      })),
-    );
+      });
+    }
     const first = rows[0];
     const key = (file: string) => keys.model(tenant, id, run, file);
     return answer(

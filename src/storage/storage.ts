@@ -12,9 +12,9 @@ import {
   S3Client,
 } from "@aws-sdk/client-s3";
 import { createPresignedPost } from "@aws-sdk/s3-presigned-post";
-import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { attachment } from "./attachment.ts";
 import { isNotFound, TooLargeError } from "./errors.ts";
+import { makePresign } from "./presign.ts";
 
 export interface StorageConfig {
   readonly PLOSIVE_S3_ENDPOINT: string;
@@ -52,6 +52,16 @@ export function makeStorage(config: StorageConfig) {
   const inner = client(config, config.PLOSIVE_S3_ENDPOINT);
   const outer = client(config, config.PLOSIVE_S3_PUBLIC_ENDPOINT ?? config.PLOSIVE_S3_ENDPOINT);
 
+  const signer = (endpoint: string) =>
+    makePresign({
+      endpoint,
+      region: config.PLOSIVE_S3_REGION,
+      accessKeyId: config.PLOSIVE_S3_ACCESS_KEY_ID,
+      secretAccessKey: config.PLOSIVE_S3_SECRET_ACCESS_KEY,
+    });
+  const presignInner = signer(config.PLOSIVE_S3_ENDPOINT);
+  const presignOuter = signer(config.PLOSIVE_S3_PUBLIC_ENDPOINT ?? config.PLOSIVE_S3_ENDPOINT);
+
   return {
     /** A form that a client may POST to the store once filled with `file` as its last field. Nothing in it is open. */
     async presignPost(policy: PostPolicy): Promise<{ url: string; fields: Record<string, string> }> {
@@ -82,14 +92,10 @@ export function makeStorage(config: StorageConfig) {
       options: { expiresSeconds: number; filename?: string; audience: "client" | "pod" },
     ): Promise<string> {
       const disposition = options.filename === undefined ? undefined : attachment(options.filename);
-      const command = new GetObjectCommand({
-        Bucket: bucket,
-        Key: key,
-        ResponseContentDisposition: disposition,
-      });
-      return await getSignedUrl(options.audience === "client" ? outer : inner, command, {
-        expiresIn: options.expiresSeconds,
-      });
+      const { expiresSeconds, audience } = options;
+      const query = { "response-content-disposition": disposition, "x-id": "GetObject" };
+      const presign = audience === "client" ? presignOuter : presignInner;
+      return presign({ method: "GET", bucket, key, expiresSeconds, query, at: new Date() });
     },
 
     /** A URL for a pod to write one object, and the headers that it must send with it. */
@@ -97,14 +103,11 @@ export function makeStorage(config: StorageConfig) {
       key: string,
       options: { contentType?: string; expiresSeconds: number },
     ): Promise<{ url: string; headers: Record<string, string> }> {
-      const command = new PutObjectCommand({ Bucket: bucket, Key: key, ContentType: options.contentType });
-      const url = await getSignedUrl(inner, command, {
-        expiresIn: options.expiresSeconds,
-        signableHeaders: new Set(options.contentType === undefined ? [] : ["content-type"]),
-      });
+      const { contentType, expiresSeconds } = options;
+      const query = { "x-id": "PutObject" };
       return {
-        url,
-        headers: options.contentType === undefined ? {} : { "Content-Type": options.contentType },
+        url: presignInner({ method: "PUT", bucket, key, expiresSeconds, query, contentType, at: new Date() }),
+        headers: contentType === undefined ? {} : { "Content-Type": contentType },
       };
     },
 

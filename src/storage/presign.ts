@@ -1,0 +1,74 @@
+// URLs that are signed for one object, by AWS Signature Version 4 in the query
+// (https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html). The SDK's own way takes half a
+// millisecond for each and lets nothing else run meanwhile: a training on 100,000 files would cost the operator its lease.
+// Called by storage.ts.
+import { createHash, createHmac } from "node:crypto";
+
+export interface Signer {
+  readonly endpoint: string;
+  readonly region: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+export interface Signed {
+  readonly method: "GET" | "PUT";
+  readonly bucket: string;
+  readonly key: string;
+  readonly expiresSeconds: number;
+  readonly query?: Readonly<Record<string, string | undefined>>;
+  /** That whoever uses the URL has to send. */
+  readonly contentType?: string | undefined;
+  readonly at: Date;
+}
+
+/** A function that signs; the key of a day is derived once. */
+export function makePresign({ endpoint, region, accessKeyId, secretAccessKey }: Signer) {
+  const base = new URL(endpoint);
+  const root = base.pathname.replace(/\/$/, "");
+  let ofDay: { day: string; key: Buffer } | undefined;
+
+  return ({ method, bucket, key, expiresSeconds, query = {}, contentType, at }: Signed): string => {
+    const time = at.toISOString().replace(/[-:]|\.\d{3}/g, "");
+    const day = time.slice(0, 8);
+    if (ofDay?.day !== day) ofDay = { day, key: keyOfDay(secretAccessKey, day, region) };
+    const scope = `${day}/${region}/s3/aws4_request`;
+    const headers = [
+      ...(contentType === undefined ? [] : [["content-type", contentType]]),
+      ["host", base.host],
+    ];
+    const signedHeaders = headers.map(([name]) => name).join(";");
+    const members = Object.entries({
+      "X-Amz-Algorithm": "AWS4-HMAC-SHA256",
+      "X-Amz-Content-Sha256": "UNSIGNED-PAYLOAD",
+      "X-Amz-Credential": `${accessKeyId}/${scope}`,
+      "X-Amz-Date": time,
+      "X-Amz-Expires": String(expiresSeconds),
+      "X-Amz-SignedHeaders": signedHeaders,
+      ...query,
+    }).flatMap(([name, value]) => (value === undefined ? [] : [`${encode(name)}=${encode(value)}`]));
+    const search = members.sort().join("&");
+    const path = `${root}/${encode(bucket)}/${key.split("/").map(encode).join("/")}`;
+    const request = [
+      method,
+      path,
+      search,
+      ...headers.map(([name, value]) => `${name}:${value}`),
+      "",
+      signedHeaders,
+      "UNSIGNED-PAYLOAD",
+    ].join("\n");
+    const digest = createHash("sha256").update(request).digest("hex");
+    const signature = hmac(ofDay.key, `AWS4-HMAC-SHA256\n${time}\n${scope}\n${digest}`).toString("hex");
+    return `${base.origin}${path}?${search}&X-Amz-Signature=${signature}`;
+  };
+}
+
+const hmac = (key: string | Buffer, text: string) => createHmac("sha256", key).update(text).digest();
+
+const keyOfDay = (secret: string, day: string, region: string) =>
+  [region, "s3", "aws4_request"].reduce(hmac, hmac(`AWS4${secret}`, day));
+
+/** All but the unreserved characters of RFC 3986. */
+const encode = (text: string) =>
+  encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);

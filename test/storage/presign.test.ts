@@ -1,0 +1,55 @@
+// Our own signatures beside those of the SDK, which is the reference: the same URL for the same object at the same time.
+// That a real store takes them is shown by every test with a worker.
+import { GetObjectCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
+import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
+import { expect, it } from "vitest";
+import { makePresign } from "../../src/storage/presign.ts";
+
+const credentials = {
+  accessKeyId: "AKIDEXAMPLE",
+  secretAccessKey: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY",
+};
+const at = new Date("2026-11-22T23:59:59.987Z");
+const members = (url: string) => {
+  const { origin, pathname, searchParams } = new URL(url);
+  return { origin, pathname, members: Object.fromEntries(searchParams) };
+};
+
+it.each([
+  ["https://s3.example.com", "audio/one/two"],
+  ["http://127.0.0.1:7070", "odd/ a+b&c=d/é\u{1f50a}/!'()*~._-"],
+  ["https://example.com/store/", "models/x/model.onnx"],
+])("signs for %s as the SDK does", async (endpoint, key) => {
+  const region = "eu-north-1";
+  const client = new S3Client({
+    endpoint,
+    region,
+    forcePathStyle: true,
+    credentials,
+    requestChecksumCalculation: "WHEN_REQUIRED",
+    responseChecksumValidation: "WHEN_REQUIRED",
+  });
+  const presign = makePresign({ endpoint, region, ...credentials });
+  const common = { bucket: "plosive", key, at };
+  try {
+    const object = { Bucket: "plosive", Key: key };
+    const disposition = `attachment; filename="a b.wav"; filename*=UTF-8''a%20b.wav`;
+    for (const ResponseContentDisposition of [undefined, disposition]) {
+      const get = new GetObjectCommand({ ...object, ResponseContentDisposition });
+      const query = { "response-content-disposition": ResponseContentDisposition, "x-id": "GetObject" };
+      expect(members(presign({ ...common, method: "GET", expiresSeconds: 3600, query }))).toEqual(
+        members(await getSignedUrl(client, get, { expiresIn: 3600, signingDate: at })),
+      );
+    }
+    for (const ContentType of [undefined, "application/json"]) {
+      const put = new PutObjectCommand({ ...object, ContentType });
+      const signableHeaders = new Set(ContentType === undefined ? [] : ["content-type"]);
+      const query = { "x-id": "PutObject" };
+      const url = await getSignedUrl(client, put, { expiresIn: 60, signingDate: at, signableHeaders });
+      const own = presign({ ...common, method: "PUT", expiresSeconds: 60, query, contentType: ContentType });
+      expect(members(own)).toEqual(members(url));
+    }
+  } finally {
+    client.destroy();
+  }
+});
