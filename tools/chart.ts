@@ -137,8 +137,35 @@ function describePods(target: Target): string {
       .split("\n")
       .slice(-15)
       .join("\n");
-    return `${kubectl(target, ["get", "pods", "-o", "wide"])}${events}`;
+    const pods = JSON.parse(kubectl(target, ["get", "pods", "-o", "json"])) as Pods;
+    const logs = endedContainers(pods).map(({ pod, container }) => {
+      // Of the container that runs now there may be nothing yet.
+      const log = kubectl(target, ["logs", pod, "-c", container, "--previous", "--tail=20"]);
+      return `\n--- the last words of ${pod}, container ${container}\n${log}`;
+    });
+    return `${kubectl(target, ["get", "pods", "-o", "wide"])}${events}${logs.join("")}`;
   } catch (error) {
     return String(error);
   }
 }
+
+export interface Pods {
+  readonly items: readonly {
+    readonly metadata: { readonly name: string };
+    readonly status: {
+      readonly containerStatuses?: readonly {
+        readonly name: string;
+        readonly ready: boolean;
+        readonly lastState: { readonly terminated?: unknown };
+      }[];
+    };
+  }[];
+}
+
+/** Events say that a container ends again and again; why, only its log does. */
+export const endedContainers = ({ items }: Pods): { pod: string; container: string }[] =>
+  items.flatMap(({ metadata, status }) =>
+    (status.containerStatuses ?? [])
+      .filter(({ ready, lastState }) => !ready && lastState.terminated !== undefined)
+      .map(({ name }) => ({ pod: metadata.name, container: name })),
+  );
