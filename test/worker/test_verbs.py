@@ -155,6 +155,19 @@ def test_interrupted_training_resumes_to_the_same_model(platform: Platform, trai
     assert platform.get(f"{run}/model") == platform.get(f"{trained['run']}/model")
 
 
+def test_a_pod_that_is_ended_before_its_work_is_done_says_so(platform: Platform, embedded: dict, tmp_path: Path) -> None:
+    run = new_run()
+    platform.works[run] = common("embed", run) | {"items": audio_items(platform, embedded["paths"], True)}
+    process = platform.start("embed", run, tmp_path / "pod")
+    deadline = time.monotonic() + 60
+    while not platform.progress.get(run):
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(30) == 75
+    assert platform.termination(tmp_path / "pod")["code"] == "interrupted"
+
+
 def test_a_shard_that_an_earlier_run_has_done_ends_at_once(platform: Platform, tmp_path: Path) -> None:
     run = new_run()
     platform.works[run] = {"version": 1, "kind": "done", "run": run, "shard": 0, "items": 7}

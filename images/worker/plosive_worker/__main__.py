@@ -14,9 +14,15 @@ for name, value in (("OPENBLAS_NUM_THREADS", "1"), ("OMP_WAIT_POLICY", "passive"
     os.environ.setdefault(name, value)
 
 
-def write_termination(path: Path, document: dict) -> None:
+def write_termination(
+    code: str, message: str, hint: str | None = None, item: str | None = None, counts: dict[str, int] | None = None
+) -> None:
     """At most 4096 bytes; a missing log is no reason to fail."""
-    document = {**document, "message": document["message"][:1000], "hint": document["hint"] and document["hint"][:1000]}
+    path = Path(os.environ.get("PLOSIVE_TERMINATION_LOG", "/dev/termination-log"))
+    shard = os.environ.get("JOB_COMPLETION_INDEX", "")
+    document = {"code": code, "message": message[:1000], "hint": hint and hint[:1000], "item": item}
+    document |= {"shard": int(shard) if shard.isdigit() else None}
+    document |= {name: (counts or {}).get(name) for name in ("items_done", "items_total", "items_failed")}
     text = json.dumps(document)
     if len(text.encode()) > 4096:
         text = json.dumps({**document, "message": document["message"][:300], "hint": None})
@@ -43,24 +49,24 @@ def run(verb: str) -> int:
     except Exception as error:
         traceback.print_exc()
         code, message, exit_code = "internal", f"{type(error).__name__}: {error}", 70
-    counts = {"items_done": None, "items_total": None, "items_failed": None}
     if session is not None:
         session.close()
-        counts = session.counts()
     print(f"{verb}: {code}: {message}", file=sys.stderr)
-    shard = os.environ.get("JOB_COMPLETION_INDEX", "")
-    log = Path(os.environ.get("PLOSIVE_TERMINATION_LOG", "/dev/termination-log"))
-    document = {"code": code, "message": message, "hint": hint, "shard": int(shard) if shard.isdigit() else None, "item": item}
-    write_termination(log, {**document, **counts})
+    write_termination(code, message, hint, item, None if session is None else session.counts())
     return exit_code
+
+
+def on_term(*_: object) -> None:
+    """As PID 1 a process without a handler ignores SIGTERM. The trainer sets its own one, which writes a checkpoint."""
+    write_termination("interrupted", "Ended by the cluster before its work was done")
+    os._exit(75)
 
 
 def main() -> None:
     if len(sys.argv) != 2 or sys.argv[1] not in VERBS:
         print(f"usage: python3 -m plosive_worker {'|'.join(VERBS)}", file=sys.stderr)
         sys.exit(64)
-    # as PID 1 a process without a handler ignores SIGTERM; the trainer sets its own handler later
-    signal.signal(signal.SIGTERM, lambda *_: os._exit(75))
+    signal.signal(signal.SIGTERM, on_term)
     sys.exit(run(sys.argv[1]))
 
 
