@@ -1,5 +1,6 @@
 # The embed verb: for each audio file of the shard download, decode and compute in a sandboxed child, upload. A file that
 # cannot be used is a failed item with its reason; only a fault of ours or of the store fails the shard.
+from collections.abc import Callable
 from pathlib import Path
 
 from .audio.sandbox import FRAMES, PEAKS, extract_safely
@@ -9,13 +10,15 @@ from .pool import for_each_item
 from .session import Session
 from .store import Store
 
+DECODING = 0.9  # of an item's time, about
 
-def embed_item(store: Store, index: int, folder: Path) -> dict:
+
+def embed_item(store: Store, index: int, folder: Path, tell: Callable[[float], None]) -> dict:
     """What result.json says of a completed item. Raises ItemFailure when the file cannot be used."""
     work: EmbedWork = store.session.work
     name = work.items[index].filename
     audio = store.download(f"The audio of {name}", lambda w: w.items[index].audio, folder / "audio")
-    facts = extract_safely(folder / "audio", folder)
+    facts = extract_safely(folder / "audio", folder, lambda share: tell(DECODING * share), filename=name)
     embedding = store.upload("an embedding", lambda w: w.items[index].outputs.embedding, folder / FRAMES)
     store.upload("a waveform", lambda w: w.items[index].outputs.peaks, folder / PEAKS)
     return {
@@ -34,7 +37,7 @@ def run(session: Session) -> str:
     """Works through the shard; returns the sentence for the termination log."""
     work: EmbedWork = session.fetch_work()
     store, spec = Store(session), own_spec()
-    items = for_each_item(session, lambda index, folder: embed_item(store, index, folder))
+    items = for_each_item(session, lambda index, folder, tell: embed_item(store, index, folder, tell))
     result = {
         "version": 1,
         "kind": "embed",

@@ -46,18 +46,24 @@ def items_at_once(cpus: int, memory: int) -> int:
     return max(1, min(cpus + 1, (memory - OWN_BYTES) // ITEM_BYTES))
 
 
-def for_each_item(session: Session, do: Callable[[int, Path], dict]) -> list[dict]:
+def for_each_item(session: Session, do: Callable[[int, Path, Callable[[float], None]], dict]) -> list[dict]:
     """Outcomes in the order of the items, each what `do` returns about a completed one, or why it failed (ItemFailure).
 
-    Progress is reported as they finish. Any other exception ends the shard.
+    `do` is given its index, a folder, and whom to tell the share of the item that is done. Progress is reported as they
+    finish, and within long ones. Any other exception ends the shard.
     """
     items = session.work.items
     count = len(items)
+    shares = [0.0] * count
 
     def one(index: int) -> dict:
+        def tell(share: float) -> None:
+            shares[index] = max(shares[index], min(1.0, share))
+            session.beat(sum(shares) / count)
+
         folder = Path(tempfile.mkdtemp(prefix=f"item-{index}-", dir=session.env.scratch))
         try:
-            return {"id": items[index].id, "status": "completed", **do(index, folder)}
+            return {"id": items[index].id, "status": "completed", **do(index, folder, tell)}
         except ItemFailure as failure:
             error = {"code": failure.code, "message": failure.message}
             return {"id": items[index].id, "status": "failed", "error": error}
@@ -72,9 +78,10 @@ def for_each_item(session: Session, do: Callable[[int, Path], dict]) -> list[dic
         try:
             for future in as_completed(futures):
                 outcome = outcomes[futures[future]] = future.result()
+                shares[futures[future]] = 1.0
                 done += 1
                 failed += outcome["status"] == "failed"
-                session.progress(done / count, f"{done} of {count} files", items_done=done, items_failed=failed)
+                session.progress(sum(shares) / count, f"{done} of {count} files", items_done=done, items_failed=failed)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise

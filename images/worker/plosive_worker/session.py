@@ -15,6 +15,7 @@ from .manifest import read_work
 from .web import make_pool, with_retries
 
 REPORT_SECONDS = 2.0
+BEAT_SECONDS = 5.0
 MAX_POINTS = 256
 
 
@@ -51,7 +52,7 @@ class Session:
         self.report: dict[str, Any] = {"items_done": 0, "items_total": 0, "items_failed": 0, "fraction": 0.0, "message": None}
         self.checkpoint_step: int | None = None
         self.points: list[dict] = []
-        self.seq, self.wake, self.closing = 0, threading.Event(), False
+        self.seq, self.wake, self.closing, self.sent_at = 0, threading.Event(), False, 0.0
         self.sender = threading.Thread(target=self.send_reports, daemon=True)
         self.sender.start()
 
@@ -90,6 +91,14 @@ class Session:
             self.points = self.points[-10 * MAX_POINTS :]
         self.wake.set()
 
+    def beat(self, fraction: float = 0.0) -> None:
+        """A part of a long step is done: told every few seconds, or who lives would look like one who hangs. Never called
+        by the clock."""
+        with self.lock:
+            self.report["fraction"] = max(self.report["fraction"], min(1.0, fraction))
+        if time.monotonic() >= self.sent_at + BEAT_SECONDS:
+            self.wake.set()
+
     def checkpointed(self, step: int) -> None:
         """A checkpoint of this many steps is in the store."""
         with self.lock:
@@ -102,13 +111,12 @@ class Session:
 
     def send_reports(self) -> None:
         """The background thread: the newest state at most every 2 s; what could not be sent waits for the next time."""
-        sent_at = 0.0
         while not self.closing or self.wake.is_set():
             self.wake.wait()
             if not self.closing:
-                time.sleep(max(0.0, sent_at + REPORT_SECONDS - time.monotonic()))
+                time.sleep(max(0.0, self.sent_at + REPORT_SECONDS - time.monotonic()))
             self.wake.clear()
-            sent_at = time.monotonic()
+            self.sent_at = time.monotonic()
             self.send_once()
 
     def send_once(self) -> None:

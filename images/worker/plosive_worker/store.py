@@ -1,6 +1,7 @@
 # The object store through presigned URLs: downloads are verified and retried, uploads send the signed headers unchanged,
 # and a URL that has expired (403) is asked for again. Used by the three verbs.
 import hashlib
+import io
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -34,6 +35,18 @@ def digest_of(path: Path) -> Stored:
             digest.update(block)
             size += len(block)
     return Stored(digest.hexdigest(), size)
+
+
+class ToldFile(io.FileIO):
+    """Beats with every block that is read, and so with every block that was sent."""
+
+    def __init__(self, path: Path, beat: Callable[[], None]):
+        super().__init__(path)
+        self.beat = beat
+
+    def read(self, size: int = -1) -> bytes:
+        self.beat()
+        return super().read(size)
 
 
 class Store:
@@ -80,6 +93,7 @@ class Store:
                         raise ItemFailure("too_large", f"{what} is larger than {MAX_INPUT_BYTES} bytes")
                     digest.update(block)
                     file.write(block)
+                    self.session.beat()
             answer.stored = Stored(digest.hexdigest(), size)
             return answer
 
@@ -95,7 +109,7 @@ class Store:
 
         def call() -> urllib3.BaseHTTPResponse:
             target = target_of(self.session.work)
-            with path.open("rb") as file:
+            with ToldFile(path, self.session.beat) as file:
                 headers = {**target.headers, "Content-Length": str(stored.size_bytes)}
                 return self.pool.request("PUT", target.url, body=file, headers=headers)
 

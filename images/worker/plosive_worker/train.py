@@ -95,7 +95,7 @@ def run(session: Session) -> str:
     torch.set_num_threads(usable_cpus() if settings.batch_size * settings.chunk_frames >= FRAMES_FOR_ALL_CORES else 1)
 
     trainer = Trainer(files, split.train, len(types), settings)
-    validation = Validation(files, split, types)
+    validation = Validation(files, split, types, session.beat)
     checkpoints = Checkpoints(store, scratch)
     checkpoints.restore(trainer)
     session.progress(0.97 * trainer.step / trainer.total_steps, f"Training on {len(split.train)} of {len(files)} files")
@@ -111,6 +111,7 @@ def run(session: Session) -> str:
 
     def after_step(trainer: Trainer) -> None:
         checkpoints.after_step(trainer)
+        session.beat()
         if trainer.step % 20 == 0:
             session.progress(0.97 * trainer.step / trainer.total_steps, session.report["message"])
 

@@ -3,6 +3,7 @@
 # chunk_size_ms and stride_ms: every chunk is read with the model's whole context on both sides, so a frame has the same
 # posterior in every chunk that covers it, and the average over overlapping chunks is that value. Chunks that follow each
 # other are therefore computed together in blocks; the size of a block is a whole number of strides.
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,7 +56,7 @@ class Detector:
         self.card, self.config = card, config
         self.block = block_frames(config.chunk_size_ms or card.chunk_size_ms, config.stride_ms or card.stride_ms)
 
-    def posteriors(self, file: FrameFile, scratch: Path) -> np.memmap:
+    def posteriors(self, file: FrameFile, scratch: Path, tell: Callable[[float], None]) -> np.memmap:
         """Presence, onset and offset of each class, (3, K, T) float16 in a file: ten hours do not fit in memory."""
         length, classes = len(file.frames), len(self.card.profiles)
         out = np.memmap(scratch, np.float16, "w+", shape=(3, classes, max(1, length)))
@@ -65,6 +66,7 @@ class Detector:
             values = self.session.run(None, {"frames": file.normal(low, high)[None]})[0][0]
             values = values[first - low : last - low].reshape(last - first, 3, classes)
             out[:, :, first:last] = values.transpose(1, 2, 0)
+            tell(last / length)
         return out
 
     def threshold_of(self, profile: Profile) -> float:
@@ -72,17 +74,20 @@ class Detector:
             return self.config.thresholds[profile.name]
         return profile.threshold if self.config.threshold is None else self.config.threshold
 
-    def detect(self, file: FrameFile, duration_ms: int, scratch: Path) -> list[Detection]:
-        """Events of the wanted types over their thresholds, in order of time."""
+    def detect(
+        self, file: FrameFile, duration_ms: int, scratch: Path, tell: Callable[[float], None] = lambda share: None
+    ) -> list[Detection]:
+        """Events of the wanted types over their thresholds, in order of time. `tell` hears the share that is done."""
         if file.frames.shape[1] != DIMS:
             raise ValueError(f"frames have {file.frames.shape[1]} features, the model needs {DIMS}")
-        values = self.posteriors(file, scratch)
+        values = self.posteriors(file, scratch, tell)
         wanted = self.config.artifact_types
         found: list[Detection] = []
         for kind, profile in enumerate(self.card.profiles):
             if wanted is None or profile.name in wanted:
                 columns = (np.asarray(values[part, kind], np.float32) for part in range(3))
                 found += self.events(Posteriors(*columns), profile, duration_ms)
+                tell(1.0)
         del values
         scratch.unlink()
         found.sort(key=lambda d: (d.start_ms, d.end_ms, d.artifact_type))

@@ -1,5 +1,6 @@
 # What the model is worth on the validation part: loss and event-F1 per epoch, then profiles (threshold, calibration, edge
 # shift) and the metrics of the finished model. Called by train.py.
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -32,7 +33,7 @@ class Judged:
 
 
 @torch.no_grad()
-def part_logits(head: Head, file: LabelledFile, part: Part) -> torch.Tensor:
+def part_logits(head: Head, file: LabelledFile, part: Part, beat: Callable[[], None]) -> torch.Tensor:
     """Logits of a part in blocks with full context, (T, 3, K)."""
     out = []
     for first in range(part.first, part.last, BLOCK_FRAMES):
@@ -40,6 +41,7 @@ def part_logits(head: Head, file: LabelledFile, part: Part) -> torch.Tensor:
         low, high = max(part.first, first - CONTEXT_FRAMES), min(part.last, last + CONTEXT_FRAMES)
         logits = head(torch.from_numpy(file.frames.normal(low, high))[None])[0]
         out.append(logits[first - low : last - low])
+        beat()
     return torch.cat(out)
 
 
@@ -132,14 +134,14 @@ def per_type(judged: list[Judged], profiles: list[Profile]) -> dict[str, dict]:
 class Validation:
     """The validation part, measured after every epoch with the averaged weights."""
 
-    def __init__(self, files: list[LabelledFile], split: Split, types: list[str]):
-        self.files, self.split = files, split
+    def __init__(self, files: list[LabelledFile], split: Split, types: list[str], beat: Callable[[], None]):
+        self.files, self.split, self.beat = files, split, beat
         # with nothing held out the training part is judged, and the mode says so
         self.parts = split.validation or split.train
         self.profiles = [profile_of(name, labels_in(files, split.train, kind)) for kind, name in enumerate(types)]
 
     def logits(self, head: Head) -> list[torch.Tensor]:
-        return [part_logits(head, self.files[p.file], p) for p in self.parts]
+        return [part_logits(head, self.files[p.file], p, self.beat) for p in self.parts]
 
     def measure(self, trainer: "Trainer") -> tuple[float, float]:
         """Loss and macro event-F1 at the neutral thresholds."""
