@@ -85,6 +85,7 @@ BENCH_PYTHON := $(PLOSIVE_CACHE)/venv/bin/python
 
 # BENCH='--seeds 0 --parts plosive-60-0' plays a part of it; BENCH=--short is CI's gate, which needs no more than the tests do.
 bench-detection: $(if $(filter --short,$(BENCH)),python-test,bench-detection-deps) ## compares our detector with all peers (hours; what is done is kept)
+	@$(if $(filter --short,$(BENCH)),,$(PLOSIVE_CACHE)/detection-venv/bin/python -W ignore -m pytest -q -W ignore -p no:cacheprovider test/bench/detection/check_psds.py)
 	@PYTHONPATH=test:tools:images/worker $(BENCH_PYTHON) -m bench.detection $(BENCH)
 
 lint: $(INSTALLED) ## formatter, linter, types

@@ -79,8 +79,8 @@ def staircase(points: Sequence[tuple[float, float]], grid: np.ndarray) -> np.nda
     return out
 
 
-def psds(takes: Sequence[Judged], types: Sequence[str]) -> float:
-    """0..1; `types` that do not occur do not count."""
+def psds(takes: Sequence[Judged], types: Sequence[str], most: float = MOST_PER_HOUR) -> float:
+    """0..1 of the curve up to `most` false positives per hour; `types` that do not occur do not count."""
     present = [kind for kind in types if any(e.type == kind for take in takes for e in take.events)]
     if not present:
         return 0.0
@@ -89,8 +89,8 @@ def psds(takes: Sequence[Judged], types: Sequence[str]) -> float:
     for kind in present:
         mine = of_kind(takes, kind)
         curves[kind] = [rates(mine, threshold, hours) for threshold in at]
-    grid = np.array(sorted({fpr for points in curves.values() for _, fpr in points if fpr <= MOST_PER_HOUR} | {0.0}))
+    grid = np.array(sorted({fpr for points in curves.values() for _, fpr in points if fpr <= most} | {0.0}))
     stairs = np.stack([staircase(curves[kind], grid) for kind in present])
     effective = np.maximum(0, stairs.mean(0) - INSTABILITY * stairs.std(0))
-    widths = np.diff(np.append(grid, MOST_PER_HOUR))
-    return float((effective * widths).sum() / MOST_PER_HOUR)
+    widths = np.diff(np.append(grid, most))
+    return float((effective * widths).sum() / most)
