@@ -109,6 +109,7 @@ export const suites: readonly Suite[] = [
           local("test/exchange"),
           local("test/bench/detection/test_metrics.py"),
           local("test/bench/detection/test_corpus.py"),
+          local("test/bench/detection/test_report.py"),
         ],
         env: { PYTHONPATH: `${local("images/worker")}:${local("tools")}`, PYTHONDONTWRITEBYTECODE: "1" },
         read: readJunit,

@@ -1,0 +1,50 @@
+# What is written down: every figure that was measured stands in the document, what was not is said, the plots are XML.
+from xml.etree import ElementTree
+
+from bench.detection import plots, results
+from bench.detection.goals import Scores
+from bench.detection.metrics.events import Counts
+from bench.detection.metrics.judge import Score
+from bench.detection.report import render
+from bench.detection.results import Part
+from bench.detection.types import SEVERITIES, TYPES, Detection
+
+
+def score(hits: int, types: tuple[str, ...] = TYPES) -> Score:
+    counts = {kind: Counts(hits, 100 - hits, 100 - hits) for kind in types}
+    recall, alarms = dict.fromkeys(SEVERITIES, 0.7), dict.fromkeys(types, 0.5)
+    return Score(counts, hits / 100, 0.9, 0.4, 6.5, (4.0, 21.0), 0.03, 0.02, recall, alarms, [(0.5, 0.6, 9)])
+
+
+def measured() -> tuple[Scores, list[Part]]:
+    scores = {("plosive", 60, seed, "unseen"): score(80 + seed) for seed in (0, 2)}
+    scores |= {("peer", 15, seed, "unseen"): score(75, ("click", "hum")) for seed in (0, 2)}
+    spent = {"train_wall": 600.0, "detect_cpu": 10.0, "detect_sound": 1500.0, "embed_cpu": 10.0, "embed_sound": 2500.0}
+    parts = [Part("plosive", 60, seed, list(TYPES), {}, {}, {}, spent) for seed in (0, 2)]
+    return scores, [*parts, Part("peer", 15, 0, ["click", "hum"], {}, {}, {}, {"detect_cpu": 3.0, "detect_sound": 600.0})]
+
+
+def test_the_document_has_the_figures_and_says_what_is_missing() -> None:
+    text = render(*measured())
+    assert "| macro event-F1 after 60 min of training audio | >= 0.85 | 0.810 ± 0.014 | **not kept** |" in text
+    assert "| macro event-F1 after 5 min of training audio | >= 0.65 | not measured | not measured |" in text
+    assert "| embed, one core, times real time | >= 200 | 250 ± 0 | kept |" in text
+    assert "| click | 0.81 ± 0.01 |" in text and "0.75 peer | +0.06 |" in text
+    assert "nan" not in text
+
+
+def test_plots_are_xml_and_the_same_every_time() -> None:
+    series = {"ours": [0.5, None, 1.0], "a <peer>": [0.1, 0.2, None]}
+    drawn = plots.bars("F1 & more", ["click", "hum", "echo"], series)
+    ElementTree.fromstring(drawn)
+    assert drawn == plots.bars("F1 & more", ["click", "hum", "echo"], series)
+    assert drawn.count("<rect") == 1 + 2 + 4
+    ElementTree.fromstring(plots.reliability("Honest?", {"seed 0": [(0.1, 0.2, 3), (0.9, 0.8, 5)]}))
+
+
+def test_results_come_back_as_they_were_written(tmp_path) -> None:
+    found = {"unseen": {"take-1": [Detection("click", 1.2345, 1.25, 0.5)], "take-2": []}}
+    part = Part("plosive", 5, 1, ["click"], {"click": 0.4}, found, {}, {"train_wall": 1.0}, {"x": [1]})
+    results.write(tmp_path / "part.json.gz", part)
+    assert results.read(tmp_path / "part.json.gz") == part
+    assert [path.name for path in tmp_path.iterdir()] == ["part.json.gz"]
