@@ -87,7 +87,8 @@ export async function startKueue(options: KueueOptions): Promise<Kueue> {
   await apply([...manifests(webhookPort), ...addressOf(address, webhookPort)]);
   // It looks for its definitions once, at its start.
   await kubectl(["wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"]);
-  await kubectl(["get", "workloads.v1beta2.kueue.x-k8s.io", "-A"]);
+  // Objects of an earlier run cannot be read before its conversion webhook answers.
+  await kubectl(["get", "--raw", "/apis/kueue.x-k8s.io/v1beta2"]);
   writeFileSync(
     join(dir, "configuration.json"),
     JSON.stringify({

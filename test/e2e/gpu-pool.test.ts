@@ -1,5 +1,5 @@
 // A pool of GPU nodes: the node offers one simulated GPU and keeps off who does not tolerate it. The real scheduler
-// decides; what a job used is counted. Last but one: the taint keeps everybody else waiting, too.
+// decides; what a job used is counted. The taint keeps everybody else waiting, too, and goes at the end.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Account, openAccount } from "./accounts.ts";
 import { clusterName, kubectl, until } from "./cluster.ts";

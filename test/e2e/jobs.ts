@@ -108,15 +108,15 @@ export const runningPod = (job: Made, but?: Pod) =>
     ),
   );
 
-/** Waits until a condition of the job has this reason; the same words stand in REST while it waits. */
+/** Waits until the job waits for this reason and in these words; the same words stand in REST while it waits. */
 export async function waitsFor(job: Made, reason: Condition["reason"], words: RegExp): Promise<void> {
-  const why = await until(`${job.name} to wait for ${reason}`, patienceMs, async () => {
+  const why = await until(`${job.name} to wait for ${reason} as in ${words}`, patienceMs, async () => {
     const status = await statusOf(job);
     expect(status.phase).not.toBe("Failed");
     const progressing = conditionOf(status, "Progressing");
-    return progressing?.reason === reason ? progressing : undefined;
+    return progressing?.reason === reason && words.test(progressing.message) ? progressing : undefined;
   });
-  expect(why).toMatchObject({ status: "False", message: expect.stringMatching(words) });
+  expect(why.status).toBe("False");
   await until(`these words in the record of ${job.name}`, patienceMs, async () => {
     const { status, status_message } = await job.account.user.getTrainingJob(job.id);
     expect(["queued", "running"]).toContain(status);
@@ -181,3 +181,10 @@ export async function expectFailed(job: Made, wanted: Wanted): Promise<Ended> {
 /** Ends the job; `endOf` says when. */
 export const cancel = ({ name }: Made) =>
   kubectl("patch", "trainingjob", name, "--type=merge", '--patch={"spec":{"cancel":{"reason":"enough"}}}');
+
+/** SHA-256 of a file of the job's model: of its bytes in the object store. */
+export async function digestOf(job: Made, file: string): Promise<string> {
+  const { runId } = await statusOf(job);
+  const path = `/data/plosive/models/${job.account.tenant}/${job.id}/${runId}/${file}`;
+  return (await kubectl("exec", "plosive-object-store-0", "--", "sha256sum", path)).split(" ")[0] ?? "";
+}

@@ -3,7 +3,7 @@
 import { beforeAll, expect, test } from "vitest";
 import { type Account, openAccount } from "./accounts.ts";
 import { create, kubectl, until } from "./cluster.ts";
-import { cancel, conditionOf, endOf, eventsOf, type Made, runningPod, statusOf, train } from "./jobs.ts";
+import { cancel, conditionOf, digestOf, endOf, eventsOf, runningPod, statusOf, train } from "./jobs.ts";
 import { offer } from "./node.ts";
 import { addProfiles, seat } from "./profiles.ts";
 import { makeTrainable, type Trainable, types } from "./takes.ts";
@@ -24,13 +24,6 @@ beforeAll(async () => {
   account = await openAccount("resume");
   data = await makeTrainable(account.user, "resume");
 });
-
-/** SHA-256 of the bytes in the object store. */
-async function digestOf(job: Made, file: string): Promise<string> {
-  const { runId } = await statusOf(job);
-  const path = `/data/plosive/models/${account.tenant}/${job.id}/${runId}/${file}`;
-  return (await kubectl("exec", "plosive-object-store-0", "--", "sha256sum", path)).split(" ")[0] ?? "";
-}
 
 test("a preempted training goes on at its checkpoint, and becomes the same model", async () => {
   const config = { artifact_types: types, epochs: 8, seed: 7 };

@@ -1,0 +1,121 @@
+// Kueue on the full cluster with real workers: the chart finds it, its quota makes a training wait, a more urgent one takes
+// the place of one that runs, and that one goes on later and becomes the same model. Kueue runs for this file only. Last
+// of those that need the operator: the upgrade takes back what other tests changed in its configuration by hand.
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { repoDir, tool } from "../../tools/cache.ts";
+import { buildKueue, type Kueue, startKueue } from "../../tools/kueue.ts";
+import { queueName, queueObjects, urgent as urgentClass } from "../support/kueue-queue.ts";
+import { type Account, openAccount } from "./accounts.ts";
+import { clusterPlace, create, kubectl, namespace, until } from "./cluster.ts";
+import {
+  cancel,
+  conditionOf,
+  digestOf,
+  endOf,
+  type Made,
+  type Pod,
+  podsOf,
+  runningPod,
+  statusOf,
+  train,
+  waitsFor,
+} from "./jobs.ts";
+import { workerProcesses } from "./machine.ts";
+import { makeTrainable, type Trainable, types } from "./takes.ts";
+
+const run = Date.now().toString(36);
+const dir = mkdtempSync(join(tmpdir(), "plosive-kueue-"));
+let kueue: Kueue;
+let account: Account;
+let data: Trainable;
+
+beforeAll(async () => {
+  buildKueue();
+  account = await openAccount("kueue");
+  // Together: the dataset waits for its embeddings.
+  [data] = await Promise.all([makeTrainable(account.user, "kueue"), installKueue()]);
+});
+afterAll(async () => {
+  await kueue?.stop();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+/** With room for the pod of one training at a time. */
+async function installKueue(): Promise<void> {
+  const { kubeconfig, addresses } = clusterPlace();
+  kueue = await startKueue({ kubeconfig, dir, address: addresses.hostAddress });
+  for (const object of queueObjects(namespace, 1)) {
+    await create(object).catch((error) => {
+      // As after an earlier run on the same cluster.
+      if (!String(error).includes("AlreadyExists")) throw error;
+    });
+  }
+  // No value is set for Kueue: the chart looks whether it is there.
+  const place = ["--kubeconfig", kubeconfig, "--namespace", namespace];
+  const args = ["upgrade", "plosive", join(repoDir, "charts/plosive"), ...place, "--reuse-values", "--wait"];
+  await promisify(execFile)(tool("helm"), [...args, "--timeout", "10m"]);
+}
+
+/** Holds the worker of a training that has learned something, so that it is not done before another comes. */
+async function hold(job: Made, pod: Pod): Promise<number[]> {
+  await until(`${job.name} to have learned something`, 240_000, async () => {
+    const { progress_percent } = await account.user.getTrainingJob(job.id);
+    return progress_percent > 0 ? true : undefined;
+  });
+  const pids = workerProcesses(pod.metadata.uid);
+  expect(pids.length, "the worker must not have ended yet").toBeGreaterThan(0);
+  for (const pid of pids) process.kill(pid, "SIGSTOP");
+  return pids;
+}
+
+test("a training waits for Kueue's quota; one that is preempted goes on at its checkpoint, and becomes the same model", async () => {
+  const config = { artifact_types: types, epochs: 8, seed: 7 };
+  const spec = { config, queueName, retries: { perShard: 0 } };
+  const modest = await train(account, `modest-${run}`, data, spec);
+  const first = await runningPod(modest);
+  const held = await hold(modest, first);
+  expect(conditionOf(await statusOf(modest), "QuotaReserved")).toMatchObject({ status: "True" });
+  const other = await train(account, `other-${run}`, data, spec);
+  await waitsFor(other, "QueuePending", /insufficient unused quota for pods/);
+  await cancel(other);
+  await endOf(other, "Cancelled");
+
+  const urgent = await train(account, `urgent-${run}`, data, { ...spec, priorityClassName: urgentClass });
+  await until("the worker to be told to end", 240_000, async () => {
+    const pod = (await podsOf(modest)).find(({ metadata }) => metadata.uid === first.metadata.uid);
+    return pod?.metadata.deletionTimestamp === undefined ? undefined : true;
+  });
+  for (const pid of held) process.kill(pid, "SIGCONT");
+  const words = /^Preempted to accommodate a workload .* due to prioritization/;
+  await waitsFor(modest, "Preempted", words);
+  const { step } = await until("the checkpoint", 120_000, async () => (await statusOf(modest)).checkpoint);
+  expect(conditionOf(await statusOf(modest), "QuotaReserved")).toMatchObject({
+    status: "False",
+    reason: "Preempted",
+    message: expect.stringMatching(words),
+  });
+
+  // It runs undisturbed, and so becomes what the other would have become.
+  expect((await endOf(urgent, "Succeeded")).pods).toBe(1);
+  const second = await runningPod(modest, first);
+  const { status, pods } = await endOf(modest, "Succeeded");
+  expect(pods).toBe(2);
+  expect(status.attempt).toBe(1);
+  expect(conditionOf(status, "QuotaReserved")).toMatchObject({ status: "True", reason: "Admitted" });
+  expect(await kubectl("logs", second.metadata.name)).toContain(`going on at step ${step}`);
+  // Each epoch once: none was worked on again.
+  const { series } = await account.user.getTrainingMetrics(modest.id);
+  expect(series.length).toBeGreaterThan(0);
+  for (const { points } of series)
+    expect(points.map(([epoch]) => epoch)).toEqual(Array.from({ length: config.epochs }, (_, n) => n + 1));
+  for (const file of ["weights.safetensors", "model.onnx"]) {
+    const digest = await digestOf(modest, file);
+    expect(digest, file).toMatch(/^[0-9a-f]{64}$/);
+    expect(digest, file).toBe(await digestOf(urgent, file));
+  }
+}, 1_200_000);
