@@ -1,0 +1,57 @@
+// `kubectl delete crd` takes every resource with it, and somebody puts the definitions back (helm upgrade). The operator
+// that ran all the time cancels what was open, keeps what comes meanwhile, and goes on by itself. Real API server, Postgres.
+import { expect, it } from "vitest";
+import { maybeOneJob } from "../../src/db/job.ts";
+import { models } from "../../src/kube/kinds.ts";
+import { kinds } from "../../src/schemas/kinds.ts";
+import { installCrds } from "../support/namespace.ts";
+import { jobsOf } from "../support/operator.ts";
+import { poll } from "../support/poll.ts";
+import { insertInferenceJob, insertModel, insertTenant, insertTrainingJob } from "../support/rows.ts";
+import { useOperator } from "../support/use-operator.ts";
+
+const stage = useOperator({ driftMs: 200 });
+
+it("definitions that are deleted and put back cost the open jobs and nothing else", async () => {
+  const { cluster, database } = stage;
+  const tenant = await insertTenant(database.pool);
+  const model = await insertModel(database.pool, tenant);
+  const { id: open } = await insertInferenceJob(database.pool, tenant, model, 1);
+  await stage.podOf(`ij-${open}-1`);
+  const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+  const definition = (plural: string) => `${definitions}/${plural}.plosive.dev`;
+  for (const { plural } of kinds) await cluster.admin.send({ method: "DELETE", path: definition(plural) });
+  await poll(
+    "the definitions to go",
+    async () => {
+      const { items } = await cluster.admin.send<{ items: { metadata: { name: string } }[] }>({
+        method: "GET",
+        path: definitions,
+      });
+      return items.every(({ metadata }) => !metadata.name.endsWith(".plosive.dev"));
+    },
+    60_000,
+  );
+  await poll("the open job to be over", async () => {
+    return (await maybeOneJob(database.pool, "inference", open))?.status === "cancelled";
+  });
+  await poll(
+    "its Job to go",
+    async () => (await jobsOf(cluster.admin, stage.namespace)).length === 0,
+    60_000,
+  );
+
+  const late = await insertTrainingJob(database.pool, tenant);
+  await poll("the late one to be tried", async () => stage.operator.requests.includes("POST 404"));
+  expect((await maybeOneJob(database.pool, "training", late))?.status).toBe("pending");
+
+  await installCrds(cluster.admin);
+  await poll(
+    "the model again",
+    async () => {
+      return (await cluster.admin.find(models, stage.ref(`m-${model}`)))?.status?.phase === "Ready";
+    },
+    60_000,
+  );
+  await stage.podOf(`tj-${late}-1`);
+});
