@@ -61,8 +61,9 @@ export async function kubectlRefusal(input: string, ...args: string[]): Promise<
 }
 
 /** Makes an object, and gives it back as the API server has it. */
-export async function create<T>(object: object): Promise<T> {
-  const { code, said, answer } = await kubectlWith(JSON.stringify(object), "create", "-f", "-", "-o", "json");
+export async function create<T>(object: object, ...flags: string[]): Promise<T> {
+  const args = ["create", "-f", "-", "-o", "json", ...flags];
+  const { code, said, answer } = await kubectlWith(JSON.stringify(object), ...args);
   if (code !== 0) throw new Error(`kubectl create: ${said}`);
   return JSON.parse(answer) as T;
 }

@@ -4,6 +4,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { type Account, openAccount } from "./accounts.ts";
 import { clusterName, create, evict, kubectl, until } from "./cluster.ts";
+import { addInjection, secretName } from "./injection.ts";
 import {
   cancel,
   endOf,
@@ -33,7 +34,7 @@ let data: Trainable;
 const run = Date.now().toString(36);
 
 beforeAll(async () => {
-  await addProfiles();
+  await Promise.all([addProfiles(), addInjection()]);
   account = await openAccount("failures");
   data = await makeTrainable(account.user, "failures");
 });
@@ -102,6 +103,11 @@ describe.concurrent("a pod that cannot begin", () => {
       profile: "no-name",
       ...({ waits: "ImageUnavailable", class: "System", code: "image_unavailable" } as const),
       words: /InvalidImageName: .*plosive\/\/worker/,
+    },
+    {
+      profile: "no-secret",
+      ...({ waits: "ImageUnavailable", class: "System", code: "image_unavailable" } as const),
+      words: new RegExp(`CreateContainerConfigError: secret "${secretName}" not found`),
     },
     {
       profile: "no-gpu",

@@ -3,6 +3,7 @@
 // Job controller and operator see no difference. Called by the end-to-end tests.
 import type { PodProfile, Profiles, Verb } from "../../src/schemas/profile.ts";
 import { kubectl, kubectlJson } from "./cluster.ts";
+import { asks } from "./injection.ts";
 
 type Pod = Omit<PodProfile, "scratchSize" | "env"> & Partial<Pick<PodProfile, "scratchSize" | "env">>;
 
@@ -52,6 +53,7 @@ function profilesWith(server: string, standard: Record<Verb, Pod>): Record<strin
     // Refused at once, as a registry that is not there refuses.
     "no-image": worker({ image: "127.0.0.1:1/plosive-worker:none" }),
     "no-name": worker({ image: "plosive//worker" }),
+    "no-secret": worker({ env: [{ name: asks, value: "yes" }] }),
     "no-gpu": standIn(silent, { resources: withOne(gpu, small) }),
     "gpu-pool": forAll((verb) => ({
       ...standard[verb],

@@ -1,0 +1,84 @@
+// A policy of the cluster that changes pods on their way in, as service meshes and secret managers do: pods that ask for it
+// get a variable from a Secret, which nobody has made. Called by the end-to-end test of failures.
+import { create, kubectlJson, until } from "./cluster.ts";
+
+/** In a pod's environment it asks for the variable. */
+export const asks = "INJECT_LICENCE";
+export const secretName = "licence";
+const policyName = "inject-licence";
+const apiVersion = "admissionregistration.k8s.io/v1";
+
+const policy = {
+  apiVersion,
+  kind: "MutatingAdmissionPolicy",
+  metadata: { name: policyName },
+  spec: {
+    failurePolicy: "Fail",
+    reinvocationPolicy: "Never",
+    matchConstraints: {
+      resourceRules: [{ apiGroups: [""], apiVersions: ["v1"], resources: ["pods"], operations: ["CREATE"] }],
+    },
+    matchConditions: [
+      {
+        name: "asks",
+        expression: `object.spec.containers.exists(c, has(c.env) && c.env.exists(e, e.name == "${asks}"))`,
+      },
+    ],
+    mutations: [
+      {
+        patchType: "JSONPatch",
+        jsonPatch: {
+          expression: `[JSONPatch{op: "add", path: "/spec/containers/0/env/-", value: Object.spec.containers.env{
+            name: "LICENCE",
+            valueFrom: Object.spec.containers.env.valueFrom{
+              secretKeyRef: Object.spec.containers.env.valueFrom.secretKeyRef{name: "${secretName}", key: "key"}
+            }
+          }}]`,
+        },
+      },
+    ],
+  },
+};
+
+const binding = {
+  apiVersion,
+  kind: "MutatingAdmissionPolicyBinding",
+  metadata: { name: policyName },
+  spec: { policyName },
+};
+
+/** As restricted as the namespace wants its pods. */
+const probe = {
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { generateName: "probe-" },
+  spec: {
+    securityContext: { runAsNonRoot: true, runAsUser: 65532, seccompProfile: { type: "RuntimeDefault" } },
+    containers: [
+      {
+        name: "probe",
+        image: "probe",
+        env: [{ name: asks, value: "yes" }],
+        securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] } },
+      },
+    ],
+  },
+};
+
+interface Probed {
+  readonly spec: { readonly containers: readonly { readonly env: readonly { readonly name: string }[] }[] };
+}
+
+/** Makes the policy, unless it is there, and waits until the API server holds to it. */
+export async function addInjection(): Promise<void> {
+  const { items } = await kubectlJson<{ items: object[] }>(
+    "get",
+    "mutatingadmissionpolicybindings",
+    `--field-selector=metadata.name=${policyName}`,
+  );
+  if (items.length === 0) for (const object of [policy, binding]) await create(object);
+  await until("the policy to change pods", 120_000, async () => {
+    const { spec } = await create<Probed>(probe, "--dry-run=server");
+    return spec.containers[0]?.env.some(({ name }) => name === "LICENCE") ? true : undefined;
+  });
+}
