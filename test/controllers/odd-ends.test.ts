@@ -2,6 +2,7 @@
 import { sql } from "slonik";
 import { beforeAll, expect, it } from "vitest";
 import { z } from "zod";
+import { maxResultBytes } from "../../controllers/job/results.ts";
 import { maybeOneJob } from "../../src/db/job.ts";
 import { inferenceJobs } from "../../src/kube/kinds.ts";
 import { keys } from "../../src/schemas/job-kind.ts";
@@ -32,7 +33,7 @@ const phase = (id: string, wanted: string) =>
     return status?.phase === wanted ? status : undefined;
   });
 
-async function detect(worker: Worker, file: string): Promise<void> {
+async function detect(worker: Worker, file: string, count = 0): Promise<void> {
   const { run, shard, result } = await worker.work();
   const item: DetectResult["items"][number] = {
     id: file,
@@ -42,10 +43,12 @@ async function detect(worker: Worker, file: string): Promise<void> {
     channels: 1,
     sha256: "a".repeat(64),
     size_bytes: 10,
-    detections: [],
+    detections: Array.from({ length: count }, () => click),
   };
   await put(result, JSON.stringify({ version: 1, kind: "detect", run, shard, items: [item] }));
 }
+
+const click = { artifact_type: "click", start_ms: 100, end_ms: 200, confidence: 0.5 };
 
 it("a profile that only looks like one is unknown", async () => {
   const { id } = await insertInferenceJob(database.pool, tenant, model, 1);
@@ -100,4 +103,25 @@ it("a result that cannot be used is read once, and what was wrong with it is wha
     status: "failed",
     error_message: "A worker left a result that is not of the agreed form.",
   });
+});
+
+it("a large result is taken in, one that is too large costs its own files", async () => {
+  const { id, files } = await insertInferenceJob(database.pool, tenant, model, 2);
+  const run = `ij-${id}-1`;
+  const [first, second] = [await stage.podOf(run, 0), await stage.podOf(run, 1)];
+  await startPod(cluster.admin, first);
+  await startPod(cluster.admin, second);
+  await detect(stage.worker(first), files[0]!, 5_000);
+  const { result } = await stage.worker(second).work();
+  await put(result, Buffer.alloc(maxResultBytes + 1, " "));
+  await endPod(cluster.admin, first, 0);
+  await endPod(cluster.admin, second, 0);
+  await phase(id, "Succeeded");
+  expect(await filesOf(id)).toEqual([
+    { status: "completed", error_message: null },
+    { status: "failed", error_message: "A worker left a result that is too large." },
+  ]);
+  const found = await database.pool.oneFirst(sql.type(z.object({ total_detections: z.number() }))`
+    select total_detections from inference_jobs where id = ${id}`);
+  expect(found).toBe(5_000);
 });
