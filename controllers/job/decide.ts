@@ -125,7 +125,7 @@ export function decide(facts: Facts): Verdict {
       return failed({ class: "Infra", code: "child_deleted", message, retryable: true });
     }
     if (!facts.profileKnown) {
-      const message = `The operator has no worker profile named ${cr.spec.profile}.`;
+      const message = `The operator has no worker profile named ${cr.spec.profile}: the chart sets them (profiles).`;
       return failed({ class: "User", code: "profile_unknown", message, retryable: false });
     }
     return { kind: "create", attempt };

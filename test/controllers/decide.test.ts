@@ -33,9 +33,12 @@ const verdicts: [string, Partial<Facts>, Partial<Verdict> & Record<string, unkno
     { kind: "refuse", reason: "PreconditionFailed" },
   ],
   [
-    "an unknown profile fails the job",
+    "an unknown profile fails the job and says who sets them",
     { profileKnown: false },
-    { kind: "end", end: "Failed", reason: "UserError" },
+    {
+      kind: "end",
+      message: "The operator has no worker profile named default: the chart sets them (profiles).",
+    },
   ],
   ["a suspended job gets no Job", { cr: resource({ suspend: true }) }, { kind: "wait" }],
   [
