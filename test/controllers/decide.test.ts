@@ -37,6 +37,8 @@ const verdicts: [string, Partial<Facts>, Partial<Verdict> & Record<string, unkno
     { profileKnown: false },
     {
       kind: "end",
+      end: "Failed",
+      reason: "UserError",
       message: "The operator has no worker profile named default: the chart sets them (profiles).",
     },
   ],
