@@ -3,6 +3,7 @@
 import { expect, it } from "vitest";
 import { maybeOneJob } from "../../src/db/job.ts";
 import { models } from "../../src/kube/kinds.ts";
+import type { KubeObject, List } from "../../src/kube/objects.ts";
 import { kinds } from "../../src/schemas/kinds.ts";
 import { installCrds } from "../support/namespace.ts";
 import { jobsOf } from "../support/operator.ts";
@@ -24,10 +25,7 @@ it("definitions that are deleted and put back cost the open jobs and nothing els
   await poll(
     "the definitions to go",
     async () => {
-      const { items } = await cluster.admin.send<{ items: { metadata: { name: string } }[] }>({
-        method: "GET",
-        path: definitions,
-      });
+      const { items } = (await cluster.admin.send({ method: "GET", path: definitions })) as List<KubeObject>;
       return items.every(({ metadata }) => !metadata.name.endsWith(".plosive.dev"));
     },
     60_000,
