@@ -61,6 +61,10 @@ class Product:
 
     def __init__(self) -> None:
         self.folder = folder_of("platform")
+        for folder in (self.folder / "store" / "embedding", self.folder / "embedded"):
+            for old in folder.glob("*") if folder.exists() else ():
+                if not old.name.startswith(FEATURES):  # of features that this code no longer computes
+                    old.unlink()
         self.platform: Platform = start_platform(self.folder)
 
     def close(self) -> None:
