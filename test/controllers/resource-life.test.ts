@@ -132,8 +132,11 @@ describe("a job's life", () => {
     const sums = { pod_seconds: 120, cpu_seconds: 60, gpu_seconds: 120, audio_seconds: 90 };
     expect(await rowOf(id)).toMatchObject(sums);
     expect(await computeOf(database.pool, owner)).toEqual(sums);
-    const left = await database.pool.any(sql.type(z.object({}))`select from run_pods where job_id = ${id}`);
-    expect(left).toHaveLength(0);
+    // After the end is said.
+    await poll("what was kept of its pods to go", async () => {
+      const left = await database.pool.any(sql.type(z.object({}))`select from run_pods where job_id = ${id}`);
+      return left.length === 0;
+    });
   }, 90_000);
 });
 
