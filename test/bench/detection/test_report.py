@@ -7,6 +7,7 @@ from bench.detection.metrics.events import Counts
 from bench.detection.metrics.judge import Score
 from bench.detection.report import render
 from bench.detection.results import Part
+from bench.detection.short import MARGIN, faults
 from bench.detection.types import SEVERITIES, TYPES, Detection
 
 
@@ -48,3 +49,15 @@ def test_results_come_back_as_they_were_written(tmp_path) -> None:
     results.write(tmp_path / "part.json.gz", part)
     assert results.read(tmp_path / "part.json.gz") == part
     assert [path.name for path in tmp_path.iterdir()] == ["part.json.gz"]
+
+
+def test_the_short_form_fails_beyond_its_margin_and_not_within() -> None:
+    then = {"short-unseen": {"macro_f1": 0.5, "false_per_hour": 100.0}}
+
+    def wrong(f1: float, alarms: float) -> int:
+        return len(faults({"short-unseen": {"macro_f1": f1, "false_per_hour": alarms}}, then))
+
+    inside = (0.5 - MARGIN["macro_f1"] + 0.001, 100 + MARGIN["false_per_hour"] - 1)
+    assert wrong(*inside) == 0 and wrong(0.9, 0) == 0
+    assert wrong(inside[0] - 0.002, 0) == 1 and wrong(0.9, inside[1] + 2) == 1
+    assert wrong(float("nan"), float("nan")) == 2
