@@ -51,9 +51,9 @@ function profilesWith(server: string, standard: Record<Verb, Pod>): Record<strin
     temporary: ends(75, "temporary", "Fetching the work failed 7 times."),
     silent: standIn(silent),
     // Refused at once, as a registry that is not there refuses.
-    "no-image": worker({ image: "127.0.0.1:1/plosive-worker:none" }),
-    "no-name": worker({ image: "plosive//worker" }),
-    "no-secret": worker({ env: [{ name: asks, value: "yes" }] }),
+    "no-image": worker({ image: "127.0.0.1:1/plosive-worker:none", resources: small }),
+    "no-name": worker({ image: "plosive//worker", resources: small }),
+    "no-secret": worker({ env: [{ name: asks, value: "yes" }], resources: small }),
     "no-gpu": standIn(silent, { resources: withOne(gpu, small) }),
     "gpu-pool": forAll((verb) => ({
       ...standard[verb],
