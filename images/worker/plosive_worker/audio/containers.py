@@ -100,6 +100,10 @@ def mp4_sound(budget: Budget, scale: int, first: int, last: int) -> Track | None
         raise broken(MP4, "its sound track has no description")
     if entry[12:16] not in MP4_CODECS:
         raise refused(MP4, entry[12:16].decode("latin1"))
+    sizes = mp4_inside(budget, *media, b"minf", b"stbl", b"stsz")
+    _, size, count = struct.unpack(">III", budget.read(sizes[0], 12).ljust(12, b"\0")) if sizes else (0, 0, 0)
+    if count * (size or 4) > budget.end:  # a size of each, or one for all
+        raise broken(MP4, "its index lists more sound than the file holds")
     # the track's head and not the media's: what an edit list cuts away is not played
     head = mp4_inside(budget, first, last, b"tkhd")
     length = mp4_length(budget.read(head[0], 40)) if head else 0

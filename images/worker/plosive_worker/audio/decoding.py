@@ -1,6 +1,8 @@
 # A file -> its samples as a stream of float32 blocks, never whole in memory and never sized by what a header claims.
 # WAV is read by ourselves, FLAC, Ogg and MP3 by libsndfile; ffmpeg (one demuxer, a few decoders, local files only) reads
 # what libsndfile cannot. Called by extraction.py inside the sandboxed child.
+import re
+import resource
 import shutil
 import signal
 import struct
@@ -16,7 +18,8 @@ from ..failure import ItemFailure
 from .header import MAX_HOURS, Header, check_facts, check_size
 from .wav import wav_blocks
 
-BLOCK_SECONDS = 5
+BLOCK_SAMPLES = 1 << 20  # of all channels together, at most 5 seconds
+FFMPEG_BYTES = 256 << 20  # of private memory; a plain file needs a tenth of it
 SUBTYPES = {"flac": "PCM_", "mp3": "MPEG_LAYER_", "vorbis": "VORBIS", "opus": "OPUS"}
 # container -> (demuxer, decoders that may run)
 FFMPEG = {
@@ -58,8 +61,13 @@ class WithoutTags:
 
 
 def plain(error: Exception) -> str:
-    """libsndfile's words without the name of our scratch file."""
-    return str(getattr(error, "error_string", error)).removeprefix("Error : ").strip().rstrip(".")[:120]
+    """libsndfile's words, where they tell something, without the name of our scratch file."""
+    words = str(getattr(error, "error_string", error)).removeprefix("Error : ").strip().rstrip(".")[:120]
+    return "its data are damaged" if re.search("unknown|unspecified|internal|system", words, re.I) or not words else words
+
+
+def block_frames(rate: int, channels: int) -> int:
+    return min(5 * rate, BLOCK_SAMPLES // channels)
 
 
 def open_with_libsndfile(path: Path, header: Header) -> Sound:
@@ -72,7 +80,7 @@ def open_with_libsndfile(path: Path, header: Header) -> Sound:
     def blocks() -> Iterator[np.ndarray]:
         with file:
             while True:
-                block = file.read(rate * BLOCK_SECONDS, dtype="float32", always_2d=True)
+                block = file.read(block_frames(rate, file.channels), dtype="float32", always_2d=True)
                 if not len(block):
                     return
                 yield block
@@ -99,11 +107,22 @@ def why_ended(process: subprocess.Popen, what: str) -> ItemFailure:
     return ItemFailure("corrupt_audio", what)
 
 
+def limit_ffmpeg() -> None:
+    _, most = resource.getrlimit(resource.RLIMIT_DATA)
+    limit = FFMPEG_BYTES if most == resource.RLIM_INFINITY else min(most, FFMPEG_BYTES)
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+
+
 def open_with_ffmpeg(path: Path, header: Header) -> Sound:
     if shutil.which("ffmpeg") is None:
         raise ItemFailure("unsupported_format", f"This worker cannot decode {header.container} files")
-    command = ffmpeg_command(path, header.container)
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        ffmpeg_command(path, header.container),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        preexec_fn=limit_ffmpeg,
+    )
     stream = process.stdout
 
     def read_exactly(size: int) -> bytes:
@@ -125,7 +144,7 @@ def open_with_ffmpeg(path: Path, header: Header) -> Sound:
 
     def blocks() -> Iterator[np.ndarray]:
         with stream:  # closed early, it ends ffmpeg too
-            while data := stream.read(rate * BLOCK_SECONDS * channels * 4):
+            while data := stream.read(block_frames(rate, channels) * channels * 4):
                 usable = len(data) // (4 * channels) * 4 * channels
                 yield np.frombuffer(data[:usable], "<f4").reshape(-1, channels)
             if process.wait() != 0:
@@ -160,7 +179,7 @@ def open_sound(path: Path, header: Header) -> Sound:
     """Raises ItemFailure when nothing can decode the file."""
     if header.wav is not None:
         wav = header.wav
-        return Sound(wav.rate, wav.channels, wav_blocks(path, wav, BLOCK_SECONDS), wav.frames)
+        return Sound(wav.rate, wav.channels, wav_blocks(path, wav, block_frames(wav.rate, wav.channels)), wav.frames)
     if header.container not in ("flac", "mp3", "ogg"):
         return open_with_ffmpeg(path, header)
     try:

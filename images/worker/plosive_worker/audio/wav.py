@@ -117,11 +117,11 @@ def to_float(data: bytes, wav: Wav) -> np.ndarray:
     return np.frombuffer(data, f"<i{wav.bits // 8}").astype(np.float32) / 2 ** (wav.bits - 1)
 
 
-def wav_blocks(path: Path, wav: Wav, seconds: int) -> Iterator[np.ndarray]:
-    """The samples, `seconds` at a time, (n, C)."""
+def wav_blocks(path: Path, wav: Wav, frames: int) -> Iterator[np.ndarray]:
+    """The samples, `frames` at a time, (n, C)."""
     left = wav.size
     with path.open("rb") as file:
         file.seek(wav.start)
-        while left and (data := file.read(min(left, wav.rate * seconds * wav.frame_bytes))):
+        while left and (data := file.read(min(left, frames * wav.frame_bytes))):
             left -= len(data)
             yield to_float(data[: len(data) // wav.frame_bytes * wav.frame_bytes], wav).reshape(-1, wav.channels)

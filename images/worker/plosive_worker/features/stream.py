@@ -8,6 +8,8 @@ from . import spec
 from .block import MARGIN_SECONDS, block_frames
 
 BLOCK_SECONDS = 20
+# Samples a second, of all channels, from which on blocks are shorter: memory is bounded for eight channels at 192 kHz too.
+LARGE, LARGE_BLOCK_SECONDS = 150_000, 4
 
 
 def mirrored(samples: np.ndarray, before: int, after: int) -> np.ndarray:
@@ -17,15 +19,19 @@ def mirrored(samples: np.ndarray, before: int, after: int) -> np.ndarray:
 
 def whole_blocks(chunks: Iterable[np.ndarray], rate: int) -> Iterator[tuple[np.ndarray, int]]:
     """(samples (N, C) with a margin on both sides, frames in between) from chunks (n, C)."""
-    margin, size = MARGIN_SECONDS * rate, BLOCK_SECONDS * rate
+    margin = MARGIN_SECONDS * rate
+    seconds = size = 0
     held: np.ndarray | None = None  # from `margin` samples before the next block on
     started = False
     for chunk in chunks:
+        if held is None:
+            seconds = LARGE_BLOCK_SECONDS if rate * chunk.shape[1] > LARGE else BLOCK_SECONDS
+            size = seconds * rate
         held = chunk if held is None else np.concatenate([held, chunk])
         if not started and len(held) > margin:
             held, started = mirrored(held, margin, 0), True
         while started and len(held) >= size + 2 * margin:
-            yield held[: size + 2 * margin], BLOCK_SECONDS * spec.FRAMES_PER_SECOND
+            yield held[: size + 2 * margin], seconds * spec.FRAMES_PER_SECOND
             held = held[size:]
     if held is None or not len(held):
         return

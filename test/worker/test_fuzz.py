@@ -1,0 +1,145 @@
+# Decoding under attack: whatever is uploaded ends in time, with its sound or with a reason in plain words, and the worker
+# works on. PLOSIVE_FUZZ_FILES=2000 tries as many mutants (300 without it), always the same ones.
+import os
+import re
+import time
+import uuid
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from plosive_worker.audio.sandbox import extract_safely
+from plosive_worker.failure import ItemFailure
+from plosive_worker.pool import usable_cpus
+
+from worker.bombs import DECODED, Bomb, make_bombs
+from worker.contract import check
+from worker.mutants import Upload, make_mutant, make_seeds
+from worker.platform import Platform, new_run, target
+from worker.test_sandbox import left_processes
+from worker.test_verbs import result_of
+
+MUTANTS = int(os.environ.get("PLOSIVE_FUZZ_FILES", "300"))
+WALL_SECONDS = 240.0  # on a busy machine the bombs that are decoded up to a limit take a minute
+REASONS = {
+    "empty_file", "unsupported_format", "corrupt_audio", "empty_audio", "too_long", "too_large", "decoder_bomb",
+    "decoder_limit", "decoder_crashed",
+}  # fmt: skip
+# what a user cannot make sense of: our code, our folders, addresses
+FOREIGN_WORDS = re.compile(
+    r"Traceback|\w(Error|Exception)\b|0x[0-9a-f]{6}|/tmp|/scratch|/usr|\.py\b|numpy|\bNone\b|[Ee]rrno|nspecified|nknown error"
+)
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How one upload ended: a code of a failure with its words, or DECODED."""
+
+    code: str
+    message: str
+    seconds: float
+
+
+@pytest.fixture(scope="module")
+def seeds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    return make_seeds(tmp_path_factory.mktemp("seeds"))
+
+
+@pytest.fixture(scope="module")
+def bombs(seeds: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory) -> list[Bomb]:
+    return make_bombs(seeds, tmp_path_factory.mktemp("films"))
+
+
+def try_one(upload: Upload, folder: Path) -> Ending:
+    folder.mkdir()
+    (folder / "audio").write_bytes(upload.data)
+    began = time.monotonic()
+    try:
+        extract_safely(folder / "audio", folder, filename=upload.filename, wall_seconds=WALL_SECONDS)
+        code, message = DECODED, ""
+    except ItemFailure as failure:
+        code, message = failure.code, failure.message
+    seconds = time.monotonic() - began
+    for path in folder.iterdir():
+        path.unlink()
+    folder.rmdir()
+    return Ending(code, message, seconds)
+
+
+def try_all(uploads: list[Upload], folder: Path) -> list[Ending]:
+    with ThreadPoolExecutor(usable_cpus()) as pool:
+        return list(pool.map(lambda pair: try_one(pair[1], folder / str(pair[0])), enumerate(uploads)))
+
+
+def faults_of(ending: Ending) -> list[str]:
+    """What is wrong with how an upload ended; nothing when all is well."""
+    faults = []
+    if ending.seconds > WALL_SECONDS + 10:
+        faults.append(f"took {ending.seconds:.0f} s")
+    if ending.code != DECODED:
+        words = ending.message
+        if ending.code not in REASONS:
+            faults.append(f"has no known reason: {ending.code}")
+        plain = 15 <= len(words) <= 250 and words.isprintable() and (words[0].isupper() or words[0].isdigit())
+        if not plain or FOREIGN_WORDS.search(words):
+            faults.append(f"is not told in plain words: {words}")
+        if "does not know" in words:
+            faults.append("ran into an error of ours")
+    return faults
+
+
+def test_every_valid_file_is_decoded(seeds: dict[str, bytes], tmp_path: Path) -> None:
+    uploads = [Upload(name, data, name) for name, data in seeds.items()]
+    endings = try_all(uploads, tmp_path)
+    assert {u.filename: e for u, e in zip(uploads, endings) if e.code != DECODED} == {}
+
+
+def test_mutants_end_in_time_with_their_sound_or_a_plain_reason(seeds: dict[str, bytes], tmp_path: Path) -> None:
+    mutants = [make_mutant(number, seeds) for number in range(MUTANTS)]
+    endings = try_all(mutants, tmp_path)
+    faults = {m.story: found for m, e in zip(mutants, endings) if (found := faults_of(e))}
+    print(MUTANTS, "mutants:", dict(Counter(e.code for e in endings)), f"slowest {max(e.seconds for e in endings):.1f} s")
+    assert faults == {}
+    kinds = Counter(e.code == DECODED for e in endings)
+    assert min(kinds[True], kinds[False]) > MUTANTS / 10, "the damage is too small or too large to say anything"
+    assert left_processes(tmp_path) == []
+
+
+def test_bombs_end_as_they_should(bombs: list[Bomb], tmp_path: Path) -> None:
+    endings = try_all([b.upload for b in bombs], tmp_path)
+    print(len(bombs), "bombs:", dict(Counter(e.code for e in endings)), f"slowest {max(e.seconds for e in endings):.1f} s")
+    wrong = {
+        f"{b.upload.filename}, {b.upload.story}": (e.code, e.message, *faults_of(e))
+        for b, e in zip(bombs, endings)
+        if e.code not in b.endings or faults_of(e)
+    }
+    assert wrong == {}
+    assert left_processes(tmp_path) == []
+
+
+def test_a_worker_works_through_a_shard_of_them(
+    platform: Platform, seeds: dict[str, bytes], bombs: list[Bomb], tmp_path: Path
+) -> None:
+    """The embed verb as the pod runs it: it ends well, and what is good in the shard is done."""
+    uploads = [make_mutant(number, seeds) for number in range(0, MUTANTS, 8)]
+    uploads += [b.upload for b in bombs if "grows" not in b.upload.filename][::4]
+    good = [Upload(name, seeds[name], name) for name in ("pcm16.wav", "aac.m4a", "voice.opus", "voice.g722")]
+    run, items = new_run(), []
+    for upload in [*uploads, *good]:
+        name = str(uuid.uuid4())
+        outputs = {"embedding": target(f"{run}/{name}/embedding"), "peaks": target(f"{run}/{name}/peaks")}
+        audio = platform.put(f"{run}/{name}/audio", upload.data)
+        items.append({"id": name, "filename": upload.filename, "audio": audio, "outputs": outputs})
+    common = {"version": 1, "kind": "embed", "run": run, "shard": 0, "result": target(f"{run}/result.json")}
+    platform.works[run] = common | {"items": items}
+    check("work", platform.presigned(platform.works[run]))
+    code, ending = platform.run("embed", run, tmp_path / "embed")
+    assert (code, ending["code"]) == (0, "ok")
+    told = result_of(platform, run)["items"]
+    assert [item["id"] for item in told] == [item["id"] for item in items]
+    assert [item["status"] for item in told[-len(good) :]] == ["completed"] * len(good)
+    failed = [item["error"] for item in told if item["status"] == "failed"]
+    assert ending["items_failed"] == len(failed) > len(uploads) / 3
+    assert [e for e in failed if faults_of(Ending(e["code"], e["message"], 0))] == []
