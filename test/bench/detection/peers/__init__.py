@@ -1,52 +1,22 @@
 # The peers: other people's detectors and two textbook learners, by name. Each is played in an environment of its own
-# (requirements.txt, made by tools/deps.sh detection), so their libraries are imported only when a peer is made.
+# (requirements.txt, installed by tools/deps.sh bench-detection), so a peer's libraries are imported only when it is made.
 # Called by others.py and peer_child.py.
 from collections.abc import Callable
+from functools import partial
+from importlib import import_module
 
 from ..types import Peer
 
 
-def essentia() -> Peer:
-    from .essentia import EssentiaPeer
-
-    return EssentiaPeer()
-
-
-def ffmpeg() -> Peer:
-    from .ffmpeg import FfmpegPeer
-
-    return FfmpegPeer()
-
-
-def clipdetect() -> Peer:
-    from .clipdetect import ClipdetectPeer
-
-    return ClipdetectPeer()
-
-
-def aubio() -> Peer:
-    from .aubio import AubioPeer
-
-    return AubioPeer()
-
-
-def logmel() -> Peer:
-    from .logmel import LogmelPeer
-
-    return LogmelPeer()
-
-
-def crnn() -> Peer:
-    from .crnn import CrnnPeer
-
-    return CrnnPeer()
+def make(module: str, name: str) -> Peer:
+    return getattr(import_module(f".{module}", __package__), name)()
 
 
 PEERS: dict[str, Callable[[], Peer]] = {
-    "essentia": essentia,
-    "ffmpeg": ffmpeg,
-    "clipdetect": clipdetect,
-    "aubio": aubio,
-    "logmel": logmel,
-    "crnn": crnn,
+    "essentia": partial(make, "essentia", "EssentiaPeer"),
+    "ffmpeg": partial(make, "ffmpeg", "FfmpegPeer"),
+    "clipdetect": partial(make, "clipdetect", "ClipdetectPeer"),
+    "aubio": partial(make, "aubio", "AubioPeer"),
+    "logmel": partial(make, "logmel", "LogmelPeer"),
+    "crnn": partial(make, "crnn", "CrnnPeer"),
 }
