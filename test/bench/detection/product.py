@@ -1,6 +1,7 @@
 # Our own detector, as pods run it: the verbs embed, train and detect of plosive_worker as processes of their own, against
 # the run endpoint and object store of the worker tests (test/worker/platform.py). Called by runner.py and short.py.
 import ctypes
+import fcntl
 import hashlib
 import json
 import os
@@ -75,6 +76,11 @@ class Product:
 
     def __init__(self) -> None:
         self.folder = folder_of("platform")
+        self.lock = (self.folder / "lock").open("w")
+        try:
+            fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise SystemExit(f"another run of the benchmark uses {self.folder}") from None
         for folder in (self.folder / "store" / "embedding", self.folder / "embedded"):
             for old in folder.glob("*") if folder.exists() else ():
                 if not old.name.startswith(FEATURES):  # of features that this code no longer computes
@@ -84,6 +90,7 @@ class Product:
 
     def close(self) -> None:
         self.platform.stop()
+        self.lock.close()
 
     def verb(self, name: str, run: str, work: dict, sound: float) -> tuple[dict, Spent]:
         """Runs a verb to its end; its result, and what it cost."""
