@@ -70,9 +70,9 @@ class FrameFile:
     frames: np.ndarray  # (T, F) float16
     stats: np.ndarray  # (3, F) float32
 
-    def normal(self, first: int, last: int) -> np.ndarray:
+    def normal(self, first: int, last: int, step: int = 1) -> np.ndarray:
         """Frames first..last as the model sees them, float32 (n, F): levels against the file's own median level."""
-        return normal_frames(self.frames[max(0, first) : last], self.stats)
+        return normal_frames(self.frames[max(0, first) : last : step], self.stats)
 
 
 def level_reference(stats: np.ndarray) -> np.ndarray:

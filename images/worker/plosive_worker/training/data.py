@@ -90,5 +90,5 @@ def window(file: LabelledFile, first: int, last: int, part: Part, classes: int) 
 def feature_scale(files: list[LabelledFile], parts: list[Part]) -> tuple[np.ndarray, np.ndarray]:
     """Mean and 1/deviation of each feature over the training part, (F,): at most 200 000 rows are looked at."""
     step = max(1, sum(p.last - p.first for p in parts) // 200_000)
-    rows = np.concatenate([files[p.file].frames.normal(p.first, p.last)[::step] for p in parts])
+    rows = np.concatenate([files[p.file].frames.normal(p.first, p.last, step) for p in parts])
     return rows.mean(0), 1 / np.maximum(rows.std(0), 1e-3)

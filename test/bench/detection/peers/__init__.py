@@ -1,11 +1,15 @@
 # The peers: other people's detectors and two textbook learners, by name. Each is played in an environment of its own
 # (requirements.txt, installed by tools/deps.sh bench-detection), so a peer's libraries are imported only when it is made.
 # Called by others.py and peer_child.py.
+import os
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 
 from ..types import Peer
+
+# read when torch is imported: threads that wait must not spin on shared cores
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 
 def make(module: str, name: str) -> Peer:
