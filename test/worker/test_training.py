@@ -142,7 +142,9 @@ def exported(files: list[LabelledFile]) -> tuple[Trainer, bytes]:
 
 def test_the_exported_model_agrees_with_torch_for_any_length(exported, files: list[LabelledFile]) -> None:
     trainer, model = exported
-    for length in (1, 7, 500, 1400):
+    shortest = min(len(f.frames.frames) for f in files[:2])
+    assert shortest > 500
+    for length in (1, 7, 500, shortest):
         frames = np.stack([f.frames.normal(0, length) for f in files[:2]])
         assert difference(trainer.average, model, frames) < 1e-4
 
