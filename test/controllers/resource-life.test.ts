@@ -9,7 +9,7 @@ import { computeOf } from "../../src/db/quota.ts";
 import { events, inferenceJobs, jobs, pods } from "../../src/kube/kinds.ts";
 import type { Pod } from "../../src/kube/objects.ts";
 import type { DetectResult } from "../../src/schemas/worker.ts";
-import { endPod, patchStatus, put, startPod } from "../support/operator.ts";
+import { bindPod, buryPod, endPod, patchStatus, put, startPod } from "../support/operator.ts";
 import { poll } from "../support/poll.ts";
 import { createResource } from "../support/resource.ts";
 import { insertInferenceJob, insertModel, insertTenant } from "../support/rows.ts";
@@ -57,20 +57,8 @@ const endAfter = (pod: Pod, seconds: number, exitCode = 0, reason = "Completed")
   return patchStatus(cluster.admin, pod, exitCode === 0 ? "Succeeded" : "Failed", { terminated });
 };
 
-/** What the scheduler does: from now on a deletion waits for the kubelet. */
-const bind = ({ metadata: { namespace, name } }: Pod) =>
-  cluster.admin.send({
-    method: "POST",
-    path: `/api/v1/namespaces/${namespace}/pods/${name}/binding`,
-    body: { metadata: { name }, target: { apiVersion: "v1", kind: "Node", name: "a-node" } },
-  });
-/** What the kubelet does at last. */
-const bury = ({ metadata: { namespace, name } }: Pod) =>
-  cluster.admin.send({
-    method: "DELETE",
-    path: `/api/v1/namespaces/${namespace}/pods/${name}`,
-    body: { apiVersion: "v1", kind: "DeleteOptions", gracePeriodSeconds: 0 },
-  });
+const bind = (pod: Pod) => bindPod(cluster.admin, pod);
+const bury = (pod: Pod) => buryPod(cluster.admin, pod);
 
 const isCompleted = (id: string) =>
   poll("the resource to succeed", async () => {

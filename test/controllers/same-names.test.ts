@@ -6,25 +6,14 @@ import { z } from "zod";
 import { inferenceJobs, jobs, pods, trainingJobs } from "../../src/kube/kinds.ts";
 import type { Pod } from "../../src/kube/objects.ts";
 import { searchable, trainable, useAdoption } from "../support/adoption.ts";
-import { endPod, startPod } from "../support/operator.ts";
+import { bindPod, buryPod, endPod, startPod } from "../support/operator.ts";
 import { poll } from "../support/poll.ts";
 
 const stage = useAdoption();
 const { cluster, api, apply, find, refusal } = stage;
 
-/** What the scheduler does: from now on a deletion waits for the kubelet. */
-const bind = ({ metadata: { namespace, name } }: Pod) =>
-  cluster.admin.send({
-    method: "POST",
-    path: `/api/v1/namespaces/${namespace}/pods/${name}/binding`,
-    body: { metadata: { name }, target: { apiVersion: "v1", kind: "Node", name: "a-node" } },
-  });
-const bury = ({ metadata: { namespace, name } }: Pod) =>
-  cluster.admin.send({
-    method: "DELETE",
-    path: `/api/v1/namespaces/${namespace}/pods/${name}`,
-    body: { apiVersion: "v1", kind: "DeleteOptions", gracePeriodSeconds: 0 },
-  });
+const bind = (pod: Pod) => bindPod(cluster.admin, pod);
+const bury = (pod: Pod) => buryPod(cluster.admin, pod);
 
 it("a resource that goes takes no Job along of another kind's resource of its name", async () => {
   const client = await api.tenant();

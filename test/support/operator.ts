@@ -276,3 +276,19 @@ export async function put(
 export function jobsOf(kube: Kube, namespace: string): Promise<Job[]> {
   return kube.list(jobs, namespace).then(({ items }) => items);
 }
+
+/** What the scheduler does: from now on a deletion waits for the kubelet. */
+export const bindPod = (admin: Kube, { metadata: { namespace, name } }: Pod) =>
+  admin.send({
+    method: "POST",
+    path: `/api/v1/namespaces/${namespace}/pods/${name}/binding`,
+    body: { metadata: { name }, target: { apiVersion: "v1", kind: "Node", name: "a-node" } },
+  });
+
+/** What the kubelet does at last to a pod that is deleted. */
+export const buryPod = (admin: Kube, { metadata: { namespace, name } }: Pod) =>
+  admin.send({
+    method: "DELETE",
+    path: `/api/v1/namespaces/${namespace}/pods/${name}`,
+    body: { apiVersion: "v1", kind: "DeleteOptions", gracePeriodSeconds: 0 },
+  });
