@@ -3,7 +3,7 @@
 // and the API really ask for.
 import { group } from "../src/schemas/kind.ts";
 
-export type Rule = { apiGroups: string[]; resources: string[]; verbs: string[] };
+export type Rule = { apiGroups: string[]; resources: string[]; resourceNames?: string[]; verbs: string[] };
 
 /** Jobs that clients of the API ask for. */
 const requestedKinds = ["inferencejobs", "trainingjobs"];
@@ -31,8 +31,14 @@ export const operatorRules: Rule[] = [
   { apiGroups: [""], resources: ["pods"], verbs: ["delete", "get", "list", "watch"] },
   // job/tell-pods.ts: pods that say nothing any more go without counting for their Job.
   { apiGroups: [""], resources: ["pods/eviction"], verbs: ["create"] },
-  // runtime/leader.ts
-  { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["create", "get", "update"] },
+  // runtime/leader.ts: its own lease and no other. The name of one to be created cannot be restricted.
+  {
+    apiGroups: ["coordination.k8s.io"],
+    resources: ["leases"],
+    resourceNames: ["plosive-operator"],
+    verbs: ["get", "update"],
+  },
+  { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["create"] },
   // runtime/events.ts
   { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create"] },
 ];

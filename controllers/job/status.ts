@@ -5,7 +5,7 @@ import type { Condition } from "../../src/schemas/condition.ts";
 import { runName } from "../../src/schemas/job-kind.ts";
 import type { JobPhase, JobStatus } from "../../src/schemas/job-resource.ts";
 import { conditionOf, isTrue } from "../runtime/conditions.ts";
-import { openConditions, turn } from "./conditions.ts";
+import { openConditions, turn, type Words } from "./conditions.ts";
 import { suspendedSeconds } from "./deadlines.ts";
 import type { End, Facts, Verdict } from "./decide.ts";
 import { parseIndexes } from "./indexes.ts";
@@ -108,10 +108,15 @@ export function endStatus(facts: Facts, end: End, extra: Partial<JobStatus>): Jo
   const at = new Date(now).toISOString();
   const open = openStatus(facts, { kind: "wait" });
   const { reason, message } = end;
-  const conditions = turn(facts, open.conditions ?? [], [
+  const said: Words[] = [
     { type: end.end, status: "True", reason, message },
     { type: "Progressing", status: "False", reason, message: "The job has ended." },
-  ]);
+  ];
+  if (conditionOf(open.conditions, "Checkpointed")?.status === "False") {
+    const none = "The job ended without a checkpoint.";
+    said.push({ type: "Checkpointed", status: "False", reason: "NoCheckpoint", message: none });
+  }
+  const conditions = turn(facts, open.conditions ?? [], said);
   const progress = open.progress ?? { percent: 0, itemsDone: 0, itemsTotal: 0, itemsFailed: 0 };
   const done = end.end === "Succeeded" ? { percent: 100, itemsDone: progress.itemsTotal } : {};
   const { etaSeconds: _, ...reached } = progress;

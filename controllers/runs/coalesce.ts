@@ -13,10 +13,12 @@ export type Coalescer = {
 };
 
 const maxPoints = 20_000;
+/** Of one pod in its life: a training gives some thousand, and more than that nobody could look at. */
+const maxPointsOfPod = 50_000;
 
 export function startCoalescer(options: { db: Database; log: Log; everyMs: number }): Coalescer {
   const { db, log, everyMs } = options;
-  const newest = new Map<string, { podUid: string; seq: number; at: number }>();
+  const newest = new Map<string, { podUid: string; seq: number; at: number; points: number }>();
   let lines = new Map<string, ProgressLine>();
   let points: MetricPoint[] = [];
   const stopped = new AbortController();
@@ -50,10 +52,12 @@ export function startCoalescer(options: { db: Database; log: Log; everyMs: numbe
     add(line, curve) {
       const key = `${line.run} ${line.shard}`;
       const last = newest.get(key);
-      if (last !== undefined && last.podUid === line.podUid && last.seq >= line.seq) return false;
-      newest.set(key, { podUid: line.podUid, seq: line.seq, at: performance.now() });
+      const same = last !== undefined && last.podUid === line.podUid ? last : undefined;
+      if (same !== undefined && same.seq >= line.seq) return false;
+      const given = (same?.points ?? 0) + curve.length;
+      newest.set(key, { podUid: line.podUid, seq: line.seq, at: performance.now(), points: given });
       lines.set(key, line);
-      if (points.length + curve.length <= maxPoints) points.push(...curve);
+      if (given <= maxPointsOfPod && points.length + curve.length <= maxPoints) points.push(...curve);
       return true;
     },
     flush,

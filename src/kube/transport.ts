@@ -143,7 +143,7 @@ export function makeTransport(
       clearTimeout(timer);
     }
     const status = response.statusCode ?? 0;
-    if (status >= 200 && status < 300) return content === "" ? {} : JSON.parse(content);
+    if (status >= 200 && status < 300) return parse(request, content);
     throw failure(request, status, content, response.headers["retry-after"]);
   };
 
@@ -183,6 +183,15 @@ export function makeTransport(
     onRequest: (listener) => void listeners.push(listener),
     close: destroyAgents,
   };
+}
+
+function parse(request: KubeRequest, content: string): unknown {
+  try {
+    return content === "" ? {} : JSON.parse(content);
+  } catch (cause) {
+    // Something stands between, and answers in the API server's place.
+    throw unreachable(request, new Error(`not JSON: ${content.slice(0, 100)}`, { cause }), false);
+  }
 }
 
 function failure(

@@ -4,15 +4,12 @@ import { condition } from "./condition.ts";
 import type { CelRule, Column } from "./kind.ts";
 
 const seconds = (max: number) => z.int().min(1).max(max);
-const once = (field: string) => ({
-  "x-kubernetes-validations": [
-    { rule: "self == oldSelf", message: `${field} cannot be changed after creation` },
-  ],
-});
+const fixed = (field: string) => `${field} cannot be changed after creation`;
 
-/** A field that the API server refuses to change. */
-export function immutable<T extends z.ZodType>(field: string, schema: T): T {
-  return schema.meta({ ...schema.meta(), ...once(field) }) as T;
+/** A field that the API server refuses to change once it is there. */
+export function immutable<T extends z.ZodType>(field: string, schema: T, message = fixed(field)): T {
+  const validations = [{ rule: "self == oldSelf", message }];
+  return schema.meta({ ...schema.meta(), "x-kubernetes-validations": validations }) as T;
 }
 
 const name = (max: number) =>
@@ -39,6 +36,7 @@ export const commonSpec = {
       .object({ reason: z.string().max(256).describe("Why the job is cancelled") })
       .optional()
       .describe("Once set, the job ends as Cancelled; it cannot be taken back"),
+    "cancel is set once: its reason cannot be changed",
   ),
   shards: z
     .object({
@@ -116,7 +114,7 @@ export const commonSpec = {
 /** What is absent at first must stay absent, which a rule on the field itself cannot say. */
 export const neverAdded = (field: string): CelRule => ({
   rule: `has(self.${field}) == has(oldSelf.${field})`,
-  message: `${field} cannot be changed after creation`,
+  message: fixed(field),
 });
 
 /** CEL rules of a job kind's spec as a whole. */

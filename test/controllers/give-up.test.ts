@@ -257,6 +257,16 @@ describe("the status", () => {
       )?.reason;
     expect(reasonIn({})).toBe("NoCheckpoint");
     expect(reasonIn({ checkpoints: false })).toBeUndefined();
+    const end = {
+      kind: "end",
+      end: "Succeeded",
+      reason: "Completed",
+      message: "",
+      failedShards: new Map(),
+    } as const;
+    expect(endStatus(facts(given), end, {}).conditions).toContainEqual(
+      expect.objectContaining({ type: "Checkpointed", message: "The job ended without a checkpoint." }),
+    );
     const checkpoint = { key: "runs/x/checkpoint", step: 40, time: ago(1) };
     expect(reasonIn({ checkpoint })).toBe("CheckpointWritten");
     expect(openStatus(facts({ ...given, checkpoint }), { kind: "wait" }).checkpoint).toEqual(checkpoint);

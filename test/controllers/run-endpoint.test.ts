@@ -108,6 +108,35 @@ describe("the run endpoint", () => {
     expect(line).toEqual({ seq: 5, fraction: 0.5 });
   });
 
+  it("keeps so many points of a training, and goes on to hear of its progress", async () => {
+    await mine.work();
+    const token = await mine.token();
+    const report = (seq: number, points: { step: number; name: string; value: number }[]) =>
+      mine.call("PUT", `/v1/runs/${mine.run}/shards/0/progress`, {
+        token,
+        body: {
+          ...{ seq, items_done: seq, items_total: 1_000, items_failed: 0, fraction: 0, message: null },
+          metrics: points,
+        },
+      });
+    const stored = (seq: number) =>
+      poll("the report", () =>
+        database.pool.maybeOneFirst(sql.type(z.object({ seq: z.number() }))`
+          select seq from shard_progress where run_id = ${mine.run} and seq = ${seq}`),
+      );
+    const flood = (seq: number) =>
+      Array.from({ length: 256 }, (_, n) => ({ step: seq * 256 + n, name: "flood", value: 1 }));
+    for (let seq = 1; seq <= 195; seq++) expect((await report(seq, flood(seq))).status).toBe(204);
+    await stored(195);
+    expect((await report(196, [{ step: 1, name: "within", value: 1 }])).status).toBe(204);
+    for (let seq = 197; seq <= 198; seq++) expect((await report(seq, flood(seq))).status).toBe(204);
+    expect((await report(199, [{ step: 1, name: "beyond", value: 1 }])).status).toBe(204);
+    await stored(199);
+    const names = await database.pool.anyFirst(sql.type(z.object({ name: z.string() }))`
+      select distinct name from training_metrics where training_job_id = ${mine.run.slice(3, 39)} order by name`);
+    expect(names).toEqual(["flood", "within"]);
+  });
+
   it("answers 410 once the job has ended", async () => {
     await other.work();
     const id = other.run.slice(3, 39);

@@ -105,6 +105,13 @@ describe("the client", () => {
     ).toHaveLength(1);
   });
 
+  it("does not take a page for an answer, as of a proxy that lets nobody through", async () => {
+    const client = await serve((_request, response) => void response.end("<html>log in</html>"));
+    const error = await client.get(jobs, ref).catch((caught: unknown) => caught);
+    expect(isUnreachable(error)).toBe(true);
+    expect(String(error)).toContain("<html>log in");
+  });
+
   it("calls nobody listening unreachable", async () => {
     const client = kubeOf({ server: "http://127.0.0.1:9", credentials: async () => ({ headers: {} }) });
     kube = client;

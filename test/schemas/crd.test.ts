@@ -116,7 +116,7 @@ describe("rules on changes", () => {
 
   it("cancel is set once, for good", async () => {
     expect(await merge(name, { cancel: { reason: "wrong labels" } })).toMatchObject({ ok: true });
-    expect((await merge(name, { cancel: { reason: "another" } })).text).toContain("cancel cannot be changed");
+    expect((await merge(name, { cancel: { reason: "another" } })).text).toContain("cancel is set once");
     expect((await merge(name, { cancel: null })).text).toContain("cancel cannot be taken back");
   });
 });
