@@ -89,7 +89,8 @@ export async function startOperatorProcess(options: {
     if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
     return answer.text();
   };
-  await poll("the operator to be ready", () => read("/readyz", healthPort), 60_000);
+  // Right after fifty thousand pods came Kubernetes' own controllers have them to look at too.
+  await poll("the operator to be ready", () => read("/readyz", healthPort), 300_000);
   await poll("the operator to lead", async () =>
     /^leader_election_master_status\{.*\} 1$/m.test(await read("/metrics", metricsPort)),
   );
