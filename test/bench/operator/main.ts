@@ -95,9 +95,12 @@ try {
     return made;
   };
 
+  /** What was measured so far is not lost when a later part fails. */
+  const save = () => writeFileSync(options.out, render(result));
   const result: Result = { bursts: [], cpu: cpuName(), date: new Date().toISOString().slice(0, 10) };
   if (parts.has("idle"))
     result.idle = await run("idle: one job after the other", { jobs: count("idle"), shards: 1, gapMs: 300 });
+  save();
   // Kubernetes' own controllers send twenty requests a second as they come. While the operator's latencies and rates are
   // measured nothing of that is changed; then they get more, so that all pods run on the same day.
   if (parts.has("bursts")) {
@@ -105,6 +108,7 @@ try {
       const size = { jobs: count("burst"), shards: 1, allCreated: cluster.hurry };
       result.bursts.push(await run(`burst ${n} of ${count("burst")}`, size));
       await cluster.calm();
+      save();
     }
   }
   if (parts.has("flood")) {
@@ -113,6 +117,7 @@ try {
     result.flood = await run(`flood of ${count("jobs")}`, size);
     await ended?.();
     await cluster.calm();
+    save();
   }
   if (parts.has("shards")) {
     say(`${count("shards")} shards that report once a second`);
@@ -126,6 +131,7 @@ try {
     for (const wrong of reports.wrong) say(`  ${wrong}`);
     result.reports = reports;
     await cluster.calm();
+    save();
   }
   if (parts.has("kueue")) {
     say(`Kueue: ${count("jobs")} Jobs`);
@@ -143,6 +149,7 @@ try {
         `Kueue ${(((result.kueue.cpu.Kueue ?? 0) / result.kueue.done) * 1000).toFixed(1)} ms of CPU a Job; ` +
         `at most ${mib(result.kueue.peakBytes)} MiB`,
     );
+    save();
   }
   if (parts.has("pods")) {
     say(`${count("pods")} pods`);
@@ -172,9 +179,8 @@ try {
   await operator.stop();
   await cluster.stop();
   await world.end();
-  const text = render(result);
-  writeFileSync(options.out, text);
-  console.log(text);
+  save();
+  console.log(render(result));
   const faults = faultsOf(result);
   for (const fault of faults) console.error(`not kept: ${fault}`);
   process.exitCode = faults.length === 0 ? 0 : 1;
