@@ -107,7 +107,7 @@ export async function startReplica(
           const watches = api.seen.filter((label) => label.startsWith("WATCH "));
           return new Set(watches).size === watched.size && api.seen.includes("GET leases");
         },
-        120_000,
+        600_000,
       );
     },
     leads: () => log.includes("this replica leads"),

@@ -157,13 +157,13 @@ export async function runChaos(
     const leader = await poll(
       "a leader",
       () => [...replicas].find((replica) => replica.leads() && !replica.isGone()),
-      120_000,
+      patienceMs,
     );
     strikes.arm(leader, () => {
       kills++;
       leader.child.kill("SIGKILL");
     });
-    await poll("a write of the leader", () => leader.isGone() || isLate(), 120_000);
+    await poll("a write of the leader", () => leader.isGone() || isLate(), patienceMs);
     strikes.disarm();
     if (!leader.isGone()) return;
     // With 1 it ends when its lease is lost, as on a machine that did not let it run for ten seconds.
