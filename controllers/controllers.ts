@@ -26,10 +26,11 @@ export type Controllers = {
 
 /**
  * Most of a reconcile is waiting for the API server, which gives to everything as much as is asked for: what tells of
- * jobs must not take from what starts and ends them.
+ * jobs must not take from what starts and ends them. What fails, as for an object store that does not answer, must take
+ * no place from the deadlines of others.
  */
-const concurrency = 24;
-const atOnce = { next: 16, later: 2 };
+const concurrency = 26;
+const atOnce = { next: 16, retry: 4, later: 2 };
 /** Known before any of them runs: a standby's metrics have them too. */
 export const controllerNames = ["trainingjobs", "inferencejobs", "embeddingjobs", "models"];
 

@@ -1,6 +1,6 @@
 // Embedding jobs for the engine: what becomes of their results. Called by controllers/controllers.ts.
 import { insertEmbeddingJob } from "../../src/db/embedding-job.ts";
-import { failShard, ingestEmbeddings } from "../../src/db/ingest.ts";
+import { failShard, ingestEmbeddings, itemCountsOf } from "../../src/db/ingest.ts";
 import type { Database } from "../../src/db/job.ts";
 import { embeddingJobs } from "../../src/kube/kinds.ts";
 import { InvalidResultError, type JobAdapter } from "../job/adapter.ts";
@@ -16,6 +16,7 @@ export function embeddingJobAdapter({ db }: { db: Database }): JobAdapter {
       return ingestEmbeddings(db, ref, digest, result);
     },
     failShard: (ref, message) => failShard(db, "embedding", ref, message),
+    items: (jobId) => itemCountsOf(db, "embedding", jobId),
     completed: async () => ({}),
   };
 }

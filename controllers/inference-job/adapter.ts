@@ -1,7 +1,7 @@
 // Inference jobs for the engine: what becomes of their results. Called by controllers/controllers.ts.
 
 import { insertInferenceJob } from "../../src/db/inference-job.ts";
-import { failShard, ingestDetections, oneModelTypesOfInference } from "../../src/db/ingest.ts";
+import { failShard, ingestDetections, itemCountsOf, oneModelTypesOfInference } from "../../src/db/ingest.ts";
 import type { Database } from "../../src/db/job.ts";
 import { validationFailed, valueError } from "../../src/errors.ts";
 import { inferenceJobs } from "../../src/kube/kinds.ts";
@@ -50,6 +50,7 @@ export function inferenceJobAdapter({
       return ingestDetections(db, ref, digest, result);
     },
     failShard: (ref, message) => failShard(db, "inference", ref, message),
+    items: (jobId) => itemCountsOf(db, "inference", jobId),
     completed: async () => ({}),
   };
 }

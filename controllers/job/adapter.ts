@@ -1,7 +1,7 @@
 // What the job engine must be told about a kind of job; everything else is the same for all three. Implemented by
 // controllers/{training-job,inference-job,embedding-job}/adapter.ts.
 import type { z } from "zod";
-import type { IngestOutcome, ShardRef } from "../../src/db/ingest.ts";
+import type { IngestOutcome, ItemCounts, ShardRef } from "../../src/db/ingest.ts";
 import type { AppliedResource } from "../../src/db/quota.ts";
 import type { KubeObject, ResourceType } from "../../src/kube/objects.ts";
 import type { JobKind } from "../../src/schemas/job-kind.ts";
@@ -24,6 +24,8 @@ export type JobAdapter = {
   ingest(ref: ShardRef, digest: string, result: Result): Promise<IngestOutcome>;
   /** A shard ended without a usable result while the job goes on or succeeds without it. */
   failShard(ref: ShardRef, message: string): Promise<void>;
+  /** How the items of an ended job ended, as the records have it; undefined where only the pods know. */
+  items(jobId: string): Promise<ItemCounts | undefined>;
   /** After the row is completed and before the custom resource says so; what it returns goes into the status. */
   completed(cr: JobResource, jobId: string): Promise<Partial<JobStatus> & { modelId?: string }>;
 };

@@ -61,7 +61,7 @@ export function buildJob(
       rules: [
         // Preempted, evicted or lost with its node: not the shard's fault.
         { action: "Ignore", onPodConditions: [{ type: "DisruptionTarget", status: "True" }] },
-        failOn("FailJob", [exitCodes.badManifest, exitCodes.forbidden]),
+        failOn("FailJob", fatalExitCodes),
         failOn("FailIndex", [exitCodes.unusableAudio, exitCodes.inputMissing]),
       ],
     },
@@ -90,6 +90,9 @@ export function buildJob(
     spec,
   };
 }
+
+/** One pod that ends so ends the whole Job. */
+export const fatalExitCodes = [exitCodes.badManifest, exitCodes.forbidden];
 
 const failOn = (action: string, values: number[]) => ({
   action,

@@ -31,13 +31,16 @@ export function openConditions(facts: Facts, verdict: Verdict): Condition[] {
       { type: "Progressing", status: "False", reason, message },
     ]);
   }
-  const accepted = `The job is in the service's records as ${facts.row?.id}.`;
-  const said: Words[] = [
-    { type: "Accepted", status: "True", reason: "Accepted", message: accepted },
-    { type: "StoreSynced", status: "True", reason: "RecordsUpdated", message: "The records say the same." },
-    quotaReserved(facts),
-  ];
-  const running = verdict.kind !== "create" && isWorkedOn(facts.pods);
+  const said: Words[] = [quotaReserved(facts)];
+  // One that was refused can be cancelled too, and never was in the records.
+  if (facts.row !== null) {
+    const accepted = `The job is in the service's records as ${facts.row.id}.`;
+    said.unshift(
+      { type: "Accepted", status: "True", reason: "Accepted", message: accepted },
+      { type: "StoreSynced", status: "True", reason: "RecordsUpdated", message: "The records say the same." },
+    );
+  }
+  const running = verdict.kind !== "create" && isWorkedOn(facts.pods, facts.lostPods);
   const why = whyNot(facts, verdict);
   const started = isTrue(old, "Started") || (verdict.kind !== "create" && hasStarted(facts.pods));
   if (started)
@@ -84,7 +87,7 @@ function progressing({ progress }: Facts, running: boolean, why: Why): Words {
 }
 
 /** Why no pod runs: what was asked for comes before what has happened, and that before what is waited for. */
-function whyNot({ cr, admission, pods, failedPods }: Facts, verdict: Verdict): Why {
+function whyNot({ cr, admission, pods, lostPods, failedPods }: Facts, verdict: Verdict): Why {
   if (cr.spec.suspend) return { reason: "SuspendRequested", message: "The job is suspended." };
   if (!admission.admitted) return { reason: admission.reason, message: admission.message };
   if (verdict.kind === "create") {
@@ -92,7 +95,7 @@ function whyNot({ cr, admission, pods, failedPods }: Facts, verdict: Verdict): W
     const message = "The Kubernetes Job of the last run was deleted; a new run has begun.";
     return { reason: "ChildDeleted", message };
   }
-  const waiting = waitingOf(pods);
+  const waiting = waitingOf(pods, lostPods);
   if (waiting.reason !== "WaitingForPods") return waiting;
   return waitingSince(failedPods.at(-1)?.failure) ?? waiting;
 }

@@ -51,7 +51,7 @@ export function deadlinesOf(facts: Facts): Deadline[] {
     deadlines.push({ at: Date.parse(status.startTime) + seconds * 1000, which: "active" });
   }
   const progressing = conditionOf(status?.conditions, "Progressing");
-  if (progressing?.status === "False" && !isWorkedOn(facts.pods)) {
+  if (progressing?.status === "False" && !isWorkedOn(facts.pods, facts.lostPods)) {
     const since = Math.max(Date.parse(progressing.lastTransitionTime), resumedAt(facts));
     deadlines.push({ at: since + spec.pendingDeadlineSeconds * 1000, which: "pending" });
   }
@@ -84,8 +84,8 @@ export function silentPods(facts: Facts): Silent[] {
 }
 
 /** What the pods wait for, in whose words, when the job's deadline for it is over. */
-export function pendingFailure({ cr, pods }: Facts) {
-  const waiting = waitingOf(pods);
+export function pendingFailure({ cr, pods, lostPods }: Facts) {
+  const waiting = waitingOf(pods, lostPods);
   const message =
     `No pod of the job could start within ${cr.spec.pendingDeadlineSeconds} s: ${waiting.message}`.slice(
       0,
@@ -94,6 +94,7 @@ export function pendingFailure({ cr, pods }: Facts) {
   const cause = {
     Unschedulable: { class: "Quota", code: "unschedulable" },
     ImageUnavailable: { class: "System", code: "image_unavailable" },
+    NodeUnreachable: { class: "Infra", code: "node_unreachable" },
   } as const;
   const known = cause[waiting.reason as keyof typeof cause] ?? { class: "Infra", code: "pods_not_started" };
   return { ...known, message, retryable: true };

@@ -10,6 +10,7 @@ import type { JobStatus } from "../../src/schemas/job-resource.ts";
 import { isTrue } from "../runtime/conditions.ts";
 import type { JobResource } from "./adapter.ts";
 import type { Refusal } from "./adopt.ts";
+import { fatalExitCodes } from "./child.ts";
 import { deadlinesOf, pendingFailure, silentPods } from "./deadlines.ts";
 import { givenUp } from "./give-up.ts";
 import { parseIndexes } from "./indexes.ts";
@@ -27,7 +28,9 @@ export type Facts = {
   refusal?: Refusal;
   /** The Job of the present run; undefined when there is none, also when it was deleted. */
   child: Job | undefined;
+  /** Of the run, but for those whose end no node confirms. */
   pods: readonly Pod[];
+  lostPods: readonly Pod[];
   progress: readonly ShardProgress[];
   /** All pods of the job that have failed, also those that Kubernetes has forgotten. */
   failedPods: readonly FailedPod[];
@@ -77,6 +80,7 @@ export type Verdict =
 /** A run that is deleted by hand again and again is not worth a new attempt for ever. */
 const maxAttempts = 20;
 const none: ReadonlyMap<number, Failure> = new Map();
+const fatalExits: ReadonlySet<number> = new Set(fatalExitCodes);
 
 export function hasEnded(cr: JobResource): boolean {
   const conditions = cr.status?.conditions;
@@ -147,7 +151,7 @@ function steer({ cr, admission, kueue }: Facts, child: Job): Verdict | undefined
   if (kueue?.queue !== undefined) return { kind: "move", queue: kueue.queue };
   if (suspend && kueue?.active === true) return { kind: "activate", active: false };
   // Whoever else made the Workload inactive has a reason: only what we suspended do we resume.
-  const resumes = !suspend && isTrue(cr.status?.conditions, "Suspended");
+  const resumes = !suspend && (kueue?.suspended === true || isTrue(cr.status?.conditions, "Suspended"));
   if (resumes && kueue?.active === false) return { kind: "activate", active: true };
   return undefined;
 }
@@ -197,6 +201,10 @@ function judgeChild(facts: Facts): End | { kind: "ingest"; shards: number[] } | 
     else if (over || failedIndexes.has(shard))
       lost.set(shard, failures.get(shard) ?? { ...failureOfJob(child), shard });
   }
+  // The Job gave up at once, for what no other shard can do without: that and nothing that came of it is the reason.
+  const fatal =
+    over && [...failures.values()].find(({ exitCode }) => exitCode !== undefined && fatalExits.has(exitCode));
+  if (fatal && !is("Complete")) return failed(fatal);
   const enough = lost.size < count && lost.size <= cr.spec.retries.maxFailedShards;
   const decided = hopeless.size > 0 && (!enough || ingested.size + lost.size === count);
   if (!over && !decided) return undefined;

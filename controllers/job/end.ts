@@ -26,7 +26,9 @@ export async function endOfJob(engine: Engine, id: string, facts: Facts, verdict
   };
   if (row !== null && !hasRowEnded(row)) {
     // What still runs is paid for until now: nobody looks at it any more.
-    const alive = facts.pods.filter((pod) => !isEnded(pod) && startOf(pod) !== undefined);
+    const alive = [...facts.pods, ...facts.lostPods].filter(
+      (pod) => !isEnded(pod) && startOf(pod) !== undefined,
+    );
     const ends = alive.map((pod) => podEnd(pod, now(), null));
     if (ends.length > 0) await recordPods(db, adapter.kind, id, ends);
     if (verdict.end === "Succeeded") {
@@ -53,7 +55,8 @@ export async function endOfJob(engine: Engine, id: string, facts: Facts, verdict
     final = failed({ class: "User", code: "all_items_failed", message, retryable: false });
   }
   const extra = final.end === "Succeeded" ? await adapter.completed(cr, id) : {};
-  const status = endStatus({ ...facts, row: after ?? row }, final, extra);
+  const items = after === null ? undefined : await adapter.items(id);
+  const status = endStatus({ ...facts, row: after ?? row }, final, extra, items);
   await writeStatus(cr, status);
   tellLag("resource");
   if (child !== undefined && !isOver(child)) await removeJob(engine, child);

@@ -30,14 +30,32 @@ export const isEnded = (pod: Pod) => pod.status?.phase === "Succeeded" || pod.st
 const workerOf = (pod: Pod) =>
   pod.status?.containerStatuses?.find(({ name }) => name === workerContainer)?.state;
 
+/** How long after its grace a pod may take to be gone, until its node counts as one that does not answer. */
+const partingMs = 60_000;
+
+/**
+ * When a pod that is being deleted counts as lost, in ms since 1970: no kubelet says that it ended, as when its node is
+ * without power. Nobody may take its place before that is certain, and it must not pass for one that works.
+ */
+export function lostAt(pod: Pod): number | undefined {
+  const { deletionTimestamp } = pod.metadata;
+  return deletionTimestamp === undefined || isEnded(pod)
+    ? undefined
+    : Date.parse(deletionTimestamp) + partingMs;
+}
+
 /** Whether the pod's container runs. */
 export function isRunning(pod: Pod): boolean {
   return !isEnded(pod) && (workerOf(pod)?.running !== undefined || pod.status?.phase === "Running");
 }
 
-/** Whether pods run, or have all done their work: then the next ones start, or the Job is about to be complete. */
-export function isWorkedOn(pods: readonly Pod[]): boolean {
-  return pods.some(isRunning) || (pods.length > 0 && pods.every((pod) => pod.status?.phase === "Succeeded"));
+/**
+ * Whether pods run, or have all done their work: then the next ones start, or the Job is about to be complete. `lost`:
+ * pods whose end nobody confirms.
+ */
+export function isWorkedOn(pods: readonly Pod[], lost: readonly Pod[] = []): boolean {
+  if (pods.some(isRunning)) return true;
+  return lost.length === 0 && pods.length > 0 && pods.every((pod) => pod.status?.phase === "Succeeded");
 }
 
 /** Whether a pod has run, also one that ended before anybody looked. */
@@ -75,8 +93,14 @@ export function resourcesOf(pod: Pod): { requests: Quantities; limits: Quantitie
   return { requests, limits };
 }
 
-/** Why no pod runs, in the words of the scheduler or the kubelet. */
-export function waitingOf(pods: readonly Pod[]): Waiting {
+/** Why no pod runs, in the words of the scheduler or the kubelet. `lost`: pods whose end nobody confirms. */
+export function waitingOf(pods: readonly Pod[], lost: readonly Pod[] = []): Waiting {
+  const [silent] = lost;
+  if (silent !== undefined) {
+    const node = silent.spec?.nodeName ?? "unknown";
+    const message = `Node ${node} does not confirm the end of pod ${silent.metadata.name}, so no other may take its place. Bring the node back, delete it, or taint it node.kubernetes.io/out-of-service.`;
+    return { reason: "NodeUnreachable", message };
+  }
   for (const pod of pods.filter((each) => !isEnded(each))) {
     const waiting = workerOf(pod)?.waiting;
     if (waiting?.reason !== undefined && imageReasons.has(waiting.reason)) {

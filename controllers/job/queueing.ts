@@ -6,8 +6,11 @@ import type { JobResource } from "./adapter.ts";
 
 export type Admission = { admitted: true } | { admitted: false; reason: ConditionReason; message: string };
 
-/** Kueue decides when the Job's pods run. `active`: what its Workload says; `queue`: where the Job is to be moved. */
-export type Kueue = { active: boolean | undefined; queue?: string };
+/**
+ * Kueue decides when the Job's pods run. `active`: what its Workload says; `suspended`: that it was we who said so;
+ * `queue`: where the Job is to be moved.
+ */
+export type Kueue = { active: boolean | undefined; suspended?: boolean; queue?: string };
 
 export type Standing = { admission: Admission; kueue?: Kueue };
 

@@ -20,6 +20,7 @@ import { forget, repairRow } from "./drift.ts";
 import { endOfJob, removeStrays } from "./end.ts";
 import { type EngineDeps, hasRowEnded, makeEngine } from "./engine.ts";
 import { PodEnds } from "./pod-ends.ts";
+import { lostAt } from "./pods.ts";
 import type { Admission } from "./queueing.ts";
 import { takeResults } from "./results.ts";
 import { childOf, createChild, isFirst } from "./run.ts";
@@ -74,7 +75,10 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
     const uid = cr.metadata.uid ?? "";
     const doubted = deps.doubted.delete(uid);
     if (hasEnded(cr)) await removeStrays(engine, cr);
-    if (settledUids.has(uid) && !doubted) return expire(cr);
+    if (settledUids.has(uid) && !doubted) {
+      podEnds.forget(name);
+      return expire(cr);
+    }
     const id = jobIdOf(adapter.kind, cr.metadata);
     let row = await maybeOneJob(db, adapter.kind, id);
     if (awaySince !== undefined) [awaySince, listeningSince] = [undefined, now()];
@@ -188,10 +192,10 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
     const run = child?.metadata.name;
     const hasRun = run !== undefined && row !== null;
     const latest = run ?? cr.status?.runId;
-    const pods = run === undefined ? [] : deps.pods.by("job", run);
+    const all = run === undefined ? [] : deps.pods.by("job", run);
     const id = jobIdOf(adapter.kind, cr.metadata);
     // A resource that had this name before may have left pods that end only now.
-    const ended = podEnds.of(cr.metadata.name, pods).filter((pod) => jobOfPod(pod) === id);
+    const ended = podEnds.of(cr.metadata.name, all).filter((pod) => jobOfPod(pod) === id);
     await tellPods(engine, podEnds, cr, row, ended, child);
     const known = unusable.get(cr.metadata.uid ?? "");
     const [progress, ingested, failedPods, points] = await Promise.all([
@@ -201,6 +205,7 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
       hasRun ? manyFailedPods(db, row.id) : [],
       hasRun && adapter.kind === "training" ? manyLastMetrics(db, row.id) : [],
     ]);
+    const isLost = (pod: Pod) => (lostAt(pod) ?? Number.POSITIVE_INFINITY) <= now();
     return {
       now: now(),
       cr,
@@ -208,7 +213,8 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
       refusal,
       job: resourceName(adapter.kind, id),
       child,
-      pods,
+      pods: all.filter((pod) => !isLost(pod)),
+      lostPods: all.filter(isLost),
       progress,
       failedPods,
       listeningSince,
@@ -239,8 +245,11 @@ function jobOfPod({ metadata }: Pod): string | undefined {
 
 function whenAgain(facts: Facts, verdict: Verdict): number | undefined {
   if (verdict.kind === "refuse") return triedAgainMs;
-  const [deadline] = deadlinesOf(facts);
-  return deadline === undefined ? undefined : Math.max(1_000, deadline.at - facts.now);
+  const times = [
+    ...deadlinesOf(facts).map(({ at }) => at),
+    ...facts.pods.flatMap((pod) => lostAt(pod) ?? []),
+  ];
+  return times.length === 0 ? undefined : Math.max(1_000, Math.min(...times) - facts.now);
 }
 
 /** The last checkpoint that a pod of the run told. */

@@ -1,5 +1,6 @@
 // The status of a job's custom resource and the matching change of its row. Pure; called by reconcile.ts, which writes
 // each of them once and only if it changed.
+import type { ItemCounts } from "../../src/db/ingest.ts";
 import type { JobChange, OpenStatus, Usage } from "../../src/db/job.ts";
 import type { Condition } from "../../src/schemas/condition.ts";
 import { runName } from "../../src/schemas/job-kind.ts";
@@ -22,7 +23,7 @@ export function openStatus(facts: Facts, verdict: Verdict): JobStatus {
 
   const created = verdict.kind === "create";
   const attempt = created ? verdict.attempt : attemptOf(facts);
-  const running = !created && isWorkedOn(facts.pods);
+  const running = !created && isWorkedOn(facts.pods, facts.lostPods);
   const completed = created ? [] : parseIndexes(facts.child?.status?.completedIndexes);
   const admitted = facts.admission.admitted && (created || facts.child !== undefined);
 
@@ -102,8 +103,8 @@ function phaseOf(
   return "Pending";
 }
 
-/** The last status of a job. */
-export function endStatus(facts: Facts, end: End, extra: Partial<JobStatus>): JobStatus {
+/** The last status of a job. `items`: as the records have them, which know of shards that never reported. */
+export function endStatus(facts: Facts, end: End, extra: Partial<JobStatus>, items?: ItemCounts): JobStatus {
   const { cr, now } = facts;
   const at = new Date(now).toISOString();
   const open = openStatus(facts, { kind: "wait" });
@@ -119,15 +120,24 @@ export function endStatus(facts: Facts, end: End, extra: Partial<JobStatus>): Jo
   const conditions = turn(facts, open.conditions ?? [], said);
   const progress = open.progress ?? { percent: 0, itemsDone: 0, itemsTotal: 0, itemsFailed: 0 };
   const done = end.end === "Succeeded" ? { percent: 100, itemsDone: progress.itemsTotal } : {};
+  const counted =
+    items === undefined ? {} : { itemsDone: items.done, itemsTotal: items.total, itemsFailed: items.failed };
   const { etaSeconds: _, ...reached } = progress;
-  const shards = open.shards ?? { total: cr.spec.shards.count, active: 0, succeeded: 0, failed: 0 };
+  const total = cr.spec.shards.count;
+  const lost = new Set([
+    ...parseIndexes(facts.child?.status?.failedIndexes),
+    ...facts.bad.keys(),
+    ...end.failedShards.keys(),
+  ]);
+  const failed = end.end === "Succeeded" ? end.failedShards.size : lost.size;
+  const succeeded = end.end === "Succeeded" ? total - failed : facts.ingested.size;
   return {
     ...open,
     ...extra,
     phase: end.end,
     completionTime: cr.status?.completionTime ?? at,
-    progress: { ...reached, ...done },
-    shards: { ...shards, active: 0 },
+    progress: { ...reached, ...done, ...counted },
+    shards: { total, active: 0, succeeded, failed },
     ...(end.failure === undefined
       ? {}
       : { failure: { ...end.failure, message: end.failure.message.slice(0, 1000) } }),

@@ -22,6 +22,9 @@ const suspended: Admission = {
   message: "The job is suspended: it has no place in the queue.",
 };
 
+/** On a Workload that we made inactive. */
+const suspendedMark = "plosive.dev/suspended";
+
 export async function makeQueueing(options: {
   kube: Kube;
   caches: Caches;
@@ -93,6 +96,8 @@ export async function makeQueueing(options: {
     }
     for (const { kind, cr } of waiting) {
       const priority = await priorityOf(cr).catch(() => undefined);
+      const present = caches.resources[kind].get(cr.metadata.name);
+      if (present === undefined || present.metadata.uid !== cr.metadata.uid || !mayWait(present)) continue;
       // Whose class is not known now asks when it is looked at.
       if (priority !== undefined) gate.ask(candidateOf(kind, cr, priority), wordsOf(cr));
     }
@@ -119,12 +124,15 @@ export async function makeQueueing(options: {
       const told = kueue!.isSynced() ? admissionOf(present, workload, before) : asBefore(before);
       const admission = cr.spec.suspend ? suspended : told;
       const wanted = cr.spec.queueName;
-      const moves = child !== undefined && wanted !== undefined && wanted !== present;
+      // Kueue lets no running Job change its queue.
+      const moves =
+        child?.spec.suspend === true && !told.admitted && wanted !== undefined && wanted !== present;
       return {
         admission,
         kueue: {
           active: workload === undefined ? undefined : workload.spec?.active !== false,
-          ...(moves && !admission.admitted ? { queue: wanted } : {}),
+          suspended: workload?.metadata.annotations?.[suspendedMark] === "true",
+          ...(moves ? { queue: wanted } : {}),
         },
       };
     },
@@ -156,7 +164,9 @@ export async function makeQueueing(options: {
     async activate(child, active) {
       const workload = workloadOf(child);
       if (workload === undefined) return;
-      await kube.patch(kueue!.type, workload.metadata, { spec: { active } });
+      // Both in one: whoever comes after a crash knows whose suspension it is.
+      const metadata = { annotations: { [suspendedMark]: active ? null : "true" } };
+      await kube.patch(kueue!.type, workload.metadata, { metadata, spec: { active } });
     },
 
     async move(child, queue) {

@@ -25,7 +25,8 @@ export type Authorize = (token: string | undefined, run: string, shard: number) 
 type Identity = { podName: string; podUid: string };
 
 const cacheMs = 60_000;
-const maxCached = 5_000;
+/** More than pods that report at the same time, or each report would cost a review. */
+const maxCached = 100_000;
 
 export function makeAuthorize(deps: AuthorizeDeps): Authorize {
   const { kube, namespace, audience, serviceAccount, now } = deps;
@@ -46,8 +47,13 @@ export function makeAuthorize(deps: AuthorizeDeps): Authorize {
       user?.username === `system:serviceaccount:${namespace}:${serviceAccount}`;
     const identity =
       accepted && podName !== undefined && podUid !== undefined ? { podName, podUid } : undefined;
-    if (reviewed.size >= maxCached) reviewed.clear();
+    // In the order of their reviews: the first is the oldest.
+    reviewed.delete(key);
     reviewed.set(key, { at: now(), identity });
+    for (const [oldest, { at }] of reviewed) {
+      if (reviewed.size <= maxCached && now() - at < cacheMs) break;
+      reviewed.delete(oldest);
+    }
     return identity;
   };
 

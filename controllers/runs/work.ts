@@ -20,7 +20,7 @@ import type { Storage } from "../../src/storage/storage.ts";
 export type WorkAnswer =
   | { status: 200; work: Work }
   /** `ended` for good, or `early`: ask again in a moment. */
-  | { status: 404 | 409 | 410 | 503; message: string };
+  | { status: 404 | 409 | 410 | 422 | 503; message: string };
 
 type TrainFiles = (Work & { kind: "train" })["files"];
 
@@ -103,7 +103,7 @@ export function makeWork({ db, storage }: { db: Database; storage: Storage }) {
     const specs = new Set(
       rows.map(({ embedding_model, embedding_spec_hash }) => `${embedding_model} ${embedding_spec_hash}`),
     );
-    if (specs.size > 1) return { status: 409, message: "the audio files have embeddings of different kinds" };
+    if (specs.size > 1) return { status: 422, message: "the audio files have embeddings of different kinds" };
     const files: TrainFiles = [];
     for (const row of rows) {
       // There may be a hundred thousand, and the lease wants to be renewed meanwhile.
@@ -139,10 +139,10 @@ export function makeWork({ db, storage }: { db: Database; storage: Storage }) {
     );
   };
 
-  /** The checkpoint of this run, or of the one before it when that was lost. */
+  /** The checkpoint of this run, or of the newest one before it that left any: there are at most twenty. */
   async function lastCheckpoint(id: string, attempt: number, run: string) {
     const resource = run.slice(0, run.lastIndexOf("-"));
-    for (let n = attempt; n >= Math.max(1, attempt - 2); n--) {
+    for (let n = attempt; n >= 1; n--) {
       const key = keys.checkpoint(runName(resource, n));
       try {
         const { sizeBytes } = await storage.head(key);

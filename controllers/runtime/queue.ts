@@ -1,6 +1,6 @@
 // The work queue of a controller: a key waits in it at most once, is never worked on twice at the same time, and comes
-// back later and later while it keeps failing. New objects come before events and those before what was only noted for
-// later, but none of the three ever waits for the end of the others. Filled by store changes and timers, emptied by
+// back later and later while it keeps failing. New objects come before events and those before what failed or was only
+// noted for later, but none of the four ever waits for the end of the others. Filled by store changes and timers, emptied by
 // controller.ts.
 
 export type QueueOptions = {
@@ -19,9 +19,9 @@ export type QueueObserver = {
   retried(): void;
 };
 
-type Lane = "first" | "next" | "later";
+type Lane = "first" | "next" | "retry" | "later";
 /** Whose turn it is, over and over; an empty lane leaves its turn to the others in this order. */
-const order: readonly Lane[] = ["first", "next", "later"];
+const order: readonly Lane[] = ["first", "next", "retry", "later"];
 const turns: readonly Lane[] = [
   "first",
   "first",
@@ -30,7 +30,7 @@ const turns: readonly Lane[] = [
   "first",
   "next",
   "first",
-  "first",
+  "retry",
   "next",
   "later",
 ];
@@ -40,6 +40,7 @@ export class Queue {
   readonly #lanes: Record<Lane, Map<string, number>> = {
     first: new Map(),
     next: new Map(),
+    retry: new Map(),
     later: new Map(),
   };
   /** Each key that is worked on, with its lane and the time at which the work began. */
@@ -107,6 +108,10 @@ export class Queue {
 
   /** Adds the key after `ms`; of several such wishes for one key the earliest counts. */
   addAfter(key: string, ms: number): void {
+    this.#addAfter(key, ms, "later");
+  }
+
+  #addAfter(key: string, ms: number, lane: Lane): void {
     if (this.#closed) return;
     const at = performance.now() + ms;
     const present = this.#timers.get(key);
@@ -118,7 +123,7 @@ export class Queue {
     const timer = setTimeout(
       () => {
         this.#timers.delete(key);
-        this.#add(key, "later");
+        this.#add(key, lane);
       },
       Math.min(ms, 2_000_000_000),
     );
@@ -132,7 +137,7 @@ export class Queue {
     const { baseBackoffMs, maxBackoffMs, random } = this.#options;
     const ms = Math.min(maxBackoffMs, baseBackoffMs * 2 ** Math.min(failures, 30)) * (0.5 + random() / 2);
     this.#observer?.retried();
-    this.addAfter(key, ms);
+    this.#addAfter(key, ms, "retry");
     return ms;
   }
 

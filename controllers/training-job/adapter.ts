@@ -79,6 +79,7 @@ export function trainingJobAdapter(deps: {
     },
     // A training has one shard: without it there is nothing to go on with.
     failShard: async () => undefined,
+    items: async () => undefined,
     async completed(_cr, jobId) {
       const row = await maybeOneModelOfJob(db, jobId);
       if (row === null) return {};

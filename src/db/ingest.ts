@@ -296,6 +296,27 @@ async function failOpenFiles(
   await recountInference(tx, jobId);
 }
 
+/** Files of a job: how many have ended, all, and how many of the ended ones failed. */
+export type ItemCounts = { done: number; total: number; failed: number };
+const itemCounts = z.object({ done: z.int(), total: z.int(), failed: z.int() });
+
+/** How the files of a job stand in the records; those that were deleted meanwhile do not count. */
+export function itemCountsOf(
+  db: Queries,
+  kind: "inference" | "embedding",
+  jobId: string,
+): Promise<ItemCounts> {
+  if (kind === "inference")
+    return db.one(sql.type(itemCounts)`
+      select count(*) filter (where status in ('completed', 'failed'))::int as done, count(*)::int as total,
+        count(*) filter (where status = 'failed')::int as failed
+      from inference_files where inference_job_id = ${jobId}`);
+  return db.one(sql.type(itemCounts)`
+    select count(*) filter (where embedding_status <> 'processing')::int as done, count(*)::int as total,
+      count(*) filter (where embedding_status = 'failed')::int as failed
+    from audio_files where embedding_job_id = ${jobId}`);
+}
+
 /**
  * Ends a job and what still belongs to it, in one transaction: open files fail or are cancelled. An inference job of
  * which every file failed has failed itself. A job that has already ended stays as it is.

@@ -26,6 +26,7 @@ export const conditionReasons = [
   "WaitingForPods",
   "Unschedulable",
   "ImageUnavailable",
+  "NodeUnreachable",
   "PodsRunning",
   "Reporting",
   "ProgressStalled",

@@ -61,6 +61,7 @@ type Manifest = {
   };
   data?: Record<string, string>;
   rules?: unknown[];
+  imagePullSecrets?: unknown[];
 };
 
 async function render(...sets: string[]): Promise<Manifest[]> {
@@ -259,6 +260,14 @@ describe("the chart", () => {
       const { spec } = one(manifests, "StatefulSet", name).spec!.template!;
       expect(spec.securityContext, name).toMatchObject({ fsGroupChangePolicy: "OnRootMismatch" });
     }
+  });
+
+  it("gives the workers' account the secrets of the registry, because the chart does not make their pods", async () => {
+    const manifests = await render(...images, "imagePullSecrets[0].name=registry");
+    expect(one(manifests, "ServiceAccount", "plosive-worker").imagePullSecrets).toEqual([
+      { name: "registry" },
+    ]);
+    expect(one(await render(...images), "ServiceAccount", "plosive-worker").imagePullSecrets).toBeUndefined();
   });
 
   it("never passes a password as text", async () => {

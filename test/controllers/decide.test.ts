@@ -19,6 +19,14 @@ import {
   waitingFor,
 } from "../support/facts.ts";
 
+const lostOne = {
+  class: "Infra",
+  code: "temporary",
+  message: "Later.",
+  exitCode: 75,
+  retryable: true,
+} as const;
+
 const verdicts: [string, Partial<Facts>, Partial<Verdict> & Record<string, unknown>][] = [
   ["a new job gets its first Job", {}, { kind: "create", attempt: 1 }],
   [
@@ -123,6 +131,28 @@ const verdicts: [string, Partial<Facts>, Partial<Verdict> & Record<string, unkno
     { kind: "end", end: "Failed", reason: "UserError", message: "Noise." },
   ],
   [
+    "a job that one shard's end ended at once fails for that, whatever else was lost, was retried or is done",
+    {
+      child: child({ completedIndexes: "1", failedIndexes: "2", conditions: conditions("Failed") }),
+      ingested: new Set([1]),
+      failedPods: [
+        { pod_uid: "a", run_id: `${name}-1`, failure: { ...lostOne, shard: 0 } },
+        {
+          pod_uid: "b",
+          run_id: `${name}-1`,
+          failure: { ...lostOne, shard: 2, code: "input_missing", exitCode: 66 },
+        },
+      ],
+      pods: [ended(1, 64), ended(0, 143)],
+    },
+    {
+      kind: "end",
+      end: "Failed",
+      reason: "UserError",
+      failure: expect.objectContaining({ code: "bad_manifest", retryable: false }),
+    },
+  ],
+  [
     "a job of which no shard is left fails",
     { child: child({ failedIndexes: "0-2", conditions: conditions("Failed") }), pods: [ended(0, 75)] },
     { kind: "end", end: "Failed", reason: "InfrastructureError" },
@@ -153,6 +183,22 @@ const verdicts: [string, Partial<Facts>, Partial<Verdict> & Record<string, unkno
       pods: [waitingFor("ImagePullBackOff", "no such image")],
     },
     { kind: "end", end: "Failed", reason: "PendingDeadlineExceeded" },
+  ],
+  [
+    "a job whose node is silent fails when nobody has seen to it",
+    {
+      cr: resource({}, { conditions: [said("Progressing", "False", 101)] }),
+      child: child({ completedIndexes: "0" }),
+      ingested: new Set([0]),
+      pods: [pod(0, { phase: "Succeeded" })],
+      lostPods: [running(1)],
+    },
+    {
+      kind: "end",
+      end: "Failed",
+      reason: "PendingDeadlineExceeded",
+      failure: expect.objectContaining({ class: "Infra", code: "node_unreachable" }),
+    },
   ],
   [
     "a resumed job waits anew",

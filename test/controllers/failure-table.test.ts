@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { maybeOneJob } from "../../src/db/job.ts";
 import { events, inferenceJobs, jobs, pods } from "../../src/kube/kinds.ts";
 import type { Pod } from "../../src/kube/objects.ts";
-import { endPod, patchStatus, startPod } from "../support/operator.ts";
+import { bindPod, endPod, patchStatus, startPod } from "../support/operator.ts";
 import { poll } from "../support/poll.ts";
 import { createResource } from "../support/resource.ts";
 import { insertInferenceJob, insertModel, insertTenant } from "../support/rows.ts";
@@ -317,6 +317,29 @@ describe.concurrent("a shard", { timeout: 150_000 }, () => {
       reason: "PendingDeadlineExceeded",
       message: `No pod of the job could start within 6 s: ${message}`,
     });
+  });
+
+  it("whose node is silent does not pass for running: the node is named, and the job fails when nobody sees to it", async () => {
+    const node = `silent-${stage.namespace}`;
+    await cluster.admin.send({ method: "POST", path: "/api/v1/nodes", body: { metadata: { name: node } } });
+    const job = await makeJob({ pendingDeadlineSeconds: 2 });
+    const pod = await stage.podOf(job.run);
+    await bindPod(cluster.admin, pod, node);
+    await startPod(cluster.admin, pod);
+    await poll("the job to run", async () => (await statusOf(job))?.phase === "Running");
+    // As a taint's eviction does; no kubelet answers.
+    await cluster.admin.send({
+      method: "DELETE",
+      path: `/api/v1/namespaces/${stage.namespace}/pods/${pod.metadata.name}`,
+      body: { apiVersion: "v1", kind: "DeleteOptions", gracePeriodSeconds: 1 },
+    });
+    expect(await failureOf(job)).toMatchObject({
+      class: "Infra",
+      code: "node_unreachable",
+      reason: "PendingDeadlineExceeded",
+      message: expect.stringContaining(`Node ${node} does not confirm the end of pod ${pod.metadata.name}`),
+    });
+    expect((await cluster.admin.get(pods, pod.metadata)).metadata.deletionTimestamp).toBeDefined();
   });
 
   it("that runs too long fails the job", async () => {

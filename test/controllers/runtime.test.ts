@@ -51,6 +51,18 @@ describe("the queue", () => {
     queue.close();
   });
 
+  it("lets keys that fail take no place from those whose time has come", async () => {
+    const queue = new Queue({ random: () => 1, baseBackoffMs: 1, atOnce: { retry: 1, later: 1 } });
+    for (const key of ["r1", "r2"]) queue.addAfterFailure(key);
+    queue.addAfter("l1", 1);
+    await poll("the times", () => queue.depth === 3);
+    const taken: (string | undefined)[] = [];
+    for (let n = 0; n < 3; n++) void queue.take().then((key) => taken.push(key));
+    await new Promise(setImmediate);
+    expect(taken.toSorted()).toEqual(["l1", "r1"]);
+    queue.close();
+  });
+
   it("drops the time for which a key was noted when it is worked on before", async () => {
     const queue = new Queue({ random: () => 1 });
     queue.addAfter("a", 20);

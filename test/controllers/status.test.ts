@@ -1,10 +1,11 @@
 // What a job's custom resource and row say, from the facts and the verdict: pure, no server.
 import { describe, expect, it } from "vitest";
 import { decide } from "../../controllers/job/decide.ts";
+import { lostAt } from "../../controllers/job/pods.ts";
 import { endStatus, openStatus, rowChange, statusDiffers } from "../../controllers/job/status.ts";
 import type { ShardProgress } from "../../src/db/run.ts";
 import type { JobStatus } from "../../src/schemas/job-resource.ts";
-import { ago, bad, child, ended, facts, name, now, pod, resource, running } from "../support/facts.ts";
+import { ago, bad, child, ended, facts, name, now, pod, resource, running, said } from "../support/facts.ts";
 
 const line = (shard: number, fraction: number, done: number): ShardProgress => ({
   shard,
@@ -128,6 +129,50 @@ describe("the status", () => {
     });
     expect(status.progress?.percent).toBe(16);
     expect(words(status)).toContain("Failed=True/SystemError");
+  });
+
+  it("of the end counts shards and files as the records do, those of shards that never reported too", () => {
+    const given = facts({
+      child: child({ completedIndexes: "0,1" }),
+      ingested: new Set([0]),
+      bad: new Map([[1, bad]]),
+      progress: [line(0, 1, 10)],
+    });
+    const end = { kind: "end", reason: "Completed", message: "Done." } as const;
+    const lost = new Map([
+      [1, bad],
+      [2, bad],
+    ]);
+    const items = { done: 30, total: 30, failed: 21 };
+    const done = endStatus(given, { ...end, end: "Succeeded", failedShards: lost }, {}, items);
+    expect(done.shards).toEqual({ total: 3, active: 0, succeeded: 1, failed: 2 });
+    expect(done.progress).toMatchObject({ percent: 100, itemsDone: 30, itemsTotal: 30, itemsFailed: 21 });
+    const failed = endStatus(given, { ...end, end: "Failed", failure: bad, failedShards: new Map() }, {});
+    expect(failed.shards).toEqual({ total: 3, active: 0, succeeded: 1, failed: 1 });
+    const gone = facts({ ingested: new Set([0, 1, 2]) });
+    const whole = endStatus(gone, { ...end, end: "Succeeded", failedShards: new Map() }, {});
+    expect(whole.shards).toEqual({ total: 3, active: 0, succeeded: 3, failed: 0 });
+  });
+
+  it("of a job that was refused and then cancelled does not say that it was in the records", () => {
+    const cr = resource({ cancel: { reason: "enough" } }, { conditions: [said("Accepted", "False", 9)] });
+    const given = facts({ cr, row: null });
+    const verdict = decide(given);
+    const end = verdict.kind === "end" ? endStatus(given, verdict, {}) : undefined;
+    expect(end?.conditions?.find(({ type }) => type === "Accepted")?.status).toBe("False");
+    expect(end?.conditions?.some(({ type }) => type === "StoreSynced")).toBe(false);
+  });
+
+  it("of a job whose pod nobody confirms to be gone names the node and what to do", () => {
+    const silent = running(0);
+    silent.metadata.deletionTimestamp = ago(61);
+    silent.spec = { nodeName: "node-7" };
+    expect(lostAt(silent)).toBe(now - 1_000);
+    expect(lostAt(running(0))).toBeUndefined();
+    const given = facts({ child: child(), pods: [pod(1, { phase: "Succeeded" })], lostPods: [silent] });
+    const status = openStatus(given, { kind: "wait" });
+    expect(words(status)).toContain("Progressing=False/NodeUnreachable");
+    expect(rowChange(given, status).statusMessage).toContain("node-7");
   });
 
   it("is not worth writing when only the time of the last report changed", () => {

@@ -80,6 +80,7 @@ export const facts = (more: Partial<Facts>): Facts => ({
   row: row(),
   child: undefined,
   pods: [],
+  lostPods: [],
   progress: [],
   ingested: new Set(),
   bad: new Map(),

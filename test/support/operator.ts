@@ -278,11 +278,11 @@ export function jobsOf(kube: Kube, namespace: string): Promise<Job[]> {
 }
 
 /** What the scheduler does: from now on a deletion waits for the kubelet. */
-export const bindPod = (admin: Kube, { metadata: { namespace, name } }: Pod) =>
+export const bindPod = (admin: Kube, { metadata: { namespace, name } }: Pod, node = "a-node") =>
   admin.send({
     method: "POST",
     path: `/api/v1/namespaces/${namespace}/pods/${name}/binding`,
-    body: { metadata: { name }, target: { apiVersion: "v1", kind: "Node", name: "a-node" } },
+    body: { metadata: { name }, target: { apiVersion: "v1", kind: "Node", name: node } },
   });
 
 /** What the kubelet does at last to a pod that is deleted. */

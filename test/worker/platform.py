@@ -163,6 +163,8 @@ def handler_of(platform: Platform) -> type[BaseHTTPRequestHandler]:
             run = self.path.split("/")[3]
             if run not in platform.works:
                 return self.answer(404)
+            if platform.works[run] is None:  # its files were deleted
+                return self.answer(409, b'{"detail": "the shard has no files left to work on"}')
             platform.fetches[run] = platform.fetches.get(run, 0) + 1
             body = gzip.compress(json.dumps(platform.presigned(platform.works[run])).encode())
             self.answer(200, body, {"Content-Encoding": "gzip", "Content-Type": "application/json"})

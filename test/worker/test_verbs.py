@@ -290,6 +290,14 @@ def test_work_that_is_not_ours_ends_with_64(platform: Platform, tmp_path: Path, 
     assert (got, ending["code"]) == (code, word)
 
 
+def test_a_shard_whose_files_were_deleted_ends_with_66_which_costs_that_shard_alone(platform: Platform, tmp_path: Path) -> None:
+    run = new_run()
+    platform.works[run] = None
+    code, said = platform.run("embed", run, tmp_path / "scratch")
+    assert (code, said["code"]) == (66, "input_missing")
+    assert "None of the files" in said["message"]
+
+
 def test_an_unknown_run_ends_with_64_and_a_wrong_token_with_77(
     platform: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -68,8 +68,10 @@ class Session:
             raise WorkerFailure("forbidden", f"The run endpoint refused this pod: {answer.status}", "The run may be over")
         if answer.status == 404:
             raise WorkerFailure("bad_manifest", "The run endpoint does not know this run or shard")
+        if answer.status == 409:  # its files were deleted meanwhile: other shards go on without it
+            raise WorkerFailure("input_missing", "None of the files of this shard is there any more", "They were deleted")
         if answer.status != 200:
-            raise WorkerFailure("bad_manifest", f"The run endpoint answered {answer.status} for the work")
+            raise WorkerFailure("bad_manifest", f"The run endpoint answered {answer.status} for the work: {answer.data[:200]!r}")
         try:
             document = json.loads(answer.data)
         except ValueError as error:

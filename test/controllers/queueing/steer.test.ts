@@ -47,6 +47,11 @@ it.each<[string, Partial<Facts>, object]>([
     { kind: "activate", active: true },
   ],
   [
+    "is resumed by its Workload too when a crash came before its status said that it was suspended",
+    { child: stopped, kueue: { active: false, suspended: true } },
+    { kind: "activate", active: true },
+  ],
+  [
     "is left alone when somebody else made its Workload inactive",
     { child: stopped, kueue: { active: false } },
     { kind: "wait" },
