@@ -8,6 +8,7 @@ import { inferenceJobAdapter } from "./inference-job/adapter.ts";
 import { labels } from "./job/child.ts";
 import { hasEnded } from "./job/decide.ts";
 import type { EngineDeps } from "./job/engine.ts";
+import { makePace } from "./job/pace.ts";
 import type { Queueing } from "./job/queueing.ts";
 import { makeJobReconcile, soonMs } from "./job/reconcile.ts";
 import { makeModelReconcile } from "./model/reconcile.ts";
@@ -35,7 +36,7 @@ const atOnce = { next: 16, retry: 4, later: 2 };
 export const controllerNames = ["trainingjobs", "inferencejobs", "embeddingjobs", "models"];
 
 export function startControllers(
-  deps: Omit<EngineDeps, "doubted"> & {
+  deps: Omit<EngineDeps, "doubted" | "pace"> & {
     caches: Caches;
     runtimeMetrics: RuntimeMetrics;
     queueing: Queueing;
@@ -60,9 +61,10 @@ export function startControllers(
   ];
   const queues = new Map<JobKind, Queue>();
   const doubted = new Set<string>();
+  const engine = { ...deps, doubted, pace: makePace(deps.now) };
   for (const adapter of adapters) {
     const store = caches.resources[adapter.kind];
-    const queue = start(adapter.type.plural, makeJobReconcile({ ...deps, doubted }, adapter, store));
+    const queue = start(adapter.type.plural, makeJobReconcile(engine, adapter, store));
     queues.set(adapter.kind, queue);
     store.onChange(({ object, old, deleted }) => {
       const { name, generation, deletionTimestamp } = object.metadata;

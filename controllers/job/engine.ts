@@ -15,7 +15,7 @@ import type { JobAdapter, JobResource } from "./adapter.ts";
 import type { PodSettings } from "./child.ts";
 import type { Facts } from "./decide.ts";
 import type { JobMetrics } from "./metrics.ts";
-import { makePace } from "./pace.ts";
+import type { Pace } from "./pace.ts";
 import type { Queueing } from "./queueing.ts";
 import { rowChange, statusDiffers } from "./status.ts";
 
@@ -37,6 +37,8 @@ export type EngineDeps = {
   queueing: Queueing;
   /** Uids of settled resources to look at once more. */
   doubted: Set<string>;
+  /** One for all kinds: the API server has them all to bear. */
+  pace: Pace;
 };
 
 export type Engine = ReturnType<typeof makeEngine>;
@@ -44,9 +46,8 @@ export type Engine = ReturnType<typeof makeEngine>;
 export const hasRowEnded = (row: JobRow) => terminalStatuses.some((status) => status === row.status);
 
 export function makeEngine(deps: EngineDeps, adapter: JobAdapter, store: Store<JobResource>) {
-  const { kube, db, recorder, metrics, namespace } = deps;
+  const { kube, db, recorder, metrics, namespace, pace } = deps;
   const log = deps.log.child({ kind: adapter.kind });
-  const pace = makePace(deps.now);
   store.onChange(({ object, deleted }) => {
     if (deleted) pace.forget(object.metadata.uid ?? "");
   });
