@@ -129,7 +129,7 @@ describe.concurrent("a shard", { timeout: 150_000 }, () => {
       60_000,
     );
     expect((await statusOf(job))?.phase).not.toBe("Failed");
-    await endPod(cluster.admin, other, 77, saying("forbidden", "No."));
+    await endPod(cluster.admin, other, 65, saying("unusable_audio", "Noise."));
     expect(await failureOf(job)).toMatchObject({
       class: "Resources",
       code: "gpu_out_of_memory",
