@@ -132,6 +132,9 @@ describe("the run endpoint", () => {
     for (let seq = 197; seq <= 198; seq++) expect((await report(seq, flood(seq))).status).toBe(204);
     expect((await report(199, [{ step: 1, name: "beyond", value: 1 }])).status).toBe(204);
     await stored(199);
+    // Points follow the progress that came with them: the next report is written after both.
+    expect((await report(200, [])).status).toBe(204);
+    await stored(200);
     const names = await database.pool.anyFirst(sql.type(z.object({ name: z.string() }))`
       select distinct name from training_metrics where training_job_id = ${mine.run.slice(3, 39)} order by name`);
     expect(names).toEqual(["flood", "within"]);
