@@ -42,14 +42,11 @@ async function rowsWithoutResource({ db, caches, metrics, log, doubt }: DriftOpt
   for (const { kind, id, resource } of await manyOpenSubmitted(db)) {
     const name = resource ?? resourceName(kind, id);
     const present = caches.resources[kind].get(name);
-    if (present === undefined) doubt(kind, name);
-    else if (jobIdOf(kind, present.metadata) === id) {
-      if (hasEnded(present)) doubt(kind, name);
-    } else {
+    if (present !== undefined && jobIdOf(kind, present.metadata) !== id) {
       metrics.drift("row");
       log.warn({ name, id }, "the custom resource of an open job is gone; the job counts as cancelled");
       await endJob(db, kind, id, { status: "cancelled", statusMessage: resourceGone, errorMessage: null });
-    }
+    } else if (present === undefined || hasEnded(present)) doubt(kind, name);
   }
 }
 

@@ -124,13 +124,10 @@ export function endStatus(facts: Facts, end: End, extra: Partial<JobStatus>, ite
     items === undefined ? {} : { itemsDone: items.done, itemsTotal: items.total, itemsFailed: items.failed };
   const { etaSeconds: _, ...reached } = progress;
   const total = cr.spec.shards.count;
-  const lost = new Set([
-    ...parseIndexes(facts.child?.status?.failedIndexes),
-    ...facts.bad.keys(),
-    ...end.failedShards.keys(),
-  ]);
-  const failed = end.end === "Succeeded" ? end.failedShards.size : lost.size;
-  const succeeded = end.end === "Succeeded" ? total - failed : facts.ingested.size;
+  // By what was taken in: after a crash the records know it, whatever has become of the Job.
+  const succeeded = facts.ingested.size;
+  const lost = new Set([...parseIndexes(facts.child?.status?.failedIndexes), ...facts.bad.keys()]);
+  const failed = end.end === "Succeeded" ? total - succeeded : lost.size;
   return {
     ...open,
     ...extra,
