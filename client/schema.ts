@@ -1554,7 +1554,7 @@ export interface components {
                  */
                 epochs?: number;
                 /**
-                 * @description Share of the files kept out of training to choose thresholds and to measure the model
+                 * @description Share of the files kept out of training to choose thresholds and to measure the model. Where labels are few, the model that was measured is then trained once more, on all files
                  * @default 0.2
                  */
                 validation_split?: number;

@@ -17,7 +17,9 @@ export const trainingConfig = z
       .min(0.1)
       .max(0.5)
       .default(0.2)
-      .describe("Share of the files kept out of training to choose thresholds and to measure the model"),
+      .describe(
+        "Share of the files kept out of training to choose thresholds and to measure the model. Where labels are few, the model that was measured is then trained once more, on all files",
+      ),
     learning_rate: z
       .number()
       .min(0.0001)

@@ -133,12 +133,15 @@ def test_train_reports_curves_and_leaves_a_model_whose_sums_agree(platform: Plat
             assert hashlib.sha256(data).hexdigest() == artifact["sha256"] == sums[artifact["name"]]
 
 
-def test_interrupted_training_resumes_to_the_same_model(platform: Platform, trained: dict, tmp_path: Path) -> None:
+# these labels are few, so that there are two trainings: one that keeps the validation files aside, one with all files
+@pytest.mark.parametrize("share", [0.2, 0.65])
+def test_interrupted_training_resumes_to_the_same_model(platform: Platform, trained: dict, tmp_path: Path, share: float) -> None:
+    assert trained["result"]["metrics"]["split"]["learned_again_from_all_files"]
     run = new_run()
     platform.works[run] = json.loads(json.dumps(platform.works[trained["run"]]).replace(trained["run"], run))
     process = platform.start("train", run, tmp_path / "first")
     deadline = time.monotonic() + 300
-    while not any(r["fraction"] > 0.2 for r in platform.progress.get(run, [])):
+    while not any(r["fraction"] > share for r in platform.progress.get(run, [])):
         assert time.monotonic() < deadline and process.poll() is None
         time.sleep(0.05)
     process.send_signal(signal.SIGTERM)
@@ -151,8 +154,9 @@ def test_interrupted_training_resumes_to_the_same_model(platform: Platform, trai
     platform.progress[run].clear()
     code, _ = platform.run("train", run, tmp_path / "second")
     assert code == 0
-    assert min(r["fraction"] for r in platform.progress[run] if r["fraction"]) > 0.15, "it did not start over"
-    assert platform.get(f"{run}/model") == platform.get(f"{trained['run']}/model")
+    assert min(r["fraction"] for r in platform.progress[run] if r["fraction"]) > share - 0.05, "it did not start over"
+    for name in ("model", "card"):
+        assert platform.get(f"{run}/{name}") == platform.get(f"{trained['run']}/{name}")
 
 
 def test_a_pod_that_is_ended_before_its_work_is_done_says_so(platform: Platform, embedded: dict, tmp_path: Path) -> None:

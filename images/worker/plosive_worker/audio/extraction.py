@@ -4,7 +4,7 @@ import json
 import signal
 import traceback
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -13,22 +13,9 @@ from ..failure import ItemFailure
 from ..features.file import FrameWriter
 from ..features.stream import feature_blocks
 from .decoding import guarded, open_sound
+from .facts import FRAMES, OUTCOME, PEAKS, PROGRESS, STALL_SECONDS, Facts
 from .header import read_header
 from .peaks import PeakWriter
-
-FRAMES, PEAKS, OUTCOME, PROGRESS = "frames.safetensors", "peaks.json", "outcome.json", "progress"
-STALL_SECONDS = 60
-
-
-@dataclass(frozen=True)
-class Facts:
-    """What is true of the sound itself, after decoding all of it."""
-
-    duration_ms: int
-    sample_rate_hz: int
-    channels: int
-    codec: str
-    frames: int
 
 
 def extract(path: Path, folder: Path, filename: str = "", watch: Callable[[bool], None] = lambda _: None) -> Facts:

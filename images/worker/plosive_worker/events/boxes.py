@@ -11,6 +11,7 @@ from .profile import WIDENED_MS, Profile
 
 LOWEST = 0.08  # no candidate under this posterior
 FALL = 0.45  # edges lie where the posterior falls under this share of the peak
+MERGE_SHARE, MERGE_MS = 0.75, 300  # nearer parts than this share of the usual gap and length, and this, are one event
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ def boxes_of(posteriors: Posteriors, profile: Profile, merge_gap_ms: float | Non
     """All candidates of one class in order of time; the caller thresholds them."""
     size = smoothing_frames(profile)
     p = median_filter(posteriors.presence, size) if size > 1 else posteriors.presence
-    gap_ms = min(profile.gap_ms / 2, profile.median_ms / 2, 200) if merge_gap_ms is None else merge_gap_ms
+    gap_ms = min(MERGE_SHARE * min(profile.gap_ms, profile.median_ms), MERGE_MS) if merge_gap_ms is None else merge_gap_ms
     reach = 3 if profile.impulsive else int(min(15, max(4, profile.median_ms / HOP_MS / 4)))
     boxes: list[Box] = []
     for first, last in spans(p, int(gap_ms / HOP_MS)):

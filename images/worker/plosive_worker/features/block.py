@@ -4,7 +4,9 @@ import numpy as np
 import soxr
 
 from . import spec
-from .samples import low_features, sample_features
+from .echo import echo_features
+from .pitch import exact_repeats, low_features
+from .samples import sample_features
 from .spectrum import long_bands, mel_and_shape, short_bands
 
 IS_LEVEL = np.array(spec.IS_LEVEL)
@@ -14,13 +16,17 @@ MARGIN_SECONDS = 1
 def channel_frames(x: np.ndarray, rate: int, frames: int) -> np.ndarray:
     """Frames of one channel, (T, F); x has MARGIN_SECONDS before the first frame and at least as many after the last."""
     y = x if rate == spec.BASE_RATE else soxr.resample(x, rate, spec.BASE_RATE)
-    z = soxr.resample(y, spec.BASE_RATE, spec.REPEAT_RATE)
+    z = soxr.resample(y, spec.BASE_RATE, spec.REPEAT_RATE, "MQ")
     mel, shape = mel_and_shape(y, MARGIN_SECONDS * spec.BASE_RATE, frames)
     short = short_bands(y, MARGIN_SECONDS * spec.BASE_RATE, frames)
-    deep = soxr.resample(z, spec.REPEAT_RATE, spec.LONG_RATE)
+    deep = soxr.resample(z, spec.REPEAT_RATE, spec.LONG_RATE, "MQ")
     long = long_bands(deep, MARGIN_SECONDS * spec.LONG_RATE, frames)
     named = sample_features(x, rate, MARGIN_SECONDS * rate, frames)
-    named |= shape | low_features(z, spec.REPEAT_RATE, MARGIN_SECONDS * spec.REPEAT_RATE, frames)
+    margin = MARGIN_SECONDS * spec.REPEAT_RATE
+    low, lags = low_features(z, spec.REPEAT_RATE, margin, frames)
+    named |= shape | low | echo_features(z, margin, frames)
+    fine, fine_rate = (x, rate) if rate <= spec.BASE_RATE else (y, spec.BASE_RATE)
+    named["exact_pitch"], named["exact_repeat"] = exact_repeats(fine, fine_rate, MARGIN_SECONDS * fine_rate, lags)
     columns = np.stack([named[name] for name, _ in spec.SAMPLE_FEATURES], 1)
     return np.concatenate([mel, short, long, columns], 1).astype(np.float32)
 

@@ -12,7 +12,7 @@ from ..failure import WorkerFailure
 from . import spec
 
 HEADER_BYTES = 1024  # of JSON, padded with spaces; frames begin at 8 + 1024
-KEPT_ROWS = 16_384  # the quantiles are of at most twice as many rows, evenly spread
+KEPT_ROWS = 2_048  # the quantiles are of at most twice as many rows, evenly spread
 
 
 def header_of(rows: int) -> bytes:

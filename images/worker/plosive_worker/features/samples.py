@@ -2,22 +2,27 @@
 # Called by block.py. Resampling would round off flat tops and smear clicks.
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from scipy.fft import irfft, rfft
+from scipy.fft import irfft, next_fast_len, rfft
 from scipy.ndimage import maximum_filter1d, minimum_filter1d, uniform_filter1d
-from scipy.signal import butter, sosfilt
 
 from . import spec
 
 TINY = 1e-12
 LSB = 1.01 / 32768
-CACHED_FRAMES = 64
 
 
 def longest_run(flags: np.ndarray, starts: np.ndarray, hop: int) -> np.ndarray:
-    """Longest run of True that ends in or crosses each frame, in samples, (T,)."""
-    index = np.arange(len(flags), dtype=np.int32)
-    since = index - np.maximum.accumulate(np.where(flags, np.int32(-1), index))
-    return np.maximum.reduceat(since[: starts[-1] + hop], starts)
+    """Longest run of True that ends in or crosses each frame, as far as the frame's end, in samples, (T,)."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], flags[: starts[-1] + hop], [False]])))
+    begin, end = edges[::2], edges[1::2]
+    first = np.maximum(np.searchsorted(starts, begin, "right") - 1, 0)
+    count = np.maximum(np.searchsorted(starts, end - 1, "right") - first, 0)  # frames that the run touches
+    run = np.repeat(np.arange(len(begin)), count)
+    frame = np.arange(len(run)) - np.repeat(np.cumsum(count) - count, count) + first[run]
+    limit = np.append(starts[1:], starts[-1] + hop)
+    longest = np.zeros(len(starts), np.int64)
+    np.maximum.at(longest, frame, np.minimum(end[run], limit[frame]) - begin[run])
+    return longest
 
 
 def lpc_residual(x: np.ndarray, starts: np.ndarray, hop: int) -> tuple[np.ndarray, np.ndarray]:
@@ -25,28 +30,23 @@ def lpc_residual(x: np.ndarray, starts: np.ndarray, hop: int) -> tuple[np.ndarra
     order = spec.LPC_ORDER
     taper = np.hanning(2 * hop + 2)[1:-1].astype(np.float32)
     frames = sliding_window_view(x, 2 * hop)[starts - hop // 2] * taper
-    nfft = 1 << int(np.ceil(np.log2(2 * hop + order)))
+    nfft = next_fast_len(2 * hop + order, real=True)
     bins = rfft(frames, nfft, axis=1)
-    r = irfft(bins.real**2 + bins.imag**2, nfft, axis=1)[:, : order + 1].astype(np.float64)
-    r[:, 0] = r[:, 0] * 1.0001 + 1e-9 * hop  # a white floor keeps silence and pure tones solvable
+    r = irfft(bins.real**2 + bins.imag**2, nfft, axis=1)[:, : order + 1].T.astype(np.float64, order="C")
+    r[0] = r[0] * 1.0001 + 1e-9 * hop  # a white floor keeps silence and pure tones solvable
     a = np.zeros_like(r)
-    a[:, 0] = 1
-    error = r[:, 0].copy()
-    for i in range(1, order + 1):  # Levinson-Durbin on all frames at once
-        k = -(a[:, :i] * r[:, i:0:-1]).sum(1) / error
-        a[:, 1 : i + 1] += k[:, None] * a[:, i - 1 :: -1][:, :i]
+    a[0] = 1
+    error = r[0].copy()
+    for i in range(1, order + 1):  # Levinson-Durbin on all frames at once, (order + 1, T)
+        k = -np.einsum("it,it->t", a[:i], r[i:0:-1]) / error
+        a[1 : i + 1] += k * a[i - 1 :: -1][:i]
         error *= 1 - k**2
-    windows, a = sliding_window_view(x, hop + order), a.astype(np.float32)
-    residual = np.empty((len(starts), hop), np.float32)
-    product = np.empty((CACHED_FRAMES, hop), np.float32)
-    for first in range(0, len(starts), CACHED_FRAMES):  # few frames at a time: they stay in the cache for all taps
-        longer = windows[starts[first : first + CACHED_FRAMES] - order]
-        part, taps = residual[first : first + CACHED_FRAMES], a[first : first + CACHED_FRAMES]
-        part[:] = longer[:, order:]
-        for i in range(1, order + 1):
-            np.multiply(taps[:, i : i + 1], longer[:, order - i : order - i + hop], out=product[: len(part)])
-            part += product[: len(part)]
-    return residual, np.log10(r[:, 0] / np.maximum(error, 1e-9))
+    size = next_fast_len(hop + order, real=True)
+    longer = sliding_window_view(x, hop + order)[starts - order]
+    product = rfft(longer, size, axis=1) * rfft(a.T.astype(np.float32), size, axis=1)
+    # a circular product is the filter's output from its `order`th sample on
+    residual = irfft(product, size, axis=1)[:, order : order + hop]
+    return residual, np.log10(r[0] / np.maximum(error, 1e-9))
 
 
 def kurtosis(frames: np.ndarray) -> np.ndarray:
@@ -54,11 +54,29 @@ def kurtosis(frames: np.ndarray) -> np.ndarray:
     return np.log10((square**2).mean(1) / (square.mean(1) ** 2 + TINY**2) + 1)
 
 
+def milliseconds(frames: np.ndarray) -> np.ndarray:
+    """Frames (T, hop) in ten parts each, the last one filled up with zeros, (T, 10, width)."""
+    width = -(-frames.shape[1] // 10)
+    return np.pad(frames, ((0, 0), (0, 10 * width - frames.shape[1]))).reshape(len(frames), 10, width)
+
+
 def burst(frames: np.ndarray) -> np.ndarray:
     """Share of a frame's energy in its strongest millisecond, 0..1 (T,)."""
-    width = max(1, frames.shape[1] // 10)
-    part = (frames[:, : width * (frames.shape[1] // width)] ** 2).reshape(len(frames), -1, width).sum(2)
+    part = (milliseconds(frames) ** 2).sum(2)
     return part.max(1) / (part.sum(1) + TINY)
+
+
+def outlier(peaks: np.ndarray, parts: int, near: int, far: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Each frame's strongest part against the strongest ones `near` to `far` parts away from it: on the side where they are
+    stronger, after it, before it; log10 (T,) from peaks (T * parts,). Pitch pulses have their like on both sides."""
+    size = far - near + 1
+    shift = (near + far) // 2
+    wide = maximum_filter1d(peaks, size, mode="nearest")
+    padded = np.pad(wide, shift, mode="edge")
+    before, after = padded[: len(peaks)], padded[2 * shift :]
+    own = peaks + 1e-5
+    sides = (own / (np.maximum(before, after) + 1e-5), own / (after + 1e-5), own / (before + 1e-5))
+    return tuple(np.log10(s.reshape(-1, parts).max(1)) for s in sides)
 
 
 def smoothed(values: np.ndarray, size: int) -> np.ndarray:
@@ -100,6 +118,7 @@ def sample_features(x: np.ndarray, rate: int, margin: int, frames: int) -> dict[
     before, after = maximum_filter1d(level, 11, origin=5), maximum_filter1d(level, 11, origin=-5)
     least_before, least_after = minimum_filter1d(level, 7, origin=3), minimum_filter1d(level, 7, origin=-3)
     wide_peak = maximum_filter1d(peak, 41)
+    ticks = outlier(np.abs(milliseconds(residual)).max(2).ravel(), 10, 3, 20)
     out = {
         "peak": np.log10(peak + 1e-5) * 2,
         "rms": level,
@@ -132,33 +151,10 @@ def sample_features(x: np.ndarray, rate: int, margin: int, frames: int) -> dict[
         "level_in_context": level - uniform_filter1d(level.astype(np.float64), 41),
         "residual_burst": burst(residual),
         "bend_burst": burst(bends),
+        "residual_outlier": ticks[0],
+        "residual_after": ticks[1],
+        "residual_before": ticks[2],
+        "bend_outlier": outlier(np.abs(milliseconds(bends)).max(2).ravel(), 10, 3, 20)[0],
         "rail_count": np.log1p((size == peak[:, None]).sum(1) * (peak > 8 * LSB)),
     }
     return {name: values[pad : pad + frames] for name, values in out.items()}
-
-
-def low_features(z: np.ndarray, rate: int, margin: int, frames: int) -> dict[str, np.ndarray]:
-    """Blasts and pitch, from the 6 kHz signal: under 150 Hz, under 40 Hz, periodicity, repetition; values (T,)."""
-    hop = rate // spec.FRAMES_PER_SECOND
-    starts = margin + hop * np.arange(frames)
-    low = sosfilt(butter(2, 150, fs=rate, output="sos"), z).astype(np.float32)
-    deep = sosfilt(butter(2, 40, fs=rate, output="sos"), z).astype(np.float32)
-    # normalised correlation of 20 ms with what was 2.3 to 42 ms before: pitch (short lags), repeated packets (10 ms on)
-    window, reach = 2 * hop, 256
-    now = sliding_window_view(z, window)[starts]
-    long = sliding_window_view(z, window + reach)[starts - reach]
-    nfft = 512
-    product = irfft(np.conj(rfft(now, nfft, axis=1)) * rfft(long, nfft, axis=1), nfft, axis=1)[:, : reach + 1]
-    sums = np.cumsum(np.pad(long.astype(np.float64) ** 2, ((0, 0), (1, 0))), 1)
-    energy = sums[:, window:] - sums[:, : reach + 1]
-    own = energy[:, -1:]
-    ncc = product / np.sqrt(np.maximum(own * energy, 1e-12))
-    lags = reach - np.arange(reach + 1)
-    pitch = ncc[:, (lags >= 14) & (lags <= 100)].max(1)
-    repeat = ncc[:, lags >= hop - 2].max(1)
-    return {
-        "low_peak": 2 * np.log10(np.abs(sliding_window_view(low, hop)[starts]).max(1) + 1e-5),
-        "infrasound": np.log10((sliding_window_view(deep, hop)[starts] ** 2).mean(1) + 1e-11),
-        "periodicity": np.clip(pitch, -1, 1),
-        "self_repeat": -np.log10(np.clip(1 - repeat, 1e-4, 2)),
-    }

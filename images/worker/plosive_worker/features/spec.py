@@ -5,7 +5,7 @@ import json
 from dataclasses import dataclass
 
 ID = "dsp-mr1"
-REVISION = 1  # raise it when the arithmetic changes while the constants stay
+REVISION = 2  # raise it when the arithmetic changes while the constants stay
 HOP_MS = 10
 FRAMES_PER_SECOND = 100
 BASE_RATE = 24_000
@@ -17,6 +17,7 @@ LONG_EDGES_HZ = (0, 20, 45, 56, 68, 90, 110, 132, 180, 260, 420, 700, 1400)
 TONE_EDGES_HZ = (40, 70, 92, 132, 190, 260, 500)
 REPEAT_RATE = 6_000
 LPC_ORDER = 20
+ECHO_LONG, ECHO_SHORT = 8_192, 4_096  # 1.37 and 0.68 s at REPEAT_RATE
 
 # (name, is it a level): levels move with the gain of the recording and are read against the file's own percentiles
 SAMPLE_FEATURES = (
@@ -29,6 +30,9 @@ SAMPLE_FEATURES = (
     ("flatness", False), ("jump", False), ("bend", False), ("slope_kurtosis", False), ("periodicity", False),
     ("self_repeat", False), ("skew", False), ("infrasound", True), ("level_in_context", False),
     ("residual_burst", False), ("bend_burst", False), ("low_peak", True), ("rail_count", False),
+    ("residual_outlier", False), ("residual_after", False), ("residual_before", False), ("bend_outlier", False),
+    ("low_outlier", False), ("exact_pitch", False), ("exact_repeat", False), ("echo_long", False), ("echo_short", False), ("echo_local", False),
+    ("steady_pitch", False), ("steady_pitch_far", False),
 )  # fmt: skip
 
 STATS = (0.1, 0.5, 0.9)  # per-file quantiles of each feature, stored beside the frames

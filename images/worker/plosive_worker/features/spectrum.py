@@ -54,14 +54,16 @@ def mel_and_shape(y: np.ndarray, margin: int, frames: int) -> tuple[np.ndarray, 
     power = power_spectra(y, starts, window, window)
     hertz = np.arange(power.shape[1], dtype=np.float32) * spec.BASE_RATE / window
     total = power.sum(1) + FLOOR
-    mel = log_power(power @ mel_matrix(spec.MEL_BANDS, window, spec.BASE_RATE))
+    bands = power @ mel_matrix(spec.MEL_BANDS, window, spec.BASE_RATE) + FLOOR
+    mel = np.log10(bands)
     rolled = np.cumsum(power, 1) >= 0.85 * total[:, None]
+    low, high = np.searchsorted(hertz, 150), np.searchsorted(hertz, 4000, "right")
     shape = {
-        "low_ratio": np.log10((power[:, hertz < 150].sum(1) + FLOOR) / total),
-        "high_ratio": np.log10((power[:, hertz > 4000].sum(1) + FLOOR) / total),
+        "low_ratio": np.log10((power[:, :low].sum(1) + FLOOR) / total),
+        "high_ratio": np.log10((power[:, high:].sum(1) + FLOOR) / total),
         "centroid": np.log10((power @ hertz + 50 * FLOOR) / total + 50),
         "rolloff": np.log10(hertz[rolled.argmax(1)] + 50),
-        "flatness": mel.mean(1) - np.log10((10**mel).mean(1)),
+        "flatness": mel.mean(1) - np.log10(bands.mean(1)),
     }
     shape = {name: values[1:] for name, values in shape.items()}
     shape["flux"] = np.maximum(0, np.diff(mel, axis=0)).mean(1)
@@ -88,14 +90,15 @@ def long_bands(z: np.ndarray, margin: int, frames: int) -> np.ndarray:
     power = power_spectra(z, starts, window, 2 * window)
     bands = log_power(power @ edge_matrix(spec.LONG_EDGES_HZ, 2 * window, spec.LONG_RATE))
     tone, steady = [], []
-    root = np.sqrt(power)
     step = spec.LONG_RATE / (2 * window)
+    root = np.sqrt(power[:, : int(np.ceil(spec.TONE_EDGES_HZ[-1] / step))])
     for low, high in zip(spec.TONE_EDGES_HZ, spec.TONE_EDGES_HZ[1:]):
         part = power[:, int(np.ceil(low / step)) : int(np.ceil(high / step))]
         tone.append(log_power(part.max(1)) - log_power(part.mean(1)))
         part = root[:, int(np.ceil(low / step)) : int(np.ceil(high / step))]
-        now, before = part[back:], part[:-back]
-        energy = np.sqrt((now**2).sum(1) * (before**2).sum(1)) + 1e-9
-        balance = np.minimum((now**2).sum(1), (before**2).sum(1)) / (np.maximum((now**2).sum(1), (before**2).sum(1)) + FLOOR)
-        steady.append((now * before).sum(1) / energy * np.sqrt(balance))
+        energy = np.einsum("tn,tn->t", part, part)
+        now, before = energy[back:], energy[:-back]
+        balance = np.minimum(now, before) / (np.maximum(now, before) + FLOOR)
+        same = np.einsum("tn,tn->t", part[back:], part[:-back]) / (np.sqrt(now * before) + 1e-9)
+        steady.append(same * np.sqrt(balance))
     return np.concatenate([bands[back:], np.stack(tone, 1)[back:], np.stack(steady, 1)], 1)

@@ -4,7 +4,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-WIDTH = 64
+WIDTH = 96
 KERNEL = 5
 DILATIONS = (1, 2, 4, 8, 16)
 CONTEXT_FRAMES = sum((KERNEL // 2) * d for d in DILATIONS)  # 62: what a frame sees on each side

@@ -50,7 +50,7 @@ def augment(frames: np.ndarray, labels: list[np.ndarray], rng: np.random.Generat
     frames += rng.normal(0, 0.1, (batch, 1, frames.shape[2])).astype(np.float32)
     first = rng.integers(NOISE.size - frames.size) if frames.size < NOISE.size else 0
     frames += np.resize(NOISE[first:], frames.size).reshape(frames.shape)
-    if rng.random() < 0.3:  # mixup in pairs
+    if rng.random() < 0.7:  # mixup in pairs
         share = np.float32(rng.beta(0.3, 0.3))
         share = max(share, 1 - share)
         frames = share * frames + (1 - share) * frames[::-1]

@@ -45,14 +45,12 @@ def part_logits(head: Head, file: LabelledFile, part: Part, beat: Callable[[], N
     return torch.cat(out)
 
 
-def validation_loss(
-    head: Head, logits: list[torch.Tensor], files: list[LabelledFile], parts: list[Part], pos_weight: torch.Tensor
-) -> float:
+def validation_loss(head: Head, logits: list[torch.Tensor], files: list[LabelledFile], parts: list[Part]) -> float:
     losses = []
     for part, values in zip(parts, logits):
         wanted = targets(files[part.file], part.first, part.last, head.classes)
         tensors = Targets(*(torch.from_numpy(a)[None] for a in wanted))
-        losses.append(float(detection_loss(values[None], tensors, pos_weight, slice(0, len(values)))[0]))
+        losses.append(float(detection_loss(values[None], tensors, slice(0, len(values)))[0]))
     return float(np.mean(losses)) if losses else 0.0
 
 
@@ -147,7 +145,7 @@ class Validation:
         """Loss and macro event-F1 at the neutral thresholds."""
         logits = self.logits(trainer.average)
         judged = judge(logits, self.files, self.parts, self.profiles)
-        loss = validation_loss(trainer.average, logits, self.files, self.parts, trainer.pos_weight)
+        loss = validation_loss(trainer.average, logits, self.files, self.parts)
         return loss, macro_f1([counts_at(one, profile) for one, profile in zip(judged, self.profiles)])
 
 

@@ -12,8 +12,8 @@ import torch
 from ..features import spec
 from ..model.head import Head
 from .augmentation import augment
-from .data import LabelledFile, Part, feature_scale, targets, window
-from .loss import Targets, detection_loss, positive_weights
+from .data import LabelledFile, Part, feature_scale, window
+from .loss import Targets, detection_loss
 from .sampler import CONTEXT_FRAMES, Sampler, make_sampler
 
 EMA_DECAY = 0.995
@@ -50,20 +50,10 @@ class Trainer:
         self.optimizer = torch.optim.AdamW(self.head.parameters(), settings.learning_rate, weight_decay=WEIGHT_DECAY)
         self.rng = np.random.default_rng([settings.seed, 2])
         self.sampler: Sampler = make_sampler(files, parts, classes, settings.chunk_frames, settings.stride_frames)
-        self.pos_weight = self.weigh_classes()
         self.steps_per_epoch = self.sampler.steps(settings.batch_size)
         self.total_steps = self.steps_per_epoch * settings.epochs
         self.step, self.loss_sum = 0, 0.0
         self.history: list[dict] = []
-
-    def weigh_classes(self) -> torch.Tensor:
-        positive, total = np.zeros(self.classes), 0
-        for part in self.parts:
-            for first in range(part.first, part.last, 6000):
-                last = min(part.last, first + 6000)
-                positive += targets(self.files[part.file], first, last, self.classes)[0].sum(0)
-                total += last - first
-        return positive_weights(torch.from_numpy(positive).float(), float(total))
 
     def learning_rate(self) -> float:
         """Linear warm-up, then half a cosine down to 1 % of the peak."""
@@ -98,7 +88,7 @@ class Trainer:
         drawn, frames, wanted = self.batch()
         self.head.train()
         middle = slice(CONTEXT_FRAMES, CONTEXT_FRAMES + self.sampler.chunk_frames)
-        losses = detection_loss(self.head.body(frames), wanted, self.pos_weight, middle)
+        losses = detection_loss(self.head.body(frames), wanted, middle)
         self.optimizer.zero_grad()
         losses.mean().backward()
         torch.nn.utils.clip_grad_norm_(self.head.parameters(), CLIP)
@@ -121,8 +111,9 @@ class Trainer:
             after_step(self)
         return self.average
 
-    def state_bytes(self) -> bytes:
-        """The whole state as one torch file of tensors and plain values (read back with weights_only)."""
+    def state_bytes(self, note: str = "") -> bytes:
+        """The whole state, and whatever the caller wants to find again, as one torch file of tensors and plain values (read
+        back with weights_only)."""
         buffer = io.BytesIO()
         state = {
             "settings": list(vars(self.settings).items()),
@@ -135,6 +126,7 @@ class Trainer:
             "step": self.step,
             "loss_sum": self.loss_sum,
             "history": self.history,
+            "note": note,
         }
         torch.save(state, buffer)
         return buffer.getvalue()
@@ -152,3 +144,8 @@ class Trainer:
         self.sampler.hardness[:] = state["hardness"].numpy()
         self.step, self.loss_sum, self.history = state["step"], state["loss_sum"], state["history"]
         return True
+
+
+def note_of(data: bytes) -> str:
+    """What the caller of state_bytes wanted to find again."""
+    return torch.load(io.BytesIO(data), weights_only=True)["note"]

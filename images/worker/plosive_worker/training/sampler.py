@@ -7,7 +7,7 @@ import numpy as np
 from ..features.spec import HOP_MS
 from .data import LabelledFile, Part
 
-MIN_STEPS = 60  # an epoch of 5 minutes would have 30
+MIN_STEPS = 100  # an epoch of 5 minutes would have 30
 CONTEXT_FRAMES = 20  # read on each side of a chunk in training; inference reads the full 62
 POSITIVE_SHARE, HARD_SHARE = 0.5, 0.125
 
