@@ -5,6 +5,7 @@
 # other are therefore computed together in blocks; the size of a block is a whole number of strides.
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from ..features.spec import DIMS, HOP_MS
 from ..manifest import DetectConfig
 from .card import Card
 from .guard import check_model
+from .torch_session import GPU_DEVICE, TorchSession
 
 # nothing of a recording leaves the pod, not even usage figures
 onnxruntime.disable_telemetry_events()
@@ -42,17 +44,24 @@ def block_frames(chunk_ms: int, stride_ms: int) -> int:
     return -(-least // stride) * stride
 
 
+def open_session(model: bytes, threads: int) -> onnxruntime.InferenceSession | TorchSession:
+    """On the pod's GPU where it has one and the image has torch, else on the CPU: the same posteriors but for rounding."""
+    if GPU_DEVICE.exists() and find_spec("torch"):
+        return TorchSession(model, "cuda")
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    # idle threads must not burn the cores that decode the next file
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
 class Detector:
     """A loaded model; used for many files, from several threads."""
 
     def __init__(self, model: bytes, card: Card, config: DetectConfig, threads: int):
         check_model(model)
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
-        options.inter_op_num_threads = 1
-        # idle threads must not burn the cores that decode the next file
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        self.session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        self.session = open_session(model, threads)
         self.card, self.config = card, config
         self.block = block_frames(config.chunk_size_ms or card.chunk_size_ms, config.stride_ms or card.stride_ms)
 

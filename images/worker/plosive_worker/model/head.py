@@ -11,6 +11,10 @@ CONTEXT_FRAMES = sum((KERNEL // 2) * d for d in DILATIONS)  # 62: what a frame s
 HEADS = ("presence", "onset", "offset")
 
 
+def standardised(frames: torch.Tensor, mean: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
+    return ((frames - mean) * scale).clamp(-6, 6)
+
+
 class OverTime(nn.Module):
     """Depthwise dilated convolution written as shifted multiply-adds: twice as fast as Conv1d on a CPU at this size."""
 
@@ -58,16 +62,13 @@ class Head(nn.Module):
         self.classes = classes
         nn.init.constant_(self.leave.bias, -3.0)  # artifacts are rare: start from "nothing here"
 
-    def standardise(self, frames: torch.Tensor) -> torch.Tensor:
-        return ((frames - self.mean) * self.scale).clamp(-6, 6)
-
     def forward(self, frames: torch.Tensor) -> torch.Tensor:  # (B, T, F) -> (B, T, 3, K)
-        return self.body(self.standardise(frames))
+        return self.body(standardised(frames, self.mean, self.scale))
 
     def body(self, x: torch.Tensor) -> torch.Tensor:
         x = self.enter(x)
         if self.training:  # whole channels per sample: a mask per frame would cost more than a block
-            kept = torch.rand(x.shape[0], 1, x.shape[2]) >= self.dropout
+            kept = (torch.rand(x.shape[0], 1, x.shape[2]) >= self.dropout).to(x.device)  # the same numbers on a GPU
             x = x * kept / (1 - self.dropout)
         for block in self.blocks:
             x = block(x)

@@ -39,8 +39,8 @@ def part_logits(head: Head, file: LabelledFile, part: Part, beat: Callable[[], N
     for first in range(part.first, part.last, BLOCK_FRAMES):
         last = min(part.last, first + BLOCK_FRAMES)
         low, high = max(part.first, first - CONTEXT_FRAMES), min(part.last, last + CONTEXT_FRAMES)
-        logits = head(torch.from_numpy(file.frames.normal(low, high))[None])[0]
-        out.append(logits[first - low : last - low])
+        logits = head(torch.from_numpy(file.frames.normal(low, high))[None].to(head.mean.device))[0]
+        out.append(logits[first - low : last - low].cpu())
         beat()
     return torch.cat(out)
 

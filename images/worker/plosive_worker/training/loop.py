@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from ..features import spec
-from ..model.head import Head
+from ..model.head import Head, standardised
 from .augmentation import augment
 from .data import LabelledFile, Part, feature_scale, window
 from .loss import Targets, detection_loss
@@ -44,8 +44,9 @@ class Trainer:
     def __init__(self, files: list[LabelledFile], parts: list[Part], classes: int, settings: Settings):
         torch.manual_seed(settings.seed)
         self.files, self.parts, self.classes, self.settings = files, parts, classes, settings
-        mean, scale = (torch.from_numpy(a.astype(np.float32)) for a in feature_scale(files, parts))
-        self.head = Head(spec.DIMS, classes, mean, scale)
+        self.mean, self.scale = (torch.from_numpy(a.astype(np.float32)) for a in feature_scale(files, parts))
+        self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        self.head = Head(spec.DIMS, classes, self.mean, self.scale).to(self.device)
         self.average = copy.deepcopy(self.head).eval().requires_grad_(False)
         self.optimizer = torch.optim.AdamW(self.head.parameters(), settings.learning_rate, weight_decay=WEIGHT_DECAY)
         self.rng = np.random.default_rng([settings.seed, 2])
@@ -74,11 +75,11 @@ class Trainer:
             last = first + self.sampler.chunk_frames + 2 * CONTEXT_FRAMES
             windows.append(window(self.files[part.file], first, last, part, self.classes))
         frames = np.stack([w.frames for w in windows])
-        frames = self.head.standardise(torch.from_numpy(frames)).numpy()
+        frames = standardised(torch.from_numpy(frames), self.mean, self.scale).numpy()
         labels = [np.stack([getattr(w, n) for w in windows]) for n in ("presence", "onset", "offset", "weight")]
         frames, labels = augment(frames, labels, self.rng)
         # torch's own, aligned memory: on numpy's the last bits of a product would depend on where the array happens to lie
-        frames, *labels = (torch.tensor(np.asarray(a, np.float32)) for a in (frames, *labels))
+        frames, *labels = (torch.tensor(np.asarray(a, np.float32)).to(self.device) for a in (frames, *labels))
         return drawn, frames, Targets(*labels)
 
     def train_step(self) -> None:
@@ -93,7 +94,7 @@ class Trainer:
         losses.mean().backward()
         torch.nn.utils.clip_grad_norm_(self.head.parameters(), CLIP)
         self.optimizer.step()
-        self.sampler.learn(drawn, losses.detach().numpy())
+        self.sampler.learn(drawn, losses.detach().cpu().numpy())
         self.loss_sum += float(losses.detach().mean())
         self.step += 1
         decay = min(EMA_DECAY, (1 + self.step) / (10 + self.step))
@@ -102,14 +103,14 @@ class Trainer:
                 mine.lerp_(theirs, 1 - decay)
 
     def run(self, after_step: Callable[["Trainer"], None], after_epoch: Callable[["Trainer", float], None]) -> Head:
-        """Trains to the end from wherever the state is; returns the averaged model."""
+        """Trains to the end from wherever the state is; returns the averaged model, on the CPU."""
         while self.step < self.total_steps:
             self.train_step()
             if self.step % self.steps_per_epoch == 0:
                 train_loss, self.loss_sum = self.loss_sum / self.steps_per_epoch, 0.0
                 after_epoch(self, train_loss)
             after_step(self)
-        return self.average
+        return self.average.cpu()
 
     def state_bytes(self, note: str = "") -> bytes:
         """The whole state, and whatever the caller wants to find again, as one torch file of tensors and plain values (read
@@ -133,7 +134,7 @@ class Trainer:
 
     def restore(self, data: bytes) -> bool:
         """False (and nothing is changed) when the checkpoint belongs to other settings."""
-        state = torch.load(io.BytesIO(data), weights_only=True)
+        state = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
         if state["settings"] != list(vars(self.settings).items()) or len(state["hardness"]) != len(self.sampler.chunks):
             return False
         self.head.load_state_dict(state["head"])
@@ -148,4 +149,4 @@ class Trainer:
 
 def note_of(data: bytes) -> str:
     """What the caller of state_bytes wanted to find again."""
-    return torch.load(io.BytesIO(data), weights_only=True)["note"]
+    return torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)["note"]

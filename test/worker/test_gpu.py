@@ -1,0 +1,71 @@
+# The model on a GPU against the model on the CPU. Where there is no GPU these tests are skipped, by name; that the torch
+# head is the exported model is shown without one.
+
+import numpy as np
+import onnxruntime
+import pytest
+import torch
+from plosive_worker.features import spec
+from plosive_worker.features.file import FrameFile
+from plosive_worker.model.head import Head
+from plosive_worker.model.onnx_graph import export
+from plosive_worker.model.torch_session import TorchSession
+from plosive_worker.training.data import LabelledFile, Part
+from plosive_worker.training.loop import Settings, Trainer
+
+on_a_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU on this machine")
+TOLERANCE = 1e-3
+
+
+def random_head(classes: int = 3) -> Head:
+    torch.manual_seed(7)
+    head = Head(spec.DIMS, classes, torch.randn(spec.DIMS), torch.rand(spec.DIMS) + 0.5)
+    for parameter in head.parameters():  # also those that begin at zero
+        parameter.data += 0.1 * torch.randn_like(parameter)
+    return head.eval()
+
+
+def posteriors(session: onnxruntime.InferenceSession | TorchSession) -> np.ndarray:
+    frames = np.random.default_rng(1).standard_normal((1, 900, spec.DIMS)).astype(np.float32)
+    return session.run(None, {"frames": frames})[0]
+
+
+def on_cpu(model: bytes) -> onnxruntime.InferenceSession:
+    return onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+
+
+def small_files() -> list[LabelledFile]:
+    rng = np.random.default_rng(3)
+    out = []
+    for index in range(4):
+        frames = rng.standard_normal((2000, spec.DIMS)).astype(np.float16)
+        frames[500:540] += 2
+        out.append(LabelledFile(str(index), FrameFile(frames, np.zeros((3, spec.DIMS), np.float32)), ((0, 5000, 5400),), True))
+    return out
+
+
+def test_the_torch_session_is_the_exported_model() -> None:
+    model = export(random_head())
+    assert np.abs(posteriors(TorchSession(model, "cpu")) - posteriors(on_cpu(model))).max() < 1e-4
+
+
+@on_a_gpu
+def test_posteriors_of_a_gpu_are_those_of_the_cpu() -> None:
+    model = export(random_head())
+    assert np.abs(posteriors(TorchSession(model, "cuda")) - posteriors(on_cpu(model))).max() < TOLERANCE
+
+
+@on_a_gpu
+def test_a_training_on_a_gpu_ends_where_one_on_the_cpu_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = small_files()
+    settings = Settings(epochs=1, batch_size=8, learning_rate=1e-3, chunk_frames=50, stride_frames=25, seed=4)
+
+    def trained() -> bytes:
+        trainer = Trainer(files, [Part(i, 0, f.length) for i, f in enumerate(files)], 1, settings)
+        return export(trainer.run(lambda _: None, lambda *_: None))
+
+    on_gpu = trained()
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    frames = files[0].frames.normal(0, 2000)[None]
+    a, b = (on_cpu(model).run(None, {"frames": frames})[0] for model in (on_gpu, trained()))
+    assert np.abs(a - b).max() < 0.02, "the same events, but for rounding over a hundred steps"
