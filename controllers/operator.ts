@@ -93,7 +93,7 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
       pods: caches.pods,
       now,
     }),
-    work: makeWork({ db, storage }),
+    work: makeWork({ db, storage, encoder: config.PLOSIVE_ENCODER }),
     coalescer,
     metrics,
     log,

@@ -151,6 +151,14 @@ const operator = z.object({
     .min(1)
     .default("plosive-worker")
     .describe("Service account of worker pods"),
+  PLOSIVE_ENCODER: z
+    .string()
+    .regex(
+      /^([A-Za-z0-9][A-Za-z0-9._-]*(\/[A-Za-z0-9][A-Za-z0-9._-]*)*)?$/,
+      "a folder of the bucket, like encoders/wide/1",
+    )
+    .default("")
+    .describe("Folder of the bucket with a plug-in encoder (manifest.json, model.onnx); empty: none"),
   PLOSIVE_PROFILES_FILE: z.string().min(1).describe("JSON file with the worker profiles"),
   PLOSIVE_LEASE_NAME: z.string().min(1).default("plosive-operator").describe("Lease of the leader election"),
   PLOSIVE_POD_NAME: z.string().min(1).default("operator").describe("Identity in the leader election"),

@@ -27,12 +27,26 @@ type TrainFiles = (Work & { kind: "train" })["files"];
 /** Fetching the work again gives fresh URLs; long enough to read a shard's inputs. */
 const expiresSeconds = 3600;
 
-export function makeWork({ db, storage }: { db: Database; storage: Storage }) {
+interface Options {
+  db: Database;
+  storage: Storage;
+  /** Folder of the bucket with a plug-in encoder, "" where there is none. */
+  encoder: string;
+}
+
+export function makeWork({ db, storage, encoder }: Options) {
   const source = async (key: string, sizeBytes: number | null, sha256: string | null) => ({
     url: await storage.presignGet(key, { expiresSeconds, audience: "pod" }),
     size_bytes: sizeBytes,
     sha256,
   });
+  const encoderSources = async () =>
+    encoder === ""
+      ? null
+      : {
+          manifest: await source(`${encoder}/manifest.json`, null, null),
+          onnx: await source(`${encoder}/model.onnx`, null, null),
+        };
   const target = (key: string, contentType?: string) =>
     storage.presignPut(key, { expiresSeconds, contentType });
 
@@ -76,7 +90,7 @@ export function makeWork({ db, storage }: { db: Database; storage: Storage }) {
           },
         })),
       );
-      return answer({ ...common, kind: "embed", items }, items.length);
+      return answer({ ...common, kind: "embed", encoder: await encoderSources(), items }, items.length);
     }
 
     if (kind === "inference") {
@@ -94,7 +108,10 @@ export function makeWork({ db, storage }: { db: Database; storage: Storage }) {
         onnx: await source(setup.onnx_key, setup.onnx_size_bytes, setup.onnx_sha256),
         card: await source(setup.card_key, setup.card_size_bytes, setup.card_sha256),
       };
-      return answer({ ...common, kind: "detect", config: setup.config, model, items }, items.length);
+      return answer(
+        { ...common, kind: "detect", config: setup.config, model, encoder: await encoderSources(), items },
+        items.length,
+      );
     }
 
     if (isDone) return done(0);

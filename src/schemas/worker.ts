@@ -49,9 +49,16 @@ const common = {
   result: target.describe("Where result.json goes, written last: it makes the shard's outcome final"),
 };
 
+/** A plug-in encoder whose columns are put behind those that the worker computes. */
+const encoder = z
+  .object({ manifest: source, onnx: source })
+  .nullish()
+  .describe("The plug-in encoder of the installation, null where there is none");
+
 export const embedWork = z.object({
   ...common,
   kind: z.literal("embed"),
+  encoder,
   items: z
     .array(audioItem.extend({ outputs: z.object({ embedding: target, peaks: target }) }))
     .min(1)
@@ -108,6 +115,7 @@ export const detectConfig = z.object({
 export const detectWork = z.object({
   ...common,
   kind: z.literal("detect"),
+  encoder,
   config: detectConfig,
   model: z.object({ onnx: source, card: source }),
   items: z.array(audioItem).min(1).max(1000),

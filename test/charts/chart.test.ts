@@ -143,6 +143,19 @@ describe("the chart", () => {
     expect(cluster.flatMap((manifest) => manifest.rules)).toEqual(operatorClusterRules);
   });
 
+  it("tells the operator of a plug-in encoder, and refuses what is no folder of the bucket", async () => {
+    const encoder = async (value: string) =>
+      one(
+        await render(...images, `encoder=${value}`),
+        "Deployment",
+        "plosive-operator",
+      ).spec?.template?.spec.containers[0]?.env?.find(({ name }) => name === "PLOSIVE_ENCODER")?.value;
+    expect(await encoder("")).toBe("");
+    expect(await encoder("encoders/wide-speech/1")).toBe("encoders/wide-speech/1");
+    await expect(encoder("https://example.org/model.onnx")).rejects.toThrow(/encoder/);
+    await expect(encoder("encoders/../audio")).rejects.toThrow(/encoder/);
+  });
+
   it("gives the operator the rights for Kueue where Kueue decides, and only there", async () => {
     const kueue = (variables: { name: string; value?: string }[] = []) =>
       variables.find(({ name }) => name === "PLOSIVE_KUEUE")?.value;

@@ -33,8 +33,8 @@ export async function runOperator(options: {
   filesPerShard?: number;
   graceSeconds?: number;
   maxWaiting?: number;
-  /** Without: no limit and no Kueue. */
-  queueing?: Partial<OperatorConfig>;
+  /** Without: no limit, no Kueue and no encoder. */
+  config?: Partial<OperatorConfig>;
   driftMs?: number;
   identity?: string;
   leaseMs?: { durationMs: number; deadlineMs: number; periodMs: number };
@@ -70,6 +70,7 @@ export async function runOperator(options: {
       PLOSIVE_RUNS_CA_CONFIGMAP: "plosive-runs-ca",
       PLOSIVE_RUNS_AUDIENCE: audience,
       PLOSIVE_WORKER_SERVICE_ACCOUNT: "plosive-worker",
+      PLOSIVE_ENCODER: "",
       PLOSIVE_PROFILES_FILE: "unused",
       PLOSIVE_LEASE_NAME: "plosive-operator",
       PLOSIVE_POD_NAME: "operator",
@@ -83,7 +84,7 @@ export async function runOperator(options: {
       PLOSIVE_RUNNING_JOBS: 0,
       PLOSIVE_KUEUE: "off",
       PLOSIVE_QUEUE_NAME: "",
-      ...options.queueing,
+      ...options.config,
       PLOSIVE_PURGE_GRACE_SECONDS: options.graceSeconds ?? 604_800,
     },
     profiles: profiles.parse({ default: { embed: pod, train: pod, detect: pod } }),

@@ -22,9 +22,9 @@ export interface OperatorStage {
   worker(pod: Pod): Worker;
 }
 
-type Timings = Pick<Parameters<typeof runOperator>[0], "driftMs" | "graceSeconds">;
+type Options = Pick<Parameters<typeof runOperator>[0], "driftMs" | "graceSeconds" | "config">;
 
-export function useOperator(timings: Timings = {}): OperatorStage {
+export function useOperator(options: Options = {}): OperatorStage {
   const cluster = useCluster();
   const database = useDatabase();
   const store = useStorage();
@@ -38,7 +38,7 @@ export function useOperator(timings: Timings = {}): OperatorStage {
       namespace: space,
       databaseUrl: database.url,
       storage,
-      ...timings,
+      ...options,
     });
     await operator.leading;
   });

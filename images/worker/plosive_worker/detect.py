@@ -4,9 +4,11 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
-from .audio.sandbox import FRAMES, extract_safely
+from .extract import frames_of, load_encoder
 from .failure import ItemFailure, WorkerFailure
+from .features.encoder import Encoder
 from .features.file import read_frames
+from .features.spec import own_spec
 from .manifest import DetectWork
 from .model.card import read_card
 from .model.detector import Detector, load_detector
@@ -17,7 +19,7 @@ from .store import Store
 DECODING = 0.7  # of an item's time, about; the model takes the rest
 
 
-def load_model(store: Store, folder: Path) -> Detector:
+def load_model(store: Store, encoder: Encoder | None, folder: Path) -> Detector:
     """Downloads, verifies and loads the model. Raises WorkerFailure when it may not be used."""
     work: DetectWork = store.session.work
     try:
@@ -26,19 +28,21 @@ def load_model(store: Store, folder: Path) -> Detector:
     except ItemFailure as failure:
         code = "input_missing" if failure.code == "input_missing" else "bad_manifest"
         raise WorkerFailure(code, failure.message) from failure
-    card = read_card(folder / "card.json")
+    card = read_card(folder / "card.json", encoder.spec if encoder else own_spec())
     if card.onnx_sha256 != onnx.sha256:
         raise WorkerFailure("bad_manifest", "The model and its card do not belong together: the digests differ")
     return load_detector(folder / "model.onnx", card, work.config, usable_cpus())
 
 
-def detect_item(store: Store, detector: Detector, index: int, folder: Path, tell: Callable[[float], None]) -> dict:
+def detect_item(
+    store: Store, detector: Detector, encoder: Encoder | None, index: int, folder: Path, tell: Callable[[float], None]
+) -> dict:
     """What result.json says of a completed item. Raises ItemFailure when the file cannot be used."""
     name = store.session.work.items[index].filename
     audio = store.download(f"The audio of {name}", lambda w: w.items[index].audio, folder / "audio")
-    facts = extract_safely(folder / "audio", folder, lambda share: tell(DECODING * share), filename=name)
+    facts, embedding = frames_of(encoder, folder, name, lambda share: tell(DECODING * share))
     (folder / "audio").unlink()
-    frames, scratch = read_frames(folder / FRAMES), folder / "posteriors"
+    frames, scratch = read_frames(embedding), folder / "posteriors"
     detections = detector.detect(frames, facts.duration_ms, scratch, lambda share: tell(DECODING + (1 - DECODING) * share))
     return {
         "duration_ms": facts.duration_ms,
@@ -55,8 +59,9 @@ def run(session: Session) -> str:
     work: DetectWork = session.fetch_work()
     store = Store(session)
     session.progress(0.0, "Loading the model", items_total=len(work.items))
-    detector = load_model(store, session.env.scratch)
-    items = for_each_item(session, lambda index, folder, tell: detect_item(store, detector, index, folder, tell))
+    encoder = load_encoder(store, session.env.scratch, usable_cpus())
+    detector = load_model(store, encoder, session.env.scratch)
+    items = for_each_item(session, lambda index, folder, tell: detect_item(store, detector, encoder, index, folder, tell))
     result = {"version": 1, "kind": "detect", "run": work.run, "shard": work.shard, "items": items}
     store.upload_json("the result", lambda w: w.result, result, session.env.scratch / "result.json")
     failed = sum(i["status"] == "failed" for i in items)

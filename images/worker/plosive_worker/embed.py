@@ -3,23 +3,25 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from .audio.sandbox import FRAMES, PEAKS, extract_safely
+from .audio.facts import PEAKS
+from .extract import frames_of, load_encoder
+from .features.encoder import Encoder
 from .features.spec import own_spec
 from .manifest import EmbedWork
-from .pool import for_each_item
+from .pool import for_each_item, usable_cpus
 from .session import Session
 from .store import Store
 
 DECODING = 0.9  # of an item's time, about
 
 
-def embed_item(store: Store, index: int, folder: Path, tell: Callable[[float], None]) -> dict:
+def embed_item(store: Store, encoder: Encoder | None, index: int, folder: Path, tell: Callable[[float], None]) -> dict:
     """What result.json says of a completed item. Raises ItemFailure when the file cannot be used."""
     work: EmbedWork = store.session.work
     name = work.items[index].filename
     audio = store.download(f"The audio of {name}", lambda w: w.items[index].audio, folder / "audio")
-    facts = extract_safely(folder / "audio", folder, lambda share: tell(DECODING * share), filename=name)
-    embedding = store.upload("an embedding", lambda w: w.items[index].outputs.embedding, folder / FRAMES)
+    facts, frames = frames_of(encoder, folder, name, lambda share: tell(DECODING * share))
+    embedding = store.upload("an embedding", lambda w: w.items[index].outputs.embedding, frames)
     store.upload("a waveform", lambda w: w.items[index].outputs.peaks, folder / PEAKS)
     return {
         "duration_ms": facts.duration_ms,
@@ -36,8 +38,10 @@ def embed_item(store: Store, index: int, folder: Path, tell: Callable[[float], N
 def run(session: Session) -> str:
     """Works through the shard; returns the sentence for the termination log."""
     work: EmbedWork = session.fetch_work()
-    store, spec = Store(session), own_spec()
-    items = for_each_item(session, lambda index, folder, tell: embed_item(store, index, folder, tell))
+    store = Store(session)
+    encoder = load_encoder(store, session.env.scratch, usable_cpus())
+    spec = encoder.spec if encoder else own_spec()
+    items = for_each_item(session, lambda index, folder, tell: embed_item(store, encoder, index, folder, tell))
     result = {
         "version": 1,
         "kind": "embed",

@@ -42,10 +42,17 @@ class EmbedItem:
 
 
 @dataclass(frozen=True)
+class EncoderSources:
+    manifest: Source
+    onnx: Source
+
+
+@dataclass(frozen=True)
 class EmbedWork:
     run: str
     shard: int
     result: Target
+    encoder: EncoderSources | None
     items: list[EmbedItem]
 
 
@@ -135,6 +142,7 @@ class DetectWork:
     result: Target
     config: DetectConfig
     model: ModelSources
+    encoder: EncoderSources | None
     items: list[DetectItem]
 
 

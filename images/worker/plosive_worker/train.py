@@ -13,7 +13,7 @@ import torch
 
 from .events.profile import Profile
 from .failure import ItemFailure, WorkerFailure
-from .features.spec import HOP_MS, own_spec
+from .features.spec import HOP_MS
 from .manifest import TrainWork
 from .model.head import Head
 from .pool import usable_cpus
@@ -39,17 +39,6 @@ def settings_of(work: TrainWork) -> Settings:
     chunk = frames_of(config.chunk_size_ms, MAX_CHUNK_MS // HOP_MS)
     stride = frames_of(config.stride_ms, MAX_STRIDE_MS // HOP_MS)
     return Settings(config.epochs, config.batch_size, config.learning_rate, chunk, stride, work.seed)
-
-
-def check_spec(work: TrainWork) -> None:
-    spec = own_spec()
-    if (work.feature_spec.id, work.feature_spec.hash) != (spec.id, spec.hash):
-        raise WorkerFailure(
-            "bad_manifest",
-            f"The embeddings have features {work.feature_spec.id} {work.feature_spec.hash}, "
-            f"this worker trains on {spec.id} {spec.hash}",
-            "Embed the dataset again with this release",
-        )
 
 
 def is_worth_a_second_training(split: Split, profiles: list[Profile]) -> bool:
@@ -178,7 +167,6 @@ def taught(lessons: Lessons, split: Split, validation: Validation) -> tuple[Head
 def run(session: Session) -> str:
     """One training run; returns the sentence for the termination log."""
     work: TrainWork = session.fetch_work()
-    check_spec(work)
     store, scratch, config, settings = Store(session), session.env.scratch, work.config, settings_of(work)
     types = config.artifact_types
     session.progress(0.0, "Loading embeddings", items_total=config.epochs)

@@ -33,7 +33,7 @@ async function start(queueing: Partial<OperatorConfig>, identity = "one"): Promi
     namespace,
     databaseUrl: database.url,
     storage,
-    queueing,
+    config: queueing,
     identity,
   });
   await operator.leading;

@@ -62,8 +62,8 @@ async function makeQueue(): Promise<void> {
 
 async function startOperator(): Promise<void> {
   const { config: storage } = store;
-  const queueing = { PLOSIVE_KUEUE: "auto", PLOSIVE_QUEUE_NAME: queueName } as const;
-  operator = await runOperator({ cluster, namespace, databaseUrl: database.url, storage, queueing });
+  const config = { PLOSIVE_KUEUE: "auto", PLOSIVE_QUEUE_NAME: queueName } as const;
+  operator = await runOperator({ cluster, namespace, databaseUrl: database.url, storage, config });
   await operator.leading;
 }
 

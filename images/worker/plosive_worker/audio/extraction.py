@@ -8,23 +8,42 @@ from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
+import soxr
 
 from ..failure import ItemFailure
 from ..features.file import FrameWriter
 from ..features.stream import feature_blocks
 from .decoding import guarded, open_sound
-from .facts import FRAMES, OUTCOME, PEAKS, PROGRESS, STALL_SECONDS, Facts
+from .facts import FRAMES, OUTCOME, PEAKS, PROGRESS, STALL_SECONDS, WAVE, Facts
 from .header import read_header
 from .peaks import PeakWriter
 
 
-def extract(path: Path, folder: Path, filename: str = "", watch: Callable[[bool], None] = lambda _: None) -> Facts:
-    """Writes FRAMES and PEAKS into `folder`. Raises ItemFailure with a plain reason. `watch` is told when a decoder begins
-    to work and when it has given something back."""
+class WaveWriter:
+    """The waveform as an encoder takes it: all channels in one, at its rate."""
+
+    def __init__(self, path: Path, rate: int, wanted: int):
+        self.file, self.resampler = path.open("wb"), soxr.ResampleStream(rate, wanted, 1, dtype="float32")
+
+    def write(self, block: np.ndarray, last: bool = False) -> None:  # (n, C)
+        wave = self.resampler.resample_chunk(np.ascontiguousarray(block.mean(1), np.float32), last=last)
+        self.file.write(np.clip(np.rint(wave * 32767), -32768, 32767).astype("<i2").tobytes())
+
+    def close(self, channels: int) -> None:
+        self.write(np.zeros((0, channels), np.float32), last=True)
+        self.file.close()
+
+
+def extract(
+    path: Path, folder: Path, filename: str = "", watch: Callable[[bool], None] = lambda _: None, wave_rate: int | None = None
+) -> Facts:
+    """Writes FRAMES and PEAKS into `folder`, and WAVE where a rate is given. Raises ItemFailure with a plain reason. `watch`
+    is told when a decoder begins to work and when it has given something back."""
     header = read_header(path, filename)
     watch(True)
     sound = open_sound(path, header)
     writer, peaks, samples = FrameWriter(folder / FRAMES), PeakWriter(sound.rate), 0
+    wave = WaveWriter(folder / WAVE, sound.rate, wave_rate) if wave_rate else None
 
     def heard() -> Iterator[np.ndarray]:
         nonlocal samples
@@ -32,6 +51,8 @@ def extract(path: Path, folder: Path, filename: str = "", watch: Callable[[bool]
             watch(False)
             samples += len(block)
             peaks.write(block)
+            if wave:
+                wave.write(block)
             yield block
             watch(True)
         watch(False)
@@ -42,6 +63,8 @@ def extract(path: Path, folder: Path, filename: str = "", watch: Callable[[bool]
         (folder / PROGRESS).write_text(f"{samples} {share:.4f}")
     rows = writer.close()
     peaks.save(folder / PEAKS)
+    if wave:
+        wave.close(sound.channels)
     return Facts(round(samples * 1000 / sound.rate), sound.rate, sound.channels, header.codec, rows)
 
 
@@ -50,10 +73,10 @@ def alarm(decoding: bool) -> None:
     signal.setitimer(signal.ITIMER_REAL, STALL_SECONDS if decoding else 0)
 
 
-def extract_and_tell(path: Path, folder: Path, filename: str) -> None:
+def extract_and_tell(path: Path, folder: Path, filename: str, wave_rate: int | None) -> None:
     """The child's main: whatever happens is told in OUTCOME; a crash leaves none."""
     try:
-        outcome = {"facts": asdict(extract(path, folder, filename, alarm))}
+        outcome = {"facts": asdict(extract(path, folder, filename, alarm, wave_rate))}
     except ItemFailure as failure:
         outcome = {"error": {"code": failure.code, "message": failure.message[:1000]}}
     except MemoryError:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 FRAMES, PEAKS, OUTCOME, PROGRESS = "frames.safetensors", "peaks.json", "outcome.json", "progress"
+WAVE = "wave.pcm"  # mono int16 at an encoder's rate, where one is in use
 STALL_SECONDS = 60
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from ..failure import ItemFailure
 from ..features.file import is_frame_file
-from .facts import FRAMES, OUTCOME, PEAKS, PROGRESS, STALL_SECONDS, Facts
+from .facts import FRAMES, OUTCOME, PEAKS, PROGRESS, STALL_SECONDS, WAVE, Facts
 from .header import CHANNELS, MAX_HOURS, RATES
 from .jail import lock_in
 
@@ -61,7 +61,7 @@ def quiet_libraries() -> None:
         os.dup2(nowhere.fileno(), 2)
 
 
-def child(path: str, folder: str, filename: str, memory_bytes: int) -> None:
+def child(path: str, folder: str, filename: str, wave_rate: int | None, memory_bytes: int) -> None:
     from .extraction import extract_and_tell  # loaded once, by the server: see facts.py
 
     os.setsid()  # so that the parent can end the child together with its ffmpeg
@@ -69,7 +69,7 @@ def child(path: str, folder: str, filename: str, memory_bytes: int) -> None:
     limit_self(memory_bytes)
     keep_memory()
     lock_in(Path(path), Path(folder))
-    extract_and_tell(Path(path), Path(folder), filename)
+    extract_and_tell(Path(path), Path(folder), filename, wave_rate)
 
 
 def reason_of(exit_code: int | None) -> ItemFailure:
@@ -123,7 +123,7 @@ def failure_of(told: dict) -> ItemFailure:
     return ItemFailure(code, message[:1000])
 
 
-def result_in(folder: Path, exit_code: int | None) -> Facts:
+def result_in(folder: Path, exit_code: int | None, wave_rate: int | None) -> Facts:
     """What the child left in its folder. A decoder that was taken over can write anything: it costs its own file only."""
     if not is_plain_file(folder / OUTCOME, OUTCOME_BYTES):
         raise reason_of(exit_code)
@@ -138,6 +138,8 @@ def result_in(folder: Path, exit_code: int | None) -> Facts:
     if not is_plain_file(frames, FILE_BYTES) or not is_frame_file(frames, facts.frames):
         raise reason_of(None)
     if not is_plain_file(folder / PEAKS, PEAKS_BYTES):
+        raise reason_of(None)
+    if wave_rate and not is_plain_file(folder / WAVE, FILE_BYTES):
         raise reason_of(None)
     return facts
 
@@ -161,12 +163,13 @@ def extract_safely(
     tell: Callable[[float], None] = lambda _: None,
     *,
     filename: str = "",
+    wave_rate: int | None = None,
     wall_seconds: float = WALL_SECONDS,
     memory_bytes: int = MEMORY_BYTES,
 ) -> Facts:
-    """FRAMES and PEAKS of one file in `folder`, made in a child process. Raises ItemFailure. `tell` hears the share of the
+    """FRAMES and PEAKS of one file in `folder`, and WAVE where a rate is given, made in a child process. Raises ItemFailure. `tell` hears the share of the
     sound that is done, 0 where the file does not say how long it is."""
-    arguments = (str(path.resolve()), str(folder.resolve()), filename, memory_bytes)
+    arguments = (str(path.resolve()), str(folder.resolve()), filename, wave_rate, memory_bytes)
     process = CONTEXT.Process(target=child, args=arguments, daemon=True)
     began = time.monotonic()
     process.start()
@@ -175,7 +178,7 @@ def extract_safely(
     end_group(process)
     if late:
         raise ItemFailure("decoder_limit", f"Decoding took longer than {time.monotonic() - began:.0f} s and was ended")
-    return result_in(folder, process.exitcode)
+    return result_in(folder, process.exitcode, wave_rate)
 
 
 __all__ = ["FRAMES", "PEAKS", "extract_safely"]

@@ -3,32 +3,34 @@
 # as the blocks come (the header is filled in last), read by training and detection.
 import json
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 from ..failure import WorkerFailure
 from . import spec
+from .spec import FeatureSpec
 
 HEADER_BYTES = 1024  # of JSON, padded with spaces; frames begin at 8 + 1024
 KEPT_ROWS = 2_048  # the quantiles are of at most twice as many rows, evenly spread
 
 
-def header_of(rows: int) -> bytes:
-    """The file's first bytes; they follow from the number of frames."""
-    own, split, quantiles = spec.own_spec(), rows * spec.DIMS * 2, [len(spec.STATS), spec.DIMS]
+def header_of(rows: int, of: FeatureSpec) -> bytes:
+    """The file's first bytes; they follow from the number of frames and the spec."""
+    split, quantiles = rows * of.dims * 2, [len(spec.STATS), of.dims]
+    names = {"feature_spec": of.id, "feature_hash": of.hash, "base_hash": of.base, "hop_ms": str(of.hop_ms)}
     header = {
-        "__metadata__": {"feature_spec": own.id, "feature_hash": own.hash, "hop_ms": str(spec.HOP_MS)},
-        "frames": {"dtype": "F16", "shape": [rows, spec.DIMS], "data_offsets": [0, split]},
+        "__metadata__": names,
+        "frames": {"dtype": "F16", "shape": [rows, of.dims], "data_offsets": [0, split]},
         "stats": {"dtype": "F32", "shape": quantiles, "data_offsets": [split, split + 4 * quantiles[0] * quantiles[1]]},
     }
     return struct.pack("<Q", HEADER_BYTES) + json.dumps(header).encode().ljust(HEADER_BYTES)
 
 
 def is_frame_file(path: Path, rows: int) -> bool:
-    """Whether it is just what FrameWriter writes for so many frames."""
-    wanted = header_of(rows)
+    """Whether it is just what FrameWriter writes for so many frames without an encoder."""
+    wanted = header_of(rows, spec.own_spec())
     size = len(wanted) + rows * spec.DIMS * 2 + 4 * len(spec.STATS) * spec.DIMS
     if path.stat().st_size != size:
         return False
@@ -39,7 +41,8 @@ def is_frame_file(path: Path, rows: int) -> bool:
 class FrameWriter:
     """Writes frames as they come; memory does not grow with the length."""
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path, of: FeatureSpec | None = None):
+        self.spec = of or spec.own_spec()
         self.file = path.open("wb")
         self.file.write(bytes(8 + HEADER_BYTES))
         self.rows, self.step = 0, 1
@@ -58,7 +61,7 @@ class FrameWriter:
         stats = np.quantile(np.concatenate(self.sample).astype(np.float32), spec.STATS, axis=0).astype("<f4")
         self.file.write(stats.tobytes())
         self.file.seek(0)
-        self.file.write(header_of(self.rows))
+        self.file.write(header_of(self.rows, self.spec))
         self.file.close()
         return self.rows
 
@@ -69,6 +72,7 @@ class FrameFile:
 
     frames: np.ndarray  # (T, F) float16
     stats: np.ndarray  # (3, F) float32
+    spec: FeatureSpec = field(default_factory=spec.own_spec)
 
     def normal(self, first: int, last: int, step: int = 1) -> np.ndarray:
         """Frames first..last as the model sees them, float32 (n, F): levels against the file's own median level."""
@@ -77,33 +81,36 @@ class FrameFile:
 
 def level_reference(stats: np.ndarray) -> np.ndarray:
     """What is subtracted from each column, (F,): makes levels independent of gain and equalisation."""
-    return np.where(spec.IS_LEVEL, stats[1], 0).astype(np.float32)
+    is_level = np.pad(spec.IS_LEVEL, (0, stats.shape[1] - spec.DIMS))  # an encoder's columns are taken as they are
+    return np.where(is_level, stats[1], 0).astype(np.float32)
 
 
 def normal_frames(frames: np.ndarray, stats: np.ndarray) -> np.ndarray:
     return frames.astype(np.float32) - level_reference(stats)
 
 
-def read_frames(path: Path) -> FrameFile:
-    """Raises WorkerFailure(bad_manifest) when the file is not an embedding of our spec."""
+def read_frames(path: Path, name: str | None = None, digest: str | None = None) -> FrameFile:
+    """Raises WorkerFailure(bad_manifest) when the file is not an embedding whose own columns this code computes, or not one
+    of the spec `name`, `digest` where they are given."""
     size = path.stat().st_size
     with path.open("rb") as file:
         length = struct.unpack("<Q", file.read(8).ljust(8, b"\0"))[0]
         if not 2 <= length <= 65_536 or 8 + length > size:
             raise WorkerFailure("bad_manifest", f"{path.name} is no embedding file: its header is {length} bytes")
         header = json.loads(file.read(length))
-    found = header.get("__metadata__", {})
-    own = spec.own_spec()
-    if (found.get("feature_spec"), found.get("feature_hash")) != (own.id, own.hash):
+    found, own = header.get("__metadata__", {}), spec.own_spec()
+    frames, stats = header["frames"], header["stats"]
+    here = FeatureSpec(found.get("feature_spec"), found.get("feature_hash"), found.get("base_hash"), frames["shape"][1])
+    if here.base != own.base or (name, digest) not in ((None, None), (here.id, here.hash)):
+        wanted = f"the run needs {name} {digest}" if here.base == own.base else f"this worker computes {own.id} {own.base}"
         raise WorkerFailure(
             "bad_manifest",
-            f"{path.name} has features {found.get('feature_spec')} {found.get('feature_hash')}, "
-            f"this worker has {own.id} {own.hash}",
+            f"{path.name} has features {here.id} {here.hash}, {wanted}",
             "Embed the audio again with this release",
         )
-    frames, stats = header["frames"], header["stats"]
     base = 8 + length
     return FrameFile(
         np.memmap(path, "<f2", "r", base + frames["data_offsets"][0], tuple(frames["shape"])),
         np.array(np.memmap(path, "<f4", "r", base + stats["data_offsets"][0], tuple(stats["shape"]))),
+        here,
     )

@@ -56,16 +56,21 @@ DIMS = len(NAMES)
 
 @dataclass(frozen=True)
 class FeatureSpec:
-    """Names an embedding set: same id and hash, same numbers."""
+    """Names an embedding set: same id and hash, same numbers. `base` is the hash of the columns that this package computes;
+    an encoder's columns come after them."""
 
     id: str
     hash: str
+    base: str
     dims: int = DIMS
     hop_ms: int = HOP_MS
 
 
+def digest(value: object) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True, separators=(",", ":")).encode()).hexdigest()[:32]
+
+
 def own_spec() -> FeatureSpec:
-    """The spec that this code computes."""
-    constants = {k: v for k, v in globals().items() if k.isupper() and isinstance(v, (int, str, tuple))}
-    text = json.dumps(constants, sort_keys=True, separators=(",", ":"))
-    return FeatureSpec(ID, hashlib.sha256(text.encode()).hexdigest()[:32])
+    """The spec that this code computes without an encoder."""
+    base = digest({k: v for k, v in globals().items() if k.isupper() and isinstance(v, (int, str, tuple))})
+    return FeatureSpec(ID, base, base)

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..events.profile import Profile
 from ..failure import WorkerFailure
-from ..features.spec import own_spec
+from ..features.spec import FeatureSpec
 
 FORMAT = 1
 
@@ -19,11 +19,11 @@ class Card:
     onnx_sha256: str
     chunk_size_ms: int
     stride_ms: int
+    dims: int
 
 
-def build_card(profiles: list[Profile], onnx_sha256: str, facts: dict[str, Any]) -> dict[str, Any]:
+def build_card(profiles: list[Profile], onnx_sha256: str, spec: FeatureSpec, facts: dict[str, Any]) -> dict[str, Any]:
     """The whole document; `facts` holds config, seed, data snapshot, split, metrics and versions."""
-    spec = own_spec()
     return {
         "format": FORMAT,
         "classes": [p.name for p in profiles],
@@ -35,22 +35,23 @@ def build_card(profiles: list[Profile], onnx_sha256: str, facts: dict[str, Any])
     }
 
 
-def read_card(path: Path) -> Card:
-    """Raises WorkerFailure(bad_manifest) when the card is not ours or belongs to other features."""
+def read_card(path: Path, own: FeatureSpec) -> Card:
+    """Raises WorkerFailure(bad_manifest) when the card is not ours or belongs to other features than `own`."""
     try:
         document = json.loads(path.read_text())
         if document["format"] != FORMAT:
             raise WorkerFailure("bad_manifest", f"The model card has format {document['format']}, this worker reads {FORMAT}")
-        embedder, own = document["embedder"], own_spec()
+        embedder = document["embedder"]
         profiles = [Profile(**p) for p in document["profiles"]]
         config = document["config"]
-        card = Card(profiles, document["onnx_sha256"], int(config["chunk_size_ms"]), int(config["stride_ms"]))
+        times = int(config["chunk_size_ms"]), int(config["stride_ms"])
+        card = Card(profiles, document["onnx_sha256"], *times, own.dims)
     except (ValueError, KeyError, TypeError) as error:
         raise WorkerFailure("bad_manifest", f"The model card cannot be read: {error!r}") from error
     if (embedder["id"], embedder["hash"]) != (own.id, own.hash):
         raise WorkerFailure(
             "bad_manifest",
             f"The model was trained on features {embedder['id']} {embedder['hash']}, this worker computes {own.id} {own.hash}",
-            "Embed the dataset again and train a new model with this release",
+            "Embed the dataset again and train a new model with this release and its encoder",
         )
     return card

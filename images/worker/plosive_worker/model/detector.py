@@ -15,7 +15,7 @@ from ..events.boxes import Posteriors, boxes_of
 from ..events.calibration import confidence
 from ..events.profile import Profile
 from ..features.file import FrameFile
-from ..features.spec import DIMS, HOP_MS
+from ..features.spec import HOP_MS
 from ..manifest import DetectConfig
 from .card import Card
 from .guard import check_model
@@ -87,8 +87,8 @@ class Detector:
         self, file: FrameFile, duration_ms: int, scratch: Path, tell: Callable[[float], None] = lambda share: None
     ) -> list[Detection]:
         """Events of the wanted types over their thresholds, in order of time. `tell` hears the share that is done."""
-        if file.frames.shape[1] != DIMS:
-            raise ValueError(f"frames have {file.frames.shape[1]} features, the model needs {DIMS}")
+        if file.frames.shape[1] != self.card.dims:
+            raise ValueError(f"frames have {file.frames.shape[1]} features, the model needs {self.card.dims}")
         values = self.posteriors(file, scratch, tell)
         wanted = self.config.artifact_types
         found: list[Detection] = []

@@ -51,6 +51,10 @@ def refuse(why: str) -> WorkerFailure:
     return WorkerFailure("bad_manifest", f"The model is refused: {why}", "Only models that this service trained are run")
 
 
+def has_external_data(tensor: bytes) -> bool:
+    return any(field == TENSOR_EXTERNAL or (field == TENSOR_LOCATION and value) for field, value in members(tensor))
+
+
 def check_node(node: bytes) -> None:
     for field, value in members(node):
         if field == NODE_OP and value.decode(errors="replace") not in OPERATORS:
@@ -81,8 +85,7 @@ def check_model(data: bytes) -> None:
                 elif part == GRAPH_SPARSE:
                     raise refuse("it has sparse tensors")
                 elif part == GRAPH_INITIALIZER:
-                    external = [v for f, v in members(inner) if f == TENSOR_EXTERNAL or (f == TENSOR_LOCATION and v)]
-                    if external:
+                    if has_external_data(inner):
                         raise refuse("it has external data")
     except (IndexError, AttributeError) as error:
         raise refuse("it is no ONNX file") from error

@@ -4,7 +4,10 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from ..features.spec import DIMS
+
 WIDTH = 96
+PROJECTION = 32  # what the columns of a plug-in encoder become before they are joined with our own
 KERNEL = 5
 DILATIONS = (1, 2, 4, 8, 16)
 CONTEXT_FRAMES = sum((KERNEL // 2) * d for d in DILATIONS)  # 62: what a frame sees on each side
@@ -48,13 +51,16 @@ class Block(nn.Module):
 
 
 class Head(nn.Module):
-    """`mean` and `scale` (F,) come from the training part and are baked in."""
+    """`mean` and `scale` (F,) come from the training part and are baked in. Columns beyond our own are an encoder's: they are
+    fused in through a learned projection."""
 
     def __init__(self, dims: int, classes: int, mean: torch.Tensor, scale: torch.Tensor, dropout: float = 0.1):
         super().__init__()
         self.register_buffer("mean", mean)
         self.register_buffer("scale", scale)
-        self.enter = nn.Linear(dims, WIDTH)
+        self.enter = nn.Linear(min(dims, DIMS), WIDTH)
+        if dims > DIMS:
+            self.project, self.join = nn.Linear(dims - DIMS, PROJECTION), nn.Linear(PROJECTION, WIDTH, bias=False)
         self.blocks = nn.ModuleList(Block(WIDTH, d) for d in DILATIONS)
         self.leave_norm = nn.LayerNorm(WIDTH)
         self.leave = nn.Linear(WIDTH, len(HEADS) * classes)
@@ -66,7 +72,10 @@ class Head(nn.Module):
         return self.body(standardised(frames, self.mean, self.scale))
 
     def body(self, x: torch.Tensor) -> torch.Tensor:
-        x = self.enter(x)
+        theirs = x[..., DIMS:]
+        x = self.enter(x[..., :DIMS])
+        if theirs.shape[-1]:
+            x = x + self.join(torch.relu(self.project(theirs)))
         if self.training:  # whole channels per sample: a mask per frame would cost more than a block
             kept = (torch.rand(x.shape[0], 1, x.shape[2]) >= self.dropout).to(x.device)  # the same numbers on a GPU
             x = x * kept / (1 - self.dropout)

@@ -1,11 +1,14 @@
 # The head as an ONNX graph, written node by node: no tracing, so the same weights give the same bytes, and detection can
 # refuse any operator that is not in this list. Export is gated on agreement with torch. Called by train.py.
+from collections.abc import Callable
+
 import numpy as np
 import onnx
 import onnxruntime
 import torch
 from onnx import TensorProto, helper, numpy_helper
 
+from ..features.spec import DIMS
 from .head import DILATIONS, KERNEL, Head
 
 # nothing of a recording leaves the pod, not even usage figures
@@ -41,7 +44,7 @@ def export(head: Head) -> bytes:
     x = node("Sub", ["frames", constant("mean", state["mean"])])
     x = node("Mul", [x, constant("scale", state["scale"])])
     x = node("Clip", [x, constant("lowest", np.array(-6.0)), constant("highest", np.array(6.0))])
-    x = linear(x, "enter")
+    x = entered(x, state, constant, node, linear)
     for index, dilation in enumerate(DILATIONS):
         block = f"blocks.{index}"
         weight = constant(f"{block}.over_time.weight", state[f"{block}.over_time.weight"].T[:, None, :])  # (W, 1, 5)
@@ -73,6 +76,20 @@ def export(head: Head) -> bytes:
     model.ir_version = IR_VERSION
     onnx.checker.check_model(model, full_check=True)
     return model.SerializeToString(deterministic=True)
+
+
+def entered(x: str, state: dict[str, np.ndarray], constant: Callable, node: Callable, linear: Callable) -> str:
+    """The first layer. With an encoder's columns behind our own each part has rows of zeros for the other's, so that nothing
+    has to be cut apart."""
+    dims = len(state["mean"])
+    if dims == DIMS:
+        return linear(x, "enter")
+    own = np.pad(state["enter.weight"].T, ((0, dims - DIMS), (0, 0)))
+    theirs = np.pad(state["project.weight"].T, ((DIMS, 0), (0, 0)))
+    ours = node("Add", [node("MatMul", [x, constant("enter.weight", own)]), constant("enter.bias", state["enter.bias"])])
+    small = node("Add", [node("MatMul", [x, constant("project.weight", theirs)]), constant("project.bias", state["project.bias"])])
+    joined = node("MatMul", [node("Relu", [small]), constant("join.weight", state["join.weight"].T)])
+    return node("Add", [ours, joined])
 
 
 def weight_groups(state: dict[str, np.ndarray], block: str) -> int:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
+TURNED = (".up.weight", ".down.weight", "enter.weight", "leave.weight", "project.weight", "join.weight")
 GPU_DEVICE = Path("/dev/nvidiactl")  # what NVIDIA's container runtime puts into a pod; asking torch would cost seconds
 
 
@@ -14,6 +15,7 @@ class TorchSession:
         import onnx
         import torch
 
+        from ..features.spec import DIMS
         from .head import DILATIONS, Head
 
         weights = {i.name: np.array(onnx.numpy_helper.to_array(i)) for i in onnx.load_from_string(model).graph.initializer}
@@ -21,8 +23,11 @@ class TorchSession:
         for index in range(len(DILATIONS)):
             name = f"blocks.{index}.over_time.weight"
             state[name] = state[name][:, 0].T  # (W, 1, taps) of a convolution
-        for name in [name for name in state if name.endswith((".up.weight", ".down.weight", "enter.weight", "leave.weight"))]:
+        for name in [name for name in state if name.endswith(TURNED)]:
             state[name] = state[name].T  # the graph multiplies from the right
+        state["enter.weight"] = state["enter.weight"][:, :DIMS]  # without the rows of zeros of onnx_graph.entered
+        if "project.weight" in state:
+            state["project.weight"] = state["project.weight"][:, DIMS:]
         dims, outputs = len(state["mean"]), len(state["leave.bias"])
         self.torch, self.device = torch, device
         self.head = Head(dims, outputs // 3, state["mean"], state["scale"])

@@ -12,8 +12,7 @@ from safetensors.torch import save_file
 
 from ..events.profile import Profile
 from ..failure import WorkerFailure
-from ..features.spec import BASE_RATE, DIMS
-from ..features.spec import ID as SPEC
+from ..features.spec import BASE_RATE, FeatureSpec
 from ..manifest import TrainWork
 from ..model.card import build_card
 from ..model.head import CONTEXT_FRAMES, DILATIONS, HEADS, KERNEL, WIDTH, Head
@@ -30,10 +29,10 @@ class Saved:
     architecture: dict[str, Any]
 
 
-def architecture_of(head: Head) -> dict[str, Any]:
+def architecture_of(head: Head, spec: FeatureSpec) -> dict[str, Any]:
     return {
         "family": "tcn",
-        "encoder": {"id": SPEC, "dims": DIMS},
+        "encoder": {"id": spec.id, "dims": spec.dims},
         "head": {
             "width": WIDTH,
             "kernel": KERNEL,
@@ -72,7 +71,7 @@ def save_artifacts(
         "config": asdict(work.config),
         "seed": work.seed,
         "data_snapshot": snapshot,
-        "architecture": architecture_of(head),
+        "architecture": architecture_of(head, files[0].frames.spec),
         "metrics": metrics,
         "onnx_parity": parity,
         "versions": {
@@ -82,7 +81,7 @@ def save_artifacts(
             "numpy": np.__version__,
         },
     }
-    card = build_card(profiles, digest_of(paths["model.onnx"]).sha256, facts)
+    card = build_card(profiles, digest_of(paths["model.onnx"]).sha256, files[0].frames.spec, facts)
     targets = {
         "model.onnx": lambda w: w.outputs.model,
         "weights.safetensors": lambda w: w.outputs.weights,

@@ -30,7 +30,8 @@ def smooth_curve(rng: np.random.Generator, points: int, size: int) -> np.ndarray
 def augment(frames: np.ndarray, labels: list[np.ndarray], rng: np.random.Generator) -> tuple[np.ndarray, list[np.ndarray]]:
     """Frames (B, T, F) standardised, labels [(B, T, K)...]: presence, onset, offset, weight. Returns new arrays."""
     frames = frames.copy()
-    batch, time, _ = frames.shape
+    batch, time, dims = frames.shape
+    groups = GROUPS if dims == spec.DIMS else (*GROUPS, slice(spec.DIMS, dims))  # the last one is a plug-in encoder's
     for b in range(batch):
         x = frames[b]
         x[:, LEVELS] += rng.normal(0, 0.25)  # level against the file's own
@@ -43,7 +44,7 @@ def augment(frames: np.ndarray, labels: list[np.ndarray], rng: np.random.Generat
             low = int(rng.integers(0, spec.MEL_BANDS - 8))
             x[:, low : low + int(rng.integers(2, 9))] = 0
         if rng.random() < 0.1:  # a group of features is not heard
-            x[:, GROUPS[int(rng.integers(len(GROUPS)))]] = 0
+            x[:, groups[int(rng.integers(len(groups)))]] = 0
         if rng.random() < 0.5:  # the floor moves: what is quiet gets louder
             floor = rng.uniform(-2.5, -0.5)
             x[:, MEL] = np.maximum(x[:, MEL], floor)

@@ -29,7 +29,8 @@ def load_files(store: Store, scratch: Path, types: list[str]) -> list[LabelledFi
         events = tuple(
             (kinds[a.artifact_type], a.start_ms, max(a.start_ms, a.end_ms)) for a in file.annotations if a.artifact_type in kinds
         )
-        return LabelledFile(file.id, read_frames(path), events, file.reviewed)
+        frames = read_frames(path, work.feature_spec.id, work.feature_spec.hash)
+        return LabelledFile(file.id, frames, events, file.reviewed)
 
     with ThreadPoolExecutor(PARALLEL) as pool:
         files = list(pool.map(load, range(len(work.files))))

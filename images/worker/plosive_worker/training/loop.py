@@ -46,7 +46,7 @@ class Trainer:
         self.files, self.parts, self.classes, self.settings = files, parts, classes, settings
         self.mean, self.scale = (torch.from_numpy(a.astype(np.float32)) for a in feature_scale(files, parts))
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        self.head = Head(spec.DIMS, classes, self.mean, self.scale).to(self.device)
+        self.head = Head(len(self.mean), classes, self.mean, self.scale).to(self.device)
         self.average = copy.deepcopy(self.head).eval().requires_grad_(False)
         self.optimizer = torch.optim.AdamW(self.head.parameters(), settings.learning_rate, weight_decay=WEIGHT_DECAY)
         self.rng = np.random.default_rng([settings.seed, 2])

@@ -1,0 +1,31 @@
+// The plug-in encoder of the installation: pods that embed and detect are told where they may read it; those that train
+// work on what is stored. What the worker does with it is in test/worker/test_encoder.py.
+import { expect, it } from "vitest";
+import { insertInferenceJob, insertModel, insertTenant, insertTrainingJob } from "../support/rows.ts";
+import { useOperator } from "../support/use-operator.ts";
+
+const stage = useOperator({ config: { PLOSIVE_ENCODER: "encoders/bands/1" } });
+
+it("gives a pod that detects URLs of the encoder and its manifest", async () => {
+  const tenant = await insertTenant(stage.database.pool);
+  const job = await insertInferenceJob(
+    stage.database.pool,
+    tenant,
+    await insertModel(stage.database.pool, tenant),
+    1,
+  );
+  await stage.store.storage.write("encoders/bands/1/manifest.json", "{}");
+  const work = await stage.worker(await stage.podOf(`ij-${job.id}-1`)).work();
+  if (work.kind !== "detect") throw new Error(`work of kind ${work.kind}`);
+  expect(work.encoder?.onnx).toMatchObject({ size_bytes: null, sha256: null });
+  expect(new URL(work.encoder!.onnx.url).pathname).toMatch(/\/encoders\/bands\/1\/model\.onnx$/);
+  const answer = await fetch(work.encoder!.manifest.url);
+  expect([answer.status, await answer.text()]).toEqual([200, "{}"]);
+});
+
+it("gives a pod that trains none", async () => {
+  const tenant = await insertTenant(stage.database.pool);
+  const job = await insertTrainingJob(stage.database.pool, tenant);
+  const work = await stage.worker(await stage.podOf(`tj-${job}-1`)).work();
+  expect(work).not.toHaveProperty("encoder");
+});
