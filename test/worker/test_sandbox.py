@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import soundfile
 from plosive_worker.audio import extraction, sandbox
+from plosive_worker.audio.facts import WAVE
 from plosive_worker.audio.sandbox import FRAMES, PEAKS, extract_safely, result_in
 from plosive_worker.failure import ItemFailure
 from plosive_worker.features.spec import DIMS, STATS
@@ -152,6 +153,20 @@ def test_a_forged_outcome_costs_its_own_file_only(tmp_path: Path, outcome: objec
     with pytest.raises(ItemFailure) as failure:
         result_in(tmp_path, 0)
     assert failure.value.code == "decoder_crashed"
+
+
+@pytest.mark.parametrize("size", [None, 0, 31_999, 32_000 * 2, 16_000])
+def test_a_waveform_that_is_not_of_the_sound_costs_its_own_file_only(tmp_path: Path, size: int | None) -> None:
+    leave(tmp_path)
+    if size is not None:
+        (tmp_path / WAVE).write_bytes(bytes(size))
+    with pytest.raises(ItemFailure):
+        result_in(tmp_path, 0, 16_000)
+    (tmp_path / WAVE).write_bytes(bytes(32_000))
+    assert result_in(tmp_path, 0, 16_000).frames == 100
+    link_to_secret(tmp_path, WAVE)
+    with pytest.raises(ItemFailure):
+        result_in(tmp_path, 0, 16_000)
 
 
 def link_to_secret(folder: Path, name: str) -> None:

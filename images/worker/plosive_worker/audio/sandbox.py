@@ -101,6 +101,14 @@ def is_plain_file(path: Path, most_bytes: int) -> bool:
     return stat.S_ISREG(found.st_mode) and found.st_size <= most_bytes
 
 
+def is_wave(path: Path, samples: float) -> bool:
+    """A plain file of about so many 16-bit samples."""
+    if not is_plain_file(path, FILE_BYTES):
+        return False
+    size = path.lstat().st_size
+    return size > 0 and size % 2 == 0 and abs(size / 2 - samples) <= 0.01 * samples + 1000
+
+
 def facts_of(told: object) -> Facts:
     """Raises ItemFailure unless they are facts that a decoder can find."""
     try:
@@ -123,7 +131,7 @@ def failure_of(told: dict) -> ItemFailure:
     return ItemFailure(code, message[:1000])
 
 
-def result_in(folder: Path, exit_code: int | None, wave_rate: int | None) -> Facts:
+def result_in(folder: Path, exit_code: int | None, wave_rate: int | None = None) -> Facts:
     """What the child left in its folder. A decoder that was taken over can write anything: it costs its own file only."""
     if not is_plain_file(folder / OUTCOME, OUTCOME_BYTES):
         raise reason_of(exit_code)
@@ -139,7 +147,7 @@ def result_in(folder: Path, exit_code: int | None, wave_rate: int | None) -> Fac
         raise reason_of(None)
     if not is_plain_file(folder / PEAKS, PEAKS_BYTES):
         raise reason_of(None)
-    if wave_rate and not is_plain_file(folder / WAVE, FILE_BYTES):
+    if wave_rate and not is_wave(folder / WAVE, facts.duration_ms / 1000 * wave_rate):
         raise reason_of(None)
     return facts
 

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from ..features import spec
-from ..model.head import Head, standardised
+from ..model.head import WIDTH, Head, standardised
 from .augmentation import augment
 from .data import LabelledFile, Part, feature_scale, window
 from .loss import Targets, detection_loss
@@ -112,12 +112,16 @@ class Trainer:
             after_step(self)
         return self.average.cpu()
 
+    def kind(self) -> list[tuple[str, float]]:
+        """What has to be the same for a state to be taken: the settings, and the shape of the head, which a release may change."""
+        return [*vars(self.settings).items(), ("dims", len(self.mean)), ("width", WIDTH)]
+
     def state_bytes(self, note: str = "") -> bytes:
         """The whole state, and whatever the caller wants to find again, as one torch file of tensors and plain values (read
         back with weights_only)."""
         buffer = io.BytesIO()
         state = {
-            "settings": list(vars(self.settings).items()),
+            "settings": self.kind(),
             "head": self.head.state_dict(),
             "average": self.average.state_dict(),
             "optimizer": self.optimizer.state_dict(),
@@ -135,7 +139,7 @@ class Trainer:
     def restore(self, data: bytes) -> bool:
         """False (and nothing is changed) when the checkpoint belongs to other settings."""
         state = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
-        if state["settings"] != list(vars(self.settings).items()) or len(state["hardness"]) != len(self.sampler.chunks):
+        if state["settings"] != self.kind() or len(state["hardness"]) != len(self.sampler.chunks):
             return False
         self.head.load_state_dict(state["head"])
         self.average.load_state_dict(state["average"])
@@ -149,4 +153,4 @@ class Trainer:
 
 def note_of(data: bytes) -> str:
     """What the caller of state_bytes wanted to find again."""
-    return torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)["note"]
+    return torch.load(io.BytesIO(data), map_location="cpu", weights_only=True).get("note", "")
