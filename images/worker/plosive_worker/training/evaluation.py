@@ -1,7 +1,6 @@
 # What the model is worth on the validation part: loss and event-F1 per epoch, then profiles (threshold, calibration, edge
 # shift) and the metrics of the finished model. Called by train.py.
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,26 +9,18 @@ import torch
 from ..events.boxes import Box, Posteriors, boxes_of
 from ..events.calibration import best_threshold, confidence, fit_confidence
 from ..events.profile import Profile, profile_of
-from ..events.scoring import Counts, Span, count, match
+from ..events.scoring import match
 from ..features.spec import HOP_MS
 from ..model.head import CONTEXT_FRAMES, Head
 from .data import LabelledFile, Part, targets
 from .loss import Targets, detection_loss
+from .metrics import Judged, confusion, counts_at, macro_f1, overall, per_type
 from .split import Split
 
 if TYPE_CHECKING:
     from .loop import Trainer
 
 BLOCK_FRAMES = 3000
-FEW_EVENTS = 5  # under this, a class's figures are flagged
-
-
-@dataclass(frozen=True)
-class Judged:
-    """Candidates of one class on all validation parts, with the truth."""
-
-    truth: list[list[Span]]
-    boxes: list[list[Box]]
 
 
 @torch.no_grad()
@@ -73,21 +64,6 @@ def judge(logits: list[torch.Tensor], files: list[LabelledFile], parts: list[Par
     return judged
 
 
-def counts_at(judged: Judged, profile: Profile) -> Counts:
-    """Counts when only boxes of enough confidence are kept."""
-    total = Counts()
-    for truth, boxes in zip(judged.truth, judged.boxes):
-        kept = [b for b in boxes if float(confidence(b.score, profile.slope, profile.offset)) >= profile.threshold]
-        total += count(truth, [(b.start_ms, b.end_ms) for b in kept], profile.impulsive)
-    return total
-
-
-def macro_f1(counts: list[Counts]) -> float:
-    """Mean F1 over the classes that occur in validation."""
-    present = [c.f1 for c in counts if c.hits + c.missed]
-    return float(np.mean(present)) if present else 0.0
-
-
 def fit_profile(judged: Judged, profile: Profile) -> Profile:
     """Edge shift, calibration and threshold from the validation boxes."""
     scores, right, starts, ends = [], [], [], []
@@ -110,23 +86,6 @@ def fit_profile(judged: Judged, profile: Profile) -> Profile:
         start_shift_ms=float(np.median(starts)) * shrink if starts else 0.0,
         end_shift_ms=float(np.median(ends)) * shrink if ends else 0.0,
     )
-
-
-def per_type(judged: list[Judged], profiles: list[Profile]) -> dict[str, dict]:
-    out = {}
-    for one, profile in zip(judged, profiles):
-        counts, support = counts_at(one, profile), sum(map(len, one.truth))
-        out[profile.name] = {
-            "precision": round(counts.precision, 4),
-            "recall": round(counts.recall, 4),
-            "f1": round(counts.f1, 4),
-            "threshold": round(profile.threshold, 4),
-            "support": support,
-            "train_support": profile.support,
-            "collar_ms": 50 if profile.impulsive else 200,
-            "few_events": support < FEW_EVENTS,
-        }
-    return out
 
 
 class Validation:
@@ -161,16 +120,11 @@ def finish_profiles(head: Head, validation: Validation) -> tuple[list[Profile], 
     judged = judge(logits, files, parts, validation.profiles)
     profiles = [fit_profile(one, profile) for one, profile in zip(judged, validation.profiles)]
     judged = judge(logits, files, parts, profiles)  # again: the edge shifts moved the boxes
-    counts = [counts_at(one, profile) for one, profile in zip(judged, profiles)]
-    total = sum(counts, Counts())
+    seconds = sum(p.last - p.first for p in parts) * HOP_MS / 1000
     metrics = {
-        "overall": {
-            "precision": round(total.precision, 4),
-            "recall": round(total.recall, 4),
-            "f1": round(macro_f1(counts), 4),
-            "micro_f1": round(total.f1, 4),
-        },
+        "overall": overall(judged, profiles, seconds / 3600),
         "per_type": per_type(judged, profiles),
+        "confusion": confusion(judged, profiles),
         "split": {
             "mode": split.mode,
             "optimistic": split.mode != "files" or not split.validation,
