@@ -141,7 +141,7 @@ def test_another_feature_spec_is_refused(tmp_path: Path, clean: np.ndarray) -> N
     writer = FrameWriter(path)
     writer.write(next(feature_blocks([clean.reshape(-1, 1).astype(np.float32)], RATE)))
     writer.close()
-    path.write_bytes(path.read_bytes().replace(spec.own_spec().hash.encode(), b"0" * 32, 1))
+    path.write_bytes(path.read_bytes().replace(spec.own_spec().hash.encode(), b"0" * 32))  # its own name and the base
     with pytest.raises(WorkerFailure) as failure:
         read_frames(path)
     assert failure.value.exit_code == 64
