@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
-from . import others, results
+from . import invented, others, results
 from .cache import key_of
 from .corpus.sets import HELD_OUT, ROWS, Row, takes_of, training_takes
 from .product import CODE, CONFIG, Product, say
@@ -80,6 +80,11 @@ def parts(seeds: Sequence[int], peers: bool) -> list[tuple[str, list[str], int, 
         for minutes in MINUTES
         for seed in seeds
     ]
+    invented_key = key_of("test/bench/detection/invented.py", extra=f"{CODE} {CORPUS} {CONFIG}")
+    length = round(invented.TRAINING.minutes)
+    out += [
+        ("invented", list(invented.TYPES), length, seed, results.path_of("invented", length, seed, invented_key)) for seed in seeds
+    ]
     if peers and others.PYTHON.exists():
         peer_key = key_of("test/bench/detection/peers", extra=f"{CORPUS} {ROWS}")
         for name, trained, types in others.names():
@@ -103,9 +108,12 @@ def play(seeds: Sequence[int], wanted: Sequence[str], peers: bool) -> None:
                 continue
             began = time.monotonic()
             say(f"{name}: begins")
-            if detector == "plosive":
+            if detector in ("plosive", "invented"):
                 product = product or Product()
+            if detector == "plosive":
                 play_product(product, minutes, seed, path)
+            elif detector == "invented":
+                results.write(path, invented.play(product, seed))
             else:
                 play_peer(detector, types, minutes, seed, path)
             say(f"{name}: took {time.monotonic() - began:.0f} s")

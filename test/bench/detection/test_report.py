@@ -26,7 +26,7 @@ def measured() -> tuple[Scores, list[Part]]:
 
 
 def test_the_document_has_the_figures_and_says_what_is_missing() -> None:
-    text = render(*measured())
+    text = render(*measured(), [])
     assert "| macro event-F1 after 60 min of training audio | >= 0.85 | 0.810 ± 0.014 | **not kept** |" in text
     assert "| macro event-F1 after 5 min of training audio | >= 0.65 | not measured | not measured |" in text
     assert "| embed, one core, times real time | >= 200 | 250 ± 0 | kept |" in text
