@@ -120,7 +120,9 @@ def test_its_columns_stand_on_our_grid_behind_ours(tmp_path: Path, rate: int) ->
     encoder = encoder_of(tmp_path)
     facts = extract(tmp_path / "a.wav", tmp_path, wave_rate=RATE)
     own = read_frames(tmp_path / FRAMES)
-    encoder.fuse(own, tmp_path / WAVE, tmp_path / "fused")
+    beats: list[int] = []
+    encoder.fuse(own, tmp_path / WAVE, tmp_path / "fused", lambda: beats.append(1))
+    assert len(beats) == 3, "one for each stretch of 19 s"
     fused = read_frames(tmp_path / "fused", encoder.spec.id, encoder.spec.hash)
     assert fused.frames.shape == (facts.frames, spec.DIMS + DIMS)
     assert np.array_equal(fused.frames[:, : spec.DIMS], own.frames)

@@ -36,6 +36,6 @@ def frames_of(
     if encoder is None:
         return facts, folder / FRAMES
     fused = folder / "fused.safetensors"
-    encoder.fuse(read_frames(folder / FRAMES), folder / WAVE, fused)
+    encoder.fuse(read_frames(folder / FRAMES), folder / WAVE, fused, lambda: tell(1.0))
     (folder / WAVE).unlink()
     return facts, fused

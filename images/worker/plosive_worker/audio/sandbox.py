@@ -175,8 +175,8 @@ def extract_safely(
     wall_seconds: float = WALL_SECONDS,
     memory_bytes: int = MEMORY_BYTES,
 ) -> Facts:
-    """FRAMES and PEAKS of one file in `folder`, and WAVE where a rate is given, made in a child process. Raises ItemFailure. `tell` hears the share of the
-    sound that is done, 0 where the file does not say how long it is."""
+    """FRAMES and PEAKS of one file in `folder`, and WAVE where a rate is given, made in a child process. Raises ItemFailure.
+    `tell` hears the share of the sound that is done, 0 where the file does not say how long it is."""
     arguments = (str(path.resolve()), str(folder.resolve()), filename, wave_rate, memory_bytes)
     process = CONTEXT.Process(target=child, args=arguments, daemon=True)
     began = time.monotonic()

@@ -3,6 +3,7 @@
 # Called by embed.py and detect.py in the worker itself: the decoding child writes the waveform, the model is loaded once.
 import json
 import re
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -127,8 +128,9 @@ class Encoder:
         least = rate // 2  # a shorter rest is filled up with silence: models have a shortest input
         return self.on_grid(np.pad(wave, (0, max(0, least - len(wave)))), low, first, last)
 
-    def fuse(self, own: FrameFile, pcm_path: Path, out: Path) -> None:
-        """Writes the embedding of our own columns and the encoder's; memory does not grow with the length."""
+    def fuse(self, own: FrameFile, pcm_path: Path, out: Path, beat: Callable[[], None] = lambda: None) -> None:
+        """Writes the embedding of our own columns and the encoder's; memory does not grow with the length. `beat` hears of
+        each stretch: a slow encoder at a long file is no hanging one."""
         pcm = np.memmap(pcm_path, "<i2", "r")
         step = int((self.manifest.max_input_s - 2 * CONTEXT_SECONDS) * spec.FRAMES_PER_SECOND)
         writer, rows = FrameWriter(out, self.spec), len(own.frames)
@@ -136,4 +138,5 @@ class Encoder:
             last = min(rows, first + min(step, ROWS_AT_ONCE))
             theirs = np.clip(self.columns(pcm, first, last), -60_000, 60_000).astype(np.float16)
             writer.write(np.concatenate([own.frames[first:last], theirs], 1))
+            beat()
         writer.close()
