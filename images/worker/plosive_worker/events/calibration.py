@@ -6,9 +6,10 @@ PRIOR_EVENTS = 20  # a threshold is as much its neutral value as this many event
 # After 15 and 60 minutes of training any value from .35 to .7 gives the same F1 on held-out speakers within .02, a higher one
 # fewer false alarms; after five minutes .7 misses what is there.
 NEUTRAL = 0.55
-# Speakers that training never heard make more false candidates: a score is worth less than the validation files say: slope and offset of confidence are drawn to these,
-# as strongly as about forty doubtful boxes would. On held-out speakers the calibration error fell from .108 to .054 after 15
-# minutes of training and from .054 to .039 after 60, false alarms by half and more.
+# Speakers that training never heard make more false candidates: a score is worth less than the validation files say. Slope
+# and offset of confidence are drawn to these, as strongly as about forty doubtful boxes would. On held-out speakers the
+# calibration error fell from .108 to .054 after 15 minutes of training and from .054 to .039 after 60, false alarms by half
+# and more.
 PRIOR, PRIOR_STRENGTH = (1.0, -0.8), 10.0
 NEARLY = 0.97  # thresholds of at least this share of the best F1 are as good as the best
 
