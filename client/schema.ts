@@ -1216,7 +1216,7 @@ export interface components {
              * @description Audio file that it labels
              */
             audio_file_id: string;
-            /** @description Name of an artifact type: letters, digits, space, underscore, dot, hyphen; at most 64 characters */
+            /** @description Name of an artifact type: letters A to Z and a to z, digits, space, underscore, dot, hyphen; at most 64 characters */
             artifact_type: string;
             /**
              * Format: int64
@@ -1446,7 +1446,7 @@ export interface components {
              * @description Audio file of the same dataset
              */
             audio_file_id: string;
-            /** @description Name of an artifact type: letters, digits, space, underscore, dot, hyphen; at most 64 characters */
+            /** @description Name of an artifact type: letters A to Z and a to z, digits, space, underscore, dot, hyphen; at most 64 characters */
             artifact_type: string;
             /**
              * Format: int32
@@ -1494,7 +1494,7 @@ export interface components {
              * @default []
              */
             artifact_types?: {
-                /** @description Name of an artifact type: letters, digits, space, underscore, dot, hyphen; at most 64 characters */
+                /** @description Name of an artifact type: letters A to Z and a to z, digits, space, underscore, dot, hyphen; at most 64 characters */
                 name: string;
                 /** @description How it sounds */
                 description?: string | null;
@@ -1519,9 +1519,9 @@ export interface components {
                 };
                 /** @description Types to report */
                 artifact_types?: string[] | null;
-                /** @description Shorter detections are dropped */
+                /** @description Detections that are shorter when near ones have become one are dropped; in milliseconds */
                 min_duration_ms?: number | null;
-                /** @description Detections this close become one */
+                /** @description Reported detections of a type this close become one, as sure as the surest; in milliseconds */
                 merge_gap_ms?: number | null;
                 /** @description Length of a window */
                 chunk_size_ms?: number | null;
@@ -1697,7 +1697,7 @@ export interface components {
             description: string | null;
             /** @description What may be labelled in it */
             artifact_types: {
-                /** @description Name of an artifact type: letters, digits, space, underscore, dot, hyphen; at most 64 characters */
+                /** @description Name of an artifact type: letters A to Z and a to z, digits, space, underscore, dot, hyphen; at most 64 characters */
                 name: string;
                 description: string | null;
             }[];
@@ -1738,7 +1738,7 @@ export interface components {
              * @description File that it was found in
              */
             inference_file_id: string;
-            /** @description Name of an artifact type: letters, digits, space, underscore, dot, hyphen; at most 64 characters */
+            /** @description Name of an artifact type: letters A to Z and a to z, digits, space, underscore, dot, hyphen; at most 64 characters */
             artifact_type: string;
             /**
              * Format: int64
@@ -1884,7 +1884,7 @@ export interface components {
              * @description File that it was found in
              */
             inference_file_id: string;
-            /** @description Name of an artifact type: letters, digits, space, underscore, dot, hyphen; at most 64 characters */
+            /** @description Name of an artifact type: letters A to Z and a to z, digits, space, underscore, dot, hyphen; at most 64 characters */
             artifact_type: string;
             /**
              * Format: int64
@@ -2226,13 +2226,9 @@ export interface components {
             /** @description SHA-256 digest of the artifact, hexadecimal */
             checksum_sha256: string;
             /** @description How it is built */
-            architecture: {
-                [key: string]: unknown;
-            };
-            /** @description How good it was on files kept out of training */
-            eval_metrics: {
-                [key: string]: unknown;
-            };
+            architecture: components["schemas"]["ModelArchitecture"];
+            /** @description How good it was on files kept out of training: the metrics of its training job */
+            eval_metrics: components["schemas"]["ModelMetrics"];
             /** @description Whether new inference jobs may use it */
             is_active: boolean;
             /**
@@ -2241,6 +2237,150 @@ export interface components {
              */
             created_at: string;
             archived_at: string | null;
+        };
+        ModelArchitecture: {
+            /** @description Temporal convolutional network */
+            family?: string;
+            /** @description Features that it takes: id and number of columns */
+            encoder?: unknown;
+            /** @description Its layers */
+            head?: unknown;
+            /**
+             * Format: int64
+             * @description Rate that audio is resampled to for the features
+             */
+            sample_rate_hz?: number;
+            /**
+             * Format: int64
+             * @description Distance of two frames
+             */
+            frame_hop_ms?: number;
+            /**
+             * Format: int64
+             * @description Learned numbers
+             */
+            parameters?: number;
+        } & {
+            [key: string]: unknown;
+        };
+        ModelMetrics: {
+            /** @description Over all types */
+            overall?: {
+                /** @description Share of the detections that are right, null where there is none */
+                precision?: number | null;
+                /** @description Share of the events that are found, null where there is none */
+                recall?: number | null;
+                /** @description F1 of whole seconds */
+                segment_f1?: number | null;
+                /** @description Expected calibration error of confidences from 0.1 on */
+                calibration_error?: number | null;
+                /** @description Fewer than 5 events of a type to judge by: take the figures as a hint */
+                few_events?: boolean;
+                /** @description Mean event-F1 of the types that occur in validation */
+                f1?: number | null;
+                /** @description Event-F1 of all events together; precision and recall are theirs too */
+                micro_f1?: number | null;
+                /** @description Polyphonic sound detection score */
+                psds?: number | null;
+            } & {
+                [key: string]: unknown;
+            };
+            /** @description By artifact type */
+            per_type?: {
+                [key: string]: {
+                    /** @description Share of the detections that are right, null where there is none */
+                    precision?: number | null;
+                    /** @description Share of the events that are found, null where there is none */
+                    recall?: number | null;
+                    /** @description F1 of whole seconds */
+                    segment_f1?: number | null;
+                    /** @description Expected calibration error of confidences from 0.1 on */
+                    calibration_error?: number | null;
+                    /** @description Fewer than 5 events of a type to judge by: take the figures as a hint */
+                    few_events?: boolean;
+                    /** @description Event-F1 at the threshold */
+                    f1?: number | null;
+                    /** @description Average precision, whatever the threshold */
+                    ap?: number | null;
+                    /** @description Confidence from which on the model reports this type */
+                    threshold?: number | null;
+                    /**
+                     * Format: int64
+                     * @description Events in validation
+                     */
+                    support?: number;
+                    /**
+                     * Format: int64
+                     * @description Events in training
+                     */
+                    train_support?: number;
+                    /**
+                     * Format: int64
+                     * @description How far a detection's onset may be from the event's
+                     */
+                    collar_ms?: number;
+                } & {
+                    [key: string]: unknown;
+                };
+            };
+            /** @description Of the events of each type, how many overlap a detection of each type, or of none */
+            confusion?: {
+                [key: string]: {
+                    [key: string]: number;
+                };
+            };
+            /** @description The curves, by epoch */
+            history?: ({
+                /**
+                 * Format: int64
+                 * @description Number of the epoch, from 1
+                 */
+                epoch?: number;
+                /** @description Mean loss of the epoch */
+                train_loss?: number;
+                /** @description Loss on the validation files */
+                val_loss?: number;
+                /** @description Mean event-F1 at neutral thresholds; overall.f1 is at the chosen ones */
+                val_f1?: number | null;
+                /** @description At the end of the epoch */
+                learning_rate?: number;
+            } & {
+                [key: string]: unknown;
+            })[];
+            /** @description What was kept out of training */
+            split?: {
+                /** @description files: whole files were kept out. time_blocks: too few files, blocks of the same ones were */
+                mode?: string;
+                /** @description Training and validation are not apart as they should be: expect less */
+                optimistic?: boolean;
+                /** @description validation, or training where nothing could be kept out */
+                validated_on?: string;
+                /**
+                 * Format: int64
+                 * @description Audio that was trained on
+                 */
+                train_seconds?: number;
+                /**
+                 * Format: int64
+                 * @description Audio that was kept out
+                 */
+                validation_seconds?: number;
+                /** @description Ids of the first 200 audio files that were kept out */
+                validation_files?: string[];
+                /** @description Types without an event on one of the two sides */
+                types_without_validation?: string[];
+                /**
+                 * Format: int64
+                 * @description What split and training were drawn with
+                 */
+                seed?: number;
+                /** @description The finished model was trained once more, with the validation files too; the figures are those of the first training */
+                learned_again_from_all_files?: boolean;
+            } & {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
         };
         ReviewedFile: {
             /**
@@ -2328,10 +2468,8 @@ export interface components {
              * @description Never falls; 100 only when completed
              */
             progress_percent: number;
-            /** @description What training measured */
-            metrics: {
-                [key: string]: unknown;
-            } | null;
+            /** @description What training measured, null before its end */
+            metrics: components["schemas"]["ModelMetrics"] | null;
             /** @description Why the job failed */
             error_message: string | null;
             platform_job_name: string | null;
@@ -2354,7 +2492,7 @@ export interface components {
             }[];
         };
         UpdateAnnotation: {
-            /** @description Name of an artifact type: letters, digits, space, underscore, dot, hyphen; at most 64 characters */
+            /** @description Name of an artifact type: letters A to Z and a to z, digits, space, underscore, dot, hyphen; at most 64 characters */
             artifact_type?: string;
             /**
              * Format: int32
@@ -2388,7 +2526,7 @@ export interface components {
             description?: string | null;
             /** @description Artifact types of the dataset; names are unique, whatever their case */
             artifact_types?: {
-                /** @description Name of an artifact type: letters, digits, space, underscore, dot, hyphen; at most 64 characters */
+                /** @description Name of an artifact type: letters A to Z and a to z, digits, space, underscore, dot, hyphen; at most 64 characters */
                 name: string;
                 /** @description How it sounds */
                 description?: string | null;
@@ -2838,6 +2976,8 @@ export type LabelToolExport = components['schemas']['LabelToolExport'];
 export type LabelToolImport = components['schemas']['LabelToolImport'];
 export type LabelToolPredictions = components['schemas']['LabelToolPredictions'];
 export type Model = components['schemas']['Model'];
+export type ModelArchitecture = components['schemas']['ModelArchitecture'];
+export type ModelMetrics = components['schemas']['ModelMetrics'];
 export type ReviewedFile = components['schemas']['ReviewedFile'];
 export type RotateApiKey = components['schemas']['RotateApiKey'];
 export type StreamedEvent = components['schemas']['StreamedEvent'];

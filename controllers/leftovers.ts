@@ -60,6 +60,11 @@ async function take({ kube, storage, namespace }: LeftoverDeps, one: Leftover): 
       await storage.remove(audioKey(tenant, target));
       for (const folder of keys.ofAudio(tenant, target)) await storage.removeAll(folder);
       return;
+    case "embedding": {
+      const [file = "", run = ""] = target.split("/");
+      await storage.remove(keys.peaks(tenant, file, run));
+      return await storage.remove(keys.embedding(tenant, file, run));
+    }
     case "inference_audio":
       await storage.remove(incomingKey(tenant, target));
       return await storage.remove(inferenceKey(tenant, target));

@@ -17,6 +17,10 @@ const usage = `Usage: plosive-admin COMMAND [--json]
                                      make a key; prints it, this one time
   keys list --tenant TENANT_ID       its keys, without the keys themselves
   keys revoke KEY_ID                 never let that key in again
+  embeddings renew [--tenant TENANT_ID] [--before TIME]
+                                     embed audio files again, also those that failed: after an upgrade
+                                     that asks for it, or with another encoder; --before leaves out
+                                     what was embedded since then
 
 TIME has an offset, e.g. 2027-12-31T23:59:59Z. --json prints objects instead of text.
 The database is the one of PLOSIVE_DATABASE_URL or PLOSIVE_DATABASE_URL_FILE.
@@ -70,6 +74,7 @@ function understood(args: readonly string[]) {
   const options = {
     tenant: { type: "string" },
     name: { type: "string" },
+    before: { type: "string" },
     "expires-at": { type: "string" },
     json: { type: "boolean", default: false },
     help: { type: "boolean", short: "h", default: false },

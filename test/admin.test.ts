@@ -9,9 +9,17 @@ import { sql } from "slonik";
 import { afterAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { runAdmin } from "../src/admin.ts";
+import { gatherEmbeddingJobs } from "../src/db/embedding-job.ts";
+import { failShard } from "../src/db/ingest.ts";
 import { makeDatabase, statementTimeoutMs } from "../src/db/pool.ts";
-import { useApi } from "./support/api.ts";
+import { execute, useApi } from "./support/api.ts";
 import { loginOf } from "./support/postgres.ts";
+import {
+  insertConfirmedAudio,
+  insertDataset,
+  insertEmbeddedAudio,
+  insertTrainingJob,
+} from "./support/rows.ts";
 
 const api = useApi();
 const dir = mkdtempSync(join(tmpdir(), "plosive-admin-"));
@@ -126,6 +134,122 @@ describe("plosive-admin", () => {
     expect(JSON.parse((await admin("keys", "list", "--tenant", id, "--json")).out)).toHaveLength(1);
   });
 
+  it("has files embedded again, but not those that a training reads, and leaves what is new when it comes again", async () => {
+    const id = await tenant("another encoder");
+    const dataset = await insertDataset(api.db, id);
+    const [ready, failed, old, running] = [
+      await insertEmbeddedAudio(api.db, id, dataset),
+      await insertEmbeddedAudio(api.db, id, dataset),
+      await insertEmbeddedAudio(api.db, id, dataset),
+      await insertConfirmedAudio(api.db, id, dataset),
+    ];
+    await execute(
+      api.db,
+      sql.fragment`update audio_files set embedded_at = now() - interval '1 hour' where tenant_id = ${id} and status = 'ready'`,
+    );
+    await execute(
+      api.db,
+      sql.fragment`update audio_files set status = 'failed', embedding_status = 'failed', embedded_at = null,
+        error_message = 'no encoder', updated_at = now() - interval '1 hour' where id = ${failed}`,
+    );
+    await execute(
+      api.db,
+      sql.fragment`update audio_files set embedding_status = 'failed', error_message = 'too long' where id = ${old}`,
+    );
+    const embedding = randomUUID();
+    await execute(
+      api.db,
+      sql.fragment`insert into embedding_jobs (id, tenant_id, shard_count, created_at)
+        values (${embedding}, ${id}, 1, now() - interval '1 hour')`,
+    );
+    await execute(
+      api.db,
+      sql.fragment`update audio_files set embedding_status = 'processing', embedding_job_id = ${embedding},
+        embedding_shard = 0 where id = ${running}`,
+    );
+    const job = await insertTrainingJob(api.db, id);
+    const fileRow = z.object({ id: z.string(), status: z.string() });
+    const waiting = () =>
+      api.db.any(sql.type(fileRow)`
+        select id, status from audio_files
+        where tenant_id = ${id} and embedding_status = 'pending' and embedding_job_id is null and error_message is null
+        order by id`);
+    const others = await tenant("not asked for");
+    await insertEmbeddedAudio(api.db, others, await insertDataset(api.db, others));
+
+    const done = await admin("embeddings", "renew", "--tenant", id);
+    expect(done).toMatchObject({ code: 0, err: expect.stringContaining("2 files were left alone") });
+    expect(done.out).toMatch(/^TENANT +DATASET +FILES {2}LEFT ALONE\n/);
+    expect(done.out).toMatch(new RegExp(`^${id}  ${dataset}  4 +0$`, "m"));
+    const given = [
+      { id: ready, status: "ready" },
+      { id: failed, status: "processing" },
+      { id: old, status: "ready" },
+      { id: running, status: "processing" },
+    ].toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    expect(await waiting()).toEqual(given);
+
+    const before = /--before (\S+)/.exec(done.err)?.[1] ?? "";
+    await execute(
+      api.db,
+      sql.fragment`update training_jobs set status = 'cancelled', completed_at = now() where id = ${job}`,
+    );
+    await execute(
+      api.db,
+      sql.fragment`update audio_files set embedding_status = 'completed', embedded_at = now() where id = ${ready}`,
+    );
+    const rest = JSON.parse((await admin("embeddings", "renew", "--before", before, "--json")).out);
+    expect(rest.filter((row: { tenant_id: string }) => row.tenant_id === id)).toMatchObject([
+      { files: 2, left_alone: 0 },
+    ]);
+    expect(rest).toContainEqual(expect.objectContaining({ tenant_id: others, files: 1, left_alone: 0 }));
+    const noted = await api.db.anyFirst(sql.type(z.object({ action: z.string() }))`
+      select action from audit_log where tenant_id = ${id} order by id`);
+    expect(noted).toEqual(["tenant.created", "tenant.embedded_again", "tenant.embedded_again"]);
+  });
+
+  it("gives what waits to be embedded again to a job after new uploads, and a failure leaves it ready", async () => {
+    const id = await tenant("two queues");
+    const dataset = await insertDataset(api.db, id);
+    const old = await insertEmbeddedAudio(api.db, id, dataset);
+    const fresh = await insertConfirmedAudio(api.db, id, dataset);
+    await execute(api.db, sql.fragment`update audio_files set embedded_at = now() where id = ${old}`);
+    await admin("embeddings", "renew", "--tenant", id);
+    const limits = { quietSeconds: 0, longestWaitSeconds: 0, filesPerShard: 1, maxShards: 1 };
+    const row = z.object({
+      id: z.string(),
+      status: z.string(),
+      embedding_status: z.string(),
+      job: z.boolean(),
+    });
+    const files = () =>
+      api.db.any(sql.type(row)`
+        select id, status, embedding_status, embedding_job_id is not null as job from audio_files
+        where tenant_id = ${id} order by id = ${old}`);
+    await gatherEmbeddingJobs(api.db, limits, randomUUID);
+    expect(await files()).toEqual([
+      { id: fresh, status: "processing", embedding_status: "processing", job: true },
+      { id: old, status: "ready", embedding_status: "pending", job: false },
+    ]);
+    await gatherEmbeddingJobs(api.db, limits, randomUUID);
+    expect((await files())[1]).toEqual({
+      id: old,
+      status: "ready",
+      embedding_status: "processing",
+      job: true,
+    });
+    const jobId = await api.db.oneFirst(sql.type(z.object({ id: z.string() }))`
+      select embedding_job_id as id from audio_files where id = ${old}`);
+    const run = `ej-${jobId}-1`;
+    await execute(
+      api.db,
+      sql.fragment`
+      update embedding_jobs set platform_job_name = ${run}, status = 'running' where id = ${jobId}`,
+    );
+    await failShard(api.db, "embedding", { jobId, run, shard: 0 }, "the encoder is away");
+    expect((await files())[1]).toMatchObject({ status: "ready", embedding_status: "failed" });
+  });
+
   it("is noted in the audit log", async () => {
     const id = await tenant("audited");
     const { id: keyId } = JSON.parse((await admin("keys", "create", "--tenant", id, "--json")).out);
@@ -156,6 +280,9 @@ describe("plosive-admin", () => {
     [["keys", "list", "--tenant", randomUUID(), "--color"], 2, /--color/],
     [["keys", "revoke", randomUUID()], 1, /no key/],
     [["tenants", "suspend", randomUUID()], 1, /no tenant/],
+    [["embeddings", "renew", "--tenant", randomUUID()], 1, /no tenant/],
+    [["embeddings", "renew", "--before", "yesterday"], 2, /--before is a time with offset/],
+    [["embeddings", "renew", "all"], 2, /"all" is one word too many/],
   ])("%j ends with %i and says what to do", async (args, code, words) => {
     const answer = await admin(...args);
     expect(answer.code).toBe(code);

@@ -2,10 +2,12 @@
 // The pod never sees a credential of the object store, only the right to these objects for a while.
 import { createHash } from "node:crypto";
 import { setImmediate as others } from "node:timers/promises";
+import { z } from "zod";
 import { isShardIngested } from "../../src/db/ingest.ts";
 import { type Database, maybeOneJob, terminalStatuses } from "../../src/db/job.ts";
 import {
   manyEmbedItems,
+  manyProgress,
   manyTrainFiles,
   oneDetectSetup,
   oneTrainSetup,
@@ -14,7 +16,7 @@ import {
 } from "../../src/db/run.ts";
 import { keys, parseRunName, runName } from "../../src/schemas/job-kind.ts";
 import type { Work } from "../../src/schemas/worker.ts";
-import { isNotFound } from "../../src/storage/errors.ts";
+import { isNotFound, TooLargeError } from "../../src/storage/errors.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 
 export type WorkAnswer =
@@ -34,6 +36,9 @@ interface Options {
   encoder: string;
 }
 
+const encoderManifest = z.object({ id: z.string(), version: z.string() });
+const renew = "they have to be embedded again (plosive-admin embeddings renew)";
+
 export function makeWork({ db, storage, encoder }: Options) {
   const source = async (key: string, sizeBytes: number | null, sha256: string | null) => ({
     url: await storage.presignGet(key, { expiresSeconds, audience: "pod" }),
@@ -49,6 +54,27 @@ export function makeWork({ db, storage, encoder }: Options) {
         };
   const target = (key: string, contentType?: string) =>
     storage.presignPut(key, { expiresSeconds, contentType });
+
+  /** What is wrong with training on embeddings of this name, which ends in +ID@VERSION where an encoder made them. */
+  async function foreignEncoder(embedded: string): Promise<string | null> {
+    const theirs = embedded.includes("+") ? embedded.slice(embedded.indexOf("+") + 1) : "none";
+    const ours = encoder === "" ? "none" : await encoderName();
+    if (ours === null || theirs === ours) return null;
+    return `the audio files were embedded with encoder ${theirs}, this installation has ${ours}: ${renew}`;
+  }
+
+  /** ID@VERSION, null where its manifest says neither: the pods that need it will say what is wrong. */
+  async function encoderName(): Promise<string | null> {
+    try {
+      const text = (await storage.readAll(`${encoder}/manifest.json`, 65_536)).toString();
+      const { id, version } = encoderManifest.parse(JSON.parse(text));
+      return `${id}@${version}`;
+    } catch (error) {
+      const isItsOwnFault = [SyntaxError, z.ZodError, TooLargeError].some((kind) => error instanceof kind);
+      if (isItsOwnFault || isNotFound(error)) return null;
+      throw error;
+    }
+  }
 
   return async (run: string, shard: number): Promise<WorkAnswer> => {
     const named = parseRunName(run);
@@ -120,7 +146,13 @@ export function makeWork({ db, storage, encoder }: Options) {
     const specs = new Set(
       rows.map(({ embedding_model, embedding_spec_hash }) => `${embedding_model} ${embedding_spec_hash}`),
     );
-    if (specs.size > 1) return { status: 422, message: "the audio files have embeddings of different kinds" };
+    if (specs.size > 1)
+      return { status: 422, message: `the audio files have embeddings of different kinds: ${renew}` };
+    // A model of another encoder would be refused by every pod that detects. Whoever has begun goes on all the same.
+    if (attempt === 1 && (await manyProgress(db, run)).length === 0) {
+      const foreign = await foreignEncoder(rows[0]?.embedding_model ?? "");
+      if (foreign !== null) return { status: 422, message: foreign };
+    }
     const files: TrainFiles = [];
     for (const row of rows) {
       // There may be a hundred thousand, and the lease wants to be renewed meanwhile.

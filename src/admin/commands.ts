@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { hashApiKey, makeApiKey, prefixOf } from "../api/api-key-format.ts";
 import { insertApiKey, listApiKeys, maybeOneOwnerOfKey, revokeApiKey } from "../db/api-key.ts";
+import { embedAgain, manyDatasetsEmbeddedBefore } from "../db/embedding-job.ts";
 import type { DatabasePool } from "../db/pool.ts";
 import { insertTenant, listTenants, maybeOneTenant, noteTenant, suspendTenant } from "../db/tenant.ts";
 import { createApiKeyBody } from "../schemas/api-key.ts";
@@ -17,6 +18,7 @@ export interface Input {
   readonly tenant?: string | undefined;
   readonly name?: string | undefined;
   readonly expiresAt?: string | undefined;
+  readonly before?: string | undefined;
 }
 
 export interface Output {
@@ -65,6 +67,39 @@ export const commands: Readonly<Record<string, Command>> = {
   },
   "tenants suspend": (db, input) => suspend(db, input, true),
   "tenants resume": (db, input) => suspend(db, input, false),
+  "embeddings renew": async (db, { given, tenant, before }, deps) => {
+    none(given);
+    const wanted = tenant === undefined ? null : await knownTenant(db, tenant);
+    const moment = before === undefined ? new Date(deps.now()) : new Date(before);
+    if (before !== undefined && !z.iso.datetime({ offset: true }).safeParse(before).success)
+      throw new UsageError("--before is a time with offset");
+    const until = moment.toISOString();
+    const found: { tenant_id: string; dataset_id: string; files: number; left_alone: number }[] = [];
+    // Each dataset for itself: a lock of all would hold up everybody else.
+    for (const { tenant: id, dataset } of await manyDatasetsEmbeddedBefore(db, wanted, until)) {
+      const isFirst = !found.some((row) => row.tenant_id === id && row.files > 0);
+      const { files, left_alone } = await db.transaction(async (tx) => {
+        const again = await embedAgain(tx, dataset, until);
+        if (isFirst && again.files > 0) await noteTenant(tx, id, "tenant.embedded_again", by);
+        return again;
+      });
+      found.push({ tenant_id: id, dataset_id: dataset, files, left_alone });
+    }
+    const lines = found.map((row) => [
+      row.tenant_id,
+      row.dataset_id,
+      String(row.files),
+      String(row.left_alone),
+    ]);
+    const leftAlone = found.reduce((sum, row) => sum + row.left_alone, 0);
+    return {
+      data: found,
+      text: [["TENANT", "DATASET", "FILES", "LEFT ALONE"], ...lines],
+      ...(leftAlone > 0 && {
+        hint: `${leftAlone} files were left alone: training jobs of their datasets have not ended. When they have: plosive-admin embeddings renew --before ${until}`,
+      }),
+    };
+  },
   "keys create": async (db, { given, tenant, name = "made by plosive-admin", expiresAt }, deps) => {
     none(given);
     const tenantId = await knownTenant(db, tenant);

@@ -14,6 +14,10 @@ export type GatherOptions = {
   maxShards: number;
 };
 
+/** New uploads, and files that are to be embedded again. Each half is the condition of an index. */
+const waits = sql.fragment`(
+  (status = 'processing' and embedding_job_id is null) or (status = 'ready' and embedding_status = 'pending'))`;
+
 /** Makes the embedding jobs that are due, each in its own transaction, and returns their ids. */
 export async function gatherEmbeddingJobs(
   db: Database,
@@ -22,7 +26,7 @@ export async function gatherEmbeddingJobs(
 ): Promise<string[]> {
   const tenants = await db.anyFirst(sql.type(z.object({ tenant_id: z.string() }))`
     select tenant_id from audio_files
-    where status = 'processing' and embedding_job_id is null
+    where ${waits}
     group by tenant_id
     having max(uploaded_at) < now() - make_interval(secs => ${options.quietSeconds}::double precision)
         or min(uploaded_at) < now() - make_interval(secs => ${options.longestWaitSeconds}::double precision)`);
@@ -76,12 +80,37 @@ export async function insertEmbeddingJob(
   });
 }
 
-/** Oldest first. A file that another process is changing just now is left to the next job. */
+/** New uploads first, the oldest of them before the others. A file that another process is changing just now is left to the next job. */
 async function lockWaitingFiles(tx: Transaction, tenant: string, limit: number): Promise<readonly string[]> {
   return await tx.anyFirst(sql.type(z.object({ id: z.string() }))`
     select id from audio_files
-    where tenant_id = ${tenant} and status = 'processing' and embedding_job_id is null
-    order by uploaded_at, id limit ${limit} for update skip locked`);
+    where tenant_id = ${tenant} and ${waits}
+    order by status = 'ready', uploaded_at, id limit ${limit} for update skip locked`);
+}
+
+const datasetRow = z.object({ tenant: z.string(), dataset: z.string() });
+const againRow = z.object({ files: z.number(), left_alone: z.number() });
+
+/** Datasets of one tenant, or of all, with files whose embeddings are older than `before`. For plosive-admin's role. */
+export async function manyDatasetsEmbeddedBefore(
+  db: Pick<Transaction, "any">,
+  tenant: string | null,
+  before: string,
+): Promise<readonly z.infer<typeof datasetRow>[]> {
+  return await db.any(sql.type(datasetRow)`
+    select * from datasets_embedded_before(${tenant}::uuid, ${before}::timestamptz)`);
+}
+
+/**
+ * Gives these files of a dataset back to the gatherer, with their labels: how many, and how many were left alone because a
+ * training job reads them. For plosive-admin, whose role may call this function and see no file.
+ */
+export async function embedAgain(
+  db: Pick<Transaction, "one">,
+  dataset: string,
+  before: string,
+): Promise<z.infer<typeof againRow>> {
+  return await db.one(sql.type(againRow)`select * from embed_again(${dataset}, ${before}::timestamptz)`);
 }
 
 async function place(tx: Transaction, id: string, placed: (string | number)[][]): Promise<void> {

@@ -123,7 +123,7 @@ export function ingestEmbeddings(
       items.flatMap((item) => (item.status === "failed" ? [[item.id, storable(item.error.message)]] : [])),
     );
     await tx.query(sql.type(nothing)`
-      update audio_files set status = 'failed', embedding_status = 'failed', updated_at = now(),
+      update audio_files set status = ${ended}, embedding_status = 'failed', updated_at = now(),
         error_message = 'The embedding worker gave no result for this file.'
       where embedding_job_id = ${jobId} and embedding_shard = ${shard} and embedding_status = 'processing'`);
     return durationOf(items);
@@ -134,10 +134,13 @@ export function ingestEmbeddings(
 const durationOf = (items: readonly { status: string; duration_ms?: number }[]) =>
   items.reduce((sum, { status, duration_ms = 0 }) => sum + (status === "completed" ? duration_ms : 0), 0);
 
+/** A file that was decoded before stays ready: only its new embedding has failed. */
+const ended = sql.fragment`case when embedded_at is null then 'failed' else status end`;
+
 async function failAudioFiles(tx: Transaction, jobId: string, failed: string[][]): Promise<void> {
   if (failed.length === 0) return;
   await tx.query(sql.type(nothing)`
-    update audio_files set status = 'failed', embedding_status = 'failed', error_message = r.message, updated_at = now()
+    update audio_files set status = ${ended}, embedding_status = 'failed', error_message = r.message, updated_at = now()
     from ${sql.unnest(failed, ["uuid", "text"])} as r (id, message)
     where audio_files.id = r.id and embedding_job_id = ${jobId}`);
 }
@@ -283,7 +286,7 @@ async function failOpenFiles(
   const message = storable(why);
   if (kind === "embedding") {
     await tx.query(sql.type(nothing)`
-      update audio_files set status = 'failed', embedding_status = 'failed', error_message = ${message}, updated_at = now()
+      update audio_files set status = ${ended}, embedding_status = 'failed', error_message = ${message}, updated_at = now()
       where embedding_job_id = ${jobId} and embedding_status = 'processing'
         and (${shard}::int is null or embedding_shard = ${shard}::int)`);
     return;

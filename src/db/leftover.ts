@@ -10,7 +10,7 @@ const nothing = z.object({});
 const leftover = z.object({
   id: z.number(),
   tenant_id: z.string(),
-  kind: z.enum(["upload", "audio", "inference_audio", "model", "run", "resource"]),
+  kind: z.enum(["upload", "audio", "embedding", "inference_audio", "model", "run", "resource"]),
   target: z.string(),
   /** A row refers to it again: a retried job to the upload of the one before, a model to what its training left. */
   in_use: z.boolean(),

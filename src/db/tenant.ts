@@ -54,7 +54,7 @@ export async function suspendTenant(db: Db, id: string, isSuspended: boolean): P
 export async function noteTenant(
   db: Db,
   id: string,
-  action: "tenant.created" | "tenant.suspended" | "tenant.resumed",
+  action: "tenant.created" | "tenant.suspended" | "tenant.resumed" | "tenant.embedded_again",
   by: string,
 ): Promise<void> {
   await db.query(sql.type(z.object({}))`

@@ -20,6 +20,8 @@ const audioFacts = z.object({
   failed: z.number(),
   without_embedding: z.number(),
   usable_ms: z.number(),
+  /** Features and encoders that the embeddings come from. */
+  kinds: z.array(z.string()),
 });
 
 /** Every precondition that does not hold now. Locks the files against deletion until the transaction ends. */
@@ -31,14 +33,16 @@ export async function failedPreconditions(
 ): Promise<{ code: ErrorCode; message: string }[]> {
   const audio = await tx.one(sql.type(audioFacts)`
     with files as (
-      select status, embedding_status, duration_ms from audio_files
+      select status, embedding_status, duration_ms, embedding_model, embedding_spec_hash from audio_files
       where tenant_id = ${tenantId} and dataset_id = ${job.dataset_id} and status in ('processing', 'ready', 'failed')
       for key share
     )
-    select count(*) as files, count(*) filter (where status = 'failed') as failed,
+    select count(*) as files, count(*) filter (where 'failed' in (status, embedding_status)) as failed,
       count(*) filter (where status <> 'ready' or embedding_status <> 'completed') as without_embedding,
       (coalesce(sum(duration_ms) filter (where status = 'ready' and embedding_status = 'completed'), 0))::bigint
-        as usable_ms
+        as usable_ms,
+      coalesce(array_agg(distinct embedding_model || ' ' || embedding_spec_hash)
+        filter (where status = 'ready' and embedding_status = 'completed'), '{}') as kinds
     from files`);
   // A label that lies beyond the true end of its file is none for training.
   const labelled = await tx.anyFirst(sql.type(z.object({ artifact_type: z.string() }))`
@@ -55,10 +59,21 @@ export async function failedPreconditions(
     });
   }
   if (audio.without_embedding > 0) {
-    const broken = audio.failed > 0 ? ` (${audio.failed} failed: delete them or upload them again)` : "";
+    const broken =
+      audio.failed > 0
+        ? ` (${audio.failed} failed: have them embedded again by whoever runs this service, upload them again, or delete them)`
+        : "";
     failed.push({
       code: preconditions.embeddingsNotReady,
       message: `${audio.without_embedding} of ${audio.files} audio files have no embeddings yet${broken}`,
+    });
+  }
+  if (audio.kinds.length > 1) {
+    failed.push({
+      code: preconditions.embeddingsNotReady,
+      message:
+        `The audio files were embedded in ${audio.kinds.length} ways: by releases with other features, or with and ` +
+        "without an encoder. Have them embedded again by whoever runs this service (plosive-admin embeddings renew)",
     });
   }
   if (audio.usable_ms < minAudioMs) {

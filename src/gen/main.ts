@@ -28,12 +28,12 @@ write(
   json({
     $comment: "Written by `make gen` from src/schemas/worker.ts. Do not edit.",
     $schema: "https://json-schema.org/draft/2020-12/schema",
-    $defs: Object.fromEntries(
-      Object.entries({ work, progress, result, termination }).map(([name, schema]) => {
-        const { $schema: _, ...definition } = z.toJSONSchema(schema, {
-          io: name === "work" ? "output" : "input",
-        });
-        return [name, definition];
+    $defs: Object.assign(
+      {},
+      ...Object.entries({ work, progress, result, termination }).map(([name, schema]) => {
+        const io = name === "work" ? "output" : "input";
+        const { $schema: _, $defs, ...definition } = z.toJSONSchema(schema, { io });
+        return { [name]: definition, ...$defs };
       }),
     ),
   }),

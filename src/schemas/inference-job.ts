@@ -32,8 +32,12 @@ const resourceConfig = z.object({
     .max(64)
     .optional()
     .describe("Types to report; by default all of the model"),
-  min_duration_ms: milliseconds("Shorter detections are dropped, in milliseconds"),
-  merge_gap_ms: milliseconds("Detections this close become one, in milliseconds"),
+  min_duration_ms: milliseconds(
+    "Detections that are shorter when near ones have become one are dropped, in milliseconds",
+  ),
+  merge_gap_ms: milliseconds(
+    "Reported detections of a type this close become one, as sure as the surest, in milliseconds",
+  ),
   chunk_size_ms: z.int().min(1).optional().describe("Length of a window, in milliseconds"),
   stride_ms: z.int().min(1).optional().describe("Distance between windows, in milliseconds"),
 });
@@ -125,8 +129,20 @@ export const inferenceConfig = z
       .describe("Thresholds by type, win over `threshold`")
       .meta({ examples: [{ click: 0.6 }] }),
     artifact_types: z.array(artifactTypeName).min(1).max(64).nullish().describe("Types to report"),
-    min_duration_ms: z.int().min(0).max(3_600_000).nullish().describe("Shorter detections are dropped"),
-    merge_gap_ms: z.int().min(0).max(3_600_000).nullish().describe("Detections this close become one"),
+    min_duration_ms: z
+      .int()
+      .min(0)
+      .max(3_600_000)
+      .nullish()
+      .describe("Detections that are shorter when near ones have become one are dropped; in milliseconds"),
+    merge_gap_ms: z
+      .int()
+      .min(0)
+      .max(3_600_000)
+      .nullish()
+      .describe(
+        "Reported detections of a type this close become one, as sure as the surest; in milliseconds",
+      ),
     chunk_size_ms: z.int().min(1).nullish().describe("Length of a window"),
     stride_ms: z.int().min(1).nullish().describe("Distance between windows"),
   })

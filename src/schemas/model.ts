@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { immutable } from "./job-resource.ts";
 import { defineKind, type Resource } from "./kind.ts";
+import { architecture, modelMetrics } from "./model-metrics.ts";
 import { artifactTypeName, sha256Hex } from "./primitives.ts";
 import { count, pageQuery, sentence, time, id as uuid } from "./rest.ts";
 
@@ -53,15 +54,9 @@ export const model = z
     object_store_key: sentence("Storage key of the model artifact", "models/…/model.onnx"),
     model_size_bytes: count("Size of the artifact in bytes", 410_233),
     checksum_sha256: sha256Hex.describe("SHA-256 digest of the artifact, hexadecimal"),
-    architecture: z
-      .record(z.string(), z.unknown())
-      .describe("How it is built")
-      .meta({
-        examples: [{ family: "tcn", encoder: "dsp-mr1", parameters: 98_304, sample_rate_hz: 16_000 }],
-      }),
-    eval_metrics: z
-      .record(z.string(), z.unknown())
-      .describe("How good it was on files kept out of training")
+    architecture: architecture.describe("How it is built"),
+    eval_metrics: modelMetrics
+      .describe("How good it was on files kept out of training: the metrics of its training job")
       .meta({
         examples: [{ overall: { f1: 0.91 }, per_type: { click: { precision: 0.93, recall: 0.89 } } }],
       }),

@@ -18,6 +18,6 @@ export const artifactTypeName = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9 _.-]{0,63}$/)
   .describe(
-    "Name of an artifact type: letters, digits, space, underscore, dot, hyphen; at most 64 characters",
+    "Name of an artifact type: letters A to Z and a to z, digits, space, underscore, dot, hyphen; at most 64 characters",
   )
   .meta({ maxLength: 64, examples: ["click"] });

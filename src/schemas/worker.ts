@@ -2,6 +2,7 @@
 // the way (Progress), what it leaves in the object store (Result) and in its termination log (Termination).
 // JSON members are snake_case: the same words stand in the Python dataclasses. Used by controllers/runs and src/gen.
 import { z } from "zod";
+import { architecture, modelMetrics } from "./model-metrics.ts";
 import { artifactTypeName, sha256Hex } from "./primitives.ts";
 import { trainingConfig } from "./training-config.ts";
 
@@ -200,10 +201,8 @@ export const trainResult = z.object({
   run: z.string(),
   shard: z.int(),
   artifact_types: z.array(artifactTypeName).min(1),
-  architecture: z.record(z.string(), z.unknown()),
-  metrics: z
-    .record(z.string(), z.unknown())
-    .describe("Becomes the job's metrics and the model's eval_metrics"),
+  architecture,
+  metrics: modelMetrics.describe("Becomes the job's metrics and the model's eval_metrics"),
   artifacts: z
     .array(artifact)
     .min(1)

@@ -45,6 +45,30 @@ describe("the header of a real encoder's file", () => {
   });
 });
 
+describe("an MP3 of a stream that was recorded from its middle on", () => {
+  const sound = fixture("tone-cbr.mp3");
+  it.each([
+    ["begins amid a frame", sound.subarray(700)],
+    ["begins with zeros", Buffer.concat([Buffer.alloc(30_000), sound])],
+    ["begins with zeros amid a frame", Buffer.concat([Buffer.alloc(3000), sound.subarray(333)])],
+  ])("%s", async (_, file) => {
+    expect((await parse(file, "mp3")).header).toMatchObject({
+      codec: "mp3",
+      sampleRateHz: 16_000,
+      channels: 1,
+    });
+  });
+
+  it.each([
+    ["text before it", Buffer.concat([Buffer.from("text ".repeat(1000)), sound])],
+    ["an archive around it", Buffer.concat([Buffer.from("PK\x03\x04"), Buffer.alloc(100), sound])],
+    ["only two frames", Buffer.concat([Buffer.from("?"), sound.subarray(0, 2 * 144)])],
+    ["nothing but zeros", Buffer.alloc(100_000)],
+  ])("is none with %s", async (_, file) => {
+    expect((await parse(file, "mp3")).header).toEqual(problem);
+  });
+});
+
 const problem = { problem: expect.any(String) };
 
 describe("a file that is not what it says", () => {

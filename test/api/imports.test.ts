@@ -51,7 +51,7 @@ describe("an import", () => {
     });
     expect([answer.status, answer.body.imported, answer.body.skipped]).toEqual([200, 1, 14]);
     const name =
-      "The label cannot be an artifact type: letters, digits, space, underscore, dot and hyphen, at most 64";
+      "The label cannot be an artifact type: letters A to Z and a to z, digits, space, underscore, dot and hyphen, at most 64";
     expect(answer.body.errors.map((e: Record<string, unknown>) => [e.task, e.result, e.message])).toEqual([
       [0, 1, "end_ms: end_ms must not be less than start_ms"],
       [0, 2, "start_ms: Input should be greater than or equal to 0"],

@@ -213,6 +213,18 @@ describe("the preconditions of training", () => {
     },
   );
 
+  it("all embeddings are of one kind, and what to do is said", async () => {
+    const from = await setup();
+    const other = await addReadyAudio(api.db, client.tenantId, from.datasetId);
+    await execute(
+      api.db,
+      sql.fragment`update audio_files set embedding_model = 'dsp-mr1', embedding_spec_hash = 'new' where id = ${other}`,
+    );
+    const answer = await create(from);
+    expect([answer.status, answer.body.code]).toEqual([409, "embeddings_not_ready"]);
+    expect(answer.body.detail).toContain("plosive-admin embeddings renew");
+  });
+
   it.each(["pending_upload", "expired"])("a file that is %s is not a part of the dataset", async (status) => {
     const from = await setup();
     await addReadyAudio(api.db, client.tenantId, from.datasetId, { status, embeddingStatus: "pending" });

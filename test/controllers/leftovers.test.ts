@@ -157,6 +157,21 @@ describe("a deleted model", () => {
   });
 });
 
+describe("an embedding that was made again", () => {
+  it("takes the one before it along, and nothing of the new one", async () => {
+    const file = await insertEmbeddedAudio(database.pool, tenant, await insertDataset(database.pool, tenant));
+    const of = (run: string) => [
+      `embeddings/${tenant}/${file}/${run}.safetensors`,
+      `peaks/${tenant}/${file}/${run}.json`,
+    ];
+    await write(...of("x"), ...of("ej-2-1"));
+    await database.execute(sql.fragment`
+      update audio_files set embedding_key = ${`embeddings/${tenant}/${file}/ej-2-1.safetensors`} where id = ${file}`);
+    await untilGone(...of("x"));
+    for (const key of of("ej-2-1")) expect(await exists(key)).toBe(true);
+  });
+});
+
 describe("a deleted dataset", () => {
   it("takes audio, embeddings and peaks along, but not before open upload forms have expired", async () => {
     const dataset = await insertDataset(database.pool, tenant);

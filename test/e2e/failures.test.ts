@@ -252,7 +252,9 @@ describe("a file that is needed and is not there", () => {
       code: "input_missing",
       reason: "UserError",
       exitCode: 66,
-      message: new RegExp(`The embedding of ${lost} is not in the object store.*Embed the audio file again`),
+      message: new RegExp(
+        `The embedding of ${lost} is not in the object store.*embedded again: plosive-admin embeddings renew`,
+      ),
     });
     expect(pods).toBe(1);
   });

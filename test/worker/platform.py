@@ -58,6 +58,7 @@ class Platform:
     faults: list[int] = field(default_factory=list)  # statuses that the next store requests get
     progress_lost: bool = False
     server: ThreadingHTTPServer | None = None
+    package: Path = PACKAGE  # the worker's code
 
     @property
     def base(self) -> str:
@@ -94,7 +95,7 @@ class Platform:
         token = scratch.parent / f"{scratch.name}.token"
         token.write_text(TOKEN + "\n")
         return os.environ | {
-            "PYTHONPATH": str(PACKAGE), "PLOSIVE_RUN_URL": f"{self.base}/v1/runs/{run}", "JOB_COMPLETION_INDEX": "0",
+            "PYTHONPATH": str(self.package), "PLOSIVE_RUN_URL": f"{self.base}/v1/runs/{run}", "JOB_COMPLETION_INDEX": "0",
             "PLOSIVE_TOKEN_FILE": str(token), "PLOSIVE_CA_FILE": str(self.ca), "PLOSIVE_STORE_CA_FILE": str(self.ca),
             "PLOSIVE_TERMINATION_LOG": str(scratch.parent / f"{scratch.name}.termination"), "TMPDIR": str(scratch),
         }  # fmt: skip

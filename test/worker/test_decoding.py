@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import soundfile
 from plosive_worker.audio.decoding import guarded, open_sound
-from plosive_worker.audio.extraction import extract
+from plosive_worker.audio.extraction import WaveWriter, extract
 from plosive_worker.audio.header import read_header
 from plosive_worker.audio.sandbox import FRAMES, PEAKS, extract_safely
 from plosive_worker.failure import ItemFailure
@@ -195,3 +195,29 @@ def test_peaks_follow_the_samples(tmp_path: Path) -> None:
     highs = np.array(peaks["data"][1::2])
     assert highs.argmax() * peaks["samples_per_pixel"] == rate
     assert highs.max() == int(0.9 * 128)
+
+
+def test_an_encoder_hears_channels_that_cancel_each_other_out(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    voice, other = rng.normal(0, 0.1, (2, 16_000)).astype(np.float32)
+
+    def heard(*blocks: np.ndarray) -> np.ndarray:
+        writer = WaveWriter(tmp_path / "wave", 16_000, 16_000)
+        for block in blocks:
+            writer.write(block)
+        writer.close(blocks[0].shape[1])
+        return np.fromfile(tmp_path / "wave", "<i2") / 32767
+
+    inverted = np.stack([voice, -voice], 1)
+    assert np.abs(heard(inverted, -0.9 * inverted) - np.concatenate([voice, -0.9 * voice])).max() < 1e-3
+    assert np.abs(heard(np.stack([-0.5 * voice, voice], 1)) - voice).max() > 0.1, "what is left of the mean is heard"
+    for plain in (np.stack([voice, other], 1), np.stack([voice] + [0 * voice] * 7, 1), voice[:, None], np.zeros((99, 2), "f4")):
+        assert np.abs(heard(plain) - plain.mean(1)).max() < 1e-3
+
+
+def test_an_mp3_that_is_read_block_by_block_has_no_seams(tmp_path: Path) -> None:
+    path = tmp_path / "a.mp3"
+    soundfile.write(path, 0.3 * np.sin(np.cumsum(np.linspace(0.01, 2, 12 * 16_000))), 16_000, format="MP3")
+    whole, _ = soundfile.read(path, dtype="float32", always_2d=True)
+    decoded = np.concatenate(list(guarded(open_sound(path, read_header(path, "a.mp3")), path.stat().st_size)))
+    assert np.abs(decoded - whole).max() < 1e-6

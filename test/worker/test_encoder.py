@@ -1,6 +1,7 @@
 # A plug-in encoder, built here: four bands of loudness of a 16 kHz waveform, a frame every 20 ms.
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +11,12 @@ import soundfile
 from onnx import TensorProto, helper, numpy_helper
 from plosive_worker.audio.extraction import extract
 from plosive_worker.audio.facts import FRAMES, WAVE
-from plosive_worker.failure import WorkerFailure
+from plosive_worker.audio.sandbox import extract_safely
+from plosive_worker.failure import ItemFailure, WorkerFailure
 from plosive_worker.features import spec
 from plosive_worker.features.encoder import Encoder, EncoderManifest, read_manifest, spec_with
-from plosive_worker.features.file import read_frames
+from plosive_worker.features.file import FrameFile, read_frames
+from plosive_worker.model.detector import open_session
 
 from worker.contract import check
 from worker.platform import Platform, new_run
@@ -23,19 +26,23 @@ RATE, HOP, WINDOW, DIMS = 16_000, 320, 400, 4
 TYPES = ["click", "dropout", "hum", "plosive"]
 
 
-def built(dims: int = DIMS, hop: int = HOP) -> bytes:
-    """Loudness behind four filters: the waveform's absolute value under windowed sines, by a strided convolution."""
-    t = np.arange(WINDOW) / RATE
-    filters = np.stack([np.hanning(WINDOW) * np.sin(2 * np.pi * hz * t) for hz in np.geomspace(120, 3000, dims)]) / 40
+def built(dims: int = DIMS, hop: int = HOP, least: float | None = None, window: int = WINDOW) -> bytes:
+    """Loudness behind four filters: the waveform's absolute value under windowed sines, by a strided convolution. With `least`
+    the root of what is missing to it: not a number where a recording is louder."""
+    t = np.arange(window) / RATE
+    filters = np.stack([np.hanning(window) * np.sin(2 * np.pi * hz * t) for hz in np.geomspace(120, 3000, dims)]) / 40
     nodes = [
         helper.make_node("Unsqueeze", ["wave", "axis"], ["channel"]),
         helper.make_node("Conv", ["channel", "filters"], ["bands"], strides=[hop]),
         helper.make_node("Abs", ["bands"], ["loud"]),
-        helper.make_node("Transpose", ["loud"], ["frames"], perm=[0, 2, 1]),
+        helper.make_node("Transpose", ["loud"], ["frames" if least is None else "turned"], perm=[0, 2, 1]),
     ]
+    if least is not None:
+        nodes += [helper.make_node("Sub", ["least", "turned"], ["rest"]), helper.make_node("Sqrt", ["rest"], ["frames"])]
     constants = [
         numpy_helper.from_array(filters[:, None].astype(np.float32), "filters"),
         numpy_helper.from_array(np.array([1]), "axis"),
+        *([] if least is None else [numpy_helper.from_array(np.float32(least), "least")]),
     ]
     graph = helper.make_graph(
         nodes,
@@ -77,7 +84,7 @@ def encoder_of(folder: Path, model: bytes | None = None, **other: object) -> Enc
         ({"sample_rate": 16_000.5}, "sample_rate"), ({"sample_rate": 4_000}, "sample_rate"), ({"dims": 0}, "dims"),
         ({"frame_hop_ms": "20"}, "no number"), ({"frame_hop_ms": 0}, "frame_hop_ms"), ({"max_input_s": 1}, "max_input_s"),
         ({"normalise": "batch"}, "normalise"), ({"id": "a b"}, "id and version"), ({"weights": 1}, "cannot be read"),
-        ({"first_frame_offset_ms": True}, "no number"), ({"dims": float("nan")}, "dims"),
+        ({"id": "a" * 50, "version": "b" * 20}, "characters together"), ({"first_frame_offset_ms": True}, "no number"), ({"dims": float("nan")}, "dims"),
     ],
 )  # fmt: skip
 def test_a_wrong_manifest_is_refused_with_the_reason(tmp_path: Path, other: dict, why: str) -> None:
@@ -99,7 +106,7 @@ def test_an_encoder_that_is_not_what_its_manifest_says_is_refused(tmp_path: Path
         encoder_of(tmp_path, model, **other)
 
 
-def test_weights_in_other_files_are_refused(tmp_path: Path) -> None:
+def test_weights_in_other_files_are_not_found(tmp_path: Path) -> None:
     model = onnx.load_from_string(built())
     onnx.save_model(model, tmp_path / "away.onnx", save_as_external_data=True, size_threshold=0, location="weights")
     with pytest.raises(WorkerFailure):
@@ -144,6 +151,50 @@ def test_where_a_recording_is_cut_makes_no_difference(tmp_path: Path) -> None:
     assert np.abs(smooth[0] - smooth[1]).max() < 0.15 * smooth[1].max()
 
 
+def test_it_is_tried_with_the_shortest_and_the_longest_that_it_will_get(tmp_path: Path) -> None:
+    # a quarter of a percent beside the true hop: a second is too short to tell, a stretch of a minute is not
+    with pytest.raises(WorkerFailure, match="it gives .* frames where its manifest's hop would give"):
+        encoder_of(tmp_path, frame_hop_ms=20.05, max_input_s=60)
+    with pytest.raises(WorkerFailure, match="ONNX Runtime says"):
+        encoder_of(tmp_path, built(window=RATE))
+
+
+def test_the_last_stretch_is_heard_with_what_was_before(tmp_path: Path) -> None:
+    soundfile.write(tmp_path / "a.wav", burst(5.0, 19.06), RATE)
+    facts = extract(tmp_path / "a.wav", tmp_path, wave_rate=RATE)
+    encoder, heard = encoder_of(tmp_path), []
+    frames_of = encoder.frames_of
+    encoder.frames_of = lambda wave: heard.append(len(wave) / RATE) or frames_of(wave)
+    encoder.fuse(read_frames(tmp_path / FRAMES), tmp_path / WAVE, tmp_path / "fused")
+    assert len(read_frames(tmp_path / "fused").frames) == facts.frames
+    assert len(heard) == 2 and 1 <= heard[1] < 1.1
+
+
+def test_a_recording_of_a_few_samples_has_columns_too(tmp_path: Path) -> None:
+    soundfile.write(tmp_path / "a.wav", np.full(1, 0.5), 48_000)
+    facts = extract_safely(tmp_path / "a.wav", tmp_path, filename="a.wav", wave_rate=RATE)
+    encoder_of(tmp_path).fuse(read_frames(tmp_path / FRAMES), tmp_path / WAVE, tmp_path / "fused")
+    assert facts.frames == 1 == len(read_frames(tmp_path / "fused").frames)
+
+
+def test_a_recording_whose_embedding_no_store_would_take_is_refused_before_the_work(tmp_path: Path) -> None:
+    encoder = encoder_of(tmp_path)
+    hours = 12 * 3600 * spec.FRAMES_PER_SECOND
+    encoder.spec = replace(encoder.spec, dims=2048 + spec.DIMS)
+    own = FrameFile(np.zeros((hours, 1), np.float16), np.zeros((3, 1), np.float32))
+    with pytest.raises(ItemFailure, match="may last 3.1 hours at most"):
+        encoder.fuse(own, tmp_path / WAVE, tmp_path / "fused")
+
+
+def test_a_recording_that_it_cannot_do_fails_alone(tmp_path: Path) -> None:
+    soundfile.write(tmp_path / "a.wav", burst(20.3, 31.0), RATE)
+    extract(tmp_path / "a.wav", tmp_path, wave_rate=RATE)
+    encoder = encoder_of(tmp_path, built(least=0.005))
+    with pytest.raises(ItemFailure, match="bands 1 failed at 19 s: it gives numbers that are not finite") as failed:
+        encoder.fuse(read_frames(tmp_path / FRAMES), tmp_path / WAVE, tmp_path / "fused")
+    assert failed.value.code == "encoder_failed"
+
+
 def test_another_manifest_makes_other_embeddings() -> None:
     model = built()
     one, two = (spec_with(EncoderManifest(**manifest_of(model, first_frame_offset_ms=offset))) for offset in (12.5, 10))
@@ -186,6 +237,14 @@ def test_the_verbs_embed_train_and_detect_with_it(
     check("work", platform.presigned(platform.works[detect]))
     assert platform.run("detect", detect, tmp_path / "detect")[0] == 0
     assert sum(len(item["detections"]) for item in result_of(platform, detect)["items"]) > 0
+
+    embedding = read_frames(platform.folder / "store" / f"embedding/{embedded['items'][0]['id']}")
+    session = open_session(platform.get(f"{train}/model"), 1)
+    whole = np.array(embedding.normal(0, 500))
+    without = whole.copy()
+    without[:, spec.DIMS :] = 0
+    told, told_without = (session.run(None, {"frames": x[None]})[0] for x in (whole, without))
+    assert np.abs(told - told_without).max() > 0.01, "the model listens to the encoder's columns"
 
     plain = new_run()
     platform.works[plain] = common("detect", plain) | work | {"items": items}

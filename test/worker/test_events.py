@@ -2,9 +2,10 @@
 import numpy as np
 import pytest
 from plosive_worker.events.boxes import Posteriors, boxes_of
-from plosive_worker.events.calibration import best_threshold, confidence, fit_confidence
+from plosive_worker.events.calibration import NEUTRAL, best_threshold, confidence, fit_confidence
 from plosive_worker.events.profile import profile_of
 from plosive_worker.events.scoring import Counts, count
+from plosive_worker.model.detector import Detection, merged
 
 CLICK = profile_of("click", [[(1000, 1004), (3000, 3006)]])
 HUM = profile_of("hum", [[(1000, 3000), (9000, 10500)]])
@@ -17,9 +18,9 @@ def curve(*spans: tuple[int, int, float], length: int = 400) -> np.ndarray:
     return p
 
 
-def boxes(p: np.ndarray, profile, **options):
+def boxes(p: np.ndarray, profile):
     silent = np.zeros_like(p)
-    return boxes_of(Posteriors(p, silent, silent), profile, **options)
+    return boxes_of(Posteriors(p, silent, silent), profile)
 
 
 @pytest.mark.parametrize(
@@ -44,10 +45,23 @@ def test_a_hum_with_a_flicker_is_one_event_and_a_spike_is_none_of_it() -> None:
     assert [(b.start_ms, b.end_ms) for b in found] == [(500, 2500)]
 
 
-def test_merge_gap_is_the_callers_when_given() -> None:
-    p = curve((50, 100, 0.9), (115, 150, 0.9))
-    assert len(boxes(p, HUM, merge_gap_ms=0)) == 2
-    assert len(boxes(p, HUM, merge_gap_ms=300)) == 1
+def test_a_gap_to_merge_over_joins_what_is_reported_and_loses_nothing() -> None:
+    clicks = [Detection("click", 400 * i, 400 * i + 10, 0.9 + i / 1000) for i in range(10)]
+    assert merged(clicks, 389) == clicks
+    assert merged(clicks, 390) == [Detection("click", 0, 3610, 0.909)]
+    inside = [Detection("hum", 0, 5000, 0.7), Detection("hum", 1000, 2000, 0.6), Detection("hum", 9000, 9500, 0.8)]
+    assert merged(inside, 0) == [inside[0], inside[2]]
+
+
+def test_points_and_spans_of_one_type_keep_their_lengths() -> None:
+    mixed = profile_of("mixed", [[(1000, 1010), (3000, 3010), (5000, 5600)]])
+    point, span = boxes(curve((50, 53, 0.9), (200, 260, 0.9)), mixed)
+    assert (point.end_ms - point.start_ms, span.start_ms, span.end_ms) == (10, 2000, 2600)
+
+
+def test_a_type_that_was_never_found_keeps_the_neutral_threshold() -> None:
+    wrong = np.zeros(50, bool)
+    assert best_threshold(np.linspace(0.1, 0.9, 50), wrong, 200) == NEUTRAL
 
 
 def test_edges_snap_to_onset_and_offset_peaks() -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import soxr
 from plosive_worker.failure import WorkerFailure
 from plosive_worker.features import spec
 from plosive_worker.features.file import FrameWriter, read_frames
@@ -33,6 +34,35 @@ def frames_of(samples: np.ndarray, rate: int = RATE, cut: int = 1 << 30) -> np.n
 
 def column(frames: np.ndarray, name: str) -> np.ndarray:
     return frames[:, spec.NAMES.index(name)]
+
+
+def normal(samples: np.ndarray, folder: Path) -> np.ndarray:
+    """What training and detection see."""
+    writer = FrameWriter(folder / "a")
+    writer.write(frames_of(samples).astype(np.float16))
+    writer.close()
+    file = read_frames(folder / "a")
+    return file.normal(0, len(file.frames))
+
+
+@pytest.mark.parametrize("silence_s", [6, 40])
+def test_a_voice_looks_the_same_however_much_digital_silence_there_is(
+    clean: np.ndarray, tmp_path: Path, silence_s: int
+) -> None:
+    alone = normal(clean, tmp_path)[:1150]
+    beside = normal(np.concatenate([clean, np.zeros(silence_s * RATE)]), tmp_path)[:1150]
+    levels = np.abs(alone - beside)[:, spec.IS_LEVEL]
+    assert np.median(levels) < 0.05 and levels.max(1).mean() < 0.6, "log10: a muted half would move them by 8"
+    assert np.isfinite(normal(np.zeros(RATE), tmp_path)).all()
+
+
+def test_a_dropout_on_one_of_two_channels_is_seen(clean: np.ndarray) -> None:
+    both = np.stack([clean, clean * 0.9 + 0.001 * np.random.default_rng(1).standard_normal(len(clean))], 1)
+    loud = int(np.abs(clean[RATE : 8 * RATE]).reshape(-1, RATE // 10).max(1).argmax()) * 10 + 100
+    hit = both.copy()
+    hit[loud * 160 : (loud + 10) * 160, 0] = 0
+    for name in ("drop_from_before", "level_in_context"):
+        assert column(frames_of(hit), name)[loud + 4] < -4 < column(frames_of(both), name)[loud + 4]
 
 
 def test_one_row_for_every_10_ms_and_every_number_finite(clean: np.ndarray) -> None:
@@ -145,3 +175,53 @@ def test_another_feature_spec_is_refused(tmp_path: Path, clean: np.ndarray) -> N
     with pytest.raises(WorkerFailure) as failure:
         read_frames(path)
     assert failure.value.exit_code == 64
+
+
+def spread(frames: np.ndarray) -> np.ndarray:
+    """What a column usually deviates by, (F,)."""
+    return np.maximum(frames.std(0), 0.05)
+
+
+@pytest.mark.parametrize("noise", [0, 3e-5], ids=["silent", "dither"])
+@pytest.mark.parametrize("others", [1, 3])
+def test_channels_on_which_nothing_is_heard_do_not_count(clean: np.ndarray, others: int, noise: float) -> None:
+    rng = np.random.default_rng(3)
+    sides = [clean, *(noise * rng.standard_normal(len(clean)) for _ in range(others))]
+    found, alone = frames_of(np.stack(sides, 1)), frames_of(clean)
+    assert np.array_equal(found, alone) or (noise and (found != alone).any(1).mean() < 0.1), "in a pause of all they may"
+
+
+def test_the_side_of_a_call_that_listens_shows_no_dropouts(clean: np.ndarray) -> None:
+    talks = np.arange(len(clean)) // (4 * RATE) % 2 == 0
+    left, right = np.where(talks, clean, 0), np.where(talks, 0, np.roll(clean, RATE))
+    silent = column(frames_of(np.stack([left, right], 1)), "zero_run")
+    mono = column(frames_of(left + right), "zero_run")
+    inside = (np.arange(len(mono)) % 400 > 110) & (np.arange(len(mono)) % 400 < 290)  # a second away from where they change
+    assert np.abs(silent - mono)[inside].mean() < 0.2
+
+
+def test_a_constant_offset_hides_nothing(clean: np.ndarray) -> None:
+    gap = clean.copy()
+    gap[5 * RATE : 5 * RATE + 3200] = 0
+    plain = frames_of(gap)
+    for offset in (0.02, -0.2):
+        moved = gap + offset
+        moved[5 * RATE : 5 * RATE + 3200] = 0  # digital silence is that of the file, not of the microphone
+        assert np.abs((frames_of(moved) - plain) / spread(plain)).mean() < 0.1
+
+
+@pytest.mark.parametrize("rate", [24_000, 44_100, 48_000, 96_000])
+def test_upsampled_sound_looks_the_same(clean: np.ndarray, rate: int) -> None:
+    wide, plain = frames_of(soxr.resample(clean, RATE, rate), rate)[:1200], frames_of(clean)
+    off = np.abs((wide - plain) / spread(plain)).mean(0)
+    predicted = [spec.NAMES.index(n) for n in ("prediction_gain", "residual_peak_to_signal", "jump", "slope_kurtosis", "exact_pitch")]
+    assert off[predicted].max() < 0.25 and np.median(off) < 0.1
+
+
+@pytest.mark.parametrize("gain", [0.01, 0.001])
+def test_a_quiet_recording_is_a_usual_one_with_lower_levels(clean: np.ndarray, gain: float) -> None:
+    quiet, plain = frames_of(clean * gain), frames_of(clean)
+    levels = np.array(spec.IS_LEVEL)
+    off = np.abs((quiet - plain) / spread(plain))[:, ~levels].mean(0)
+    assert np.quantile(off, 0.9) < 0.3, "others than levels do not change"
+    assert np.median((quiet - plain)[:, levels]) == pytest.approx(2 * np.log10(gain), abs=0.1)

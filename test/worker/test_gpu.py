@@ -1,12 +1,18 @@
 # The model on a GPU against the model on the CPU. Where there is no GPU these tests are skipped, by name; that the torch
 # head is the exported model is shown without one.
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import onnxruntime
 import pytest
 import torch
+from plosive_worker.events.profile import Profile
 from plosive_worker.features import spec
 from plosive_worker.features.file import FrameFile
+from plosive_worker.manifest import DetectConfig
+from plosive_worker.model.card import Card
+from plosive_worker.model.detector import Detection, Detector, open_session
 from plosive_worker.model.head import Head
 from plosive_worker.model.onnx_graph import export
 from plosive_worker.model.torch_session import TorchSession
@@ -17,17 +23,36 @@ on_a_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU on t
 TOLERANCE = 1e-3
 
 
-def random_head(classes: int = 3) -> Head:
+def random_head(dims: int = spec.DIMS, classes: int = 3) -> Head:
     torch.manual_seed(7)
-    head = Head(spec.DIMS, classes, torch.randn(spec.DIMS), torch.rand(spec.DIMS) + 0.5)
+    head = Head(dims, classes, torch.randn(dims), torch.rand(dims) + 0.5)
     for parameter in head.parameters():  # also those that begin at zero
         parameter.data += 0.1 * torch.randn_like(parameter)
     return head.eval()
 
 
-def posteriors(session: onnxruntime.InferenceSession | TorchSession) -> np.ndarray:
-    frames = np.random.default_rng(1).standard_normal((1, 900, spec.DIMS)).astype(np.float32)
+def posteriors(session: onnxruntime.InferenceSession | TorchSession, dims: int = spec.DIMS) -> np.ndarray:
+    frames = np.random.default_rng(1).standard_normal((1, 900, dims)).astype(np.float32)
     return session.run(None, {"frames": frames})[0]
+
+
+def events(model: bytes, session: onnxruntime.InferenceSession | TorchSession, scratch: Path) -> list[Detection]:
+    """All that the detector makes of a minute, its posteriors from there."""
+    profiles = [Profile(f"type {i}", 100, 50, 300, 9) for i in range(3)]
+    config = DetectConfig(0.05, {}, None, None, None, None, None)
+    detector = Detector(model, Card(profiles, "", 500, 250, spec.DIMS), config, 1)
+    detector.session = session
+    moves = np.random.default_rng(5).standard_normal((6000, spec.DIMS)).cumsum(0)
+    frames = (moves - np.linspace(moves[0], moves[-1], 6000)) / moves.std(0)
+    file = FrameFile(frames.astype(np.float16), np.zeros((3, spec.DIMS), np.float32))
+    return detector.detect(file, 60_000, scratch / "posteriors")
+
+
+def assert_same(one: list[Detection], other: list[Detection]) -> None:
+    """The same events at the same times, confidences within the tolerance."""
+    assert len(one) > 20
+    assert [replace(e, confidence=0) for e in one] == [replace(e, confidence=0) for e in other]
+    assert max(abs(a.confidence - b.confidence) for a, b in zip(one, other)) < TOLERANCE
 
 
 def on_cpu(model: bytes) -> onnxruntime.InferenceSession:
@@ -44,9 +69,22 @@ def small_files() -> list[LabelledFile]:
     return out
 
 
-def test_the_torch_session_is_the_exported_model() -> None:
+@pytest.mark.parametrize("dims", [spec.DIMS, spec.DIMS + 40])
+def test_the_torch_session_is_the_exported_model(dims: int) -> None:
+    model = export(random_head(dims))
+    assert np.abs(posteriors(TorchSession(model, "cpu"), dims) - posteriors(on_cpu(model), dims)).max() < 1e-4
+
+
+def test_its_events_are_those_of_the_exported_model(tmp_path: Path) -> None:
     model = export(random_head())
-    assert np.abs(posteriors(TorchSession(model, "cpu")) - posteriors(on_cpu(model))).max() < 1e-4
+    assert_same(events(model, on_cpu(model), tmp_path), events(model, TorchSession(model, "cpu"), tmp_path))
+
+
+@on_a_gpu
+def test_events_of_a_gpu_are_those_of_the_cpu(tmp_path: Path) -> None:
+    model = export(random_head())
+    assert isinstance(open_session(model, 1), TorchSession), "a pod with a GPU uses it"
+    assert_same(events(model, on_cpu(model), tmp_path), events(model, TorchSession(model, "cuda"), tmp_path))
 
 
 @on_a_gpu

@@ -77,12 +77,18 @@ def test_average_precision_of_a_known_order() -> None:
     assert average_precision(np.zeros(0, bool), 4) == 0 == average_precision(right, 0)
 
 
-def test_nothing_to_find_and_nothing_found_are_figures_too() -> None:
+def test_nothing_found_is_a_figure_and_nothing_to_find_is_none() -> None:
     profiles = [Profile("click", 5.0, 5.0, 1000.0, 0), Profile("hum", 900.0, 900.0, 1000.0, 0)]
     judged = [Judged([[], []], [[], []]), Judged([[(0.0, 900.0)], []], [[], []])]
-    assert overall(judged, profiles, 0.1)["f1"] == 0 == overall(judged, profiles, 0.1)["psds"]
-    types = per_type(judged, profiles)
-    assert types["click"]["support"] == 0 and types["click"]["few_events"] and types["hum"]["recall"] == 0
+    whole, types = overall(judged, profiles, 0.1), per_type(judged, profiles)
+    assert whole["f1"] == 0 == whole["psds"] and whole["few_events"]
+    assert types["hum"]["recall"] == 0 == types["hum"]["f1"]
+    assert types["click"]["support"] == 0 and types["click"]["few_events"]
+    unknown = ("precision", "recall", "f1", "ap", "segment_f1", "calibration_error")
+    assert all(types["click"][name] is None for name in unknown), "0 would look like a figure"
+    assert types["hum"]["precision"] is None is whole["calibration_error"]
+    nothing = overall(judged[:1], profiles[:1], 0.1)
+    assert nothing["f1"] is None is nothing["psds"]
     assert confusion(judged, profiles) == {"click": {}, "hum": {"none": 1}}
 
 

@@ -1,4 +1,8 @@
 # How many files a pod decodes at once: as many as its cores and its memory limit allow, never more.
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+
 import pytest
 
 from plosive_worker import pool
@@ -26,3 +30,19 @@ def test_the_limit_of_the_cgroup_counts(tmp_path, monkeypatch, text: str, limite
     file.write_text(text)
     monkeypatch.setattr(pool, "MEMORY_LIMITS", (str(tmp_path / "absent"), str(file)))
     assert memory_limit() == (min(machine, 3 * 1024 * MIB) if limited else machine)
+
+
+def test_files_of_a_shard_overlap(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(pool, "items_at_once", lambda cpus, memory: 2)
+    both = threading.Barrier(2, timeout=20)  # one alone would wait in vain
+
+    class Alone:
+        work = SimpleNamespace(items=[SimpleNamespace(id="a"), SimpleNamespace(id="b")])
+        env = SimpleNamespace(scratch=tmp_path)
+        beat = progress = staticmethod(lambda *_, **__: None)
+
+    def do(index: int, folder: Path, tell: object) -> dict:
+        both.wait()
+        return {"place": index}
+
+    assert [one["place"] for one in pool.for_each_item(Alone(), do)] == [0, 1]

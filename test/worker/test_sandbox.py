@@ -169,6 +169,12 @@ def test_a_waveform_that_is_not_of_the_sound_costs_its_own_file_only(tmp_path: P
         result_in(tmp_path, 0, 16_000)
 
 
+def overwrite(path: Path, at: int, data: bytes) -> None:
+    with path.open("r+b") as file:
+        file.seek(at)
+        file.write(data)
+
+
 def link_to_secret(folder: Path, name: str) -> None:
     (folder / "secret").write_bytes((folder / name).read_bytes())
     (folder / name).unlink()
@@ -186,6 +192,9 @@ def link_to_secret(folder: Path, name: str) -> None:
         lambda folder: os.truncate(folder / FRAMES, 1032 + 100 * DIMS * 2 + len(STATS) * DIMS * 4 - 1),
         lambda folder: (folder / FRAMES).open("r+b").write(struct.pack("<Q", 1 << 62)),
         lambda folder: leave(folder, None, 101),
+        lambda folder: overwrite(folder / FRAMES, 1032 + 4242 * 2, struct.pack("<e", float("nan"))),
+        lambda folder: overwrite(folder / FRAMES, 1032, struct.pack("<e", float("-inf"))),
+        lambda folder: overwrite(folder / FRAMES, 1032 + 100 * DIMS * 2, struct.pack("<f", float("nan"))),
     ],
 )
 def test_forged_files_cost_their_own_file_only(tmp_path: Path, forge) -> None:

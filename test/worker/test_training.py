@@ -1,6 +1,8 @@
 # Splits, checkpoints, export and the model's guard, without the verbs: small trainings on stored embeddings of real voices.
 import struct
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import onnx
@@ -8,13 +10,21 @@ import onnxruntime
 import pytest
 import soundfile
 import torch
+from plosive_worker.events.calibration import confidence
 from plosive_worker.events.profile import profile_of
 from plosive_worker.failure import WorkerFailure
+from plosive_worker.features import spec
 from plosive_worker.features.file import FrameWriter, read_frames
 from plosive_worker.features.stream import feature_blocks
+from plosive_worker.manifest import Label
 from plosive_worker.model.guard import check_model
+from plosive_worker.model.head import Head
 from plosive_worker.model.onnx_graph import difference, export
+from plosive_worker.train import settings_of, snapshot_of
+from plosive_worker.training import evaluation
 from plosive_worker.training.data import LabelledFile, Part, targets, widened
+from plosive_worker.training.evaluation import Validation, finish_profiles
+from plosive_worker.training.inputs import events_from
 from plosive_worker.training.loop import Settings, Trainer
 from plosive_worker.training.sampler import MIN_STEPS
 from plosive_worker.training.split import GUARD_FRAMES, split_files
@@ -58,12 +68,79 @@ def test_the_split_is_by_file_and_shares_out_every_class() -> None:
     assert split_files(many, 3, 0.2, 8) != split
 
 
+def test_copies_of_a_recording_are_on_one_side() -> None:
+    many = [replace(labelled(3000, [(0, 1000, 1200)]), content=f"{i // 2}") for i in range(24)]
+    split = split_files(many, 1, 0.2, 7)
+    assert split.mode == "files" and len(split.validation) % 2 == 0 and len(split.train) + len(split.validation) == 24
+    assert not {p.file // 2 for p in split.train} & {p.file // 2 for p in split.validation}
+    few = split_files(many[:6], 1, 0.2, 7)
+    assert few.mode == "time_blocks", "three recordings are too few, however often each is there"
+
+
+def test_a_batch_is_cut_to_what_fits_into_memory(capsys: pytest.CaptureFixture) -> None:
+    def settings(batch: int, chunk_ms: int) -> Settings:
+        config = SimpleNamespace(epochs=1, batch_size=batch, learning_rate=1e-3, chunk_size_ms=chunk_ms, stride_ms=250)
+        return settings_of(SimpleNamespace(config=config, seed=1))
+
+    assert settings(32, 500).chunk_frames == 50 and settings(32, 20_000).chunk_frames == 2000
+    assert settings(256, 20_000).chunk_frames == 390
+    assert "cut to 3900 ms" in capsys.readouterr().out
+
+
+def test_another_label_is_another_snapshot() -> None:
+    label = SimpleNamespace(start_ms=10, end_ms=20, artifact_type="click")
+    embedding = SimpleNamespace(sha256="a")
+    files = [
+        SimpleNamespace(id=name, embedding=embedding, reviewed=True, annotations=labels)
+        for name, labels in (("a", [label]), ("b", []))
+    ]
+    whole = snapshot_of(SimpleNamespace(files=files))
+    assert whole == snapshot_of(SimpleNamespace(files=files[::-1]))
+    files[1].reviewed = False
+    assert whole != snapshot_of(SimpleNamespace(files=files))
+    files[1].reviewed, label.end_ms = True, 21
+    assert whole != snapshot_of(SimpleNamespace(files=files))
+
+
 def test_too_few_files_are_split_in_guarded_time_blocks_and_say_so() -> None:
     split = split_files([labelled(30_000, [(0, t, t + 50) for t in range(0, 300_000, 5_000)])], 1, 0.2, 1)
     assert split.mode == "time_blocks" and split.validation and split.train
     edges = sorted((p.first, p.last, p in split.validation) for p in split.train + split.validation)
     for (_, end, _), (start, _, _) in zip(edges, edges[1:]):
         assert start - end >= GUARD_FRAMES - 1
+
+
+@pytest.mark.parametrize("seconds", [1, 10, 20, 90, 600])
+def test_a_perfect_model_is_called_perfect_however_long_events_are(monkeypatch: pytest.MonkeyPatch, seconds: int) -> None:
+    def perfect(head: Head, file: LabelledFile, part: Part, beat: object) -> torch.Tensor:
+        presence, onset, offset, _ = targets(file, part.first, part.last, 1)
+        return torch.logit(torch.from_numpy(0.02 + 0.95 * np.stack([presence, onset, offset], 1)))
+
+    monkeypatch.setattr(evaluation, "part_logits", perfect)
+    starts = range(5, 600 - seconds, 2 * seconds + 10) or [0]
+    three = [labelled(60_000 + i, [(0, 1000 * t, 1000 * (t + seconds)) for t in starts]) for i in range(3)]
+    split = split_files(three, 1, 0.2, 7)
+    assert split.mode == "time_blocks"
+    zeros = torch.zeros(spec.DIMS)
+    (profile,), metrics = finish_profiles(Head(spec.DIMS, 1, zeros, zeros + 1), Validation(three, split, ["hum"], lambda: None))
+    assert metrics["per_type"]["hum"]["f1"] > 0.98 and metrics["per_type"]["hum"]["support"] > 1
+    assert confidence(0.97, profile.slope, profile.offset) > profile.threshold
+    assert profile.median_ms == 1000 * seconds, "blocks cut events, not what the labels say of their length"
+
+
+def test_labels_are_read_as_they_were_meant() -> None:
+    marks = [(500, 520), (503, 517), (900, 1400), (900, 1700), (60_000, 60_000), (59_000, 70_000)]
+    labels = [Label(artifact_type="click", start_ms=start, end_ms=end) for start, end in marks]
+    inside = ((0, 500, 520), (0, 900, 1400), (0, 900, 1700), (0, 59_000, 60_000), (0, 59_999, 60_000))
+    assert events_from(labels, {"click": 0}, 60_000) == inside
+    assert events_from(labels[::-1], {"click": 0}, 60_000) == inside
+    assert events_from(labels, {"hum": 0}, 60_000) == ()
+
+
+def test_chunks_leave_no_label_out() -> None:
+    config = SimpleNamespace(epochs=1, batch_size=8, learning_rate=1e-3, chunk_size_ms=500, stride_ms=5000)
+    settings = settings_of(SimpleNamespace(config=config, seed=1))
+    assert settings.stride_frames == settings.chunk_frames == 50
 
 
 def test_a_class_with_one_event_is_reported_as_not_validated() -> None:

@@ -94,6 +94,9 @@ def embedded(platform: Platform, voices: Path, tmp_path_factory: pytest.TempPath
 def trained(platform: Platform, embedded: dict, truth: dict, tmp_path_factory: pytest.TempPathFactory) -> dict:
     run, scratch = new_run(), tmp_path_factory.mktemp("pod") / "train"
     platform.works[run] = training_work(platform, run, embedded, truth["train"])
+    away = {"url": "embedding/away", "size_bytes": 1, "sha256": "0" * 64}
+    silent = {"id": str(uuid.uuid4()), "duration_ms": 9000, "embedding": away, "reviewed": False, "annotations": []}
+    platform.works[run]["files"].append(silent)  # says nothing, so nobody asks for it
     check("work", platform.presigned(platform.works[run]))
     code, ending = platform.run("train", run, scratch)
     return {"code": code, "ending": ending, "run": run, "result": result_of(platform, run)}
@@ -159,6 +162,22 @@ def test_interrupted_training_resumes_to_the_same_model(platform: Platform, trai
         assert platform.get(f"{run}/{name}") == platform.get(f"{trained['run']}/{name}")
 
 
+def test_a_full_gpu_is_told_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from plosive_worker import __main__ as main
+
+    class OutOfMemoryError(RuntimeError):  # as torch names its own
+        pass
+
+    def full(verb: str) -> None:
+        raise OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr("plosive_worker.session.make_session", full)
+    monkeypatch.setenv("PLOSIVE_TERMINATION_LOG", str(tmp_path / "log"))
+    assert main.run("train") == 71
+    told = json.loads((tmp_path / "log").read_text())
+    assert told["code"] == "gpu_out_of_memory" and "batch_size" in told["hint"]
+
+
 def test_a_pod_that_is_ended_before_its_work_is_done_says_so(platform: Platform, embedded: dict, tmp_path: Path) -> None:
     run = new_run()
     platform.works[run] = common("embed", run) | {"items": audio_items(platform, embedded["paths"], True)}
@@ -219,6 +238,12 @@ def test_detect_finds_artifacts_of_unheard_speakers(
     total = len(truth["test"])
     assert hits >= 0.6 * total, f"recall {hits}/{total}"
     assert hits >= 0.45 * found, f"precision {hits}/{found}"
+
+    again = new_run()
+    platform.works[again] = platform.works[run] | {"run": again, "result": target(f"{again}/result.json")}
+    platform.run("detect", again, tmp_path / "again")
+    told = (platform.get(f"{one}/result.json").replace(one.encode(), b"") for one in (run, again))
+    assert next(told) == next(told), "the same job again: the same bytes"
 
 
 def test_detect_honours_its_config(platform: Platform, trained: dict, voices: Path, tmp_path: Path) -> None:

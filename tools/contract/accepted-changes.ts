@@ -15,6 +15,12 @@ export const accepted: readonly Accepted[] = [
       "Words for states and errors may be added in version 1: clients are told to expect ones they do not know",
   },
 
+  {
+    id: "response-property-any-of-added",
+    text: /added `#\/components\/schemas\/ModelMetrics` to the `(items\/items\/)?metrics` response property/,
+    reason: "Metrics were described as any object or null, and now as what they always held, or null",
+  },
+
   // Since 0.1.0 the description says what the service did before already.
   {
     id: "request-parameter-max-length-set",

@@ -48,7 +48,11 @@ def run(verb: str) -> int:
         code, message, exit_code = "out_of_memory", "The worker ran out of memory", 70
     except Exception as error:
         traceback.print_exc()
-        code, message, exit_code = "internal", f"{type(error).__name__}: {error}", 70
+        if type(error).__name__ == "OutOfMemoryError":  # torch's, which is not imported here
+            code, message = "gpu_out_of_memory", f"The GPU ran out of memory: {error}"
+            hint, exit_code = "Give the job a GPU with more memory, or a smaller batch_size or chunk_size_ms", 71
+        else:
+            code, message, exit_code = "internal", f"{type(error).__name__}: {error}", 70
     if session is not None:
         session.close()
     print(f"{verb}: {code}: {message}", file=sys.stderr)

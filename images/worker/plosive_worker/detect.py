@@ -41,7 +41,7 @@ def detect_item(
     name = store.session.work.items[index].filename
     audio = store.download(f"The audio of {name}", lambda w: w.items[index].audio, folder / "audio")
     facts, embedding = frames_of(encoder, folder, name, lambda share: tell(DECODING * share))
-    (folder / "audio").unlink()
+    (folder / "audio").unlink(missing_ok=True)  # it was in the decoder's hands
     frames, scratch = read_frames(embedding), folder / "posteriors"
     detections = detector.detect(frames, facts.duration_ms, scratch, lambda share: tell(DECODING + (1 - DECODING) * share))
     return {

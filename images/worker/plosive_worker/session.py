@@ -40,6 +40,14 @@ class Environment:
         return Environment(url.rstrip("/"), shard, Path(token), ca, store_ca, Path(env.get("TMPDIR", "/tmp")))
 
 
+def words_of(body: bytes) -> str:
+    """What a refusal of the run endpoint says."""
+    try:
+        return str(json.loads(body)["detail"])[:800]
+    except (ValueError, KeyError, TypeError):
+        return body[:200].decode(errors="replace")
+
+
 class Session:
     """Work and progress of one shard."""
 
@@ -70,8 +78,10 @@ class Session:
             raise WorkerFailure("bad_manifest", "The run endpoint does not know this run or shard")
         if answer.status == 409:  # its files were deleted meanwhile: other shards go on without it
             raise WorkerFailure("input_missing", "None of the files of this shard is there any more", "They were deleted")
+        if answer.status == 422:
+            raise WorkerFailure("bad_manifest", f"This work cannot be done: {words_of(answer.data)}")
         if answer.status != 200:
-            raise WorkerFailure("bad_manifest", f"The run endpoint answered {answer.status} for the work: {answer.data[:200]!r}")
+            raise WorkerFailure("bad_manifest", f"The run endpoint answered {answer.status} for the work: {words_of(answer.data)}")
         try:
             document = json.loads(answer.data)
         except ValueError as error:

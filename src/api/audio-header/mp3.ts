@@ -1,7 +1,12 @@
 // MP3: the first two frames, and the count of frames that most encoders leave in the first one. Called by read.ts.
 import type { AudioHeader, Bytes } from "./types.ts";
 
-const maxTags = 4;
+const maxTags = 16;
+const maxFrameBytes = 2_881;
+const framesInARow = 3;
+// Files that may hold frames and are none (archives, films, documents), as in the worker's header.py; and more tags than
+// are skipped.
+const foreign = "PK Rar! 7z\xbc RIFF FORM FLV FWS MZ \x7fELF \x1f\x8b % # < ID3".split(" ");
 
 /** Where the audio begins: ID3v2 tags, which may hold whole pictures, stand before it. */
 export async function skipId3(bytes: Bytes): Promise<number> {
@@ -25,6 +30,32 @@ interface Frame {
   readonly bitrate: number;
   /** Where the count of frames lies, if there is one: behind the header and the side information. */
   readonly sideInfoEnd: number;
+}
+
+/**
+ * Where the first frames are: at `start`, or behind zeros or the rest of a frame, as in a stream that was recorded from its
+ * middle on; null when there are none in the first 64 KiB, or when they lie in a file of another kind. One header is soon
+ * found by chance, three that follow each other are not.
+ */
+export function findFrames({ head }: Bytes, start: number): number | null {
+  const begin = head.toString("latin1", start, start + 262);
+  if (foreign.some((word) => begin.startsWith(word)) || begin.startsWith("ustar", 257)) return null;
+  let sound = start;
+  while (head[sound] === 0) sound += 1;
+  for (let at = sound; at < Math.min(head.length, sound + maxFrameBytes); at++)
+    if (head[at] === 0xff && isRun(head, at)) return at;
+  return null;
+}
+
+function isRun(head: Buffer, start: number): boolean {
+  const rates = new Set<number>();
+  for (let at = start, count = 0; count < framesInARow; count++) {
+    const frame = parseFrame(head.subarray(at, at + 4));
+    if (frame === null) return false;
+    rates.add(frame.sampleRateHz);
+    at += frame.bytes;
+  }
+  return rates.size === 1;
 }
 
 export async function readMp3(bytes: Bytes, start: number): Promise<AudioHeader> {

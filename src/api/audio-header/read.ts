@@ -2,7 +2,7 @@
 // (src/api/upload.ts) calls it on bytes that anybody may have sent.
 import type { AudioContainer } from "../../schemas/audio-file.ts";
 import { readFlac } from "./flac.ts";
-import { readMp3, skipId3 } from "./mp3.ts";
+import { findFrames, readMp3, skipId3 } from "./mp3.ts";
 import { readOgg } from "./ogg.ts";
 import type { AudioHeader, Bytes } from "./types.ts";
 import { readWav } from "./wav.ts";
@@ -48,7 +48,10 @@ async function parse(
     if (found === "wav") return await readWav(bytes);
     if (found === "flac") return readFlac(await bytes.at(start, 42));
     if (found === "ogg") return await readOgg(bytes);
-    if (found === "mp3") return await readMp3(bytes, start);
+  }
+  if (expected === "mp3" && (found === "mp3" || found === null)) {
+    const frames = findFrames(bytes, start) ?? (found === "mp3" ? start : null);
+    if (frames !== null) return await readMp3(bytes, frames);
   }
   const names = { wav: "a WAV", flac: "a FLAC", ogg: "an Ogg", mp3: "an MP3" };
   return { problem: `The upload is not ${names[expected]} file, as its content type says` };

@@ -150,7 +150,7 @@ function check(line: ImportLine, audio: AudioIndex, types: TypeIndex): NewAnnota
   if (typeof file === "string") return file;
   const label = [line.type, line.type.trim()].find((name) => artifactTypeName.safeParse(name).success);
   if (label === undefined)
-    return "The label cannot be an artifact type: letters, digits, space, underscore, dot and hyphen, at most 64";
+    return "The label cannot be an artifact type: letters A to Z and a to z, digits, space, underscore, dot and hyphen, at most 64";
   const annotation = {
     audio_file_id: file.id,
     artifact_type: label,

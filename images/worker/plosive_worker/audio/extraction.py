@@ -18,15 +18,29 @@ from .facts import FRAMES, OUTCOME, PEAKS, PROGRESS, STALL_SECONDS, WAVE, Facts
 from .header import read_header
 from .peaks import PeakWriter
 
+CANCELS = 0.1
+
 
 class WaveWriter:
-    """The waveform as an encoder takes it: all channels in one, at its rate."""
+    """The waveform as an encoder takes it: all channels in one, at its rate. That is their mean. In a block where they cancel
+    each other out (of opposite polarity) it is one of them, so that something is heard: where the mean has less than a
+    tenth of the energy that it has when channels have nothing in common. It is always the same one, the loudest of the first
+    such block, for a change from one to another would be heard as a click."""
 
     def __init__(self, path: Path, rate: int, wanted: int):
         self.file, self.resampler = path.open("wb"), soxr.ResampleStream(rate, wanted, 1, dtype="float32")
+        self.channel: int | None = None
+
+    def mixed(self, block: np.ndarray) -> np.ndarray:  # (n, C) -> (n,)
+        mean, energies = block.mean(1), np.square(block, dtype=np.float64).sum(0)
+        if np.square(mean, dtype=np.float64).sum() >= CANCELS * energies.sum() / block.shape[1] ** 2:
+            return mean
+        if self.channel is None:
+            self.channel = int(energies.argmax())
+        return block[:, self.channel]
 
     def write(self, block: np.ndarray, last: bool = False) -> None:  # (n, C)
-        wave = self.resampler.resample_chunk(np.ascontiguousarray(block.mean(1), np.float32), last=last)
+        wave = self.resampler.resample_chunk(np.ascontiguousarray(self.mixed(block), np.float32), last=last)
         self.file.write(np.clip(np.rint(wave * 32767), -32768, 32767).astype("<i2").tobytes())
 
     def close(self, channels: int) -> None:

@@ -2,6 +2,7 @@
 # we let it in. What passes here is what the decoder will find: tags in front are skipped as libsndfile skips them, so that
 # nothing can hide behind them (libsndfile before 1.2.3 has a heap overflow in IMA-ADPCM, CVE-2026-37555).
 # Called by extraction.py.
+import re
 import struct
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import BinaryIO
 
 from ..failure import ItemFailure
 from .containers import Track, asf_track, matroska_track, mp4_track
+from .mpeg import find_run, is_mpeg_sync
 from .wav import Wav, read_wav
 
 HEAD_BYTES = 64 * 1024
@@ -18,6 +20,9 @@ MAX_RATIO = 2000  # decoded bytes (16 bit) per stored byte, beyond the first FRE
 FREE_BYTES = 64 << 20
 RATES, CHANNELS = (8_000, 192_000), (1, 8)
 ASF = bytes.fromhex("3026b2758e66cf11a6d900aa0062ce6c")
+# Files that may hold MP3 frames and are none: archives, films, documents
+FOREIGN = re.compile(rb"PK|Rar!|7z\xbc|RIFF|FORM|FLV|FWS|MZ|\x7fELF|\x1f\x8b|%|#|<|.{257}ustar", re.DOTALL)
+MOST_FRAME_BYTES = 2881
 
 
 @dataclass(frozen=True)
@@ -63,13 +68,6 @@ def ogg_header(head: bytes) -> Header:
     raise unsupported("The Ogg file holds neither Vorbis nor Opus nor FLAC")
 
 
-def is_mpeg_sync(head: bytes) -> bool:
-    """A frame of MPEG audio, layers 1 to 3, with neither a reserved version nor a reserved rate."""
-    if len(head) < 4 or head[0] != 0xFF or head[1] & 0xE0 != 0xE0:
-        return False
-    return head[1] & 0x06 != 0 and head[1] & 0x18 != 0x08 and head[2] & 0xF0 != 0xF0 and head[2] & 0x0C != 0x0C
-
-
 def is_adts_sync(head: bytes) -> bool:
     return len(head) >= 7 and head[0] == 0xFF and head[1] & 0xF6 == 0xF0 and head[2] >> 2 & 15 < 13
 
@@ -84,6 +82,13 @@ def after_tags(file: BinaryIO) -> int:
             return at
         at += 10 + (tag[6] & 127) * 2**21 + (tag[7] & 127) * 2**14 + (tag[8] & 127) * 2**7 + (tag[9] & 127)
     raise ItemFailure("corrupt_audio", f"The file begins with more than {MAX_TAGS} tags")
+
+
+def may_precede_mp3(prefix: bytes, tagged: bool) -> bool:
+    """Whether frames behind these bytes are an MP3: behind zeros or what is left of a frame, as in a stream that was
+    recorded from its middle on, or behind a tag that is longer than it says."""
+    rest = prefix.lstrip(b"\0")
+    return tagged or not rest or (len(rest) < MOST_FRAME_BYTES and not FOREIGN.match(prefix))
 
 
 def with_track(container: str, track: Track) -> Header:
@@ -113,6 +118,9 @@ def known_header(file: BinaryIO) -> Header | None:
         return Header("mp3", "mp3", start=start)
     if is_adts_sync(head):
         return Header("aac", "aac", start=start)
+    frames = find_run(file, start, start + len(head))
+    if frames is not None and may_precede_mp3(head[: frames - start], start > 0):
+        return Header("mp3", "mp3", start=frames)
     if start:
         raise ItemFailure("corrupt_audio", "No sound follows the tags at the beginning of the file")
     return None

@@ -1,6 +1,6 @@
 # WAV without any native decoder: PCM, float, A-law and mu-law are a table or a division, and libsndfile's own walk through
 # the chunks (it looks for the next name byte by byte) would find another format than ours in a forged file.
-# header.py takes the facts from here, decoding.py the samples. The rules are those of src/api/audio-header/wav.ts.
+# header.py takes the facts from here, decoding.py the samples. The facts are those of src/api/audio-header/wav.ts.
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,6 +17,7 @@ BITS = {"pcm": (8, 16, 24, 32), "float": (32, 64), "alaw": (8,), "mulaw": (8,)}
 EXTENSIBLE = 0xFFFE
 EXTENSIBLE_TAIL = bytes.fromhex("000000001000800000aa00389b71")
 MOST_32 = 0xFFFFFFFF
+NO_SIZE = 0x7FF00000  # writers to a pipe leave 0 or numbers from here on, which no upload reaches
 
 
 @dataclass(frozen=True)
@@ -29,10 +30,15 @@ class Wav:
     channels: int
     start: int  # byte of the first sample
     size: int  # bytes of whole frames that are there
+    told: int  # bytes that the header promises; as many as are there when it does not
 
     @property
     def frames(self) -> int:
         return self.size // self.frame_bytes
+
+    @property
+    def frames_told(self) -> int:
+        return self.told // self.frame_bytes
 
     @property
     def frame_bytes(self) -> int:
@@ -58,6 +64,20 @@ def read_format(body: bytes, size: int) -> tuple[str, int, int, int]:
     return coding, bits, rate, channels
 
 
+def check_end(file: BinaryIO, at: int, end: int, second: int) -> None:
+    """Raises ItemFailure when more than a second of bytes follows the data and it is neither zeros nor another chunk: then
+    it is sound of which the header does not tell. Where writers forgot to pad the data, that chunk is at an odd place."""
+    if end - at <= second:
+        return
+    file.seek(at)
+    while not (rest := file.read(1 << 16).lstrip(b"\0")):
+        if file.tell() >= end:
+            return
+    name = rest[:4]
+    if name in (b"RIFF", b"RF64", b"data") or not all(32 <= byte < 127 for byte in name):
+        raise ItemFailure("corrupt_audio", "The WAV file goes on behind its sound: its sizes are wrong or files were joined")
+
+
 def read_wav(file: BinaryIO) -> Wav:
     """Walks through the chunks up to the data. Raises ItemFailure."""
     end = file.seek(0, 2)
@@ -78,12 +98,13 @@ def read_wav(file: BinaryIO) -> Wav:
                 break
             if size == MOST_32 and long_size is not None:
                 size = long_size
-            # writers to a pipe leave 0 or 0xffffffff: then the data goes to the end of the file
-            present = end - at - 8
-            size = present if size == 0 or size > present else size
             coding, bits, rate, channels = found
             frame_bytes = channels * bits // 8
-            return Wav(coding, bits, rate, channels, at + 8, size // frame_bytes * frame_bytes)
+            present = end - at - 8
+            told = present if size == 0 or size >= NO_SIZE else size
+            size = min(told, present)
+            check_end(file, at + 8 + size, end, frame_bytes * rate)
+            return Wav(coding, bits, rate, channels, at + 8, size // frame_bytes * frame_bytes, told // frame_bytes * frame_bytes)
         at += 8 + size + size % 2
     raise ItemFailure("corrupt_audio", f"The WAV file has no {'data' if found else 'format'} chunk")
 

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.ndimage import median_filter
 
 from ..features.spec import HOP_MS
-from .profile import WIDENED_MS, Profile
+from .profile import Profile
 
 LOWEST = 0.08  # no candidate under this posterior
 FALL = 0.45  # edges lie where the posterior falls under this share of the peak
@@ -76,11 +76,11 @@ def score_of(p: np.ndarray) -> float:
     return float(top.mean())
 
 
-def boxes_of(posteriors: Posteriors, profile: Profile, merge_gap_ms: float | None = None) -> list[Box]:
+def boxes_of(posteriors: Posteriors, profile: Profile) -> list[Box]:
     """All candidates of one class in order of time; the caller thresholds them."""
     size = smoothing_frames(profile)
     p = median_filter(posteriors.presence, size) if size > 1 else posteriors.presence
-    gap_ms = min(MERGE_SHARE * min(profile.gap_ms, profile.median_ms), MERGE_MS) if merge_gap_ms is None else merge_gap_ms
+    gap_ms = min(MERGE_SHARE * min(profile.gap_ms, profile.median_ms), MERGE_MS)
     reach = 3 if profile.impulsive else int(min(15, max(4, profile.median_ms / HOP_MS / 4)))
     boxes: list[Box] = []
     for first, last in spans(p, int(gap_ms / HOP_MS)):
@@ -89,7 +89,7 @@ def boxes_of(posteriors: Posteriors, profile: Profile, merge_gap_ms: float | Non
         if end <= start:
             start, end = first, last
         a, b = start * HOP_MS + profile.start_shift_ms, end * HOP_MS + profile.end_shift_ms
-        if profile.median_ms < WIDENED_MS:  # the labels were widened for training: give the real length back
+        if profile.is_point((last - first) * HOP_MS):  # give the real length back
             middle, half = (first + last) / 2 * HOP_MS, profile.median_ms / 2
             a, b = middle - half, middle + half
         boxes.append(Box(max(0.0, a), max(a + 1, b, 1.0), score))

@@ -27,7 +27,7 @@ def confidence(score: np.ndarray | float, slope: float, offset: float) -> np.nda
 def fit_confidence(scores: np.ndarray, right: np.ndarray) -> tuple[float, float]:
     """Logistic regression on the logit of the score, drawn to PRIOR: damped Newton steps."""
     if not len(scores):
-        return 1.0, 0.0
+        return PRIOR
     x = np.stack([logit(scores), np.ones(len(scores))], 1)
     prior, strength = np.array(PRIOR), np.diag([PRIOR_STRENGTH] * 2)
 
@@ -57,6 +57,8 @@ def best_threshold(confidences: np.ndarray, right: np.ndarray, events: int) -> f
         kept = confidences >= threshold
         hits = int(right[kept].sum())
         f1.append(2 * hits / (kept.sum() + events))
+    if not max(f1):
+        return NEUTRAL
     good = grid[np.array(f1) >= NEARLY * max(f1)]
     best = float(np.quantile(good, 0.75))
     return (events * best + PRIOR_EVENTS * NEUTRAL) / (events + PRIOR_EVENTS)

@@ -24,10 +24,15 @@ class Profile:
     offset: float = 0.0
     start_shift_ms: float = 0.0  # systematic error of the boxes' edges, measured on validation
     end_shift_ms: float = 0.0
+    long_ms: float = 0.0  # 90th percentile of the durations
 
     @property
     def impulsive(self) -> bool:
         return self.median_ms <= IMPULSIVE_MS
+
+    def is_point(self, run_ms: float) -> bool:
+        """Whether a stretch this long is one of the short labels that training widened, in a type that may have long ones too."""
+        return self.median_ms < WIDENED_MS and min(run_ms, self.long_ms) <= 2 * WIDENED_MS
 
     def as_json(self) -> dict:
         return asdict(self)
@@ -48,6 +53,7 @@ def profile_of(name: str, labels: list[list[tuple[int, int]]]) -> Profile:
         name=name,
         median_ms=median,
         short_ms=float(np.quantile(durations, 0.1)) if durations else float(HOP_MS),
+        long_ms=float(np.quantile(durations, 0.9)) if durations else 0.0,
         gap_ms=float(np.quantile(gaps, 0.05)) if len(gaps) >= 5 else median,
         support=len(durations),
     )

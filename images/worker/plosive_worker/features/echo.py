@@ -5,8 +5,9 @@ from numpy.lib.stride_tricks import sliding_window_view
 from scipy.fft import irfft, rfft
 
 from . import spec
+from .spectrum import in_pairs
 
-LONG_HOP, SHORT_HOP = 20, 10  # frames between two windows; in between the values are interpolated
+LONG_HOP, SHORT_HOP = 40, 20  # frames between two windows; in between the values are interpolated
 BAND_HZ = (60, 2900)
 LOCAL_SECONDS = 0.12  # of sound that is compared with what was one echo before
 WINDOWS_AT_ONCE = 16
@@ -67,10 +68,11 @@ def echo_features(z: np.ndarray, margin: int, frames: int) -> dict[str, np.ndarr
     first = int(0.06 * spec.REPEAT_RATE)
     lag = first + long[:, first : int(0.41 * spec.REPEAT_RATE)].argmax(1)
     size = int(LOCAL_SECONDS * spec.REPEAT_RATE)
-    starts = margin + hop * np.arange(frames) + hop // 2 - size // 2
+    at_pairs = at_long[:: spec.PAIR]
+    starts = margin + spec.PAIR * hop * np.arange(len(at_pairs)) + hop - size // 2
     return {
         "echo_long": along(prominence(long, 0.06, 0.41), at_long),
-        "echo_local": coherence(z, starts, lag[np.rint(at_long).astype(int)], size),
+        "echo_local": in_pairs(coherence(z, starts, lag[np.rint(at_pairs).astype(int)], size), frames),
         "echo_short": along(prominence(short, 0.06, 0.34), at_short),
         "steady_pitch": along(prominence(short, 0.004, 0.016), at_short),
         "steady_pitch_far": along(prominence(short, 0.016, 0.06), at_short),

@@ -5,10 +5,12 @@ import json
 from dataclasses import dataclass
 
 ID = "dsp-mr1"
-REVISION = 2  # raise it when the arithmetic changes while the constants stay
+REVISION = 5  # raise it when the arithmetic changes while the constants stay
 HOP_MS = 10
 FRAMES_PER_SECOND = 100
+PAIR = 2  # frames that share what changes slowly or needs 20 ms
 BASE_RATE = 24_000
+FINE_RATE = 16_000  # at most, for what predicts samples from those before: one sound looks the same at every rate
 
 MEL_BANDS, MEL_WINDOW = 64, 512  # 21 ms
 SHORT_BANDS, SHORT_WINDOW, SHORT_HOP, SHORT_FFT = 24, 120, 60, 128  # 5 ms every 2.5 ms: max and range
@@ -35,6 +37,8 @@ SAMPLE_FEATURES = (
     ("steady_pitch", False), ("steady_pitch_far", False),
 )  # fmt: skip
 
+# Both ways from 0: of several channels the one that is further from it counts.
+SWINGS = ("drop_from_before", "drop_from_after", "level_in_context", "skew")
 STATS = (0.1, 0.5, 0.9)  # per-file quantiles of each feature, stored beside the frames
 
 

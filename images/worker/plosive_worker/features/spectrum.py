@@ -8,6 +8,7 @@ from scipy.fft import rfft
 
 from . import spec
 
+ROLLOFF_BINS = 4
 FLOOR = 1e-11  # power of -110 dBFS: under 16-bit quantisation noise, so that digital silence stands apart
 
 
@@ -15,12 +16,19 @@ def log_power(x: np.ndarray) -> np.ndarray:
     return np.log10(x + FLOOR)
 
 
-def power_spectra(x: np.ndarray, starts: np.ndarray, window: int, nfft: int) -> np.ndarray:
-    """Hann power spectra of the windows at `starts`, (len(starts), nfft // 2 + 1); a full-scale sine sums to about 0.5."""
-    taper = np.hanning(window + 2)[1:-1].astype(np.float32)
-    frames = sliding_window_view(x, window)[starts] * taper
-    bins = rfft(frames, nfft, axis=1)
-    return (bins.real**2 + bins.imag**2) * np.float32(2 / (nfft * (taper**2).sum()))
+def power_spectra(x: np.ndarray, first: int, hop: int, count: int, window: int, nfft: int) -> np.ndarray:
+    """Hann power spectra of `count` windows, `hop` samples apart, (count, nfft // 2 + 1); a full-scale sine sums to about 0.5."""
+    taper = np.hanning(window + 2)[1:-1]
+    taper = (taper * np.sqrt(2 / (nfft * (taper**2).sum()))).astype(np.float32)
+    bins = rfft(sliding_window_view(x, window)[first::hop][:count] * taper, nfft, axis=1)
+    power = bins.real**2
+    power += bins.imag**2
+    return power
+
+
+def in_pairs(values: np.ndarray, frames: int) -> np.ndarray:
+    """Of each frame what was found for its pair, (T, ...) from (ceil(T / 2), ...)."""
+    return np.repeat(values, spec.PAIR, 0)[:frames]
 
 
 @lru_cache
@@ -46,23 +54,28 @@ def edge_matrix(edges: tuple[int, ...], nfft: int, rate: int) -> np.ndarray:
     return ((hertz[:, None] >= low) & (hertz[:, None] < high)).astype(np.float32)
 
 
+@lru_cache
+def sum_matrix(bins: int, step: int) -> np.ndarray:
+    """Running sums up to and with every `step`th bin, (bins, ceil(bins / step))."""
+    return (np.arange(bins)[:, None] <= np.arange(0, bins, step)).astype(np.float32)
+
+
 def mel_and_shape(y: np.ndarray, margin: int, frames: int) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     """Group A (T, 64), and the shape of the same spectra for group D."""
     hop = spec.BASE_RATE // spec.FRAMES_PER_SECOND
     window = spec.MEL_WINDOW
-    starts = margin + hop // 2 - window // 2 + hop * np.arange(-1, frames)  # one earlier for the flux
-    power = power_spectra(y, starts, window, window)
+    power = power_spectra(y, margin - hop // 2 - window // 2, hop, frames + 1, window, window)  # one earlier for the flux
     hertz = np.arange(power.shape[1], dtype=np.float32) * spec.BASE_RATE / window
     total = power.sum(1) + FLOOR
     bands = power @ mel_matrix(spec.MEL_BANDS, window, spec.BASE_RATE) + FLOOR
     mel = np.log10(bands)
-    rolled = np.cumsum(power, 1) >= 0.85 * total[:, None]
+    rolled = power @ sum_matrix(power.shape[1], ROLLOFF_BINS) >= 0.85 * total[:, None]
     low, high = np.searchsorted(hertz, 150), np.searchsorted(hertz, 4000, "right")
     shape = {
         "low_ratio": np.log10((power[:, :low].sum(1) + FLOOR) / total),
         "high_ratio": np.log10((power[:, high:].sum(1) + FLOOR) / total),
         "centroid": np.log10((power @ hertz + 50 * FLOOR) / total + 50),
-        "rolloff": np.log10(hertz[rolled.argmax(1)] + 50),
+        "rolloff": np.log10(hertz[rolled.argmax(1) * ROLLOFF_BINS] + 50),
         "flatness": mel.mean(1) - np.log10(bands.mean(1)),
     }
     shape = {name: values[1:] for name, values in shape.items()}
@@ -73,8 +86,8 @@ def mel_and_shape(y: np.ndarray, margin: int, frames: int) -> tuple[np.ndarray, 
 def short_bands(y: np.ndarray, margin: int, frames: int) -> np.ndarray:
     """Group B: max and range of 24 bands over 5 ms windows, (T, 48)."""
     count = spec.BASE_RATE // spec.FRAMES_PER_SECOND // spec.SHORT_HOP
-    starts = margin - spec.SHORT_HOP // 2 + spec.SHORT_HOP * np.arange(-1, frames * count + 1)
-    power = power_spectra(y, starts, spec.SHORT_WINDOW, spec.SHORT_FFT)
+    first = margin - spec.SHORT_HOP // 2 - spec.SHORT_HOP
+    power = power_spectra(y, first, spec.SHORT_HOP, frames * count + 2, spec.SHORT_WINDOW, spec.SHORT_FFT)
     bands = log_power(power @ mel_matrix(spec.SHORT_BANDS, spec.SHORT_FFT, spec.BASE_RATE))
     own = bands[1:-1].reshape(frames, count, -1)
     lowest = np.minimum(own.min(1), np.minimum(bands[:-2:count], bands[count + 1 :: count]))
@@ -83,11 +96,11 @@ def short_bands(y: np.ndarray, margin: int, frames: int) -> np.ndarray:
 
 
 def long_bands(z: np.ndarray, margin: int, frames: int) -> np.ndarray:
-    """Group C: 12 low bands, then how tonal and how steady six of them are, (T, 24)."""
-    hop, window = spec.LONG_RATE // spec.FRAMES_PER_SECOND, spec.LONG_WINDOW
-    back = 8  # frames: steadiness compares with 80 ms before
-    starts = margin + hop // 2 - window // 2 + hop * np.arange(-back, frames)
-    power = power_spectra(z, starts, window, 2 * window)
+    """Group C: 12 low bands, then how tonal and how steady six of them are, (T, 24); one value for two frames."""
+    hop, window = spec.PAIR * spec.LONG_RATE // spec.FRAMES_PER_SECOND, spec.LONG_WINDOW
+    back, pairs = 4, -(-frames // spec.PAIR)  # steadiness compares with 80 ms before
+    first = margin + hop // 2 - window // 2 - back * hop
+    power = power_spectra(z, first, hop, pairs + back, window, 2 * window)
     bands = log_power(power @ edge_matrix(spec.LONG_EDGES_HZ, 2 * window, spec.LONG_RATE))
     tone, steady = [], []
     step = spec.LONG_RATE / (2 * window)
@@ -101,4 +114,5 @@ def long_bands(z: np.ndarray, margin: int, frames: int) -> np.ndarray:
         balance = np.minimum(now, before) / (np.maximum(now, before) + FLOOR)
         same = np.einsum("tn,tn->t", part[back:], part[:-back]) / (np.sqrt(now * before) + 1e-9)
         steady.append(same * np.sqrt(balance))
-    return np.concatenate([bands[back:], np.stack(tone, 1)[back:], np.stack(steady, 1)], 1)
+    each = np.concatenate([bands[back:], np.stack(tone, 1)[back:], np.stack(steady, 1)], 1)
+    return in_pairs(each, frames)

@@ -10,6 +10,9 @@ from .block import MARGIN_SECONDS, block_frames
 BLOCK_SECONDS = 20
 # Samples a second, of all channels, from which on blocks are shorter: memory is bounded for eight channels at 192 kHz too.
 LARGE, LARGE_BLOCK_SECONDS = 150_000, 4
+QUIET = 0.01  # RMS of the loud frames under which sound is amplified: -40 dBFS; usual are -15 to -30
+MOST_GAIN = 1000.0  # 60 dB
+FAINTEST = 1e-5  # under that
 
 
 def mirrored(samples: np.ndarray, before: int, after: int) -> np.ndarray:
@@ -41,7 +44,18 @@ def whole_blocks(chunks: Iterable[np.ndarray], rate: int) -> Iterator[tuple[np.n
     yield mirrored(held, 0, margin + rate // 25), frames
 
 
+def loud_level(samples: np.ndarray, rate: int) -> float:
+    """What the loudest twentieth of the frames reaches, RMS of the loudest channel."""
+    hop = rate // spec.FRAMES_PER_SECOND
+    whole = samples[: len(samples) // hop * hop].reshape(-1, hop, samples.shape[1])
+    return float(np.sqrt(np.quantile(np.einsum("thc,thc->tc", whole, whole) / hop, 0.95, axis=0).max()))
+
+
 def feature_blocks(chunks: Iterable[np.ndarray], rate: int) -> Iterator[np.ndarray]:
-    """float16 frames (T, F), block after block; the whole has ceil(duration / 10 ms) rows."""
+    """float16 frames (T, F), block after block; the whole has ceil(duration / 10 ms) rows. A recording that has been quiet so
+    far is amplified, so that nothing of it falls under the floors of the features."""
+    loudest = 0.0
     for samples, frames in whole_blocks(chunks, rate):
-        yield block_frames(samples, rate, frames)
+        loudest = max(loudest, loud_level(samples, rate))
+        gain = min(MOST_GAIN, max(1.0, QUIET / max(loudest, FAINTEST)))
+        yield block_frames(samples, rate, frames, gain)

@@ -52,6 +52,6 @@ def read_card(path: Path, own: FeatureSpec) -> Card:
         raise WorkerFailure(
             "bad_manifest",
             f"The model was trained on features {embedder['id']} {embedder['hash']}, this worker computes {own.id} {own.hash}",
-            "Embed the dataset again and train a new model with this release and its encoder",
+            "Have the audio embedded again (plosive-admin embeddings renew) and train a new model",
         )
     return card

@@ -4,12 +4,12 @@
 # posterior in every chunk that covers it, and the average over overlapping chunks is that value. Chunks that follow each
 # other are therefore computed together in blocks; the size of a block is a whole number of strides.
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
+from onnxruntime import InferenceSession
 
 from ..events.boxes import Posteriors, boxes_of
 from ..events.calibration import confidence
@@ -17,12 +17,10 @@ from ..events.profile import Profile
 from ..features.file import FrameFile
 from ..features.spec import HOP_MS
 from ..manifest import DetectConfig
+from ..runtime import cpu_session
 from .card import Card
 from .guard import check_model
 from .torch_session import GPU_DEVICE, TorchSession
-
-# nothing of a recording leaves the pod, not even usage figures
-onnxruntime.disable_telemetry_events()
 
 CONTEXT_FRAMES = 62
 BLOCK_FRAMES = 2000
@@ -44,16 +42,23 @@ def block_frames(chunk_ms: int, stride_ms: int) -> int:
     return -(-least // stride) * stride
 
 
-def open_session(model: bytes, threads: int) -> onnxruntime.InferenceSession | TorchSession:
+def merged(events: list[Detection], gap_ms: int) -> list[Detection]:
+    """Detections of one type that are at most that far apart as one, as sure as the surest of them."""
+    out: list[Detection] = []
+    for event in sorted(events, key=lambda e: e.start_ms):
+        if out and event.start_ms - out[-1].end_ms <= gap_ms:
+            end, sure = max(event.end_ms, out[-1].end_ms), max(event.confidence, out[-1].confidence)
+            out[-1] = replace(out[-1], end_ms=end, confidence=sure)
+        else:
+            out.append(event)
+    return out
+
+
+def open_session(model: bytes, threads: int) -> InferenceSession | TorchSession:
     """On the pod's GPU where it has one and the image has torch, else on the CPU: the same posteriors but for rounding."""
     if GPU_DEVICE.exists() and find_spec("torch"):
         return TorchSession(model, "cuda")
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    # idle threads must not burn the cores that decode the next file
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    return cpu_session(model, threads)
 
 
 class Detector:
@@ -106,14 +111,16 @@ class Detector:
 
     def events(self, posteriors: Posteriors, profile: Profile, duration_ms: int) -> list[Detection]:
         threshold = self.threshold_of(profile)
-        events = []
-        for box in boxes_of(posteriors, profile, self.config.merge_gap_ms):
-            sure = float(confidence(box.score, profile.slope, profile.offset))
+        events: list[Detection] = []
+        for box in boxes_of(posteriors, profile):
+            sure = round(float(confidence(box.score, profile.slope, profile.offset)), 4)
             start = min(duration_ms, max(0, round(box.start_ms)))
             end = min(duration_ms, max(start + 1, round(box.end_ms)))
-            if sure >= threshold and end - start >= (self.config.min_duration_ms or 0) and end > start:
-                events.append(Detection(profile.name, start, end, round(sure, 4)))
-        return events
+            if sure >= threshold and end > start:
+                events.append(Detection(profile.name, start, end, sure))
+        if self.config.merge_gap_ms is not None:
+            events = merged(events, self.config.merge_gap_ms)
+        return [event for event in events if event.end_ms - event.start_ms >= (self.config.min_duration_ms or 0)]
 
 
 def load_detector(onnx_path: Path, card: Card, config: DetectConfig, threads: int) -> Detector:

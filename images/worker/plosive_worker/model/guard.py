@@ -87,7 +87,7 @@ def check_model(data: bytes) -> None:
                 elif part == GRAPH_INITIALIZER:
                     if has_external_data(inner):
                         raise refuse("it has external data")
-    except (IndexError, AttributeError) as error:
+    except (IndexError, AttributeError, TypeError) as error:
         raise refuse("it is no ONNX file") from error
     if graphs != 1:
         raise refuse("it is no ONNX file")

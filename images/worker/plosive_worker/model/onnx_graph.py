@@ -4,15 +4,12 @@ from collections.abc import Callable
 
 import numpy as np
 import onnx
-import onnxruntime
 import torch
 from onnx import TensorProto, helper, numpy_helper
 
 from ..features.spec import DIMS
+from ..runtime import cpu_session
 from .head import DILATIONS, KERNEL, Head
-
-# nothing of a recording leaves the pod, not even usage figures
-onnxruntime.disable_telemetry_events()
 
 OPSET = 17
 IR_VERSION = 9
@@ -99,7 +96,7 @@ def weight_groups(state: dict[str, np.ndarray], block: str) -> int:
 @torch.no_grad()
 def difference(head: Head, model: bytes, frames: np.ndarray) -> float:
     """Largest difference of a posterior between torch and ONNX Runtime on frames (B, T, F)."""
-    session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+    session = cpu_session(model)
     theirs = session.run(None, {"frames": frames})[0]
     mine = torch.sigmoid(head.eval()(torch.from_numpy(frames))).flatten(2).numpy()
     return float(np.abs(mine - theirs).max())

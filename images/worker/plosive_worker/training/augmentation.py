@@ -49,7 +49,7 @@ def augment(frames: np.ndarray, labels: list[np.ndarray], rng: np.random.Generat
             floor = rng.uniform(-2.5, -0.5)
             x[:, MEL] = np.maximum(x[:, MEL], floor)
     frames += rng.normal(0, 0.1, (batch, 1, frames.shape[2])).astype(np.float32)
-    first = rng.integers(NOISE.size - frames.size) if frames.size < NOISE.size else 0
+    first = rng.integers(NOISE.size - frames.size if frames.size < NOISE.size else NOISE.size // 2)
     frames += np.resize(NOISE[first:], frames.size).reshape(frames.shape)
     if rng.random() < 0.7:  # mixup in pairs
         share = np.float32(rng.beta(0.3, 0.3))

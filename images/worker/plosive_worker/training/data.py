@@ -19,6 +19,7 @@ class LabelledFile:
     frames: FrameFile
     events: tuple[Event, ...]
     reviewed: bool
+    content: str = ""  # digest: files of the same one are copies
 
     @property
     def length(self) -> int:
@@ -32,6 +33,16 @@ class Part:
     file: int
     first: int
     last: int
+
+    def holds(self, start_ms: int, end_ms: int) -> bool:
+        """Any of an event, which may be a point."""
+        return start_ms < self.last * HOP_MS and max(end_ms, start_ms + 1) > self.first * HOP_MS
+
+
+def events_of(file: LabelledFile, part: Part) -> list[Event]:
+    """The events of a part of the file, cut off where it begins and ends: of a long one each part holds a piece."""
+    low, high = part.first * HOP_MS, part.last * HOP_MS
+    return [(kind, max(start, low), min(end, high)) for kind, start, end in file.events if part.holds(start, end)]
 
 
 @dataclass(frozen=True)
@@ -89,6 +100,6 @@ def window(file: LabelledFile, first: int, last: int, part: Part, classes: int) 
 
 def feature_scale(files: list[LabelledFile], parts: list[Part]) -> tuple[np.ndarray, np.ndarray]:
     """Mean and 1/deviation of each feature over the training part, (F,): at most 200 000 rows are looked at."""
-    step = max(1, sum(p.last - p.first for p in parts) // 200_000)
+    step = max(1, -(-sum(p.last - p.first for p in parts) // 200_000))
     rows = np.concatenate([files[p.file].frames.normal(p.first, p.last, step) for p in parts])
     return rows.mean(0), 1 / np.maximum(rows.std(0), 1e-3)

@@ -12,7 +12,7 @@ from ..events.profile import Profile, profile_of
 from ..events.scoring import match
 from ..features.spec import HOP_MS
 from ..model.head import CONTEXT_FRAMES, Head
-from .data import LabelledFile, Part, targets
+from .data import LabelledFile, Part, events_of, targets
 from .loss import Targets, detection_loss
 from .metrics import Judged, confusion, counts_at, macro_f1, overall, per_type
 from .split import Split
@@ -54,11 +54,7 @@ def judge(logits: list[torch.Tensor], files: list[LabelledFile], parts: list[Par
         for kind, profile in enumerate(profiles):
             posteriors = Posteriors(p[:, 0, kind], p[:, 1, kind], p[:, 2, kind])
             boxes = [Box(b.start_ms + base, b.end_ms + base, b.score) for b in boxes_of(posteriors, profile)]
-            truth = [
-                (float(start), float(end))
-                for k, start, end in files[part.file].events
-                if k == kind and part.first <= (start + end) / 2 / HOP_MS < part.last
-            ]
+            truth = [(float(start), float(end)) for k, start, end in events_of(files[part.file], part) if k == kind]
             judged[kind].boxes.append(boxes)
             judged[kind].truth.append(truth)
     return judged
@@ -109,8 +105,11 @@ class Validation:
 
 
 def labels_in(files: list[LabelledFile], parts: list[Part], kind: int) -> list[list[tuple[int, int]]]:
-    """(start_ms, end_ms) of one class, one list per part."""
-    return [[(s, e) for k, s, e in files[p.file].events if k == kind and p.first <= (s + e) / 2 / HOP_MS < p.last] for p in parts]
+    """(start_ms, end_ms) of the whole events of one class that lie in the parts or reach into them, one list per file."""
+    found: dict[int, set[tuple[int, int]]] = {part.file: set() for part in parts}
+    for part in parts:
+        found[part.file] |= {(s, e) for k, s, e in files[part.file].events if k == kind and part.holds(s, e)}
+    return [sorted(events) for events in found.values()]
 
 
 def finish_profiles(head: Head, validation: Validation) -> tuple[list[Profile], dict]:
@@ -130,6 +129,7 @@ def finish_profiles(head: Head, validation: Validation) -> tuple[list[Profile], 
             "optimistic": split.mode != "files" or not split.validation,
             "train_seconds": sum(p.last - p.first for p in split.train) * HOP_MS // 1000,
             "validation_seconds": sum(p.last - p.first for p in split.validation) * HOP_MS // 1000,
+            "validated_on": "validation" if split.validation else "training",
             "validation_files": sorted({files[p.file].id for p in split.validation})[:200],
             "types_without_validation": [profiles[k].name for k in split.missing],
         },

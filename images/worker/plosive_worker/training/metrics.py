@@ -153,19 +153,24 @@ def confusion(judged: list[Judged], profiles: list[Profile]) -> dict[str, dict[s
     return out
 
 
+def known(value: float, is_known: bool = True) -> float | None:
+    """Rounded; None where there is nothing to tell it from: 0 would look like a bad figure, or like a perfect one."""
+    return round(value, 4) if is_known else None
+
+
 def per_type(judged: list[Judged], profiles: list[Profile]) -> dict[str, dict]:
     out = {}
     for one, profile in zip(judged, profiles):
         counts, support = counts_at(one, profile), sum(map(len, one.truth))
         sure, right = ranked(one, profile)
         out[profile.name] = {
-            "precision": round(counts.precision, 4),
-            "recall": round(counts.recall, 4),
-            "f1": round(counts.f1, 4),
-            "ap": round(average_precision(right, support), 4),
-            "segment_f1": round(segment_counts(one, profile).f1, 4),
+            "precision": known(counts.precision, counts.hits + counts.false > 0),
+            "recall": known(counts.recall, support > 0),
+            "f1": known(counts.f1, support > 0),
+            "ap": known(average_precision(right, support), support > 0),
+            "segment_f1": known(segment_counts(one, profile).f1, support > 0),
             "threshold": round(profile.threshold, 4),
-            "calibration_error": round(calibration_error(sure, right), 4),
+            "calibration_error": known(calibration_error(sure, right), (sure >= LEAST_CONFIDENCE).any()),
             "support": support,
             "train_support": profile.support,
             "collar_ms": IMPULSIVE_COLLAR_MS if profile.impulsive else SUSTAINED_COLLAR_MS,
@@ -174,18 +179,21 @@ def per_type(judged: list[Judged], profiles: list[Profile]) -> dict[str, dict]:
     return out
 
 
-def overall(judged: list[Judged], profiles: list[Profile], hours: float) -> dict[str, float]:
-    """F1 is the mean over the types that occur in validation, micro F1 that of all events together."""
+def overall(judged: list[Judged], profiles: list[Profile], hours: float) -> dict[str, float | bool | None]:
+    """F1 is the mean over the types that occur in validation; precision, recall and micro F1 are those of all events together."""
     counts = [counts_at(one, profile) for one, profile in zip(judged, profiles)]
     total = sum(counts, Counts())
     pairs = [ranked(one, profile) for one, profile in zip(judged, profiles)]
     sure, right = (np.concatenate([pair[i] for pair in pairs] + [np.zeros(0)]) for i in range(2))
+    supports = [sum(map(len, one.truth)) for one in judged]
+    any_events = sum(supports) > 0
     return {
-        "precision": round(total.precision, 4),
-        "recall": round(total.recall, 4),
-        "f1": round(macro_f1(counts), 4),
-        "micro_f1": round(total.f1, 4),
-        "segment_f1": round(macro_f1([segment_counts(one, profile) for one, profile in zip(judged, profiles)]), 4),
-        "psds": round(psds(judged, profiles, hours), 4),
-        "calibration_error": round(calibration_error(sure, right), 4),
+        "precision": known(total.precision, total.hits + total.false > 0),
+        "recall": known(total.recall, any_events),
+        "f1": known(macro_f1(counts), any_events),
+        "micro_f1": known(total.f1, any_events),
+        "segment_f1": known(macro_f1([segment_counts(one, profile) for one, profile in zip(judged, profiles)]), any_events),
+        "psds": known(psds(judged, profiles, hours), any_events),
+        "calibration_error": known(calibration_error(sure, right), (sure >= LEAST_CONFIDENCE).any()),
+        "few_events": any(support < FEW_EVENTS for support in supports),
     }

@@ -1,11 +1,11 @@
-# Which files are kept out of training. By file, never by chunk: neighbouring chunks overlap and would leak. Stratified by
-# class: of many seeded random splits the one that shares out every class best. Called by train.py.
+# Which files are kept out of training. By file, never by chunk: neighbouring chunks overlap and would leak; copies of a file
+# stay together. Stratified by class: of many seeded random splits the one that shares out every class best. Called by train.py.
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..features.spec import FRAMES_PER_SECOND, HOP_MS
-from .data import LabelledFile, Part
+from ..features.spec import FRAMES_PER_SECOND
+from .data import LabelledFile, Part, events_of
 
 TRIALS = 400
 MIN_FILES = 4
@@ -42,23 +42,28 @@ def time_blocks(files: list[LabelledFile]) -> list[Part]:
 
 
 def events_in(part: Part, files: list[LabelledFile], classes: int) -> np.ndarray:
-    """Number of events of each class whose middle lies in the part, (K,)."""
-    counts = np.zeros(classes)
-    for kind, start_ms, end_ms in files[part.file].events:
-        middle = (start_ms + end_ms) / 2 / HOP_MS
-        counts[kind] += part.first <= middle < part.last
-    return counts
+    """Number of events of each class of which the part holds anything, (K,)."""
+    kinds = [kind for kind, _, _ in events_of(files[part.file], part)]
+    return np.bincount(kinds, minlength=classes).astype(float)
 
 
-def choose(parts: list[Part], counts: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
-    """Flags of the validation parts, (P,). Cost: how far each class and the duration are from the wanted share."""
-    length = np.array([p.last - p.first for p in parts], float)
+def grouped(parts: list[Part], files: list[LabelledFile]) -> list[list[Part]]:
+    """The same stretch of copies of one file together."""
+    groups: dict[tuple[str, int], list[Part]] = {}
+    for part in parts:
+        groups.setdefault((files[part.file].content or str(part.file), part.first), []).append(part)
+    return list(groups.values())
+
+
+def choose(length: np.ndarray, counts: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
+    """Flags of the validation groups, (G,), from the frames and the events (G, K) of each. Cost: how far each class and the
+    duration are from the wanted share."""
     total = np.maximum(counts.sum(0), 1)
-    wanted = max(1, round(share * len(parts)))
-    best, best_cost = np.zeros(len(parts), bool), np.inf
+    wanted = max(1, round(share * len(length)))
+    best, best_cost = np.zeros(len(length), bool), np.inf
     for _ in range(TRIALS):
-        flags = np.zeros(len(parts), bool)
-        flags[rng.permutation(len(parts))[: wanted + int(rng.integers(-1, 2))]] = True
+        flags = np.zeros(len(length), bool)
+        flags[rng.permutation(len(length))[: wanted + int(rng.integers(-1, 2))]] = True
         if flags.all() or not flags.any():
             continue
         inside = counts[flags].sum(0)
@@ -74,16 +79,17 @@ def split_files(files: list[LabelledFile], classes: int, share: float, seed: int
     rng = np.random.default_rng([seed, 1])
     any_reviewed = any(f.reviewed for f in files)
     for mode, parts in (("files", whole_files(files)), ("time_blocks", time_blocks(files))):
-        usable = [p for p in parts if files[p.file].reviewed or not any_reviewed]
+        usable = grouped([p for p in parts if files[p.file].reviewed or not any_reviewed], files)
         if mode == "files" and len(usable) < MIN_FILES:
             continue
-        counts = np.stack([events_in(p, files, classes) for p in usable])
-        flags = choose(usable, counts, share, rng)
+        counts = np.stack([sum(events_in(p, files, classes) for p in group) for group in usable])
+        length = np.array([sum(p.last - p.first for p in group) for group in usable], float)
+        flags = choose(length, counts, share, rng)
         inside, outside = counts[flags].sum(0), counts[~flags].sum(0)
         learnable = counts.sum(0) > 1
         if mode == "files" and (learnable & ((inside == 0) | (outside == 0))).any() and len(usable) < 3 * MIN_FILES:
             continue
-        held = [p for p, flag in zip(usable, flags) if flag]
+        held = [p for group, flag in zip(usable, flags) if flag for p in group]
         train = [p for p in parts if p not in held]
         missing = np.flatnonzero((inside == 0) | (outside == 0)).tolist()
         return Split(train, held, mode, missing)

@@ -1,0 +1,60 @@
+# What ffmpeg writes for us: Matroska, whose packets each come with the time at which they are heard. It is read from a pipe,
+# as it comes. Called by decoding.py; the Matroska of uploads is judged by containers.py.
+import struct
+from collections.abc import Iterator
+from typing import BinaryIO
+
+SEGMENT, TRACKS, TRACK, AUDIO, CLUSTER, GROUP = 0x18538067, 0x1654AE6B, 0xAE, 0xE1, 0x1F43B675, 0xA0
+RATE, CHANNELS, CLUSTER_MS, SIMPLE_BLOCK, BLOCK = 0xB5, 0x9F, 0xE7, 0xA3, 0xA1
+OUTER = (SEGMENT, TRACKS, TRACK, AUDIO, CLUSTER, GROUP)
+MOST_BYTES = 64 << 20  # of one element; a packet of sound has a thousandth
+
+
+def read_exactly(stream: BinaryIO, size: int) -> bytes:
+    data = stream.read(size)
+    if len(data) < size:
+        raise EOFError
+    return data
+
+
+def read_number(stream: BinaryIO, marked: bool) -> int:
+    """Of variable length: as many zero bits as bytes follow, then a one, which belongs to an id and not to a size."""
+    first = read_exactly(stream, 1)
+    length = 8 - first[0].bit_length()
+    value = int.from_bytes(first + read_exactly(stream, length), "big")
+    return value if marked else value & (1 << 7 * (length + 1)) - 1
+
+
+def elements(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """(id, body) of all elements that hold no others, up to the end."""
+    while True:
+        try:
+            name, size = read_number(stream, True), read_number(stream, False)
+            if name not in OUTER and size > MOST_BYTES:
+                return
+            body = b"" if name in OUTER else read_exactly(stream, size)
+        except EOFError:
+            return
+        yield name, body
+
+
+def timed_packets(stream: BinaryIO) -> tuple[int, int, Iterator[tuple[float, bytes]]]:
+    """(rate, channels, (seconds, samples) of each packet). Raises EOFError where none comes."""
+    found, rate, channels = elements(stream), 0, 0
+    for name, body in found:
+        if name == RATE:
+            rate = round(struct.unpack(">d" if len(body) == 8 else ">f", body)[0])
+        elif name == CHANNELS:
+            channels = int.from_bytes(body, "big")
+        elif name == CLUSTER:
+            return rate, channels, packets(found)
+    raise EOFError
+
+
+def packets(found: Iterator[tuple[int, bytes]]) -> Iterator[tuple[float, bytes]]:
+    cluster_ms = 0
+    for name, body in found:
+        if name == CLUSTER_MS:
+            cluster_ms = int.from_bytes(body, "big")
+        elif name in (SIMPLE_BLOCK, BLOCK):
+            yield (cluster_ms + int.from_bytes(body[1:3], "big", signed=True)) / 1000, body[4:]

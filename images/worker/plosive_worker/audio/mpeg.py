@@ -1,0 +1,136 @@
+# Frames of MPEG audio (MP3). header.py looks for the first ones, decoding.py asks how much sound the frames of a whole file
+# add up to: the count in an MP3's first frame is often not its own (files that were cut or joined keep it).
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import BinaryIO
+
+# kbit/s by (MPEG 1 or not, layer), from index 1 on; index 0 (free) is left to the decoder
+BITRATES = {
+    (True, 1): (32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448),
+    (True, 2): (32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384),
+    (True, 3): (32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320),
+    (False, 1): (32, 48, 56, 64, 80, 96, 112, 128, 144, 160, 176, 192, 224, 256),
+    (False, 2): (8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160),
+    (False, 3): (8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160),
+}
+RATES = (44_100, 48_000, 32_000)
+SYNC = re.compile(rb"\xff(?=[\xe2-\xff])")
+RUN = 3  # so many headers in a row, each where the one before ends, are no chance
+WINDOW_BYTES = 1 << 16
+
+
+@dataclass(frozen=True)
+class Frame:
+    size: int
+    seconds: float
+    kind: tuple[int, int, int]  # version, layer, rate: the same in all frames of a stream
+
+
+@dataclass(frozen=True)
+class Mp3:
+    """The frames of a file."""
+
+    seconds: float  # of all of them
+    first: int  # byte of the first one with sound: behind the one that only informs
+    informed: bool  # whether there is such a one
+    told: float | None  # seconds that it names
+    frame_seconds: float  # of one
+    kinds: int  # how many kinds of frames there are
+    gap: int  # most bytes of something else between two of them
+    rest: int  # bytes behind the last one
+    cut: bool  # the last frame ends behind the end of the file
+
+    @property
+    def promised(self) -> float:
+        """As long as the file should be. A wrong count in a file whose last frame is whole is another file's."""
+        return max(self.seconds, self.told or 0) if self.cut else self.seconds
+
+
+def is_mpeg_sync(head: bytes) -> bool:
+    """A frame of MPEG audio, layers 1 to 3, with neither a reserved version nor a reserved rate."""
+    if len(head) < 4 or head[0] != 0xFF or head[1] & 0xE0 != 0xE0:
+        return False
+    return head[1] & 0x06 != 0 and head[1] & 0x18 != 0x08 and head[2] & 0xF0 != 0xF0 and head[2] & 0x0C != 0x0C
+
+
+@lru_cache(maxsize=4096)
+def frame_of(head: bytes) -> Frame | None:
+    """By the first three bytes; None where they begin no frame, or one of free size."""
+    if not is_mpeg_sync(head + b"\0") or head[2] >> 4 == 0:
+        return None
+    version, layer = head[1] >> 3 & 3, 4 - (head[1] >> 1 & 3)
+    first = version == 3
+    rate = RATES[head[2] >> 2 & 3] // {3: 1, 2: 2, 0: 4}[version]
+    bitrate, padding = BITRATES[first, layer][(head[2] >> 4) - 1] * 1000, head[2] >> 1 & 1
+    samples = 384 if layer == 1 else 576 if layer == 3 and not first else 1152
+    size = (12 * bitrate // rate + padding) * 4 if layer == 1 else samples // 8 * bitrate // rate + padding
+    return Frame(size, samples / rate, (version, layer, rate))
+
+
+def frame_at(file: BinaryIO, at: int) -> Frame | None:
+    file.seek(at)
+    return frame_of(file.read(3))
+
+
+def is_run(file: BinaryIO, at: int) -> bool:
+    """Whether frames of one kind follow each other from here on."""
+    kinds = set()
+    for _ in range(RUN):
+        frame = frame_at(file, at)
+        if frame is None:
+            return False
+        kinds.add(frame.kind)
+        at += frame.size
+    return len(kinds) == 1
+
+
+def find_run(file: BinaryIO, at: int, end: int) -> int | None:
+    """The first place from `at` on, and before `end`, where frames begin."""
+    while at < end:
+        file.seek(at)
+        window = file.read(min(WINDOW_BYTES, end - at))
+        for match in SYNC.finditer(window):
+            if is_run(file, at + match.start()):
+                return at + match.start()
+        at += max(len(window) - 1, 1)  # a sync takes two bytes
+    return None
+
+
+def count_in(first: bytes) -> tuple[bool, int]:
+    """(whether a first frame only informs, how many follow it; 0 when it does not say)."""
+    for name in (b"Xing", b"Info"):
+        at = first.find(name, 4, 44)
+        if at >= 0:
+            has_count = int.from_bytes(first[at + 4 : at + 8], "big") & 1
+            return True, int.from_bytes(first[at + 8 : at + 12], "big") if has_count else 0
+    return first[36:40] == b"VBRI", int.from_bytes(first[50:54], "big") if first[36:40] == b"VBRI" else 0
+
+
+def walk_mp3(file: BinaryIO, start: int, most_seconds: float) -> Mp3 | None:
+    """From frame to frame to the end of the file, or until they are more than `most_seconds`. Tags have no frames in them.
+    None where there are none to walk along (frames of free size)."""
+    end = file.seek(0, 2)
+    began = frame_at(file, start)
+    if began is None:
+        return None
+    file.seek(start)
+    informed, count = count_in(file.read(64))
+    first = start + began.size * informed
+    at, kind, seconds, gap, cut = first, began.kind, 0.0, 0, False
+    kinds = {kind}
+    while at + 3 <= end and seconds <= most_seconds:
+        frame = frame_at(file, at)
+        if frame is None or frame.kind != kind:
+            place = find_run(file, at, end)
+            if place is None:
+                break
+            at, gap, kind = place, max(gap, place - at), frame_at(file, place).kind
+            kinds.add(kind)
+            continue
+        if at + frame.size > end:
+            cut = True
+            break
+        seconds, at = seconds + frame.seconds, at + frame.size
+    told = count * began.seconds if count else None
+    return Mp3(seconds, first, informed, told, began.seconds, len(kinds), gap, end - at, cut or 0 < end - at < 3)

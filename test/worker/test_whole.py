@@ -1,0 +1,146 @@
+# A recording is decoded whole or fails, whatever its header says of its length, and whether files were joined or cut.
+import io
+import tarfile
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from worker.bombs import flac as silent_flac
+from worker.bombs import opus as silent_opus
+from worker.mutants import ffmpeg
+from worker.test_times import decoded, failure_of, seconds_of, tone
+
+MP3 = ["-c:a", "libmp3lame", "-q:a", "4"]
+BARE_MP3 = ["-c:a", "libmp3lame", "-b:a", "64k", "-write_xing", "0", "-id3v2_version", "0"]
+
+
+def noise(path: Path, seconds: float, *options: str) -> bytes:
+    ffmpeg("-f", "lavfi", "-i", f"anoisesrc=d={seconds}:a=0.3:seed=1:r=16000", *options, str(path))
+    return path.read_bytes()
+
+
+def with_count(mp3: bytes, change) -> bytes:
+    """With another number of frames in its first frame."""
+    at = max(mp3.find(b"Xing"), mp3.find(b"Info")) + 8
+    return mp3[:at] + change(int.from_bytes(mp3[at : at + 4], "big")).to_bytes(4, "big") + mp3[at + 4 :]
+
+
+def with_total(flac: bytes, change) -> bytes:
+    """With another number of samples in its head."""
+    packed = int.from_bytes(flac[18:26], "big")
+    total = packed & (1 << 36) - 1
+    return flac[:18] + (packed - total + change(total)).to_bytes(8, "big") + flac[26:]
+
+
+def test_joined_mp3_files_are_heard_to_the_last_one(tmp_path: Path) -> None:
+    first, second = tone(tmp_path / "a.mp3", 4, *MP3), tone(tmp_path / "b.mp3", 6, "-ac", "2", "-ar", "44100", *MP3)
+    tag = b"ID3\x03\0\0\0\x01\0\0" + np.random.default_rng(1).bytes(1 << 14)
+    for joint in (b"", bytes(20_000), tag):
+        assert abs(seconds_of(tmp_path / "ab.mp3", first + joint + second) - 10) < 0.15
+
+
+@pytest.mark.parametrize("change", [lambda n: n // 3, lambda n: 0, lambda n: 3 * n])
+def test_a_wrong_count_of_frames_takes_nothing_from_a_whole_mp3(tmp_path: Path, change) -> None:
+    mp3 = tone(tmp_path / "a.mp3", 4, *MP3)
+    samples, rate = decoded(tmp_path / "wrong.mp3", with_count(mp3, change))
+    whole, _ = decoded(tmp_path / "a.mp3")
+    assert abs(len(samples) - len(whole)) < 0.15 * rate
+    assert np.abs(samples[: len(whole), 0] - whole[:, 0]).max() < 1e-3, "at another time than in the right file"
+
+
+def test_an_mp3_of_changing_bit_rate_without_count_is_heard_to_its_end(tmp_path: Path) -> None:
+    noise(tmp_path / "a.wav", 5), tone(tmp_path / "b.wav", 5)
+    both = ["-i", str(tmp_path / "a.wav"), "-i", str(tmp_path / "b.wav")]
+    ffmpeg(*both, "-filter_complex", "concat=n=2:v=0:a=1", *MP3, "-write_xing", "0", str(tmp_path / "ab.mp3"))
+    assert abs(seconds_of(tmp_path / "ab.mp3") - 10) < 0.15
+
+
+@pytest.mark.parametrize("options", [MP3, BARE_MP3])
+@pytest.mark.parametrize("tag", [b"TAG" + bytes(125), b"APETAGEX" + bytes(range(1, 240)) * 1000])
+def test_tags_at_the_end_of_an_mp3_are_no_sound(tmp_path: Path, options: list[str], tag: bytes) -> None:
+    whole = seconds_of(tmp_path / "a.mp3", tone(tmp_path / "a.mp3", 6, *options))
+    assert abs(seconds_of(tmp_path / "tagged.mp3", (tmp_path / "a.mp3").read_bytes() + tag) - whole) < 0.15
+
+
+def test_an_mp3_that_was_cut_off_fails_where_it_says_its_length(tmp_path: Path) -> None:
+    mp3 = tone(tmp_path / "a.mp3", 8, *MP3)
+    assert "breaks off" in failure_of(tmp_path / "cut.mp3", mp3[: len(mp3) // 2 + 1]).message
+    bare = tone(tmp_path / "b.mp3", 8, *BARE_MP3)
+    assert abs(seconds_of(tmp_path / "cut.mp3", bare[: len(bare) // 2 + 1]) - 4) < 0.15
+
+
+def test_an_mp3_that_was_recorded_from_its_middle_on_is_heard(tmp_path: Path) -> None:
+    mp3 = tone(tmp_path / "a.mp3", 6, *BARE_MP3)
+    for data in (mp3[1000:], bytes(2000) + mp3, bytes(700) + mp3[1000:]):
+        assert abs(seconds_of(tmp_path / "b.mp3", data) - 6) < 0.3
+    short_tag = b"ID3\x03\0\0\0\0\x01\0" + np.random.default_rng(1).bytes(5000)
+    assert abs(seconds_of(tmp_path / "b.mp3", short_tag + mp3) - 6) < 0.3
+
+
+def test_no_other_file_becomes_an_mp3(tmp_path: Path) -> None:
+    mp3, packed, tape = tone(tmp_path / "a.mp3", 2, *BARE_MP3), io.BytesIO(), io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr("a.mp3", mp3)
+    with tarfile.open(fileobj=tape, mode="w") as archive:
+        archive.add(tmp_path / "a.mp3", "a.mp3")
+    pdf = b"%PDF-1.7\n1 0 obj <</Length 9>> stream\n" + mp3
+    text = Path(__file__).read_bytes() * 9
+    random = [b"\x01" + np.random.default_rng(seed).bytes(70_000) for seed in range(40)]
+    far = b"\x01" * 60_000 + mp3
+    for data in (packed.getvalue(), tape.getvalue(), pdf, text, bytes(70_000), far, *random):
+        assert failure_of(tmp_path / "other", data).code == "unsupported_format"
+
+
+@pytest.mark.parametrize("codec", ["libopus", "libvorbis", "flac"])
+def test_joined_ogg_streams_are_heard_to_the_last_one(tmp_path: Path, codec: str) -> None:
+    first = tone(tmp_path / "a.ogg", 4, "-ar", "48000", "-c:a", codec)
+    second = tone(tmp_path / "b.ogg", 6, "-ar", "48000", "-c:a", codec)
+    assert abs(seconds_of(tmp_path / "ab.ogg", first + second) - 10) < 0.15
+    assert abs(seconds_of(tmp_path / "ab.ogg", first + b"junk" * 999 + second) - 10) < 0.15
+
+
+def test_ogg_streams_of_different_kinds_fail(tmp_path: Path) -> None:
+    first, second = tone(tmp_path / "a.ogg", 2, "-c:a", "libopus"), tone(tmp_path / "b.ogg", 2, "-c:a", "libvorbis")
+    assert "joins" in failure_of(tmp_path / "ab.ogg", first + second).message
+
+
+@pytest.mark.parametrize("change", [lambda n: 0, lambda n: n // 3])
+def test_flac_of_unknown_or_wrong_length_is_heard_to_its_end(tmp_path: Path, change) -> None:
+    flac = tone(tmp_path / "a.flac", 12)
+    samples, _ = decoded(tmp_path / "open.flac", with_total(flac, change))
+    assert np.array_equal(samples, decoded(tmp_path / "a.flac")[0])
+
+
+def test_joined_or_broken_flac_files_fail(tmp_path: Path) -> None:
+    flac = tone(tmp_path / "a.flac", 6)
+    assert "Another FLAC file" in failure_of(tmp_path / "b.flac", flac + flac).message
+    assert "of 12.0 s" in failure_of(tmp_path / "b.flac", with_total(flac, lambda n: 2 * n)).message
+
+
+def test_a_wav_is_as_long_as_it_says_or_says_nothing(tmp_path: Path) -> None:
+    path, rate, size_at = tmp_path / "a.wav", 16_000, 40
+    soundfile.write(path, np.random.default_rng(1).uniform(-0.3, 0.3, 6 * rate), rate)
+    wav = path.read_bytes()
+    assert wav[36:40] == b"data"
+    for size in (0, 0xFFFFFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF - 36):
+        assert seconds_of(path, wav[:size_at] + size.to_bytes(4, "little") + wav[44:]) == 6
+    assert "breaks off" in failure_of(path, wav[: len(wav) // 2]).message
+    half = wav[:size_at] + (3 * rate * 2).to_bytes(4, "little") + wav[44:]
+    for data in (half, wav + wav):
+        assert "goes on" in failure_of(path, data).message
+    for tail in (bytes(70_000), b"LIST" + (50_000).to_bytes(4, "little") + b"INFO" * 12_500):
+        assert seconds_of(path, wav + tail) == 6
+
+
+def test_what_a_header_does_not_tell_counts_against_the_limits(tmp_path: Path) -> None:
+    silent_frame = b"\xff\xf3\x14\xc4" + bytes(20)
+    days = silent_frame * (13 * 3600 * 1000 // 24)
+    for data, code in (
+        (silent_flac(192_000, 1000, 1200), "decoder_bomb"),
+        (silent_opus(13_000) * 2, "decoder_bomb"),
+        (days, "too_long"),
+    ):
+        assert failure_of(tmp_path / "bomb", data).code == code
