@@ -13,7 +13,7 @@ NODE := $(CURDIR)/node_modules/.bin/node
 AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo --preserve-env env PATH="$$PATH")
 INSTALLED := node_modules/.package-lock.json
 
-.PHONY: help deps npm python python-test contract-tools tools images cluster-up cluster-down cluster-status up demo demo-info demo-down test contract bench-api bench-operator bench-detection bench-detection-deps bench-deps lint gen
+.PHONY: help deps npm python python-test contract-tools tools images cluster-up cluster-down cluster-status up demo demo-info demo-down test contract bench-api bench-operator bench-detection bench-detection-speed bench-detection-memory bench-detection-ablation bench-detection-deps bench-deps lint gen
 
 help: ## lists the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -87,6 +87,15 @@ BENCH_PYTHON := $(PLOSIVE_CACHE)/venv/bin/python
 bench-detection: $(if $(filter --short,$(BENCH)),python-test,bench-detection-deps) ## compares our detector with all peers (hours; what is done is kept)
 	@$(if $(filter --short,$(BENCH)),,$(PLOSIVE_CACHE)/detection-venv/bin/python -W ignore -m pytest -q -W ignore -p no:cacheprovider test/bench/detection/check_psds.py)
 	@PYTHONPATH=test:tools:images/worker $(BENCH_PYTHON) -m bench.detection $(BENCH)
+
+bench-detection-speed: bench-detection-deps ## times the workers beside other tools on one core (a few minutes; a quiet machine)
+	@PYTHONPATH=test:tools:images/worker $(BENCH_PYTHON) -m bench.detection.speed
+
+bench-detection-memory: python-test ## plays each verb on a recording of ten hours within 1 GiB (half an hour, root, 8 GB of disk)
+	@PYTHONPATH=test:tools:images/worker $(BENCH_PYTHON) -m bench.detection.memory $(BENCH)
+
+bench-detection-ablation: python-test ## trains the detector without each of its parts in turn (two hours; what is done is kept)
+	@PYTHONPATH=test:tools:images/worker $(BENCH_PYTHON) -m bench.detection.ablation
 
 lint: $(INSTALLED) ## formatter, linter, types
 	@$(NODE) node_modules/@biomejs/biome/bin/biome check . && $(NODE) node_modules/typescript/bin/tsc --noEmit

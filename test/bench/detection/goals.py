@@ -62,7 +62,7 @@ def margins(scores: Scores, types: Sequence[str]) -> dict[str, tuple[float, str,
 
 
 def goals(scores: Scores, types: Sequence[str], spent: Mapping[str, np.ndarray]) -> list[Goal]:
-    """`spent` holds, by seed: embed_rtf and detect_rtf (times real time on one core), train_minutes (wall, of 1 h)."""
+    """`spent` holds, by seed: embed_rtf and detect_rtf (times real time on one core), train_minutes (of a processor, on 1 h)."""
 
     def figure(minutes: int, row: str, of: Callable[[Score], float]) -> np.ndarray:
         return over_seeds(scores, "plosive", minutes, row, of)
@@ -89,5 +89,6 @@ def goals(scores: Scores, types: Sequence[str], spent: Mapping[str, np.ndarray])
     out.append(compared("deviation of the macro F1 over seeds", "<= 0.02", spread, lambda v: v <= 0.02))
     out.append(compared("embed, one core, times real time", ">= 200", spent["embed_rtf"], lambda v: v >= 200, 0))
     out.append(compared("decode to events, one core, times real time", ">= 150", spent["detect_rtf"], lambda v: v >= 150, 0))
-    out.append(compared("train on 1 h, 20 epochs (minutes)", "<= 10", spent["train_minutes"], lambda v: v <= 10, 1))
+    out.append(Goal("decode to events on an H200 with 16 cores, times real time", ">= 10,000", "no such machine here", None))
+    out.append(compared("train on 1 h, 20 epochs (processor minutes; one core works)", "<= 10", spent["train_minutes"], lambda v: v <= 10, 1))
     return out

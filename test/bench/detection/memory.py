@@ -1,6 +1,7 @@
-# Memory of the three verbs on one ten-hour recording: `python3 -m bench.detection.memory [--hours 10]`, with test/, tools/
-# and images/worker/ on PYTHONPATH. Each verb runs as the pod starts it, in a memory cgroup of 1 GiB where this machine lets
-# us make one (anything more would end it), and is sampled: private memory of all its processes together.
+# Memory of the three verbs on one ten-hour recording: `python3 -m bench.detection.memory [--hours 10]` (make
+# bench-detection-memory) writes docs/benchmarks/detection-memory.md. Each verb runs as the pod starts it, in a memory cgroup of
+# 1 GiB where this machine lets us make one (anything more would end it), and is sampled: private memory of all its processes
+# together. Fails when one needs more.
 import argparse
 import contextlib
 import os
@@ -18,6 +19,9 @@ import numpy as np
 import soundfile
 from voices.recordings import decode, list_prompts
 from worker.platform import Platform, new_run, start_platform, target
+
+from .product import say
+from .report import FOLDER, cpu_name, table
 
 RATE, LIMIT_BYTES = 16_000, 1 << 30
 SAMPLE_SECONDS = 0.1
@@ -166,17 +170,26 @@ def main() -> None:
         labels = make_recording(root / "long.wav", options.hours)
         platform = start_platform(root)
         (root / "store").mkdir(exist_ok=True)
-        print("| verb | private memory, MiB | cgroup of 1 GiB | seconds |\n|---|---|---|---|")
+        rows, kept = [], True
         for verb, (run, work) in works(platform, root / "long.wav", labels, round(options.hours * 3_600_000)).items():
             platform.works[run] = work
             peak = measured(platform, verb, run, root / verb, group)
+            kept = kept and peak.private <= LIMIT_BYTES
             limited = "kept" if peak.limited else "not to be had here"
-            print(f"| {verb} | {peak.private / 2**20:.0f} | {limited} | {peak.seconds:.0f} |", flush=True)
+            rows.append((verb, f"{peak.private / 2**20:.0f}", limited, f"{peak.seconds:.0f}"))
+            say(f"{verb}: {peak.private / 2**20:.0f} MiB, {peak.seconds:.0f} s")
         platform.stop()
+    text = table(("verb", "private memory, MiB", "cgroup of 1 GiB", "seconds"), rows)
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    head = f"# Memory of the workers\n\nWritten by `make bench-detection-memory`. {cpu_name()}.\n"
+    notes = f"One recording of {options.hours:g} hours (16 kHz, one channel), one pod for each verb; the train verb for one epoch.\n"
+    (FOLDER / "detection-memory.md").write_text(f"{head}\n{notes}\n{text}")
+    say(f"wrote {FOLDER / 'detection-memory.md'}\n{text}")
     deadline = time.monotonic() + 10
     while group and group.exists() and time.monotonic() < deadline:
         with contextlib.suppress(OSError):  # busy until its last process is gone
             group.rmdir()
+    sys.exit(0 if kept else 1)
 
 
 if __name__ == "__main__":

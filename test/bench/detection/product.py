@@ -19,7 +19,10 @@ from worker.platform import Platform, new_run, start_platform, target
 from .cache import folder_of, key_of
 from .types import Detection, Take
 
-CODE = key_of("images/worker/plosive_worker")
+# All that a figure can depend on: not what fetches, stores and tells.
+FOLDERS = ("features", "audio", "training", "model", "events")
+PARTS = (*FOLDERS, "train.py", "detect.py", "embed.py", "extract.py", "pool.py", "runtime.py")
+CODE = key_of(*(f"images/worker/plosive_worker/{part}" for part in PARTS))
 FEATURES = key_of("images/worker/plosive_worker/features", "images/worker/plosive_worker/audio")
 AT_ONCE = 100  # files of one shard
 EVERYTHING = 0.02  # detections are asked for from this confidence on; the model's own thresholds are applied when judging
@@ -72,10 +75,10 @@ class Model:
 
 
 class Product:
-    """The platform with a store that outlasts it, so that nothing is embedded twice."""
+    """The platform with a store that outlasts it, so that nothing is embedded twice; in `folder` one that knows nothing yet."""
 
-    def __init__(self) -> None:
-        self.folder = folder_of("platform")
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = folder or folder_of("platform")
         self.lock = (self.folder / "lock").open("w")
         try:
             fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

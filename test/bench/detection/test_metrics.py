@@ -123,7 +123,7 @@ def test_goals_name_the_types_that_a_peer_does_nearly_as_well() -> None:
     assert table["per type against the best peer"].kept is True
     assert table["macro event-F1 after 60 min of training audio"].kept is True
     assert table["macro event-F1 after 5 min of training audio"].kept is None
-    assert table["train on 1 h, 20 epochs (minutes)"].kept is False
+    assert next(goal for name, goal in table.items() if name.startswith("train on 1 h")).kept is False
 
 
 def test_every_type_is_either_a_point_or_a_stretch() -> None:

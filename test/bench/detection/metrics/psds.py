@@ -3,7 +3,7 @@
 # (detection tolerance), an event is found when right detections cover at least 70 % of it (ground truth tolerance); the curve
 # of effective true positive rate (mean minus deviation over types) over false positives per hour, up to 100, integrated.
 # Intersection has no meaning for points in time, so everything shorter is first widened to 100 ms around its middle.
-# Cross-checked with the reference implementation in test_metrics.py. Called by judge.py.
+# Cross-checked with the reference implementation in check_psds.py. Called by judge.py.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
