@@ -94,7 +94,7 @@ bench-detection-speed: bench-detection-deps ## times the workers beside other to
 bench-detection-memory: python-test ## plays each verb on a recording of ten hours within 1 GiB (half an hour, root, 8 GB of disk)
 	@PYTHONPATH=test:tools:images/worker $(BENCH_PYTHON) -m bench.detection.memory $(BENCH)
 
-bench-detection-ablation: python-test ## trains the detector without each of its parts in turn (two hours; what is done is kept)
+bench-detection-ablation: bench-detection-deps ## trains the detector without each of its parts in turn (two hours; what is done is kept)
 	@PYTHONPATH=test:tools:images/worker $(BENCH_PYTHON) -m bench.detection.ablation
 
 lint: $(INSTALLED) ## formatter, linter, types
