@@ -9,10 +9,12 @@ import { sql } from "slonik";
 import { afterAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { runAdmin } from "../src/admin.ts";
+import { oneDatasetForShare } from "../src/db/dataset.ts";
 import { gatherEmbeddingJobs } from "../src/db/embedding-job.ts";
 import { failShard } from "../src/db/ingest.ts";
 import { makeDatabase, statementTimeoutMs } from "../src/db/pool.ts";
 import { execute, useApi } from "./support/api.ts";
+import { poll } from "./support/poll.ts";
 import { loginOf } from "./support/postgres.ts";
 import {
   insertConfirmedAudio,
@@ -162,6 +164,11 @@ describe("plosive-admin", () => {
       sql.fragment`insert into embedding_jobs (id, tenant_id, shard_count, created_at)
         values (${embedding}, ${id}, 1, now() - interval '1 hour')`,
     );
+    const run = `ej-${embedding}-1`;
+    await execute(
+      api.db,
+      sql.fragment`update embedding_jobs set platform_job_name = ${run} where id = ${embedding}`,
+    );
     await execute(
       api.db,
       sql.fragment`update audio_files set embedding_status = 'processing', embedding_job_id = ${embedding},
@@ -188,8 +195,12 @@ describe("plosive-admin", () => {
       { id: running, status: "processing" },
     ].toSorted((a, b) => (a.id < b.id ? -1 : 1));
     expect(await waiting()).toEqual(given);
+    const left = await api.db.anyFirst(sql.type(z.object({ target: z.string() }))`
+      select target from leftovers where tenant_id = ${id} and kind = 'embedding'`);
+    expect(left).toEqual([`${running}/${run}`]);
 
-    const before = /--before (\S+)/.exec(done.err)?.[1] ?? "";
+    const again = /plosive-admin (.*)/.exec(done.err)?.[1]?.split(" ") ?? [];
+    expect(again.slice(0, -1)).toEqual(["embeddings", "renew", "--tenant", id, "--before"]);
     await execute(
       api.db,
       sql.fragment`update training_jobs set status = 'cancelled', completed_at = now() where id = ${job}`,
@@ -198,48 +209,114 @@ describe("plosive-admin", () => {
       api.db,
       sql.fragment`update audio_files set embedding_status = 'completed', embedded_at = now() where id = ${ready}`,
     );
-    const rest = JSON.parse((await admin("embeddings", "renew", "--before", before, "--json")).out);
-    expect(rest.filter((row: { tenant_id: string }) => row.tenant_id === id)).toMatchObject([
-      { files: 2, left_alone: 0 },
-    ]);
-    expect(rest).toContainEqual(expect.objectContaining({ tenant_id: others, files: 1, left_alone: 0 }));
+    const rest = JSON.parse((await admin(...again, "--json")).out);
+    expect(rest).toMatchObject([{ tenant_id: id, files: 2, left_alone: 0 }]);
+    const all = JSON.parse((await admin("embeddings", "renew", "--json")).out);
+    expect(all).toContainEqual(expect.objectContaining({ tenant_id: others, files: 1, left_alone: 0 }));
     const noted = await api.db.anyFirst(sql.type(z.object({ action: z.string() }))`
       select action from audit_log where tenant_id = ${id} order by id`);
-    expect(noted).toEqual(["tenant.created", "tenant.embedded_again", "tenant.embedded_again"]);
+    expect(noted).toEqual(["tenant.created", ...Array(3).fill("tenant.embedded_again")]);
   });
 
-  it("gives what waits to be embedded again to a job after new uploads, and a failure leaves it ready", async () => {
+  it("judges a file by the job that embedded it, whenever that ended", async () => {
+    const id = await tenant("slow jobs");
+    const dataset = await insertDataset(api.db, id);
+    const [before, after] = [
+      await insertEmbeddedAudio(api.db, id, dataset),
+      await insertEmbeddedAudio(api.db, id, dataset),
+    ];
+    for (const [file, age] of [
+      [before, "2 hours"],
+      [after, "30 minutes"],
+    ] as const) {
+      const job = randomUUID();
+      await execute(
+        api.db,
+        sql.fragment`insert into embedding_jobs (id, tenant_id, shard_count, created_at)
+          values (${job}, ${id}, 1, now() - ${age}::interval)`,
+      );
+      await execute(
+        api.db,
+        sql.fragment`update audio_files set embedded_at = now(), embedding_job_id = ${job}, embedding_shard = 0
+          where id = ${file}`,
+      );
+    }
+    const hourAgo = new Date(Date.now() - 3_600_000).toISOString();
+    await admin("embeddings", "renew", "--tenant", id, "--before", hourAgo);
+    const waiting = await api.db.anyFirst(sql.type(z.object({ id: z.string() }))`
+      select id from audio_files where tenant_id = ${id} and embedding_status = 'pending'`);
+    expect(waiting).toEqual([before]);
+  });
+
+  it("waits for whoever is making a training job, and leaves its files alone", async () => {
+    const id = await tenant("at the same time");
+    const old = await insertTrainingJob(api.db, id);
+    await execute(
+      api.db,
+      sql.fragment`update training_jobs set status = 'cancelled', completed_at = now() where id = ${old}`,
+    );
+    const dataset = await api.db.oneFirst(sql.type(z.object({ id: z.string() }))`
+      select dataset_id as id from training_jobs where id = ${old}`);
+    const { promise: isLocked, resolve: locked } = Promise.withResolvers<void>();
+    const renewed = isLocked.then(() => admin("embeddings", "renew", "--tenant", id, "--json"));
+    await api.db.transaction(async (tx) => {
+      await oneDatasetForShare(tx, id, dataset);
+      locked();
+      await poll("the command to wait", () =>
+        tx.exists(
+          sql.unsafe`select from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))`,
+        ),
+      );
+      await execute(
+        tx,
+        sql.fragment`insert into training_jobs (id, tenant_id, dataset_id, annotation_set_id, dataset_name,
+            annotation_set_version, config)
+          select ${randomUUID()}, tenant_id, dataset_id, annotation_set_id, dataset_name, annotation_set_version, config
+          from training_jobs where id = ${old}`,
+      );
+    });
+    expect(JSON.parse((await renewed).out)).toMatchObject([{ files: 0, left_alone: 2 }]);
+  });
+
+  it("gives what waits to be embedded again to a job at a time, apart from new uploads, and a failure leaves it ready", async () => {
     const id = await tenant("two queues");
     const dataset = await insertDataset(api.db, id);
-    const old = await insertEmbeddedAudio(api.db, id, dataset);
+    const old = [
+      await insertEmbeddedAudio(api.db, id, dataset),
+      await insertEmbeddedAudio(api.db, id, dataset),
+    ];
     const fresh = await insertConfirmedAudio(api.db, id, dataset);
-    await execute(api.db, sql.fragment`update audio_files set embedded_at = now() where id = ${old}`);
+    await execute(
+      api.db,
+      sql.fragment`update audio_files set embedded_at = now() where tenant_id = ${id} and status = 'ready'`,
+    );
     await admin("embeddings", "renew", "--tenant", id);
     const limits = { quietSeconds: 0, longestWaitSeconds: 0, filesPerShard: 1, maxShards: 1 };
     const row = z.object({
       id: z.string(),
       status: z.string(),
       embedding_status: z.string(),
-      job: z.boolean(),
+      job: z.string(),
     });
-    const files = () =>
+    const withJobs = () =>
       api.db.any(sql.type(row)`
-        select id, status, embedding_status, embedding_job_id is not null as job from audio_files
-        where tenant_id = ${id} order by id = ${old}`);
+        select id, status, embedding_status, embedding_job_id as job from audio_files
+        where tenant_id = ${id} and embedding_job_id is not null order by status`);
     await gatherEmbeddingJobs(api.db, limits, randomUUID);
-    expect(await files()).toEqual([
-      { id: fresh, status: "processing", embedding_status: "processing", job: true },
-      { id: old, status: "ready", embedding_status: "pending", job: false },
+    await gatherEmbeddingJobs(api.db, limits, randomUUID);
+    const [first, second, ...more] = await withJobs();
+    expect([first, second, more]).toEqual([
+      { id: fresh, status: "processing", embedding_status: "processing", job: expect.any(String) },
+      {
+        id: expect.toBeOneOf(old),
+        status: "ready",
+        embedding_status: "processing",
+        job: expect.any(String),
+      },
+      [],
     ]);
-    await gatherEmbeddingJobs(api.db, limits, randomUUID);
-    expect((await files())[1]).toEqual({
-      id: old,
-      status: "ready",
-      embedding_status: "processing",
-      job: true,
-    });
-    const jobId = await api.db.oneFirst(sql.type(z.object({ id: z.string() }))`
-      select embedding_job_id as id from audio_files where id = ${old}`);
+    expect(first?.job).not.toBe(second?.job);
+    const jobId = second?.job ?? "";
     const run = `ej-${jobId}-1`;
     await execute(
       api.db,
@@ -247,7 +324,12 @@ describe("plosive-admin", () => {
       update embedding_jobs set platform_job_name = ${run}, status = 'running' where id = ${jobId}`,
     );
     await failShard(api.db, "embedding", { jobId, run, shard: 0 }, "the encoder is away");
-    expect((await files())[1]).toMatchObject({ status: "ready", embedding_status: "failed" });
+    expect((await withJobs()).find((file) => file.id === second?.id)).toMatchObject({
+      status: "ready",
+      embedding_status: "failed",
+    });
+    await gatherEmbeddingJobs(api.db, limits, randomUUID);
+    expect(await withJobs()).toHaveLength(3);
   });
 
   it("is noted in the audit log", async () => {

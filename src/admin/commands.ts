@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { hashApiKey, makeApiKey, prefixOf } from "../api/api-key-format.ts";
 import { insertApiKey, listApiKeys, maybeOneOwnerOfKey, revokeApiKey } from "../db/api-key.ts";
-import { embedAgain, manyDatasetsEmbeddedBefore } from "../db/embedding-job.ts";
+import { embedAgain, manyDatasetsEmbeddedBefore, presentTime } from "../db/embedding-job.ts";
 import type { DatabasePool } from "../db/pool.ts";
 import { insertTenant, listTenants, maybeOneTenant, noteTenant, suspendTenant } from "../db/tenant.ts";
 import { createApiKeyBody } from "../schemas/api-key.ts";
@@ -67,13 +67,12 @@ export const commands: Readonly<Record<string, Command>> = {
   },
   "tenants suspend": (db, input) => suspend(db, input, true),
   "tenants resume": (db, input) => suspend(db, input, false),
-  "embeddings renew": async (db, { given, tenant, before }, deps) => {
+  "embeddings renew": async (db, { given, tenant, before }) => {
     none(given);
     const wanted = tenant === undefined ? null : await knownTenant(db, tenant);
-    const moment = before === undefined ? new Date(deps.now()) : new Date(before);
     if (before !== undefined && !z.iso.datetime({ offset: true }).safeParse(before).success)
       throw new UsageError("--before is a time with offset");
-    const until = moment.toISOString();
+    const until = before ?? (await presentTime(db));
     const found: { tenant_id: string; dataset_id: string; files: number; left_alone: number }[] = [];
     // Each dataset for itself: a lock of all would hold up everybody else.
     for (const { tenant: id, dataset } of await manyDatasetsEmbeddedBefore(db, wanted, until)) {
@@ -92,11 +91,12 @@ export const commands: Readonly<Record<string, Command>> = {
       String(row.left_alone),
     ]);
     const leftAlone = found.reduce((sum, row) => sum + row.left_alone, 0);
+    const again = `plosive-admin embeddings renew${wanted === null ? "" : ` --tenant ${wanted}`} --before ${until}`;
     return {
       data: found,
       text: [["TENANT", "DATASET", "FILES", "LEFT ALONE"], ...lines],
       ...(leftAlone > 0 && {
-        hint: `${leftAlone} files were left alone: training jobs of their datasets have not ended. When they have: plosive-admin embeddings renew --before ${until}`,
+        hint: `${leftAlone} files were left alone: training jobs of their datasets have not ended. When they have: ${again}`,
       }),
     };
   },

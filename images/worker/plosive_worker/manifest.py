@@ -2,7 +2,7 @@
 # and types; members that we do not know are ignored. Read by session.py, used by the three verbs.
 import types
 import typing
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, TypeVar
 
 from .failure import WorkerFailure
@@ -190,3 +190,11 @@ def read_work(document: Any, verb: str) -> Any:
     if document.get("kind") != verb:
         raise WorkerFailure("bad_manifest", f"The work is of kind {document.get('kind')!r}, this pod runs {verb}")
     return read(KINDS[verb], document, "work")
+
+
+def in_order_of(first: Any, fresh: Any) -> Any:
+    """`fresh` work with its items or files in the places of `first`: who works through them by place finds the same ones.
+    What was deleted or given to another job meanwhile stays as it was, the same object."""
+    name = "files" if isinstance(first, TrainWork) else "items"
+    present = {item.id: item for item in getattr(fresh, name)}
+    return replace(fresh, **{name: [present.get(item.id, item) for item in getattr(first, name)]})

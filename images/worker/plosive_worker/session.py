@@ -11,7 +11,7 @@ from typing import Any
 import urllib3
 
 from .failure import NothingToDo, WorkerFailure
-from .manifest import read_work
+from .manifest import in_order_of, read_work
 from .web import make_pool, with_retries
 
 REPORT_SECONDS = 2.0
@@ -76,8 +76,9 @@ class Session:
             raise WorkerFailure("forbidden", f"The run endpoint refused this pod: {answer.status}", "The run may be over")
         if answer.status == 404:
             raise WorkerFailure("bad_manifest", "The run endpoint does not know this run or shard")
-        if answer.status == 409:  # its files were deleted meanwhile: other shards go on without it
-            raise WorkerFailure("input_missing", "None of the files of this shard is there any more", "They were deleted")
+        if answer.status == 409:  # other shards go on without it
+            hint = "They were deleted, or are embedded again by another job"
+            raise WorkerFailure("input_missing", "None of the files of this shard is there any more", hint)
         if answer.status == 422:
             raise WorkerFailure("bad_manifest", f"This work cannot be done: {words_of(answer.data)}")
         if answer.status != 200:
@@ -90,7 +91,8 @@ class Session:
             items = document.get("items", 0)
             self.progress(1.0, None, items_done=items, items_total=items)
             raise NothingToDo("An earlier run has done this shard")
-        self.work = read_work(document, self.verb)
+        work = read_work(document, self.verb)
+        self.work = work if self.work is None else in_order_of(self.work, work)
         return self.work
 
     def progress(

@@ -56,14 +56,19 @@ class Store:
         self.session = session
         self.pool = make_pool(session.env.store_ca_file)
 
-    def refreshed(self, what: str, call: Callable[[], urllib3.BaseHTTPResponse]) -> urllib3.BaseHTTPResponse:
-        """The answer; on 403 the work is fetched again and the call repeated with its new URL."""
+    def refreshed(
+        self, what: str, address_of: Callable[[Any], Source | Target], call: Callable[[], urllib3.BaseHTTPResponse]
+    ) -> urllib3.BaseHTTPResponse:
+        """The answer; on 403 the work is fetched again and the call repeated with its new URL. Raises ItemFailure where it
+        has none any more."""
         for _ in range(REFRESHES):
+            address = address_of(self.session.work)
             answer = with_retries(what, call)
             if answer.status != 403:
                 return answer
             answer.drain_conn()
-            self.session.fetch_work()
+            if address_of(self.session.fetch_work()) is address:
+                raise ItemFailure("input_missing", f"{what}: the file was deleted, or is embedded again by another job")
         raise WorkerFailure("temporary", f"{what}: the object store refuses even fresh URLs (403)")
 
     def download(self, what: str, source_of: Callable[[Any], Source], path: Path) -> Stored:
@@ -97,7 +102,7 @@ class Store:
             answer.stored = Stored(digest.hexdigest(), size)
             return answer
 
-        answer = self.refreshed(f"Reading {what}", call)
+        answer = self.refreshed(f"Reading {what}", source_of, call)
         if answer.status != 200:
             answer.drain_conn()
             raise ItemFailure("input_missing", f"{what} is not in the object store ({answer.status})")
@@ -113,7 +118,7 @@ class Store:
                 headers = {**target.headers, "Content-Length": str(stored.size_bytes)}
                 return self.pool.request("PUT", target.url, body=file, headers=headers)
 
-        answer = self.refreshed(f"Writing {what}", call)
+        answer = self.refreshed(f"Writing {what}", target_of, call)
         if answer.status >= 300:
             text = answer.data[:200].decode(errors="replace")
             raise WorkerFailure("internal", f"Writing {what}: the object store answered {answer.status} {text}")

@@ -20,15 +20,12 @@ create trigger audio_files_embedded_again after update of embedding_key on audio
 create index audio_files_to_embed_again on audio_files (tenant_id, uploaded_at)
   where status = 'ready' and embedding_status = 'pending';
 
--- Whether a file's embedding, its failure, or the job that makes it now is older than a moment.
+-- Whether what a file has, or what a job is making of it, was begun before a moment. A file that waits has nothing.
 create function is_embedded_before(f audio_files, moment timestamptz) returns boolean language sql stable as $$
-  select case
-    when f.embedding_status = 'processing' then exists (
-      select from embedding_jobs j where j.id = f.embedding_job_id and j.created_at < moment)
-    when f.status = 'failed' then f.updated_at < moment
-    when f.status = 'ready' and f.embedding_status <> 'pending' then coalesce(f.embedded_at < moment, true)
-    else false
-  end
+  select f.status in ('processing', 'ready', 'failed') and (f.status = 'failed' or f.embedding_status <> 'pending')
+    and coalesce(
+      (select j.created_at from embedding_jobs j where j.id = f.embedding_job_id),
+      case when f.status = 'failed' then f.updated_at else f.embedded_at end, '-infinity') < moment
 $$;
 
 -- For plosive-admin, which sees no files: the datasets of one tenant, or of all, that have such files.
@@ -39,20 +36,26 @@ language sql stable security definer as $$
 $$;
 
 -- Gives such files of a dataset back to the gatherer; those that failed before they were ever decoded begin anew. What a job
--- makes of them meanwhile is not taken in any more. Not where a training job has not ended: it reads their embeddings. Who
--- makes a training job holds the dataset for share, so one of the two sees what the other has done.
+-- makes of them meanwhile is not taken in any more, and goes after the grace period. Not where a training job has not ended:
+-- it reads their embeddings. Who makes a training job holds the dataset for key share, so one of the two waits for the other
+-- and sees what it has done.
 create function embed_again(wanted uuid, moment timestamptz) returns table (files bigint, left_alone bigint)
 language plpgsql security definer as $$
 begin
   files := 0;
   left_alone := 0;
-  perform from datasets where id = wanted for no key update;
+  perform from datasets where id = wanted for update;
   if exists (
     select from training_jobs j
     where j.dataset_id = wanted and j.status not in ('completed', 'failed', 'cancelled')
   ) then
     select count(*) into left_alone from audio_files f where f.dataset_id = wanted and is_embedded_before(f, moment);
   else
+    insert into leftovers (tenant_id, kind, target)
+    select f.tenant_id, 'embedding', f.id || '/' || j.platform_job_name
+    from audio_files f join embedding_jobs j on j.id = f.embedding_job_id
+    where f.dataset_id = wanted and f.embedding_status in ('processing', 'failed') and j.platform_job_name is not null
+      and is_embedded_before(f, moment);
     update audio_files f set
       status = case when f.status = 'failed' then 'processing' else f.status end, embedding_status = 'pending',
       embedding_job_id = null, embedding_shard = null, error_message = null, updated_at = now()
