@@ -1,5 +1,6 @@
 # A recording is decoded whole or fails, whatever its header says of its length, and whether files were joined or cut.
 import io
+import re
 import tarfile
 import zipfile
 from pathlib import Path
@@ -7,6 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
+from plosive_worker.audio.flac import frame_of
+from plosive_worker.audio.header import read_header
+from plosive_worker.audio.wav import is_left_open
 
 from worker.bombs import flac as silent_flac
 from worker.bombs import opus as silent_opus
@@ -40,6 +44,13 @@ def test_joined_mp3_files_are_heard_to_the_last_one(tmp_path: Path) -> None:
     tag = b"ID3\x03\0\0\0\x01\0\0" + np.random.default_rng(1).bytes(1 << 14)
     for joint in (b"", bytes(20_000), tag):
         assert abs(seconds_of(tmp_path / "ab.mp3", first + joint + second) - 10) < 0.15
+
+
+def test_mp3_of_one_rate_with_other_channels_is_heard_to_its_end(tmp_path: Path) -> None:
+    mono = tone(tmp_path / "a.mp3", 6, "-ar", "44100", "-ac", "1", *BARE_MP3)
+    stereo = tone(tmp_path / "b.mp3", 1, "-ar", "44100", "-ac", "2", *BARE_MP3)
+    for data in (mono + stereo, stereo + mono):
+        assert abs(seconds_of(tmp_path / "ab.mp3", data) - 7) < 0.15
 
 
 @pytest.mark.parametrize("change", [lambda n: n // 3, lambda n: 0, lambda n: 3 * n])
@@ -120,6 +131,29 @@ def test_joined_or_broken_flac_files_fail(tmp_path: Path) -> None:
     assert "of 12.0 s" in failure_of(tmp_path / "b.flac", with_total(flac, lambda n: 2 * n)).message
 
 
+@pytest.mark.parametrize("lost", [1, 20])
+def test_flac_that_lost_frames_in_its_middle_fails_though_its_length_is_open(tmp_path: Path, lost: int) -> None:
+    flac = with_total(noise(tmp_path / "a.flac", 12), lambda n: 0)
+    starts = [m.start() for m in re.finditer(rb"\xff\xf8[\x10-\xff]", flac) if frame_of(flac[m.start() : m.start() + 32])]
+    assert len(starts) > 40
+    assert "in the middle" in failure_of(tmp_path / "b.flac", flac[: starts[15]] + flac[starts[15 + lost] :]).message
+    damaged = bytearray(flac)
+    damaged[starts[15] + 4] ^= 1
+    assert "in the middle" in failure_of(tmp_path / "c.flac", bytes(damaged)).message
+    from_middle = flac[: starts[0]] + flac[starts[15] :]
+    assert seconds_of(tmp_path / "d.flac", from_middle) == pytest.approx(12 - 15 * 12 / len(starts), abs=0.3)
+
+
+@pytest.mark.parametrize("name", ["a.wav", "a.mp3", "a.opus", "a.flac"])
+def test_a_name_does_not_overrule_what_a_file_is(tmp_path: Path, name: str) -> None:
+    tone(tmp_path / name, 3)
+    header = read_header(tmp_path / name, "call.g722")
+    assert header.container != "g722"
+    noise = np.random.default_rng(1).integers(0, 255, 8000, np.uint8).tobytes()
+    (tmp_path / "none").write_bytes(noise)
+    assert read_header(tmp_path / "none", "call.g722").seconds == 1
+
+
 def test_a_wav_is_as_long_as_it_says_or_says_nothing(tmp_path: Path) -> None:
     path, rate, size_at = tmp_path / "a.wav", 16_000, 40
     soundfile.write(path, np.random.default_rng(1).uniform(-0.3, 0.3, 6 * rate), rate)
@@ -127,12 +161,21 @@ def test_a_wav_is_as_long_as_it_says_or_says_nothing(tmp_path: Path) -> None:
     assert wav[36:40] == b"data"
     for size in (0, 0xFFFFFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF - 36):
         assert seconds_of(path, wav[:size_at] + size.to_bytes(4, "little") + wav[44:]) == 6
+    for size in (len(wav) // 2 * 4, 10**9, 0x7FE00000):
+        assert "breaks off" in failure_of(path, wav[:size_at] + size.to_bytes(4, "little") + wav[44:]).message
     assert "breaks off" in failure_of(path, wav[: len(wav) // 2]).message
     half = wav[:size_at] + (3 * rate * 2).to_bytes(4, "little") + wav[44:]
     for data in (half, wav + wav):
         assert "goes on" in failure_of(path, data).message
     for tail in (bytes(70_000), b"LIST" + (50_000).to_bytes(4, "little") + b"INFO" * 12_500):
         assert seconds_of(path, wav + tail) == 6
+
+
+def test_sizes_that_are_there_are_believed() -> None:
+    two_gib, four_gib = 1 << 31, 1 << 32
+    assert not any(is_left_open(size, size) for size in (two_gib - 1, two_gib + 1, four_gib - 1))
+    assert all(is_left_open(size, 10**9) for size in (0, two_gib - 1, two_gib - 4096, two_gib, four_gib - 1, four_gib - 37, 2**64 - 1))
+    assert not any(is_left_open(size, 10**9) for size in (10**9 + 2, 2 * 10**9, 3 * 10**9))
 
 
 def test_what_a_header_does_not_tell_counts_against_the_limits(tmp_path: Path) -> None:

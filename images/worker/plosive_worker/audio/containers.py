@@ -48,7 +48,7 @@ class Budget:
         if self.left < 0:
             raise broken(self.kind, f"it has more than {MAX_ELEMENTS} elements before its sound")
         self.file.seek(at)
-        return self.file.read(size)
+        return self.file.read(max(size, 0))  # of an element that goes beyond the one around it
 
 
 # --- MP4: boxes of size and name ---------------------------------------------------------------------------------------

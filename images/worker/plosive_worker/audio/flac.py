@@ -8,6 +8,7 @@ from typing import BinaryIO
 FRAME = re.compile(rb"\xff(?=[\xf8\xf9][\x10-\xff])")
 STREAM = re.compile(rb"fLaC[\0\x80]\0\0\x22")  # how a file begins
 WINDOW_BYTES, OVERLAP_BYTES = 1 << 20, 32
+RUN = 3
 CRC_POLYNOMIAL = 0x07
 
 
@@ -15,6 +16,7 @@ CRC_POLYNOMIAL = 0x07
 class Flac:
     frames: int  # samples for each channel in frames that follow each other
     joined: bool  # another FLAC file begins behind the first frames
+    broken: bool  # frames are missing between others
 
 
 def crc_table() -> list[int]:
@@ -60,18 +62,27 @@ def frame_of(head: bytes) -> tuple[int, int, bool] | None:
 
 def walk_flac(file: BinaryIO, start: int, most_frames: int) -> Flac:
     """From frame to frame to the end of the file, or until they are more than `most_frames`. A header counts when its check
-    sum is right and its number is the next one."""
-    end, at, frames, following = file.seek(0, 2), start, 0, 0
+    sum is right and its number is the next one, or when RUN of them follow each other: then those before them are lost, or
+    the file was cut out of the middle of a stream."""
+    end, at, frames, following, broken = file.seek(0, 2), start, 0, 0, False
+    others: dict[int, int] = {}  # number that would follow a header out of order -> how many have led to it
     while at < end and frames <= most_frames:
         file.seek(at)
         window = file.read(WINDOW_BYTES + OVERLAP_BYTES) + (b"" if at + WINDOW_BYTES < end else bytes(OVERLAP_BYTES))
         for match in FRAME.finditer(window, 0, WINDOW_BYTES + 2):
             found = frame_of(window[match.start() : match.start() + OVERLAP_BYTES])
-            if found and found[0] == following:
-                number, samples, in_samples = found
-                frames += samples
-                following = number + (samples if in_samples else 1)
+            if found is None:
+                continue
+            number, samples, in_samples = found
+            run = others.pop(number, 0) + 1
+            following_it = number + (samples if in_samples else 1)
+            if number != following and run < RUN:
+                others[following_it] = run
+                continue
+            broken = broken or (number != following and frames > 0)
+            frames += samples
+            following = following_it
         if following and STREAM.search(window, 0 if at > start else 4):
-            return Flac(frames, True)
+            return Flac(frames, True, broken)
         at += WINDOW_BYTES
-    return Flac(frames, False)
+    return Flac(frames, False, broken)

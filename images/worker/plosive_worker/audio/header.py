@@ -144,13 +144,14 @@ def check_size(seconds: float, rate: int, channels: int, stored_bytes: int) -> N
 
 def read_header(path: Path, filename: str = "") -> Header:
     """Raises ItemFailure with a plain reason when the file is empty, unknown or not allowed. G.722 has no header at all:
-    only the name that the file was uploaded under tells it."""
+    where the bytes are those of nothing else, the name that the file was uploaded under tells it."""
     size = path.stat().st_size
     with path.open("rb") as file:
         if not file.read(1):
             raise ItemFailure("empty_file", "The file has no bytes")
-        headless = filename.lower().endswith(".g722")
-        header = Header("g722", "g722", 16_000, 1, size / 8000) if headless else known_header(file)
+        header = known_header(file)
+    if header is None and filename.lower().endswith(".g722"):
+        header = Header("g722", "g722", 16_000, 1, size / 8000)
     if header is None:
         raise unsupported("The file is not a known audio format")
     if header.rate is not None and header.channels is not None:

@@ -24,7 +24,7 @@ WINDOW_BYTES = 1 << 16
 class Frame:
     size: int
     seconds: float
-    kind: tuple[int, int, int]  # version, layer, rate: the same in all frames of a stream
+    kind: tuple[int, int, int, bool]  # version, layer, rate, mono: the same in all frames of a stream
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,8 @@ def is_mpeg_sync(head: bytes) -> bool:
 
 @lru_cache(maxsize=4096)
 def frame_of(head: bytes) -> Frame | None:
-    """By the first three bytes; None where they begin no frame, or one of free size."""
-    if not is_mpeg_sync(head + b"\0") or head[2] >> 4 == 0:
+    """By the first four bytes; None where they begin no frame, or one of free size."""
+    if not is_mpeg_sync(head) or head[2] >> 4 == 0:
         return None
     version, layer = head[1] >> 3 & 3, 4 - (head[1] >> 1 & 3)
     first = version == 3
@@ -65,12 +65,12 @@ def frame_of(head: bytes) -> Frame | None:
     bitrate, padding = BITRATES[first, layer][(head[2] >> 4) - 1] * 1000, head[2] >> 1 & 1
     samples = 384 if layer == 1 else 576 if layer == 3 and not first else 1152
     size = (12 * bitrate // rate + padding) * 4 if layer == 1 else samples // 8 * bitrate // rate + padding
-    return Frame(size, samples / rate, (version, layer, rate))
+    return Frame(size, samples / rate, (version, layer, rate, head[3] >> 6 == 3))
 
 
 def frame_at(file: BinaryIO, at: int) -> Frame | None:
     file.seek(at)
-    return frame_of(file.read(3))
+    return frame_of(file.read(4))
 
 
 def is_run(file: BinaryIO, at: int) -> bool:
@@ -119,7 +119,7 @@ def walk_mp3(file: BinaryIO, start: int, most_seconds: float) -> Mp3 | None:
     first = start + began.size * informed
     at, kind, seconds, gap, cut = first, began.kind, 0.0, 0, False
     kinds = {kind}
-    while at + 3 <= end and seconds <= most_seconds:
+    while at + 4 <= end and seconds <= most_seconds:
         frame = frame_at(file, at)
         if frame is None or frame.kind != kind:
             place = find_run(file, at, end)
@@ -133,4 +133,4 @@ def walk_mp3(file: BinaryIO, start: int, most_seconds: float) -> Mp3 | None:
             break
         seconds, at = seconds + frame.seconds, at + frame.size
     told = count * began.seconds if count else None
-    return Mp3(seconds, first, informed, told, began.seconds, len(kinds), gap, end - at, cut or 0 < end - at < 3)
+    return Mp3(seconds, first, informed, told, began.seconds, len(kinds), gap, end - at, cut or 0 < end - at < 4)

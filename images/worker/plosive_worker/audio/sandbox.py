@@ -18,6 +18,7 @@ from pathlib import Path
 
 from ..failure import ItemFailure
 from ..features.file import is_frame_file
+from ..features.spec import HOP_MS
 from .facts import FRAMES, OUTCOME, PEAKS, PROGRESS, STALL_SECONDS, WAVE, Facts
 from .header import CHANNELS, MAX_HOURS, RATES
 from .jail import lock_in
@@ -118,8 +119,9 @@ def facts_of(told: object) -> Facts:
     try:
         facts = Facts(**told)
         whole = (facts.duration_ms, facts.sample_rate_hz, facts.channels, facts.frames)
-        right = all(type(value) is int for value in whole) and isinstance(facts.codec, str) and len(facts.codec) < 32
-        right = right and 0 <= facts.duration_ms <= (MAX_HOURS * 3600 + 60) * 1000 and facts.frames > 0
+        right = all(type(value) is int for value in whole) and re.fullmatch(r"[a-z0-9_]{1,31}", facts.codec) is not None
+        right = right and 0 <= facts.duration_ms <= (MAX_HOURS * 3600 + 60) * 1000
+        right = right and facts.frames > 0 and abs(facts.frames * HOP_MS - facts.duration_ms) <= 2 * HOP_MS
         right = right and RATES[0] <= facts.sample_rate_hz <= RATES[1] and CHANNELS[0] <= facts.channels <= CHANNELS[1]
     except TypeError:
         right = False

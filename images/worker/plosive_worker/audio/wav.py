@@ -17,7 +17,7 @@ BITS = {"pcm": (8, 16, 24, 32), "float": (32, 64), "alaw": (8,), "mulaw": (8,)}
 EXTENSIBLE = 0xFFFE
 EXTENSIBLE_TAIL = bytes.fromhex("000000001000800000aa00389b71")
 MOST_32 = 0xFFFFFFFF
-NO_SIZE = 0x7FF00000  # writers to a pipe leave 0 or numbers from here on, which no upload reaches
+LIVE_BYTES = 1 << 20  # writers to a pipe leave 0, or numbers so near to 2^31 or 2^32
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,11 @@ def check_end(file: BinaryIO, at: int, end: int, second: int) -> None:
         raise ItemFailure("corrupt_audio", "The WAV file goes on behind its sound: its sizes are wrong or files were joined")
 
 
+def is_left_open(size: int, present: int) -> bool:
+    """Whether a size promises nothing: the writer did not know yet how much there would be."""
+    return size == 0 or (size > present and any(abs(size - most) <= LIVE_BYTES for most in (1 << 31, 1 << 32, 1 << 63, 1 << 64)))
+
+
 def read_wav(file: BinaryIO) -> Wav:
     """Walks through the chunks up to the data. Raises ItemFailure."""
     end = file.seek(0, 2)
@@ -101,7 +106,7 @@ def read_wav(file: BinaryIO) -> Wav:
             coding, bits, rate, channels = found
             frame_bytes = channels * bits // 8
             present = end - at - 8
-            told = present if size == 0 or size >= NO_SIZE else size
+            told = present if is_left_open(size, present) else size
             size = min(told, present)
             check_end(file, at + 8 + size, end, frame_bytes * rate)
             return Wav(coding, bits, rate, channels, at + 8, size // frame_bytes * frame_bytes, told // frame_bytes * frame_bytes)
