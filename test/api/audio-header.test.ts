@@ -1,27 +1,9 @@
 // The header parsers: files of real encoders, and files that lie.
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readAudioHeader } from "../../src/api/audio-header/read.ts";
 import type { AudioContainer } from "../../src/schemas/audio-file.ts";
 import { wav } from "../support/audio.ts";
-
-const fixture = (name: string) => readFileSync(join(import.meta.dirname, "fixtures", name));
-
-/** Like the object store: refuses a range that begins behind the end, and counts what is read. */
-async function parse(file: Buffer, container: AudioContainer) {
-  const reads: number[] = [];
-  const header = await readAudioHeader(
-    async (start, end) => {
-      if (start >= file.length || end < start) throw new Error("range not satisfiable");
-      reads.push(end - start + 1);
-      return file.subarray(start, end + 1);
-    },
-    file.length,
-    container,
-  );
-  return { header, reads };
-}
+import { fixture, id3, parse, problem } from "../support/audio-header.ts";
 
 describe("the header of a real encoder's file", () => {
   it.each<[string, AudioContainer, object]>([
@@ -69,8 +51,6 @@ describe("an MP3 of a stream that was recorded from its middle on", () => {
   });
 });
 
-const problem = { problem: expect.any(String) };
-
 describe("a file that is not what it says", () => {
   it.each<[string, Buffer, AudioContainer]>([
     ["is empty", Buffer.alloc(0), "wav"],
@@ -100,6 +80,26 @@ describe("a WAV file", () => {
       );
       expect(header).toMatchObject({ durationMs: 1000 });
     }
+  });
+
+  it.each(["RF64", "BW64"])("that is called %s has its length in a chunk before the format", async (word) => {
+    const [base, sizes] = [wav({ durationMs: 1000 }), Buffer.alloc(8 + 28)];
+    base.write(word, 0, "latin1");
+    base.writeUInt32LE(0xffffffff, 40);
+    sizes.write("ds64", 0, "latin1");
+    sizes.writeUInt32LE(28, 4);
+    const file = (dataBytes: bigint) => {
+      sizes.writeBigUInt64LE(dataBytes, 16);
+      const behind = Buffer.from(`LIST\x00\x10\x00\x00${"INFO".repeat(1024)}`, "latin1");
+      return Buffer.concat([base.subarray(0, 12), sizes, base.subarray(12), behind]);
+    };
+    const facts = { codec: "pcm16", sampleRateHz: 16_000, channels: 1 };
+    expect((await parse(file(32_000n), "wav")).header).toEqual({ ...facts, durationMs: 1000 });
+    // To the end of the file, as with lengths of 32 bits.
+    const durationMs = Math.round((32_000 + 8 + 4096) / 32);
+    for (const lie of [0n, 1n << 40n, (1n << 64n) - 1n])
+      expect((await parse(file(lie), "wav")).header).toEqual({ ...facts, durationMs });
+    expect((await parse(file(32_000n).subarray(0, 40), "wav")).header).toEqual(problem);
   });
 
   it("may have other chunks before its sound, however long they are, and few reads pass them", async () => {
@@ -174,9 +174,7 @@ describe("other formats", () => {
 
   it("an MP3 tag with a large picture costs one more read, and one that lies about its length is refused", async () => {
     const sound = fixture("tone-cbr.mp3");
-    const tag = Buffer.alloc(10 + 300_000);
-    tag.write("ID3\x04\x00\x00", 0, "latin1");
-    for (const [i, shift] of [21, 14, 7, 0].entries()) tag.writeUInt8((300_000 >> shift) & 0x7f, 6 + i);
+    const tag = id3(300_000);
     const { header, reads } = await parse(Buffer.concat([tag, sound]), "mp3");
     expect(header).toMatchObject({ codec: "mp3", sampleRateHz: 16_000 });
     expect(reads.length).toBeLessThanOrEqual(5);
@@ -187,6 +185,7 @@ describe("other formats", () => {
   it("no random bytes behind a magic number make the parser throw or read much", async () => {
     const magics: [string, AudioContainer][] = [
       ["RIFF....WAVE", "wav"],
+      ["RF64....WAVEds64", "wav"],
       ["fLaC", "flac"],
       ["OggS", "ogg"],
       ["ID3", "mp3"],

@@ -29,3 +29,16 @@ def test_format_behind_another_chunk(tmp_path, size):
 def test_chunk_that_claims_more_than_the_file_holds(tmp_path):
     with pytest.raises(ItemFailure, match="no format chunk"):
         read_header(wav_with(tmp_path, b"JUNK" + struct.pack("<I", 0xFFFFFFF0)))
+
+
+@pytest.mark.parametrize("word", [b"RF64", b"BW64"])
+def test_length_in_a_chunk_before_the_format(tmp_path, word):
+    """Files that may be longer than 4 GiB have all ones where others name the length."""
+    sizes = b"ds64" + struct.pack("<IQQQI", 28, 0, 32_000, 16_000, 0)
+    path = wav_with(tmp_path, sizes)
+    data = path.read_bytes().replace(b"RIFF", word, 1)
+    at = data.index(b"data", 12 + len(sizes)) + 4
+    path.write_bytes(data[:at] + b"\xff" * 4 + data[at + 4 :] + b"LIST" + struct.pack("<I", 60_000) + b"INFO" * 15_000)
+    header = read_header(path)
+    assert (header.container, header.codec, header.rate, header.channels) == ("wav", "pcm", 16_000, 1)
+    assert (header.wav.size, header.wav.told) == (32_000, 32_000)

@@ -1,7 +1,8 @@
 // MP3: the first two frames, and the count of frames that most encoders leave in the first one. Called by read.ts.
-import type { AudioHeader, Bytes } from "./types.ts";
+import { type AudioHeader, type Bytes, maxDurationMs } from "./types.ts";
 
 const maxTags = 16;
+const windowBytes = 65_536;
 const maxFrameBytes = 2_881;
 const framesInARow = 3;
 // Files that may hold frames and are none (archives, films, documents), as in the worker's header.py; and more tags than
@@ -24,6 +25,8 @@ export async function skipId3(bytes: Bytes): Promise<number> {
 
 interface Frame {
   readonly bytes: number;
+  /** Of this version and rate, whatever the bitrate: no frame of the file is smaller. */
+  readonly leastBytes: number;
   readonly samples: number;
   readonly sampleRateHz: number;
   readonly channels: number;
@@ -34,23 +37,24 @@ interface Frame {
 
 /**
  * Where the first frames are: at `start`, or behind zeros or the rest of a frame, as in a stream that was recorded from its
- * middle on; null when there are none in the first 64 KiB, or when they lie in a file of another kind. One header is soon
- * found by chance, three that follow each other are not.
+ * middle on; null when there are none in 64 KiB, or when they lie in a file of another kind. One header is soon found by
+ * chance, three that follow each other are not.
  */
-export function findFrames({ head }: Bytes, start: number): number | null {
-  const begin = head.toString("latin1", start, start + 262);
+export async function findFrames(bytes: Bytes, start: number): Promise<number | null> {
+  const window = await bytes.at(start, windowBytes);
+  const begin = window.toString("latin1", 0, 262);
   if (foreign.some((word) => begin.startsWith(word)) || begin.startsWith("ustar", 257)) return null;
-  let sound = start;
-  while (head[sound] === 0) sound += 1;
-  for (let at = sound; at < Math.min(head.length, sound + maxFrameBytes); at++)
-    if (head[at] === 0xff && isRun(head, at)) return at;
+  let sound = 0;
+  while (window[sound] === 0) sound += 1;
+  for (let at = sound; at < Math.min(window.length, sound + maxFrameBytes); at++)
+    if (window[at] === 0xff && isRun(window, at)) return start + at;
   return null;
 }
 
-function isRun(head: Buffer, start: number): boolean {
+function isRun(window: Buffer, start: number): boolean {
   const rates = new Set<number>();
   for (let at = start, count = 0; count < framesInARow; count++) {
-    const frame = parseFrame(head.subarray(at, at + 4));
+    const frame = parseFrame(window.subarray(at, at + 4));
     if (frame === null) return false;
     rates.add(frame.sampleRateHz);
     at += frame.bytes;
@@ -59,24 +63,33 @@ function isRun(head: Buffer, start: number): boolean {
 }
 
 export async function readMp3(bytes: Bytes, start: number): Promise<AudioHeader> {
-  const first = await bytes.at(start, 2_048);
+  const first = await bytes.at(start, maxFrameBytes + 4);
   const frame = parseFrame(first);
   if (frame === null) return { problem: "The MP3 file does not begin with an MPEG layer III frame" };
   // Two bytes are soon found by chance; a second header where the first one says is not.
-  const next = parseFrame(await bytes.at(start + frame.bytes, 4));
+  const next = parseFrame(first.subarray(frame.bytes, frame.bytes + 4));
   if (next === null || next.sampleRateHz !== frame.sampleRateHz)
     return { problem: "The MP3 file has no second frame where the first one ends" };
-  const counted = countOfFrames(first, frame);
-  const durationMs =
-    counted === null
-      ? ((bytes.size - start) * 8_000) / frame.bitrate
-      : (counted * frame.samples * 1000) / frame.sampleRateHz;
   return {
     codec: "mp3",
     sampleRateHz: frame.sampleRateHz,
     channels: frame.channels,
-    durationMs: Math.round(durationMs),
+    durationMs: durationOf(frame, countOfFrames(first, frame), bytes.size - start),
   };
+}
+
+/**
+ * Null where the file does not tell: a killed encoder leaves a count of 0, and one that these bytes cannot hold was copied
+ * from another file. Without a count the first frame's bitrate stands for all. That is a guess, as bitrates that vary begin
+ * low in silence, and nothing is refused for it. (No frame grows a hundredfold: the limit of time is the only one in reach.)
+ */
+function durationOf(frame: Frame, count: number | null, soundBytes: number): number | null {
+  if (count === null) {
+    const guess = Math.round((soundBytes * 8_000) / frame.bitrate);
+    return guess > maxDurationMs ? null : guess;
+  }
+  if (count === 0 || count * frame.leastBytes > soundBytes) return null;
+  return Math.round((count * frame.samples * 1000) / frame.sampleRateHz);
 }
 
 const bitratesMpeg1 = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320];
@@ -97,8 +110,10 @@ function parseFrame(data: Buffer): Frame | null {
   const samples = version === 3 ? 1152 : 576;
   const mono = ((word >>> 6) & 3) === 3;
   const sideInfo = version === 3 ? (mono ? 17 : 32) : mono ? 9 : 17;
+  const bytesAt = (kbit: number) => Math.floor(((samples / 8) * kbit * 1000) / sampleRateHz);
   return {
-    bytes: Math.floor((samples / 8) * ((kbit * 1000) / sampleRateHz)) + ((word >>> 9) & 1),
+    bytes: bytesAt(kbit) + ((word >>> 9) & 1),
+    leastBytes: bytesAt(version === 3 ? 32 : 8),
     samples,
     sampleRateHz,
     channels: mono ? 1 : 2,
@@ -107,11 +122,12 @@ function parseFrame(data: Buffer): Frame | null {
   };
 }
 
+/** 0 where a first frame that only informs does not say it: its own bitrate is no other frame's. Null without such a one. */
 function countOfFrames(first: Buffer, frame: Frame): number | null {
   const xing = first.toString("latin1", frame.sideInfoEnd, frame.sideInfoEnd + 4);
   if ((xing === "Xing" || xing === "Info") && first.length >= frame.sideInfoEnd + 12) {
     const hasCount = (first.readUInt32BE(frame.sideInfoEnd + 4) & 1) === 1;
-    if (hasCount) return first.readUInt32BE(frame.sideInfoEnd + 8);
+    return hasCount ? first.readUInt32BE(frame.sideInfoEnd + 8) : 0;
   }
   if (first.toString("latin1", 36, 40) === "VBRI" && first.length >= 54) return first.readUInt32BE(50);
   return null;

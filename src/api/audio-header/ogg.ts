@@ -1,7 +1,8 @@
-// Ogg: the first page names the codec, the last one the number of samples. Called by read.ts.
+// Ogg: the first page names the codec, the last one the number of samples where the first sound is at 0. Called by read.ts.
 import type { AudioHeader, Bytes } from "./types.ts";
 
 const tailBytes = 65_536;
+const maxPages = 64;
 
 export async function readOgg(bytes: Bytes): Promise<AudioHeader> {
   const page = bytes.head;
@@ -12,7 +13,10 @@ export async function readOgg(bytes: Bytes): Promise<AudioHeader> {
   const stream = codecOf(packet);
   if (stream === null) return { problem: "The Ogg file holds neither Vorbis nor Opus" };
   if (stream.rate === 0) return { problem: "The Ogg file names no sample rate" };
-  const samples = await lastSample(bytes, page.readUInt32LE(14));
+  const serial = page.readUInt32LE(14);
+  const samples = (await beginsAtZero(bytes, serial, stream.packetSamples))
+    ? await lastSample(bytes, serial)
+    : null;
   return {
     codec: stream.codec,
     sampleRateHz: stream.rate,
@@ -22,13 +26,49 @@ export async function readOgg(bytes: Bytes): Promise<AudioHeader> {
   };
 }
 
-function codecOf(packet: Buffer): { codec: string; channels: number; rate: number; skipped: number } | null {
-  if (packet.toString("latin1", 0, 7) === "\x01vorbis")
-    return { codec: "vorbis", channels: packet.readUInt8(11), rate: packet.readUInt32LE(12), skipped: 0 };
-  // Opus counts in 48 kHz whatever was recorded, and begins with samples that are not played.
-  if (packet.toString("latin1", 0, 8) === "OpusHead")
-    return { codec: "opus", channels: packet.readUInt8(9), rate: 48_000, skipped: packet.readUInt16LE(10) };
+interface Stream {
+  readonly codec: string;
+  readonly channels: number;
+  readonly rate: number;
+  readonly skipped: number;
+  /** At most so many in a packet. */
+  readonly packetSamples: number;
+}
+
+function codecOf(packet: Buffer): Stream | null {
+  if (packet.toString("latin1", 0, 7) === "\x01vorbis") {
+    // Half of a long block, whose size is named by its power of two.
+    const packetSamples = (1 << ((packet[28] ?? 0) >> 4)) >> 1;
+    const [channels, rate] = [packet.readUInt8(11), packet.readUInt32LE(12)];
+    return { codec: "vorbis", channels, rate, skipped: 0, packetSamples };
+  }
+  // Opus counts in 48 kHz whatever was recorded, and begins with samples that are not played; a packet is 120 ms at most.
+  if (packet.toString("latin1", 0, 8) === "OpusHead") {
+    const [channels, skipped] = [packet.readUInt8(9), packet.readUInt16LE(10)];
+    return { codec: "opus", channels, rate: 48_000, skipped, packetSamples: 5_760 };
+  }
   return null;
+}
+
+/**
+ * Whether the packets of the first page with sound reach its position from 0 on. Otherwise the stream was recorded from its
+ * middle on, and its last position is no length. False too when there is no such page among the first ones.
+ */
+async function beginsAtZero(bytes: Bytes, serial: number, packetSamples: number): Promise<boolean> {
+  let offset = 0;
+  for (let page = 0; page < maxPages; page++) {
+    const head = await bytes.at(offset, 27 + 255);
+    const sizes = head.subarray(27, 27 + (head[26] ?? 0));
+    if (head.length < 27 || head.toString("latin1", 0, 4) !== "OggS") break;
+    const position = head.readBigInt64LE(6);
+    if (head.readUInt32LE(14) === serial && position > 0n) {
+      // A size of 255 goes on in the next one.
+      const packets = sizes.filter((size) => size < 255).length;
+      return position <= BigInt(packets * packetSamples);
+    }
+    offset += 27 + sizes.length + sizes.reduce((sum, size) => sum + size, 0);
+  }
+  return false;
 }
 
 /** The position that the last page of the stream names; null when the end of the file shows none. */

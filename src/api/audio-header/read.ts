@@ -4,16 +4,17 @@ import type { AudioContainer } from "../../schemas/audio-file.ts";
 import { readFlac } from "./flac.ts";
 import { findFrames, readMp3, skipId3 } from "./mp3.ts";
 import { readOgg } from "./ogg.ts";
-import type { AudioHeader, Bytes } from "./types.ts";
+import { type AudioHeader, type Bytes, maxDurationMs } from "./types.ts";
 import { readWav } from "./wav.ts";
 
 export type { AudioHeader } from "./types.ts";
 
 const headBytes = 65_536;
-const maxDurationMs = 12 * 3_600_000;
 // The decoders' own limit, in bytes of 16-bit sound: what promises more would be refused by them later.
 const maxRatio = 2_000;
 const freeBytes = 64 * 1024 * 1024;
+// The latter two may be longer than 4 GiB.
+const riffWords = ["RIFF", "RF64", "BW64"];
 
 /** `read` returns the bytes from start to end, both included; the range lies within the file. */
 export async function readAudioHeader(
@@ -50,7 +51,7 @@ async function parse(
     if (found === "ogg") return await readOgg(bytes);
   }
   if (expected === "mp3" && (found === "mp3" || found === null)) {
-    const frames = findFrames(bytes, start) ?? (found === "mp3" ? start : null);
+    const frames = (await findFrames(bytes, start)) ?? (found === "mp3" ? start : null);
     if (frames !== null) return await readMp3(bytes, frames);
   }
   const names = { wav: "a WAV", flac: "a FLAC", ogg: "an Ogg", mp3: "an MP3" };
@@ -60,7 +61,7 @@ async function parse(
 function containerOf(magic: Buffer): AudioContainer | null {
   if (magic.length < 4) return null;
   const four = magic.toString("latin1", 0, 4);
-  if (four === "RIFF" && magic.toString("latin1", 8, 12) === "WAVE") return "wav";
+  if (riffWords.includes(four) && magic.toString("latin1", 8, 12) === "WAVE") return "wav";
   if (four === "fLaC") return "flac";
   if (four === "OggS") return "ogg";
   return magic[0] === 0xff && ((magic[1] ?? 0) & 0xe0) === 0xe0 ? "mp3" : null;

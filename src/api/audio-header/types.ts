@@ -1,6 +1,8 @@
 // What the header parsers agree on. They read untrusted bytes: every length is checked against what is there, nothing
 // is allocated by a number from the file, and the number of reads is bounded.
 
+export const maxDurationMs = 12 * 3_600_000;
+
 export interface AudioFacts {
   readonly codec: string;
   readonly sampleRateHz: number;

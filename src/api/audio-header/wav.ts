@@ -1,5 +1,5 @@
-// WAV: the chunks of a RIFF file up to its data. Formats whose decoders have been exploited (ADPCM and the like) are
-// refused here, before any library opens the file. Called by read.ts.
+// WAV: the chunks of a RIFF, RF64 or BW64 file up to its data. Formats whose decoders have been exploited (ADPCM and the
+// like) are refused here, before any library opens the file. Called by read.ts.
 import type { AudioHeader, Bytes } from "./types.ts";
 
 const maxChunks = 64;
@@ -14,6 +14,7 @@ const guidTail = Buffer.from("000000001000800000aa00389b71", "hex");
 
 export async function readWav(bytes: Bytes): Promise<AudioHeader> {
   let format: Buffer | null = null;
+  let longSize: number | null = null;
   let offset = 12;
   for (let chunk = 0; chunk < maxChunks; chunk++) {
     const header = await bytes.at(offset, 8);
@@ -21,11 +22,16 @@ export async function readWav(bytes: Bytes): Promise<AudioHeader> {
     const name = header.toString("latin1", 0, 4);
     const size = header.readUInt32LE(4);
     if (name === "fmt ") format = await bytes.at(offset + 8, Math.min(size, 40));
+    if (name === "ds64" && size >= 24) {
+      const sizes = await bytes.at(offset + 8, 24);
+      if (sizes.length === 24) longSize = Number(sizes.readBigUInt64LE(8));
+    }
     if (name === "data") {
       if (format === null) return { problem: "The WAV file has no format before its data" };
       // Writers to a pipe leave 0 or 0xffffffff: then the data goes to the end of the file.
       const present = bytes.size - offset - 8;
-      return facts(format, size === 0 || size > present ? present : size);
+      const told = size === 0xffffffff && longSize !== null ? longSize : size;
+      return facts(format, told === 0 || told > present ? present : told);
     }
     offset += 8 + size + (size % 2);
   }

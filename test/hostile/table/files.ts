@@ -45,6 +45,25 @@ const flacSaying = (rate: bigint, channels: bigint, samples: bigint) =>
 /** The position on the last page. */
 const oggSaying = (file: Buffer, position: bigint) =>
   changed(file, (copy) => copy.writeBigInt64LE(position, copy.lastIndexOf("OggS") + 6));
+/** All positions so much later, as in a stream that was recorded from its middle on. */
+const oggLater = (file: Buffer, samples: bigint) =>
+  changed(file, (copy) => {
+    for (let at = copy.indexOf("OggS"); at >= 0; at = copy.indexOf("OggS", at + 1)) {
+      const position = copy.readBigInt64LE(at + 6);
+      if (position > 0n) copy.writeBigInt64LE(position + samples, at + 6);
+    }
+  });
+/** RF64 or BW64: the length of the data stands in a chunk before the format. */
+const longWav = (word: string, dataBytes: bigint) => {
+  const [base, sizes] = [wav(), Buffer.alloc(8 + 28)];
+  base.write(word, 0, "latin1");
+  base.writeUInt32LE(0xffffffff, 4);
+  base.writeUInt32LE(0xffffffff, 40);
+  sizes.write("ds64", 0, "latin1");
+  sizes.writeUInt32LE(28, 4);
+  sizes.writeBigUInt64LE(dataBytes, 16);
+  return Buffer.concat([base.subarray(0, 12), sizes, base.subarray(12)]);
+};
 /** The number of frames in the first one. */
 const mp3Saying = (frames: number) =>
   changed(vbr, (copy) => {
@@ -84,7 +103,6 @@ export const refusedFiles: readonly Line[] = [
   ["AIFF", "audio/wav", padded("FORM\x00\x00\x10\x00AIFF")],
   ["AU", "audio/wav", padded(".snd\x00\x00\x00\x18")],
   ["RIFX, bytes the other way round", "audio/wav", changed(wav(), (copy) => copy.write("RIFX", 0, "latin1"))],
-  ["RF64", "audio/wav", changed(wav(), (copy) => copy.write("RF64", 0, "latin1"))],
   ["a WAV file in ADPCM", "audio/wav", fixture("tone-adpcm.wav")],
   ["a WAV file of MP3 frames", "audio/wav", changed(wav(), (copy) => copy.writeUInt16LE(0x55, 20))],
   ["65,535 channels", "audio/wav", changed(wav(), (copy) => copy.writeUInt16LE(65_535, 22))],
@@ -135,8 +153,6 @@ export const refusedFiles: readonly Line[] = [
     "audio/ogg",
     changed(opus, (copy) => copy.write("Speex   ", copy.indexOf("OpusHead"), "latin1")),
   ],
-  ["MP3 of 4 billion frames", "audio/mpeg", mp3Saying(0xffffffff)],
-  ["MP3 of no frames", "audio/mpeg", mp3Saying(0)],
   ["MP3 with one frame", "audio/mpeg", mp3.subarray(0, 100)],
   ["a tag of 256 MB", "audio/mpeg", padded(id3((1 << 28) - 1))],
   ["nothing behind a tag", "audio/mpeg", id3(2_000, Buffer.alloc(2_000))],
@@ -184,6 +200,20 @@ export const takenFiles: readonly (readonly [...Line, facts: object])[] = [
     wav(),
     { content_type: "audio/x-wav", duration_ms: 500 },
   ],
+  ["RF64", "audio/wav", longWav("RF64", 16_000n), { duration_ms: 500, codec: "pcm16" }],
+  ["BW64", "audio/wav", longWav("BW64", 16_000n), { duration_ms: 500, codec: "pcm16" }],
+  ["RF64 of 16 EiB", "audio/wav", longWav("RF64", (1n << 64n) - 1n), { duration_ms: 500 }],
+  [
+    "RF64 without its long length",
+    "audio/wav",
+    changed(wav(), (copy) => copy.write("RF64", 0, "latin1")),
+    { duration_ms: 500 },
+  ],
+  ["MP3 of 4 billion frames", "audio/mpeg", mp3Saying(0xffffffff), { duration_ms: null, codec: "mp3" }],
+  ["MP3 of 2 million frames", "audio/mpeg", mp3Saying(2_000_000), { duration_ms: null, codec: "mp3" }],
+  ["MP3 of no frames", "audio/mpeg", mp3Saying(0), { duration_ms: null, codec: "mp3" }],
+  ["Vorbis from its fifth hour on", "audio/ogg", oggLater(ogg, 793_800_000n), { duration_ms: null }],
+  ["Opus from its 40th year on", "audio/opus", oggLater(opus, 1n << 46n), { duration_ms: null }],
   [
     "FLAC that does not say how long it is",
     "audio/flac",

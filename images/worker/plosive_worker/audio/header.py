@@ -11,7 +11,7 @@ from typing import BinaryIO
 from ..failure import ItemFailure
 from .containers import Track, asf_track, matroska_track, mp4_track
 from .mpeg import find_run, is_mpeg_sync
-from .wav import Wav, read_wav
+from .wav import RIFF_WORDS, Wav, read_wav
 
 HEAD_BYTES = 64 * 1024
 MAX_TAGS = 16
@@ -99,7 +99,7 @@ def known_header(file: BinaryIO) -> Header | None:
     """By the first bytes; None when they are those of no container."""
     file.seek(0)
     head = file.read(16)
-    if head[:4] in (b"RIFF", b"RF64") and head[8:12] == b"WAVE":
+    if head[:4] in RIFF_WORDS and head[8:12] == b"WAVE":
         return wav_header(file)
     if head[4:8] == b"ftyp":
         return with_track("mov", mp4_track(file))

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..failure import ItemFailure
 
+RIFF_WORDS = b"RIFF", b"RF64", b"BW64"  # the latter two may be longer than 4 GiB
 MAX_CHUNKS = 64
 CODINGS = {1: "pcm", 3: "float", 6: "alaw", 7: "mulaw"}
 BITS = {"pcm": (8, 16, 24, 32), "float": (32, 64), "alaw": (8,), "mulaw": (8,)}
@@ -74,7 +75,7 @@ def check_end(file: BinaryIO, at: int, end: int, second: int) -> None:
         if file.tell() >= end:
             return
     name = rest[:4]
-    if name in (b"RIFF", b"RF64", b"data") or not all(32 <= byte < 127 for byte in name):
+    if name in (*RIFF_WORDS, b"data") or not all(32 <= byte < 127 for byte in name):
         raise ItemFailure("corrupt_audio", "The WAV file goes on behind its sound: its sizes are wrong or files were joined")
 
 

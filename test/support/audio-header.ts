@@ -1,0 +1,33 @@
+// The header parsers on files in memory. Called by the tests of src/api/audio-header.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "vitest";
+import { readAudioHeader } from "../../src/api/audio-header/read.ts";
+import type { AudioContainer } from "../../src/schemas/audio-file.ts";
+
+export const fixture = (name: string) => readFileSync(join(import.meta.dirname, "../api/fixtures", name));
+
+export const problem = { problem: expect.any(String) };
+
+/** Like the object store: refuses a range that begins behind the end, and counts what is read. */
+export async function parse(file: Buffer, container: AudioContainer) {
+  const reads: number[] = [];
+  const header = await readAudioHeader(
+    async (start, end) => {
+      if (start >= file.length || end < start) throw new Error("range not satisfiable");
+      reads.push(end - start + 1);
+      return file.subarray(start, end + 1);
+    },
+    file.length,
+    container,
+  );
+  return { header, reads };
+}
+
+/** A tag with a picture of so many zeros. */
+export function id3(size: number): Buffer {
+  const tag = Buffer.alloc(10 + size);
+  tag.write("ID3\x04\x00\x00", 0, "latin1");
+  for (const [i, shift] of [21, 14, 7, 0].entries()) tag.writeUInt8((size >> shift) & 0x7f, 6 + i);
+  return tag;
+}
