@@ -1,4 +1,5 @@
-# Sound in films and WebM is heard at the times of its packets: late starts and gaps become silence, within the limits.
+# Sound in films, WebM and Ogg is heard at the times of its packets: late starts and gaps become silence, within the limits.
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +8,11 @@ from plosive_worker.audio.decoding import guarded, open_sound
 from plosive_worker.audio.header import read_header
 from plosive_worker.failure import ItemFailure
 
+from worker.bombs import crc
 from worker.mutants import ffmpeg
+
+OGG = ["libopus", "libvorbis"]
+CLICKS = "aevalsrc='0.8*lt(mod(t,1),0.01)*sin(2*PI*1000*t)':d={}:s=48000"  # one each second
 
 
 def tone(path: Path, seconds: float, *options: str) -> bytes:
@@ -77,3 +82,75 @@ def test_the_silence_of_gaps_counts_against_the_limits(tmp_path: Path, gap: int,
 def test_times_that_begin_anew_take_nothing_away(tmp_path: Path) -> None:
     joined = tone(tmp_path / "a.webm", 6, "-c:a", "libopus") + tone(tmp_path / "b.webm", 4, "-c:a", "libopus")
     assert abs(seconds_of(tmp_path / "ab.webm", joined) - 10) < 0.05
+
+
+def clicking(path: Path, seconds: float, codec: str, page_ms: int) -> tuple[bytes, list[bytes]]:
+    """The heads of an Ogg file, and its pages of sound."""
+    ffmpeg("-f", "lavfi", "-i", CLICKS.format(seconds), "-c:a", codec, "-page_duration", str(page_ms * 1000), str(path))
+    pages = [b"OggS" + rest for rest in path.read_bytes().split(b"OggS")[1:]]
+    sound = [page for page in pages if page[6:14] != bytes(8)]
+    return b"".join(pages[: len(pages) - len(sound)]), sound
+
+
+def clicks_of(path: Path, data: bytes) -> np.ndarray:
+    samples, rate = decoded(path, data)
+    loud = np.flatnonzero(np.abs(samples[:, 0]) > 0.3) / rate
+    return loud[np.diff(loud, prepend=-1) > 0.1]
+
+
+def moved(page: bytes, samples: int) -> bytes:
+    page = page[:6] + struct.pack("<q", struct.unpack_from("<q", page, 6)[0] + samples) + page[14:22] + bytes(4) + page[26:]
+    return page[:22] + struct.pack("<I", crc(page, 32, 0x04C11DB7)) + page[26:]
+
+
+@pytest.mark.parametrize("page_ms", [20, 1000])
+@pytest.mark.parametrize("codec", OGG)
+def test_pages_that_an_ogg_file_lacks_are_silence(tmp_path: Path, codec: str, page_ms: int) -> None:
+    head, pages = clicking(tmp_path / "a.ogg", 20.5, codec, page_ms)
+    first, then = len(pages) // 3, len(pages) // 2
+    heard = clicks_of(tmp_path / "b.ogg", head + b"".join(pages[:first] + pages[then:]))
+    assert np.abs(heard - heard.round()).max() < 0.002, "at another time than in the whole file"
+    assert set(heard.round()) >= {0, 1, 2, 3, 4, 5, 12, 13, 19, 20} and not set(heard.round()) & {8, 9}
+    assert abs(seconds_of(tmp_path / "b.ogg") - 20.5) < 0.02
+
+
+def test_silence_that_was_not_sent_is_heard_in_opus(tmp_path: Path) -> None:
+    head, pages = clicking(tmp_path / "a.ogg", 20, "libopus", 20)
+    for kept in (lambda i: i % 50 < 20, lambda i: i % 50 < 20 or i % 20 == 0, lambda i: i % 2 == 0 or i % 50 < 10):
+        sent = [page for i, page in enumerate(pages[:-1]) if kept(i)]
+        heard = clicks_of(tmp_path / "b.ogg", head + b"".join([*sent, pages[-1]]))
+        assert len(heard) == 20 and np.abs(heard - np.arange(20)).max() < 0.002
+        assert abs(seconds_of(tmp_path / "b.ogg") - 20) < 0.02, "the last page stands alone"
+
+
+@pytest.mark.parametrize("codec", OGG)
+def test_an_ogg_stream_that_was_cut_out_of_a_longer_one_begins_with_its_sound(tmp_path: Path, codec: str) -> None:
+    head, pages = clicking(tmp_path / "a.ogg", 20.5, codec, 100)
+    middle = [moved(page, 48_000 * 36_000) for page in pages[len(pages) // 2 :]]
+    assert abs(seconds_of(tmp_path / "b.ogg", head + b"".join(middle)) - 10.3) < 0.2
+    holed = clicks_of(tmp_path / "b.ogg", head + b"".join(middle[:30] + middle[60:]))
+    assert np.abs(np.diff(holed) - np.diff(holed).round()).max() < 0.002 and len(holed) < 9
+
+
+@pytest.mark.parametrize(("gap", "code"), [(20_000, "decoder_bomb"), (50_000, "too_long")])
+@pytest.mark.parametrize("codec", OGG)
+def test_gaps_in_ogg_count_against_the_limits(tmp_path: Path, codec: str, gap: int, code: str) -> None:
+    head, pages = clicking(tmp_path / "a.ogg", 6, codec, 1000)
+    far = [page if i < 3 else moved(page, gap * 48_000) for i, page in enumerate(pages)]
+    assert failure_of(tmp_path / "b.ogg", head + b"".join(far)).code == code
+
+
+@pytest.mark.parametrize("codec", OGG)
+def test_each_of_many_joined_ogg_streams_begins_where_the_one_before_ends(tmp_path: Path, codec: str) -> None:
+    head, pages = clicking(tmp_path / "a.ogg", 1, codec, 1000)
+    heard = clicks_of(tmp_path / "b.ogg", (head + b"".join(pages)) * 40)
+    assert len(heard) == 40 and np.abs(heard - np.arange(40)).max() < 0.002
+    assert failure_of(tmp_path / "b.ogg", head * 3000).code == "empty_audio"
+
+
+def test_joined_ogg_streams_keep_their_gaps(tmp_path: Path) -> None:
+    head, pages = clicking(tmp_path / "a.ogg", 10, "libopus", 20)
+    link = head + b"".join(pages[:120] + pages[330:])
+    heard = clicks_of(tmp_path / "b.ogg", link * 3)
+    there = [at + second for at in (0, 10, 20) for second in (0, 1, 2, 7, 8, 9)]
+    assert len(heard) == 18 and np.abs(heard - there).max() < 0.002

@@ -7,6 +7,7 @@
 # - A file that stores less than its header promises (by more than a second and 2 %) breaks off, and fails.
 # - No promise are lengths that live encoders leave (0, all ones, more than an upload can be), and the count of frames in
 #   an MP3 whose last frame is whole: it was copied from another file. Ogg, AAC and G.722 promise nothing.
+# - Where packets are missing between two times that a file tells (Ogg, MP4, Matroska), there is silence.
 import re
 import resource
 import shutil
@@ -24,7 +25,7 @@ from .ebml import timed_packets
 from .flac import walk_flac
 from .header import MAX_HOURS, Header, check_facts, check_size
 from .mpeg import Mp3, walk_mp3
-from .ogg import walk_ogg
+from .ogg import Ogg, Piece, in_time, pieces_of, unended, walk_ogg
 from .wav import wav_blocks
 
 BLOCK_SAMPLES = 1 << 20  # of all channels together, at most 5 seconds
@@ -68,21 +69,33 @@ class Forward(soundfile.SoundFile):
         return False
 
 
-class WithoutTags:
-    """A file from a place on, for libsndfile: it judges the same bytes as our own look at the header."""
+class Parts:
+    """Parts of a file (bytes from, to) and others as one, for libsndfile: it judges the same bytes as our own look at them."""
 
-    def __init__(self, path: Path, start: int):
-        self.file, self.start = path.open("rb"), start
-        self.seek(0)
+    def __init__(self, path: Path, *parts: tuple[int, int] | bytes):
+        self.file, self.parts, self.at = path.open("rb"), parts, 0
+        self.sizes = [len(part) if isinstance(part, bytes) else part[1] - part[0] for part in parts]
 
     def seek(self, offset: int, whence: int = 0) -> int:
-        return self.file.seek(offset + (self.start if whence == 0 else 0), whence) - self.start
+        self.at = offset + (0, self.at, sum(self.sizes))[whence]
+        return self.at
 
     def tell(self) -> int:
-        return self.file.tell() - self.start
+        return self.at
 
-    def readinto(self, buffer) -> int:
-        return self.file.readinto(buffer)
+    def read(self, size: int) -> bytes:
+        got, before = b"", 0
+        for part, its in zip(self.parts, self.sizes):
+            at, most = self.at - before, min(size - len(got), before + its - self.at)
+            if at >= 0 and most > 0:
+                data = part[at : at + most] if isinstance(part, bytes) else self.read_at(part[0] + at, most)
+                got, self.at = got + data, self.at + len(data)
+            before += its
+        return got
+
+    def read_at(self, at: int, size: int) -> bytes:
+        self.file.seek(at)
+        return self.file.read(size)
 
 
 def plain(error: Exception) -> str:
@@ -96,8 +109,10 @@ def block_frames(rate: int, channels: int) -> int:
     return min(5 * rate, BLOCK_SAMPLES // channels)
 
 
-def open_with_libsndfile(path: Path, header: Header) -> Sound:
-    file = Forward(WithoutTags(path, header.start) if header.start else path)
+def open_with_libsndfile(path: Path, header: Header, *parts: tuple[int, int] | bytes) -> Sound:
+    if header.start:
+        parts = ((header.start, path.stat().st_size),)
+    file = Forward(Parts(path, *parts) if parts else path)
     if not file.subtype.startswith(SUBTYPES[header.codec]):
         raise ItemFailure("unsupported_format", f"The {header.container} file holds another coding than {header.codec}")
     check_facts(file.samplerate, file.channels)
@@ -225,13 +240,43 @@ def tells_all(mp3: Mp3, sound: Sound) -> bool:
 
 
 def open_ogg(path: Path, header: Header) -> Sound:
+    """Streams that follow each other, and what is left of one that has gaps, are opened one by one: each Opus stream begins
+    with samples that are none of its sound. ffmpeg takes those of the first alone away, and hears a page after a gap too
+    early."""
     with path.open("rb") as file:
         ogg = walk_ogg(file, MOST_SECONDS)
     if len(ogg.kinds) > 1:
         raise ItemFailure("corrupt_audio", "The Ogg file joins sound of different codings, rates or channels")
-    if ogg.joined:
+    if ogg.anew or len(ogg.rates) > 1 or (ogg.pieces > 1 and header.codec == "flac"):
         return open_with_ffmpeg(path, header, ogg.seconds)
-    return open_with_libsndfile(path, header)
+    return open_with_libsndfile(path, header) if ogg.pieces < 2 else open_pieces(path, header, ogg)
+
+
+def open_pieces(path: Path, header: Header, ogg: Ogg) -> Sound:
+    def open_one(piece: Piece) -> Sound:
+        sound = open_with_libsndfile(path, header, piece.heads, last_page(piece) if piece.lone else piece.pages)
+        return replace(sound, blocks=to_end(sound))
+
+    def to_end(sound: Sound) -> Iterator[np.ndarray]:
+        seen = 0
+        for block in sound.blocks:
+            seen += len(block)
+            yield block
+        check_whole(seen, sound.expected, sound.rate)  # what is damaged is no gap
+
+    def last_page(piece: Piece) -> bytes:
+        return unended(Parts(path, piece.pages).read(piece.pages[1] - piece.pages[0]))
+
+    def pieces() -> Iterator[Piece]:
+        with path.open("rb") as file:
+            yield from (piece for piece in pieces_of(file, MOST_SECONDS) if piece.pages[0] < piece.pages[1])
+
+    first = next(pieces(), None)
+    if first is None:
+        raise ItemFailure("empty_audio", "The Ogg file holds no sound")
+    sound = open_one(first)
+    blocks = joined(in_time(pieces(), open_one), block_frames(sound.rate, sound.channels))
+    return replace(sound, blocks=blocks, expected=round(ogg.seconds * sound.rate))
 
 
 def open_flac(path: Path, header: Header) -> Sound:

@@ -1,18 +1,60 @@
-# The pages of an Ogg file: whether streams follow one another in it (`cat` and web radio make such files), and how much
-# sound they hold. libsndfile reads the first one only. Called by decoding.py.
+# The pages of an Ogg file: whether streams follow one another in it (`cat` and web radio make such files), where pages are
+# missing, and how much sound they hold. libsndfile reads the first stream only, and packets back to back whatever lies
+# between them. Called by decoding.py.
 import struct
+import zlib
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
-CONTINUES, FIRST = 1, 2  # flags of a page
+import numpy as np
+
+CONTINUES, FIRST, LAST = 1, 2, 4  # flags of a page
 WINDOW_BYTES = 1 << 16
+HEADS = {"opus": 2, "vorbis": 3}  # packets before those of sound
+# Less than a lost packet: positions that jitter, as live recorders leave them, are no gap until they add up to so much
+GAP_SECONDS = 0.015
+# samples at 48 kHz of an Opus frame, by the upper five bits of a packet's first byte (RFC 6716, 3.1)
+OPUS_FRAMES = (480, 960, 1920, 2880) * 3 + (480, 960) * 2 + (120, 240, 480, 960) * 4
+MOST_OPUS = 5760  # samples of a packet
+MIRRORED = bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))
+OPUS_RATES = (8_000, 12_000, 16_000, 24_000)  # that libsndfile decodes to; else 48 kHz
+
+
+@dataclass(frozen=True)
+class Page:
+    at: int
+    end: int
+    flags: int
+    position: int  # samples up to the end of the last packet that ends on it
+    serial: int
+    sizes: bytes
+    body: bytes
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Pages of one stream without a gap between them. A decoder needs the heads of the stream before them."""
+
+    kind: tuple[str, int, int]  # (codec, rate of its positions, channels)
+    rate: int  # that libsndfile decodes to
+    link: int  # which of the streams that follow each other
+    heads: tuple[int, int]  # bytes from, to
+    pages: tuple[int, int]  # the same twice where there is no sound
+    lone: bool  # one page alone, a stream's last one
+    skip: int  # samples in front of the stream that are none of its sound
+    position: int  # at the end of its last page
+    seconds: float  # at least so much: what its positions pass through, with the gap before it
+    anew: bool  # positions go back
 
 
 @dataclass(frozen=True)
 class Ogg:
-    seconds: float  # at least so much sound: what the positions of its pages pass through
-    joined: bool  # more than one stream, or positions that begin anew
-    kinds: set[tuple[str, int, int]]  # (codec, rate, channels) of the streams of sound
+    seconds: float
+    pieces: int
+    anew: bool
+    kinds: set[tuple[str, int, int]]
+    rates: set[int]
 
 
 def kind_of(packet: bytes) -> tuple[str, int, int] | None:
@@ -39,36 +81,170 @@ def find_page(file: BinaryIO, at: int) -> int | None:
         at += WINDOW_BYTES - 3
 
 
-def walk_ogg(file: BinaryIO, most_seconds: float) -> Ogg:
-    """From page to page to the end of the file, or until they are more than `most_seconds`."""
-    at, seconds, joined, in_heads, kinds = 0, 0.0, False, True, set()
-    serial = rate = last = None  # of the stream of sound that is being read
-    while seconds <= most_seconds:
+def pages_of(file: BinaryIO) -> Iterator[Page]:
+    at = 0
+    while True:
         file.seek(at)
         head = file.read(27)
         if head[:4] != b"OggS":
             place = find_page(file, at)
             if place is None:
-                break
+                return
             at = place
             continue
         if len(head) < 27:
-            break
-        flags, position, its_serial = struct.unpack_from("<xBqI", head, 4)
+            return
+        flags, position, serial = struct.unpack_from("<xBqI", head, 4)
         sizes = file.read(head[26])
-        if flags & FIRST:
-            if not in_heads:
-                joined, in_heads, serial = True, True, None
-            kind = kind_of(file.read(min(sum(sizes), 64)))
-            if kind and kind[1] and serial is None:
-                kinds.add(kind)
-                serial, rate, last = its_serial, kind[1], None
-        else:
-            in_heads = False
-            if its_serial == serial and position > 0:
-                # a stream that was cut out of a longer one begins at any position
-                step = min(position, rate) if last is None else position - last
-                joined = joined or step < 0
-                seconds, last = seconds + max(step, 0) / rate, position
-        at += 27 + len(sizes) + sum(sizes)
-    return Ogg(seconds, joined, kinds)
+        end = at + 27 + len(sizes) + sum(sizes)
+        body = file.read(sum(sizes))
+        if at + 27 + len(sizes) + len(body) < end:  # the file breaks off
+            return
+        yield Page(at, end, flags, position, serial, sizes, body)
+        at = end
+
+
+def opus_samples(begin: bytes) -> int:
+    """Of a packet, by its first two bytes."""
+    if not begin:
+        return 0
+    frames = (1, 2, 2, begin[1] & 63 if len(begin) > 1 else 0)[begin[0] & 3]
+    return min(frames * OPUS_FRAMES[begin[0] >> 3], MOST_OPUS)
+
+
+class Stream:
+    """A stream of sound, as its pages come."""
+
+    def __init__(self, kind: tuple[str, int, int], page: Page, link: int):
+        self.kind, self.link, self.serial, self.skip, self.block = kind, link, page.serial, 0, 0
+        self.codec, self.rate, _ = kind
+        self.decoded_rate, self.timed = self.rate, self.codec in HEADS
+        if self.codec == "opus":
+            self.skip, told = struct.unpack_from("<HI", page.body, 10)
+            self.decoded_rate = told if told in OPUS_RATES else self.rate
+        elif self.codec == "vorbis":
+            self.block = 1 << (page.body[28] >> 4 if len(page.body) > 28 else 0)
+        self.heads, self.heads_left = (page.at, page.end), HEADS.get(self.codec, 1) - 1
+        self.begun: bytes | None = None  # of a packet that goes on in the next page
+        self.position, self.held, self.late = 0, 0, 0
+        self.begin(page.end, page.end)
+
+    def begin(self, at: int, end: int, lone: bool = False) -> None:
+        self.pages, self.lone, self.seconds, self.anew = (at, end), lone, 0.0, False
+
+    def piece(self) -> Piece:
+        its = self.kind, self.decoded_rate, self.link, self.heads
+        return Piece(*its, self.pages, self.lone, self.skip, self.position, self.seconds, self.anew)
+
+    def packets(self, page: Page) -> list[bytes]:
+        """The first two bytes of each packet that ends on a page; none of one whose beginning is missing."""
+        begun, at, ended = (self.begun or b"") if page.flags & CONTINUES else None, 0, []
+        for size in page.sizes:
+            begun = page.body[at : at + 2] if begun is None else begun
+            at += size
+            if size < 255:
+                ended.append(begun)
+                begun = None
+        self.begun = begun
+        return ended
+
+    def hear(self, page: Page) -> Piece | None:
+        """The piece before this page, where the page does not go on with it."""
+        packets, ended = self.packets(page), None
+        if self.heads_left > 0:
+            self.heads_left -= len(packets)
+            self.heads = self.heads[0], page.end
+            self.begin(page.end, page.end)
+            return None
+        self.held += sum(map(opus_samples, packets)) if self.codec == "opus" else len(packets) * self.block // 2
+        if page.position > 0:
+            step = self.step_to(page.position)
+            if self.late > GAP_SECONDS * self.rate:
+                ended, self.late = self.piece(), 0
+                self.begin(page.at, page.end, page.flags & LAST != 0)
+            self.seconds, self.anew = self.seconds + max(step, 0) / self.rate, self.anew or step < 0
+            self.position, self.held = page.position, 0
+        self.pages = self.pages[0], page.end
+        return ended
+
+    def step_to(self, position: int) -> int:
+        """Samples from the page before; how many of them no packet holds adds up."""
+        if self.position == 0:  # a stream that was cut out of a longer one begins at any
+            return max(min(position, self.held if self.timed else self.rate) - self.skip, 0)
+        step = position - self.position
+        self.late = max(self.late + step - self.held, 0) if self.timed else 0
+        return step
+
+
+def pieces_of(file: BinaryIO, most_seconds: float) -> Iterator[Piece]:
+    """From page to page to the end of the file, or until they are more than `most_seconds`; at least one for each stream."""
+    stream, link, in_heads, seconds = None, 0, True, 0.0
+    for page in pages_of(file):
+        if page.flags & FIRST:
+            if stream and not in_heads:
+                yield stream.piece()
+                stream, link, seconds = None, link + 1, seconds + stream.seconds
+            in_heads, kind = True, kind_of(page.body[:64])
+            if kind and kind[1] and stream is None:
+                stream = Stream(kind, page, link)
+            continue
+        in_heads = False
+        ended = stream.hear(page) if stream and stream.serial == page.serial else None
+        if ended:
+            yield ended
+            seconds += ended.seconds
+        if stream and seconds + stream.seconds > most_seconds:
+            break
+    if stream:
+        yield stream.piece()
+
+
+def walk_ogg(file: BinaryIO, most_seconds: float) -> Ogg:
+    seconds, pieces, anew, kinds, rates = 0.0, 0, False, set(), set()
+    for piece in pieces_of(file, most_seconds):
+        seconds, pieces, anew = seconds + piece.seconds, pieces + 1, anew or piece.anew
+        kinds.add(piece.kind)
+        rates.add(piece.rate)
+    return Ogg(seconds, pieces, anew, kinds, rates)
+
+
+def unended(page: bytes) -> bytes:
+    """A stream's last page as if more came: by its flag libsndfile takes it for all of a stream when it stands alone. Ogg's
+    CRC is zlib's with all bits in the other order."""
+    page = page[:5] + bytes([page[5] & ~LAST]) + page[6:22] + bytes(4) + page[26:]
+    crc = zlib.crc32(page.translate(MIRRORED), 0xFFFFFFFF) ^ 0xFFFFFFFF
+    return page[:22] + crc.to_bytes(4, "big").translate(MIRRORED) + page[26:]
+
+
+class Opened(Protocol):
+    rate: int
+    channels: int
+    blocks: Iterator[np.ndarray]
+    expected: int | None
+
+
+def silence(samples: int, sound: Opened) -> Iterator[np.ndarray]:
+    for at in range(0, samples, sound.rate):
+        yield np.zeros((min(sound.rate, samples - at), sound.channels), np.float32)
+
+
+def in_time(pieces: Iterable[Piece], open_one: Callable[[Piece], Opened]) -> Iterator[np.ndarray]:
+    """The sound of all pieces, opened one at a time: streams back to back, and in each of them silence up to where a piece
+    begins. Its last position tells that. libsndfile takes the samples to skip away from the beginning of a stream, from
+    the end of a later piece."""
+    link = None
+    for piece in pieces:
+        sound = open_one(piece)
+        skip, ends = (samples * sound.rate // piece.kind[1] for samples in (piece.skip, piece.position))
+        begins = max(ends - (sound.expected or 0) - skip, skip)
+        if piece.link != link:
+            link, seen, origin = piece.link, 0, begins
+        missing = max(begins - origin - seen, 0)
+        yield from silence(missing, sound)
+        seen += missing
+        for block in sound.blocks:
+            seen += len(block)
+            yield block
+        missing = min(max(ends - origin - seen, 0), skip)
+        yield from silence(missing, sound)
+        seen += missing
