@@ -8,7 +8,7 @@ import soxr
 from plosive_worker.failure import WorkerFailure
 from plosive_worker.features import spec
 from plosive_worker.features.file import FrameWriter, read_frames
-from plosive_worker.features.stream import feature_blocks
+from plosive_worker.features.stream import feature_blocks, loud_level
 from voices.artifacts import clipping, dropout, hum, packet_loss, plosive
 from voices.scene import Scene
 
@@ -225,3 +225,8 @@ def test_a_quiet_recording_is_a_usual_one_with_lower_levels(clean: np.ndarray, g
     off = np.abs((quiet - plain) / spread(plain))[:, ~levels].mean(0)
     assert np.quantile(off, 0.9) < 0.3, "others than levels do not change"
     assert np.median((quiet - plain)[:, levels]) == pytest.approx(2 * np.log10(gain), abs=0.1)
+
+
+def test_a_constant_offset_is_no_loudness(clean: np.ndarray) -> None:
+    quiet = (clean * 0.001)[:, None]
+    assert loud_level(quiet + np.float32(0.05), RATE) == pytest.approx(loud_level(quiet, RATE), rel=0.01)

@@ -45,9 +45,9 @@ def whole_blocks(chunks: Iterable[np.ndarray], rate: int) -> Iterator[tuple[np.n
 
 
 def loud_level(samples: np.ndarray, rate: int) -> float:
-    """What the loudest twentieth of the frames reaches, RMS of the loudest channel."""
+    """What the loudest twentieth of the frames reaches, RMS of the loudest channel; a constant offset is no loudness."""
     hop = rate // spec.FRAMES_PER_SECOND
-    whole = samples[: len(samples) // hop * hop].reshape(-1, hop, samples.shape[1])
+    whole = (samples - samples.mean(0))[: len(samples) // hop * hop].reshape(-1, hop, samples.shape[1])
     return float(np.sqrt(np.quantile(np.einsum("thc,thc->tc", whole, whole) / hop, 0.95, axis=0).max()))
 
 
