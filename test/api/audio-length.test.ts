@@ -51,6 +51,7 @@ describe("an MP3 behind a tag that is longer than the first read", () => {
     ["follows at once", sound],
     ["follows zeros", Buffer.concat([Buffer.alloc(300), sound])],
     ["begins amid a frame", sound.subarray(700)],
+    ["follows what the tag does not tell of", Buffer.concat([Buffer.alloc(4_000, 7), sound])],
   ])("%s", async (_, rest) => {
     const { header } = await parse(Buffer.concat([tag, rest]), "mp3");
     expect(header).toMatchObject({ codec: "mp3", sampleRateHz: 16_000, channels: 1 });

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from plosive_worker.audio.decoding import guarded, open_sound
 from plosive_worker.audio.header import read_header
+from plosive_worker.audio.sandbox import extract_safely
 from plosive_worker.failure import ItemFailure
 
 from worker.bombs import crc
@@ -84,9 +85,10 @@ def test_times_that_begin_anew_take_nothing_away(tmp_path: Path) -> None:
     assert abs(seconds_of(tmp_path / "ab.webm", joined) - 10) < 0.05
 
 
-def clicking(path: Path, seconds: float, codec: str, page_ms: int) -> tuple[bytes, list[bytes]]:
+def clicking(path: Path, seconds: float, codec: str, page_ms: int, *options: str) -> tuple[bytes, list[bytes]]:
     """The heads of an Ogg file, and its pages of sound."""
-    ffmpeg("-f", "lavfi", "-i", CLICKS.format(seconds), "-c:a", codec, "-page_duration", str(page_ms * 1000), str(path))
+    coded = ["-c:a", codec, "-page_duration", str(page_ms * 1000), *options]
+    ffmpeg("-f", "lavfi", "-i", CLICKS.format(seconds), *coded, str(path))
     pages = [b"OggS" + rest for rest in path.read_bytes().split(b"OggS")[1:]]
     sound = [page for page in pages if page[6:14] != bytes(8)]
     return b"".join(pages[: len(pages) - len(sound)]), sound
@@ -154,3 +156,19 @@ def test_joined_ogg_streams_keep_their_gaps(tmp_path: Path) -> None:
     heard = clicks_of(tmp_path / "b.ogg", link * 3)
     there = [at + second for at in (0, 10, 20) for second in (0, 1, 2, 7, 8, 9)]
     assert len(heard) == 18 and np.abs(heard - there).max() < 0.002
+
+
+def test_samples_to_skip_may_last_longer_than_a_page(tmp_path: Path) -> None:
+    head, pages = clicking(tmp_path / "a.ogg", 3, "libopus", 20)
+    first = head[: head.index(b"OggS", 4)]
+    at = first.index(b"OpusHead") + 10
+    skipped = moved(first[:at] + struct.pack("<H", 3840) + first[at + 2 :], 0)
+    link = skipped + head[len(first) :] + b"".join(pages[:30])
+    assert abs(seconds_of(tmp_path / "b.ogg", link * 60) - 60 * (0.6 - 0.08)) < 0.01
+
+
+def test_many_short_pieces_need_no_more_memory_than_one(tmp_path: Path) -> None:
+    head, pages = clicking(tmp_path / "a.ogg", 1, "libopus", 20, "-ac", "6")
+    (tmp_path / "b.ogg").write_bytes((head + pages[0]) * 400)
+    (tmp_path / "folder").mkdir()
+    assert extract_safely(tmp_path / "b.ogg", tmp_path / "folder").channels == 6

@@ -37,8 +37,8 @@ interface Frame {
 
 /**
  * Where the first frames are: at `start`, or behind zeros or the rest of a frame, as in a stream that was recorded from its
- * middle on; null when there are none in 64 KiB, or when they lie in a file of another kind. One header is soon found by
- * chance, three that follow each other are not.
+ * middle on, or behind a tag that is longer than it says; null when there are none in 64 KiB, or when they lie in a file of
+ * another kind. One header is soon found by chance, three that follow each other are not.
  */
 export async function findFrames(bytes: Bytes, start: number): Promise<number | null> {
   const window = await bytes.at(start, windowBytes);
@@ -46,7 +46,8 @@ export async function findFrames(bytes: Bytes, start: number): Promise<number | 
   if (foreign.some((word) => begin.startsWith(word)) || begin.startsWith("ustar", 257)) return null;
   let sound = 0;
   while (window[sound] === 0) sound += 1;
-  for (let at = sound; at < Math.min(window.length, sound + maxFrameBytes); at++)
+  const most = start > 0 ? windowBytes : maxFrameBytes;
+  for (let at = sound; at < Math.min(window.length, sound + most); at++)
     if (window[at] === 0xff && isRun(window, at)) return start + at;
   return null;
 }

@@ -261,7 +261,7 @@ def open_pieces(path: Path, header: Header, ogg: Ogg) -> Sound:
         seen = 0
         for block in sound.blocks:
             seen += len(block)
-            yield block
+            yield block.copy()  # it is a view of five seconds
         check_whole(seen, sound.expected, sound.rate)  # what is damaged is no gap
 
     def last_page(piece: Piece) -> bytes:

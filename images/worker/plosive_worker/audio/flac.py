@@ -8,7 +8,7 @@ from typing import BinaryIO
 FRAME = re.compile(rb"\xff(?=[\xf8\xf9][\x10-\xff])")
 STREAM = re.compile(rb"fLaC[\0\x80]\0\0\x22")  # how a file begins
 WINDOW_BYTES, OVERLAP_BYTES = 1 << 20, 32
-RUN = 3
+RUN, MOST_OTHERS = 3, 100_000
 CRC_POLYNOMIAL = 0x07
 
 
@@ -77,6 +77,7 @@ def walk_flac(file: BinaryIO, start: int, most_frames: int) -> Flac:
             run = others.pop(number, 0) + 1
             following_it = number + (samples if in_samples else 1)
             if number != following and run < RUN:
+                others = others if len(others) < MOST_OTHERS else {}
                 others[following_it] = run
                 continue
             broken = broken or (number != following and frames > 0)

@@ -12,7 +12,7 @@ import numpy as np
 CONTINUES, FIRST, LAST = 1, 2, 4  # flags of a page
 WINDOW_BYTES = 1 << 16
 HEADS = {"opus": 2, "vorbis": 3}  # packets before those of sound
-# Less than a lost packet: positions that jitter, as live recorders leave them, are no gap until they add up to so much
+# Less than a usual packet (20 ms): positions that jitter, as live recorders leave them, are no gap until they add up to so much
 GAP_SECONDS = 0.015
 # samples at 48 kHz of an Opus frame, by the upper five bits of a packet's first byte (RFC 6716, 3.1)
 OPUS_FRAMES = (480, 960, 1920, 2880) * 3 + (480, 960) * 2 + (120, 240, 480, 960) * 4
@@ -126,7 +126,7 @@ class Stream:
             self.block = 1 << (page.body[28] >> 4 if len(page.body) > 28 else 0)
         self.heads, self.heads_left = (page.at, page.end), HEADS.get(self.codec, 1) - 1
         self.begun: bytes | None = None  # of a packet that goes on in the next page
-        self.position, self.held, self.late = 0, 0, 0
+        self.position, self.held, self.late, self.to_skip, self.cut = 0, 0, 0, self.skip, False
         self.begin(page.end, page.end)
 
     def begin(self, at: int, end: int, lone: bool = False) -> None:
@@ -162,7 +162,9 @@ class Stream:
             if self.late > GAP_SECONDS * self.rate:
                 ended, self.late = self.piece(), 0
                 self.begin(page.at, page.end, page.flags & LAST != 0)
-            self.seconds, self.anew = self.seconds + max(step, 0) / self.rate, self.anew or step < 0
+            skipped = min(max(step, 0), self.to_skip)
+            self.to_skip -= skipped
+            self.seconds, self.anew = self.seconds + (max(step, 0) - skipped) / self.rate, self.anew or step < 0
             self.position, self.held = page.position, 0
         self.pages = self.pages[0], page.end
         return ended
@@ -170,7 +172,7 @@ class Stream:
     def step_to(self, position: int) -> int:
         """Samples from the page before; how many of them no packet holds adds up."""
         if self.position == 0:  # a stream that was cut out of a longer one begins at any
-            return max(min(position, self.held if self.timed else self.rate) - self.skip, 0)
+            return min(position, self.held if self.timed else self.rate)
         step = position - self.position
         self.late = max(self.late + step - self.held, 0) if self.timed else 0
         return step
