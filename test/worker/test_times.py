@@ -158,6 +158,13 @@ def test_joined_ogg_streams_keep_their_gaps(tmp_path: Path) -> None:
     assert len(heard) == 18 and np.abs(heard - there).max() < 0.002
 
 
+def test_opus_that_was_joined_page_by_page_is_heard_to_its_end(tmp_path: Path) -> None:
+    clicking(tmp_path / "a.ogg", 3.7, "libopus", 1000)
+    (tmp_path / "list").write_text("file a.ogg\n" * 3)
+    ffmpeg("-f", "concat", "-i", str(tmp_path / "list"), "-c", "copy", str(tmp_path / "b.ogg"))
+    assert abs(seconds_of(tmp_path / "b.ogg") - 3 * 3.7) < 0.1
+
+
 def test_samples_to_skip_may_last_longer_than_a_page(tmp_path: Path) -> None:
     head, pages = clicking(tmp_path / "a.ogg", 3, "libopus", 20)
     first = head[: head.index(b"OggS", 4)]

@@ -45,7 +45,7 @@ class Piece:
     skip: int  # samples in front of the stream that are none of its sound
     position: int  # at the end of its last page
     seconds: float  # at least so much: what its positions pass through, with the gap before it
-    anew: bool  # positions go back
+    anew: bool  # positions go back, or leave samples out before others: tools that join streams page by page do that
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,9 @@ class Stream:
                 self.begin(page.at, page.end, page.flags & LAST != 0)
             skipped = min(max(step, 0), self.to_skip)
             self.to_skip -= skipped
-            self.seconds, self.anew = self.seconds + (max(step, 0) - skipped) / self.rate, self.anew or step < 0
+            self.seconds += (max(step, 0) - skipped) / self.rate
+            self.anew = self.anew or self.cut or step < 0
+            self.cut = self.codec == "opus" and self.position > 0 and self.held > step
             self.position, self.held = page.position, 0
         self.pages = self.pages[0], page.end
         return ended
