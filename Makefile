@@ -95,7 +95,7 @@ bench-detection-memory: python-test ## plays each verb on a recording of ten hou
 	@PYTHONPATH=test:tools:images/worker $(BENCH_PYTHON) -m bench.detection.memory $(BENCH)
 
 bench-detection-ablation: bench-detection-deps ## trains the detector without each of its parts in turn (two hours; what is done is kept)
-	@PYTHONPATH=test:tools:images/worker $(BENCH_PYTHON) -m bench.detection.ablation
+	@PYTHONPATH=test:tools:images/worker $(BENCH_PYTHON) -m bench.detection.ablation $(BENCH)
 
 lint: $(INSTALLED) ## formatter, linter, types
 	@$(NODE) node_modules/@biomejs/biome/bin/biome check . && $(NODE) node_modules/typescript/bin/tsc --noEmit

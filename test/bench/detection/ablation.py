@@ -1,6 +1,7 @@
 # What each part of the detector is worth: the worker's own code with one line changed, trained on 15 minutes and judged like
 # the rest. `python3 -m bench.detection.ablation` (make bench-detection-ablation) writes docs/benchmarks/detection-ablation.md;
 # what has been played is kept in the cache.
+import argparse
 import shutil
 import tempfile
 from dataclasses import dataclass
@@ -109,26 +110,38 @@ def line(title: str, found: dict[str, Score], whole: dict[str, Score]) -> tuple[
     return (title, *f1, f"{unseen.false_per_hour:.0f}", f"{unseen.ece:.3f}", f"{unseen.onset_ms[0]:.1f} / {unseen.onset_ms[1]:.1f}")
 
 
+def write(paths: dict[Variant, Path]) -> None:
+    """The table of what has been played so far."""
+    found = {variant: scores(path) for variant, path in paths.items() if path.exists()}
+    whole = found.get(VARIANTS[0])
+    if whole is None:
+        return
+    head = ("", "event-F1", "change", "second generator", "change", "false per clean hour", "ECE", "onset P50 / P95, ms")
+    text = table(head, [line(variant.title, values, whole) for variant, values in found.items()])
+    missing = ", ".join(variant.title for variant in paths if variant not in found)
+    text += f"\nNot played yet: {missing}.\n" if missing else ""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    notes = NOTES.format(minutes=MINUTES, seed=SEED)
+    (FOLDER / "detection-ablation.md").write_text(f"# What each part of the detector is worth\n\n{notes}\n{text}")
+    say(f"wrote {FOLDER / 'detection-ablation.md'}\n{text}")
+
+
 def main() -> None:
+    parser = argparse.ArgumentParser(description="What each part of the detector is worth.")
+    parser.add_argument("--report-only", action="store_true", help="play nothing: the table of what has been played")
+    report_only = parser.parse_args().report_only
     paths = {v: results.path_of("ablation", MINUTES, SEED, key_of(extra=f"{CODE} {CORPUS} {CONFIG} {v}")) for v in VARIANTS}
     product = None
     try:
         for number, (variant, path) in enumerate(paths.items()):
-            if not path.exists():
+            if not path.exists() and not report_only:
                 say(f"{variant.title} ({number + 1} of {len(paths)}): begins")
                 product = product or Product()
                 play(product, variant, path)
     finally:
         if product:
             product.close()
-    found = {variant: scores(path) for variant, path in paths.items()}
-    whole = found[VARIANTS[0]]
-    head = ("", "event-F1", "change", "second generator", "change", "false per clean hour", "ECE", "onset P50 / P95, ms")
-    text = table(head, [line(variant.title, values, whole) for variant, values in found.items()])
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    notes = NOTES.format(minutes=MINUTES, seed=SEED)
-    (FOLDER / "detection-ablation.md").write_text(f"# What each part of the detector is worth\n\n{notes}\n{text}")
-    say(f"wrote {FOLDER / 'detection-ablation.md'}\n{text}")
+        write(paths)
 
 
 if __name__ == "__main__":
