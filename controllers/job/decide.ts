@@ -14,7 +14,7 @@ import { fatalExitCodes } from "./child.ts";
 import { deadlinesOf, pendingFailure, silentPods } from "./deadlines.ts";
 import { givenUp } from "./give-up.ts";
 import { parseIndexes } from "./indexes.ts";
-import { type Failure, failureOfJob, failuresByShard, isEnded, shardOf, stalled } from "./pods.ts";
+import { disrupted, type Failure, failureOfJob, failuresByShard, isEnded, shardOf, stalled } from "./pods.ts";
 import type { Admission, Kueue } from "./queueing.ts";
 
 export type Facts = {
@@ -173,8 +173,25 @@ function podsToStop(facts: Facts): Stop[] {
   ];
 }
 
+/** A Job is told of apart from its pods, and may be over before the news of its last pod's end is here. */
+const newsMs = 5_000;
+
+/** Until when the end of an ended Job's last pods is waited for, in ms since 1970; undefined: all are known. */
+export function newsUntil({ child, pods, failedPods }: Facts): number | undefined {
+  const over = child?.status?.conditions?.find(
+    ({ type, status }) => (type === "Complete" || type === "Failed") && status === "True",
+  );
+  if (child === undefined || over?.lastTransitionTime === undefined) return undefined;
+  const known = failedPods.filter(
+    ({ run_id, failure: { code } }) =>
+      run_id === child.metadata.name && code !== disrupted && code !== stalled,
+  );
+  if (pods.every(isEnded) && known.length >= (child.status?.failed ?? 0)) return undefined;
+  return Date.parse(over.lastTransitionTime) + newsMs;
+}
+
 /** What the child Job has come to; undefined while it goes on. */
-function judgeChild(facts: Facts): End | { kind: "ingest"; shards: number[] } | undefined {
+function judgeChild(facts: Facts): End | { kind: "ingest"; shards: number[] } | { kind: "wait" } | undefined {
   const { cr, child, pods, ingested, bad } = facts;
   const { count } = cr.spec.shards;
   // The Job may be gone, but not what it has done.
@@ -186,6 +203,8 @@ function judgeChild(facts: Facts): End | { kind: "ingest"; shards: number[] } | 
     child.status?.conditions?.some((condition) => condition.type === type && condition.status === "True") ??
     false;
   const over = is("Complete") || is("Failed");
+  // How that pod failed is how the job failed, and what it used is counted as long as the job is open.
+  if (facts.now < (newsUntil(facts) ?? facts.now)) return { kind: "wait" };
   const hopeless = givenUp(facts);
   const failedIndexes = new Set(parseIndexes(child.status?.failedIndexes));
 

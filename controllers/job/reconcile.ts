@@ -15,7 +15,7 @@ import type { JobAdapter, JobResource } from "./adapter.ts";
 import { adopt, type Refusal } from "./adopt.ts";
 import { turn } from "./conditions.ts";
 import { deadlinesOf } from "./deadlines.ts";
-import { decide, expiresAt, type Facts, hasEnded, type Verdict } from "./decide.ts";
+import { decide, expiresAt, type Facts, hasEnded, newsUntil, type Verdict } from "./decide.ts";
 import { forget, repairRow } from "./drift.ts";
 import { endOfJob, removeStrays } from "./end.ts";
 import { type EngineDeps, hasRowEnded, makeEngine } from "./engine.ts";
@@ -247,6 +247,7 @@ function whenAgain(facts: Facts, verdict: Verdict): number | undefined {
   if (verdict.kind === "refuse") return triedAgainMs;
   const times = [
     ...deadlinesOf(facts).map(({ at }) => at),
+    ...[newsUntil(facts) ?? []].flat(),
     ...facts.pods.flatMap((pod) => lostAt(pod) ?? []),
   ];
   return times.length === 0 ? undefined : Math.max(1_000, Math.min(...times) - facts.now);

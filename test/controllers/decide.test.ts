@@ -261,3 +261,31 @@ describe("a failed pod", () => {
     });
   });
 });
+
+describe("a Job that is over before its last pod is known to have ended", () => {
+  const overSince = (seconds: number) =>
+    child({
+      failed: 2,
+      failedIndexes: "0",
+      conditions: conditions("Failed").map((each) => ({ ...each, lastTransitionTime: ago(seconds) })),
+    });
+  const first = { pod_uid: "first", run_id: `${name}-1`, failure: { ...lostOne, shard: 0 } };
+  const behind = (seconds: number) =>
+    facts({ child: overSince(seconds), pods: [running(0)], failedPods: [first] });
+
+  const second = { ...first, pod_uid: "second" };
+
+  it("is waited for: how that pod ended is not known yet", () => {
+    expect(decide(behind(1))).toEqual({ kind: "wait" });
+    const ends = { ...behind(1), pods: [ended(0, 75)], failedPods: [first, second] };
+    expect(decide(ends)).toMatchObject({ kind: "end", end: "Failed" });
+  });
+
+  it("also where nothing of that pod is known but that the Job counts it", () => {
+    expect(decide({ ...behind(1), pods: [] })).toEqual({ kind: "wait" });
+  });
+
+  it("but not for long: the pod may never be heard of", () => {
+    expect(decide(behind(6))).toMatchObject({ kind: "end", end: "Failed", message: "Later." });
+  });
+});
