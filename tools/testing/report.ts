@@ -4,7 +4,7 @@ import { z } from "zod";
 
 export interface Outcome {
   readonly passed: number;
-  /** Names of failed tests, or what else went wrong. */
+  /** Names of failed tests, each with the beginning of what it says, or what else went wrong. */
   readonly failed: readonly string[];
   readonly skipped: readonly string[];
 }
@@ -15,7 +15,13 @@ const vitestReport = z.object({
       name: z.string(),
       status: z.string(),
       message: z.string().optional(),
-      assertionResults: z.array(z.object({ fullName: z.string(), status: z.string() })),
+      assertionResults: z.array(
+        z.object({
+          fullName: z.string(),
+          status: z.string(),
+          failureMessages: z.array(z.string()).nullish(),
+        }),
+      ),
     }),
   ),
 });
@@ -29,15 +35,16 @@ export function readVitest(text: string | undefined, exitCode: number | null): O
   const skipped: string[] = [];
   for (const file of report.data.testResults) {
     const before = failed.length;
-    for (const { fullName, status } of file.assertionResults) {
+    for (const { fullName, status, failureMessages } of file.assertionResults) {
       const name = `${shortName(file.name)}: ${fullName}`;
       if (status === "passed") passed.push(name);
-      else if (status === "failed") failed.push(name);
+      else if (status === "failed") failed.push(withWords(name, failureMessages?.[0]));
       else skipped.push(name);
     }
     // A file that cannot be loaded has no assertions, and a broken afterAll fails a file whose tests all passed.
     if (file.status === "failed" && failed.length === before) {
-      failed.push(`${shortName(file.name)}: ${firstLine(file.message) ?? "the file failed"}`);
+      const words = beginningOf(file.message) || "was not played, or failed outside of its tests";
+      failed.push(`${shortName(file.name)}: ${words}`);
     }
   }
   return settle({ passed: passed.length, failed, skipped }, exitCode);
@@ -51,7 +58,8 @@ export function readJunit(text: string | undefined, exitCode: number | null): Ou
     /<testcase\b([^>]*?)(?:\/>|>([\s\S]*?)<\/testcase>)/g,
   )) {
     const name = `${attribute(head, "classname")}: ${attribute(head, "name")}`;
-    if (/<(failure|error)\b/.test(body)) failed.push(name);
+    const failure = /<(?:failure|error)\b([^>]*)/.exec(body)?.[1];
+    if (failure !== undefined) failed.push(withWords(name, attribute(failure, "message")));
     else if (/<skipped\b/.test(body)) skipped.push(name);
     else passed += 1;
   }
@@ -90,12 +98,21 @@ export function closingLine({ passed, failed, skipped }: Outcome): string {
 
 function attribute(head: string, name: string): string {
   const value = new RegExp(`\\b${name}="([^"]*)"`).exec(head)?.[1] ?? "";
-  const entities: Record<string, string> = { lt: "<", gt: ">", quot: '"', apos: "'", amp: "&" };
-  return value.replaceAll(/&(lt|gt|quot|apos|amp);/g, (_, entity: string) => entities[entity] ?? "");
+  const entities: Record<string, string> = { lt: "<", gt: ">", quot: '"', apos: "'", amp: "&", "#10": "\n" };
+  return value.replaceAll(/&(lt|gt|quot|apos|amp|#10);/g, (_, entity: string) => entities[entity] ?? "");
 }
 
 const shortName = (path: string) => path.slice(path.lastIndexOf("/test/") + 1);
-const firstLine = (text: string | undefined) => text?.split("\n").find((line) => line.trim() !== "");
+const withWords = (name: string, text: string | undefined) =>
+  [name, beginningOf(text)].filter((part) => part !== "").join("\n      ");
+
+/** What was wrong, without the stack, on one line. */
+function beginningOf(text: string | undefined): string {
+  const lines = text?.split("\n") ?? [];
+  const stack = lines.findIndex((line) => /^\s+at /.test(line));
+  const said = lines.slice(0, stack === -1 ? undefined : stack);
+  return said.join(" ").replaceAll(/\s+/g, " ").trim().slice(0, 600);
+}
 
 function parseJson(text: string | undefined): unknown {
   try {

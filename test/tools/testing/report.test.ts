@@ -8,7 +8,10 @@ const vitest = (...files: { status: string; message?: string; tests: string[] }[
       name: `/somewhere/test/api/f${i}.test.ts`,
       status,
       message,
-      assertionResults: tests.map((test, j) => ({ fullName: `t${j}`, status: test })),
+      assertionResults: tests.map((test, j) => {
+        const words = ["AssertionError: expected 1\n  to be 2\n    at f0.test.ts:1:1"];
+        return { fullName: `t${j}`, status: test, failureMessages: test === "failed" ? words : [] };
+      }),
     })),
   });
 
@@ -37,7 +40,7 @@ describe("vitest", () => {
       report: vitest({ status: "failed", tests: ["passed", "failed"] }),
       code: 1,
       line: "1 passed, 1 failed, 0 skipped",
-      failed: "test/api/f0.test.ts: t1",
+      failed: "test/api/f0.test.ts: t1\n      AssertionError: expected 1 to be 2",
     },
     {
       name: "a file that cannot be loaded",
@@ -48,6 +51,13 @@ describe("vitest", () => {
       code: 1,
       line: "1 passed, 1 failed, 0 skipped",
       failed: "test/api/f0.test.ts: no such module",
+    },
+    {
+      name: "a file that was not played because another one failed",
+      report: vitest({ status: "failed", message: "", tests: [] }),
+      code: 1,
+      line: "0 passed, 1 failed, 0 skipped",
+      failed: "test/api/f0.test.ts: was not played, or failed outside of its tests",
     },
     {
       name: "an unhandled error after green tests",
@@ -88,7 +98,7 @@ describe("vitest", () => {
 describe("pytest", () => {
   const xml = `<?xml version="1.0"?><testsuites><testsuite tests="4" failures="1" errors="1" skipped="1">
     <testcase classname="worker.test_a" name="test_one[x&gt;1]" time="0.1" />
-    <testcase classname="worker.test_a" name="test_two"><failure message="assert">E &lt;testcase&gt;</failure></testcase>
+    <testcase classname="worker.test_a" name="test_two"><failure message="assert 1&#10; == 2">E &lt;testcase&gt;</failure></testcase>
     <testcase classname="worker.test_a" name="test_three"><skipped type="pytest.skip" message="no GPU" /></testcase>
     <testcase classname="worker.test_b" name="test_four"><system-out>x</system-out><error message="fixture"/></testcase>
   </testsuite></testsuites>`;
@@ -96,7 +106,7 @@ describe("pytest", () => {
   test("failures and errors fail, skips are named, the rest passed", () => {
     expect(readJunit(xml, 1)).toEqual({
       passed: 1,
-      failed: ["worker.test_a: test_two", "worker.test_b: test_four"],
+      failed: ["worker.test_a: test_two\n      assert 1 == 2", "worker.test_b: test_four\n      fixture"],
       skipped: ["worker.test_a: test_three"],
     });
   });
