@@ -12,7 +12,11 @@ const run = promisify(execFile);
 
 /** Makes the cluster if it is missing, builds and loads the images, and returns their references by the chart's names. */
 export async function kindUp(name: string, say: (line: string) => void): Promise<Record<string, string>> {
-  const { stdout } = await run("kind", ["get", "clusters"]);
+  const { stdout } = await run("kind", ["get", "clusters"]).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT")
+      throw new Error("CLUSTER=kind needs kind and docker on PATH: https://kind.sigs.k8s.io");
+    throw error;
+  });
   if (!stdout.split("\n").includes(name))
     await show("kind", ["create", "cluster", "--name", name, "--wait", "3m"]);
   else await run("kubectl", ["config", "use-context", `kind-${name}`]);

@@ -38,7 +38,7 @@ export function faultsOf(
     faults.push(valueError([...loc, "audio_file_id"], "the dataset has no such audio file"));
   // How long it is, nobody knows yet.
   if (length === "not uploaded")
-    faults.push(valueError([...loc, "audio_file_id"], "the audio file has not been uploaded"));
+    faults.push(valueError([...loc, "audio_file_id"], "the audio file has not been uploaded and confirmed"));
   if (!types.has(annotation.artifact_type))
     faults.push(valueError([...loc, "artifact_type"], "the dataset has no such artifact type"));
   if (annotation.start_ms > annotation.end_ms)

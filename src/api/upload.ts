@@ -120,7 +120,10 @@ export async function acceptUpload(
       throw error;
     }
   } catch (error) {
-    if (isNotFound(error)) throw uploadNotFound("Nothing has been uploaded yet");
+    if (isNotFound(error))
+      throw uploadNotFound(
+        "Nothing has been uploaded yet: post the file to the URL of its ticket first; the object store's answer says why it took nothing",
+      );
     // Another form was posted while this one was checked.
     if (isChanged(error)) throw uploadMismatch("The upload changed while it was confirmed; confirm it again");
     if (error instanceof AppError) await deps.storage.remove(key);

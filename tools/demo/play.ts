@@ -142,7 +142,7 @@ export async function play({ user, out, voices, name, kubectl }: PlayOptions): P
           now.status,
           loss && `epoch ${loss.step}, ${loss.name} ${loss.value.toFixed(4)}`,
           f1 && `${f1.name} ${f1.value.toFixed(3)}`,
-          loss === undefined ? now.status_message : undefined,
+          now.status_message,
         ];
         bar.update(now.progress_percent / 100, parts.filter(Boolean).join(", "));
       }).finally(() => bar.end());

@@ -12,7 +12,8 @@ each with \`loc\`, \`msg\` and \`type\`. A 422 whose \`type\` is \`value_error\`
 names that differ in case only, a time that has passed, an artifact type that the dataset does not have, text with NUL
 characters or unpaired surrogates.
 
-**Lists** have \`page\` (from 1) and \`page_size\` (1 to 100), newest first, with the exact \`total\`.
+**Lists** have \`page\` (from 1) and \`page_size\` (1 to 100), newest first, with the exact \`total\`. The annotations
+of a set come whole, as an array.
 
 **Times** are RFC 3339 in UTC with milliseconds. Members that you do not know are to be ignored, as the service ignores
 members that it does not know. Texts in answers have at most ${answerLimits.text} characters and lists at most

@@ -57,7 +57,8 @@ export const mark = defineRoute({
       const counted = await lockDraft(tx, tenantId, datasetId, setId);
       const length = (await lengthsOfAudio(tx, tenantId, datasetId, [fileId])).get(fileId.toLowerCase());
       if (length === undefined) throw audioFileNotFound();
-      if (length === "not uploaded") throw audioNotReady("The audio file has not been uploaded yet");
+      if (length === "not uploaded")
+        throw audioNotReady("The audio file has not been uploaded and confirmed yet");
       await insertReviewed(tx, { tenantId, datasetId, setId }, fileId);
       return counted;
     });
