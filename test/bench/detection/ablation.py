@@ -1,13 +1,16 @@
 # What each part of the detector is worth: the worker's own code with one line changed, trained on 15 minutes and judged like
 # the rest. `python3 -m bench.detection.ablation` (make bench-detection-ablation) writes docs/benchmarks/detection-ablation.md;
-# what has been played is kept in the cache.
+# what has been played is kept in the cache. --seeds 1,2 plays those alone, --report-only nothing.
 import argparse
 import shutil
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from . import results
+import numpy as np
+
+from . import invented, results
 from .cache import REPO, key_of
 from .corpus.sets import takes_of, training_takes
 from .metrics.judge import Score, judge
@@ -17,19 +20,27 @@ from .results import Part
 from .runner import CORPUS, rows_named, split, with_twins
 from .types import TYPES
 
-MINUTES, SEED, ROWS = 15, 0, ("unseen", "second")
+MINUTES, SEEDS, ROWS = 15, (0, 1, 2), ("unseen", "second")
 PACKAGE = REPO / "images" / "worker"
 SEEN = "return frames.astype(np.float32) - level_reference(stats)"  # what training and detection see of an embedding
+LOG_MEL, SHORT = 'name.startswith("mel_")', 'name.startswith("short_")'
+OUTLIERS = 'name.endswith("_outlier") or name in ("residual_after", "residual_before")'
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A line of the worker that is changed; `old` stands in `file` once."""
+    """A line of the worker that is changed; `old` stands in `file` once. `also`: what is changed with it."""
 
     title: str
     file: str = ""
     old: str = ""
     new: str = ""
+    also: tuple["Variant", ...] = field(default=(), repr=False)
+
+    def path(self, detector: str, seed: int) -> Path:
+        """Where what it found is kept."""
+        also = f" {self.also}" if self.also else ""
+        return results.path_of(detector, MINUTES, seed, key_of(extra=f"{CODE} {CORPUS} {CONFIG} {self}{also}"))
 
 
 def unseen_columns(title: str, chosen: str) -> Variant:
@@ -39,16 +50,21 @@ def unseen_columns(title: str, chosen: str) -> Variant:
     return Variant(title, "features/file.py", SEEN, lines)
 
 
+AS_IT_IS = Variant("as it is")
+NO_LOG_MEL, NO_SHORT = unseen_columns("no log-mel", LOG_MEL), unseen_columns("no short windows", SHORT)
+NO_OUTLIERS = unseen_columns("no outliers of the residual", OUTLIERS)
+NO_AVERAGE = Variant("no average of the weights", "training/loop.py", "EMA_DECAY = 0.995", "EMA_DECAY = 0.0")
+NOT_MOVED = Variant("edges not moved to the onset and offset outputs", "events/boxes.py", "part[best] >= 0.25", "part[best] >= 2")
 VARIANTS = (
-    Variant("as it is"),
-    unseen_columns("no log-mel", 'name.startswith("mel_")'),
-    unseen_columns("no short windows", 'name.startswith("short_")'),
+    AS_IT_IS,
+    NO_LOG_MEL,
+    NO_SHORT,
     unseen_columns("no long windows", 'name.startswith(("long_", "tone_", "steady_")) and "pitch" not in name'),
     unseen_columns("no sample features", "name in dict(spec.SAMPLE_FEATURES)"),
     unseen_columns(
         "no features for repetition", 'name.startswith(("echo_", "exact_", "steady_pitch")) or name == "self_repeat"'
     ),
-    unseen_columns("no outliers of the residual", 'name.endswith("_outlier") or name in ("residual_after", "residual_before")'),
+    NO_OUTLIERS,
     Variant("levels not against the file's own", "features/file.py", SEEN, "return frames.astype(np.float32)"),
     Variant("width 64", "model/head.py", "WIDTH = 96", "WIDTH = 64"),
     Variant("context of 140 ms", "model/head.py", "DILATIONS = (1, 2, 4, 8, 16)", "DILATIONS = (1, 1, 1, 2, 2)"),
@@ -58,49 +74,92 @@ VARIANTS = (
     Variant("no loss of the chunk", "training/loss.py", "CHUNK_WEIGHT = 0.3", "CHUNK_WEIGHT = 0.0"),
     Variant("no mixup", "training/augmentation.py", "if rng.random() < 0.7:", "if rng.random() < 0.0:"),
     Variant("no hard negatives", "training/sampler.py", "= 0.5, 0.125", "= 0.5, 0.0"),
-    Variant("no average of the weights", "training/loop.py", "EMA_DECAY = 0.995", "EMA_DECAY = 0.0"),
+    NO_AVERAGE,
     Variant("no second training", "train.py", "FEW_LABELS = 60", "FEW_LABELS = 0"),
     Variant("calibration from the validation files alone", "events/calibration.py", "(1.0, -0.8), 10.0", "(1.0, 0.0), 0.1"),
-    Variant("edges not moved to the onset and offset outputs", "events/boxes.py", "part[best] >= 0.25", "part[best] >= 2"),
+    NOT_MOVED,
     Variant("near parts are not joined", "events/boxes.py", "MERGE_SHARE, MERGE_MS = 0.75, 300", "MERGE_SHARE, MERGE_MS = 0.0, 0"),
 )
+# One seed cannot tell these from chance: all seeds do, and types that no feature was made for.
+DOUBTFUL = (NO_LOG_MEL, NO_SHORT, NO_OUTLIERS, NO_AVERAGE, NOT_MOVED)
+TOGETHER = replace(
+    unseen_columns("without all five", f"{LOG_MEL} or {SHORT} or {OUTLIERS}"), also=(NO_AVERAGE, NOT_MOVED)
+)
 NOTES = """\
+# What each part of the detector is worth
+
 Written by `make bench-detection-ablation`: the worker's own code with one thing changed, {minutes} minutes of training audio,
-seed {seed}, an unseen talker and language; the same takes in each row. Differences under 0.02 are within what another seed
-changes. The features of a row that lacks some are 0 in training and in detection.
-"""
+an unseen talker and language; the same takes in each row. The features of a row that lacks some are 0 in training and in
+detection.
+
+## One thing changed, seed {seed}
+
+Differences under 0.02 are within what another seed changes.
+
+{first}
+## What one seed cannot tell from chance, seeds {seeds}
+
+Change of the event-F1 against the detector as it is, of the same seed and takes: mean ± standard deviation over seeds. The
+types that no feature was made for are alert, backwards, muffled, stutter and tremolo, after 20 minutes.
+
+{repeated}"""
 
 
 def changed(variant: Variant, folder: Path) -> Path:
-    """A copy of the worker with that line changed."""
+    """A copy of the worker with those lines changed."""
     package = folder / "worker"
     shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
-    if variant.file:
-        file = package / "plosive_worker" / variant.file
-        text = file.read_text()
-        if text.count(variant.old) != 1:
-            raise SystemExit(f"{variant.title}: {variant.file} no longer holds just one {variant.old!r}")
-        file.write_text(text.replace(variant.old, variant.new))
+    for each in (variant, *variant.also):
+        file = package / "plosive_worker" / each.file
+        text = file.read_text() if each.file else ""
+        if each.file and text.count(each.old) != 1:
+            raise SystemExit(f"{each.title}: {each.file} no longer holds just one {each.old!r}")
+        if each.file:
+            file.write_text(text.replace(each.old, each.new))
     return package
 
 
-def play(product: Product, variant: Variant, path: Path) -> None:
-    rows = {row.name: takes_of(row, SEED) for row in rows_named(ROWS)}
-    train = training_takes(MINUTES, SEED)
-    product.embed(train)
+def rows_of(seed: int) -> dict[str, list]:
+    return {row.name: takes_of(row, seed) for row in rows_named(ROWS)}
+
+
+def found_by(product: Product, seed: int) -> Part:
+    rows, train = rows_of(seed), training_takes(MINUTES, seed)
+    model = product.train(train, seed)
+    found, _ = product.detect(model, with_twins(rows))
+    of_row, of_twins = split(found, rows)
+    return Part("ablation", MINUTES, seed, list(TYPES), model.thresholds, of_row, of_twins)
+
+
+PLAYS = {"ablation": found_by, "ablation-invented": invented.play}
+
+
+def steps(seeds: Sequence[int]) -> list[tuple[Variant, str, int]]:
+    """What there is to play: variant, which of PLAYS, seed."""
+    close = (AS_IT_IS, *DOUBTFUL, TOGETHER)
+    once = [(variant, "ablation", SEEDS[0]) for variant in VARIANTS]
+    more = [(variant, sort, seed) for seed in SEEDS for sort in PLAYS for variant in close]
+    return [step for step in dict.fromkeys([*once, *more]) if step[2] in seeds]
+
+
+def play(product: Product, variant: Variant, sort: str, seed: int) -> None:
+    product.embed(training_takes(MINUTES, seed))
     with tempfile.TemporaryDirectory() as folder:
         product.platform.package = changed(variant, Path(folder))
-        model = product.train(train, SEED)
-        found, _ = product.detect(model, with_twins(rows))
+        results.write(variant.path(sort, seed), PLAYS[sort](product, seed))
         product.platform.package = PACKAGE
-    of_row, of_twins = split(found, rows)
-    results.write(path, Part("ablation", MINUTES, SEED, list(TYPES), model.thresholds, of_row, of_twins))
 
 
-def scores(path: Path) -> dict[str, Score]:
+def scores(variant: Variant, sort: str, seed: int) -> dict[str, Score] | None:
+    """By row; None when it was not played."""
+    path = variant.path(sort, seed)
+    if not path.exists():
+        return None
     part = results.read(path)
-    rows = {row.name: takes_of(row, SEED) for row in rows_named(ROWS)}
-    return {name: judge(takes, part.rows[name], part.clean.get(name, {}), part.thresholds, TYPES) for name, takes in rows.items()}
+    of_rows = rows_of(seed) if sort == "ablation" else {invented.TEST.name: invented.takes_of(invented.TEST, seed)}
+    return {
+        name: judge(takes, part.rows[name], part.clean.get(name, {}), part.thresholds, part.types) for name, takes in of_rows.items()
+    }
 
 
 def line(title: str, found: dict[str, Score], whole: dict[str, Score]) -> tuple[str, ...]:
@@ -110,38 +169,72 @@ def line(title: str, found: dict[str, Score], whole: dict[str, Score]) -> tuple[
     return (title, *f1, f"{unseen.false_per_hour:.0f}", f"{unseen.ece:.3f}", f"{unseen.onset_ms[0]:.1f} / {unseen.onset_ms[1]:.1f}")
 
 
-def write(paths: dict[Variant, Path]) -> None:
-    """The table of what has been played so far."""
-    found = {variant: scores(path) for variant, path in paths.items() if path.exists()}
-    whole = found.get(VARIANTS[0])
+def one_seed() -> str:
+    found = {variant: scores(variant, "ablation", SEEDS[0]) for variant in VARIANTS}
+    whole = found[AS_IT_IS]
     if whole is None:
-        return
+        return "Not played yet.\n"
     head = ("", "event-F1", "change", "second generator", "change", "false per clean hour", "ECE", "onset P50 / P95, ms")
-    text = table(head, [line(variant.title, values, whole) for variant, values in found.items()])
-    missing = ", ".join(variant.title for variant in paths if variant not in found)
-    text += f"\nNot played yet: {missing}.\n" if missing else ""
+    text = table(head, [line(variant.title, values, whole) for variant, values in found.items() if values])
+    missing = ", ".join(variant.title for variant, values in found.items() if values is None)
+    return text + (f"\nNot played yet: {missing}.\n" if missing else "")
+
+
+def several(values: Sequence[float], form: str) -> str:
+    """Mean and deviation; of how many seeds, unless of all."""
+    if not values:
+        return "not played yet"
+    seeds = "" if len(values) == len(SEEDS) else f" ({len(values)} of {len(SEEDS)} seeds)"
+    deviation = f" ± {np.std(values, ddof=1):{form.lstrip('+')}}" if len(values) > 1 else ""
+    return f"{np.mean(values):{form}}{deviation}{seeds}"
+
+
+def repeated_line(variant: Variant) -> tuple[str, ...]:
+    gains: dict[str, list[float]] = {"unseen": [], "second": [], invented.TEST.name: []}
+    false: list[float] = []
+    ece: list[float] = []
+    for seed in SEEDS:
+        for sort in PLAYS:
+            found, whole = scores(variant, sort, seed), scores(AS_IT_IS, sort, seed)
+            if not found or not whole:
+                continue
+            for name, score in found.items():
+                gains[name].append(score.macro_f1 - (0 if variant is AS_IT_IS else whole[name].macro_f1))
+            if sort == "ablation":
+                false.append(found["unseen"].false_per_hour)
+                ece.append(found["unseen"].ece)
+    form = ".3f" if variant is AS_IT_IS else "+.3f"
+    return (variant.title, *(several(values, form) for values in gains.values()), several(false, ".0f"), several(ece, ".3f"))
+
+
+def write() -> None:
+    """The tables of what has been played so far."""
+    head = ("", "unseen talker", "second generator", "types that no feature was made for", "false per clean hour", "ECE")
+    repeated = table(head, [repeated_line(variant) for variant in (AS_IT_IS, *DOUBTFUL, TOGETHER)])
+    seeds = ", ".join(map(str, SEEDS))
+    text = NOTES.format(minutes=MINUTES, seed=SEEDS[0], seeds=seeds, first=one_seed(), repeated=repeated)
     FOLDER.mkdir(parents=True, exist_ok=True)
-    notes = NOTES.format(minutes=MINUTES, seed=SEED)
-    (FOLDER / "detection-ablation.md").write_text(f"# What each part of the detector is worth\n\n{notes}\n{text}")
+    (FOLDER / "detection-ablation.md").write_text(text)
     say(f"wrote {FOLDER / 'detection-ablation.md'}\n{text}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="What each part of the detector is worth.")
-    parser.add_argument("--report-only", action="store_true", help="play nothing: the table of what has been played")
-    report_only = parser.parse_args().report_only
-    paths = {v: results.path_of("ablation", MINUTES, SEED, key_of(extra=f"{CODE} {CORPUS} {CONFIG} {v}")) for v in VARIANTS}
+    parser.add_argument("--seeds", default=",".join(map(str, SEEDS)))
+    parser.add_argument("--report-only", action="store_true", help="play nothing: the tables of what has been played")
+    options = parser.parse_args()
+    wanted = [] if options.report_only else steps([int(seed) for seed in options.seeds.split(",")])
     product = None
     try:
-        for number, (variant, path) in enumerate(paths.items()):
-            if not path.exists() and not report_only:
-                say(f"{variant.title} ({number + 1} of {len(paths)}): begins")
+        for number, (variant, sort, seed) in enumerate(wanted):
+            if not variant.path(sort, seed).exists():
+                say(f"{variant.title}, {sort}, seed {seed} ({number + 1} of {len(wanted)}): begins")
                 product = product or Product()
-                play(product, variant, path)
+                play(product, variant, sort, seed)
     finally:
         if product:
             product.close()
-        write(paths)
+        write()
 
 
 if __name__ == "__main__":
