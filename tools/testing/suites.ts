@@ -74,7 +74,7 @@ export const suites: readonly Suite[] = [
   {
     name: "real",
     title: "API, database, object store and operator against real servers",
-    limitMinutes: 25,
+    limitMinutes: 35,
     commands: (reportFile) => [vitestRun(reportFile, "--project=real")],
   },
   {
