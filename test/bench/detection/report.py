@@ -222,8 +222,8 @@ flutters: learned from {round(invented.TRAINING.minutes)} minutes of labelled ta
 ## Peers
 
 The mean is over the types that a detector can find. Peers without training chose their thresholds on 15 minutes of the
-training takes. Without a GPU the CRNN has 12 epochs (400 steps, half an hour of one core) and is far from learned by then:
-its row says what so much work brings, not what such a network can do.
+training takes. The CRNN has 80 epochs, half an hour of one core, and is far from learned by then: its row says what so much
+work brings (ours trains in a fifth of that), not what such a network can do.
 
 {peer_table(scores, parts)}
 ## Confidence

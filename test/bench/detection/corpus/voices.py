@@ -26,6 +26,9 @@ def once(folder: Path, fill: Callable[[Path], None]) -> Path:
         try:
             fill(temporary)
             os.rename(temporary, folder)
+        except OSError:
+            if not folder.exists():  # another run was first
+                raise
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
     return folder

@@ -1,6 +1,9 @@
-# A CRNN as in the baselines of DCASE task 4: seven convolutions with gated units over 128 mel bands, two bidirectional GRU
-# layers, a frame and an attention-pooled clip output, mixup. Only the hop is finer than there (10 ms, pooled to 40 ms
-# instead of 64), because a click is judged with 50 ms. Registered in __init__.py.
+# A CRNN after the baselines of DCASE task 4: convolutions with gated units over 128 mel bands, two bidirectional GRU layers, a
+# frame and an attention-pooled clip output, mixup. The hop is finer than there (10 ms, pooled to 40 ms instead of 64), because
+# a click is judged with 50 ms. So that a CPU can learn it: half the channels, pooled before the gate, little dropout, an output
+# that starts from "nothing here"; three times as many clips for the same work, which is worth more. Registered in __init__.py.
+import sys
+
 import numpy as np
 import torch
 from torch import nn
@@ -8,17 +11,18 @@ from torch.nn import functional
 
 from .frames import FRAMES_PER_SECOND, FramePeer, device, scale_of
 
-CHANNELS = (16, 32, 64, 128, 128, 128, 128)
-POOLS = ((2, 2), (2, 2), (1, 2), (1, 2), (1, 2), (1, 2), (1, 2))  # time, bands
+CHANNELS = (16, 32, 64, 64, 64, 64)
+POOLS = ((2, 4), (2, 2), (1, 2), (1, 2), (1, 2), (1, 2))  # time, bands
 POOLED = 4  # frames in one step of the output
 CLIP = 10 * FRAMES_PER_SECOND
-EPOCHS = 30 if torch.cuda.is_available() else 12  # an hour of sound is learned in about an hour on two cores
-BATCH, LEARNING_RATE, WARM_UP = 12, 1e-3, 0.2
+EPOCHS = 80  # half an hour of one core for an hour of sound
+BATCH, LEARNING_RATE, WARM_UP = 8, 3e-3, 0.1
+DROPOUT = 0.1
 LEAST_STEPS = 400  # little material is seen more often
 
 
 class Gated(nn.Module):
-    """Convolution, normalisation, gated linear unit, pooling."""
+    """Convolution, pooling, normalisation, gated linear unit."""
 
     def __init__(self, before: int, after: int, pool: tuple[int, int]):
         super().__init__()
@@ -26,12 +30,12 @@ class Gated(nn.Module):
         self.norm = nn.BatchNorm2d(after)
         self.gate = nn.Linear(after, after)
         self.pool = nn.AvgPool2d(pool)
-        self.dropout = nn.Dropout(0.3)
+        self.dropout = nn.Dropout(DROPOUT)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:  # (B, C, T, M)
-        x = self.norm(self.convolution(x))
+        x = self.norm(self.pool(self.convolution(x)))
         gate = self.gate(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
-        return self.pool(self.dropout(x * torch.sigmoid(gate)))
+        return self.dropout(x * torch.sigmoid(gate))
 
 
 class Crnn(nn.Module):
@@ -39,8 +43,9 @@ class Crnn(nn.Module):
         super().__init__()
         self.layers = nn.Sequential(*(Gated(a, b, pool) for a, b, pool in zip((1, *CHANNELS), CHANNELS, POOLS)))
         self.memory = nn.GRU(CHANNELS[-1], 128, 2, batch_first=True, bidirectional=True)
-        self.dropout = nn.Dropout(0.3)
+        self.dropout = nn.Dropout(DROPOUT)
         self.frame, self.attention = nn.Linear(256, classes), nn.Linear(256, classes)
+        nn.init.constant_(self.frame.bias, -4.0)
 
     def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:  # (B, T, M) -> (B, T / 4, K), (B, K)
         x = self.layers(x[:, None])[..., 0].transpose(1, 2)
@@ -74,7 +79,7 @@ class CrnnPeer(FramePeer):
         share = np.array([len(x) for x in takes]) / sum(map(len, takes))
         optimiser = torch.optim.Adam(network.parameters(), LEARNING_RATE)
         schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, LEARNING_RATE, total_steps=steps, pct_start=WARM_UP)
-        for _ in range(steps):
+        for step in range(steps):
             batch = [clip_of(takes[i], wanted[i], rng) for i in rng.choice(len(takes), BATCH, p=share)]
             x, y = (torch.from_numpy(np.stack(part)).to(where) for part in zip(*batch))
             if rng.random() < 0.5:
@@ -89,6 +94,8 @@ class CrnnPeer(FramePeer):
             nn.utils.clip_grad_norm_(network.parameters(), 5.0)
             optimiser.step()
             schedule.step()
+            if (step + 1) % 100 == 0:
+                print(f"crnn: step {step + 1} of {steps}, loss {loss.item():.3f}", file=sys.stderr, flush=True)
         network.eval()
 
         @torch.no_grad()
