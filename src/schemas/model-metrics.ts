@@ -121,7 +121,7 @@ export const architecture = z
       .unknown()
       .optional()
       .describe("Features that it takes: id and number of columns")
-      .meta({ examples: [{ id: "dsp-mr1", dims: 188 }] }),
+      .meta({ examples: [{ id: "dsp-mr1", dims: 140 }] }),
     head: z
       .unknown()
       .optional()

@@ -182,7 +182,7 @@ def test_a_recording_whose_embedding_no_store_would_take_is_refused_before_the_w
     hours = 12 * 3600 * spec.FRAMES_PER_SECOND
     encoder.spec = replace(encoder.spec, dims=2048 + spec.DIMS)
     own = FrameFile(np.zeros((hours, 1), np.float16), np.zeros((3, 1), np.float32))
-    with pytest.raises(ItemFailure, match="may last 3.1 hours at most"):
+    with pytest.raises(ItemFailure, match="may last 3.2 hours at most"):
         encoder.fuse(own, tmp_path / WAVE, tmp_path / "fused")
 
 

@@ -222,8 +222,10 @@ def test_upsampled_sound_looks_the_same(clean: np.ndarray, rate: int) -> None:
 def test_a_quiet_recording_is_a_usual_one_with_lower_levels(clean: np.ndarray, gain: float) -> None:
     quiet, plain = frames_of(clean * gain), frames_of(clean)
     levels = np.array(spec.IS_LEVEL)
-    off = np.abs((quiet - plain) / spread(plain))[:, ~levels].mean(0)
-    assert np.quantile(off, 0.9) < 0.3, "others than levels do not change"
+    off = np.abs((quiet - plain) / spread(plain)).mean(0)
+    # but for what the room's tone has between words, which lies under the floor of the spectra in one of them
+    room = np.array([name.startswith("steady_") or name == "zero_run" for name in spec.NAMES])
+    assert off[~levels & ~room].max() < 0.4, "others than levels do not change"
     assert np.median((quiet - plain)[:, levels]) == pytest.approx(2 * np.log10(gain), abs=0.1)
 
 

@@ -199,7 +199,7 @@ def test_a_training_taken_away_at_any_epoch_ends_with_the_same_weights(files: li
         assert resumed.restore(checkpoint) and resumed.step == step
         resumed.run(lambda _: None, after_epoch)
         assert resumed.step == whole.step and resumed.history == whole.history
-        for (name, a), b in zip(whole.average.state_dict().items(), resumed.average.state_dict().values()):
+        for (name, a), b in zip(whole.head.state_dict().items(), resumed.head.state_dict().values()):
             assert torch.equal(a, b), f"{name}, resumed at step {step}"
 
 
@@ -214,7 +214,7 @@ def test_a_checkpoint_of_other_settings_is_not_taken(files: list[LabelledFile]) 
 def exported(files: list[LabelledFile]) -> tuple[Trainer, bytes]:
     trainer = small_trainer(files)
     trainer.run(lambda _: None, lambda *_: None)
-    return trainer, export(trainer.average)
+    return trainer, export(trainer.head)
 
 
 def test_the_exported_model_agrees_with_torch_for_any_length(exported, files: list[LabelledFile]) -> None:
@@ -223,7 +223,7 @@ def test_the_exported_model_agrees_with_torch_for_any_length(exported, files: li
     assert shortest > 500
     for length in (1, 7, 500, shortest):
         frames = np.stack([f.frames.normal(0, length) for f in files[:2]])
-        assert difference(trainer.average, model, frames) < 1e-4
+        assert difference(trainer.head, model, frames) < 1e-4
 
 
 def test_a_block_with_full_context_gives_what_the_whole_gives(exported, files: list[LabelledFile]) -> None:

@@ -5,7 +5,7 @@ import argparse
 import shutil
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -23,24 +23,20 @@ from .types import TYPES
 MINUTES, SEEDS, ROWS = 15, (0, 1, 2), ("unseen", "second")
 PACKAGE = REPO / "images" / "worker"
 SEEN = "return frames.astype(np.float32) - level_reference(stats)"  # what training and detection see of an embedding
-LOG_MEL, SHORT = 'name.startswith("mel_")', 'name.startswith("short_")'
-OUTLIERS = 'name.endswith("_outlier") or name in ("residual_after", "residual_before")'
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A line of the worker that is changed; `old` stands in `file` once. `also`: what is changed with it."""
+    """A line of the worker that is changed; `old` stands in `file` once."""
 
     title: str
     file: str = ""
     old: str = ""
     new: str = ""
-    also: tuple["Variant", ...] = field(default=(), repr=False)
 
     def path(self, detector: str, seed: int) -> Path:
         """Where what it found is kept."""
-        also = f" {self.also}" if self.also else ""
-        return results.path_of(detector, MINUTES, seed, key_of(extra=f"{CODE} {CORPUS} {CONFIG} {self}{also}"))
+        return results.path_of(detector, MINUTES, seed, key_of(extra=f"{CODE} {CORPUS} {CONFIG} {self}"))
 
 
 def unseen_columns(title: str, chosen: str) -> Variant:
@@ -51,40 +47,31 @@ def unseen_columns(title: str, chosen: str) -> Variant:
 
 
 AS_IT_IS = Variant("as it is")
-NO_LOG_MEL, NO_SHORT = unseen_columns("no log-mel", LOG_MEL), unseen_columns("no short windows", SHORT)
-NO_OUTLIERS = unseen_columns("no outliers of the residual", OUTLIERS)
-NO_AVERAGE = Variant("no average of the weights", "training/loop.py", "EMA_DECAY = 0.995", "EMA_DECAY = 0.0")
+NO_LOG_MEL = unseen_columns("no log-mel", 'name.startswith("mel_")')
 NOT_MOVED = Variant("edges not moved to the onset and offset outputs", "events/boxes.py", "part[best] >= 0.25", "part[best] >= 2")
 VARIANTS = (
     AS_IT_IS,
     NO_LOG_MEL,
-    NO_SHORT,
     unseen_columns("no long windows", 'name.startswith(("long_", "tone_", "steady_")) and "pitch" not in name'),
     unseen_columns("no sample features", "name in dict(spec.SAMPLE_FEATURES)"),
     unseen_columns(
         "no features for repetition", 'name.startswith(("echo_", "exact_", "steady_pitch")) or name == "self_repeat"'
     ),
-    NO_OUTLIERS,
     Variant("levels not against the file's own", "features/file.py", SEEN, "return frames.astype(np.float32)"),
     Variant("width 64", "model/head.py", "WIDTH = 96", "WIDTH = 64"),
     Variant("context of 140 ms", "model/head.py", "DILATIONS = (1, 2, 4, 8, 16)", "DILATIONS = (1, 1, 1, 2, 2)"),
     Variant("positive frames weigh 1", "training/loss.py", "POSITIVE_WEIGHT = 2.0", "POSITIVE_WEIGHT = 1.0"),
-    Variant("no focal term", "training/loss.py", "FOCAL_NEGATIVE = 1.5", "FOCAL_NEGATIVE = 0.0"),
     Variant("edges weigh no more", "training/loss.py", "BOUNDARY_BOOST = 1.0", "BOUNDARY_BOOST = 0.0"),
     Variant("no loss of the chunk", "training/loss.py", "CHUNK_WEIGHT = 0.3", "CHUNK_WEIGHT = 0.0"),
     Variant("no mixup", "training/augmentation.py", "if rng.random() < 0.7:", "if rng.random() < 0.0:"),
     Variant("no hard negatives", "training/sampler.py", "= 0.5, 0.125", "= 0.5, 0.0"),
-    NO_AVERAGE,
     Variant("no second training", "train.py", "FEW_LABELS = 60", "FEW_LABELS = 0"),
     Variant("calibration from the validation files alone", "events/calibration.py", "(1.0, -0.8), 10.0", "(1.0, 0.0), 0.1"),
     NOT_MOVED,
     Variant("near parts are not joined", "events/boxes.py", "MERGE_SHARE, MERGE_MS = 0.75, 300", "MERGE_SHARE, MERGE_MS = 0.0, 0"),
 )
 # One seed cannot tell these from chance: all seeds do, and types that no feature was made for.
-DOUBTFUL = (NO_LOG_MEL, NO_SHORT, NO_OUTLIERS, NO_AVERAGE, NOT_MOVED)
-TOGETHER = replace(
-    unseen_columns("without all five", f"{LOG_MEL} or {SHORT} or {OUTLIERS}"), also=(NO_AVERAGE, NOT_MOVED)
-)
+DOUBTFUL = (NO_LOG_MEL, NOT_MOVED)
 NOTES = """\
 # What each part of the detector is worth
 
@@ -109,13 +96,12 @@ def changed(variant: Variant, folder: Path) -> Path:
     """A copy of the worker with those lines changed."""
     package = folder / "worker"
     shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
-    for each in (variant, *variant.also):
-        file = package / "plosive_worker" / each.file
-        text = file.read_text() if each.file else ""
-        if each.file and text.count(each.old) != 1:
-            raise SystemExit(f"{each.title}: {each.file} no longer holds just one {each.old!r}")
-        if each.file:
-            file.write_text(text.replace(each.old, each.new))
+    if variant.file:
+        file = package / "plosive_worker" / variant.file
+        text = file.read_text()
+        if text.count(variant.old) != 1:
+            raise SystemExit(f"{variant.title}: {variant.file} no longer holds just one {variant.old!r}")
+        file.write_text(text.replace(variant.old, variant.new))
     return package
 
 
@@ -136,7 +122,7 @@ PLAYS = {"ablation": found_by, "ablation-invented": invented.play}
 
 def steps(seeds: Sequence[int]) -> list[tuple[Variant, str, int]]:
     """What there is to play: variant, which of PLAYS, seed."""
-    close = (AS_IT_IS, *DOUBTFUL, TOGETHER)
+    close = (AS_IT_IS, *DOUBTFUL)
     once = [(variant, "ablation", SEEDS[0]) for variant in VARIANTS]
     more = [(variant, sort, seed) for seed in SEEDS for sort in PLAYS for variant in close]
     return [step for step in dict.fromkeys([*once, *more]) if step[2] in seeds]
@@ -210,7 +196,7 @@ def repeated_line(variant: Variant) -> tuple[str, ...]:
 def write() -> None:
     """The tables of what has been played so far."""
     head = ("", "unseen talker", "second generator", "types that no feature was made for", "false per clean hour", "ECE")
-    repeated = table(head, [repeated_line(variant) for variant in (AS_IT_IS, *DOUBTFUL, TOGETHER)])
+    repeated = table(head, [repeated_line(variant) for variant in (AS_IT_IS, *DOUBTFUL)])
     seeds = ", ".join(map(str, SEEDS))
     text = NOTES.format(minutes=MINUTES, seed=SEEDS[0], seeds=seeds, first=one_seed(), repeated=repeated)
     FOLDER.mkdir(parents=True, exist_ok=True)

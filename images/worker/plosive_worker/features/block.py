@@ -11,7 +11,7 @@ from .echo import echo_features
 from .pitch import exact_repeats, low_features
 from .prediction import prediction_features
 from .samples import level_features
-from .spectrum import in_pairs, long_bands, mel_and_shape, short_bands
+from .spectrum import in_pairs, long_bands, mel_and_shape
 
 LEVELS = np.array(spec.IS_LEVEL)
 SWINGS = np.array([name in spec.SWINGS for name in spec.NAMES])
@@ -25,7 +25,6 @@ def channel_frames(x: np.ndarray, rate: int, frames: int) -> np.ndarray:
     y = x if rate == spec.BASE_RATE else soxr.resample(x, rate, spec.BASE_RATE)
     z = soxr.resample(y, spec.BASE_RATE, spec.REPEAT_RATE, "MQ")
     mel, shape = mel_and_shape(y, MARGIN_SECONDS * spec.BASE_RATE, frames)
-    short = short_bands(y, MARGIN_SECONDS * spec.BASE_RATE, frames)
     deep = soxr.resample(z, spec.REPEAT_RATE, spec.LONG_RATE, "MQ")
     long = long_bands(deep, MARGIN_SECONDS * spec.LONG_RATE, frames)
     fine, fine_rate = (x, rate) if rate <= spec.FINE_RATE else (soxr.resample(x, rate, spec.FINE_RATE), spec.FINE_RATE)
@@ -36,7 +35,7 @@ def channel_frames(x: np.ndarray, rate: int, frames: int) -> np.ndarray:
     exact = exact_repeats(fine, fine_rate, MARGIN_SECONDS * fine_rate, lags)
     named["exact_pitch"], named["exact_repeat"] = (in_pairs(values, frames) for values in exact)
     columns = np.stack([named[name] for name, _ in spec.SAMPLE_FEATURES], 1)
-    return np.concatenate([mel, short, long, columns], 1).astype(np.float32)
+    return np.concatenate([mel, long, columns], 1).astype(np.float32)
 
 
 def centred(x: np.ndarray, rate: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-# Feature group E: sound that comes again 60 to 400 ms later. The whitened autocorrelation of more than a second of speech is
+# Feature group D: sound that comes again 60 to 400 ms later. The whitened autocorrelation of more than a second of speech is
 # flat beyond the pitch, whatever the talker says; a single reflection 14 dB down stands out of it. Called by block.py.
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view

@@ -1,4 +1,4 @@
-# Feature group D, third part: what the low end shows: blasts, pitch, and stretches that repeat what was just before them.
+# Feature group C, third part: what the low end shows: blasts, pitch, and stretches that repeat what was just before them.
 # Called by block.py.
 from functools import lru_cache
 

@@ -1,4 +1,4 @@
-# Feature group D, second part: how well each sample follows from those before it. Clicks stand out of the residual of
+# Feature group C, second part: how well each sample follows from those before it. Clicks stand out of the residual of
 # linear prediction and of the slope. Called by block.py with sound at spec.FINE_RATE at most: the empty bands of upsampled
 # sound would make everything predictable.
 from functools import lru_cache

@@ -1,4 +1,4 @@
-# Feature group D, first part: levels, and what only the native samples show: flat tops, holds, gaps, which resampling would
+# Feature group C, first part: levels, and what only the native samples show: flat tops, holds, gaps, which resampling would
 # round off. Called by block.py.
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view

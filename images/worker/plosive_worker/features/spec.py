@@ -13,7 +13,6 @@ BASE_RATE = 24_000
 FINE_RATE = 16_000  # at most, for what predicts samples from those before: one sound looks the same at every rate
 
 MEL_BANDS, MEL_WINDOW = 64, 512  # 21 ms
-SHORT_BANDS, SHORT_WINDOW, SHORT_HOP, SHORT_FFT = 24, 120, 60, 128  # 5 ms every 2.5 ms: max and range
 LONG_RATE, LONG_WINDOW = 3_000, 256  # 85 ms
 LONG_EDGES_HZ = (0, 20, 45, 56, 68, 90, 110, 132, 180, 260, 420, 700, 1400)
 TONE_EDGES_HZ = (40, 70, 92, 132, 190, 260, 500)
@@ -45,8 +44,6 @@ STATS = (0.1, 0.5, 0.9)  # per-file quantiles of each feature, stored beside the
 def feature_names() -> list[tuple[str, bool]]:
     """(name, is level) of each column."""
     names = [(f"mel_{i:02d}", True) for i in range(MEL_BANDS)]
-    names += [(f"short_max_{i:02d}", True) for i in range(SHORT_BANDS)]
-    names += [(f"short_range_{i:02d}", False) for i in range(SHORT_BANDS)]
     names += [(f"long_{low}_{high}", True) for low, high in zip(LONG_EDGES_HZ, LONG_EDGES_HZ[1:])]
     names += [(f"tone_{low}_{high}", False) for low, high in zip(TONE_EDGES_HZ, TONE_EDGES_HZ[1:])]
     names += [(f"steady_{low}_{high}", False) for low, high in zip(TONE_EDGES_HZ, TONE_EDGES_HZ[1:])]

@@ -1,4 +1,4 @@
-# Feature groups A to C: log-mel, short-window bands, long-window low and tonal bands. Called by block.py with one
+# Feature groups A and B: log-mel, long-window low and tonal bands. Called by block.py with one
 # channel at 24 kHz (y) or 3 kHz (z) that has `margin` samples before the first frame and at least as many after the last.
 from functools import lru_cache
 
@@ -61,7 +61,7 @@ def sum_matrix(bins: int, step: int) -> np.ndarray:
 
 
 def mel_and_shape(y: np.ndarray, margin: int, frames: int) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Group A (T, 64), and the shape of the same spectra for group D."""
+    """Group A (T, 64), and the shape of the same spectra for group C."""
     hop = spec.BASE_RATE // spec.FRAMES_PER_SECOND
     window = spec.MEL_WINDOW
     power = power_spectra(y, margin - hop // 2 - window // 2, hop, frames + 1, window, window)  # one earlier for the flux
@@ -83,20 +83,8 @@ def mel_and_shape(y: np.ndarray, margin: int, frames: int) -> tuple[np.ndarray, 
     return mel[1:], shape
 
 
-def short_bands(y: np.ndarray, margin: int, frames: int) -> np.ndarray:
-    """Group B: max and range of 24 bands over 5 ms windows, (T, 48)."""
-    count = spec.BASE_RATE // spec.FRAMES_PER_SECOND // spec.SHORT_HOP
-    first = margin - spec.SHORT_HOP // 2 - spec.SHORT_HOP
-    power = power_spectra(y, first, spec.SHORT_HOP, frames * count + 2, spec.SHORT_WINDOW, spec.SHORT_FFT)
-    bands = log_power(power @ mel_matrix(spec.SHORT_BANDS, spec.SHORT_FFT, spec.BASE_RATE))
-    own = bands[1:-1].reshape(frames, count, -1)
-    lowest = np.minimum(own.min(1), np.minimum(bands[:-2:count], bands[count + 1 :: count]))
-    highest = own.max(1)
-    return np.concatenate([highest, highest - lowest], 1)
-
-
 def long_bands(z: np.ndarray, margin: int, frames: int) -> np.ndarray:
-    """Group C: 12 low bands, then how tonal and how steady six of them are, (T, 24); one value for two frames."""
+    """Group B: 12 low bands, then how tonal and how steady six of them are, (T, 24); one value for two frames."""
     hop, window = spec.PAIR * spec.LONG_RATE // spec.FRAMES_PER_SECOND, spec.LONG_WINDOW
     back, pairs = 4, -(-frames // spec.PAIR)  # steadiness compares with 80 ms before
     first = margin + hop // 2 - window // 2 - back * hop

@@ -8,7 +8,8 @@ LEVELS = np.flatnonzero(spec.IS_LEVEL)
 MEL = slice(0, spec.MEL_BANDS)
 # drawn once: fresh noise for every batch would cost more than the rest of this file
 NOISE = 0.1 * np.random.default_rng(0).standard_normal(1 << 20, dtype=np.float32)
-GROUPS = (slice(0, 64), slice(64, 112), slice(112, 136), slice(136, spec.DIMS))
+SAMPLES = spec.DIMS - len(spec.SAMPLE_FEATURES)
+GROUPS = (MEL, slice(spec.MEL_BANDS, SAMPLES), slice(SAMPLES, spec.DIMS))
 
 # what a microphone's bass, and the pitch of a voice, move together
 BASS = np.array(
@@ -16,7 +17,7 @@ BASS = np.array(
         index
         for index, name in enumerate(spec.NAMES)
         if name.startswith("long_")
-        or name in ("low_peak", "infrasound", "low_ratio", "short_max_00", "short_max_01")
+        or name in ("low_peak", "infrasound", "low_ratio")
         or name in [f"mel_{band:02d}" for band in range(6)]
     ]
 )

@@ -85,7 +85,7 @@ def fit_profile(judged: Judged, profile: Profile) -> Profile:
 
 
 class Validation:
-    """The validation part, measured after every epoch with the averaged weights."""
+    """The validation part, measured after every epoch."""
 
     def __init__(self, files: list[LabelledFile], split: Split, types: list[str], beat: Callable[[], None]):
         self.files, self.split, self.beat = files, split, beat
@@ -98,9 +98,10 @@ class Validation:
 
     def measure(self, trainer: "Trainer") -> tuple[float, float]:
         """Loss and macro event-F1 at the neutral thresholds."""
-        logits = self.logits(trainer.average)
+        head = trainer.head.eval()
+        logits = self.logits(head)
         judged = judge(logits, self.files, self.parts, self.profiles)
-        loss = validation_loss(trainer.average, logits, self.files, self.parts)
+        loss = validation_loss(head, logits, self.files, self.parts)
         return loss, macro_f1([counts_at(one, profile) for one, profile in zip(judged, self.profiles)])
 
 

@@ -1,6 +1,5 @@
-# The training loop, visible: draw, augment, forward, step, average. All state that matters is in Trainer, so that a
+# The training loop, visible: draw, augment, forward, step. All state that matters is in Trainer, so that a
 # checkpoint restores it whole and a resumed run ends with the same weights. Called by train.py.
-import copy
 import io
 import math
 from collections.abc import Callable
@@ -16,7 +15,6 @@ from .data import LabelledFile, Part, feature_scale, window
 from .loss import Targets, detection_loss
 from .sampler import CONTEXT_FRAMES, Sampler, make_sampler
 
-EMA_DECAY = 0.995
 WARM_UP = 0.08
 WEIGHT_DECAY = 0.01
 CLIP = 1.0
@@ -47,7 +45,6 @@ class Trainer:
         self.mean, self.scale = (torch.from_numpy(a.astype(np.float32)) for a in feature_scale(files, parts))
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self.head = Head(len(self.mean), classes, self.mean, self.scale).to(self.device)
-        self.average = copy.deepcopy(self.head).eval().requires_grad_(False)
         self.optimizer = torch.optim.AdamW(self.head.parameters(), settings.learning_rate, weight_decay=WEIGHT_DECAY)
         self.rng = np.random.default_rng([settings.seed, 2])
         self.sampler: Sampler = make_sampler(files, parts, classes, settings.chunk_frames, settings.stride_frames)
@@ -97,20 +94,16 @@ class Trainer:
         self.sampler.learn(drawn, losses.detach().cpu().numpy())
         self.loss_sum += float(losses.detach().mean())
         self.step += 1
-        decay = min(EMA_DECAY, (1 + self.step) / (10 + self.step))
-        with torch.no_grad():
-            for mine, theirs in zip(self.average.parameters(), self.head.parameters()):
-                mine.lerp_(theirs, 1 - decay)
 
     def run(self, after_step: Callable[["Trainer"], None], after_epoch: Callable[["Trainer", float], None]) -> Head:
-        """Trains to the end from wherever the state is; returns the averaged model, on the CPU."""
+        """Trains to the end from wherever the state is; returns the head, on the CPU."""
         while self.step < self.total_steps:
             self.train_step()
             if self.step % self.steps_per_epoch == 0:
                 train_loss, self.loss_sum = self.loss_sum / self.steps_per_epoch, 0.0
                 after_epoch(self, train_loss)
             after_step(self)
-        return self.average.cpu()
+        return self.head.eval().requires_grad_(False).cpu()
 
     def kind(self) -> list[tuple[str, float]]:
         """What has to be the same for a state to be taken: the settings, and the shape of the head, which a release may change."""
@@ -123,7 +116,6 @@ class Trainer:
         state = {
             "settings": self.kind(),
             "head": self.head.state_dict(),
-            "average": self.average.state_dict(),
             "optimizer": self.optimizer.state_dict(),
             "numpy_rng": self.rng.bit_generator.state,
             "torch_rng": torch.get_rng_state(),
@@ -142,7 +134,6 @@ class Trainer:
         if state["settings"] != self.kind() or len(state["hardness"]) != len(self.sampler.chunks):
             return False
         self.head.load_state_dict(state["head"])
-        self.average.load_state_dict(state["average"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.rng.bit_generator.state = state["numpy_rng"]
         torch.set_rng_state(state["torch_rng"])

@@ -1,11 +1,9 @@
-# The loss: boundary-weighted BCE with a focal term on easy negatives, plus half of the edge outputs' loss
-# and 0.3 of the chunk's (arXiv 2403.13254, 2102.01927). Called by loop.py and evaluation.py.
+# The loss: boundary-weighted BCE, plus half of the edge outputs' loss and 0.3 of the chunk's (arXiv 2403.13254). Called by loop.py and evaluation.py.
 from dataclasses import dataclass
 
 import torch
 from torch.nn import functional as f
 
-FOCAL_NEGATIVE = 1.5
 EDGE_WEIGHT = 0.5
 CHUNK_WEIGHT = 0.3
 BOUNDARY_BOOST = 1.0
@@ -30,11 +28,8 @@ def pool(p: torch.Tensor) -> torch.Tensor:
 
 
 def bce(logits: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
-    """BCE where a sure and right 'nothing here' hardly counts."""
     weight = torch.tensor(POSITIVE_WEIGHT, device=logits.device)
-    raw = f.binary_cross_entropy_with_logits(logits, target, pos_weight=weight, reduction="none")
-    easy = torch.sigmoid(logits).detach() ** FOCAL_NEGATIVE
-    return torch.where(target > 0.01, raw, raw * (0.1 + 0.9 * easy))
+    return f.binary_cross_entropy_with_logits(logits, target, pos_weight=weight, reduction="none")
 
 
 def detection_loss(logits: torch.Tensor, targets: Targets, middle: slice) -> torch.Tensor:
