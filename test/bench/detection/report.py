@@ -145,8 +145,9 @@ def peer_table(scores: Scores, parts: Sequence[Part]) -> str:
         shown = ("unseen", "second", "opus", "telephone", "noise")
         figures = [cell(scores, name, minutes, row, lambda s: s.macro_f1) for row in shown]
         alarms = cell(scores, name, minutes, "unseen", lambda s: s.false_per_hour, 1)
-        rows.append((name, str(len(mine[0].types)), str(minutes), *figures, alarms, mean_and_sd(np.array(speed), 0)))
-    head = ("detector", "types", "training minutes", "unseen talker", "second generator", "Opus", "8 kHz", "noise")
+        counts = (len(mine[0].types), minutes, len({part.seed for part in mine}))
+        rows.append((name, *map(str, counts), *figures, alarms, mean_and_sd(np.array(speed), 0)))
+    head = ("detector", "types", "training minutes", "seeds", "unseen talker", "second generator", "Opus", "8 kHz", "noise")
     return table((*head, "false per clean hour", "times real time, one core"), rows)
 
 
