@@ -48,6 +48,7 @@ def unseen_columns(title: str, chosen: str) -> Variant:
 
 AS_IT_IS = Variant("as it is")
 NO_LOG_MEL = unseen_columns("no log-mel", 'name.startswith("mel_")')
+PLAIN_WEIGHT = Variant("positive frames weigh 1", "training/loss.py", "POSITIVE_WEIGHT = 2.0", "POSITIVE_WEIGHT = 1.0")
 NOT_MOVED = Variant("edges not moved to the onset and offset outputs", "events/boxes.py", "part[best] >= 0.25", "part[best] >= 2")
 VARIANTS = (
     AS_IT_IS,
@@ -60,7 +61,7 @@ VARIANTS = (
     Variant("levels not against the file's own", "features/file.py", SEEN, "return frames.astype(np.float32)"),
     Variant("width 64", "model/head.py", "WIDTH = 96", "WIDTH = 64"),
     Variant("context of 140 ms", "model/head.py", "DILATIONS = (1, 2, 4, 8, 16)", "DILATIONS = (1, 1, 1, 2, 2)"),
-    Variant("positive frames weigh 1", "training/loss.py", "POSITIVE_WEIGHT = 2.0", "POSITIVE_WEIGHT = 1.0"),
+    PLAIN_WEIGHT,
     Variant("edges weigh no more", "training/loss.py", "BOUNDARY_BOOST = 1.0", "BOUNDARY_BOOST = 0.0"),
     Variant("no loss of the chunk", "training/loss.py", "CHUNK_WEIGHT = 0.3", "CHUNK_WEIGHT = 0.0"),
     Variant("no mixup", "training/augmentation.py", "if rng.random() < 0.7:", "if rng.random() < 0.0:"),
@@ -71,7 +72,7 @@ VARIANTS = (
     Variant("near parts are not joined", "events/boxes.py", "MERGE_SHARE, MERGE_MS = 0.75, 300", "MERGE_SHARE, MERGE_MS = 0.0, 0"),
 )
 # One seed cannot tell these from chance: all seeds do, and types that no feature was made for.
-DOUBTFUL = (NO_LOG_MEL, NOT_MOVED)
+DOUBTFUL = (NO_LOG_MEL, PLAIN_WEIGHT, NOT_MOVED)
 NOTES = """\
 # What each part of the detector is worth
 
