@@ -6,10 +6,10 @@ import { describe, expect, it } from "vitest";
 import { apiConfig } from "../../src/config.ts";
 import { secrets } from "../../src/kube/kinds.ts";
 import { repoDir, tool } from "../../tools/cache.ts";
-import { useCluster } from "../support/kube.ts";
+import { useOwnCluster } from "../support/kube.ts";
 
 const run = promisify(execFile);
-const cluster = useCluster();
+const cluster = useOwnCluster();
 const images = ["server", "worker", "trainer", "postgres", "s3"].map(
   (name) => `images.${name}=registry/${name}:1`,
 );

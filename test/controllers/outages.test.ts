@@ -3,7 +3,7 @@
 // PLOSIVE_OUTAGES=full has the outages of docs/benchmarks-operator-outages.md: minutes instead of seconds.
 import { appendFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
-import { useCluster } from "../support/kube.ts";
+import { useOwnCluster } from "../support/kube.ts";
 import {
   forget,
   type Load,
@@ -22,7 +22,7 @@ import { useStorage } from "../support/s3.ts";
 
 const isFull = process.env.PLOSIVE_OUTAGES === "full";
 const everyMs = isFull ? 4_000 : 1_000;
-const cluster = useCluster();
+const cluster = useOwnCluster();
 const database = useDatabase();
 const store = useStorage();
 let postgres: TestProxy;

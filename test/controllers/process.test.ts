@@ -10,7 +10,7 @@ import { z } from "zod";
 import { maybeOneJob } from "../../src/db/job.ts";
 import { leases } from "../../src/kube/kinds.ts";
 import { freePorts } from "../../tools/process.ts";
-import { type TestNamespace, useCluster } from "../support/kube.ts";
+import { type TestNamespace, useOwnCluster } from "../support/kube.ts";
 import { audience, endPod, jobsOf, podOf, put, startPod, Worker } from "../support/operator.ts";
 import { poll } from "../support/poll.ts";
 import { useDatabase } from "../support/postgres.ts";
@@ -18,7 +18,7 @@ import { startProxy, type TestProxy } from "../support/proxy.ts";
 import { insertInferenceJob, insertModel, insertTenant, insertTrainingJob } from "../support/rows.ts";
 import { useStorage } from "../support/s3.ts";
 
-const cluster = useCluster();
+const cluster = useOwnCluster();
 const database = useDatabase();
 const store = useStorage();
 const dir = mkdtempSync(join(tmpdir(), "plosive-operator-"));

@@ -17,11 +17,16 @@ export interface Suite {
   /** For --only. */
   readonly name: string;
   readonly title: string;
+  readonly lane: Lane;
   /** A suite that takes longer is ended and has failed. */
   readonly limitMinutes: number;
   /** `reportFile` is where a command of the suite leaves its report. */
   readonly commands: (reportFile: string) => readonly Command[];
 }
+
+/** "fast" runs alone and first; "servers" and "sound" run side by side: one mostly computes while the other waits. */
+export type Lane = "fast" | "servers" | "sound";
+export const lanes: readonly (readonly Lane[])[] = [["fast"], ["servers", "sound"]];
 
 const node = process.execPath;
 const local = (...path: string[]) => join(repoDir, ...path);
@@ -45,6 +50,7 @@ export const suites: readonly Suite[] = [
   {
     name: "lint",
     title: "Formatter, linter, types, generated files",
+    lane: "fast",
     limitMinutes: 10,
     commands: () => [
       check(
@@ -62,24 +68,28 @@ export const suites: readonly Suite[] = [
   {
     name: "unit",
     title: "Pure decisions",
+    lane: "fast",
     limitMinutes: 10,
     commands: (reportFile) => [vitestRun(reportFile, "--project=unit")],
   },
   {
     name: "chart",
     title: "Helm chart",
+    lane: "fast",
     limitMinutes: 5,
     commands: () => (existsSync(local("charts/plosive/Chart.yaml")) ? chartChecks() : []),
   },
   {
     name: "real",
     title: "API, database, object store and operator against real servers",
+    lane: "servers",
     limitMinutes: 35,
     commands: (reportFile) => [vitestRun(reportFile, "--project=real")],
   },
   {
     name: "kueue",
     title: "The operator with the real Kueue",
+    lane: "servers",
     limitMinutes: 20,
     commands: (reportFile) => [
       check("build", "bash", local("tools/build.sh"), "kueue"),
@@ -89,12 +99,14 @@ export const suites: readonly Suite[] = [
   {
     name: "contract",
     title: "The description by its linters, against the last release, and schemathesis in short",
+    lane: "servers",
     limitMinutes: 10,
     commands: () => contractChecks(),
   },
   {
     name: "worker",
     title: "Python workers on real sound; detection against its last figures; other readers of our exports",
+    lane: "sound",
     limitMinutes: 35,
     commands: (reportFile) => [
       {
@@ -117,6 +129,7 @@ export const suites: readonly Suite[] = [
   {
     name: "e2e",
     title: "The main job and its failures on a full cluster with kubelet and containers",
+    lane: "sound",
     limitMinutes: 45,
     commands: (reportFile) => [vitestRun(reportFile, "--config", local("test/e2e/vitest.config.ts"))],
   },
