@@ -1,7 +1,7 @@
 // The suites of `make test`, the fast ones first: a flat list. Called by tools/test.ts.
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { cacheDir, repoDir } from "../cache.ts";
+import { chartChecks, staticChecks } from "./checks.ts";
 import { type Outcome, readExit, readJunit, readVitest } from "./report.ts";
 
 export interface Command {
@@ -32,7 +32,6 @@ const node = process.execPath;
 const local = (...path: string[]) => join(repoDir, ...path);
 const vitest = local("node_modules", "vitest", "vitest.mjs");
 const python = join(cacheDir, "venv", "bin", "python");
-const helm = join(cacheDir, "bin", "helm");
 
 /** A command whose exit code is the one thing to know. */
 const check = (name: string, ...argv: string[]): Command => ({
@@ -52,18 +51,7 @@ export const suites: readonly Suite[] = [
     title: "Formatter, linter, types, generated files",
     lane: "fast",
     limitMinutes: 10,
-    commands: () => [
-      check(
-        "lint",
-        node,
-        local("node_modules/@biomejs/biome/bin/biome"),
-        "check",
-        "--error-on-warnings",
-        ".",
-      ),
-      check("types", node, local("node_modules/typescript/bin/tsc"), "--noEmit"),
-      check("generated", node, local("tools/testing/clean-diff.ts")),
-    ],
+    commands: () => staticChecks().map(({ name, argv }) => check(name, ...argv)),
   },
   {
     name: "unit",
@@ -77,7 +65,7 @@ export const suites: readonly Suite[] = [
     title: "Helm chart",
     lane: "fast",
     limitMinutes: 5,
-    commands: () => (existsSync(local("charts/plosive/Chart.yaml")) ? chartChecks() : []),
+    commands: () => chartChecks().map(({ name, argv }) => ({ ...check(name, ...argv), quiet: true })),
   },
   {
     name: "real",
@@ -163,24 +151,5 @@ function contractChecks(): Command[] {
     check("openapi-spec-validator", join(cacheDir, "contract-venv/bin/openapi-spec-validator"), description),
     check("oasdiff", node, local("tools/contract/breaking.ts")),
     check("schemathesis", node, local("tools/contract/schemathesis.ts"), "--seconds=75", "--seed=1"),
-  ];
-}
-
-function chartChecks(): Command[] {
-  const chart = local("charts/plosive");
-  const images = ["server", "worker", "trainer", "postgres", "s3"].map(
-    (name) => `images.${name}=example.test/${name}:1`,
-  );
-  // Without a cluster helm assumes an old Kubernetes, which the chart refuses.
-  const settings = ["--kube-version=1.36.0", "--set", images.join(",")];
-  const template = [helm, "template", "plosive", chart, "--namespace=plosive", ...settings];
-  return [
-    check("lint", helm, "lint", "--strict", chart, ...settings),
-    check("alert rules", "promtool", "check", "rules", join(chart, "files/alerts.yaml")),
-    { ...check("template", ...template), quiet: true },
-    {
-      ...check("template for the local cluster", ...template, "--values", join(chart, "values-local.yaml")),
-      quiet: true,
-    },
   ];
 }
