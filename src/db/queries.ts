@@ -1,5 +1,5 @@
 // What may be asked of the database, on a pool, on one connection or inside a transaction alike: slonik's methods and its
-// `sql`, run by us. Slonik's own way through a query costs three times as much (docs/adr/0012-own-way-through-a-query.md).
+// `sql`, run by us. Slonik's own way through a query costs three times as much (docs/adr/0012-own-query-layer.md).
 // Made by pool.ts.
 import { AsyncLocalStorage } from "node:async_hooks";
 import {
