@@ -1,7 +1,6 @@
 // Results are taken in exactly once. Random sequences of deliveries, doubled, reordered, by several runs, at once and
 // broken off by crashes, must leave the rows, the sums and the events that each shard's first result alone leaves.
 // PLOSIVE_TEST_SEED repeats a run.
-import { randomInt } from "node:crypto";
 import { sql } from "slonik";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -11,13 +10,13 @@ import { makeLog } from "../../src/log.ts";
 import { type JobKind, keys } from "../../src/schemas/job-kind.ts";
 import { useDatabase } from "../support/postgres.ts";
 import { useStorage } from "../support/s3.ts";
+import { rounds, seed } from "../support/trial.ts";
 import { beginRun, complete, deliver, type Job, makeJob, playResults, takenIn } from "./result-sequence.ts";
 import { randomOf } from "./sequence.ts";
 
 const database = useDatabase();
-const count = 80;
+const count = rounds({ slice: 24, full: 80 });
 const atOnce = 4;
-const seed = Number(process.env.PLOSIVE_TEST_SEED ?? randomInt(2 ** 31));
 
 /** All that a client can see of the job, without ids and times. */
 async function pictureOf(job: Job): Promise<unknown> {
