@@ -24,7 +24,7 @@ export type DriftOptions = {
   metrics: JobMetrics;
   log: Log;
   /** Has the job looked at, also when it counts as settled. */
-  doubt: (kind: JobKind, name: string) => void;
+  recheck: (kind: JobKind, name: string) => void;
   enqueueModel: (name: string) => void;
 };
 
@@ -38,7 +38,7 @@ export async function repairDrift(options: DriftOptions): Promise<void> {
 }
 
 /** Open rows whose custom resource is gone, is another one of the same name, or has ended. */
-async function rowsWithoutResource({ db, caches, metrics, log, doubt }: DriftOptions): Promise<void> {
+async function rowsWithoutResource({ db, caches, metrics, log, recheck }: DriftOptions): Promise<void> {
   for (const { kind, id, resource } of await manyOpenSubmitted(db)) {
     const name = resource ?? resourceName(kind, id);
     const present = caches.resources[kind].get(name);
@@ -46,12 +46,12 @@ async function rowsWithoutResource({ db, caches, metrics, log, doubt }: DriftOpt
       metrics.drift("row");
       log.warn({ name, id }, "the custom resource of an open job is gone; the job counts as cancelled");
       await endJob(db, kind, id, { status: "cancelled", statusMessage: resourceGone, errorMessage: null });
-    } else if (present === undefined || hasEnded(present)) doubt(kind, name);
+    } else if (present === undefined || hasEnded(present)) recheck(kind, name);
   }
 }
 
 /** Open custom resources of which the records know nothing, or that the job has ended. */
-async function resourcesWithoutRow({ db, caches, doubt }: DriftOptions, kind: JobKind): Promise<void> {
+async function resourcesWithoutRow({ db, caches, recheck }: DriftOptions, kind: JobKind): Promise<void> {
   const open = [...caches.resources[kind].values()].filter((cr) => !hasEnded(cr));
   const rows = await manyStates(
     db,
@@ -59,7 +59,7 @@ async function resourcesWithoutRow({ db, caches, doubt }: DriftOptions, kind: Jo
     open.map(({ metadata }) => jobIdOf(kind, metadata)),
   );
   for (const { metadata } of open) {
-    if (rows.get(jobIdOf(kind, metadata)) !== "open") doubt(kind, metadata.name);
+    if (rows.get(jobIdOf(kind, metadata)) !== "open") recheck(kind, metadata.name);
   }
 }
 

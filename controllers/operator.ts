@@ -12,7 +12,7 @@ import { makeSubmit } from "../src/submit.ts";
 import { startCaches } from "./caches.ts";
 import { controllerNames, startControllers } from "./controllers.ts";
 import { fencedDatabase } from "./fenced-database.ts";
-import { watchJobs } from "./job/census.ts";
+import { registerCacheMetrics } from "./job/cache-metrics.ts";
 import { makeJobMetrics } from "./job/metrics.ts";
 import { makeQueueing } from "./queueing/queueing.ts";
 import { startWorkloads } from "./queueing/workloads.ts";
@@ -68,7 +68,7 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
   const metrics = makeJobMetrics(registry);
   kube.onRequest(runtimeMetrics.request);
   const caches = startCaches({ kube, namespace, log, random, metrics: runtimeMetrics });
-  watchJobs(registry, { resources: caches.resources, jobs: caches.jobs, now });
+  registerCacheMetrics(registry, { resources: caches.resources, jobs: caches.jobs, now });
   const workloads = startWorkloads({
     kube,
     namespace,
@@ -170,7 +170,7 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
       log,
       submit: makeSubmit({ db, kube, namespace, log }),
       enqueue: controllers.enqueue,
-      doubt: controllers.doubt,
+      recheck: controllers.recheck,
       enqueueModel: controllers.enqueueModel,
       gatherSeconds: config.PLOSIVE_GATHER_SECONDS,
       filesPerShard: config.PLOSIVE_FILES_PER_SHARD,

@@ -29,7 +29,7 @@ export const operatorRules: Rule[] = [
   // Reasons why pods wait, how they failed, and whose token the run endpoint was shown; delete for those of shards that
   // are given up.
   { apiGroups: [""], resources: ["pods"], verbs: ["delete", "get", "list", "watch"] },
-  // job/tell-pods.ts: pods that say nothing any more go without counting for their Job.
+  // job/record-pods.ts: pods that say nothing any more go without counting for their Job.
   { apiGroups: [""], resources: ["pods/eviction"], verbs: ["create"] },
   // runtime/leader.ts: its own lease and no other. The name of one to be created cannot be restricted.
   {

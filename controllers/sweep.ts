@@ -16,8 +16,8 @@ import type { Submit } from "../src/submit.ts";
 import type { Caches } from "./caches.ts";
 import { repairDrift } from "./drift.ts";
 import type { JobMetrics, SweepName } from "./job/metrics.ts";
-import { clearLeftovers } from "./leftovers.ts";
 import { makeOutbox } from "./outbox.ts";
+import { purgeNextBatch } from "./purge-queue.ts";
 import { inParallel } from "./runtime/parallel.ts";
 import { pause } from "./runtime/pause.ts";
 
@@ -32,7 +32,7 @@ export type SweepOptions = {
   log: Log;
   enqueue: (kind: JobKind, name: string) => void;
   /** The same for a job that may count as settled. */
-  doubt: (kind: JobKind, name: string) => void;
+  recheck: (kind: JobKind, name: string) => void;
   enqueueModel: (name: string) => void;
   gatherSeconds: number;
   filesPerShard: number;
@@ -127,7 +127,7 @@ export function startSweep(options: SweepOptions): { stop(drainMs?: number): Pro
       caches,
       metrics,
       log,
-      doubt: options.doubt,
+      recheck: options.recheck,
       enqueueModel: options.enqueueModel,
     });
   };
@@ -137,7 +137,7 @@ export function startSweep(options: SweepOptions): { stop(drainMs?: number): Pro
     await purgeRequestKeys(db);
     await purgeAudit(db);
     const { storage, graceSeconds } = options;
-    const round = () => clearLeftovers({ db, kube, storage, namespace, graceSeconds, log });
+    const round = () => purgeNextBatch({ db, kube, storage, namespace, graceSeconds, log });
     while (!signal.aborted && (await round()).more);
     metrics.setPurgesFailing(await countFailingLeftovers(db));
   };

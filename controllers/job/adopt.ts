@@ -19,7 +19,7 @@ export async function adopt(
   cr: JobResource,
 ): Promise<Refusal | undefined> {
   const resource = { uid: cr.metadata.uid ?? "", name: cr.metadata.name };
-  const missing = await whyMissing(db, adapter.kind, cr, resource);
+  const missing = await missingRowMessage(db, adapter.kind, cr, resource);
   if (missing !== undefined) return { reason: "RowMissing", message: missing };
   try {
     await requireActiveTenant(db, cr.spec.tenantId);
@@ -32,7 +32,7 @@ export async function adopt(
       throw error;
     }
     const reason = error.code === "quota_exceeded" ? "QuotaExceeded" : "PreconditionFailed";
-    return { reason, message: sentencesOf(error) };
+    return { reason, message: describe(error) };
   }
 }
 
@@ -49,7 +49,7 @@ const deleted = "The job was deleted; this resource is about to be, too.";
  * A row that should be there must not be made anew: its files, results and history would be somebody else's. What was
  * said once is said until the record comes back, whatever else changes meanwhile.
  */
-async function whyMissing(
+async function missingRowMessage(
   db: Database,
   kind: JobAdapter["kind"],
   { metadata, status }: JobResource,
@@ -63,7 +63,7 @@ async function whyMissing(
 }
 
 /** All that is wrong, each with the code that the REST API would answer. */
-function sentencesOf(error: AppError): string {
+function describe(error: AppError): string {
   const faults = error.items?.map(({ loc, msg }) => {
     const field = ["spec", ...loc.slice(1)].join(".");
     return `${field}: ${msg.replace(/^Value error, /, "")} (${error.code})`;

@@ -6,7 +6,7 @@ import { jobIdOf, resourceName, runName } from "../../src/schemas/job-kind.ts";
 import type { PodProfile } from "../../src/schemas/profile.ts";
 import { exitCodes } from "../../src/schemas/worker.ts";
 import type { JobAdapter, JobResource } from "./adapter.ts";
-import type { Terms } from "./queueing.ts";
+import type { QueueSettings } from "./queueing.ts";
 
 export const labels = {
   job: "plosive.dev/job",
@@ -33,7 +33,7 @@ export function buildJob(
   attempt: number,
   profile: PodProfile,
   settings: PodSettings,
-  queue: Terms,
+  queue: QueueSettings,
 ): Job {
   const name = runName(resourceName(adapter.kind, jobIdOf(adapter.kind, cr.metadata)), attempt);
   const { shards, retries, tenantId } = cr.spec;

@@ -1,7 +1,8 @@
 // The conditions of a job that goes on, from the facts and what is being done about it. Pure; called by status.ts.
 import type { Condition } from "../../src/schemas/condition.ts";
 import { conditionOf, isTrue, withCondition } from "../runtime/conditions.ts";
-import type { Facts, Verdict } from "./decide.ts";
+import type { Verdict } from "./decide.ts";
+import type { Facts } from "./facts.ts";
 import { hasStarted, isWorkedOn, waitingOf, waitingSince } from "./pods.ts";
 
 export type Words = Pick<Condition, "type" | "status" | "reason" | "message">;

@@ -3,7 +3,7 @@
 import type { Pod } from "../../src/kube/objects.ts";
 import type { Condition } from "../../src/schemas/condition.ts";
 import { conditionOf } from "../runtime/conditions.ts";
-import type { Facts } from "./decide.ts";
+import type { Facts } from "./facts.ts";
 import { isRunning, isWorkedOn, shardOf, startOf, waitingOf } from "./pods.ts";
 
 type Held = Pick<Facts, "cr" | "now">;
@@ -55,7 +55,7 @@ export function deadlinesOf(facts: Facts): Deadline[] {
     const since = Math.max(Date.parse(progressing.lastTransitionTime), resumedAt(facts));
     deadlines.push({ at: since + spec.pendingDeadlineSeconds * 1000, which: "pending" });
   }
-  const silences = silentSince(facts).map(({ since }) => since);
+  const silences = lastReports(facts).map(({ since }) => since);
   if (silences.length > 0) {
     const at = silences.reduce((a, b) => Math.min(a, b)) + spec.progressDeadlineSeconds * 1000;
     deadlines.push({ at, which: "progress" });
@@ -66,7 +66,7 @@ export function deadlinesOf(facts: Facts): Deadline[] {
 type Silent = { pod: Pod; shard: number; since: number };
 
 /** Since when nothing was heard of each running pod. What was said while nobody could listen is not held against it. */
-function silentSince({ pods, progress, listeningSince }: Facts): Silent[] {
+function lastReports({ pods, progress, listeningSince }: Facts): Silent[] {
   const heard = new Map(progress.map((line) => [line.pod_uid, line.updated_at]));
   return pods.flatMap((pod) => {
     const shard = shardOf(pod);
@@ -80,7 +80,7 @@ function silentSince({ pods, progress, listeningSince }: Facts): Silent[] {
 export function silentPods(facts: Facts): Silent[] {
   if (!mayRun(facts)) return [];
   const earliest = facts.now - facts.cr.spec.progressDeadlineSeconds * 1000;
-  return silentSince(facts).filter(({ since }) => since <= earliest);
+  return lastReports(facts).filter(({ since }) => since <= earliest);
 }
 
 /** What the pods wait for, in whose words, when the job's deadline for it is over. */

@@ -2,55 +2,17 @@
 // is the order of the invariants: what has ended stays ended, results come before everything that ends a job, and
 // nothing is created before cancel, deadlines and suspension were asked. Called by reconcile.ts.
 import type { JobRow, TerminalStatus } from "../../src/db/job.ts";
-import type { ShardProgress } from "../../src/db/run.ts";
-import type { FailedPod } from "../../src/db/run-pod.ts";
 import type { Job, Pod } from "../../src/kube/objects.ts";
 import type { ConditionReason } from "../../src/schemas/condition.ts";
-import type { JobStatus } from "../../src/schemas/job-resource.ts";
 import { isTrue } from "../runtime/conditions.ts";
 import type { JobResource } from "./adapter.ts";
 import type { Refusal } from "./adopt.ts";
 import { fatalExitCodes } from "./child.ts";
 import { deadlinesOf, pendingFailure, silentPods } from "./deadlines.ts";
-import { givenUp } from "./give-up.ts";
+import type { Facts } from "./facts.ts";
 import { parseIndexes } from "./indexes.ts";
 import { disrupted, type Failure, failureOfJob, failuresByShard, isEnded, shardOf, stalled } from "./pods.ts";
-import type { Admission, Kueue } from "./queueing.ts";
-
-export type Facts = {
-  /** The job's name by its row: its runs are named after it. */
-  job: string;
-  /** Milliseconds since 1970. */
-  now: number;
-  cr: JobResource;
-  row: JobRow | null;
-  /** Why there is no row. */
-  refusal?: Refusal;
-  /** The Job of the present run; undefined when there is none, also when it was deleted. */
-  child: Job | undefined;
-  /** Of the run, but for those whose end no node confirms. */
-  pods: readonly Pod[];
-  lostPods: readonly Pod[];
-  progress: readonly ShardProgress[];
-  /** All pods of the job that have failed, also those that Kubernetes has forgotten. */
-  failedPods: readonly FailedPod[];
-  /** Since when reports of pods could be heard without a gap, in ms since 1970. */
-  listeningSince: number;
-  /** Shards whose results are in Postgres, of whichever run. */
-  ingested: ReadonlySet<number>;
-  /** Completed shards of the present run whose results could not be used. */
-  bad: ReadonlyMap<number, Failure>;
-  metrics: readonly { name: string; value: number }[];
-  /** Whether jobs of this kind write checkpoints, and the last one that a pod told. */
-  checkpoints: boolean;
-  checkpoint: JobStatus["checkpoint"];
-  /** What the queue says: before it lets the job through, no pod may run. */
-  admission: Admission;
-  /** Only where Kueue decides. */
-  kueue?: Kueue;
-  /** Whether the operator's configuration has the profile that the spec names. */
-  profileKnown: boolean;
-};
+import { exhaustedShards } from "./retry-budget.ts";
 
 export type End = {
   kind: "end";
@@ -134,14 +96,14 @@ export function decide(facts: Facts): Verdict {
     }
     return { kind: "create", attempt };
   }
-  const steered = steer(facts, child);
-  if (steered !== undefined) return steered;
+  const adjusted = adjustJob(facts, child);
+  if (adjusted !== undefined) return adjusted;
   const pods = podsToStop(facts);
   return pods.length > 0 ? { kind: "stop", pods } : { kind: "wait" };
 }
 
 /** Lets the Job's pods run or not, and how many. The suspension of a Job of Kueue's is Kueue's alone. */
-function steer({ cr, admission, kueue }: Facts, child: Job): Verdict | undefined {
+function adjustJob({ cr, admission, kueue }: Facts, child: Job): Verdict | undefined {
   const { suspend } = cr.spec;
   const { parallelism } = cr.spec.shards;
   const stops = suspend || !admission.admitted;
@@ -163,7 +125,7 @@ function podsToStop(facts: Facts): Stop[] {
     const message = `Nothing was heard of the worker for ${progressDeadlineSeconds} s.`;
     return { pod, failure: { class: "Infra", code: stalled, message, shard, retryable: true } };
   });
-  const lost = givenUp(facts);
+  const lost = exhaustedShards(facts);
   const idle = facts.pods.filter(
     (pod) => lost.has(shardOf(pod) ?? -1) && !isEnded(pod) && pod.metadata.deletionTimestamp === undefined,
   );
@@ -174,10 +136,10 @@ function podsToStop(facts: Facts): Stop[] {
 }
 
 /** A Job is told of apart from its pods, and may be over before the news of its last pod's end is here. */
-const newsMs = 5_000;
+const podLagMs = 5_000;
 
 /** Until when the end of an ended Job's last pods is waited for, in ms since 1970; undefined: all are known. */
-export function newsUntil({ child, pods, failedPods }: Facts): number | undefined {
+export function awaitPodsUntil({ child, pods, failedPods }: Facts): number | undefined {
   const over = child?.status?.conditions?.find(
     ({ type, status }) => (type === "Complete" || type === "Failed") && status === "True",
   );
@@ -187,7 +149,7 @@ export function newsUntil({ child, pods, failedPods }: Facts): number | undefine
       run_id === child.metadata.name && code !== disrupted && code !== stalled,
   );
   if (pods.every(isEnded) && known.length >= (child.status?.failed ?? 0)) return undefined;
-  return Date.parse(over.lastTransitionTime) + newsMs;
+  return Date.parse(over.lastTransitionTime) + podLagMs;
 }
 
 /** What the child Job has come to; undefined while it goes on. */
@@ -204,8 +166,8 @@ function judgeChild(facts: Facts): End | { kind: "ingest"; shards: number[] } | 
     false;
   const over = is("Complete") || is("Failed");
   // How that pod failed is how the job failed, and what it used is counted as long as the job is open.
-  if (facts.now < (newsUntil(facts) ?? facts.now)) return { kind: "wait" };
-  const hopeless = givenUp(facts);
+  if (facts.now < (awaitPodsUntil(facts) ?? facts.now)) return { kind: "wait" };
+  const hopeless = exhaustedShards(facts);
   const failedIndexes = new Set(parseIndexes(child.status?.failedIndexes));
 
   const failures = failuresByShard(pods);

@@ -8,7 +8,7 @@ import { type Outcome, settled } from "../runtime/outcome.ts";
 import type { JobResource } from "./adapter.ts";
 import { labels } from "./child.ts";
 import { type Engine, hasRowEnded } from "./engine.ts";
-import { takeResults } from "./results.ts";
+import { ingestResults } from "./results.ts";
 
 export const resourceGone = "The job's custom resource was deleted in Kubernetes.";
 
@@ -69,7 +69,7 @@ export async function repairRow(engine: Engine, cr: JobResource, id: string, row
   );
   const { phase, runId, failure, shards } = cr.status ?? {};
   if (phase === "Succeeded" && runId !== undefined) {
-    await takeAllAgain(engine, id, row, runId, shards?.total ?? 1);
+    await ingestAllRuns(engine, id, row, runId, shards?.total ?? 1);
     await endJob(db, adapter.kind, id, { status: "completed", statusMessage: null, errorMessage: null });
     return;
   }
@@ -82,7 +82,7 @@ export async function repairRow(engine: Engine, cr: JobResource, id: string, row
 }
 
 /** What the runs of a job that has succeeded left, from the first run on; a shard of which nothing is left was lost then. */
-async function takeAllAgain(
+async function ingestAllRuns(
   engine: Engine,
   id: string,
   row: JobRow,
@@ -95,7 +95,7 @@ async function takeAllAgain(
     // Results count for the run that the row names.
     const change = { status: "running", statusMessage: row.status_message, progressPercent: 0 } as const;
     await advanceJob(db, adapter.kind, id, { ...change, platformJobName: run });
-    const { ingested } = await takeResults(engine, adapter, id, run, [...missing]);
+    const { ingested } = await ingestResults(engine, adapter, id, run, [...missing]);
     for (const shard of ingested) missing.delete(shard);
   }
   for (const shard of missing)

@@ -8,20 +8,21 @@ import { jobs as jobType } from "../../src/kube/kinds.ts";
 import type { Job } from "../../src/kube/objects.ts";
 import { type Outcome, RetryError, settled } from "../runtime/outcome.ts";
 import type { JobResource } from "./adapter.ts";
-import { endOf } from "./census.ts";
-import { type End, type Facts, failed, saysSame } from "./decide.ts";
+import { endOf } from "./cache-metrics.ts";
+import { type End, failed, saysSame } from "./decide.ts";
 import { type Engine, hasRowEnded } from "./engine.ts";
+import type { Facts } from "./facts.ts";
 import { podEnd } from "./pod-ends.ts";
 import { isEnded, startOf } from "./pods.ts";
 import { endStatus, openStatus } from "./status.ts";
 
 /** Ends the job. Each step may be repeated. */
-export async function endOfJob(engine: Engine, id: string, facts: Facts, verdict: End): Promise<Outcome> {
+export async function finishJob(engine: Engine, id: string, facts: Facts, verdict: End): Promise<Outcome> {
   const { db, adapter, metrics, log, now, say, advance, writeStatus } = engine;
   const { cr, child, row } = facts;
   const run = child?.metadata.name ?? cr.status?.runId;
   const endedAt = child === undefined ? undefined : endOf(child);
-  const tellLag = (sink: "row" | "resource") => {
+  const observeLag = (sink: "row" | "resource") => {
     if (endedAt !== undefined) metrics.statusLag(sink, (now() - Date.parse(endedAt)) / 1000);
   };
   if (row !== null && !hasRowEnded(row)) {
@@ -43,7 +44,7 @@ export async function endOfJob(engine: Engine, id: string, facts: Facts, verdict
       statusMessage: verdict.end === "Failed" ? null : verdict.message,
       errorMessage: verdict.end === "Failed" ? verdict.message : null,
     });
-    tellLag("row");
+    observeLag("row");
   }
   let final = verdict;
   const after = await maybeOneJob(db, adapter.kind, id);
@@ -58,7 +59,7 @@ export async function endOfJob(engine: Engine, id: string, facts: Facts, verdict
   const items = after === null ? undefined : await adapter.items(id);
   const status = endStatus({ ...facts, row: after ?? row }, final, extra, items);
   await writeStatus(cr, status);
-  tellLag("resource");
+  observeLag("resource");
   if (child !== undefined && !isOver(child)) await removeJob(engine, child);
   if (run !== undefined) await Promise.all([dropProgress(db, run), dropPods(db, id)]);
   log.info({ name: cr.metadata.name, run, outcome: final.end, reason: final.reason }, final.message);
@@ -71,7 +72,7 @@ export async function endOfJob(engine: Engine, id: string, facts: Facts, verdict
  * An ended job runs nothing. A leader that was frozen on its way to create a Job may have made it after the end, or one
  * that was killed may not have come to delete it.
  */
-export async function removeStrays(engine: Engine, cr: JobResource): Promise<void> {
+export async function removeOrphanedJobs(engine: Engine, cr: JobResource): Promise<void> {
   for (const job of engine.jobs.by("owner", cr.metadata.uid ?? "")) {
     if (job.metadata.deletionTimestamp !== undefined || isOver(job)) continue;
     engine.log.warn({ run: job.metadata.name }, "a Job of an ended job is there; deleting it");

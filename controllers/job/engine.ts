@@ -8,16 +8,16 @@ import type { Log } from "../../src/log.ts";
 import type { JobStatus } from "../../src/schemas/job-resource.ts";
 import type { Profiles } from "../../src/schemas/profile.ts";
 import type { Storage } from "../../src/storage/storage.ts";
-import type { EventWords, Recorder } from "../runtime/events.ts";
+import type { EventContent, Recorder } from "../runtime/events.ts";
 import { RetryError } from "../runtime/outcome.ts";
 import type { Store } from "../runtime/store.ts";
 import type { JobAdapter, JobResource } from "./adapter.ts";
 import type { PodSettings } from "./child.ts";
-import type { Facts } from "./decide.ts";
+import type { Facts } from "./facts.ts";
 import type { JobMetrics } from "./metrics.ts";
-import type { Pace } from "./pace.ts";
 import type { Queueing } from "./queueing.ts";
 import { rowChange, statusDiffers } from "./status.ts";
+import type { StatusThrottle } from "./status-throttle.ts";
 
 const fieldManager = "plosive-operator";
 
@@ -36,9 +36,9 @@ export type EngineDeps = {
   pods: Store<Pod>;
   queueing: Queueing;
   /** Uids of settled resources to look at once more. */
-  doubted: Set<string>;
+  toRecheck: Set<string>;
   /** One for all kinds: the API server has them all to bear. */
-  pace: Pace;
+  pace: StatusThrottle;
 };
 
 export type Engine = ReturnType<typeof makeEngine>;
@@ -54,7 +54,7 @@ export function makeEngine(deps: EngineDeps, adapter: JobAdapter, store: Store<J
   return { ...deps, adapter, store, log, say, advance, writeStatus };
 
   /** An event about the resource. */
-  function say(cr: JobResource, type: EventWords["type"], reason: string, note: string): void {
+  function say(cr: JobResource, type: EventContent["type"], reason: string, note: string): void {
     const { apiVersion, kind } = adapter.type;
     recorder.record({ apiVersion, kind, metadata: cr.metadata }, { type, reason, action: "Reconcile", note });
   }

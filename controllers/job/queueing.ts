@@ -12,20 +12,20 @@ export type Admission = { admitted: true } | { admitted: false; reason: Conditio
  */
 export type Kueue = { active: boolean | undefined; suspended?: boolean; queue?: string };
 
-export type Standing = { admission: Admission; kueue?: Kueue };
+export type QueueAnswer = { admission: Admission; kueue?: Kueue };
 
 /** What the queue adds to a Job that is created. */
-export type Terms = { labels: Record<string, string>; suspend: boolean; priorityClassName?: string };
+export type QueueSettings = { labels: Record<string, string>; suspend: boolean; priorityClassName?: string };
 
 export type Queueing = {
-  ask(kind: JobKind, cr: JobResource, child: Job | undefined): Promise<Standing>;
+  ask(kind: JobKind, cr: JobResource, child: Job | undefined): Promise<QueueAnswer>;
   /** The job was refused: it keeps no place. What has ended or is suspended loses its place by itself. */
   leave(cr: JobResource): void;
   /** Undefined when the cluster does not know the job's priority class. */
-  terms(cr: JobResource): Promise<Terms | undefined>;
+  settingsOf(cr: JobResource): Promise<QueueSettings | undefined>;
   /** Suspends or resumes a job that Kueue decides about. */
   activate(child: Job, active: boolean): Promise<void>;
   move(child: Job, queue: string): Promise<void>;
   /** Called with each job that should be looked at again. */
-  onTurn(listener: (kind: JobKind, name: string) => void): void;
+  onAdmitted(listener: (kind: JobKind, name: string) => void): void;
 };

@@ -15,26 +15,27 @@ import type { JobAdapter, JobResource } from "./adapter.ts";
 import { adopt, type Refusal } from "./adopt.ts";
 import { turn } from "./conditions.ts";
 import { deadlinesOf } from "./deadlines.ts";
-import { decide, expiresAt, type Facts, hasEnded, newsUntil, type Verdict } from "./decide.ts";
+import { awaitPodsUntil, decide, expiresAt, hasEnded, type Verdict } from "./decide.ts";
 import { forget, repairRow } from "./drift.ts";
-import { endOfJob, removeStrays } from "./end.ts";
+import { finishJob, removeOrphanedJobs } from "./end.ts";
 import { type EngineDeps, hasRowEnded, makeEngine } from "./engine.ts";
+import type { Facts } from "./facts.ts";
 import { PodEnds } from "./pod-ends.ts";
 import { lostAt } from "./pods.ts";
 import type { Admission } from "./queueing.ts";
-import { takeResults } from "./results.ts";
+import { recordEndedPods, stopPods } from "./record-pods.ts";
+import { ingestResults } from "./results.ts";
 import { childOf, createChild, isFirst } from "./run.ts";
 import { openStatus } from "./status.ts";
-import { stopPods, tellPods } from "./tell-pods.ts";
 
 export type { EngineDeps };
 
 /** What happens to pods comes in swarms, and one look sees all of it: this long after the first of them. */
-export const soonMs = 500;
+export const debounceMs = 500;
 /** What nobody tells of when it changes: why a job was refused, or its Job not let into the cluster. */
-const triedAgainMs = 30_000;
+const retryMs = 30_000;
 /** Of a thousand jobs of one tenant that are refused for its quota not each asks the records. */
-const fullMs = 5_000;
+const quotaRefusalMs = 5_000;
 /** A database that is away for less is not worth telling. */
 const awayMs = 10_000;
 
@@ -61,7 +62,7 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
     try {
       return await reconcile(name);
     } catch (error) {
-      if (isDatabaseUnavailable(error)) await tellAway(name);
+      if (isDatabaseUnavailable(error)) await markStoreUnavailable(name);
       throw error;
     }
   };
@@ -73,9 +74,9 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
       return forget(engine, name);
     }
     const uid = cr.metadata.uid ?? "";
-    const doubted = deps.doubted.delete(uid);
-    if (hasEnded(cr)) await removeStrays(engine, cr);
-    if (settledUids.has(uid) && !doubted) {
+    const toRecheck = deps.toRecheck.delete(uid);
+    if (hasEnded(cr)) await removeOrphanedJobs(engine, cr);
+    if (settledUids.has(uid) && !toRecheck) {
       podEnds.forget(name);
       return expire(cr);
     }
@@ -90,7 +91,7 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
     }
     let refusal: Refusal | undefined;
     if (row === null && cr.spec.cancel === undefined) {
-      refusal = await adoptUnlessFull(cr);
+      refusal = await adoptWithinQuota(cr);
       if (refusal === undefined) row = await maybeOneJob(db, adapter.kind, id);
     }
 
@@ -100,7 +101,7 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
       const run = facts.child!.metadata.name;
       // The row must name this run, else its results count as those of an older one.
       await advance(id, facts, openStatus(facts, verdict));
-      const taken = await takeResults(engine, adapter, id, run, verdict.shards);
+      const taken = await ingestResults(engine, adapter, id, run, verdict.shards);
       facts = {
         ...facts,
         ingested: new Set([...facts.ingested, ...taken.ingested]),
@@ -113,17 +114,17 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
     if (verdict.kind === "create") {
       const made = await createChild(engine, facts, verdict);
       if (made.kind === "blocked") {
-        blockedMs = triedAgainMs;
+        blockedMs = retryMs;
         facts = { ...facts, admission: blocked(made.message) };
       }
       verdict = made.kind === "blocked" ? { kind: "wait" } : made;
       if (verdict.kind === "create" && isFirst(facts)) {
         // Others wait for their Jobs, and in a moment there is more to say: its pods, most likely.
         await advance(id, facts, openStatus(facts, verdict));
-        return { requeueAfterMs: soonMs };
+        return { requeueAfterMs: debounceMs };
       }
     }
-    if (verdict.kind === "end") return endOfJob(engine, id, facts, verdict);
+    if (verdict.kind === "end") return finishJob(engine, id, facts, verdict);
     if (verdict.kind === "activate") {
       await deps.queueing.activate(facts.child!, verdict.active);
       say(cr, "Normal", verdict.active ? "Resumed" : "Suspended", "As spec.suspend says.");
@@ -137,17 +138,17 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
     }
     if (verdict.kind === "stop") await stopPods(engine, podEnds, facts, verdict.pods);
     const status = openStatus(facts, verdict);
-    if (verdict.kind === "refuse") tellRefusal(cr, verdict);
+    if (verdict.kind === "refuse") reportRefusal(cr, verdict);
     else await advance(id, facts, status);
     const waitMs = await writeStatus(cr, status);
-    const againMs = blockedMs ?? whenAgain({ ...facts, cr: { ...cr, status } }, verdict);
+    const againMs = blockedMs ?? nextReconcileMs({ ...facts, cr: { ...cr, status } }, verdict);
     return { requeueAfterMs: waitMs === undefined ? againMs : Math.min(waitMs, againMs ?? waitMs) };
   }
 
   /** A tenant that just had no place for a waiting job has none now. */
-  async function adoptUnlessFull(cr: JobResource): Promise<Refusal | undefined> {
+  async function adoptWithinQuota(cr: JobResource): Promise<Refusal | undefined> {
     const known = full.get(cr.spec.tenantId);
-    if (known !== undefined && now() - known.at < fullMs) return known.refusal;
+    if (known !== undefined && now() - known.at < quotaRefusalMs) return known.refusal;
     full.delete(cr.spec.tenantId);
     const refusal = await adopt(db, adapter, cr);
     if (refusal?.reason === "QuotaExceeded") full.set(cr.spec.tenantId, { at: now(), refusal });
@@ -155,7 +156,7 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
   }
 
   /** The records cannot be reached: what pods report meanwhile may be lost, and who looks at the job should know. */
-  async function tellAway(name: string): Promise<void> {
+  async function markStoreUnavailable(name: string): Promise<void> {
     awaySince ??= now();
     const cr = store.get(name);
     const synced = conditionOf(cr?.status?.conditions, "StoreSynced");
@@ -178,7 +179,7 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
   }
 
   /** Said once; the condition keeps saying it. */
-  function tellRefusal(cr: JobResource, { reason, message }: Refusal): void {
+  function reportRefusal(cr: JobResource, { reason, message }: Refusal): void {
     deps.queueing.leave(cr);
     const accepted = conditionOf(cr.status?.conditions, "Accepted");
     if (accepted?.reason === reason && accepted.message === message) return;
@@ -196,7 +197,7 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
     const id = jobIdOf(adapter.kind, cr.metadata);
     // A resource that had this name before may have left pods that end only now.
     const ended = podEnds.of(cr.metadata.name, all).filter((pod) => jobOfPod(pod) === id);
-    await tellPods(engine, podEnds, cr, row, ended, child);
+    await recordEndedPods(engine, podEnds, cr, row, ended, child);
     const known = unusable.get(cr.metadata.uid ?? "");
     const [progress, ingested, failedPods, points] = await Promise.all([
       hasRun ? manyProgress(db, run) : [],
@@ -243,11 +244,11 @@ function jobOfPod({ metadata }: Pod): string | undefined {
   return parseRunName(run ?? "")?.id;
 }
 
-function whenAgain(facts: Facts, verdict: Verdict): number | undefined {
-  if (verdict.kind === "refuse") return triedAgainMs;
+function nextReconcileMs(facts: Facts, verdict: Verdict): number | undefined {
+  if (verdict.kind === "refuse") return retryMs;
   const times = [
     ...deadlinesOf(facts).map(({ at }) => at),
-    ...[newsUntil(facts) ?? []].flat(),
+    ...[awaitPodsUntil(facts) ?? []].flat(),
     ...facts.pods.flatMap((pod) => lostAt(pod) ?? []),
   ];
   return times.length === 0 ? undefined : Math.max(1_000, Math.min(...times) - facts.now);

@@ -23,7 +23,7 @@ type Deps = { storage: Storage; log: Log };
 export type Taken = { ingested: number[]; bad: Map<number, Failure> };
 
 /** Takes in the results of these shards. Rejects when Postgres or the object store is away: all of it may be repeated. */
-export async function takeResults(
+export async function ingestResults(
   deps: Deps,
   adapter: JobAdapter,
   jobId: string,
@@ -34,7 +34,7 @@ export async function takeResults(
   const waiting = [...shards];
   const worker = async () => {
     for (let shard = waiting.shift(); shard !== undefined; shard = waiting.shift()) {
-      const failure = await takeOne(deps, adapter, { jobId, run, shard });
+      const failure = await ingestShard(deps, adapter, { jobId, run, shard });
       if (failure === undefined) taken.ingested.push(shard);
       else taken.bad.set(shard, failure);
     }
@@ -43,19 +43,19 @@ export async function takeResults(
   return taken;
 }
 
-async function takeOne(deps: Deps, adapter: JobAdapter, ref: ShardRef): Promise<Failure | undefined> {
+async function ingestShard(deps: Deps, adapter: JobAdapter, ref: ShardRef): Promise<Failure | undefined> {
   try {
-    return await takeUpTo(smallBytes, deps, adapter, ref);
+    return await ingestUpTo(smallBytes, deps, adapter, ref);
   } catch (error) {
     if (!(error instanceof TooLargeError)) throw error;
   }
-  const turn = lastLarge.then(() => takeUpTo(maxResultBytes, deps, adapter, ref));
+  const turn = lastLarge.then(() => ingestUpTo(maxResultBytes, deps, adapter, ref));
   lastLarge = turn.catch(() => undefined);
   return turn;
 }
 
 /** Rejects with TooLargeError when there may be a try with a higher limit. */
-async function takeUpTo(
+async function ingestUpTo(
   limitBytes: number,
   { storage, log }: Deps,
   adapter: JobAdapter,

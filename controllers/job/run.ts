@@ -5,8 +5,9 @@ import type { Job } from "../../src/kube/objects.ts";
 import { RetryError } from "../runtime/outcome.ts";
 import type { JobResource } from "./adapter.ts";
 import { buildJob } from "./child.ts";
-import { type Facts, failed, type Verdict } from "./decide.ts";
+import { failed, type Verdict } from "./decide.ts";
 import type { Engine } from "./engine.ts";
+import type { Facts } from "./facts.ts";
 
 /** The Job of the newest run. When the status names one that the cache lacks, the API server is asked: the cache may be behind. */
 export async function childOf(engine: Engine, cr: JobResource): Promise<Job | undefined> {
@@ -48,7 +49,7 @@ export async function createChild(
     }
   }
   const profile = profiles[cr.spec.profile]![adapter.verb];
-  const terms = await engine.queueing.terms(cr);
+  const terms = await engine.queueing.settingsOf(cr);
   if (terms === undefined) {
     const message = `The cluster has no priority class named ${cr.spec.priorityClassName}.`;
     return failed({ class: "User", code: "priority_class_unknown", message, retryable: false });

@@ -46,7 +46,7 @@ const jobStatus: Kept<NonNullable<Job["status"]>> = {
 
 export function trimPod(pod: Pod): void {
   pod.metadata = pick(pod.metadata, metadata);
-  ownWordsOnly(pod);
+  trimMetadata(pod);
   if (pod.spec !== undefined) {
     pod.spec = pick(pod.spec, podSpec);
     pod.spec.containers = pod.spec.containers?.map(({ name, resources }) => ({ name, resources }));
@@ -77,7 +77,7 @@ function pick<T extends object>(object: T, kept: Kept<T>): T {
 const prefixes = ["plosive.dev/", indexLabel, ignoredCount];
 
 /** Of a pod's labels and annotations those that the operator looks at. */
-function ownWordsOnly({ metadata }: KubeObject): void {
+function trimMetadata({ metadata }: KubeObject): void {
   const own = (all: Record<string, string> = {}) =>
     Object.fromEntries(
       Object.entries(all).filter(([name]) => prefixes.some((prefix) => name.startsWith(prefix))),

@@ -21,8 +21,8 @@ type Tenant = { running: number };
 type Lane = { key: string; kind: JobKind; tenant: Tenant; running: number; waiting: Candidate[] };
 type Place = { job: Candidate; lane: Lane; runs: boolean; words: string };
 
-/** `onTurn` is called with each job that gets its turn while somebody else is looked at. */
-export function makeFairGate(limits: Limits, onTurn: (job: Candidate) => void) {
+/** `onAdmitted` is called with each job that gets its turn while somebody else is looked at. */
+export function makeFairGate(limits: Limits, onAdmitted: (job: Candidate) => void) {
   const lanes = new Map<string, Lane>();
   const places = new Map<string, Place>();
   const tenants = new Map<string, Tenant>();
@@ -71,7 +71,7 @@ export function makeFairGate(limits: Limits, onTurn: (job: Candidate) => void) {
       const job = lane.waiting.shift()!;
       start(places.get(job.uid)!);
       mark(lane);
-      if (job.uid !== asking) onTurn(job);
+      if (job.uid !== asking) onAdmitted(job);
     }
   }
 

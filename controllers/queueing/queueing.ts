@@ -77,10 +77,10 @@ export async function makeQueueing(options: {
     const run = job && parseRunName(job.metadata.name);
     if (run !== undefined && name !== undefined) tell(run.kind, name);
   });
-  await recall();
+  await restoreGate();
 
   /** What a former leader let through runs on, and what it let wait keeps its turn. */
-  async function recall(): Promise<void> {
+  async function restoreGate(): Promise<void> {
     const open = jobKindNames.flatMap((kind) =>
       [...caches.resources[kind].values()].filter(mayWait).map((cr) => ({ kind, cr })),
     );
@@ -121,7 +121,7 @@ export async function makeQueueing(options: {
       const workload = workloadOf(child);
       const before = conditionOf(cr.status?.conditions, "QuotaReserved");
       const present = child?.metadata.labels?.[queueLabel] ?? queueOf(cr) ?? "";
-      const told = kueue!.isSynced() ? admissionOf(present, workload, before) : asBefore(before);
+      const told = kueue!.isSynced() ? admissionOf(present, workload, before) : previousAdmission(before);
       const admission = cr.spec.suspend ? suspended : told;
       const wanted = cr.spec.queueName;
       // Kueue lets no running Job change its queue.
@@ -139,7 +139,7 @@ export async function makeQueueing(options: {
 
     leave: (cr) => gate.leave(cr.metadata.uid ?? ""),
 
-    async terms(cr) {
+    async settingsOf(cr) {
       const { priorityClassName: name } = cr.spec;
       const version = kueue?.type.apiVersion.split("/")[1] ?? "";
       const kueues = isKueues(cr, undefined);
@@ -174,12 +174,12 @@ export async function makeQueueing(options: {
       caches.jobs.set(await kube.patch(jobType, child.metadata, { metadata }));
     },
 
-    onTurn: (listener) => void listeners.push(listener),
+    onAdmitted: (listener) => void listeners.push(listener),
   };
 }
 
 /** While Kueue's Workloads cannot be read, as while it is down, what was last said of a job stays. */
-function asBefore(before: Condition | undefined): Admission {
+function previousAdmission(before: Condition | undefined): Admission {
   if (before?.status === "True") return { admitted: true };
   const message = before?.message ?? "Kueue cannot be asked at the moment.";
   return { admitted: false, reason: before?.reason ?? "QueuePending", message };

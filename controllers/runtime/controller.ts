@@ -3,11 +3,11 @@
 import type { Log } from "../../src/log.ts";
 import type { ReconcileResult, RuntimeMetrics } from "./metrics.ts";
 import { type Outcome, RetryError, TerminalError } from "./outcome.ts";
-import type { Queue } from "./queue.ts";
+import type { Workqueue } from "./workqueue.ts";
 
 export type ControllerOptions = {
   name: string;
-  queue: Queue;
+  queue: Workqueue;
   concurrency: number;
   reconcile: (key: string) => Promise<Outcome>;
   log: Log;

@@ -6,9 +6,9 @@ import { events } from "../../src/kube/kinds.ts";
 import type { KubeObject } from "../../src/kube/objects.ts";
 import type { Log } from "../../src/log.ts";
 
-export type EventWords = { type: "Normal" | "Warning"; reason: string; action: string; note: string };
+export type EventContent = { type: "Normal" | "Warning"; reason: string; action: string; note: string };
 export type Recorder = {
-  record(object: KubeObject, words: EventWords): void;
+  record(object: KubeObject, words: EventContent): void;
   /** Gives what waits a moment to be written. */
   flush(): Promise<void>;
 };

@@ -1,7 +1,7 @@
 // The metrics of the runtime under the names that stock dashboards know (controller-runtime's and client-go's). Made
 // once by controllers/operator.ts, served by every replica: what only the leader does is 0 on the others.
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import { makeQueueMetrics } from "./queue-metrics.ts";
+import { makeWorkqueueMetrics } from "./workqueue-metrics.ts";
 
 export type ReconcileResult = "success" | "requeue_after" | "requeue" | "error" | "terminal_error";
 
@@ -59,7 +59,7 @@ export function makeRuntimeMetrics(registry: Registry, controllers: readonly str
     seconds.zero({ controller });
   }
   return {
-    watchQueue: makeQueueMetrics(registry, controllers),
+    watchQueue: makeWorkqueueMetrics(registry, controllers),
     ...makeRequestMetrics(registry),
     ...makeCacheMetrics(registry),
     setConcurrency: (controller: string, value: number) => most.set({ controller }, value),

@@ -1,6 +1,7 @@
 // The decisions of the job engine as tables: facts in, verdict out. No server is needed, because decide() is pure.
 import { describe, expect, it } from "vitest";
-import { decide, type Facts, type Verdict } from "../../controllers/job/decide.ts";
+import { decide, type Verdict } from "../../controllers/job/decide.ts";
+import type { Facts } from "../../controllers/job/facts.ts";
 import type { Pod } from "../../src/kube/objects.ts";
 import {
   ago,

@@ -6,7 +6,7 @@ import { sql } from "slonik";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { embeddingJobAdapter } from "../../controllers/embedding-job/adapter.ts";
-import { takeResults } from "../../controllers/job/results.ts";
+import { ingestResults } from "../../controllers/job/results.ts";
 import { makeLog } from "../../src/log.ts";
 import { type JobKind, keys } from "../../src/schemas/job-kind.ts";
 import { useDatabase } from "../support/postgres.ts";
@@ -124,7 +124,7 @@ describe("a result that no row can hold", () => {
     await store.storage.write(keys.result(run, 0), JSON.stringify(result));
     const log = makeLog("test", "error");
     const adapter = embeddingJobAdapter({ db: database.pool });
-    const taken = await takeResults({ storage: store.storage, log }, adapter, job.id, run, [0]);
+    const taken = await ingestResults({ storage: store.storage, log }, adapter, job.id, run, [0]);
     expect(taken.ingested).toEqual([]);
     expect(taken.bad.get(0)).toMatchObject({ code: "result_invalid", message: expect.stringMatching(words) });
     expect(await takenIn(database.pool, job)).toEqual([]);

@@ -1,16 +1,16 @@
 // The metrics of work queues under client-go's names. Called by metrics.ts; fed by the queues themselves.
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import type { Queue } from "./queue.ts";
+import type { Workqueue } from "./workqueue.ts";
 
 /** From what a key costs when all is well to what it waits when all is not. */
 const buckets = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 600];
 
 /** Returns what makes a queue counted. */
-export function makeQueueMetrics(registry: Registry, names: readonly string[]) {
+export function makeWorkqueueMetrics(registry: Registry, names: readonly string[]) {
   const registers = [registry];
   const labelNames = ["name"];
-  const queues = new Map<string, Queue>();
-  const gauge = (name: string, help: string, read: (queue: Queue) => number) =>
+  const queues = new Map<string, Workqueue>();
+  const gauge = (name: string, help: string, read: (queue: Workqueue) => number) =>
     new Gauge({
       name,
       help,
@@ -62,7 +62,7 @@ export function makeQueueMetrics(registry: Registry, names: readonly string[]) {
     for (const counter of [adds, retries]) counter.inc({ name }, 0);
     for (const histogram of [waited, worked]) histogram.zero({ name });
   }
-  return (name: string, queue: Queue): void => {
+  return (name: string, queue: Workqueue): void => {
     queues.set(name, queue);
     queue.observe({
       added: () => adds.inc({ name }),

@@ -6,13 +6,14 @@ import { isTooMany } from "../../src/kube/errors.ts";
 import { pods as podType } from "../../src/kube/kinds.ts";
 import type { Job, Pod } from "../../src/kube/objects.ts";
 import type { JobResource } from "./adapter.ts";
-import { type Facts, reasonOf, type Stop } from "./decide.ts";
+import { reasonOf, type Stop } from "./decide.ts";
 import type { Engine } from "./engine.ts";
+import type { Facts } from "./facts.ts";
 import { type PodEnds, podEnd } from "./pod-ends.ts";
 import { isDisrupted, isEnded } from "./pods.ts";
 
 /** Writes down which pods have ended, each once. */
-export async function tellPods(
+export async function recordEndedPods(
   engine: Engine,
   podEnds: PodEnds,
   cr: JobResource,

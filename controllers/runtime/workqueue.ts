@@ -3,7 +3,7 @@
 // noted for later, but none of the four ever waits for the end of the others. Filled by store changes and timers, emptied by
 // controller.ts.
 
-export type QueueOptions = {
+export type WorkqueueOptions = {
   baseBackoffMs?: number;
   maxBackoffMs?: number;
   random: () => number;
@@ -12,7 +12,7 @@ export type QueueOptions = {
 };
 
 /** Is told what happens to keys; the times are how long they waited and how long they were worked on. */
-export type QueueObserver = {
+export type WorkqueueObserver = {
   added(): void;
   taken(seconds: number): void;
   done(seconds: number): void;
@@ -35,7 +35,7 @@ const turns: readonly Lane[] = [
   "later",
 ];
 
-export class Queue {
+export class Workqueue {
   /** Each key with the time at which it was added. */
   readonly #lanes: Record<Lane, Map<string, number>> = {
     first: new Map(),
@@ -50,12 +50,12 @@ export class Queue {
   readonly #failures = new Map<string, number>();
   readonly #timers = new Map<string, { at: number; timer: NodeJS.Timeout }>();
   readonly #takers: ((key: string | undefined) => void)[] = [];
-  readonly #options: Required<QueueOptions>;
+  readonly #options: Required<WorkqueueOptions>;
   #closed = false;
   #turn = 0;
-  #observer: QueueObserver | undefined;
+  #observer: WorkqueueObserver | undefined;
 
-  constructor(options: QueueOptions) {
+  constructor(options: WorkqueueOptions) {
     this.#options = { baseBackoffMs: 200, maxBackoffMs: 30_000, atOnce: {}, ...options };
   }
 
@@ -70,7 +70,7 @@ export class Queue {
     return [...this.#busy.values()].map(({ since }) => (now - since) / 1000);
   }
 
-  observe(observer: QueueObserver): void {
+  observe(observer: WorkqueueObserver): void {
     this.#observer = observer;
   }
 

@@ -1,6 +1,7 @@
 // Which shards are not tried again, which pods are stopped, and when a resource expires: pure, no server.
 import { describe, expect, it } from "vitest";
-import { decide, expiresAt, type Facts } from "../../controllers/job/decide.ts";
+import { decide, expiresAt } from "../../controllers/job/decide.ts";
+import type { Facts } from "../../controllers/job/facts.ts";
 import { endStatus, openStatus } from "../../controllers/job/status.ts";
 import type { FailedPod } from "../../src/db/run-pod.ts";
 import type { Pod } from "../../src/kube/objects.ts";

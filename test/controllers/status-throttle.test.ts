@@ -1,6 +1,6 @@
 // Which statuses are written at once, and how many of the others.
 import { describe, expect, it } from "vitest";
-import { makePace } from "../../controllers/job/pace.ts";
+import { makeStatusThrottle } from "../../controllers/job/status-throttle.ts";
 import type { JobStatus } from "../../src/schemas/job-resource.ts";
 
 const condition = (type: string, status: string, reason: string) =>
@@ -20,7 +20,7 @@ function statusOf(percent: number, phase: JobStatus["phase"] = "Running", reason
 describe("the pace of statuses", () => {
   it("lets every turn through at once, and counts of one job every five seconds", () => {
     let now = 0;
-    const pace = makePace(() => now);
+    const pace = makeStatusThrottle(() => now);
     expect(pace.ask("a", undefined, statusOf(1))).toBe(0);
     pace.written("a");
     now = 1_000;
@@ -41,7 +41,7 @@ describe("the pace of statuses", () => {
       conditions: [{ ...(condition("QuotaReserved", "False", "QueuePending") as object), message } as never],
     });
     let now = 0;
-    const pace = makePace(() => now);
+    const pace = makeStatusThrottle(() => now);
     pace.written("a");
     now = 1_000;
     expect(pace.ask("a", waiting("not looked at yet"), waiting("no room"))).toBe(4_000);
@@ -51,7 +51,7 @@ describe("the pace of statuses", () => {
 
   it("lets the counts of a thousand jobs through at twelve a second", () => {
     let now = 0;
-    const pace = makePace(() => now);
+    const pace = makeStatusThrottle(() => now);
     let written = 0;
     for (; now < 10_000; now += 100) {
       for (let n = 0; n < 1_000; n++) {

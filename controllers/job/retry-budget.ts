@@ -2,7 +2,7 @@
 // called by decide.ts.
 import type { Pod } from "../../src/kube/objects.ts";
 import type { JobResource } from "./adapter.ts";
-import type { Facts } from "./decide.ts";
+import type { Facts } from "./facts.ts";
 import { disrupted, type Failure, ignoredBefore, shardOf, stalled } from "./pods.ts";
 
 /** What is counted together, and how often it may happen to a shard. */
@@ -19,7 +19,7 @@ function limitOf(
 type Counted = Pick<Facts, "cr" | "child" | "pods" | "failedPods">;
 
 /** The shards that are given up, each with its last failure. */
-export function givenUp(facts: Counted): Map<number, Failure> {
+export function exhaustedShards(facts: Counted): Map<number, Failure> {
   const counts = new Map<string, number>();
   const found = new Map<number, Failure>();
   for (const failure of [...unseen(facts), ...facts.failedPods.map((pod) => pod.failure)]) {

@@ -10,7 +10,7 @@ import type { Store } from "../runtime/store.ts";
 import type { JobResource } from "./adapter.ts";
 import { hasEnded } from "./decide.ts";
 
-export type CensusOptions = {
+export type CacheMetricsOptions = {
   resources: Record<JobKind, Store<JobResource>>;
   /** Index "resource": by the name of the custom resource. */
   jobs: Store<Job>;
@@ -20,7 +20,7 @@ export type CensusOptions = {
 /** Neither yet with a Job, or with one whose pods do not run. */
 const waitingPhases = ["Pending", "Waiting"] as const;
 
-export function watchJobs(registry: Registry, options: CensusOptions): void {
+export function registerCacheMetrics(registry: Registry, options: CacheMetricsOptions): void {
   const registers = [registry];
   // The first one is asked first and fills the others: one walk over the jobs for a scrape.
   const jobs = new Gauge({

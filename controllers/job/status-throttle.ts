@@ -3,7 +3,7 @@
 import type { JobStatus } from "../../src/schemas/job-resource.ts";
 import { isTrue } from "../runtime/conditions.ts";
 
-export type Pace = {
+export type StatusThrottle = {
   /** 0 when the status may be written now, else in how many ms it may be tried again. */
   ask(uid: string, before: JobStatus | undefined, next: JobStatus): number;
   /** The status was written. */
@@ -17,7 +17,7 @@ const perJobMs = 5_000;
 /** Such writes of all jobs in a second. */
 const perSecond = 12;
 
-export function makePace(now: () => number): Pace {
+export function makeStatusThrottle(now: () => number): StatusThrottle {
   const last = new Map<string, number>();
   let tokens = perSecond;
   let at = now();

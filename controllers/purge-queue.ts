@@ -15,7 +15,7 @@ import { resourceTypes } from "../src/submit.ts";
 import type { JobResource } from "./job/adapter.ts";
 import { hasEnded } from "./job/decide.ts";
 
-export type LeftoverDeps = {
+export type PurgeDeps = {
   db: Database;
   kube: Kube;
   storage: Storage;
@@ -28,7 +28,7 @@ const batch = 200;
 const atOnce = 8;
 
 /** One round. Returns how many it dealt with: as many as `batch` means that there may be more. */
-export async function clearLeftovers(deps: LeftoverDeps): Promise<{ done: number; more: boolean }> {
+export async function purgeNextBatch(deps: PurgeDeps): Promise<{ done: number; more: boolean }> {
   const { db, log } = deps;
   const due = await manyDueLeftovers(db, { graceSeconds: deps.graceSeconds, limit: batch });
   const waiting = [...due];
@@ -50,7 +50,7 @@ export async function clearLeftovers(deps: LeftoverDeps): Promise<{ done: number
   return { done: done.length, more: due.length === batch };
 }
 
-async function take({ kube, storage, namespace }: LeftoverDeps, one: Leftover): Promise<void> {
+async function take({ kube, storage, namespace }: PurgeDeps, one: Leftover): Promise<void> {
   const { tenant_id: tenant, target } = one;
   switch (one.kind) {
     case "upload":
@@ -72,7 +72,7 @@ async function take({ kube, storage, namespace }: LeftoverDeps, one: Leftover): 
       return await storage.removeAll(keys.ofTraining(tenant, target));
     case "run":
       await storage.removeAll(keys.ofRuns(target));
-      return await removeEnded(kube, { namespace, name: target });
+      return await removeEndedResource(kube, { namespace, name: target });
     case "resource": {
       // Of a job that began in Kubernetes: `tj-<uid>/<name>`. The name may have been used again since.
       const [job = "", name = job] = target.split("/");
@@ -88,7 +88,7 @@ async function take({ kube, storage, namespace }: LeftoverDeps, one: Leftover): 
  * The resource of a job that the service made. Each upload makes one, with a Job and its pods; once the results are gone
  * it says nothing that the row does not. Those that somebody else made have names of their own and stay.
  */
-async function removeEnded(kube: Kube, ref: Ref): Promise<void> {
+async function removeEndedResource(kube: Kube, ref: Ref): Promise<void> {
   const type = typeOf(ref.name) as ResourceType<JobResource>;
   const cr = await kube.find(type, ref);
   if (cr === undefined) return;
