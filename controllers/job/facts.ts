@@ -1,6 +1,6 @@
 // Everything that decide.ts knows about one job: the objects, the row and the time. Gathered by reconcile.ts; read by
-// decide.ts, deadlines.ts, retry-budget.ts, conditions.ts and status.ts. Types only, so that none of them imports another
-// for it.
+// decide.ts, deadlines.ts, retry-budget.ts, conditions.ts and status.ts. Types only, so that none of them imports
+// another for it.
 import type { JobRow } from "../../src/db/job.ts";
 import type { ShardProgress } from "../../src/db/run.ts";
 import type { FailedPod } from "../../src/db/run-pod.ts";

@@ -1,20 +1,21 @@
-// How often a status is written: a turn in a job's life at once, mere counts now and then. A thousand shards that report
-// every second are a few writes. Asked by engine.ts before each write.
+// Throttles status writes. A change of phase, attempt or condition is written at once; changes of counters and messages
+// are merged into few writes, so that a thousand shards that report every second cost a few writes. Called by engine.ts
+// before each write.
 import type { JobStatus } from "../../src/schemas/job-resource.ts";
 import { isTrue } from "../runtime/conditions.ts";
 
 export type StatusThrottle = {
-  /** 0 when the status may be written now, else in how many ms it may be tried again. */
-  ask(uid: string, before: JobStatus | undefined, next: JobStatus): number;
-  /** The status was written. */
+  /** Returns how many milliseconds the caller must wait before it writes this status; 0 means now. */
+  waitMs(uid: string, before: JobStatus | undefined, next: JobStatus): number;
+  /** Notes that the status was written now. */
   written(uid: string): void;
-  /** The job has ended or is gone. */
+  /** Drops what is remembered of a deleted resource. */
   forget(uid: string): void;
 };
 
-/** Between two writes of one job that tell counts only. */
+/** Shortest time between two writes of one job that change only counters. */
 const perJobMs = 5_000;
-/** Such writes of all jobs in a second. */
+/** Token bucket for such writes: this many per second over all jobs, with a burst of the same size. */
 const perSecond = 12;
 
 export function makeStatusThrottle(now: () => number): StatusThrottle {
@@ -22,10 +23,10 @@ export function makeStatusThrottle(now: () => number): StatusThrottle {
   let tokens = perSecond;
   let at = now();
   return {
-    ask(uid, before, next) {
-      if (turnOf(before) !== turnOf(next)) return 0;
-      // Nothing runs: the next pod or the end will tell the counts. But why a job waits may change while it does.
-      if (next.shards?.active === 0 && wordsOf(before) === wordsOf(next)) return perJobMs;
+    waitMs(uid, before, next) {
+      if (milestoneOf(before) !== milestoneOf(next)) return 0;
+      // No pod runs: the counters can wait for the next pod or for the end. A new reason for waiting is worth a write.
+      if (next.shards?.active === 0 && waitingMessages(before) === waitingMessages(next)) return perJobMs;
       const wait = (last.get(uid) ?? Number.NEGATIVE_INFINITY) + perJobMs - now();
       if (wait > 0) return wait;
       tokens = Math.min(perSecond, tokens + ((now() - at) / 1000) * perSecond);
@@ -39,26 +40,35 @@ export function makeStatusThrottle(now: () => number): StatusThrottle {
   };
 }
 
-/** While pods of a job come and go, it goes on. */
-const goingOn = new Set(["PodsRunning", "Reporting", "WaitingForPods"]);
+/** Reasons of a job that makes progress, also between two of its pods. */
+const progressReasons = new Set(["PodsRunning", "Reporting", "WaitingForPods"]);
 
-/** What a status says of a job that does not go on, in the words of its queue or of the scheduler. */
-const wordsOf = (status: JobStatus | undefined) =>
+/** The messages of all conditions that do not report progress, such as those of the queue or the scheduler. */
+const waitingMessages = (status: JobStatus | undefined) =>
   status?.conditions
-    ?.filter(({ reason }) => !goingOn.has(reason))
+    ?.filter(({ reason }) => !progressReasons.has(reason))
     .map(({ message }) => message)
     .join("\n");
 
-/** What of a status is a turn in the job's life, as text: all but counts and words. */
-function turnOf(status: JobStatus | undefined): string {
+/** The part of a status whose changes are written at once, as text: everything but counters and messages. */
+function milestoneOf(status: JobStatus | undefined): string {
   if (status === undefined) return "";
   const { observedGeneration, phase, attempt, runId, admittedTime, startTime, conditions = [] } = status;
   const progressing = conditions.find(({ type }) => type === "Progressing");
-  const calm = goingOn.has(progressing?.reason ?? "");
-  const turns = conditions
-    .filter(({ type }) => !(calm && type === "Progressing"))
+  const progresses = progressReasons.has(progressing?.reason ?? "");
+  const transitions = conditions
+    .filter(({ type }) => !(progresses && type === "Progressing"))
     .map((condition) => [condition.type, condition.status, condition.reason]);
-  const between = calm && phase === "Waiting" && isTrue(conditions, "Started");
-  const word = between ? "Running" : phase;
-  return JSON.stringify([observedGeneration, word, attempt, runId, admittedTime, startTime, turns]);
+  // Between two pods of a started job the phase is Waiting for a moment. That is no milestone.
+  const betweenPods = progresses && phase === "Waiting" && isTrue(conditions, "Started");
+  const stablePhase = betweenPods ? "Running" : phase;
+  return JSON.stringify([
+    observedGeneration,
+    stablePhase,
+    attempt,
+    runId,
+    admittedTime,
+    startTime,
+    transitions,
+  ]);
 }

@@ -48,7 +48,7 @@ const verdicts: [string, Partial<Facts>, Partial<Verdict> & Record<string, unkno
       kind: "end",
       end: "Failed",
       reason: "UserError",
-      message: "The operator has no worker profile named default: the chart sets them (profiles).",
+      message: "The operator has no worker profile named default. Add it to the chart's value profiles.",
     },
   ],
   ["a suspended job gets no Job", { cr: resource({ suspend: true }) }, { kind: "wait" }],
@@ -113,7 +113,7 @@ const verdicts: [string, Partial<Facts>, Partial<Verdict> & Record<string, unkno
       child: child({ completedIndexes: "1", failedIndexes: "0,2", conditions: conditions("Failed") }),
       ingested: new Set([1]),
     },
-    { kind: "end", end: "Succeeded", message: "The job is complete without 2 failed shards." },
+    { kind: "end", end: "Succeeded", message: "The job is complete. Failed shards: 2." },
   ],
   [
     "a job with too many failed shards fails",

@@ -72,7 +72,7 @@ describe("a shard is given up", () => {
     const done = { ...given, child: child({ completedIndexes: "1,2" }), ingested: new Set([1, 2]) };
     expect(decide(facts(done))).toMatchObject({
       end: "Succeeded",
-      message: "The job is complete without 1 failed shards.",
+      message: "The job is complete. Failed shards: 1.",
     });
     expect(decide(facts({ ...done, ingested: new Set([1]) }))).toEqual({ kind: "ingest", shards: [2] });
   });

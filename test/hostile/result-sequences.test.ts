@@ -99,7 +99,7 @@ it.each<JobKind>(["inference", "embedding", "training"])(
 describe("a result that no row can hold", () => {
   const store = useStorage();
   const poisons: [string, (item: Record<string, unknown>) => unknown[], RegExp][] = [
-    ["a file twice", (item) => [item, item], /two results of one file/],
+    ["a file twice", (item) => [item, item], /two results for the same file/],
     ["a number beyond its column", (item) => [{ ...item, sample_rate_hz: 2 ** 40 }], /cannot be stored/],
     ["a text with a zero byte", (item) => [{ ...item, codec: "a\u0000b" }], /cannot be stored/],
   ];
