@@ -166,7 +166,7 @@ export const isDisrupted = (pod: Pod) => disruptionOf(pod) !== undefined;
 export function failureOf(pod: Pod): Failure {
   const ended = workerOf(pod)?.terminated;
   const shard = shardOf(pod);
-  const said = terminationOf(pod);
+  const report = terminationOf(pod);
   const taken = disruptionOf(pod);
   const place = shard === undefined ? {} : { shard };
   if (taken !== undefined) {
@@ -186,7 +186,7 @@ export function failureOf(pod: Pod): Failure {
     };
   }
   const exitCode = ended.exitCode;
-  if (ended.reason === "OOMKilled" || said?.code === "out_of_memory") {
+  if (ended.reason === "OOMKilled" || report?.code === "out_of_memory") {
     const { memory } = resourcesOf(pod).limits;
     const limit = memory === undefined ? "its node has" : `the limit of ${memory} that its profile sets`;
     const message = `The worker used more memory than ${limit}. Use a profile with a higher memory limit.`;
@@ -194,13 +194,13 @@ export function failureOf(pod: Pod): Failure {
   }
   const known = byExit[exitCode] ?? { class: "System", code: `exit_${exitCode}`, retryable: true };
   const lastLine = ended.message?.trim().split("\n").at(-1)?.slice(0, 300);
-  const words =
-    said === undefined
+  const sentences =
+    report === undefined
       ? [`The worker ended with exit code ${exitCode}${lastLine ? `: ${lastLine}` : "."}`]
-      : [said.message, said.hint];
-  if (exitCode === exitCodes.gpuOutOfMemory) words.push(gpuLimitOf(pod));
-  const message = sentence(words.filter((part) => part !== null && part !== "").join(" "));
-  return { ...known, code: said?.code ?? known.code, message, ...place, exitCode };
+      : [report.message, report.hint];
+  if (exitCode === exitCodes.gpuOutOfMemory) sentences.push(gpuLimitOf(pod));
+  const message = sentence(sentences.filter((part) => part !== null && part !== "").join(" "));
+  return { ...known, code: report?.code ?? known.code, message, ...place, exitCode };
 }
 
 /** Names the GPU that was too small. */

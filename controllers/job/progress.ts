@@ -28,15 +28,15 @@ export function sumProgress(
   const shards = new Map(lines.map((line) => [line.shard, { ...line }]));
   for (const pod of pods) {
     const shard = shardOf(pod);
-    const said = pod.status?.phase === "Succeeded" ? terminationOf(pod) : undefined;
-    if (shard === undefined || said?.items_total == null) continue;
+    const reported = pod.status?.phase === "Succeeded" ? terminationOf(pod) : undefined;
+    if (shard === undefined || reported?.items_total == null) continue;
     const line = shards.get(shard);
     shards.set(shard, {
       shard,
       pod_uid: pod.metadata.uid ?? "",
-      items_done: said.items_done ?? said.items_total,
-      items_total: said.items_total,
-      items_failed: said.items_failed ?? 0,
+      items_done: reported.items_done ?? reported.items_total,
+      items_total: reported.items_total,
+      items_failed: reported.items_failed ?? 0,
       fraction: 1,
       checkpoint_step: null,
       checkpoint_at: null,
