@@ -66,7 +66,7 @@ async function resourcesWithoutRow({ db, caches, recheck }: DriftOptions, kind: 
 const modelName = /^m-([0-9a-f-]{36})$/;
 
 /**
- * Creates missing Model resources, updates outdated ones, and deletes those without a row. A Model resource is created
+ * Creates missing Model resources, enqueues outdated ones, and deletes those without a row. A Model resource is created
  * after its row, so a resource without one belongs to a model that was deleted at that moment.
  */
 async function repairModels(options: DriftOptions): Promise<void> {

@@ -22,7 +22,10 @@ export type WorkqueueObserver = {
 type Lane = "first" | "next" | "retry" | "later";
 /** Lanes by priority. */
 const lanes: readonly Lane[] = ["first", "next", "retry", "later"];
-/** The round-robin schedule. When the lane of a turn is empty, the first non-empty lane by priority takes the turn. */
+/**
+ * The round-robin schedule. When the lane of a turn is empty or at its limit, the first other lane by priority takes
+ * it.
+ */
 const turns: readonly Lane[] = [
   "first",
   "first",

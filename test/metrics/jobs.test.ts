@@ -19,7 +19,7 @@ beforeEach(() => {
 
 /** Sum of the values that have these labels. */
 async function value(name: string, labels: Record<string, string> = {}): Promise<number> {
-  // The first of the census fills the others.
+  // The collect() of the first gauge sets the others too.
   await registry.getSingleMetric("plosive_jobs")?.get();
   const metric = name.replace(/_(count|sum)$/, "");
   const { values } = (await registry.getSingleMetric(metric)!.get()) as {
