@@ -78,7 +78,7 @@ describe("a second release", () => {
     await helm("install", name);
     const second = helm("install", `plosive-second@${name}`);
     await expect(second).rejects.toThrow(
-      `the namespace ${name} has the release ${name} of Plosive already: give each a namespace of its own`,
+      `namespace ${name} already contains the Plosive release ${name}: install each release into its own namespace`,
     );
     await helm("install", "plosive-other");
     await helm("upgrade", name);

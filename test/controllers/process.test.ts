@@ -170,9 +170,9 @@ it("without Postgres and object store it neither ends nor loses a result", async
   await job.leaveResult();
   s3.cut();
   await job.exit();
-  await poll("a try in vain to read the result", () => logged("reconcile failed and is tried again"));
+  await poll("a try in vain to read the result", () => logged("reconcile failed; retrying"));
   postgres.cut();
-  await poll("a try in vain to reach Postgres", () => logged("a sweep failed; trying again"));
+  await poll("a try in vain to reach Postgres", () => logged("a sweep failed; retrying"));
   expect(await job.ended()).toBe(false);
   s3.heal();
   postgres.heal();

@@ -153,7 +153,7 @@ describe.concurrent("a pod that runs and runs", () => {
       class: "Infra",
       code: "stalled",
       reason: "InfrastructureError",
-      message: /Nothing was heard of the worker for 8 s\. That happened 2 times/,
+      message: /The worker sent no report for 8 s\. That happened 2 times/,
     });
     expect(pods).toBe(2);
     const stalled = (await eventsOf(job)).filter(({ reason }) => reason === "ProgressStalled");
@@ -186,7 +186,7 @@ describe.concurrent("a worker that hangs", () => {
     expect(status.attempt).toBe(1);
     const events = (await eventsOf(job)).filter(({ reason }) => reason === "ProgressStalled");
     expect(events.map(({ message }) => message)).toEqual([
-      expect.stringMatching(/Nothing was heard of the worker for 45 s\. Its pod is deleted/),
+      expect.stringMatching(/The worker sent no report for 45 s\. Its pod is deleted/),
     ]);
   });
 });

@@ -1,18 +1,18 @@
-// The work queue of a controller: a key waits in it at most once, is never worked on twice at the same time, and comes
-// back later and later while it keeps failing. New objects come before events and those before what failed or was only
-// noted for later, but none of the four ever waits for the end of the others. Filled by store changes and timers, emptied by
-// controller.ts.
+// The workqueue of a controller. A key is in it at most once, is never processed twice at the same time, and is retried
+// with exponential backoff while it fails. It has four lanes, in order of priority: new objects, events, retries and
+// delayed keys; weighted round-robin prevents starvation of the lower ones. Filled by store changes and timers; emptied
+// by controller.ts.
 
-export type QueueOptions = {
+export type WorkqueueOptions = {
   baseBackoffMs?: number;
   maxBackoffMs?: number;
   random: () => number;
-  /** How many keys of a lane may be worked on at the same time; where nothing is said, as many as there are workers. */
+  /** Most keys of a lane that are processed at the same time. Default: the number of workers. */
   atOnce?: Partial<Record<Lane, number>>;
 };
 
-/** Is told what happens to keys; the times are how long they waited and how long they were worked on. */
-export type QueueObserver = {
+/** Receives counts for metrics. `seconds` is the waiting time in taken() and the processing time in done(). */
+export type WorkqueueObserver = {
   added(): void;
   taken(seconds: number): void;
   done(seconds: number): void;
@@ -20,8 +20,12 @@ export type QueueObserver = {
 };
 
 type Lane = "first" | "next" | "retry" | "later";
-/** Whose turn it is, over and over; an empty lane leaves its turn to the others in this order. */
-const order: readonly Lane[] = ["first", "next", "retry", "later"];
+/** Lanes by priority. */
+const lanes: readonly Lane[] = ["first", "next", "retry", "later"];
+/**
+ * The round-robin schedule. When the lane of a turn is empty or at its limit, the first other lane by priority takes
+ * it.
+ */
 const turns: readonly Lane[] = [
   "first",
   "first",
@@ -35,7 +39,7 @@ const turns: readonly Lane[] = [
   "later",
 ];
 
-export class Queue {
+export class Workqueue {
   /** Each key with the time at which it was added. */
   readonly #lanes: Record<Lane, Map<string, number>> = {
     first: new Map(),
@@ -43,34 +47,34 @@ export class Queue {
     retry: new Map(),
     later: new Map(),
   };
-  /** Each key that is worked on, with its lane and the time at which the work began. */
+  /** Keys in progress, with their lane and start time. */
   readonly #busy = new Map<string, { lane: Lane; since: number }>();
-  /** Keys that were added again while they were worked on, with the time of that. */
+  /** Keys that were added again while in progress, with the time of that. */
   readonly #again = new Map<string, number>();
   readonly #failures = new Map<string, number>();
   readonly #timers = new Map<string, { at: number; timer: NodeJS.Timeout }>();
   readonly #takers: ((key: string | undefined) => void)[] = [];
-  readonly #options: Required<QueueOptions>;
+  readonly #options: Required<WorkqueueOptions>;
   #closed = false;
   #turn = 0;
-  #observer: QueueObserver | undefined;
+  #observer: WorkqueueObserver | undefined;
 
-  constructor(options: QueueOptions) {
+  constructor(options: WorkqueueOptions) {
     this.#options = { baseBackoffMs: 200, maxBackoffMs: 30_000, atOnce: {}, ...options };
   }
 
-  /** Keys that wait, without those that wait for a time. */
+  /** Number of keys that are ready, without delayed ones. */
   get depth(): number {
-    return order.reduce((sum, lane) => sum + this.#lanes[lane].size, 0);
+    return lanes.reduce((sum, lane) => sum + this.#lanes[lane].size, 0);
   }
 
-  /** How long each of the keys at work has been at work. */
+  /** Processing time of each key in progress, in seconds. */
   workSeconds(): number[] {
     const now = performance.now();
     return [...this.#busy.values()].map(({ since }) => (now - since) / 1000);
   }
 
-  observe(observer: QueueObserver): void {
+  observe(observer: WorkqueueObserver): void {
     this.#observer = observer;
   }
 
@@ -78,16 +82,16 @@ export class Queue {
     this.#add(key, "next");
   }
 
-  /** Adds a key for which somebody waits. */
+  /** Adds a key to the lane of new objects, whose creators wait for them. */
   addFirst(key: string): void {
     this.#add(key, "first");
   }
 
   #add(key: string, lane: Lane): void {
     if (this.#closed || this.#again.has(key)) return;
-    const present = order.find((each) => this.#lanes[each].has(key));
+    const present = lanes.find((each) => this.#lanes[each].has(key));
     if (present !== undefined) {
-      if (order.indexOf(lane) < order.indexOf(present)) this.#move(key, present, lane);
+      if (lanes.indexOf(lane) < lanes.indexOf(present)) this.#move(key, present, lane);
       return;
     }
     const now = performance.now();
@@ -106,7 +110,7 @@ export class Queue {
     this.#lanes[to].set(key, since);
   }
 
-  /** Adds the key after `ms`; of several such wishes for one key the earliest counts. */
+  /** Adds the key after `ms`. The earliest of several delays of one key counts. */
   addAfter(key: string, ms: number): void {
     this.#addAfter(key, ms, "later");
   }
@@ -130,7 +134,7 @@ export class Queue {
     this.#timers.set(key, { at, timer });
   }
 
-  /** Adds the key after a time that grows with its failures in a row. Returns that time. */
+  /** Adds the key after a backoff that grows with its consecutive failures. Returns the backoff in ms. */
   addAfterFailure(key: string): number {
     const failures = this.#failures.get(key) ?? 0;
     this.#failures.set(key, failures + 1);
@@ -141,12 +145,12 @@ export class Queue {
     return ms;
   }
 
-  /** The key went well: its next failure counts as the first. */
+  /** Resets the key's failure count after a success. */
   forget(key: string): void {
     this.#failures.delete(key);
   }
 
-  /** The next key; waits for one. undefined once the queue is closed. */
+  /** Waits for the next key. Resolves with undefined once the queue is closed. */
   take(): Promise<string | undefined> {
     if (this.#closed) return Promise.resolve(undefined);
     return new Promise((resolve) => {
@@ -155,7 +159,7 @@ export class Queue {
     });
   }
 
-  /** Ends the work on a key that take() gave. */
+  /** Ends the processing of a key that take() returned. */
   done(key: string): void {
     const began = this.#busy.get(key)?.since;
     if (began !== undefined) this.#observer?.done((performance.now() - began) / 1000);
@@ -167,7 +171,7 @@ export class Queue {
     this.#serve();
   }
 
-  /** Nothing is given out any more. */
+  /** Closes the queue: take() returns no more keys. */
   close(): void {
     this.#closed = true;
     for (const { timer } of this.#timers.values()) clearTimeout(timer);
@@ -175,10 +179,10 @@ export class Queue {
     for (const taker of this.#takers.splice(0)) taker(undefined);
   }
 
-  /** Gives to those who wait for a key what may be worked on. */
+  /** Hands ready keys to waiting takers. */
   #serve(): void {
     while (this.#takers.length > 0) {
-      const open = order.filter((lane) => this.#lanes[lane].size > 0 && this.#hasRoom(lane));
+      const open = lanes.filter((lane) => this.#lanes[lane].size > 0 && this.#hasRoom(lane));
       if (open.length === 0) return;
       this.#turn = (this.#turn + 1) % turns.length;
       const turn = turns[this.#turn]!;
@@ -196,7 +200,7 @@ export class Queue {
     const [key, since] = this.#lanes[lane].entries().next().value!;
     this.#lanes[lane].delete(key);
     const now = performance.now();
-    // What it was to be looked at for later is seen now; whoever works on it says when again.
+    // This reconcile covers the delayed one too, and requests a new delay if it needs one.
     clearTimeout(this.#timers.get(key)?.timer);
     this.#timers.delete(key);
     this.#busy.set(key, { lane, since: now });

@@ -1,5 +1,5 @@
-// Takes away what deleted rows and ended jobs left behind: objects in the store, custom resources in Kubernetes. Each is tried until it
-// is gone; one that fails holds up no other. Called by sweep.ts on the leader.
+// Works off the purge queue: deletes objects and custom resources that deleted rows and ended jobs left behind. Each
+// entry is retried until it succeeds; a failing entry does not delay the others. Called by sweep.ts on the leader.
 
 import type { Database } from "../src/db/job.ts";
 import { deleteLeftovers, type Leftover, manyDueLeftovers, postponeLeftover } from "../src/db/leftover.ts";
@@ -15,7 +15,7 @@ import { resourceTypes } from "../src/submit.ts";
 import type { JobResource } from "./job/adapter.ts";
 import { hasEnded } from "./job/decide.ts";
 
-export type LeftoverDeps = {
+export type PurgeDeps = {
   db: Database;
   kube: Kube;
   storage: Storage;
@@ -27,8 +27,8 @@ export type LeftoverDeps = {
 const batch = 200;
 const atOnce = 8;
 
-/** One round. Returns how many it dealt with: as many as `batch` means that there may be more. */
-export async function clearLeftovers(deps: LeftoverDeps): Promise<{ done: number; more: boolean }> {
+/** Purges one batch of due entries. Returns how many it purged, and whether there may be more. */
+export async function purgeNextBatch(deps: PurgeDeps): Promise<{ done: number; more: boolean }> {
   const { db, log } = deps;
   const due = await manyDueLeftovers(db, { graceSeconds: deps.graceSeconds, limit: batch });
   const waiting = [...due];
@@ -36,21 +36,24 @@ export async function clearLeftovers(deps: LeftoverDeps): Promise<{ done: number
   const work = async () => {
     for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) {
       try {
-        if (!one.in_use) await take(deps, one);
+        if (!one.in_use) await purge(deps, one);
         done.push(one.id);
       } catch (error) {
-        log.warn({ kind: one.kind, target: one.target, err: String(error) }, "could not purge; trying again");
+        log.warn(
+          { kind: one.kind, target: one.target, err: String(error) },
+          "could not purge an entry of the purge queue; retrying later",
+        );
         await postponeLeftover(db, one.id, String(error));
       }
     }
   };
   await Promise.all(Array.from({ length: atOnce }, work));
   await deleteLeftovers(db, done);
-  if (done.length > 0) log.info({ count: done.length }, "purged what deleted rows left behind");
+  if (done.length > 0) log.info({ count: done.length }, "purged entries of the purge queue");
   return { done: done.length, more: due.length === batch };
 }
 
-async function take({ kube, storage, namespace }: LeftoverDeps, one: Leftover): Promise<void> {
+async function purge({ kube, storage, namespace }: PurgeDeps, one: Leftover): Promise<void> {
   const { tenant_id: tenant, target } = one;
   switch (one.kind) {
     case "upload":
@@ -72,9 +75,9 @@ async function take({ kube, storage, namespace }: LeftoverDeps, one: Leftover): 
       return await storage.removeAll(keys.ofTraining(tenant, target));
     case "run":
       await storage.removeAll(keys.ofRuns(target));
-      return await removeEnded(kube, { namespace, name: target });
+      return await removeEndedResource(kube, { namespace, name: target });
     case "resource": {
-      // Of a job that began in Kubernetes: `tj-<uid>/<name>`. The name may have been used again since.
+      // An adopted job has the target `tj-<uid>/<name>`. A newer resource may have the name by now, so the uid decides.
       const [job = "", name = job] = target.split("/");
       const uid = name === job ? undefined : parseResourceName(job)?.id;
       await kube.remove(typeOf(job), { namespace, name }, { uid }).catch((error: unknown) => {
@@ -85,19 +88,20 @@ async function take({ kube, storage, namespace }: LeftoverDeps, one: Leftover): 
 }
 
 /**
- * The resource of a job that the service made. Each upload makes one, with a Job and its pods; once the results are gone
- * it says nothing that the row does not. Those that somebody else made have names of their own and stay.
+ * Deletes the ended resource of a job that the service created. Every upload creates one, with a Job and its pods, and
+ * after its results are purged it shows nothing that the row does not. Resources that people created have other names
+ * and stay.
  */
-async function removeEnded(kube: Kube, ref: Ref): Promise<void> {
+async function removeEndedResource(kube: Kube, ref: Ref): Promise<void> {
   const type = typeOf(ref.name) as ResourceType<JobResource>;
   const cr = await kube.find(type, ref);
   if (cr === undefined) return;
   if (hasEnded(cr)) await kube.remove(type, ref, { uid: cr.metadata.uid });
   else if (cr.status?.runId !== undefined)
-    throw new Error("its custom resource does not say yet that it has ended");
+    throw new Error("the custom resource of the job does not show its end yet");
 }
 
-/** `tj-<uuid>` and the like are jobs, `m-<uuid>` is a model. */
+/** Names such as `tj-<uuid>` are jobs, `m-<uuid>` is a model. */
 function typeOf(name: string): ResourceType {
   const job = parseResourceName(name);
   return job === undefined ? models : resourceTypes[job.kind];

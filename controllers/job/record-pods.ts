@@ -1,4 +1,4 @@
-// Tells Postgres which pods have ended, and ends those that say nothing any more. Called by reconcile.ts.
+// Records ended pods in Postgres, and deletes stalled or superfluous pods. Called by reconcile.ts.
 import type { JobRow } from "../../src/db/job.ts";
 import { recordPods } from "../../src/db/run-pod.ts";
 import type { Kube } from "../../src/kube/client.ts";
@@ -6,13 +6,14 @@ import { isTooMany } from "../../src/kube/errors.ts";
 import { pods as podType } from "../../src/kube/kinds.ts";
 import type { Job, Pod } from "../../src/kube/objects.ts";
 import type { JobResource } from "./adapter.ts";
-import { type Facts, reasonOf, type Stop } from "./decide.ts";
+import { reasonOf, type Stop } from "./decide.ts";
 import type { Engine } from "./engine.ts";
+import type { Facts } from "./facts.ts";
 import { type PodEnds, podEnd } from "./pod-ends.ts";
 import { isDisrupted, isEnded } from "./pods.ts";
 
-/** Writes down which pods have ended, each once. */
-export async function tellPods(
+/** Records the ended pods of a job, each once, and adds their usage to `row`. */
+export async function recordEndedPods(
   engine: Engine,
   podEnds: PodEnds,
   cr: JobResource,
@@ -20,28 +21,29 @@ export async function tellPods(
   ended: readonly Pod[],
   child?: Job,
 ): Promise<void> {
-  const { db, adapter, metrics, now, say } = engine;
+  const { db, adapter, metrics, now, emitEvent } = engine;
   const { name } = cr.metadata;
   if (row === null || ended.length === 0) return;
-  // Pods that go with a suspension or with their Job have not failed.
-  const wasSentAway = (pod: Pod) =>
+  // A pod that is deleted because of a suspension or together with its Job has not failed.
+  const wasDeletedWithJob = (pod: Pod) =>
     (child === undefined || child.spec.suspend === true) &&
     (pod.metadata.deletionTimestamp !== undefined || !isEnded(pod)) &&
     !isDisrupted(pod);
-  const ends = ended.map((pod) => podEnd(pod, now(), wasSentAway(pod) ? null : undefined));
+  const ends = ended.map((pod) => podEnd(pod, now(), wasDeletedWithJob(pod) ? null : undefined));
   const recorded = await recordPods(db, adapter.kind, row.id, ends);
-  podEnds.told(name, ended);
+  podEnds.markRecorded(name, ended);
   Object.assign(row, recorded?.usage);
   for (const { podUid, failure } of ends) {
     if (failure === undefined || !recorded?.told.includes(podUid)) continue;
     metrics.shardRetried(failure.class);
-    say(cr, "Warning", reasonOf[failure.class], `Shard ${failure.shard}: ${failure.message}`);
+    emitEvent(cr, "Warning", reasonOf[failure.class], `Shard ${failure.shard}: ${failure.message}`);
   }
 }
 
 /**
- * Ends a pod whose failure we count: as an eviction, so that the Job does not count it too and its shard is tried again
- * whatever perShard is. A budget that forbids evictions is not meant for a worker that hangs.
+ * Evicts a pod whose failure the operator counts itself. The Job ignores evictions, so the shard is retried whatever
+ * retries.perShard is. A PodDisruptionBudget that forbids the eviction is not meant for a hanging worker: then the pod
+ * is deleted.
  */
 async function evict(kube: Kube, { metadata }: Pod): Promise<void> {
   const { uid } = metadata;
@@ -51,18 +53,20 @@ async function evict(kube: Kube, { metadata }: Pod): Promise<void> {
   });
 }
 
-/** Deletes pods before their end. What counts as their failure is told first: a pod is never deleted twice for it. */
+/**
+ * Deletes pods before their end. Failures are recorded first, so that a pod is never deleted twice for the same one.
+ */
 export async function stopPods(
   engine: Engine,
   podEnds: PodEnds,
   { cr, row }: Facts,
   stops: readonly Stop[],
 ): Promise<void> {
-  const { kube, db, adapter, metrics, now, say } = engine;
+  const { kube, db, adapter, metrics, now, emitEvent } = engine;
   const counted = stops.filter(({ failure }) => failure !== undefined);
   const ends = counted.map(({ pod, failure }) => podEnd(pod, now(), failure));
   if (ends.length > 0) await recordPods(db, adapter.kind, row!.id, ends);
-  podEnds.told(
+  podEnds.markRecorded(
     cr.metadata.name,
     counted.map(({ pod }) => pod),
   );
@@ -74,6 +78,11 @@ export async function stopPods(
     await evict(kube, pod);
     metrics.shardRetried(failure.class);
     metrics.shardStalled(adapter.kind);
-    say(cr, "Warning", "ProgressStalled", `Shard ${failure.shard}: ${failure.message} Its pod is deleted.`);
+    emitEvent(
+      cr,
+      "Warning",
+      "ProgressStalled",
+      `Shard ${failure.shard}: ${failure.message} Its pod is deleted.`,
+    );
   }
 }

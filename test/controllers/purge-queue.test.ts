@@ -3,7 +3,7 @@
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { clearLeftovers } from "../../controllers/leftovers.ts";
+import { purgeNextBatch } from "../../controllers/purge-queue.ts";
 import { buildModel } from "../../controllers/training-job/build-model.ts";
 import { maybeOneModelRow } from "../../src/db/ingest.ts";
 import { maybeOneJob } from "../../src/db/job.ts";
@@ -281,19 +281,19 @@ describe("a purge", () => {
       await database.execute(sql.fragment`delete from audio_files where id = ${audio}`);
       const mine = async () => (await leftovers()).find((line) => line.target === audio);
       expect(await mine()).toMatchObject({ attempts: 0 });
-      await clearLeftovers(deps);
+      await purgeNextBatch(deps);
       expect(await mine()).toMatchObject({ attempts: 0 });
       await stage.operator.stop();
       await database.execute(sql.fragment`update leftovers set try_at = now() where target = ${audio}`);
       proxy.cut();
-      await clearLeftovers({ ...deps, graceSeconds: 0 });
+      await purgeNextBatch({ ...deps, graceSeconds: 0 });
       expect(await mine()).toMatchObject({ attempts: 1 });
       expect(await countFailingLeftovers(database.pool)).toBe(1);
       proxy.heal();
-      await clearLeftovers({ ...deps, graceSeconds: 0 });
+      await purgeNextBatch({ ...deps, graceSeconds: 0 });
       expect(await mine()).toMatchObject({ attempts: 1 });
       await database.execute(sql.fragment`update leftovers set try_at = now() where target = ${audio}`);
-      await clearLeftovers({ ...deps, graceSeconds: 0 });
+      await purgeNextBatch({ ...deps, graceSeconds: 0 });
       expect(await mine()).toBeUndefined();
     } finally {
       storage.close();

@@ -1,5 +1,6 @@
-// What the caches know of all jobs, counted at each scrape on every replica: jobs by phase, why those wait that wait and
-// for how long, ends that nobody has written down yet, deletions that do not end. Made by controllers/operator.ts.
+// Gauges computed from the caches at each scrape, on every replica: jobs by phase, reasons and ages of waiting jobs,
+// ended Kubernetes Jobs whose custom resource does not say so yet, and unfinished deletions. Registered by
+// controllers/operator.ts.
 import { Gauge, type Registry } from "prom-client";
 import type { Job } from "../../src/kube/objects.ts";
 import type { ConditionReason } from "../../src/schemas/condition.ts";
@@ -10,19 +11,20 @@ import type { Store } from "../runtime/store.ts";
 import type { JobResource } from "./adapter.ts";
 import { hasEnded } from "./decide.ts";
 
-export type CensusOptions = {
+export type CacheMetricsOptions = {
   resources: Record<JobKind, Store<JobResource>>;
   /** Index "resource": by the name of the custom resource. */
   jobs: Store<Job>;
   now: () => number;
 };
 
-/** Neither yet with a Job, or with one whose pods do not run. */
+/** Pending: the job has no Kubernetes Job yet. Waiting: it has one, but no pod runs. */
 const waitingPhases = ["Pending", "Waiting"] as const;
 
-export function watchJobs(registry: Registry, options: CensusOptions): void {
+export function registerCacheMetrics(registry: Registry, options: CacheMetricsOptions): void {
   const registers = [registry];
-  // The first one is asked first and fills the others: one walk over the jobs for a scrape.
+  // prom-client collects this gauge first. Its collect() sets the other gauges too, so that a scrape walks over the
+  // jobs once.
   const jobs = new Gauge({
     name: "plosive_jobs",
     help: "Jobs by phase, as custom resources; every replica counts them all",
@@ -32,25 +34,25 @@ export function watchJobs(registry: Registry, options: CensusOptions): void {
   });
   const stopped = new Gauge({
     name: "plosive_jobs_not_progressing",
-    help: "Open jobs of which no pod gets on, by the reason of their condition Progressing",
+    help: "Open jobs that make no progress, by the reason of their condition Progressing",
     labelNames: ["kind", "reason"],
     registers,
   });
   const waits = new Gauge({
     name: "plosive_jobs_oldest_wait_seconds",
-    help: "How long the job that has waited longest has: since its creation (Pending), since its pods wait (Waiting)",
+    help: "Wait of the job that has waited longest: since its creation (Pending), since its pods began to wait (Waiting)",
     labelNames: ["kind", "phase"],
     registers,
   });
   const unwritten = new Gauge({
     name: "plosive_status_overdue_seconds",
-    help: "How long ago the Kubernetes Job ended that ended first of those whose custom resource does not say so yet",
+    help: "Age of the oldest end of a Kubernetes Job that its custom resource does not show yet",
     labelNames: ["kind"],
     registers,
   });
   const deletions = new Gauge({
     name: "plosive_deletion_overdue_seconds",
-    help: "How long ago the deletion of a custom resource was asked for that was asked for first and is still there",
+    help: "Age of the oldest deletion request whose custom resource still exists",
     labelNames: ["kind"],
     registers,
   });
@@ -78,7 +80,7 @@ export function watchJobs(registry: Registry, options: CensusOptions): void {
         const known = longest.get(phase);
         if (known !== undefined) longest.set(phase, Math.max(known, since(begin)));
         for (const job of options.jobs.by("resource", cr.metadata.name)) {
-          // An older run may have ended long ago.
+          // Only the current run counts. An older run may have ended long ago.
           if (job.metadata.name === (cr.status?.runId ?? job.metadata.name))
             end = Math.max(end, since(endOf(job)));
         }
@@ -92,7 +94,7 @@ export function watchJobs(registry: Registry, options: CensusOptions): void {
   };
 }
 
-/** When the Job ended, to the second; undefined while it has not. */
+/** When the Job ended, with a resolution of one second; undefined while it is open. */
 export function endOf(job: Job): string | undefined {
   return job.status?.conditions?.find(
     ({ type, status }) => (type === "Complete" || type === "Failed") && status === "True",

@@ -1,6 +1,7 @@
 // Which shards are not tried again, which pods are stopped, and when a resource expires: pure, no server.
 import { describe, expect, it } from "vitest";
-import { decide, expiresAt, type Facts } from "../../controllers/job/decide.ts";
+import { decide, expiresAt } from "../../controllers/job/decide.ts";
+import type { Facts } from "../../controllers/job/facts.ts";
 import { endStatus, openStatus } from "../../controllers/job/status.ts";
 import type { FailedPod } from "../../src/db/run-pod.ts";
 import type { Pod } from "../../src/kube/objects.ts";
@@ -71,7 +72,7 @@ describe("a shard is given up", () => {
     const done = { ...given, child: child({ completedIndexes: "1,2" }), ingested: new Set([1, 2]) };
     expect(decide(facts(done))).toMatchObject({
       end: "Succeeded",
-      message: "The job is complete without 1 failed shards.",
+      message: "The job is complete. Failed shards: 1.",
     });
     expect(decide(facts({ ...done, ingested: new Set([1]) }))).toEqual({ kind: "ingest", shards: [2] });
   });
