@@ -2,7 +2,7 @@
 // is gone; one that fails holds up no other. Called by sweep.ts on the leader.
 
 import type { Database } from "../src/db/job.ts";
-import { deleteLeftovers, type Leftover, manyDueLeftovers, postponeLeftover } from "../src/db/leftover.ts";
+import { deletePurgeEntries, manyDuePurges, type PurgeEntry, postponePurge } from "../src/db/purge-queue.ts";
 import type { Kube, Ref } from "../src/kube/client.ts";
 import { isConflict } from "../src/kube/errors.ts";
 import { models } from "../src/kube/kinds.ts";
@@ -30,7 +30,7 @@ const atOnce = 8;
 /** One round. Returns how many it dealt with: as many as `batch` means that there may be more. */
 export async function clearLeftovers(deps: LeftoverDeps): Promise<{ done: number; more: boolean }> {
   const { db, log } = deps;
-  const due = await manyDueLeftovers(db, { graceSeconds: deps.graceSeconds, limit: batch });
+  const due = await manyDuePurges(db, { graceSeconds: deps.graceSeconds, limit: batch });
   const waiting = [...due];
   const done: number[] = [];
   const work = async () => {
@@ -40,17 +40,17 @@ export async function clearLeftovers(deps: LeftoverDeps): Promise<{ done: number
         done.push(one.id);
       } catch (error) {
         log.warn({ kind: one.kind, target: one.target, err: String(error) }, "could not purge; trying again");
-        await postponeLeftover(db, one.id, String(error));
+        await postponePurge(db, one.id, String(error));
       }
     }
   };
   await Promise.all(Array.from({ length: atOnce }, work));
-  await deleteLeftovers(db, done);
+  await deletePurgeEntries(db, done);
   if (done.length > 0) log.info({ count: done.length }, "purged what deleted rows left behind");
   return { done: done.length, more: due.length === batch };
 }
 
-async function take({ kube, storage, namespace }: LeftoverDeps, one: Leftover): Promise<void> {
+async function take({ kube, storage, namespace }: LeftoverDeps, one: PurgeEntry): Promise<void> {
   const { tenant_id: tenant, target } = one;
   switch (one.kind) {
     case "upload":

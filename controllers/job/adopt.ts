@@ -1,7 +1,7 @@
 // A custom resource that somebody made with kubectl gets its row: the same checks as a request to the API, in one
 // transaction that also adds the row. Its id is the resource's uid, so that doing it twice is impossible and a crash
 // between any two lines is harmless. Called by reconcile.ts when a resource has no row.
-import { isLeftBehind, requireActiveTenant } from "../../src/db/adoption.ts";
+import { isQueuedForPurge, requireActiveTenant } from "../../src/db/adoption.ts";
 import { type Database, maybeOneJob } from "../../src/db/job.ts";
 import type { AppliedResource } from "../../src/db/quota.ts";
 import { AppError } from "../../src/errors.ts";
@@ -57,7 +57,7 @@ async function whyMissing(
 ): Promise<string | undefined> {
   const accepted = conditionOf(status?.conditions, "Accepted");
   if (accepted?.reason === "RowMissing") return accepted.message;
-  if (await isLeftBehind(db, kind, resource)) return deleted;
+  if (await isQueuedForPurge(db, kind, resource)) return deleted;
   if (status?.runId !== undefined || accepted?.status === "True") return lost;
   return parseResourceName(metadata.name)?.kind === kind ? reserved : undefined;
 }

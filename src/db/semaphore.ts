@@ -1,22 +1,22 @@
-// Lets at most `size` pieces of work run at once; the others wait in order, but not for ever. Used for the connections
-// of the pool, and by the API for work that holds one while it waits for something else.
+// A semaphore: at most `size` operations run at the same time; others wait in order, up to a time limit. Used for the
+// pool's connections, for webhook outcomes, and by the API for work that holds a connection while it waits.
 
-export type Limit = <T>(work: () => Promise<T>) => Promise<T>;
+export type Semaphore = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Its turn did not come in time: everything is busy, or what it waits for is away. */
+/** The operation waited too long for the semaphore: the process is overloaded, or a backend does not respond. */
 export class BusyError extends Error {
   override name = "BusyError";
 }
 
-/** Work that has waited `maxWaitMs` for its turn rejects with BusyError and is not run. */
-export function makeLimit(size: number, maxWaitMs: number): Limit {
+/** Makes a semaphore. Work that waits for more than `maxWaitMs` is not run; its promise rejects with BusyError. */
+export function makeSemaphore(size: number, maxWaitMs: number): Semaphore {
   let running = 0;
   const waiting: (() => void)[] = [];
-  const turn = () =>
+  const acquire = () =>
     new Promise<void>((resolve, reject) => {
       const timer = setTimeout(() => {
         waiting.splice(waiting.indexOf(start), 1);
-        reject(new BusyError(`waited ${maxWaitMs} ms in vain for one of ${size} places`));
+        reject(new BusyError(`timed out after ${maxWaitMs} ms: all ${size} slots of the semaphore are busy`));
       }, maxWaitMs);
       const start = () => {
         clearTimeout(timer);
@@ -25,12 +25,12 @@ export function makeLimit(size: number, maxWaitMs: number): Limit {
       waiting.push(start);
     });
   return async (work) => {
-    if (running >= size) await turn();
+    if (running >= size) await acquire();
     else running += 1;
     try {
       return await work();
     } finally {
-      // The place goes straight to the next in line, so that nobody can slip in between.
+      // Hands the slot directly to the next waiter, so that a new caller cannot take it in between.
       const next = waiting.shift();
       if (next === undefined) running -= 1;
       else next();
