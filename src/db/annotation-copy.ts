@@ -53,7 +53,7 @@ export async function deleteAnnotations(tx: Db, tenantId: string, setId: string)
   }
 }
 
-/** Deletes all annotations of an audio file. The caller has checked that only drafts contain them. */
+/** Deletes all annotations of an audio file, up to a million in each draft. The caller excludes published sets. */
 export async function deleteAnnotationsOfAudio(
   tx: Db,
   tenantId: string,

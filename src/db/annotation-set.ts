@@ -101,9 +101,7 @@ export async function lockAnnotationSet(
   return revision;
 }
 
-/**
- * Adds a draft, with a copy of the annotations and reviewed files of `fromId`, another set of the dataset, or empty.
- */
+/** Adds a draft: empty, or a copy of the annotations and reviewed files of `fromId`, another set of the dataset. */
 export async function insertAnnotationSet(
   db: Db,
   tenantId: string,

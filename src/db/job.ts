@@ -47,7 +47,7 @@ const tenantRow = z.object({ tenant_id: z.string() });
 
 /** Returns the name of a kind's table as an SQL identifier. */
 export const tableOf = (kind: JobKind) => sql.identifier([`${kind}_jobs`]);
-/** An SQL expression for the position of a status in the order above. */
+/** An SQL expression for the position of a status in the forward order of statuses. */
 const rankOf = (status: ReturnType<typeof sql.fragment>) =>
   sql.fragment`array_position(array['pending', 'queued', 'running', 'cancelling', 'completed', 'failed', 'cancelled'], ${status})`;
 export const isOpen = sql.fragment`status in ('pending', 'queued', 'running', 'cancelling')`;

@@ -21,7 +21,7 @@ export interface LockRetry {
   readonly pauseMs: number;
   /** The migration fails after this time. */
   readonly totalMs: number;
-  /** Called after each attempt with what blocks the migration. */
+  /** Called after each blocked attempt, with what blocks the migration. */
   readonly onBlocked: (reason: string) => void;
 }
 

@@ -12,9 +12,7 @@ const entry = z.object({
   tenant_id: z.string(),
   kind: z.enum(["upload", "audio", "embedding", "inference_audio", "model", "run", "resource"]),
   target: z.string(),
-  /**
-   * A row still refers to the target: a retried job to an upload of the first job, a model to files of its training.
-   */
+  /** A row still refers to the target: a retried job to an upload of the first job, a model to its training's files. */
   in_use: z.boolean(),
 });
 export type PurgeEntry = z.infer<typeof entry>;
@@ -55,7 +53,7 @@ export async function deletePurgeEntries(db: Queries, ids: readonly number[]): P
   await db.query(sql.type(nothing)`delete from leftovers where id = any(${sql.array([...ids], "int8")})`);
 }
 
-/** Records a failed deletion. The next attempt follows after a backoff of 10 seconds to one hour. */
+/** Records a failed deletion. The next attempt follows after a backoff of 5 seconds to one hour. */
 export async function postponePurge(db: Queries, id: number, error: string): Promise<void> {
   await db.query(sql.type(nothing)`
     update leftovers set attempts = attempts + 1, last_error = ${storable(error.slice(0, 1000))},
