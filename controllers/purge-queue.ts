@@ -2,7 +2,7 @@
 // entry is retried until it succeeds; a failing entry does not delay the others. Called by sweep.ts on the leader.
 
 import type { Database } from "../src/db/job.ts";
-import { deleteLeftovers, type Leftover, manyDueLeftovers, postponeLeftover } from "../src/db/leftover.ts";
+import { deletePurgeEntries, manyDuePurges, type PurgeEntry, postponePurge } from "../src/db/purge-queue.ts";
 import type { Kube, Ref } from "../src/kube/client.ts";
 import { isConflict } from "../src/kube/errors.ts";
 import { models } from "../src/kube/kinds.ts";
@@ -30,7 +30,7 @@ const atOnce = 8;
 /** Purges one batch of due entries. Returns how many it purged, and whether there may be more. */
 export async function purgeNextBatch(deps: PurgeDeps): Promise<{ done: number; more: boolean }> {
   const { db, log } = deps;
-  const due = await manyDueLeftovers(db, { graceSeconds: deps.graceSeconds, limit: batch });
+  const due = await manyDuePurges(db, { graceSeconds: deps.graceSeconds, limit: batch });
   const waiting = [...due];
   const done: number[] = [];
   const work = async () => {
@@ -43,17 +43,17 @@ export async function purgeNextBatch(deps: PurgeDeps): Promise<{ done: number; m
           { kind: one.kind, target: one.target, err: String(error) },
           "could not purge an entry of the purge queue; retrying later",
         );
-        await postponeLeftover(db, one.id, String(error));
+        await postponePurge(db, one.id, String(error));
       }
     }
   };
   await Promise.all(Array.from({ length: atOnce }, work));
-  await deleteLeftovers(db, done);
+  await deletePurgeEntries(db, done);
   if (done.length > 0) log.info({ count: done.length }, "purged entries of the purge queue");
   return { done: done.length, more: due.length === batch };
 }
 
-async function purge({ kube, storage, namespace }: PurgeDeps, one: Leftover): Promise<void> {
+async function purge({ kube, storage, namespace }: PurgeDeps, one: PurgeEntry): Promise<void> {
   const { tenant_id: tenant, target } = one;
   switch (one.kind) {
     case "upload":

@@ -6,7 +6,7 @@ import { gatherEmbeddingJobs } from "../src/db/embedding-job.ts";
 import { newId } from "../src/db/id.ts";
 import { purgeRequestKeys } from "../src/db/idempotency.ts";
 import type { Database } from "../src/db/job.ts";
-import { countFailingLeftovers, expireUploads } from "../src/db/leftover.ts";
+import { countFailingPurges, expireUploads } from "../src/db/purge-queue.ts";
 import { dropOldProgress, manyReportingRuns } from "../src/db/run.ts";
 import type { Kube } from "../src/kube/client.ts";
 import type { Log } from "../src/log.ts";
@@ -140,7 +140,7 @@ export function startSweep(options: SweepOptions): { stop(drainMs?: number): Pro
     const { storage, graceSeconds } = options;
     const next = () => purgeNextBatch({ db, kube, storage, namespace, graceSeconds, log });
     while (!signal.aborted && (await next()).more);
-    metrics.setPurgesFailing(await countFailingLeftovers(db));
+    metrics.setPurgesFailing(await countFailingPurges(db));
   };
 
   const loops = [

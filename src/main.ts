@@ -7,7 +7,7 @@ import type { ApiDeps } from "./api/route.ts";
 import { listen } from "./api/server.ts";
 import { apiConfig } from "./config.ts";
 import { makeListener } from "./db/listen.ts";
-import { isAboveRowSecurity } from "./db/login.ts";
+import { bypassesRowSecurity } from "./db/login.ts";
 import { type DatabasePool, makeDatabase, statementTimeoutMs } from "./db/pool.ts";
 import { tenantDatabase } from "./db/tenant-db.ts";
 import { type Kube, makeKube } from "./kube/client.ts";
@@ -79,7 +79,7 @@ if (db !== undefined) {
 async function connectedDatabase(): Promise<DatabasePool | undefined> {
   while (!ending.signal.aborted) {
     try {
-      const isAbove = await isAboveRowSecurity(config.PLOSIVE_DATABASE_URL);
+      const isAbove = await bypassesRowSecurity(config.PLOSIVE_DATABASE_URL);
       const pool = await makeDatabase(config, statementTimeoutMs.api, "plosive_api");
       if (isAbove)
         log.warn(

@@ -1,7 +1,7 @@
 // Adoption: creates the row of a custom resource that a person applied with kubectl. One transaction runs the checks of
 // an API request and adds the row. The row's id is the resource's uid, so adoption is idempotent and a crash between
 // any two lines is harmless. Called by reconcile.ts when a resource has no row.
-import { isLeftBehind, requireActiveTenant } from "../../src/db/adoption.ts";
+import { isQueuedForPurge, requireActiveTenant } from "../../src/db/adoption.ts";
 import { type Database, maybeOneJob } from "../../src/db/job.ts";
 import type { AppliedResource } from "../../src/db/quota.ts";
 import { AppError } from "../../src/errors.ts";
@@ -58,7 +58,7 @@ async function missingRowMessage(
 ): Promise<string | undefined> {
   const accepted = conditionOf(status?.conditions, "Accepted");
   if (accepted?.reason === "RowMissing") return accepted.message;
-  if (await isLeftBehind(db, kind, resource)) return deleted;
+  if (await isQueuedForPurge(db, kind, resource)) return deleted;
   if (status?.runId !== undefined || accepted?.status === "True") return lost;
   return parseResourceName(metadata.name)?.kind === kind ? reserved : undefined;
 }

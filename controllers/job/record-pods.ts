@@ -34,7 +34,7 @@ export async function recordEndedPods(
   podEnds.markRecorded(name, ended);
   Object.assign(row, recorded?.usage);
   for (const { podUid, failure } of ends) {
-    if (failure === undefined || !recorded?.told.includes(podUid)) continue;
+    if (failure === undefined || !recorded?.newUids.includes(podUid)) continue;
     metrics.shardRetried(failure.class);
     emitEvent(cr, "Warning", reasonOf[failure.class], `Shard ${failure.shard}: ${failure.message}`);
   }

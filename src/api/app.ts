@@ -3,7 +3,7 @@ import type { RequestListener } from "node:http";
 import Koa from "koa";
 import type { Registry } from "prom-client";
 import { makeFindCaller } from "../db/callers.ts";
-import { makeLimit } from "../db/limit.ts";
+import { makeSemaphore } from "../db/semaphore.ts";
 import { makeSecretBox } from "../webhooks/secret.ts";
 import { docsPage } from "./docs-page.ts";
 import { makeLive } from "./live.ts";
@@ -37,8 +37,8 @@ export function makeApp(deps: ApiDeps & { readonly registry: Registry }): App {
     isDraining: () => draining,
     live,
     secrets: makeSecretBox(deps.config.PLOSIVE_WEBHOOK_SECRET_KEY, deps.random),
-    confirms: makeLimit(third, 30_000),
-    imports: makeLimit(2, 10_000),
+    confirms: makeSemaphore(third, 30_000),
+    imports: makeSemaphore(2, 10_000),
     rates: makeRateLimit(deps),
     findCaller: makeFindCaller(deps.db),
     strangers: makeStrangers(deps),

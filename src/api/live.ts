@@ -1,8 +1,8 @@
 // Lets answers wait for something to happen: event streams (event-stream.ts) and long polls (wait.ts). Made by app.ts,
 // fed by the process's one listening connection; who waits asks the database itself what is new.
 import { Gauge, type Registry } from "prom-client";
-import { type Limit, makeLimit } from "../db/limit.ts";
 import type { Channel, Listener } from "../db/listen.ts";
+import { makeSemaphore, type Semaphore } from "../db/semaphore.ts";
 
 /** What to be woken by: a channel, and what its notification must carry. */
 export type Topic = `${Channel} ${string}`;
@@ -18,7 +18,7 @@ export interface Live {
   watch(topics: readonly Topic[]): Watch;
   readonly timing: LiveTiming;
   /** Asks the database, with so many others of those who wait at once that requests find a connection too. */
-  readonly look: Limit;
+  readonly look: Semaphore;
   /** Whether everything that waits shall come to its end. */
   isEnding(): boolean;
   /** One of so many places of a tenant in this process, by name; null when all are taken. Call the result to leave it. */
@@ -106,7 +106,7 @@ export function makeLive({ listener, registry, timing = {}, connections }: LiveD
   return {
     watch,
     timing: { ...usual, ...timing },
-    look: makeLimit(connections, 30_000),
+    look: makeSemaphore(connections, 30_000),
     isEnding: () => ending.signal.aborted,
     enter: (tenantId, what, most) => {
       const key = `${what} ${tenantId}`;

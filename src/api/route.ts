@@ -4,10 +4,10 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { z } from "zod";
 import type { ApiSettings } from "../config.ts";
 import type { FindCaller } from "../db/callers.ts";
-import type { Limit } from "../db/limit.ts";
 import type { Listener } from "../db/listen.ts";
 import type { Db } from "../db/page.ts";
 import type { DatabasePool } from "../db/pool.ts";
+import type { Semaphore } from "../db/semaphore.ts";
 import type { Log } from "../log.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { SecretBox } from "../webhooks/secret.ts";
@@ -40,9 +40,9 @@ export interface SharedDeps extends ApiDeps {
   /** Keeps the secrets of webhooks. */
   readonly secrets: SecretBox;
   /** Confirms hold a database connection while they talk to the store: only so many at once. */
-  readonly confirms: Limit;
+  readonly confirms: Semaphore;
   /** Imports hold much memory and a connection: only so many at once. */
-  readonly imports: Limit;
+  readonly imports: Semaphore;
   readonly rates: RateLimit;
   readonly findCaller: FindCaller;
   readonly strangers: Strangers;

@@ -7,7 +7,7 @@ import { purgeNextBatch } from "../../controllers/purge-queue.ts";
 import { buildModel } from "../../controllers/training-job/build-model.ts";
 import { maybeOneModelRow } from "../../src/db/ingest.ts";
 import { maybeOneJob } from "../../src/db/job.ts";
-import { countFailingLeftovers } from "../../src/db/leftover.ts";
+import { countFailingPurges } from "../../src/db/purge-queue.ts";
 import { inferenceJobs, jobs, models, trainingJobs } from "../../src/kube/kinds.ts";
 import { makeLog } from "../../src/log.ts";
 import { isNotFound } from "../../src/storage/errors.ts";
@@ -288,7 +288,7 @@ describe("a purge", () => {
       proxy.cut();
       await purgeNextBatch({ ...deps, graceSeconds: 0 });
       expect(await mine()).toMatchObject({ attempts: 1 });
-      expect(await countFailingLeftovers(database.pool)).toBe(1);
+      expect(await countFailingPurges(database.pool)).toBe(1);
       proxy.heal();
       await purgeNextBatch({ ...deps, graceSeconds: 0 });
       expect(await mine()).toMatchObject({ attempts: 1 });

@@ -123,7 +123,7 @@ async function insert(
   locOf: (index: number) => (string | number)[],
 ): Promise<{ rows: readonly AnnotationRow[]; revision: number }> {
   const { dataset_id: datasetId, annotation_set_id: setId } = place;
-  const room = { adding: annotations.length, most: deps.config.PLOSIVE_QUOTA_ANNOTATIONS };
+  const room = { adding: annotations.length, max: deps.config.PLOSIVE_QUOTA_ANNOTATIONS };
   return await deps.db.transaction(async (tx) => {
     const revision = await lockDraft(tx, tenantId, datasetId, setId, room);
     await requireFitting(tx, tenantId, datasetId, annotations, locOf);

@@ -40,7 +40,7 @@ export const createApiKey = defineRoute({
     const { body, tenantId, deps } = call;
     const expiresAt = body.expires_at == null ? null : expiryOf(body.expires_at, deps.clock.now());
     const limits = limitsOf(call);
-    return await withNewKey(call, limits.most, (key) =>
+    return await withNewKey(call, limits.max, (key) =>
       insertApiKey(deps.db, tenantId, { ...key, name: body.name, expiresAt }, limits),
     );
   },
@@ -64,7 +64,7 @@ export const rotateKey = defineRoute({
   handler: async (call) => {
     const { params, body, tenantId, deps } = call;
     const limits = limitsOf(call);
-    return await withNewKey(call, limits.most, (key) =>
+    return await withNewKey(call, limits.max, (key) =>
       rotateApiKey(
         deps.db,
         tenantId,
@@ -84,7 +84,7 @@ async function refuseToShowAgain(_: unknown, [id = ""]: readonly string[]): Prom
 
 function limitsOf({ deps, keyId, request }: Pick<Call, "deps" | "keyId" | "request">) {
   return {
-    most: deps.config.PLOSIVE_QUOTA_API_KEYS,
+    max: deps.config.PLOSIVE_QUOTA_API_KEYS,
     by: { actorKeyId: keyId, ip: request.ip, requestId: request.id },
   };
 }
@@ -94,7 +94,7 @@ type NewKey = Pick<NewApiKey, "prefix" | "hash">;
 /** Tries keys until `insert` takes one. */
 async function withNewKey(
   { deps, tenantId }: Pick<Call, "deps" | "tenantId">,
-  most: number,
+  max: number,
   insert: (key: NewKey) => Promise<ApiKeyRow | null>,
 ): Promise<Reply> {
   for (;;) {
@@ -103,8 +103,8 @@ async function withNewKey(
     if (row !== null)
       return { created: [row.id], location: `${base}/${row.id}`, body: { ...viewApiKey(row), key } };
     // Else another key of the tenant has the same first 8 characters, once in 916 million.
-    if (most > 0 && (await countApiKeys(deps.db, tenantId)) >= most)
-      throw quotaExceeded(`An account has at most ${most} API keys; revoke one first`);
+    if (max > 0 && (await countApiKeys(deps.db, tenantId)) >= max)
+      throw quotaExceeded(`An account has at most ${max} API keys; revoke one first`);
   }
 }
 

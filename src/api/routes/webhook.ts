@@ -29,8 +29,8 @@ import {
   webhook,
   webhookWithSecret,
 } from "../../schemas/webhook.ts";
-import { makeSecret, showSecret } from "../../webhooks/secret.ts";
-import { judgeTarget } from "../../webhooks/target.ts";
+import { formatSecret, makeSecret } from "../../webhooks/secret.ts";
+import { checkTarget } from "../../webhooks/target.ts";
 import { etagOf } from "../conditional.ts";
 import { type Call, defineRoute, type HandlerDeps } from "../route.ts";
 import { envelope, iso, isoOrNull } from "../view.ts";
@@ -204,9 +204,9 @@ async function guard({ params, tenantId, deps }: Call<Params>): Promise<readonly
 
 /** Only what can be seen from the address itself; where its name leads is looked up for each delivery. */
 function targetOf(url: string, deps: HandlerDeps): { url: string; host: string } {
-  const judged = judgeTarget(url, deps.config.PLOSIVE_WEBHOOK_ALLOWED_ORIGINS);
-  if ("refusal" in judged) throw validationFailed([valueError(["body", "url"], judged.refusal)]);
-  return { url, host: judged.target.url.host };
+  const checked = checkTarget(url, deps.config.PLOSIVE_WEBHOOK_ALLOWED_ORIGINS);
+  if ("refusal" in checked) throw validationFailed([valueError(["body", "url"], checked.refusal)]);
+  return { url, host: checked.target.url.host };
 }
 
 const locationOf = (row: DeliveryRow) => `${base}/${row.webhook_id}/deliveries/${row.id}`;
@@ -226,7 +226,7 @@ function viewWebhook(row: WebhookRow) {
 }
 
 function viewWithSecret(row: WebhookRow, deps: HandlerDeps) {
-  return { ...viewWebhook(row), secret: showSecret(deps.secrets.open(row.secret, row.id)) };
+  return { ...viewWebhook(row), secret: formatSecret(deps.secrets.open(row.secret, row.id)) };
 }
 
 function viewDelivery(row: DeliveryRow) {

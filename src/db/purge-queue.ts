@@ -1,5 +1,5 @@
-// What deleted rows left behind in the object store and in Kubernetes (table leftovers, filled by triggers), and uploads
-// that nobody confirmed. Called by controllers/leftovers.ts on the leader.
+// The purge queue: objects and custom resources that deleted rows leave behind (table leftovers, filled by triggers);
+// also expires uploads that were not confirmed. The leader calls it: controllers/purge-queue.ts and controllers/sweep.ts.
 import { sql } from "slonik";
 import { z } from "zod";
 import type { Queries } from "./job.ts";
@@ -7,23 +7,23 @@ import { storable } from "./storable.ts";
 
 const nothing = z.object({});
 
-const leftover = z.object({
+const entry = z.object({
   id: z.number(),
   tenant_id: z.string(),
   kind: z.enum(["upload", "audio", "embedding", "inference_audio", "model", "run", "resource"]),
   target: z.string(),
-  /** A row refers to it again: a retried job to the upload of the one before, a model to what its training left. */
+  /** A row still refers to the target: a retried job to an upload of the first job, a model to its training's files. */
   in_use: z.boolean(),
 });
-export type Leftover = z.infer<typeof leftover>;
+export type PurgeEntry = z.infer<typeof entry>;
 
-/** What is due, oldest first: at once, or after the grace period. */
-export async function manyDueLeftovers(
+/** Returns due entries, oldest first. An entry is due at once (`at_once`) or after the grace period. */
+export async function manyDuePurges(
   db: Queries,
   options: { graceSeconds: number; limit: number },
-): Promise<readonly Leftover[]> {
+): Promise<readonly PurgeEntry[]> {
   const grace = sql.fragment`make_interval(secs => ${options.graceSeconds}::double precision)`;
-  return await db.any(sql.type(leftover)`
+  return await db.any(sql.type(entry)`
     select l.id, l.tenant_id, l.kind, l.target,
       case l.kind
         when 'inference_audio' then exists (
@@ -41,20 +41,20 @@ export async function manyDueLeftovers(
     ) l order by l.id limit ${options.limit}`);
 }
 
-/** How many could not be taken away so far. */
-export function countFailingLeftovers(db: Queries): Promise<number> {
+/** Counts the entries whose deletion has failed at least once. */
+export function countFailingPurges(db: Queries): Promise<number> {
   return db.oneFirst(sql.type(z.object({ count: z.number() }))`
     select count(*) as count from leftovers where attempts > 0`);
 }
 
-/** They are gone from where they were. */
-export async function deleteLeftovers(db: Queries, ids: readonly number[]): Promise<void> {
+/** Removes entries whose targets are deleted. */
+export async function deletePurgeEntries(db: Queries, ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return;
   await db.query(sql.type(nothing)`delete from leftovers where id = any(${sql.array([...ids], "int8")})`);
 }
 
-/** Tried again later, up to an hour later. */
-export async function postponeLeftover(db: Queries, id: number, error: string): Promise<void> {
+/** Records a failed deletion. The next attempt follows after a backoff of 5 seconds to one hour. */
+export async function postponePurge(db: Queries, id: number, error: string): Promise<void> {
   await db.query(sql.type(nothing)`
     update leftovers set attempts = attempts + 1, last_error = ${storable(error.slice(0, 1000))},
       try_at = now() + least(interval '1 hour', interval '5 seconds' * 2 ^ least(attempts, 16))
@@ -62,8 +62,8 @@ export async function postponeLeftover(db: Queries, id: number, error: string): 
 }
 
 /**
- * Marks uploads that were not confirmed in time, and deletes what has been marked for a day; uploads to inference jobs
- * are deleted at once. At most `limit` of each. Returns how many.
+ * Marks uploads that were not confirmed in time as expired and deletes them one day after they expired; expired uploads
+ * to inference jobs are deleted at once. Handles at most `limit` of each and returns how many in total.
  */
 export async function expireUploads(db: Queries, limit: number): Promise<number> {
   const changed = await db.oneFirst(sql.type(z.object({ changed: z.number() }))`
@@ -74,7 +74,7 @@ export async function expireUploads(db: Queries, limit: number): Promise<number>
         order by upload_expires_at limit ${limit} for update skip locked)
         and status = 'pending_upload'
       returning id
-    ), forgotten as (
+    ), deleted as (
       delete from audio_files
       where id in (
         select id from audio_files f where status = 'expired' and upload_expires_at <= now() - interval '1 day'
@@ -90,7 +90,7 @@ export async function expireUploads(db: Queries, limit: number): Promise<number>
         order by upload_expires_at limit ${limit} for update skip locked)
       returning id
     )
-    select (select count(*) from expired) + (select count(*) from forgotten) + (select count(*) from dropped)
+    select (select count(*) from expired) + (select count(*) from deleted) + (select count(*) from dropped)
       as changed`);
   return changed;
 }

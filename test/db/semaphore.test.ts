@@ -1,7 +1,7 @@
 // The queue in front of the pool, and the ids of rows.
 import { describe, expect, it } from "vitest";
 import { newId } from "../../src/db/id.ts";
-import { BusyError, makeLimit } from "../../src/db/limit.ts";
+import { BusyError, makeSemaphore } from "../../src/db/semaphore.ts";
 
 function gate() {
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -10,7 +10,7 @@ function gate() {
 
 describe("a limit", () => {
   it("lets so many run at once and the others in their order", async () => {
-    const limit = makeLimit(2, 1_000);
+    const limit = makeSemaphore(2, 1_000);
     const gates = Array.from({ length: 5 }, gate);
     const started: number[] = [];
     const all = gates.map((one, i) =>
@@ -30,7 +30,7 @@ describe("a limit", () => {
   });
 
   it("gives the place of failed work to the next", async () => {
-    const limit = makeLimit(1, 1_000);
+    const limit = makeSemaphore(1, 1_000);
     const failed = limit(() => Promise.reject(new Error("no")));
     const next = limit(async () => "yes");
     await expect(failed).rejects.toThrow("no");
@@ -38,7 +38,7 @@ describe("a limit", () => {
   });
 
   it("tells those who waited too long, does not run them, and loses no place by it", async () => {
-    const limit = makeLimit(1, 20);
+    const limit = makeSemaphore(1, 20);
     const { wait, open } = gate();
     const first = limit(wait);
     let ran = false;
