@@ -1,5 +1,5 @@
 // Runs one suite: its commands one after the other, their output in a log file, processes that they leave running ended and
-// counted as failures. Called by tools/test.ts.
+// counted as failures. Called by play.ts.
 import { spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -61,7 +61,7 @@ export function startSuite(suite: Suite, folder: string, env: NodeJS.ProcessEnv)
   return { log, result: play(), end };
 }
 
-/** In a session of its own, so that Ctrl-C reaches tools/test.ts alone, which then ends everything. */
+/** In a session of its own, so that Ctrl-C reaches play.ts alone, which then ends everything. */
 function run(
   { argv, quiet = false }: Command,
   meter: CpuMeter,
