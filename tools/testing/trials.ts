@@ -15,12 +15,9 @@ const node = process.execPath;
 type Given = Omit<Trial, "lane" | "limitMinutes">;
 const trial = (given: Given): Trial => ({ ...given, lane: "trials", limitMinutes: 4 * given.minutes + 10 });
 
-const inVitest = (name: string, minutes: number, title: string, proves: string, ...files: string[]): Trial =>
+const inVitest = (given: Omit<Given, "commands">, ...files: string[]): Trial =>
   trial({
-    name,
-    title,
-    proves,
-    minutes,
+    ...given,
     commands: (report) => [
       vitestRun(report, "--project=real", ...files.map((file) => `test/${file}.test.ts`)),
     ],
