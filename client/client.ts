@@ -5,7 +5,7 @@
 //   const dataset = await body(client.GET("/api/v1/datasets/{dataset_id}", { params: { path: { dataset_id } } }));
 import createClient from "openapi-fetch";
 import { ApiError } from "./error.ts";
-import { makePatientFetch } from "./patience.ts";
+import { makeRetryingFetch } from "./retry.ts";
 import type { paths } from "./schema.ts";
 
 export interface ClientOptions {
@@ -13,18 +13,18 @@ export interface ClientOptions {
   /** Without one, the caller is known otherwise: the dashboard's cookie. */
   readonly apiKey?: string;
   /** How long calls that may be repeated are, while the service is away or says when to try again. */
-  readonly patienceMs?: number;
+  readonly retryForMs?: number;
   /** How long one try may take. */
   readonly timeoutMs?: number;
 }
 
 export type Client = ReturnType<typeof makeClient>;
 
-export function makeClient({ baseUrl, apiKey, patienceMs = 60_000, timeoutMs = 60_000 }: ClientOptions) {
+export function makeClient({ baseUrl, apiKey, retryForMs = 60_000, timeoutMs = 60_000 }: ClientOptions) {
   return createClient<paths>({
     baseUrl,
     headers: apiKey === undefined ? {} : { "X-API-Key": apiKey },
-    fetch: makePatientFetch({ patienceMs, timeoutMs }),
+    fetch: makeRetryingFetch({ retryForMs, timeoutMs }),
   });
 }
 

@@ -25,15 +25,15 @@ const flushMs = 100;
 const warn = 40;
 
 /**
- * A JSON logger on stdout. With `holdsLines` it writes many lines at once, a tenth of a second late at most: a line for
+ * A JSON logger on stdout. With `buffered` it writes many lines at once, a tenth of a second late at most: a line for
  * each request, written by itself, is a tenth of all that the request costs. Warnings and errors are written at once with
  * all before them, and so is what is left at the end of the process; only SIGKILL takes lines along.
  */
-export function makeLog(name: string, level: string, { holdsLines = false } = {}): Log {
+export function makeLog(name: string, level: string, { buffered = false } = {}): Log {
   // Not flushSync on a timer of ours: that waits for the disk where stdout is a file.
-  const held = holdsLines ? { minLength: 8_192, periodicFlush: flushMs } : {};
+  const held = buffered ? { minLength: 8_192, periodicFlush: flushMs } : {};
   const out = pino.destination({ dest: 1, sync: true, ...held });
-  if (holdsLines) process.on("exit", () => out.flushSync());
+  if (buffered) process.on("exit", () => out.flushSync());
   const options: LoggerOptions = {
     name,
     level,
@@ -45,7 +45,7 @@ export function makeLog(name: string, level: string, { holdsLines = false } = {}
       streamWrite: withoutSecrets,
       logMethod(args, method, severity) {
         method.apply(this, args);
-        if (holdsLines && severity >= warn) out.flushSync();
+        if (buffered && severity >= warn) out.flushSync();
       },
     },
   };

@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { makeApp } from "./api/app.ts";
-import type { ApiDeps } from "./api/route.ts";
+import type { ApiDeps } from "./api/deps.ts";
 import { listen } from "./api/server.ts";
 import { apiConfig } from "./config.ts";
 import { makeListener } from "./db/listen.ts";
@@ -20,7 +20,7 @@ import { makeSecretBox } from "./webhooks/secret.ts";
 import { sendDefaults } from "./webhooks/send.ts";
 
 const config = apiConfig();
-const log = makeLog("api", config.PLOSIVE_LOG_LEVEL, { holdsLines: true });
+const log = makeLog("api", config.PLOSIVE_LOG_LEVEL, { buffered: true });
 const ending = new AbortController();
 for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => ending.abort());
 process.on("unhandledRejection", (err) => log.error({ err }, "a promise was rejected and nobody looked"));

@@ -10,7 +10,7 @@ import type { NewAnnotation } from "../schemas/annotation.ts";
 const toleranceMs = 50;
 
 /** validationFailed with every fault of every annotation; `locOf` gives the place of one in the request. */
-export async function requireFitting(
+export async function requireValidAnnotations(
   tx: Db,
   tenantId: string,
   datasetId: string,

@@ -28,7 +28,7 @@ export async function answer(ctx: Context, route: Route, deps: SharedDeps): Prom
     deps: scoped(deps, caller.tenantId, (...work) => later.push(work)),
   };
   const work = () => run(ctx, { ...route, handler: anew(route, later) }, call, raw);
-  const reply = await (route.turn === undefined ? work() : deps[route.turn](work));
+  const reply = await (route.semaphore === undefined ? work() : deps[route.semaphore](work));
   for (const work of later) deps.background(...work);
   send(ctx, route, reply);
 }
@@ -87,7 +87,7 @@ async function run(ctx: Context, route: Route, call: Call, body: unknown): Promi
   const handler = (inside: Call) => guarded(ctx, route, inside);
   if (idempotent === undefined || key === undefined) return await handler(call);
   // To put the members of a whole document in order takes half a second, in which nobody else is answered.
-  const sent = route.turn === "imports" ? JSON.stringify(body) : body;
+  const sent = route.semaphore === "imports" ? JSON.stringify(body) : body;
   const raw = { method: ctx.method, path: ctx.path, querystring: ctx.querystring, body: sent };
   return await runOnce({ call, key, raw, handler, replay: idempotent });
 }

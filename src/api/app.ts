@@ -5,7 +5,9 @@ import type { Registry } from "prom-client";
 import { makeFindCaller } from "../db/callers.ts";
 import { makeLimit } from "../db/limit.ts";
 import { makeSecretBox } from "../webhooks/secret.ts";
+import type { ApiDeps } from "./deps.ts";
 import { docsPage } from "./docs-page.ts";
+import { makeFailedAuthLimiter } from "./failed-auth-limiter.ts";
 import { makeLive } from "./live.ts";
 import { answerErrors } from "./middleware/answer-errors.ts";
 import { cors } from "./middleware/cors.ts";
@@ -13,10 +15,9 @@ import { observe } from "./middleware/observe.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { secureHeaders } from "./middleware/secure-headers.ts";
 import { makeRateLimit } from "./rate-limit.ts";
-import type { ApiDeps, SharedDeps } from "./route.ts";
+import type { SharedDeps } from "./route.ts";
 import { makeRouter } from "./router.ts";
 import { routes } from "./routes/index.ts";
-import { makeStrangers } from "./strangers.ts";
 
 export interface App {
   readonly listener: RequestListener;
@@ -41,7 +42,7 @@ export function makeApp(deps: ApiDeps & { readonly registry: Registry }): App {
     imports: makeLimit(2, 10_000),
     rates: makeRateLimit(deps),
     findCaller: makeFindCaller(deps.db),
-    strangers: makeStrangers(deps),
+    failedAuth: makeFailedAuthLimiter(deps),
     background: (what, work) => {
       const done = (async () => void (await work()))().catch((err) =>
         deps.log.warn({ err }, `could not ${what}; it is tried again later`),

@@ -23,7 +23,7 @@ export async function authenticate(ctx: Context, route: Route, deps: SharedDeps)
   if (typeof given !== "string" || !isApiKey(given)) throw invalidApiKey();
   const hash = hashApiKey(given);
   const ip = addressOf(ctx.req, deps.config.PLOSIVE_TRUSTED_PROXIES);
-  const wait = deps.strangers.waitOf(ip, hash);
+  const wait = deps.failedAuth.secondsToWait(ip, hash);
   if (wait > 0) throw rateLimited(wait);
   const own = deps.rates.policyOf(route);
   deps.rates.checkMemory(hash, own);
@@ -34,9 +34,9 @@ export async function authenticate(ctx: Context, route: Route, deps: SharedDeps)
     policyRate: own.rate,
   });
   const refuse = (reason: Refusal["reason"], error: Error) => {
-    deps.strangers.failed(ip, hash, reason);
+    deps.failedAuth.recordFailure(ip, hash, reason);
     const refusal = { tenantId: caller?.tenant_id ?? null, reason, prefix: prefixOf(given) };
-    if (deps.strangers.isNoted())
+    if (deps.failedAuth.mayAudit())
       deps.background("note a refused API key", () =>
         insertRefusal(deps.db, refusal, { ip, requestId: ctx.state.requestId }),
       );
@@ -45,7 +45,7 @@ export async function authenticate(ctx: Context, route: Route, deps: SharedDeps)
   if (caller === null) throw refuse("unknown", invalidApiKey());
   if (caller.expired) throw refuse("expired", expiredApiKey());
   if (caller.suspended) throw refuse("suspended", tenantSuspended());
-  deps.strangers.succeeded(hash);
+  deps.failedAuth.recordSuccess(hash);
   ctx.set(deps.rates.settle(hash, own, caller));
   const { id: keyId, tenant_id: tenantId } = caller;
   if (caller.unnoticed)

@@ -58,10 +58,10 @@ async function* textOf(call: Call, watch: Watch, { after, types }: StreamOptions
     const now = performance.now();
     try {
       if (now - checked >= timing.beatMs) {
-        if (!(await deps.live.look(() => isKeyOpen(deps.db, tenantId, keyId)))) return;
+        if (!(await deps.live.withReadSlot(() => isKeyOpen(deps.db, tenantId, keyId)))) return;
         checked = now;
       }
-      const rows = await deps.live.look(() => manyEventsAfter(deps.db, tenantId, last, batch));
+      const rows = await deps.live.withReadSlot(() => manyEventsAfter(deps.db, tenantId, last, batch));
       last = rows.at(-1)?.id ?? last;
       const text = rows
         .filter((row) => wanted?.has(row.type) ?? true)

@@ -18,11 +18,11 @@ export interface Live {
   watch(topics: readonly Topic[]): Watch;
   readonly timing: LiveTiming;
   /** Asks the database, with so many others of those who wait at once that requests find a connection too. */
-  readonly look: Limit;
+  readonly withReadSlot: Limit;
   /** Whether everything that waits shall come to its end. */
   isEnding(): boolean;
   /** One of so many places of a tenant in this process, by name; null when all are taken. Call the result to leave it. */
-  enter(tenantId: string, what: "stream" | "wait", most: number): (() => void) | null;
+  acquire(tenantId: string, what: "stream" | "wait", most: number): (() => void) | null;
   end(): void;
 }
 
@@ -106,9 +106,9 @@ export function makeLive({ listener, registry, timing = {}, connections }: LiveD
   return {
     watch,
     timing: { ...usual, ...timing },
-    look: makeLimit(connections, 30_000),
+    withReadSlot: makeLimit(connections, 30_000),
     isEnding: () => ending.signal.aborted,
-    enter: (tenantId, what, most) => {
+    acquire: (tenantId, what, most) => {
       const key = `${what} ${tenantId}`;
       const present = taken.get(key) ?? 0;
       if (present >= most) return null;

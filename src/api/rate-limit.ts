@@ -4,7 +4,9 @@
 import { Counter, type Registry } from "prom-client";
 import type { CallerRow, Rate } from "../db/api-key.ts";
 import { type AppError, rateLimited } from "../errors.ts";
-import type { ApiDeps, RateName, Route } from "./route.ts";
+import type { ApiDeps } from "./deps.ts";
+
+export type RateName = "default" | "writes" | "uploads" | "keys" | "trainings";
 
 /** In the order of the numbers that the database knows them by. */
 const names: readonly RateName[] = ["default", "writes", "uploads", "keys", "trainings"];
@@ -23,7 +25,7 @@ export interface RateLimit {
   readonly all: readonly Policy[];
   readonly default: Policy;
   /** What a route counts against besides the default policy; the default one for routes that only read. */
-  policyOf(route: Route): Policy;
+  policyOf(route: { readonly method: string; readonly rate?: RateName }): Policy;
   /** Throws rateLimited, without a look into the database, at who was refused less than a second ago. */
   checkMemory(hash: Buffer, own: Policy): void;
   /** The headers of the answer; throws rateLimited when the request is one too many. */

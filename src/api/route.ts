@@ -2,34 +2,15 @@
 // description. Written by src/api/routes/*.ts.
 import type { IncomingHttpHeaders } from "node:http";
 import type { z } from "zod";
-import type { ApiSettings } from "../config.ts";
 import type { FindCaller } from "../db/callers.ts";
 import type { Limit } from "../db/limit.ts";
-import type { Listener } from "../db/listen.ts";
 import type { Db } from "../db/page.ts";
 import type { DatabasePool } from "../db/pool.ts";
-import type { Log } from "../log.ts";
-import type { Storage } from "../storage/storage.ts";
 import type { SecretBox } from "../webhooks/secret.ts";
-import type { Live, LiveTiming } from "./live.ts";
-import type { RateLimit } from "./rate-limit.ts";
-import type { Strangers } from "./strangers.ts";
-
-/** Everything that handlers may use; made by main.ts or a test. */
-export interface ApiDeps {
-  readonly db: DatabasePool;
-  readonly storage: Storage;
-  /** Makes or changes the custom resource of a tenant's job; safe to call again. Its failure is never the client's. */
-  readonly submit: (job: JobRef & { readonly tenantId: string }) => Promise<void>;
-  readonly clock: { now(): number };
-  readonly random: (size: number) => Uint8Array;
-  readonly log: Log;
-  /** Connects when the first answer waits for something; whoever made it ends it. */
-  readonly listener: Listener;
-  /** Where other times than the usual ones are wanted for answers that wait. */
-  readonly timing?: Partial<LiveTiming>;
-  readonly config: ApiSettings;
-}
+import type { ApiDeps, JobRef } from "./deps.ts";
+import type { FailedAuthLimiter } from "./failed-auth-limiter.ts";
+import type { Live } from "./live.ts";
+import type { RateLimit, RateName } from "./rate-limit.ts";
 
 /** What all requests share besides: work that answers do not wait for, and whether the process is going away. */
 export interface SharedDeps extends ApiDeps {
@@ -45,7 +26,7 @@ export interface SharedDeps extends ApiDeps {
   readonly imports: Limit;
   readonly rates: RateLimit;
   readonly findCaller: FindCaller;
-  readonly strangers: Strangers;
+  readonly failedAuth: FailedAuthLimiter;
 }
 
 /**
@@ -53,11 +34,6 @@ export interface SharedDeps extends ApiDeps {
  * `deps.db`, which may be that transaction.
  */
 export type Background = (what: string, work: () => Promise<unknown>) => void;
-
-interface JobRef {
-  readonly kind: "training" | "inference" | "embedding";
-  readonly id: string;
-}
 
 /** What handlers get: the same, with the database as the caller's tenant sees it. */
 export interface HandlerDeps extends Omit<SharedDeps, "db" | "submit"> {
@@ -113,8 +89,6 @@ export interface Reply {
   readonly etag?: string;
 }
 
-export type RateName = "default" | "writes" | "uploads" | "keys" | "trainings";
-
 type Shape = z.ZodType;
 
 export interface Route<P extends Shape = Shape, Q extends Shape = Shape, B extends Shape = Shape> {
@@ -166,7 +140,7 @@ export interface Route<P extends Shape = Shape, Q extends Shape = Shape, B exten
   /** A GET that answers 304 to an If-None-Match that names its ETag. */
   readonly conditional?: true;
   /** Only so many at once, and none holds a database connection while it waits for its turn. */
-  readonly turn?: "imports";
+  readonly semaphore?: "imports";
   /** A stream that takes Last-Event-ID. */
   readonly resumable?: true;
   /**

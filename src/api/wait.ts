@@ -27,7 +27,7 @@ export async function waitForChange<T extends { status: JobState }>(
 ): Promise<T> {
   const { seconds = 0, jobId, read, view } = waiting;
   const { tenantId, keyId, deps } = call;
-  const leave = seconds === 0 ? null : deps.live.enter(tenantId, "wait", mostWaits);
+  const leave = seconds === 0 ? null : deps.live.acquire(tenantId, "wait", mostWaits);
   if (leave === null) return await read();
   const watch = deps.live.watch([
     `plosive_jobs ${jobId}`,
@@ -46,8 +46,8 @@ export async function waitForChange<T extends { status: JobState }>(
       if (left <= 0 || signal.aborted || deps.live.isEnding()) return row;
       await watch.next(Math.min(left, deps.live.timing.beatMs), signal);
       // The key may have been revoked while the request waited.
-      if (!(await deps.live.look(() => isKeyOpen(deps.db, tenantId, keyId)))) throw invalidApiKey();
-      row = await deps.live.look(read);
+      if (!(await deps.live.withReadSlot(() => isKeyOpen(deps.db, tenantId, keyId)))) throw invalidApiKey();
+      row = await deps.live.withReadSlot(read);
     }
   } finally {
     watch.close();

@@ -14,7 +14,7 @@ let tenant: TestClient;
 let client: Client;
 beforeAll(async () => {
   tenant = await api.tenant();
-  client = makeClient({ baseUrl: api.url, apiKey: tenant.key, patienceMs: 2_000 });
+  client = makeClient({ baseUrl: api.url, apiKey: tenant.key, retryForMs: 2_000 });
 });
 
 const take = (name: string) => ({

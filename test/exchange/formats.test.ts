@@ -6,12 +6,12 @@ import { describe, expect, it } from "vitest";
 import { readAudacity } from "../../src/api/exchange/audacity.ts";
 import { readCsv } from "../../src/api/exchange/csv.ts";
 import { cell, parseCells } from "../../src/api/exchange/delimited.ts";
-import { type Found, onOneLine, seconds } from "../../src/api/exchange/format.ts";
+import { type ImportEntry, onOneLine, seconds } from "../../src/api/exchange/format.ts";
 import type { FormatName } from "../../src/api/exchange/formats.ts";
 import { readTasks } from "../../src/api/exchange/read-tasks.ts";
 import { oddMarks, oddTexts, written } from "./marks.ts";
 
-const linesOf = (found: Iterable<Found>) =>
+const linesOf = (found: Iterable<ImportEntry>) =>
   [...found].map((label) => ("line" in label ? label.line : label.problem));
 
 describe("the golden files", () => {

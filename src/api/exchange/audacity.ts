@@ -1,6 +1,13 @@
 // A label track of Audacity: seconds, seconds and a label with tabs between them, for one audio file; written and read.
 // https://support.audacityteam.org/music/audio-editing/creating-and-selecting/using-label-tracks
-import { type AudioReference, type Format, type Found, type Marks, onOneLine, seconds } from "./format.ts";
+import {
+  type AudioReference,
+  type Format,
+  type ImportEntry,
+  onOneLine,
+  type Regions,
+  seconds,
+} from "./format.ts";
 
 export const audacity: Format = {
   contentType: "text/plain; charset=utf-8",
@@ -10,10 +17,10 @@ export const audacity: Format = {
   write: writeAudacity,
 };
 
-async function* writeAudacity(marks: Marks): AsyncGenerator<string> {
-  for await (const batch of marks)
+async function* writeAudacity(regions: Regions): AsyncGenerator<string> {
+  for await (const batch of regions)
     yield batch
-      .map((mark) => `${micro(mark.startMs)}\t${micro(mark.endMs)}\t${onOneLine(mark.type)}\n`)
+      .map((region) => `${micro(region.startMs)}\t${micro(region.endMs)}\t${onOneLine(region.type)}\n`)
       .join("");
 }
 
@@ -21,7 +28,7 @@ async function* writeAudacity(marks: Marks): AsyncGenerator<string> {
 const micro = (ms: number) => `${seconds(ms)}000`;
 
 /** Everything in a label track is about the one file that the client names. */
-export function* readAudacity(text: string, audioFileId: string): Generator<Found> {
+export function* readAudacity(text: string, audioFileId: string): Generator<ImportEntry> {
   const audio: AudioReference = { ids: [audioFileId], filenames: [] };
   let number = 0;
   for (const line of linesOf(text)) {

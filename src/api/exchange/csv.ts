@@ -1,24 +1,24 @@
 // CSV (RFC 4180), for spreadsheets and scripts; written and read. Milliseconds, as in the API itself.
 import { cell, type Line, parseCells, UnterminatedCellError } from "./delimited.ts";
-import type { Format, Found, Mark, Marks, WriteOptions } from "./format.ts";
+import type { Format, ImportEntry, Region, Regions, WriteOptions } from "./format.ts";
 
-type Column = readonly [name: string, value: (mark: Mark) => string];
+type Column = readonly [name: string, value: (region: Region) => string];
 
 const shared: readonly Column[] = [
-  ["audio_file_id", (mark) => mark.file.audioFileId ?? ""],
-  ["filename", (mark) => inert(mark.file.filename)],
-  ["artifact_type", (mark) => inert(mark.type)],
-  ["start_ms", (mark) => String(mark.startMs)],
-  ["end_ms", (mark) => String(mark.endMs)],
-  ["confidence", (mark) => String(mark.confidence)],
+  ["audio_file_id", (region) => region.file.audioFileId ?? ""],
+  ["filename", (region) => inert(region.file.filename)],
+  ["artifact_type", (region) => inert(region.type)],
+  ["start_ms", (region) => String(region.startMs)],
+  ["end_ms", (region) => String(region.endMs)],
+  ["confidence", (region) => String(region.confidence)],
 ];
 const columns: Record<WriteOptions["kind"], readonly Column[]> = {
   annotation: [
-    ["id", (mark) => mark.id],
+    ["id", (region) => region.id],
     ...shared,
     ["extra_data", ({ extraData }) => (Object.keys(extraData).length === 0 ? "" : JSON.stringify(extraData))],
   ],
-  detection: [["id", (mark) => mark.id], ["inference_file_id", (mark) => mark.file.id], ...shared],
+  detection: [["id", (region) => region.id], ["inference_file_id", (region) => region.file.id], ...shared],
 };
 
 export const csv: Format = {
@@ -33,11 +33,13 @@ export const csv: Format = {
   write: writeCsv,
 };
 
-async function* writeCsv(marks: Marks, { kind }: WriteOptions): AsyncGenerator<string> {
+async function* writeCsv(regions: Regions, { kind }: WriteOptions): AsyncGenerator<string> {
   const layout = columns[kind];
   yield `${layout.map(([name]) => name).join(",")}\r\n`;
-  for await (const batch of marks) {
-    yield batch.map((mark) => `${layout.map(([, value]) => cell(value(mark), ",")).join(",")}\r\n`).join("");
+  for await (const batch of regions) {
+    yield batch
+      .map((region) => `${layout.map(([, value]) => cell(value(region), ",")).join(",")}\r\n`)
+      .join("");
   }
 }
 
@@ -52,7 +54,7 @@ const original = (text: string) => (text.startsWith("'") && dangerous.test(text)
 const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /** The columns are found by their names; those of no use here are ignored. Spreadsheets may use `;` or tabs. */
-export function* readCsv(text: string): Generator<Found> {
+export function* readCsv(text: string): Generator<ImportEntry> {
   const head = text.slice(0, text.search(/[\r\n]|$/));
   const delimiter = [",", ";", "\t"].find((candidate) => head.includes(candidate)) ?? ",";
   let number = 1;
@@ -78,7 +80,7 @@ function missingColumns(names: ReadonlyMap<string, number>): string | null {
   return missing.length === 0 ? null : `The first line must name the columns; missing: ${missing.join(", ")}`;
 }
 
-function readLine(line: Line, names: ReadonlyMap<string, number>, delimiter: string): Found {
+function readLine(line: Line, names: ReadonlyMap<string, number>, delimiter: string): ImportEntry {
   const at = { line: line.number };
   const value = (name: string) => original(line.cells[names.get(name) ?? -1] ?? "");
   const number = (name: string) => {

@@ -2,7 +2,7 @@
 // table of them is formats.ts.
 
 /** An audio file as an export names it. */
-export interface MarkedFile {
+export interface RegionFile {
   /** The audio file's id for annotations, the inference file's for detections. */
   readonly id: string;
   /** Null for an upload of an inference job's own. */
@@ -13,9 +13,9 @@ export interface MarkedFile {
 }
 
 /** One labelled place: an annotation of a set or a detection of a job. */
-export interface Mark {
+export interface Region {
   readonly id: string;
-  readonly file: MarkedFile;
+  readonly file: RegionFile;
   readonly type: string;
   readonly startMs: number;
   readonly endMs: number;
@@ -24,12 +24,12 @@ export interface Mark {
 }
 
 /** In batches, ordered by file and start, so that an export of any size needs the memory of one batch. */
-export type Marks = AsyncIterable<readonly Mark[]>;
+export type Regions = AsyncIterable<readonly Region[]>;
 
 export interface WriteOptions {
   readonly kind: "annotation" | "detection";
   /** What the label tool finds the sound by. */
-  readonly audioOf: (file: MarkedFile) => Promise<string>;
+  readonly audioOf: (file: RegionFile) => Promise<string>;
   /** Label tool only: `import` leaves out who labelled. */
   readonly flavor: "full" | "import";
   /** Label tool only: which model made the detections. */
@@ -43,11 +43,11 @@ export interface Format {
   /** Its times are those of one audio file, so an export needs to know which one. */
   readonly oneFile: boolean;
   readonly example: string;
-  readonly write: (marks: Marks, options: WriteOptions) => AsyncIterable<string>;
+  readonly write: (regions: Regions, options: WriteOptions) => AsyncIterable<string>;
 }
 
 /** What an import found in its input: a place to add, or why there is none. */
-export type Found =
+export type ImportEntry =
   | { readonly at: Position; readonly line: ImportLine }
   | {
       readonly at: Position;

@@ -14,8 +14,8 @@ import { faultsOf } from "../annotation-rules.ts";
 import { faultOfParsed } from "../lossless.ts";
 import { validateParts } from "../validate.ts";
 import { type AudioIndex, indexAudio, pickAudio } from "./audio-index.ts";
-import type { Found, ImportLine, Position } from "./format.ts";
-import type { SetPlace } from "./marks.ts";
+import type { ImportEntry, ImportLine, Position } from "./format.ts";
+import type { SetPlace } from "./regions.ts";
 import { indexTypes, pickType, type TypeIndex } from "./type-index.ts";
 
 export const maxLabels = 50_000;
@@ -57,13 +57,13 @@ class DryRunEnd extends Error {
 export async function importLabels(
   db: Db,
   place: SetPlace,
-  read: () => Iterable<Found>,
+  read: () => Iterable<ImportEntry>,
   options: ImportOptions,
 ): Promise<Imported> {
-  const mentioned = await mentionedIn(read());
+  const references = await referencesIn(read());
   try {
     return await db.transaction(async (tx) => {
-      const outcome = await importInto(tx, place, read(), mentioned, options);
+      const outcome = await importInto(tx, place, read(), references, options);
       if (options.dryRun) throw new DryRunEnd({ ...outcome, revision: outcome.revision - 1 });
       return outcome;
     });
@@ -73,18 +73,18 @@ export async function importLabels(
   }
 }
 
-interface Mentioned {
+interface References {
   readonly labels: number;
   readonly ids: ReadonlySet<string>;
   readonly filenames: ReadonlySet<string>;
 }
 
 /** How much there is, and of which files. */
-async function mentionedIn(found: Iterable<Found>): Promise<Mentioned> {
+async function referencesIn(found: Iterable<ImportEntry>): Promise<References> {
   const ids = new Set<string>();
   const filenames = new Set<string>();
   let labels = 0;
-  for await (const label of unhurried(found)) {
+  for await (const label of withPauses(found)) {
     labels += "problem" in label ? (label.count ?? 1) : 1;
     if (labels > maxLabels)
       throw validationFailed([valueError(["body"], `an import takes at most ${maxLabels} labels`)]);
@@ -98,18 +98,18 @@ async function mentionedIn(found: Iterable<Found>): Promise<Mentioned> {
 async function importInto(
   tx: Db,
   place: SetPlace,
-  found: Iterable<Found>,
-  mentioned: Mentioned,
+  found: Iterable<ImportEntry>,
+  references: References,
   { createTypes, maxAnnotations }: ImportOptions,
 ): Promise<Imported> {
   const { tenantId, datasetId, setId } = place;
   const revision = await lockDraft(tx, tenantId, datasetId, setId);
   const types = indexTypes(await lockTypes(tx, tenantId, datasetId, createTypes), createTypes);
-  const audio = await audioOf(tx, place, mentioned);
+  const audio = await audioOf(tx, place, references);
   const counts = new Map<string, number>();
   const fitting: ImportedAnnotation[] = [];
   const errors: { at: Position; message: string }[] = [];
-  for await (const label of unhurried(found)) {
+  for await (const label of withPauses(found)) {
     const checked = "problem" in label ? label.problem : check(label.line, audio, types);
     if (typeof checked !== "string") fitting.push({ ...checked, nth: nthOf(checked, counts) });
     else if (errors.length < maxErrors) errors.push({ at: label.at, message: checked });
@@ -121,12 +121,12 @@ async function importInto(
     imported += await insertMissingAnnotations(tx, place, fitting.slice(i, i + chunkSize));
   // Afterwards, when it is known what the set did not have yet.
   await requireRoom(tx, tenantId, setId, 0, maxAnnotations);
-  const skipped = mentioned.labels - imported;
+  const skipped = references.labels - imported;
   return { revision, imported, skipped, createdTypes: types.created, errors };
 }
 
 /** The same, with pauses in which other requests have their turn. */
-async function* unhurried<T>(items: Iterable<T>): AsyncGenerator<T> {
+async function* withPauses<T>(items: Iterable<T>): AsyncGenerator<T> {
   let seen = 0;
   for (const item of items) {
     seen += 1;
@@ -135,7 +135,7 @@ async function* unhurried<T>(items: Iterable<T>): AsyncGenerator<T> {
   }
 }
 
-async function audioOf(tx: Db, { tenantId, datasetId }: SetPlace, { ids, filenames }: Mentioned) {
+async function audioOf(tx: Db, { tenantId, datasetId }: SetPlace, { ids, filenames }: References) {
   const [uuids, names] = [[...ids].filter(isUuid), [...filenames].filter(isStorable)];
   return indexAudio(await findAudioFiles(tx, tenantId, datasetId, uuids, names));
 }

@@ -2,7 +2,7 @@
 // addresses only the file name at their end is looked at. Called by the import of src/api/routes/exchange-import.ts.
 import { z } from "zod";
 import type { LabelTask } from "../../schemas/exchange.ts";
-import type { AudioReference, Found } from "./format.ts";
+import type { AudioReference, ImportEntry } from "./format.ts";
 
 const result = z.object({
   type: z.literal("labels"),
@@ -13,7 +13,7 @@ const result = z.object({
 });
 
 /** Every label of every task. Cancelled annotations say nothing; where some are the ground truth, only they count. */
-export function* readTasks(tasks: readonly LabelTask[]): Generator<Found> {
+export function* readTasks(tasks: readonly LabelTask[]): Generator<ImportEntry> {
   for (const [i, task] of tasks.entries()) {
     const finished = (task.annotations ?? []).filter((annotation) => annotation.was_cancelled !== true);
     const trusted = finished.filter((annotation) => annotation.ground_truth === true);
@@ -34,7 +34,7 @@ function* readResult(
   value: unknown,
   audio: AudioReference,
   at: { task: number; result: number },
-): Generator<Found> {
+): Generator<ImportEntry> {
   const parsed = result.safeParse(value);
   if (!parsed.success) {
     yield { at, problem: problemOf(value) };

@@ -2,11 +2,11 @@
 // export routes.
 import { attachment } from "../../storage/attachment.ts";
 import type { HandlerDeps, Reply } from "../route.ts";
-import type { MarkedFile, Marks, WriteOptions } from "./format.ts";
+import type { RegionFile, Regions, WriteOptions } from "./format.ts";
 import { type FormatName, formats } from "./formats.ts";
 
 export interface Export {
-  readonly marks: Marks;
+  readonly regions: Regions;
   readonly kind: WriteOptions["kind"];
   /** Without its extension. */
   readonly name: string;
@@ -26,7 +26,7 @@ export function sendExport(deps: HandlerDeps, formatName: FormatName, what: Expo
   return {
     contentType: format.contentType,
     headers: { "Content-Disposition": attachment(`${harmless(what.name)}.${format.extension}`) },
-    stream: format.write(what.marks, options),
+    stream: format.write(what.regions, options),
   };
 }
 
@@ -40,7 +40,7 @@ export const stemOf = (filename: string) => filename.replace(/(?<=.)\.[^.]*$/, "
 const harmless = (name: string) =>
   name.replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069/\\:*?"<>|]/gu, "_").replace(/^\.+/, "_");
 
-async function audioOf(deps: HandlerDeps, file: MarkedFile, form: "url" | "key"): Promise<string> {
+async function audioOf(deps: HandlerDeps, file: RegionFile, form: "url" | "key"): Promise<string> {
   if (form === "key") return file.id;
   return await deps.storage.presignGet(file.objectKey, {
     expiresSeconds: deps.config.PLOSIVE_EXPORT_EXPIRY_SECONDS,

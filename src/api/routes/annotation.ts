@@ -24,7 +24,7 @@ import {
   updateAnnotationBody,
 } from "../../schemas/annotation.ts";
 import { id } from "../../schemas/rest.ts";
-import { requireFitting } from "../annotation-rules.ts";
+import { requireValidAnnotations } from "../annotation-rules.ts";
 import { etagOf, etagOfSet } from "../conditional.ts";
 import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
 import { iso } from "../view.ts";
@@ -126,7 +126,7 @@ async function insert(
   const room = { adding: annotations.length, most: deps.config.PLOSIVE_QUOTA_ANNOTATIONS };
   return await deps.db.transaction(async (tx) => {
     const revision = await lockDraft(tx, tenantId, datasetId, setId, room);
-    await requireFitting(tx, tenantId, datasetId, annotations, locOf);
+    await requireValidAnnotations(tx, tenantId, datasetId, annotations, locOf);
     return { rows: await insertAnnotations(tx, { tenantId, datasetId, setId }, annotations), revision };
   });
 }
@@ -198,7 +198,7 @@ export const update = defineRoute({
       const revision = await lockDraft(tx, tenantId, params.dataset_id, params.annotation_set_id);
       const now = await oneAnnotation(tx, tenantId, params.annotation_set_id, params.annotation_id);
       const changed = { ...now, ...withoutAbsent(body) };
-      await requireFitting(tx, tenantId, params.dataset_id, [changed], () => ["body"]);
+      await requireValidAnnotations(tx, tenantId, params.dataset_id, [changed], () => ["body"]);
       return { row: await updateAnnotation(tx, tenantId, changed), revision };
     });
     return { headers: { [setEtagHeader]: etagOfSet(revision) }, body: viewAnnotation(row) };

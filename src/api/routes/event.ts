@@ -44,7 +44,7 @@ export const stream = defineRoute({
   handler: async (call) => {
     const { query, tenantId, deps } = call;
     const after = await startOf(call);
-    const leave = deps.live.enter(tenantId, "stream", mostStreams);
+    const leave = deps.live.acquire(tenantId, "stream", mostStreams);
     if (leave === null) throw tooManyStreams(mostStreams);
     return {
       stream: eventStream(call, { after, types: query.types, onEnd: leave }),

@@ -8,7 +8,7 @@ import type { AnnotationFilter } from "../../schemas/annotation.ts";
 import { fileExportQuery, labelExport, labelExportQuery, setExportQuery } from "../../schemas/exchange.ts";
 import { id } from "../../schemas/rest.ts";
 import { type FormatName, formats } from "../exchange/formats.ts";
-import { annotationMarks } from "../exchange/marks.ts";
+import { annotationRegions } from "../exchange/regions.ts";
 import { type Export, sendExport, stemOf } from "../exchange/send.ts";
 import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
 
@@ -104,7 +104,7 @@ async function exportSet(
   const set = await oneAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id);
   const place = { tenantId, datasetId: set.dataset_id, setId: set.id };
   return sendExport(deps, format, {
-    marks: annotationMarks(deps.db, place, filter),
+    regions: annotationRegions(deps.db, place, filter),
     kind: "annotation",
     name: await nameOf(deps, tenantId, set, formats[format].oneFile ? filter.audio_file_id : undefined),
     ...options,

@@ -15,10 +15,10 @@ import { id } from "../../schemas/rest.ts";
 import { etagOfSet } from "../conditional.ts";
 import { audacity, readAudacity } from "../exchange/audacity.ts";
 import { csv, readCsv } from "../exchange/csv.ts";
-import type { Found } from "../exchange/format.ts";
+import type { ImportEntry } from "../exchange/format.ts";
 import { type Imported, importLabels, maxLabels } from "../exchange/import.ts";
-import type { SetPlace } from "../exchange/marks.ts";
 import { readTasks } from "../exchange/read-tasks.ts";
+import type { SetPlace } from "../exchange/regions.ts";
 import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
 import { setEtagHeader } from "./annotation.ts";
 
@@ -33,7 +33,7 @@ const shared = {
   tag,
   conflicts: ["annotation_set_published"],
   guard,
-  turn: "imports",
+  semaphore: "imports",
   maxBodyBytes: 8 * 1024 * 1024,
   idempotent: sameReport,
 } as const;
@@ -111,7 +111,7 @@ const placeOf = (tenantId: string, params: Params) => ({
 async function run(
   deps: HandlerDeps,
   place: SetPlace,
-  read: () => Iterable<Found>,
+  read: () => Iterable<ImportEntry>,
   query: z.infer<typeof importQuery>,
 ): Promise<Imported> {
   const options = {

@@ -15,7 +15,7 @@ import { inferenceExport, inferenceExportQuery, toAnnotationSetBody } from "../.
 import { isTerminal } from "../../schemas/job.ts";
 import { etagOfSet } from "../conditional.ts";
 import { formats } from "../exchange/formats.ts";
-import { detectionMarks } from "../exchange/marks.ts";
+import { detectionRegions } from "../exchange/regions.ts";
 import { sendExport, stemOf } from "../exchange/send.ts";
 import { indexTypes, pickType } from "../exchange/type-index.ts";
 import { defineRoute, type HandlerDeps, type Reply } from "../route.ts";
@@ -56,8 +56,8 @@ export const exportDetections = defineRoute({
       ? stemOf((await oneInferenceFile(deps.db, tenantId, job.id, filter.inference_file_id!)).filename)
       : `detections ${job.id}`;
     const model = format === "annotation-tool" ? await oneModel(deps.db, tenantId, job.model_id) : undefined;
-    const marks = detectionMarks(deps.db, tenantId, job.id, filter);
-    return sendExport(deps, format, { marks, kind: "detection", name, audio, modelName: model?.name });
+    const regions = detectionRegions(deps.db, tenantId, job.id, filter);
+    return sendExport(deps, format, { regions, kind: "detection", name, audio, modelName: model?.name });
   },
 });
 

@@ -1,10 +1,8 @@
-// Whether the process lives and whether it may get requests; the description of the API. Without a key.
+// /healthz, /readyz and /startupz, for the probes of the Deployment. No key needed.
 import { z } from "zod";
 import { isMigrated } from "../../db/migrate.ts";
-import { notReady, routeNotFound } from "../../errors.ts";
-import { makeOpenApi } from "../openapi.ts";
+import { notReady } from "../../errors.ts";
 import { defineRoute, type HandlerDeps } from "../route.ts";
-import { routes } from "./index.ts";
 
 export const health = defineRoute({
   method: "GET",
@@ -76,29 +74,3 @@ async function databaseState(deps: HandlerDeps): Promise<"ok" | "fail"> {
     return "fail";
   }
 }
-
-// Made once: anyone may ask for it as often as they like.
-let description: string | undefined;
-
-export const openApi = defineRoute({
-  method: "GET",
-  path: "/openapi.json",
-  operationId: "getOpenApi",
-  summary: "This description",
-  tag: "Service",
-  auth: false,
-  failures: [404],
-  answer: { status: 200, description: "OpenAPI 3.1.0", schema: z.record(z.string(), z.unknown()) },
-  handler: ({ deps }) => {
-    if (!deps.config.PLOSIVE_DOCS_ENABLED) throw routeNotFound();
-    description ??= JSON.stringify(makeOpenApi(routes));
-    return { body: description };
-  },
-});
-
-/** The same below the version, where the description of version 1 stays when there is a version 2. */
-export const openApiOfVersion = defineRoute({
-  ...openApi,
-  path: "/api/v1/openapi.json",
-  operationId: "getOpenApiV1",
-});

@@ -5,15 +5,15 @@
 const safe = ["GET", "HEAD"];
 const longestPauseMs = 30_000;
 
-export function makePatientFetch({
-  patienceMs,
+export function makeRetryingFetch({
+  retryForMs,
   timeoutMs,
 }: {
-  patienceMs: number;
+  retryForMs: number;
   timeoutMs: number;
 }): (request: Request) => Promise<Response> {
   return async (request) => {
-    const deadline = Date.now() + patienceMs;
+    const deadline = Date.now() + retryForMs;
     const repeatable = safe.includes(request.method) || request.headers.has("Idempotency-Key");
     for (;;) {
       const answer = await tryOnce(request, timeoutMs);

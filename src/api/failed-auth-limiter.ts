@@ -3,26 +3,26 @@
 // shares an address with him. Called by authenticate.ts.
 import { Counter, type Registry } from "prom-client";
 import type { Refusal } from "../db/audit.ts";
-import type { ApiDeps } from "./route.ts";
+import type { ApiDeps } from "./deps.ts";
 
-export interface Strangers {
+export interface FailedAuthLimiter {
   /** Seconds to wait before the address may try another key; 0: it may. */
-  waitOf(ip: string, hash: Buffer): number;
-  failed(ip: string, hash: Buffer, reason: Refusal["reason"]): void;
-  succeeded(hash: Buffer): void;
+  secondsToWait(ip: string, hash: Buffer): number;
+  recordFailure(ip: string, hash: Buffer, reason: Refusal["reason"]): void;
+  recordSuccess(hash: Buffer): void;
   /** Whether this failure is among the few of each second that are written to the audit log. */
-  isNoted(): boolean;
+  mayAudit(): boolean;
 }
 
 const most = 10_000;
 const notedPerSecond = 1;
 const notedAtOnce = 20;
 
-export function makeStrangers({
+export function makeFailedAuthLimiter({
   config,
   clock,
   registry,
-}: Pick<ApiDeps, "config" | "clock"> & { registry: Registry }): Strangers {
+}: Pick<ApiDeps, "config" | "clock"> & { registry: Registry }): FailedAuthLimiter {
   const refused = new Counter({
     name: "plosive_refused_keys_total",
     help: "API keys that opened nothing, by reason; too_many: not looked at, because of others from that address",
@@ -36,7 +36,7 @@ export function makeStrangers({
   const good = new Set<string>();
   let notesForgottenAt = 0;
   return {
-    waitOf: (ip, hash) => {
+    secondsToWait: (ip, hash) => {
       const end = forgottenAt.get(placeOf(ip));
       if (end === undefined || perSecond === 0) return 0;
       const ms = end - clock.now() - ((burst - 1) / perSecond) * 1000;
@@ -44,7 +44,7 @@ export function makeStrangers({
       refused.inc({ reason: "too_many" });
       return ms / 1000;
     },
-    failed: (ip, hash, reason) => {
+    recordFailure: (ip, hash, reason) => {
       refused.inc({ reason });
       good.delete(hash.toString("base64"));
       if (perSecond === 0) return;
@@ -56,14 +56,14 @@ export function makeStrangers({
       // address with them for as long as there were of them.
       forgottenAt.set(place, Math.min(end, now + (burst / perSecond) * 1000));
     },
-    succeeded: (hash) => {
+    recordSuccess: (hash) => {
       if (perSecond === 0) return;
       const id = hash.toString("base64");
       if (good.has(id)) return;
       if (good.size >= most) good.clear();
       good.add(id);
     },
-    isNoted: () => {
+    mayAudit: () => {
       const end = Math.max(notesForgottenAt, clock.now()) + 1000 / notedPerSecond;
       if (end - clock.now() > (notedAtOnce / notedPerSecond) * 1000) return false;
       notesForgottenAt = end;
