@@ -1,13 +1,13 @@
-// What the Grafana dashboards show, as data: what is asked and under which title. dashboards.ts makes the chart's files of
-// it; test/metrics asks a real Prometheus every query. With several replicas: gauges that each of them serves are taken
-// with max, what the leader alone counts is summed.
+// The panels of the Grafana dashboards as data: titles, descriptions and queries. dashboards.ts makes the chart's files
+// from them; test/metrics runs every query against a real Prometheus. With several replicas, a query takes the max of a
+// gauge that every replica serves, and the sum of a counter that only the leader increments.
 
 type Unit = "short" | "s" | "bytes" | "percentunit" | "reqps" | "ops";
-/** An expression and what its lines are called. */
+/** A PromQL expression and the legend of its lines. */
 type Query = readonly [expr: string, legend: string];
 export type PanelOf = {
   title: string;
-  what: string;
+  description: string;
   unit: Unit;
   queries: readonly Query[];
   isOneNumber?: boolean;
@@ -15,25 +15,26 @@ export type PanelOf = {
 export type DashboardOf = {
   uid: string;
   title: string;
-  what: string;
+  description: string;
   of: "operator" | "api";
   panels: readonly PanelOf[];
 };
 
-/** In expressions {} stands for the labels of the installation that is looked at, {x="y"} for those and one more. */
+// In every expression, dashboards.ts adds the labels of the chosen installation: {} becomes these labels, {x="y"} these and
+// one more.
 const quantile = (q: number, metric: string, by: string) =>
   `histogram_quantile(${q}, sum by (${by}${by === "" ? "" : ", "}le) (rate(${metric}_bucket{}[$__rate_interval])))`;
 const rate = (metric: string, by: string, labels = "") =>
   `sum by (${by}) (rate(${metric}{${labels}}[$__rate_interval]))`;
-const lines = (title: string, what: string, unit: Unit, ...queries: Query[]): PanelOf => ({
+const lines = (title: string, description: string, unit: Unit, ...queries: Query[]): PanelOf => ({
   title,
-  what,
+  description,
   unit,
   queries,
 });
-const number = (title: string, what: string, unit: Unit, expr: string): PanelOf => ({
+const number = (title: string, description: string, unit: Unit, expr: string): PanelOf => ({
   title,
-  what,
+  description,
   unit,
   queries: [[expr, ""]],
   isOneNumber: true,
@@ -48,18 +49,18 @@ const processPanels = [
     "sum by (instance) (rate(process_cpu_seconds_total{}[$__rate_interval]))",
     "{{instance}}",
   ]),
-  lines("Event loop", "How late the process gets to what is due, 99th percentile", "s", [
+  lines("Event loop", "Delay of the event loop, 99th percentile", "s", [
     "nodejs_eventloop_lag_p99_seconds{}",
     "{{instance}}",
   ]),
   lines(
     "Connections to Postgres",
-    "In use and the most there may be, all replicas together",
+    "Open connections and their limit, sum of all replicas",
     "short",
     ["sum by (state) (plosive_database_connections{})", "{{state}}"],
     ["sum(plosive_database_connections_limit{})", "limit"],
   ),
-  lines("Wait for a connection", "99 % of the callers waited less", "s", [
+  lines("Wait for a connection", "99th percentile of the time that callers wait", "s", [
     quantile(0.99, "plosive_database_wait_seconds", ""),
     "p99",
   ]),
@@ -69,27 +70,38 @@ export const dashboards: readonly DashboardOf[] = [
   {
     uid: "plosive-operator",
     title: "Plosive operator",
-    what: "Health of the operator: who leads, what waits, what fails, what it asks of the API server and of Postgres.",
+    description:
+      "Health of the operator: leader election, queues, failures, and requests to the Kubernetes API server and to Postgres.",
     of: "operator",
     panels: [
-      number("Leaders", "One, or jobs do not move", "short", "sum(leader_election_master_status{})"),
-      number("Replicas", "That answer Prometheus", "short", "sum(up{})"),
+      number(
+        "Leaders",
+        "Must be 1; otherwise jobs make no progress",
+        "short",
+        "sum(leader_election_master_status{})",
+      ),
+      number("Replicas", "Replicas that Prometheus can scrape", "short", "sum(up{})"),
       number(
         "Outbox",
-        "Age of the oldest job without custom resource",
+        "Age of the oldest job without a custom resource",
         "s",
         "max(plosive_outbox_lag_seconds{})",
       ),
       number(
         "Overdue ends",
-        "Oldest end of a Job that is not written down",
+        "Age of the oldest end of a Kubernetes Job that is not recorded yet",
         "s",
         "max(plosive_status_overdue_seconds{})",
       ),
-      number("Failing purges", "Leftovers that cannot be deleted", "short", "max(plosive_purges_failing{})"),
+      number(
+        "Failing purges",
+        "Entries of the purge queue whose deletion fails",
+        "short",
+        "max(plosive_purges_failing{})",
+      ),
       number(
         "Oldest sweep",
-        "Time since the sweep that went through longest ago",
+        "Time since the last success of the sweep whose last success is oldest",
         "s",
         "time() - min(max by (sweep) (plosive_sweep_last_success_timestamp_seconds{}))",
       ),
@@ -97,7 +109,7 @@ export const dashboards: readonly DashboardOf[] = [
         rate("controller_runtime_reconcile_total", "controller, result"),
         "{{controller}} {{result}}",
       ]),
-      lines("Failed reconciles", "Share of all", "percentunit", [
+      lines("Failed reconciles", "Share of all reconciles", "percentunit", [
         `${rate("controller_runtime_reconcile_errors_total", "controller")} / ${rate("controller_runtime_reconcile_total", "controller")}`,
         "{{controller}}",
       ]),
@@ -114,33 +126,33 @@ export const dashboards: readonly DashboardOf[] = [
       ]),
       lines(
         "Time in the queue",
-        "99th percentile of the wait, and of the work",
+        "99th percentile of the time in the queue and of the time to process",
         "s",
         [quantile(0.99, "workqueue_queue_duration_seconds", "name"), "{{name}} waits"],
         [quantile(0.99, "workqueue_work_duration_seconds", "name"), "{{name}} works"],
       ),
       lines(
         "Added and tried again",
-        "Objects that came into the queue, and those among them that had failed",
+        "Objects added to the queue, and those of them that are retries",
         "ops",
         [rate("workqueue_adds_total", "name"), "{{name}} added"],
-        [rate("workqueue_retries_total", "name"), "{{name}} again"],
+        [rate("workqueue_retries_total", "name"), "{{name}} retried"],
       ),
       lines(
         "Workers",
-        "Busy ones and all",
+        "Busy workers and all workers",
         "short",
         ["sum by (controller) (controller_runtime_active_workers{})", "{{controller}} busy"],
         ["max by (controller) (controller_runtime_max_concurrent_reconciles{})", "{{controller}} all"],
       ),
       lines(
         "Stuck reconciles",
-        "How long the longest has been running",
+        "Age of the longest-running reconcile, and of all unfinished ones together",
         "s",
         ["max by (name) (workqueue_longest_running_processor_seconds{})", "{{name}}"],
         ["max by (name) (workqueue_unfinished_work_seconds{})", "{{name}} together"],
       ),
-      lines("Terminal errors", "Reconciles that are given up until the object changes", "ops", [
+      lines("Terminal errors", "Reconciles that are not retried until the object changes", "ops", [
         rate("controller_runtime_terminal_reconcile_errors_total", "controller"),
         "{{controller}}",
       ]),
@@ -148,7 +160,7 @@ export const dashboards: readonly DashboardOf[] = [
         rate("rest_client_requests_total", "method, code"),
         "{{method}} {{code}}",
       ]),
-      lines("Duration of requests", "99th percentile until the head of the answer", "s", [
+      lines("Duration of requests", "99th percentile of the time until the response headers", "s", [
         quantile(0.99, "rest_client_request_duration_seconds", "verb"),
         "{{verb}}",
       ]),
@@ -158,7 +170,7 @@ export const dashboards: readonly DashboardOf[] = [
       ]),
       lines(
         "Objects in the caches",
-        "By resource, and complete lists of them",
+        "Cached objects by resource, and complete relists",
         "short",
         ["max by (resource) (plosive_informer_objects{})", "{{resource}}"],
         [
@@ -174,12 +186,12 @@ export const dashboards: readonly DashboardOf[] = [
       ),
       lines(
         "Repairs and deletions",
-        "Repaired differences by the side that was behind; age of the oldest deletion that waits",
+        "Repaired drift by the side that was behind; age of the oldest pending deletion",
         "short",
         ["sum by (direction) (increase(plosive_drift_total{}[$__rate_interval]))", "{{direction}}"],
         ["max(plosive_deletion_overdue_seconds{})", "deletion, seconds"],
       ),
-      lines("Run endpoint", "What pods send, by what becomes of it", "reqps", [
+      lines("Run endpoint", "Progress reports of pods by result", "reqps", [
         rate("plosive_progress_reports_total", "result"),
         "{{result}}",
       ]),
@@ -189,7 +201,8 @@ export const dashboards: readonly DashboardOf[] = [
   {
     uid: "plosive-jobs",
     title: "Plosive jobs",
-    what: "Jobs by kind and outcome: what waits and why, what runs, what fails and through whose fault. Tenants and single jobs are not in the metrics; kubectl get plosive and the REST API have them.",
+    description:
+      "Jobs by kind and outcome: which wait and why, which run, which fail and by which failure class. The metrics have no labels for tenants or single jobs; kubectl get plosive and the REST API show these.",
     of: "operator",
     panels: [
       number(
@@ -200,21 +213,21 @@ export const dashboards: readonly DashboardOf[] = [
       ),
       number(
         "Waiting",
-        "Jobs without one",
+        "Jobs without a running pod",
         "short",
         'sum(max by (kind, phase) (plosive_jobs{phase=~"Pending|Waiting"}))',
       ),
       number(
         "Suspended",
-        "Jobs that somebody stopped",
+        "Jobs that a user suspended",
         "short",
         'sum(max by (kind) (plosive_jobs{phase="Suspended"}))',
       ),
-      number("Longest wait", "Of all that wait", "s", "max(plosive_jobs_oldest_wait_seconds{})"),
+      number("Longest wait", "Of all waiting jobs", "s", "max(plosive_jobs_oldest_wait_seconds{})"),
       number("Ended in a day", "All outcomes", "short", "sum(increase(plosive_jobs_finished_total{}[1d]))"),
       number(
         "Failed in a day",
-        "Share of all that ended",
+        "Share of all ended jobs",
         "percentunit",
         'sum(increase(plosive_jobs_finished_total{outcome="failed"}[1d])) / sum(increase(plosive_jobs_finished_total{}[1d]))',
       ),
@@ -222,11 +235,11 @@ export const dashboards: readonly DashboardOf[] = [
         'max by (kind, phase) (plosive_jobs{phase!~"Succeeded|Failed|Cancelled"})',
         "{{kind}} {{phase}}",
       ]),
-      lines("Why they wait", "Open jobs that do not get on, by reason", "short", [
+      lines("Why they wait", "Open jobs that make no progress, by reason", "short", [
         "max by (kind, reason) (plosive_jobs_not_progressing{})",
         "{{kind}} {{reason}}",
       ]),
-      lines("Longest wait by phase", "Since the creation, or since there are pods", "s", [
+      lines("Longest wait by phase", "Since the creation of the job, or since its pods exist", "s", [
         "max by (kind, phase) (plosive_jobs_oldest_wait_seconds{})",
         "{{kind}} {{phase}}",
       ]),
@@ -234,7 +247,7 @@ export const dashboards: readonly DashboardOf[] = [
         "sum by (kind, outcome) (increase(plosive_jobs_finished_total{}[1h]))",
         "{{kind}} {{outcome}}",
       ]),
-      lines("Failures", "By who can do something about it, per hour", "short", [
+      lines("Failures", "By failure class, per hour", "short", [
         'sum by (failure_class) (increase(plosive_jobs_finished_total{outcome="failed"}[1h]))',
         "{{failure_class}}",
       ]),
@@ -251,16 +264,16 @@ export const dashboards: readonly DashboardOf[] = [
           ["start", "Admission to the first running pod"],
           ["run", "First running pod to the end"],
         ] as const
-      ).map(([step, what]) =>
+      ).map(([step, interval]) =>
         lines(
           `Time to ${step}`,
-          `${what}: median and 95th percentile`,
+          `${interval}: median and 95th percentile`,
           "s",
           [quantile(0.5, `plosive_job_${step}_seconds`, "kind"), "{{kind}} p50"],
           [quantile(0.95, `plosive_job_${step}_seconds`, "kind"), "{{kind}} p95"],
         ),
       ),
-      lines("Audio", "Seconds of audio worked through in a second", "short", [
+      lines("Audio", "Seconds of audio processed per second", "short", [
         rate("plosive_audio_seconds_processed_total", "kind"),
         "{{kind}}",
       ]),
@@ -273,58 +286,55 @@ export const dashboards: readonly DashboardOf[] = [
   {
     uid: "plosive-api",
     title: "Plosive API",
-    what: "The REST API: requests, errors, times, refusals, uploads, events and webhooks.",
+    description: "The REST API: requests, errors, durations, refused requests, uploads, events and webhooks.",
     of: "api",
     panels: [
-      number("Replicas", "That answer Prometheus", "short", "sum(up{})"),
+      number("Replicas", "Replicas that Prometheus can scrape", "short", "sum(up{})"),
       number("Requests", "Per second", "reqps", "sum(rate(plosive_http_requests_total{}[$__rate_interval]))"),
       number(
         "Errors",
-        "Share of answers that are errors of the service",
+        "Share of responses with a 5xx status",
         "percentunit",
         '(sum(rate(plosive_http_requests_total{status=~"5.."}[$__rate_interval])) or vector(0)) / sum(rate(plosive_http_requests_total{}[$__rate_interval]))',
       ),
       number(
         "p99",
-        "Time until the head of the answer",
+        "Time until the response headers",
         "s",
         quantile(0.99, "plosive_http_request_seconds", ""),
       ),
       number("Streams", "Open event streams and long polls", "short", "sum(plosive_waiting_requests{})"),
-      number("Waiting events", "Age of the oldest", "s", "max(plosive_event_lag_seconds{})"),
+      number("Waiting events", "Age of the oldest event that waits", "s", "max(plosive_event_lag_seconds{})"),
       lines("Requests by status", "Per second", "reqps", [
         rate("plosive_http_requests_total", "status"),
         "{{status}}",
       ]),
-      lines("Busiest routes", "Ten of them", "reqps", [
+      lines("Busiest routes", "The ten routes with most requests", "reqps", [
         `topk(10, ${rate("plosive_http_requests_total", "method, route")})`,
         "{{method}} {{route}}",
       ]),
-      lines("Slowest routes", "99th percentile, ten of them", "s", [
+      lines("Slowest routes", "99th percentile, the ten slowest routes", "s", [
         `topk(10, ${quantile(0.99, "plosive_http_request_seconds", "method, route")})`,
         "{{method}} {{route}}",
       ]),
-      lines("Limited", "Requests that were one too many, by the rate that they broke", "reqps", [
+      lines("Limited", "Requests refused with 429, by the rate limit that they exceeded", "reqps", [
         rate("plosive_rate_limited_total", "policy"),
         "{{policy}}",
       ]),
-      lines("Refused keys", "API keys that opened nothing, by reason", "reqps", [
+      lines("Refused keys", "Refused API keys, by reason", "reqps", [
         rate("plosive_refused_keys_total", "reason"),
         "{{reason}}",
       ]),
-      lines("Uploads", "By what became of them", "reqps", [
-        rate("plosive_uploads_total", "outcome"),
-        "{{outcome}}",
-      ]),
+      lines("Uploads", "By outcome", "reqps", [rate("plosive_uploads_total", "outcome"), "{{outcome}}"]),
       lines(
         "Lag of events",
-        "Age of the oldest without number, and of the oldest delivery that is due",
+        "Age of the oldest event without a sequence number, and of the oldest delivery that is due",
         "s",
         ["max by (stage) (plosive_event_lag_seconds{})", "{{stage}}"],
       ),
       lines(
         "Webhooks",
-        "Attempts by result, and deliveries that arrived or were given up",
+        "Attempts by result, and deliveries that succeeded or were given up",
         "reqps",
         [rate("plosive_webhook_attempts_total", "result"), "{{result}}"],
         [rate("plosive_webhook_deliveries_total", "status"), "delivery {{status}}"],
