@@ -23,9 +23,9 @@ const confidence = z
 const extraData = z
   .record(z.string(), z.unknown())
   .refine((value) => Buffer.byteLength(JSON.stringify(value)) <= 4096, {
-    error: "extra_data must be at most 4096 bytes of JSON",
+    error: "extra_data takes at most 4096 bytes of JSON",
   })
-  .refine((value) => depthOf(value) <= 5, { error: "extra_data must not nest more than 5 levels" })
+  .refine((value) => depthOf(value) <= 5, { error: "extra_data nests at most 5 levels" })
   .describe("Your own data, a JSON object of up to 4 KiB")
   .meta({ examples: [{ note: "at the end of a word" }] });
 

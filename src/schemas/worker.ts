@@ -76,7 +76,9 @@ export const trainFile = z.object({
   id: z.uuid(),
   duration_ms: z.int().min(1),
   embedding: source,
-  reviewed: z.boolean().describe("Whether the file is reviewed; only then its unlabelled parts count as negatives"),
+  reviewed: z
+    .boolean()
+    .describe("Whether the file is reviewed; only then its unlabelled parts count as negatives"),
   annotations: z.array(
     z.object({ artifact_type: artifactTypeName, start_ms: z.int().min(0), end_ms: z.int().min(0) }),
   ),

@@ -139,7 +139,7 @@ describe("sent again with its key", () => {
       expect(third.body.detail).toEqual([
         {
           loc: ["header", "Idempotency-Key"],
-          msg: "Value error, the key was used for another request",
+          msg: "Value error, the key was used for a different request",
           type: "value_error",
         },
       ]);

@@ -1,5 +1,5 @@
-// The label tool's document (interface specification 2.9): one task for each audio file that has labels, times in
-// seconds. Labels of people are `annotations`, those of a model `predictions`, which the tool shows as suggestions.
+// The labelling tool's JSON document (interface specification 2.9): one task for each audio file that has labels, times in
+// seconds. People's labels are `annotations`; a model's detections are `predictions`, which the tool shows as suggestions.
 import {
   type Format,
   type Region,
@@ -17,7 +17,7 @@ export const annotationTool: Format = {
   write: writeTasks,
 };
 
-/** In pieces smaller than a task: one file may have a million labels. */
+/** Yields pieces that are smaller than a task, because one file may have a million labels. */
 async function* writeTasks(regions: Regions, options: WriteOptions): AsyncGenerator<string> {
   yield '{"tasks":[';
   let number = 0;
@@ -39,7 +39,7 @@ async function* writeTasks(regions: Regions, options: WriteOptions): AsyncGenera
   yield file === undefined ? "]}" : `${tailOf(options)}]}`;
 }
 
-/** The task up to its first result. */
+/** Returns the JSON of a task up to its first result. */
 async function headOf(number: number, file: RegionFile, options: WriteOptions): Promise<string> {
   const data = {
     audio: await options.audioOf(file),
@@ -52,14 +52,14 @@ async function headOf(number: number, file: RegionFile, options: WriteOptions): 
     : `${task},"annotations":[],"predictions":[{"model_version":${JSON.stringify(options.modelName)},"result":[`;
 }
 
-/** From behind the last result to the end of the task. */
+/** Returns the JSON of a task after its last result. */
 function tailOf(options: WriteOptions): string {
   if (options.kind === "detection") return "]}]}";
   const completedBy = options.flavor === "full" ? '"completed_by":1,' : "";
   return `],${completedBy}"was_cancelled":false,"ground_truth":false}]}`;
 }
 
-/** `score` is shown by the tool; `meta` it keeps as it is, so that nothing is lost on the way there and back. */
+/** The tool displays `score`, and keeps `meta` unchanged, so that an export and a new import lose nothing. */
 function toResult(region: Region, { kind }: WriteOptions): string {
   return JSON.stringify({
     id: region.id,

@@ -1,4 +1,4 @@
-// CSV (RFC 4180), for spreadsheets and scripts; written and read. Milliseconds, as in the API itself.
+// CSV (RFC 4180), export and import, for spreadsheets and scripts. Times are in milliseconds, as in the REST API.
 import { cell, type Line, parseCells, UnterminatedCellError } from "./delimited.ts";
 import type { Format, ImportEntry, Region, Regions, WriteOptions } from "./format.ts";
 
@@ -43,17 +43,18 @@ async function* writeCsv(regions: Regions, { kind }: WriteOptions): AsyncGenerat
   }
 }
 
-// Spreadsheets take such a cell for a formula, and a formula can run programs and send what it reads. An apostrophe in
-// front makes it text. A cell that already begins so gets one too: that makes the reverse exact.
+// Spreadsheets treat such a cell as a formula, and a formula can run programs and send data away. An apostrophe at the start
+// makes the cell text. A cell that already begins with apostrophes and such a character gets one more, so that the import
+// can restore every cell exactly.
 const dangerous = /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
 
 const inert = (text: string) => (dangerous.test(text) ? `'${text}` : text);
 const original = (text: string) => (text.startsWith("'") && dangerous.test(text) ? text.slice(1) : text);
 
-/** What JavaScript would read besides, as 0x10, nobody means. */
+/** Decimal numbers only. Number() would also accept other forms, such as 0x10. */
 const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-/** The columns are found by their names; those of no use here are ignored. Spreadsheets may use `;` or tabs. */
+/** Reads CSV. Finds columns by name and ignores unknown ones. Accepts `;` and tabs as delimiters, as spreadsheets write. */
 export function* readCsv(text: string): Generator<ImportEntry> {
   const head = text.slice(0, text.search(/[\r\n]|$/));
   const delimiter = [",", ";", "\t"].find((candidate) => head.includes(candidate)) ?? ",";
@@ -70,14 +71,16 @@ export function* readCsv(text: string): Generator<ImportEntry> {
     }
   } catch (error) {
     if (!(error instanceof UnterminatedCellError)) throw error;
-    yield { at: { line: number }, problem: "A quoted cell behind this line never ends" };
+    yield { at: { line: number }, problem: "A quoted cell after this line has no closing quote" };
   }
 }
 
 function missingColumns(names: ReadonlyMap<string, number>): string | null {
   const missing = ["artifact_type", "start_ms", "end_ms"].filter((name) => !names.has(name));
   if (!names.has("audio_file_id") && !names.has("filename")) missing.push("audio_file_id or filename");
-  return missing.length === 0 ? null : `The first line must name the columns; missing: ${missing.join(", ")}`;
+  return missing.length === 0
+    ? null
+    : `The first line must name the columns; missing columns: ${missing.join(", ")}`;
 }
 
 function readLine(line: Line, names: ReadonlyMap<string, number>, delimiter: string): ImportEntry {
@@ -85,7 +88,7 @@ function readLine(line: Line, names: ReadonlyMap<string, number>, delimiter: str
   const value = (name: string) => original(line.cells[names.get(name) ?? -1] ?? "");
   const number = (name: string) => {
     const text = value(name).trim();
-    // Where the delimiter is a semicolon, the decimal point is a comma.
+    // With a semicolon or a tab as delimiter, the decimal point may be a comma.
     const written = delimiter === "," ? text : text.replace(",", ".");
     return decimal.test(written) ? Number(written) : Number.NaN;
   };

@@ -1,4 +1,4 @@
-// A bare array of an inference job's detections, each with the name of its file. For programs.
+// Export for programs: a bare JSON array of an inference job's detections, each with the name of its file.
 import type { Format, Region, Regions } from "./format.ts";
 
 export const json: Format = {

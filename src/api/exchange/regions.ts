@@ -1,5 +1,5 @@
-// Where exports get their labels from: the annotations of a set, or the detections of a job, each with its file. In
-// batches, so that no export is ever in memory as a whole.
+// Reads the regions of an export: the annotations of a set, or the detections of an inference job, each with its file. In
+// batches, so that an export is never in memory as a whole. Called by the export routes.
 import { eachAnnotation } from "../../db/annotation.ts";
 import { namesOfAudio } from "../../db/audio-file.ts";
 import { type DetectionFilter, eachDetection } from "../../db/detection.ts";
@@ -15,7 +15,7 @@ export interface SetPlace {
   readonly setId: string;
 }
 
-/** The annotations of the set that pass the filter, by file, start and id. */
+/** Yields the annotations of the set that match the filter, ordered by file, start and id. */
 export async function* annotationRegions(db: Db, place: SetPlace, filter: AnnotationFilter): Regions {
   const { tenantId, datasetId, setId } = place;
   for await (const rows of eachAnnotation(db, tenantId, setId, filter)) {
@@ -38,7 +38,7 @@ function audioFileOf(tenantId: string, id: string, filename: string): RegionFile
   return { id, audioFileId: id, filename, objectKey: audioKey(tenantId, id) };
 }
 
-/** The detections of the job that pass the filter, by file and start. */
+/** Yields the detections of the job that match the filter, ordered by file and start. */
 export async function* detectionRegions(
   db: Db,
   tenantId: string,
@@ -54,7 +54,7 @@ export async function* detectionRegions(
         { id, audioFileId: audio_file_id, filename, objectKey: object_key },
       ]),
     );
-    // A file that is deleted while its detections are read takes them along.
+    // Skips detections whose file was deleted after this batch was read.
     yield rows.flatMap((row): Region[] => {
       const file = files.get(row.inference_file_id);
       if (file === undefined) return [];

@@ -1,4 +1,4 @@
-// WebVTT, for players that show captions along the sound of one file. https://www.w3.org/TR/webvtt1/
+// Export as WebVTT, for players that show captions for one audio file. https://www.w3.org/TR/webvtt1/
 import { type Format, onOneLine, type Regions } from "./format.ts";
 
 export const webvtt: Format = {
@@ -14,7 +14,7 @@ async function* writeWebvtt(regions: Regions): AsyncGenerator<string> {
   for await (const batch of regions) {
     yield batch
       .map(({ id, startMs, endMs, type }) => {
-        // A cue must have a length: a point lasts a millisecond.
+        // A WebVTT cue must not be empty, so a point becomes one millisecond.
         const end = Math.max(endMs, startMs + 1);
         return `\n${id}\n${timestamp(startMs)} --> ${timestamp(end)}\n${escaped(onOneLine(type))}\n`;
       })
