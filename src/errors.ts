@@ -1,6 +1,6 @@
 // Every error that the API reports to clients: one type, and one factory per code. src/api and src/db throw them;
-// src/api/middleware/answer-errors.ts is the only place that turns them into responses. Code that handles an error looks
-// at its `code`, never at its message.
+// src/api/middleware/answer-errors.ts is the only place that turns them into responses. Code that handles an error
+// looks at its `code`, never at its message.
 import type { ErrorCode } from "./schemas/error-code.ts";
 
 export interface ValidationItem {

@@ -5,9 +5,9 @@ export type Log = Logger;
 
 /**
  * Patterns of secrets, applied to the whole line, so that errors and their causes are covered too. API keys and webhook
- * secrets keep their first 8 characters, as the list of keys shows them. The patterns do not use \b: in JSON, a line break
- * before a secret is written as \n, and the letter n is a word character. Every repetition has an upper bound where an
- * unbounded one would take quadratic time.
+ * secrets keep their first 8 characters, as the list of keys shows them. The patterns do not use \b: in JSON, a line
+ * break before a secret is written as \n, and the letter n is a word character. Every repetition has an upper bound
+ * where an unbounded one would take quadratic time.
  */
 const secrets: readonly [form: RegExp, kept: string][] = [
   [/(pl_[0-9A-Za-z]{5})[0-9A-Za-z]{41}/g, "$1[redacted]"],
@@ -28,8 +28,8 @@ const warn = 40;
 
 /**
  * Makes a JSON logger on stdout. With `buffered`, it writes lines in batches, at most 0.1 s late: writing one line per
- * request separately costs a tenth of the request's time. A warning or an error flushes the buffer at once, and so does the
- * end of the process. Only SIGKILL loses lines.
+ * request separately costs a tenth of the request's time. A warning or an error flushes the buffer at once, and so does
+ * the end of the process. Only SIGKILL loses lines.
  */
 export function makeLog(name: string, level: string, { buffered = false } = {}): Log {
   // pino's periodicFlush, not a timer that calls flushSync: flushSync waits for the disk if stdout is a file.

@@ -77,7 +77,10 @@ if (db !== undefined) {
   log.info("ended");
 }
 
-/** Waits until Postgres can be reached, instead of crashing. Returns undefined if the process gets a signal to end first. */
+/**
+ * Waits until Postgres can be reached, instead of crashing. Returns undefined if the process gets a signal to end
+ * first.
+ */
 async function connectedDatabase(): Promise<DatabasePool | undefined> {
   while (!ending.signal.aborted) {
     try {

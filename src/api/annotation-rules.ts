@@ -1,5 +1,5 @@
-// Rules of annotations that the schema cannot express: the artifact type and the audio file belong to the dataset, and the
-// region lies within the file. The annotation routes call this inside their transaction, the import per label.
+// Rules of annotations that the schema cannot express: the artifact type and the audio file belong to the dataset, and
+// the region lies within the file. The annotation routes call this inside their transaction, the import per label.
 import { lengthsOfAudio } from "../db/audio-file.ts";
 import { oneDatasetForShare } from "../db/dataset.ts";
 import type { Db } from "../db/page.ts";
@@ -9,7 +9,9 @@ import type { NewAnnotation } from "../schemas/annotation.ts";
 /** Decoders and editors disagree by a few frames about the length of a file. */
 const toleranceMs = 50;
 
-/** Throws validationFailed with all faults of all annotations. `locOf` returns an annotation's location in the request. */
+/**
+ * Throws validationFailed with all faults of all annotations. `locOf` returns an annotation's location in the request.
+ */
 export async function requireValidAnnotations(
   tx: Db,
   tenantId: string,
@@ -25,7 +27,9 @@ export async function requireValidAnnotations(
   if (faults.length > 0) throw validationFailed(faults);
 }
 
-/** Returns the faults of one annotation, with locations below `loc`. `lengths`: file id -> ms; null if not known yet. */
+/**
+ * Returns the faults of one annotation, with locations below `loc`. `lengths`: file id -> ms; null if not known yet.
+ */
 export function faultsOf(
   annotation: Omit<NewAnnotation, "confidence" | "extra_data">,
   types: ReadonlySet<string>,

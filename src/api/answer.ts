@@ -1,5 +1,5 @@
-// Handles one request: key, body, fields, handler, response. The order of the steps is fixed (test/api/order.test.ts). The
-// router calls this once it has found the route.
+// Handles one request: key, body, fields, handler, response. The order of the steps is fixed (test/api/order.test.ts).
+// The router calls this once it has found the route.
 import { Readable } from "node:stream";
 import type { Context } from "koa";
 import { tenantDatabase } from "../db/tenant-db.ts";
@@ -14,7 +14,9 @@ import { fromQuery, validateParts } from "./validate.ts";
 
 const defaultMaxBodyBytes = 1024 * 1024;
 
-/** Authenticates, reads and validates the input, runs the handler, and sends its reply. Throws AppError on any failure. */
+/**
+ * Authenticates, reads and validates the input, runs the handler, and sends its reply. Throws AppError on any failure.
+ */
 export async function answer(ctx: Context, route: Route, deps: SharedDeps): Promise<void> {
   ctx.state.route = route.path;
   const caller = route.auth === false ? anonymous : await authenticate(ctx, route, deps);
@@ -33,7 +35,9 @@ export async function answer(ctx: Context, route: Route, deps: SharedDeps): Prom
   send(ctx, route, reply);
 }
 
-/** A retried transaction undoes its first attempt, so the background work that the first attempt deferred is dropped. */
+/**
+ * A retried transaction undoes its first attempt, so the background work that the first attempt deferred is dropped.
+ */
 function clearDeferredFirst(route: Route, deferred: unknown[]): Route["handler"] {
   return (call) => {
     deferred.length = 0;
@@ -144,8 +148,8 @@ function collectGarbageAfter(bytes: number): void {
 }
 
 /**
- * Encodes the text pieces as bytes: a socket that has to encode text itself is four times slower. The stream counts bytes,
- * so with a slow reader at most one piece is buffered here.
+ * Encodes the text pieces as bytes: a socket that has to encode text itself is four times slower. The stream counts
+ * bytes, so with a slow reader at most one piece is buffered here.
  */
 function encoded(stream: AsyncIterable<string>): Readable {
   const bytes = async function* () {

@@ -1,5 +1,6 @@
 // Format of API keys: `pl_`, 40 random Base62 characters, 6 Base62 digits of the CRC-32 of the text before. Used by the
-// API's authentication, by the routes that create keys, and by the bootstrap Job. Secret scanners recognize this format.
+// API's authentication, by the routes that create keys, and by the bootstrap Job. Secret scanners recognize this
+// format.
 import { hash } from "node:crypto";
 import { crc32 } from "node:zlib";
 

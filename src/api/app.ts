@@ -1,4 +1,5 @@
-// Assembles the REST API into one request listener. Called by src/main.ts and by the tests, which pass all dependencies.
+// Assembles the REST API into one request listener. Called by src/main.ts and by the tests, which pass all
+// dependencies.
 import type { RequestListener } from "node:http";
 import Koa from "koa";
 import type { Registry } from "prom-client";
@@ -29,8 +30,8 @@ export interface App {
 
 export function makeApp(deps: ApiDeps & { readonly registry: Registry }): App {
   let draining = false;
-  // Upper bound of connections for confirms, which hold one while they call the object store, and for waiting requests: a
-  // third of the pool each. Other requests keep the rest.
+  // Upper bound of connections for confirms, which hold one while they call the object store, and for waiting requests:
+  // a third of the pool each. Other requests keep the rest.
   const third = Math.max(1, Math.floor((deps.db.configuration.maxPoolSize ?? 10) / 3));
   const live = makeLive({ ...deps, connections: third });
   const pending = new Set<Promise<void>>();

@@ -15,9 +15,9 @@ export interface Caller {
 }
 
 /**
- * Returns the tenant and id of the key in X-API-Key, and sets the RateLimit headers. Throws invalidApiKey, expiredApiKey,
- * tenantSuspended or rateLimited. Text without the format of a key costs no query; Node joins repeated headers into one
- * value, which has no such format either.
+ * Returns the tenant and id of the key in X-API-Key, and sets the RateLimit headers. Throws invalidApiKey,
+ * expiredApiKey, tenantSuspended or rateLimited. Text without the format of a key costs no query; Node joins repeated
+ * headers into one value, which has no such format either.
  */
 export async function authenticate(ctx: Context, route: Route, deps: SharedDeps): Promise<Caller> {
   const given = ctx.req.headers["x-api-key"];

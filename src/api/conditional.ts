@@ -1,5 +1,6 @@
-// ETags and conditional requests (RFC 9110, 13.1). If-None-Match avoids sending what the client already has; If-Match avoids
-// overwriting changes that the client has not seen. Used by answer.ts, and by the routes whose writes accept If-Match.
+// ETags and conditional requests (RFC 9110, 13.1). If-None-Match avoids sending what the client already has; If-Match
+// avoids overwriting changes that the client has not seen. Used by answer.ts, and by the routes whose writes accept
+// If-Match.
 import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { invalidRequest } from "../errors.ts";
@@ -11,7 +12,9 @@ export function etagOf(body: unknown): string {
   return `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`;
 }
 
-/** Returns the strong ETag of an annotation set with its annotations. Raise the 1 if the form of the response changes. */
+/**
+ * Returns the strong ETag of an annotation set with its annotations. Raise the 1 if the form of the response changes.
+ */
 export function etagOfSet(revision: number): string {
   return `"set-1-${revision}"`;
 }

@@ -1,6 +1,6 @@
-// Streams a tenant's events as server-sent events. Called by routes/event.ts. A stream stores only the number of the last
-// event that it sent, and queries the database for the next ones when the reader has taken those before. So no event is
-// lost or repeated, and a slow reader does not fill the memory.
+// Streams a tenant's events as server-sent events. Called by routes/event.ts. A stream stores only the number of the
+// last event that it sent, and queries the database for the next ones when the reader has taken those before. So no
+// event is lost or repeated, and a slow reader does not fill the memory.
 import { Readable } from "node:stream";
 import { isKeyOpen } from "../db/api-key.ts";
 import { isDatabaseUnavailable } from "../db/errors.ts";

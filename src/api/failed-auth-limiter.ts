@@ -1,6 +1,6 @@
-// The failed-authentication limiter: limits how many API keys that do not work one address may try per second. Requests over
-// the limit are refused without a query. A key that worked in this process before is not refused, so an attacker cannot lock
-// out clients that share the attacker's address. Called by authenticate.ts.
+// The failed-authentication limiter: limits how many API keys that do not work one address may try per second. Requests
+// over the limit are refused without a query. A key that worked in this process before is not refused, so an attacker
+// cannot lock out clients that share the attacker's address. Called by authenticate.ts.
 import { Counter, type Registry } from "prom-client";
 import type { Refusal } from "../db/audit.ts";
 import type { ApiDeps } from "./deps.ts";
@@ -53,8 +53,8 @@ export function makeFailedAuthLimiter({
       if (fullAt.size >= maxEntries) dropExpired(fullAt, now);
       const network = networkOf(ip);
       const end = Math.max(fullAt.get(network) ?? 0, now) + 1000 / perSecond;
-      // Requests that arrive at the same instant all pass before the first failure is known, so there can be more failures
-      // than the burst. This upper bound keeps them from locking out the address for longer than a burst does.
+      // Requests that arrive at the same instant all pass before the first failure is known, so there can be more
+      // failures than the burst. This upper bound keeps them from locking out the address for longer than a burst does.
       fullAt.set(network, Math.min(end, now + (burst / perSecond) * 1000));
     },
     recordSuccess: (hash) => {
@@ -73,8 +73,10 @@ export function makeFailedAuthLimiter({
   };
 }
 
-/** Returns the network of an address: the address itself for IPv4, the first 64 bits for IPv6, because one client has all
- * addresses behind those. */
+/**
+ * Returns the network of an address: the address itself for IPv4, the first 64 bits for IPv6, because one client has
+ * all addresses behind those.
+ */
 function networkOf(ip: string): string {
   if (!ip.includes(":")) return ip;
   const [before = [], after = []] = ip.split("::").map((part) => (part === "" ? [] : part.split(":")));
@@ -83,8 +85,10 @@ function networkOf(ip: string): string {
   return groups.map((group) => Number.parseInt(group, 16).toString(16)).join(":");
 }
 
-/** Deletes expired entries, and all entries if the map is still full then: this limiter cannot stop an attacker with that
- * many addresses, but must not let the attacker fill the memory. */
+/**
+ * Deletes expired entries, and all entries if the map is still full then: this limiter cannot stop an attacker with
+ * that many addresses, but must not let the attacker fill the memory.
+ */
 function dropExpired(fullAt: Map<string, number>, now: number): void {
   for (const [network, end] of fullAt) if (end <= now) fullAt.delete(network);
   if (fullAt.size >= maxEntries) fullAt.clear();

@@ -1,5 +1,5 @@
-// Makes requests with an Idempotency-Key safe to repeat: a repeated request creates nothing, and its response is rendered
-// again from the resources that the first request created. Called by answer.ts for routes that create.
+// Makes requests with an Idempotency-Key safe to repeat: a repeated request creates nothing, and its response is
+// rendered again from the resources that the first request created. Called by answer.ts for routes that create.
 import { createHash } from "node:crypto";
 import { insertRequestKey, lockRequestKey, type RequestKey } from "../db/idempotency.ts";
 import { requestInProgress, type ValidationItem, validationFailed, valueError } from "../errors.ts";
@@ -12,8 +12,10 @@ export interface RawRequest {
   readonly method: string;
   readonly path: string;
   readonly querystring: string;
-  /** Parsed but not validated: validation adds defaults, and a later release with other defaults must still recognize the
-   * same request. */
+  /**
+   * Parsed but not validated: validation adds defaults, and a later release with other defaults must still recognize
+   * the same request.
+   */
   readonly body: unknown;
 }
 
@@ -28,9 +30,9 @@ export function faultsOfKey(key: string | undefined): ValidationItem[] {
 }
 
 /**
- * Runs the handler in one transaction with the insert of the key's row; for a key that was used before, returns the reply for
- * what the first request created. Throws requestInProgress while the first request runs, and validationFailed if the key was
- * used for a different request.
+ * Runs the handler in one transaction with the insert of the key's row; for a key that was used before, returns the
+ * reply for what the first request created. Throws requestInProgress while the first request runs, and validationFailed
+ * if the key was used for a different request.
  */
 export async function runOnce({
   call,

@@ -1,5 +1,6 @@
-// Lets event streams (event-stream.ts) and long polls (wait.ts) wait for notifications of the database. Made by app.ts. The
-// process has one listening connection. A notification only wakes the waiting requests, which then query the database.
+// Lets event streams (event-stream.ts) and long polls (wait.ts) wait for notifications of the database. Made by app.ts.
+// The process has one listening connection. A notification only wakes the waiting requests, which then query the
+// database.
 import { Gauge, type Registry } from "prom-client";
 import { type Limit, makeLimit } from "../db/limit.ts";
 import type { Channel, Listener } from "../db/listen.ts";
@@ -9,8 +10,10 @@ export type Topic = `${Channel} ${string}`;
 
 /** Open a watch before the first query, so that no notification is lost between a query and the wait after it. */
 export interface Watch {
-  /** Resolves with the topics notified since the last call. Waits until there are any, at most `ms` milliseconds, or until
-   * `signal` is aborted or the process ends. */
+  /**
+   * Resolves with the topics notified since the last call. Waits until there are any, at most `ms` milliseconds, or
+   * until `signal` is aborted or the process ends.
+   */
   next(ms: number, signal: AbortSignal): Promise<ReadonlySet<Topic>>;
   close(): void;
 }
@@ -22,16 +25,20 @@ export interface Live {
   readonly withReadSlot: Limit;
   /** Whether the process is ending, so that event streams and long polls must end. */
   isEnding(): boolean;
-  /** Takes one of a tenant's `most` slots for streams or waits in this process, and returns the function that releases it;
-   * null if no slot is free. */
+  /**
+   * Takes one of a tenant's `most` slots for streams or waits in this process, and returns the function that releases
+   * it; null if no slot is free.
+   */
   acquire(tenantId: string, what: "stream" | "wait", most: number): (() => void) | null;
   /** Ends all waits, now and in future. */
   end(): void;
 }
 
 export interface LiveTiming {
-  /** Interval of keep-alive comments in a stream, by which proxies keep the connection open and clients detect a dead one.
-   * It is also the interval at which the API key of a waiting request is checked again. */
+  /**
+   * Interval of keep-alive comments in a stream, by which proxies keep the connection open and clients detect a dead
+   * one. It is also the interval at which the API key of a waiting request is checked again.
+   */
   readonly beatMs: number;
   /** A stream whose reader takes nothing for this long is closed. The client may reconnect with its Last-Event-ID. */
   readonly stallMs: number;

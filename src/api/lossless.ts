@@ -1,6 +1,6 @@
-// Finds JSON values that JavaScript would silently change: integers beyond 2^53, numbers that become infinite, and members
-// named __proto__. The schemas check such values themselves, except in records, where clients store data of their own: there
-// this file refuses them. Called by validate.ts for bodies that have any of these values.
+// Finds JSON values that JavaScript would silently change: integers beyond 2^53, numbers that become infinite, and
+// members named __proto__. The schemas check such values themselves, except in records, where clients store data of
+// their own: there this file refuses them. Called by validate.ts for bodies that have any of these values.
 import type { z } from "zod";
 import { type ValidationItem, valueError } from "../errors.ts";
 
@@ -37,8 +37,10 @@ function withPlaceholders(json: string): string {
   return parts.join("");
 }
 
-/** Returns the offset after the string that begins with this quote. A loop, because a long string with many escapes exceeds
- * what a regular expression can match. */
+/**
+ * Returns the offset after the string that begins with this quote. A loop, because a long string with many escapes
+ * exceeds what a regular expression can match.
+ */
 function endOfText(json: string, quote: number): number {
   for (let at = quote + 1; at < json.length; at++) {
     const sign = json[at];
@@ -100,8 +102,8 @@ function checkRecord(value: unknown, loc: (string | number)[], faults: Validatio
 }
 
 /**
- * The same check for a value whose JSON text is no longer available. Refuses every number beyond 2^53, because its text may
- * have been a different number. Returns the fault as a clause, or null.
+ * The same check for a value whose JSON text is no longer available. Refuses every number beyond 2^53, because its text
+ * may have been a different number. Returns the fault as a clause, or null.
  */
 export function faultOfParsed(value: unknown, levels = 20): string | null {
   if (typeof value === "number") return Math.abs(value) > Number.MAX_SAFE_INTEGER ? numberFault : null;

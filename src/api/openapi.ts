@@ -1,5 +1,6 @@
 // Makes the OpenAPI 3.1.0 description from the table of routes and their zod schemas, the same schemas that validate
-// requests. Served at /openapi.json, and written to the file openapi.json by src/gen. The folder openapi/ makes its parts.
+// requests. Served at /openapi.json, and written to the file openapi.json by src/gen. The folder openapi/ makes its
+// parts.
 import { sharedResponses } from "./openapi/answers.ts";
 import { headerParameters, headers } from "./openapi/headers.ts";
 import { introduction, tagsOf } from "./openapi/introduction.ts";

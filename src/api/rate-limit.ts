@@ -1,6 +1,6 @@
-// Rate limits per tenant: the policy of each route, the RateLimit headers, and a short cache of refused keys, which keeps a
-// flood of requests away from the database. The database holds the token buckets (admit_caller, migration 0005). Called by
-// authenticate.ts.
+// Rate limits per tenant: the policy of each route, the RateLimit headers, and a short cache of refused keys, which
+// keeps a flood of requests away from the database. The database holds the token buckets (admit_caller, migration
+// 0005). Called by authenticate.ts.
 import { Counter, type Registry } from "prom-client";
 import type { CallerRow, Rate } from "../db/api-key.ts";
 import { type AppError, rateLimited } from "../errors.ts";
@@ -24,8 +24,10 @@ export type Headers = Readonly<Record<string, string>>;
 export interface RateLimit {
   readonly all: readonly Policy[];
   readonly default: Policy;
-  /** Returns the policy that a route counts against in addition to the default policy. For GET routes without a policy of
-   * their own, that is the default policy itself. */
+  /**
+   * Returns the policy that a route counts against in addition to the default policy. For GET routes without a policy
+   * of their own, that is the default policy itself.
+   */
   policyOf(route: { readonly method: string; readonly rate?: RateName }): Policy;
   /** Throws rateLimited if the key was refused less than a second ago. Needs no query. */
   checkCache(hash: Buffer, own: Policy): void;
@@ -112,8 +114,8 @@ function headersOf(states: readonly State[]): Headers {
 }
 
 /**
- * A cache of refused keys in this process. An entry lives for at most a second, because a revoked key that is in the cache
- * gets 429 instead of 401.
+ * A cache of refused keys in this process. An entry lives for at most a second, because a revoked key that is in the
+ * cache gets 429 instead of 401.
  */
 function makeRefusals(clock: { now(): number }, count: (policy: Policy) => void, maxEntries = 10_000) {
   const known = new Map<string, { until: number; freeAt: number; headers: Headers }>();
@@ -127,8 +129,8 @@ function makeRefusals(clock: { now(): number }, count: (policy: Policy) => void,
       const now = clock.now();
       if (now < refusal.until) {
         count(policy);
-        // The wait of the first refusal minus the time since then. The end of the cache entry would be too early: the database
-        // would refuse the request again.
+        // The wait of the first refusal minus the time since then. The end of the cache entry would be too early: the
+        // database would refuse the request again.
         throw rateLimited((refusal.freeAt - now) / 1000, refusal.headers);
       }
       known.delete(id);

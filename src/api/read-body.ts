@@ -1,5 +1,5 @@
-// Reads a request body within limits of size and depth: JSON, or text if the route accepts text. Called by answer.ts after
-// authentication and before validation.
+// Reads a request body within limits of size and depth: JSON, or text if the route accepts text. Called by answer.ts
+// after authentication and before validation.
 import type { IncomingMessage } from "node:http";
 import { bodyTooLarge, invalidRequest, unsupportedEncoding, unsupportedMediaType } from "../errors.ts";
 
@@ -80,9 +80,9 @@ async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Bu
 }
 
 /**
- * Discards the rest of the body, up to a size that no client sends by mistake, and returns bodyTooLarge. Most clients read
- * the response only after they have sent the whole body; if the server closed the connection earlier, they would see a broken
- * connection instead of the error.
+ * Discards the rest of the body, up to a size that no client sends by mistake, and returns bodyTooLarge. Most clients
+ * read the response only after they have sent the whole body; if the server closed the connection earlier, they would
+ * see a broken connection instead of the error.
  */
 function tooLarge(request: IncomingMessage, maxBytes: number): Error {
   let left = maxDiscardedBytes;
@@ -97,7 +97,9 @@ function tooLarge(request: IncomingMessage, maxBytes: number): Error {
 const tooDeep = 1;
 const suspect = 2;
 
-/** Returns flags: the value nests too deeply, or it has numbers or names that JavaScript may have changed (lossless.ts). */
+/**
+ * Returns flags: the value nests too deeply, or it has numbers or names that JavaScript may have changed (lossless.ts).
+ */
 function inspect(value: unknown, levels: number): number {
   if (typeof value === "number") return Math.abs(value) > Number.MAX_SAFE_INTEGER ? suspect : 0;
   if (typeof value !== "object" || value === null) return 0;

@@ -1,5 +1,5 @@
-// Facts about a request besides its input: id, client address, trace context, abort signal. Called by answer.ts for each
-// request after its input is validated; authenticate.ts also needs the client address.
+// Facts about a request besides its input: id, client address, trace context, abort signal. Called by answer.ts for
+// each request after its input is validated; authenticate.ts also needs the client address.
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import type { Context } from "koa";
@@ -26,8 +26,8 @@ export function factsOf(ctx: Context, trustedProxies: number): RequestFacts {
 }
 
 /**
- * Returns the address of the client. Each proxy appends the address of its peer to X-Forwarded-For. With n trusted proxies,
- * the n-th entry from the end is the client; the entries before it are untrusted input.
+ * Returns the address of the client. Each proxy appends the address of its peer to X-Forwarded-For. With n trusted
+ * proxies, the n-th entry from the end is the client; the entries before it are untrusted input.
  */
 export function addressOf(request: IncomingMessage, trustedProxies: number): string {
   const forwarded = trustedProxies === 0 ? [] : String(request.headers["x-forwarded-for"] ?? "").split(",");

@@ -1,5 +1,5 @@
-// Types of routes. A route is data: method, path, schemas, handler. The router, the validation and the OpenAPI description
-// all come from the same table of routes. Used by src/api/routes/*.ts, which define the routes.
+// Types of routes. A route is data: method, path, schemas, handler. The router, the validation and the OpenAPI
+// description all come from the same table of routes. Used by src/api/routes/*.ts, which define the routes.
 import type { IncomingHttpHeaders } from "node:http";
 import type { z } from "zod";
 import type { FindCaller } from "../db/callers.ts";
@@ -30,8 +30,9 @@ export interface SharedDeps extends ApiDeps {
 }
 
 /**
- * Starts `work` after the request's transaction has committed, without delaying the response; never if the request fails.
- * `work` must not use `deps.db`, which may be that transaction. `what` completes the log message "could not ...".
+ * Starts `work` after the request's transaction has committed, without delaying the response; never if the request
+ * fails. `work` must not use `deps.db`, which may be that transaction. `what` completes the log message "could not
+ * ...".
  */
 export type Background = (what: string, work: () => Promise<unknown>) => void;
 
@@ -39,10 +40,14 @@ export type Background = (what: string, work: () => Promise<unknown>) => void;
 export interface HandlerDeps extends Omit<SharedDeps, "db" | "submit"> {
   /** For the caller's tenant. */
   readonly submit: (job: JobRef) => Promise<void>;
-  /** Shows only the rows of the tenant. It is already a transaction if the request has an Idempotency-Key or If-Match. */
+  /**
+   * Shows only the rows of the tenant. It is already a transaction if the request has an Idempotency-Key or If-Match.
+   */
   readonly db: Db;
-  /** The pool itself. Row-level security hides the rows of all tenants. For data without a tenant, and for callers that need
-   * a connection of their own. */
+  /**
+   * The pool itself. Row-level security hides the rows of all tenants. For data without a tenant, and for callers that
+   * need a connection of their own.
+   */
   readonly pool: DatabasePool;
 }
 
@@ -84,8 +89,10 @@ export interface Reply {
   readonly status?: number;
   /** Ids of the resources that a POST created, in order. `idempotent` gets them when the request is repeated. */
   readonly created?: readonly string[];
-  /** Data of the response that the created resources cannot provide again. It is stored with the Idempotency-Key, so it must
-   * not contain secrets. */
+  /**
+   * Data of the response that the created resources cannot provide again. It is stored with the Idempotency-Key, so it
+   * must not contain secrets.
+   */
   readonly report?: unknown;
   /** The strong ETag, quoted; by default, a digest of the body. */
   readonly etag?: string;
@@ -131,8 +138,9 @@ export interface Route<P extends Shape = Shape, Q extends Shape = Shape, B exten
   readonly auth?: false;
   readonly handler: (call: Call<z.output<P>, z.output<Q>, z.output<B>>) => Promise<Reply> | Reply;
   /**
-   * Every POST that creates has it: returns the reply for the resources that an earlier request with the same Idempotency-Key
-   * created; 404 if they were deleted since. With a key, the handler runs in a transaction that also inserts the key's row.
+   * Every POST that creates has it: returns the reply for the resources that an earlier request with the same
+   * Idempotency-Key created; 404 if they were deleted since. With a key, the handler runs in a transaction that also
+   * inserts the key's row.
    */
   readonly idempotent?: (
     call: Call<z.output<P>, z.output<Q>, z.output<B>>,
@@ -141,14 +149,17 @@ export interface Route<P extends Shape = Shape, Q extends Shape = Shape, B exten
   ) => Promise<Reply>;
   /** True for a GET that answers 304 if If-None-Match contains the ETag. */
   readonly conditional?: true;
-  /** Name of the semaphore that the request takes before its transaction, so that it holds no database connection while it
-   * waits. */
+  /**
+   * Name of the semaphore that the request takes before its transaction, so that it holds no database connection while
+   * it waits.
+   */
   readonly semaphore?: "imports";
   /** True for a stream that supports Last-Event-ID. */
   readonly resumable?: true;
   /**
-   * Writes that support If-Match have it: locks the resource until the transaction ends, and returns its current ETags, the
-   * same ones that its GET returns. The handler runs in the same transaction. Throws 404 if there is no such resource.
+   * Writes that support If-Match have it: locks the resource until the transaction ends, and returns its current ETags,
+   * the same ones that its GET returns. The handler runs in the same transaction. Throws 404 if there is no such
+   * resource.
    */
   readonly guard?: (call: Call<z.output<P>, z.output<Q>, z.output<B>>) => Promise<readonly string[]>;
 }

@@ -1,5 +1,5 @@
-// Finds the route of each request: 404 for unknown paths, 405 for unsupported methods. Called by app.ts; answer.ts handles
-// the request then.
+// Finds the route of each request: 404 for unknown paths, 405 for unsupported methods. Called by app.ts; answer.ts
+// handles the request then.
 import Router from "@koa/router";
 import type { Context, Middleware } from "koa";
 import { methodNotAllowed, routeNotFound } from "../errors.ts";

@@ -1,5 +1,5 @@
-// The HTTP server around the app: limits for slow and malformed requests, and a graceful shutdown. Called by src/main.ts
-// and by the tests.
+// The HTTP server around the app: limits for slow and malformed requests, and a graceful shutdown. Called by
+// src/main.ts and by the tests.
 import { randomUUID } from "node:crypto";
 import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
@@ -64,8 +64,8 @@ export async function listen(listener: RequestListener, port: number, host?: str
   const stop = async (graceMs: number): Promise<void> => {
     isStopping = true;
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    // Keep-alive connections would stay open until the grace time is over. So each is closed after its running response,
-    // with the header Connection: close if the headers have not been sent yet.
+    // Keep-alive connections would stay open until the grace time is over. So each is closed after its running
+    // response, with the header Connection: close if the headers have not been sent yet.
     for (const response of answering) {
       if (!response.headersSent) response.setHeader("Connection", "close");
       else response.once("close", () => setImmediate(() => server.closeIdleConnections()));

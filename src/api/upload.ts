@@ -1,6 +1,6 @@
-// The three-step upload of audio files and inference files: the presigned form of step 1, and the checks and the copy of
-// step 3 (confirm). Confirm checks every fact again and does not rely on what the object store enforces. Called by the routes
-// of both kinds of files.
+// The three-step upload of audio files and inference files: the presigned form of step 1, and the checks and the copy
+// of step 3 (confirm). Confirm checks every fact again and does not rely on what the object store enforces. Called by
+// the routes of both kinds of files.
 import type { ConfirmedAudio, NewUpload } from "../db/audio-file.ts";
 import { newId } from "../db/id.ts";
 import type { AudioQuota } from "../db/quota.ts";
@@ -21,7 +21,9 @@ export interface UploadRequest {
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
-/** Returns the rows to insert for the requests. Throws validationFailed if a file is larger than the configured limit. */
+/**
+ * Returns the rows to insert for the requests. Throws validationFailed if a file is larger than the configured limit.
+ */
 export function toNewUploads(
   deps: HandlerDeps,
   requests: readonly UploadRequest[],
@@ -56,8 +58,10 @@ export const audioQuotaOf = ({ config }: HandlerDeps): AudioQuota => ({
   maxBytes: config.PLOSIVE_QUOTA_BYTES,
 });
 
-/** Maximum lifetime of a form. The purge looks for uploaded objects an hour after the last form can have been signed
- * (migration 0006), so no form may be valid for longer. */
+/**
+ * Maximum lifetime of a form. The purge looks for uploaded objects an hour after the last form can have been signed
+ * (migration 0006), so no form may be valid for longer.
+ */
 const longestFormSeconds = 3_600;
 
 /** Presigns the form that the client POSTs to the object store. The signature covers every field. */
@@ -91,10 +95,10 @@ export interface Announced {
 }
 
 /**
- * Checks the uploaded object against the upload request and copies it to `finalKey`. No form is ever signed for that key, so
- * a replayed form cannot change audio that is already labelled. The caller holds the file's lock, updates the row, and then
- * calls discardUpload. Throws uploadNotFound, uploadMismatch or unsupportedAudio. After a mismatch the object is deleted, and
- * the client may upload again.
+ * Checks the uploaded object against the upload request and copies it to `finalKey`. No form is ever signed for that
+ * key, so a replayed form cannot change audio that is already labelled. The caller holds the file's lock, updates the
+ * row, and then calls discardUpload. Throws uploadNotFound, uploadMismatch or unsupportedAudio. After a mismatch the
+ * object is deleted, and the client may upload again.
  */
 export async function acceptUpload(
   deps: HandlerDeps,
@@ -115,8 +119,8 @@ export async function acceptUpload(
     const checksumSha256 = head.checksumSha256 ?? copied.checksumSha256 ?? wanted;
     try {
       if (wanted !== null && checksumSha256 !== wanted) throw otherDigest();
-      // The header is read again from the final key: a client could have posted the form again in the meantime, but cannot
-      // write to the final key.
+      // The header is read again from the final key: a client could have posted the form again in the meantime, but
+      // cannot write to the final key.
       const { codec, sampleRateHz, channels, durationMs } = await readHeader(deps, finalKey, announced);
       return { checksumSha256, codec, sampleRateHz, channels, durationMs };
     } catch (error) {

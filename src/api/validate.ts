@@ -1,13 +1,16 @@
-// Validates the parts of a request. The faults of a 422 have the types and messages of pydantic, so that clients made for
-// FastAPI understand them. Messages never contain values from the request, which may be secrets. Called by answer.ts.
+// Validates the parts of a request. The faults of a 422 have the types and messages of pydantic, so that clients made
+// for FastAPI understand them. Messages never contain values from the request, which may be secrets. Called by
+// answer.ts.
 import type { z } from "zod";
 import { type ValidationItem, validationFailed } from "../errors.ts";
 import { faultsOfAltered } from "./lossless.ts";
 
 export type Part = "body" | "path" | "query";
 
-/** Returns the parsed value of each part; {} without a schema. Throws validationFailed with `others` and all faults of all
- * parts. */
+/**
+ * Returns the parsed value of each part; {} without a schema. Throws validationFailed with `others` and all faults of
+ * all parts.
+ */
 export function validateParts(
   parts: readonly {
     part: Part;

@@ -1,5 +1,5 @@
-// Long polling (`?wait=`): responds when the job has changed or the time is over. Called by the routes that read one job.
-// While it waits, it queries the database only after a notification and every 15 seconds.
+// Long polling (`?wait=`): responds when the job has changed or the time is over. Called by the routes that read one
+// job. While it waits, it queries the database only after a notification and every 15 seconds.
 import { isKeyOpen } from "../db/api-key.ts";
 import { invalidApiKey } from "../errors.ts";
 import type { JobState } from "../schemas/job.ts";
@@ -20,8 +20,10 @@ const isFinal = (status: JobState) => status === "completed" || status === "fail
 /** Maximum number of waiting requests per tenant and process; further ones get their response at once. */
 const mostWaits = 100;
 
-/** Returns the row after the wait. Waits until its ETag is not in If-None-Match, or, without the header, until the row differs
- * from the first read. Throws invalidApiKey if the key is revoked during the wait. */
+/**
+ * Returns the row after the wait. Waits until its ETag is not in If-None-Match, or, without the header, until the row
+ * differs from the first read. Throws invalidApiKey if the key is revoked during the wait.
+ */
 export async function waitForChange<T extends { status: JobState }>(
   call: Call,
   waiting: Waiting<T>,

@@ -5,7 +5,10 @@ import type { waveform } from "../schemas/audio-file.ts";
 
 type Waveform = z.infer<typeof waveform>;
 
-/** Returns the waveform with at least `samplesPerPixel` samples per pixel: a multiple of the stored resolution, never finer. */
+/**
+ * Returns the waveform with at least `samplesPerPixel` samples per pixel: a multiple of the stored resolution, never
+ * finer.
+ */
 export function coarser(stored: Waveform, samplesPerPixel: number): Waveform {
   const factor = Math.max(1, Math.ceil(samplesPerPixel / stored.samples_per_pixel));
   if (factor === 1) return stored;

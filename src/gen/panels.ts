@@ -20,8 +20,8 @@ export type DashboardOf = {
   panels: readonly PanelOf[];
 };
 
-// In every expression, dashboards.ts adds the labels of the chosen installation: {} becomes these labels, {x="y"} these and
-// one more.
+// In every expression, dashboards.ts adds the labels of the chosen installation: {} becomes these labels, {x="y"} these
+// and one more.
 const quantile = (q: number, metric: string, by: string) =>
   `histogram_quantile(${q}, sum by (${by}${by === "" ? "" : ", "}le) (rate(${metric}_bucket{}[$__rate_interval])))`;
 const rate = (metric: string, by: string, labels = "") =>

@@ -73,7 +73,10 @@ export const audioFile = z
   })
   .meta({ id: "AudioFile" });
 
-/** The body of a request for an upload ticket. S3 accepts 5 GB in one form; the service has a configured limit of its own. */
+/**
+ * The body of a request for an upload ticket. S3 accepts 5 GB in one form; the service has a configured limit of its
+ * own.
+ */
 export const uploadBody = z.object({
   filename,
   content_type: z.enum(Object.keys(audioTypes) as AudioType[]).describe("Content type of the audio"),

@@ -1,5 +1,5 @@
-// Conditions of the custom resources: closed lists of types and reasons. Types have positive polarity: True means that the
-// type's name applies. The names never change.
+// Conditions of the custom resources: closed lists of types and reasons. Types have positive polarity: True means that
+// the type's name applies. The names never change.
 import { z } from "zod";
 
 export const conditionTypes = [

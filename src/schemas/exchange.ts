@@ -99,8 +99,8 @@ const predictions = z
 /** The format `json` is the bare array, `annotation-tool` is the object with tasks. */
 export const inferenceExport = z.union([z.array(exportedDetection), predictions]);
 
-// The tool's document: only the members that the import reads. A member is required only if its fault cannot be reported for
-// a single task.
+// The tool's document: only the members that the import reads. A member is required only if its fault cannot be
+// reported for a single task.
 const labelTask = z.object({
   data: z
     .object({ audio: z.unknown(), audio_file_id: z.unknown(), filename: z.unknown() })

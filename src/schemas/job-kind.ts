@@ -1,5 +1,5 @@
-// The three job kinds, the names of their custom resources and runs (`<prefix>-<row id>-<attempt>`), and the keys of their
-// objects in the object store. Used by src/submit.ts and controllers.
+// The three job kinds, the names of their custom resources and runs (`<prefix>-<row id>-<attempt>`), and the keys of
+// their objects in the object store. Used by src/submit.ts and controllers.
 
 export const jobKindNames = ["training", "inference", "embedding"] as const;
 export type JobKind = (typeof jobKindNames)[number];
@@ -15,7 +15,9 @@ export function resourceName(kind: JobKind, id: string): string {
   return `${prefixes[kind]}-${id}`;
 }
 
-/** Returns the id of a custom resource's row. A name that the service gave contains the id; otherwise the id is the uid. */
+/**
+ * Returns the id of a custom resource's row. A name that the service gave contains the id; otherwise the id is the uid.
+ */
 export function jobIdOf(kind: JobKind, { name, uid = "" }: { name: string; uid?: string }): string {
   const named = parseResourceName(name);
   return named?.kind === kind ? named.id : uid;

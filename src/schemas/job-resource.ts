@@ -1,5 +1,5 @@
-// The parts that the custom resources of the three job kinds share: common spec fields, CEL rules, status, printer columns.
-// Used by embedding-job.ts, inference-job.ts and training-job.ts.
+// The parts that the custom resources of the three job kinds share: common spec fields, CEL rules, status, printer
+// columns. Used by embedding-job.ts, inference-job.ts and training-job.ts.
 import { z } from "zod";
 import { condition } from "./condition.ts";
 import type { CelRule, Column } from "./kind.ts";

@@ -1,4 +1,5 @@
-// defineKind: a kind of custom resource as data. src/gen writes its CRD from it; controllers and src/kube read its names.
+// defineKind: a kind of custom resource as data. src/gen writes its CRD from it; controllers and src/kube read its
+// names.
 import type { z } from "zod";
 
 export const group = "plosive.dev";

@@ -1,6 +1,7 @@
 // Measurements of the trainer: `metrics` of a training job, `eval_metrics` and `architecture` of its model.
-// images/worker/plosive_worker/training (metrics.py, evaluation.py, artifacts.py) writes them; docs/detection.md explains how
-// to read them. Every member is optional: models of earlier releases have fewer members, and later ones may have more.
+// images/worker/plosive_worker/training (metrics.py, evaluation.py, artifacts.py) writes them; docs/detection.md
+// explains how to read them. Every member is optional: models of earlier releases have fewer members, and later ones
+// may have more.
 import { z } from "zod";
 import { count } from "./rest.ts";
 

@@ -1,4 +1,5 @@
-// Models: the custom resource Model, a read-only view of a trained model, and the REST form (interface specification 2.3).
+// Models: the custom resource Model, a read-only view of a trained model, and the REST form (interface specification
+// 2.3).
 import { z } from "zod";
 import { immutable } from "./job-resource.ts";
 import { defineKind, type Resource } from "./kind.ts";

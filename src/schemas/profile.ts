@@ -1,5 +1,5 @@
-// Worker profiles: where and how worker pods run. Platform engineers configure them through chart values; users only name
-// one in a job's spec. controllers/main.ts reads them from PLOSIVE_PROFILES_FILE.
+// Worker profiles: where and how worker pods run. Platform engineers configure them through chart values; users only
+// name one in a job's spec. controllers/main.ts reads them from PLOSIVE_PROFILES_FILE.
 import { z } from "zod";
 
 const text = z.record(z.string().max(253), z.string().max(253));

@@ -1,6 +1,6 @@
 // The training configuration: the `config` of POST /api/v1/training-jobs, of a TrainingJob's spec, and of the trainer's
-// work document. One schema for all three (interface specification 2.2). The only upper bound of chunk and stride is 2^53;
-// the trainer reduces them to what fits into its memory.
+// work document. One schema for all three (interface specification 2.2). The only upper bound of chunk and stride is
+// 2^53; the trainer reduces them to what fits into its memory.
 import { z } from "zod";
 import { artifactTypeName } from "./primitives.ts";
 
@@ -51,7 +51,9 @@ export const trainingConfig = z
 
 export type TrainingConfig = z.infer<typeof trainingConfig>;
 
-/** The REST form: with a time limit, which becomes activeDeadlineSeconds of the custom resource. Trainers do not see it. */
+/**
+ * The REST form: with a time limit, which becomes activeDeadlineSeconds of the custom resource. Trainers do not see it.
+ */
 export const trainingJobConfig = trainingConfig
   .extend({
     max_runtime_seconds: z

@@ -60,8 +60,8 @@ export const updateWebhookBody = z
 export const deliveryStatuses = ["pending", "delivered", "failed"] as const;
 
 /**
- * Why an attempt failed. The service stores only the status of the receiver's response. `secret`: nothing was sent, because
- * the service can no longer decrypt the webhook's secret.
+ * Why an attempt failed. The service stores only the status of the receiver's response. `secret`: nothing was sent,
+ * because the service can no longer decrypt the webhook's secret.
  */
 export const deliveryErrors = [
   "status",

@@ -1,6 +1,6 @@
 // The contract between the operator and the Python workers: the work of a shard (Work), its heartbeats (Progress), the
-// result that it writes to the object store (Result), and its termination log (Termination). JSON members are snake_case,
-// with the same names as in the Python dataclasses. Used by controllers/runs and src/gen.
+// result that it writes to the object store (Result), and its termination log (Termination). JSON members are
+// snake_case, with the same names as in the Python dataclasses. Used by controllers/runs and src/gen.
 import { z } from "zod";
 import { architecture, modelMetrics } from "./model-metrics.ts";
 import { artifactTypeName, sha256Hex } from "./primitives.ts";
@@ -12,7 +12,9 @@ const url = z
   .max(8192)
   .describe("Presigned URL; fetch the work document again when it has expired");
 const sizeBytes = z.int().min(0).describe("Size in bytes");
-/** A count that a pod reports. The upper bound is what database columns and the status of a custom resource can hold. */
+/**
+ * A count that a pod reports. The upper bound is what database columns and the status of a custom resource can hold.
+ */
 const count = z.int().min(0).max(2_147_483_647);
 
 /** An object that the pod may read. */
@@ -133,7 +135,9 @@ export const detectWork = z.object({
   items: z.array(audioItem).min(1).max(1000),
 });
 
-/** The operator has already ingested the shard's result from an earlier run, so the pod only has to exit with code 0. */
+/**
+ * The operator has already ingested the shard's result from an earlier run, so the pod only has to exit with code 0.
+ */
 export const doneWork = z.object({
   version: z.literal(1),
   kind: z.literal("done"),

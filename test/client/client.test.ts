@@ -93,7 +93,7 @@ describe("tries again", () => {
 describe("does not try again", () => {
   test("a POST that broke off without a key: it may have been carried out", async () => {
     const { seen, listener } = script("break");
-    await expect(makeDataset(await serve(listener))).rejects.toThrow(/POST .*datasets got no answer/);
+    await expect(makeDataset(await serve(listener))).rejects.toThrow(/POST .*datasets got no response/);
     expect(seen).toHaveLength(1);
   });
 

@@ -103,5 +103,5 @@ test("gives up on a job that does not move, and says so", async () => {
   const modelId = await addModel(api.db, tenant.tenantId, trainingId);
   const job = await body(client.POST("/api/v1/inference-jobs", { body: { model_id: modelId } }));
   const waiting = waitForInference(client, job.id, { stallMs: 100, pollSeconds: 1 });
-  await expect(waiting).rejects.toThrow(/has been "pending" for .* nothing has moved/);
+  await expect(waiting).rejects.toThrow(/has been "pending" for .* without any change/);
 });

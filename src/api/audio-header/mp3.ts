@@ -1,13 +1,13 @@
-// Reads an MP3 header: the first two frames, and the number of frames that most encoders write into the first one. Called by
-// read.ts.
+// Reads an MP3 header: the first two frames, and the number of frames that most encoders write into the first one.
+// Called by read.ts.
 import { type AudioHeader, type Bytes, maxDurationMs } from "./types.ts";
 
 const maxTags = 16;
 const windowBytes = 65_536;
 const maxFrameBytes = 2_881;
 const framesInARow = 3;
-// First bytes of other file types that may contain MPEG frames (archives, films, documents), the same as in the worker's
-// header.py. ID3 is in the list for files with more tags than skipId3 skips.
+// First bytes of other file types that may contain MPEG frames (archives, films, documents), the same as in the
+// worker's header.py. ID3 is in the list for files with more tags than skipId3 skips.
 const foreign = "PK Rar! 7z\xbc RIFF FORM FLV FWS MZ \x7fELF \x1f\x8b % # < ID3".split(" ");
 
 /** Returns the offset of the audio after all ID3v2 tags. Such tags may contain whole pictures. */
@@ -37,10 +37,10 @@ interface Frame {
 }
 
 /**
- * Returns the offset of the first frames. They begin at `start`, or after zeros, or after the rest of a frame (a recording
- * that starts in the middle of a stream), or after a tag that is longer than its size field. Returns null if the first
- * 64 KiB have no frames, or if the file has another type. The search requires three consecutive headers, because random
- * bytes often look like one.
+ * Returns the offset of the first frames. They begin at `start`, or after zeros, or after the rest of a frame (a
+ * recording that starts in the middle of a stream), or after a tag that is longer than its size field. Returns null if
+ * the first 64 KiB have no frames, or if the file has another type. The search requires three consecutive headers,
+ * because random bytes often look like one.
  */
 export async function findFrames(bytes: Bytes, start: number): Promise<number | null> {
   const window = await bytes.at(start, windowBytes);
@@ -82,11 +82,11 @@ export async function readMp3(bytes: Bytes, start: number): Promise<AudioHeader>
 }
 
 /**
- * Returns the duration in ms, or null if the file does not give it: an encoder that was killed leaves a count of 0, and a
- * count that is too large for the file was copied from another file. Without a count, the bitrate of the first frame is used
- * for all frames. That is an estimate (variable bitrates begin low in silence), so no file is refused because of it: an
- * estimate over the maximum duration becomes null. (The estimate cannot reach the limit of the decoded size, which is 2000
- * times the file's size: no frame decodes to more than 100 times its size.)
+ * Returns the duration in ms, or null if the file does not give it: an encoder that was killed leaves a count of 0, and
+ * a count that is too large for the file was copied from another file. Without a count, the bitrate of the first frame
+ * is used for all frames. That is an estimate (variable bitrates begin low in silence), so no file is refused because
+ * of it: an estimate over the maximum duration becomes null. (The estimate cannot reach the limit of the decoded size,
+ * which is 2000 times the file's size: no frame decodes to more than 100 times its size.)
  */
 function durationOf(frame: Frame, count: number | null, soundBytes: number): number | null {
   if (count === null) {
@@ -127,8 +127,10 @@ function parseFrame(data: Buffer): Frame | null {
   };
 }
 
-/** Returns the number of frames from a Xing, Info or VBRI frame; null if there is no such frame. Returns 0 if such a frame
- * has no count: then the duration is unknown, because the bitrate of this frame says nothing about the others. */
+/**
+ * Returns the number of frames from a Xing, Info or VBRI frame; null if there is no such frame. Returns 0 if such a
+ * frame has no count: then the duration is unknown, because the bitrate of this frame says nothing about the others.
+ */
 function countOfFrames(first: Buffer, frame: Frame): number | null {
   const xing = first.toString("latin1", frame.sideInfoEnd, frame.sideInfoEnd + 4);
   if ((xing === "Xing" || xing === "Info") && first.length >= frame.sideInfoEnd + 12) {

@@ -1,5 +1,5 @@
-// Reads an Ogg header: the codec from the first page, and the number of samples from the last page, if the stream begins at
-// position 0. Called by read.ts.
+// Reads an Ogg header: the codec from the first page, and the number of samples from the last page, if the stream
+// begins at position 0. Called by read.ts.
 import type { AudioHeader, Bytes } from "./types.ts";
 
 const tailBytes = 65_536;
@@ -44,7 +44,8 @@ function codecOf(packet: Buffer): Stream | null {
     const [channels, rate] = [packet.readUInt8(11), packet.readUInt32LE(12)];
     return { codec: "vorbis", channels, rate, skipped: 0, packetSamples };
   }
-  // Opus counts in 48 kHz for every recording, and begins with samples that are not played. A packet has at most 120 ms.
+  // Opus counts in 48 kHz for every recording, and begins with samples that are not played. A packet has at most 120
+  // ms.
   if (packet.toString("latin1", 0, 8) === "OpusHead") {
     const [channels, skipped] = [packet.readUInt8(9), packet.readUInt16LE(10)];
     return { codec: "opus", channels, rate: 48_000, skipped, packetSamples: 5_760 };
@@ -53,9 +54,9 @@ function codecOf(packet: Buffer): Stream | null {
 }
 
 /**
- * Whether the stream begins at position 0: the packets of the first page with audio can cover everything up to the page's
- * position. Otherwise the recording starts in the middle of a stream, and its last position is not its length. Also false if
- * the first 64 pages have no audio.
+ * Whether the stream begins at position 0: the packets of the first page with audio can cover everything up to the
+ * page's position. Otherwise the recording starts in the middle of a stream, and its last position is not its length.
+ * Also false if the first 64 pages have no audio.
  */
 async function beginsAtZero(bytes: Bytes, serial: number, packetSamples: number): Promise<boolean> {
   let offset = 0;

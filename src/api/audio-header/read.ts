@@ -1,5 +1,5 @@
-// Checks whether a file is audio that the workers accept. Reads only the header, without a native decoder, because the bytes
-// are untrusted input. The confirm step of uploads (src/api/upload.ts) calls this.
+// Checks whether a file is audio that the workers accept. Reads only the header, without a native decoder, because the
+// bytes are untrusted input. The confirm step of uploads (src/api/upload.ts) calls this.
 import type { AudioContainer } from "../../schemas/audio-file.ts";
 import { readFlac } from "./flac.ts";
 import { findFrames, readMp3, skipId3 } from "./mp3.ts";
@@ -10,14 +10,17 @@ import { readWav } from "./wav.ts";
 export type { AudioHeader } from "./types.ts";
 
 const headBytes = 65_536;
-// Limits of the decoders: a file may decode to 64 MiB of 16-bit samples plus 2000 times its own size. The decoders would
-// refuse more later.
+// Limits of the decoders: a file may decode to 64 MiB of 16-bit samples plus 2000 times its own size. The decoders
+// would refuse more later.
 const maxRatio = 2_000;
 const freeBytes = 64 * 1024 * 1024;
 // RF64 and BW64 files may be longer than 4 GiB.
 const riffWords = ["RIFF", "RF64", "BW64"];
 
-/** Reads and checks the header. `read` returns the bytes from start to end, both inclusive; the range is within the file. */
+/**
+ * Reads and checks the header. `read` returns the bytes from start to end, both inclusive; the range is within the
+ * file.
+ */
 export async function readAudioHeader(
   read: (start: number, end: number) => Promise<Buffer>,
   size: number,

@@ -1,5 +1,5 @@
-// Types that the header parsers share. The parsers read untrusted input: they check every length against the size of the
-// file, allocate nothing by a number from the file, and have an upper bound for the number of reads.
+// Types that the header parsers share. The parsers read untrusted input: they check every length against the size of
+// the file, allocate nothing by a number from the file, and have an upper bound for the number of reads.
 
 export const maxDurationMs = 12 * 3_600_000;
 
@@ -7,7 +7,9 @@ export interface AudioFacts {
   readonly codec: string;
   readonly sampleRateHz: number;
   readonly channels: number;
-  /** From the header, or computed from the file's size; null if neither gives it. The worker determines the exact value. */
+  /**
+   * From the header, or computed from the file's size; null if neither gives it. The worker determines the exact value.
+   */
   readonly durationMs: number | null;
 }
 

@@ -1,5 +1,5 @@
-// Reads a WAV header: the chunks of a RIFF, RF64 or BW64 file up to the data chunk. Refuses formats whose decoders have been
-// exploited (ADPCM and similar), before any library opens the file. Called by read.ts.
+// Reads a WAV header: the chunks of a RIFF, RF64 or BW64 file up to the data chunk. Refuses formats whose decoders have
+// been exploited (ADPCM and similar), before any library opens the file. Called by read.ts.
 import type { AudioHeader, Bytes } from "./types.ts";
 
 const maxChunks = 64;

@@ -1,5 +1,5 @@
-// Label tracks of Audacity, export and import: start and end in seconds and a label, separated by tabs, for one audio file.
-// https://support.audacityteam.org/music/audio-editing/creating-and-selecting/using-label-tracks
+// Label tracks of Audacity, export and import: start and end in seconds and a label, separated by tabs, for one audio
+// file. https://support.audacityteam.org/music/audio-editing/creating-and-selecting/using-label-tracks
 import {
   type AudioReference,
   type Format,

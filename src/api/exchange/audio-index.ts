@@ -1,5 +1,5 @@
-// Finds the audio file of the dataset that an imported label refers to: by id, or else by a file name that only one file has.
-// Used by import.ts.
+// Finds the audio file of the dataset that an imported label refers to: by id, or else by a file name that only one
+// file has. Used by import.ts.
 import type { AudioCandidate } from "../../db/audio-file.ts";
 import type { AudioReference } from "./format.ts";
 
@@ -15,7 +15,10 @@ export function indexAudio(files: readonly AudioCandidate[]): AudioIndex {
   };
 }
 
-/** Returns the file, or a sentence about why there is none. Ignores unknown ids if a name matches: they may be the tool's. */
+/**
+ * Returns the file, or a sentence about why there is none. Ignores unknown ids if a name matches: they may be the
+ * tool's.
+ */
 export function pickAudio(index: AudioIndex, { ids, filenames }: AudioReference): AudioCandidate | string {
   for (const id of ids) {
     const file = index.byId.get(id.toLowerCase());

@@ -43,9 +43,9 @@ async function* writeCsv(regions: Regions, { kind }: WriteOptions): AsyncGenerat
   }
 }
 
-// Spreadsheets treat such a cell as a formula, and a formula can run programs and send data away. An apostrophe at the start
-// makes the cell text. A cell that already begins with apostrophes and such a character gets one more, so that the import
-// can restore every cell exactly.
+// Spreadsheets treat such a cell as a formula, and a formula can run programs and send data away. An apostrophe at the
+// start makes the cell text. A cell that already begins with apostrophes and such a character gets one more, so that
+// the import can restore every cell exactly.
 const dangerous = /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
 
 const inert = (text: string) => (dangerous.test(text) ? `'${text}` : text);
@@ -54,7 +54,9 @@ const original = (text: string) => (text.startsWith("'") && dangerous.test(text)
 /** Decimal numbers only. Number() would also accept other forms, such as 0x10. */
 const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-/** Reads CSV. Finds columns by name and ignores unknown ones. Accepts `;` and tabs as delimiters, as spreadsheets write. */
+/**
+ * Reads CSV. Finds columns by name and ignores unknown ones. Accepts `;` and tabs as delimiters, as spreadsheets write.
+ */
 export function* readCsv(text: string): Generator<ImportEntry> {
   const head = text.slice(0, text.search(/[\r\n]|$/));
   const delimiter = [",", ";", "\t"].find((candidate) => head.includes(candidate)) ?? ",";

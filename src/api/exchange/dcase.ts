@@ -1,6 +1,6 @@
-// Export as the tab-separated event list of the DCASE challenges, which sed_eval, dcase_util and pandas read. File names are
-// unchanged, because evaluations compare them. A cell is quoted only if delimited.ts requires it, such as for a tab, a line
-// break or a quote.
+// Export as the tab-separated event list of the DCASE challenges, which sed_eval, dcase_util and pandas read. File
+// names are unchanged, because evaluations compare them. A cell is quoted only if delimited.ts requires it, such as for
+// a tab, a line break or a quote.
 import { cell } from "./delimited.ts";
 import { type Format, type Regions, seconds } from "./format.ts";
 

@@ -1,5 +1,5 @@
-// Types of the exchange formats: what an export writes and what an import reads. Each format is one file of this folder;
-// formats.ts is the table of the formats.
+// Types of the exchange formats: what an export writes and what an import reads. Each format is one file of this
+// folder; formats.ts is the table of the formats.
 
 /** The audio file of an exported region. */
 export interface RegionFile {

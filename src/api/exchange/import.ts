@@ -1,6 +1,6 @@
-// Imports labels of a foreign document into a draft. Each label is checked by the rules of annotations; valid labels are
-// added, the others are reported. All of it is one transaction under the annotation set's lock. Called by the import routes
-// with the entries that the readers of this folder return.
+// Imports labels of a foreign document into a draft. Each label is checked by the rules of annotations; valid labels
+// are added, the others are reported. All of it is one transaction under the annotation set's lock. Called by the
+// import routes with the entries that the readers of this folder return.
 import { setImmediate } from "node:timers/promises";
 import { type ImportedAnnotation, insertMissingAnnotations, requireRoom } from "../../db/annotation.ts";
 import { lockDraft } from "../../db/annotation-set.ts";
@@ -52,9 +52,9 @@ class DryRunEnd extends Error {
 }
 
 /**
- * Imports the entries. Throws annotationSetPublished if the set is not a draft, quotaExceeded if the set would be too large,
- * validationFailed if there are too many labels. The import calls `read` twice, so that it never has all entries of the
- * input in memory.
+ * Imports the entries. Throws annotationSetPublished if the set is not a draft, quotaExceeded if the set would be too
+ * large, validationFailed if there are too many labels. The import calls `read` twice, so that it never has all entries
+ * of the input in memory.
  */
 export async function importLabels(
   db: Db,

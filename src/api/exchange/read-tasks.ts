@@ -12,7 +12,10 @@ const result = z.object({
   meta: z.object({ extra_data: z.unknown() }).partial().nullish(),
 });
 
-/** Yields every label of every task. Skips cancelled annotations. If a task has ground truth annotations, yields only those. */
+/**
+ * Yields every label of every task. Skips cancelled annotations. If a task has ground truth annotations, yields only
+ * those.
+ */
 export function* readTasks(tasks: readonly LabelTask[]): Generator<ImportEntry> {
   for (const [i, task] of tasks.entries()) {
     const finished = (task.annotations ?? []).filter((annotation) => annotation.was_cancelled !== true);

@@ -1,5 +1,5 @@
-// Reads the regions of an export: the annotations of a set, or the detections of an inference job, each with its file. In
-// batches, so that an export is never in memory as a whole. Called by the export routes.
+// Reads the regions of an export: the annotations of a set, or the detections of an inference job, each with its file.
+// In batches, so that an export is never in memory as a whole. Called by the export routes.
 import { eachAnnotation } from "../../db/annotation.ts";
 import { namesOfAudio } from "../../db/audio-file.ts";
 import { type DetectionFilter, eachDetection } from "../../db/detection.ts";

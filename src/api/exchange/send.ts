@@ -1,4 +1,5 @@
-// Makes the response of an export: a stream, and the file name under which browsers save it. Called by the export routes.
+// Makes the response of an export: a stream, and the file name under which browsers save it. Called by the export
+// routes.
 import { attachment } from "../../storage/attachment.ts";
 import type { HandlerDeps, Reply } from "../route.ts";
 import type { RegionFile, Regions, WriteOptions } from "./format.ts";
@@ -33,8 +34,8 @@ export function sendExport(deps: HandlerDeps, formatName: FormatName, what: Expo
 export const stemOf = (filename: string) => filename.replace(/(?<=.)\.[^.]*$/, "");
 
 /**
- * Replaces by an underscore: characters that file systems refuse, path separators, leading dots (hidden files), and Unicode
- * controls of the text direction, which can disguise an extension.
+ * Replaces by an underscore: characters that file systems refuse, path separators, leading dots (hidden files), and
+ * Unicode controls of the text direction, which can disguise an extension.
  */
 const safeName = (name: string) =>
   name.replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069/\\:*?"<>|]/gu, "_").replace(/^\.+/, "_");

@@ -1,5 +1,5 @@
-// Finds the artifact type of the dataset that a label refers to, and collects the types to create. Used by import.ts and by
-// the route that makes a draft of detections.
+// Finds the artifact type of the dataset that a label refers to, and collects the types to create. Used by import.ts
+// and by the route that makes a draft of detections.
 
 const maxTypes = 64;
 
@@ -20,7 +20,10 @@ export function indexTypes(names: readonly string[], mayCreate: boolean): TypeIn
   };
 }
 
-/** Returns the type with this name, created if allowed, or the problem. Ignores leading and trailing spaces of the label. */
+/**
+ * Returns the type with this name, created if allowed, or the problem. Ignores leading and trailing spaces of the
+ * label.
+ */
 export function pickType(
   index: TypeIndex,
   label: string,

@@ -1,4 +1,5 @@
-// The only place that turns errors into responses. Errors that clients must not see in detail are logged. Used by app.ts.
+// The only place that turns errors into responses. Errors that clients must not see in detail are logged. Used by
+// app.ts.
 import type { Context, Middleware } from "koa";
 import { isDatabaseUnavailable, isFrozen } from "../../db/errors.ts";
 import { AppError, annotationSetPublished, unavailable } from "../../errors.ts";
@@ -26,12 +27,16 @@ function toAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
   if (isDatabaseUnavailable(thrown)) return unavailable("database", thrown);
   if (isStoreUnavailable(thrown)) return unavailable("object store", thrown);
-  // A write raced with the publication of its set: it passed the checks in the code, and the database trigger refused it.
+  // A write raced with the publication of its set: it passed the checks in the code, and the database trigger refused
+  // it.
   if (isFrozen(thrown)) return annotationSetPublished();
   return new AppError({ status: 500, code: "internal_error", message: "unexpected error", cause: thrown });
 }
 
-/** Status 422: `detail` is the list of faults. Other statuses: a sentence, the code, and all failed preconditions if any. */
+/**
+ * Status 422: `detail` is the list of faults. Other statuses: a sentence, the code, and all failed preconditions if
+ * any.
+ */
 function render(ctx: Context, error: AppError): void {
   ctx.status = error.status;
   for (const [name, value] of Object.entries(error.headers)) ctx.set(name, value);

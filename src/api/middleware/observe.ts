@@ -1,5 +1,5 @@
-// Metrics and a log line for every request. The label is the route and not the path, because an id in a label would create
-// a time series per id. Used by app.ts.
+// Metrics and a log line for every request. The label is the route and not the path, because an id in a label would
+// create a time series per id. Used by app.ts.
 import type { Middleware } from "koa";
 import { Counter, Histogram, type Registry } from "prom-client";
 import type { Log } from "../../log.ts";

@@ -1,5 +1,5 @@
-// Gives every request an id, which is in its response and its log lines: the client's own X-Request-Id if it is well formed,
-// else a new one. Used by app.ts.
+// Gives every request an id, which is in its response and its log lines: the client's own X-Request-Id if it is well
+// formed, else a new one. Used by app.ts.
 import { randomUUID } from "node:crypto";
 import type { Middleware } from "koa";
 

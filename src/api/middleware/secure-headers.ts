@@ -1,5 +1,5 @@
-// Security headers of every response: caches must not store responses under /api, and browsers must neither render responses
-// as pages nor guess their type. Used by app.ts.
+// Security headers of every response: caches must not store responses under /api, and browsers must neither render
+// responses as pages nor guess their type. Used by app.ts.
 import type { Middleware } from "koa";
 
 export const secureHeaders: Middleware = async (ctx, next) => {

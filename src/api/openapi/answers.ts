@@ -1,5 +1,5 @@
-// The responses of an operation: its success and every possible error. Errors that are the same for all operations are in
-// components/responses. Called by openapi.ts and operation.ts.
+// The responses of an operation: its success and every possible error. Errors that are the same for all operations are
+// in components/responses. Called by openapi.ts and operation.ts.
 import type { z } from "zod";
 import { type ErrorCode, errorMeanings } from "../../schemas/error-code.ts";
 import { errorBody, validationErrorBody } from "../../schemas/rest.ts";

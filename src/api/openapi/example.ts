@@ -1,5 +1,5 @@
-// Examples of request and response bodies, assembled from the examples in the schemas' members, so that every body has an
-// up-to-date example. Called by operation.ts and answers.ts; a test checks each example against its schema.
+// Examples of request and response bodies, assembled from the examples in the schemas' members, so that every body has
+// an up-to-date example. Called by operation.ts and answers.ts; a test checks each example against its schema.
 import type { Components, Json } from "./schema.ts";
 
 /** Returns a value that matches the schema: its own example, or one assembled from its members' examples. */

@@ -1,5 +1,5 @@
-// Response and request headers. Each is described once, and operations refer to it. Called by openapi.ts, answers.ts and
-// operation.ts.
+// Response and request headers. Each is described once, and operations refer to it. Called by openapi.ts, answers.ts
+// and operation.ts.
 import { longestTagList } from "../conditional.ts";
 import type { Route } from "../route.ts";
 import type { Json } from "./schema.ts";

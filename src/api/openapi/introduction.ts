@@ -1,5 +1,5 @@
-// The texts of the OpenAPI description that belong to no operation: the introduction with the general rules, and the tags.
-// Called by openapi.ts.
+// The texts of the OpenAPI description that belong to no operation: the introduction with the general rules, and the
+// tags. Called by openapi.ts.
 import { answerLimits } from "./schema.ts";
 
 export const introduction = `Finds artifacts in voice audio: datasets, annotations, training and inference.

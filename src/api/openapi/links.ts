@@ -1,5 +1,5 @@
-// Links from a 201 response to the operations on the new resource and on the resources below it. API test tools follow them
-// to test whole life cycles. Called by answers.ts.
+// Links from a 201 response to the operations on the new resource and on the resources below it. API test tools follow
+// them to test whole life cycles. Called by answers.ts.
 import type { Route } from "../route.ts";
 import type { Json } from "./schema.ts";
 

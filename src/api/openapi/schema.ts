@@ -1,5 +1,5 @@
-// Converts zod schemas to the JSON Schema of the OpenAPI description: shared schemas become components, and all types get
-// limits. Called by the other files of this folder.
+// Converts zod schemas to the JSON Schema of the OpenAPI description: shared schemas become components, and all types
+// get limits. Called by the other files of this folder.
 import { z } from "zod";
 
 export type Json = Record<string, unknown>;
@@ -9,8 +9,10 @@ export type Direction = "input" | "output";
 /** Upper bounds of texts and lists in responses, which the introduction documents. */
 export const answerLimits = { text: 65_535, items: 1_000_000 };
 
-/** Converts a schema: to a reference if it has an id, else to the schema itself. Adds to `components`. Throws if two different
- * schemas have the same id. */
+/**
+ * Converts a schema: to a reference if it has an id, else to the schema itself. Adds to `components`. Throws if two
+ * different schemas have the same id.
+ */
 export function schemaOf(schema: z.ZodType, io: Direction, components: Components): Json {
   const { $schema, $defs, ...root } = z.toJSONSchema(schema, { target: "draft-2020-12", io }) as Json;
   for (const [name, definition] of Object.entries(($defs ?? {}) as Record<string, Json>)) {

@@ -1,5 +1,5 @@
-// /openapi.json and /api/v1/openapi.json: the OpenAPI description of all routes. No key needed. Called by index.ts, which
-// passes its own table, so that this file does not import it.
+// /openapi.json and /api/v1/openapi.json: the OpenAPI description of all routes. No key needed. Called by index.ts,
+// which passes its own table, so that this file does not import it.
 import { z } from "zod";
 import { routeNotFound } from "../../errors.ts";
 import { makeOpenApi } from "../openapi.ts";

@@ -1,5 +1,5 @@
-// The table of contents of the REST API: every route, in the order of the documentation. Read by the app, and by the
-// OpenAPI description.
+// The table of all routes of the REST API, in the order of the documentation. Used by app.ts, the OpenAPI description
+// and the generator.
 import type { Route } from "../route.ts";
 import * as annotation from "./annotation.ts";
 import * as annotationSet from "./annotation-set.ts";
