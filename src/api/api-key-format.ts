@@ -7,7 +7,7 @@ import { crc32 } from "node:zlib";
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const form = /^pl_[0-9A-Za-z]{46}$/;
 
-/** Makes a new key. `random` returns that many random bytes. The 40 random characters have 238 bits of entropy. */
+/** Makes a new key. `random(size)` returns `size` random bytes. The 40 random characters have 238 bits of entropy. */
 export function makeApiKey(random: (size: number) => Uint8Array): string {
   let text = "pl_";
   while (text.length < 43) {

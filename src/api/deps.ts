@@ -1,5 +1,5 @@
-// What the API gets from outside: drivers, clock, randomness, settings. Made by src/main.ts and by the tests, passed to
-// makeApp. The limiters and the routes take their parts of it, so this file imports neither.
+// The dependencies that src/main.ts and the tests pass to makeApp: drivers, clock, randomness, settings. The rate
+// limiters and route.ts import this file, so it must not import them.
 import type { ApiSettings } from "../config.ts";
 import type { Listener } from "../db/listen.ts";
 import type { DatabasePool } from "../db/pool.ts";

@@ -65,7 +65,7 @@ export const inferenceJobKind = defineKind({
           .optional()
           .describe("Audio files to process, instead of datasetId"),
       ),
-      config: immutable("config", resourceConfig.optional().describe("How detections are made")),
+      config: immutable("config", resourceConfig.optional().describe("Options of inference")),
     })
     .meta({
       "x-kubernetes-validations": [

@@ -44,8 +44,8 @@ function codecOf(packet: Buffer): Stream | null {
     const [channels, rate] = [packet.readUInt8(11), packet.readUInt32LE(12)];
     return { codec: "vorbis", channels, rate, skipped: 0, packetSamples };
   }
-  // Opus counts in 48 kHz for every recording, and begins with samples that are not played. A packet has at most 120
-  // ms.
+  // Opus counts in 48 kHz for every recording, and begins with samples that are not played. A packet has at
+  // most 120 ms.
   if (packet.toString("latin1", 0, 8) === "OpusHead") {
     const [channels, skipped] = [packet.readUInt8(9), packet.readUInt16LE(10)];
     return { codec: "opus", channels, rate: 48_000, skipped, packetSamples: 5_760 };
