@@ -7,7 +7,7 @@ type Unit = "short" | "s" | "bytes" | "percentunit" | "reqps" | "ops";
 type Query = readonly [expr: string, legend: string];
 export type PanelOf = {
   title: string;
-  what: string;
+  description: string;
   unit: Unit;
   queries: readonly Query[];
   isOneNumber?: boolean;
@@ -15,7 +15,7 @@ export type PanelOf = {
 export type DashboardOf = {
   uid: string;
   title: string;
-  what: string;
+  description: string;
   of: "operator" | "api";
   panels: readonly PanelOf[];
 };
@@ -25,15 +25,15 @@ const quantile = (q: number, metric: string, by: string) =>
   `histogram_quantile(${q}, sum by (${by}${by === "" ? "" : ", "}le) (rate(${metric}_bucket{}[$__rate_interval])))`;
 const rate = (metric: string, by: string, labels = "") =>
   `sum by (${by}) (rate(${metric}{${labels}}[$__rate_interval]))`;
-const lines = (title: string, what: string, unit: Unit, ...queries: Query[]): PanelOf => ({
+const lines = (title: string, description: string, unit: Unit, ...queries: Query[]): PanelOf => ({
   title,
-  what,
+  description,
   unit,
   queries,
 });
-const number = (title: string, what: string, unit: Unit, expr: string): PanelOf => ({
+const number = (title: string, description: string, unit: Unit, expr: string): PanelOf => ({
   title,
-  what,
+  description,
   unit,
   queries: [[expr, ""]],
   isOneNumber: true,
@@ -69,7 +69,8 @@ export const dashboards: readonly DashboardOf[] = [
   {
     uid: "plosive-operator",
     title: "Plosive operator",
-    what: "Health of the operator: leadership, backlog, failures, and its load on the API server and Postgres.",
+    description:
+      "Health of the operator: leadership, backlog, failures, and its load on the API server and Postgres.",
     of: "operator",
     panels: [
       number(
@@ -134,7 +135,7 @@ export const dashboards: readonly DashboardOf[] = [
         "Objects added to the workqueue, and those of them that had failed before",
         "ops",
         [rate("workqueue_adds_total", "name"), "{{name}} added"],
-        [rate("workqueue_retries_total", "name"), "{{name}} again"],
+        [rate("workqueue_retries_total", "name"), "{{name}} retried"],
       ),
       lines(
         "Workers",
@@ -199,7 +200,8 @@ export const dashboards: readonly DashboardOf[] = [
   {
     uid: "plosive-jobs",
     title: "Plosive jobs",
-    what: "Jobs by kind and outcome: waiting jobs and their reasons, running jobs, failures and their classes. The metrics do not contain tenants or single jobs; kubectl get plosive and the REST API show them.",
+    description:
+      "Jobs by kind and outcome: waiting jobs and their reasons, running jobs, failures and their classes. The metrics do not contain tenants or single jobs; kubectl get plosive and the REST API show them.",
     of: "operator",
     panels: [
       number(
@@ -268,10 +270,10 @@ export const dashboards: readonly DashboardOf[] = [
           ["start", "Admission to the first running pod"],
           ["run", "First running pod to the end"],
         ] as const
-      ).map(([step, what]) =>
+      ).map(([step, interval]) =>
         lines(
           `Time to ${step}`,
-          `${what}: median and 95th percentile`,
+          `${interval}: median and 95th percentile`,
           "s",
           [quantile(0.5, `plosive_job_${step}_seconds`, "kind"), "{{kind}} p50"],
           [quantile(0.95, `plosive_job_${step}_seconds`, "kind"), "{{kind}} p95"],
@@ -290,7 +292,8 @@ export const dashboards: readonly DashboardOf[] = [
   {
     uid: "plosive-api",
     title: "Plosive API",
-    what: "The REST API: requests, errors, latencies, rejected requests, uploads, events and webhooks.",
+    description:
+      "The REST API: requests, errors, latencies, rejected requests, uploads, events and webhooks.",
     of: "api",
     panels: [
       number("Replicas", "Replicas that answer Prometheus", "short", "sum(up{})"),

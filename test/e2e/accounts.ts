@@ -9,7 +9,7 @@ export interface Account {
   readonly user: User;
 }
 
-const patienceMs = 120_000;
+const retryForMs = 120_000;
 const service = () => findService({ cluster: clusterName, namespace }, {});
 
 export const findAddress = async (): Promise<string> => (await service()).base_url;
@@ -21,11 +21,11 @@ export const admin = async (...args: string[]): Promise<string> =>
 /** The account that the installation made. */
 export async function firstUser(): Promise<User> {
   const { base_url, api_key } = await service();
-  return makeUser({ baseUrl: base_url, apiKey: api_key, patienceMs });
+  return makeUser({ baseUrl: base_url, apiKey: api_key, retryForMs });
 }
 
 export async function openAccount(name: string): Promise<Account> {
   const tenant = await admin("tenants", "create", name);
   const apiKey = await admin("keys", "create", "--tenant", tenant);
-  return { tenant, user: makeUser({ baseUrl: await findAddress(), apiKey, patienceMs }) };
+  return { tenant, user: makeUser({ baseUrl: await findAddress(), apiKey, retryForMs }) };
 }

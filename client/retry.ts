@@ -1,19 +1,20 @@
-// A fetch that tries again where that is safe: while nothing answers or the service is starting or stopping, for calls
-// that do nothing twice; and when the service says when to try again. Used by client.ts.
+// A fetch that retries where it is safe. Requests that can be repeated without effect are retried while the service
+// does not respond, starts or stops. Requests that were refused are retried when the service says so. Used by
+// client.ts.
 
-/** Calls that may have been carried out already when they broke off, and can be sent again all the same. */
+/** Methods that can be repeated even if the service has already processed the interrupted request. */
 const safe = ["GET", "HEAD"];
 const longestPauseMs = 30_000;
 
-export function makePatientFetch({
-  patienceMs,
+export function makeRetryingFetch({
+  retryForMs,
   timeoutMs,
 }: {
-  patienceMs: number;
+  retryForMs: number;
   timeoutMs: number;
 }): (request: Request) => Promise<Response> {
   return async (request) => {
-    const deadline = Date.now() + patienceMs;
+    const deadline = Date.now() + retryForMs;
     const repeatable = safe.includes(request.method) || request.headers.has("Idempotency-Key");
     for (;;) {
       const answer = await tryOnce(request, timeoutMs);
@@ -33,18 +34,19 @@ async function tryOnce(request: Request, timeoutMs: number): Promise<Response | 
     const signal = AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)]);
     return await fetch(request.clone(), { signal });
   } catch (error) {
-    // fetch hides the reason (ECONNREFUSED, a timeout) in `cause`.
+    // fetch puts the reason (ECONNREFUSED, a timeout) into `cause`.
     const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     const words = reason instanceof Error ? reason.message : String(reason);
-    return new Error(`${request.method} ${request.url} got no answer: ${words}`, { cause: error });
+    return new Error(`${request.method} ${request.url} got no response: ${words}`, { cause: error });
   }
 }
 
-/** Milliseconds until the next try; undefined when there is to be none. */
+/** Returns the milliseconds until the next attempt; undefined for no further attempt. */
 function pauseBefore(answer: Response | Error, repeatable: boolean): number | undefined {
   if (answer instanceof Error) return repeatable ? 1_000 : undefined;
   const retryAfter = answer.headers.get("Retry-After");
-  // A request that was refused for its rate was not carried out. Without Retry-After a quota is used up.
+  // The service did not process a rate-limited request, so any method may be repeated. Without Retry-After, a quota is
+  // used up, and waiting does not help.
   if (answer.status === 429) return retryAfter === null ? undefined : inMs(retryAfter);
   if (answer.status === 409 && retryAfter !== null && repeatable) return inMs(retryAfter);
   if (answer.status === 502 || answer.status === 503) return repeatable ? inMs(retryAfter) : undefined;
@@ -56,7 +58,7 @@ function inMs(retryAfter: string | null): number {
   return Math.min(longestPauseMs, Math.max(200, Number.isFinite(seconds) ? seconds * 1000 : 1000));
 }
 
-/** Ends early when the caller gives up; the next try then fails with the caller's reason. */
+/** Waits. Ends early if the caller aborts; the next attempt then fails with the caller's reason. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {

@@ -1,5 +1,5 @@
-// Where exports get their labels from: the annotations of a set, or the detections of a job, each with its file. In
-// batches, so that no export is ever in memory as a whole.
+// Reads the regions of an export: the annotations of a set, or the detections of an inference job, each with its file.
+// In batches, so that an export is never in memory as a whole. Called by the export routes.
 import { eachAnnotation } from "../../db/annotation.ts";
 import { namesOfAudio } from "../../db/audio-file.ts";
 import { type DetectionFilter, eachDetection } from "../../db/detection.ts";
@@ -7,7 +7,7 @@ import { namesOfInferenceFiles } from "../../db/inference-file.ts";
 import type { Db } from "../../db/page.ts";
 import type { AnnotationFilter } from "../../schemas/annotation.ts";
 import { audioKey } from "../../storage/keys.ts";
-import type { Mark, MarkedFile, Marks } from "./format.ts";
+import type { Region, RegionFile, Regions } from "./format.ts";
 
 export interface SetPlace {
   readonly tenantId: string;
@@ -15,8 +15,8 @@ export interface SetPlace {
   readonly setId: string;
 }
 
-/** The annotations of the set that pass the filter, by file, start and id. */
-export async function* annotationMarks(db: Db, place: SetPlace, filter: AnnotationFilter): Marks {
+/** Yields the annotations of the set that match the filter, ordered by file, start and id. */
+export async function* annotationRegions(db: Db, place: SetPlace, filter: AnnotationFilter): Regions {
   const { tenantId, datasetId, setId } = place;
   for await (const rows of eachAnnotation(db, tenantId, setId, filter)) {
     const ids = [...new Set(rows.map((row) => row.audio_file_id))];
@@ -34,28 +34,28 @@ export async function* annotationMarks(db: Db, place: SetPlace, filter: Annotati
   }
 }
 
-function audioFileOf(tenantId: string, id: string, filename: string): MarkedFile {
+function audioFileOf(tenantId: string, id: string, filename: string): RegionFile {
   return { id, audioFileId: id, filename, objectKey: audioKey(tenantId, id) };
 }
 
-/** The detections of the job that pass the filter, by file and start. */
-export async function* detectionMarks(
+/** Yields the detections of the job that match the filter, ordered by file and start. */
+export async function* detectionRegions(
   db: Db,
   tenantId: string,
   jobId: string,
   filter: DetectionFilter,
-): Marks {
+): Regions {
   for await (const rows of eachDetection(db, tenantId, jobId, filter)) {
     const ids = [...new Set(rows.map((row) => row.inference_file_id))];
     const names = await namesOfInferenceFiles(db, tenantId, jobId, ids);
     const files = new Map(
-      [...names.values()].map(({ id, audio_file_id, filename, object_key }): [string, MarkedFile] => [
+      [...names.values()].map(({ id, audio_file_id, filename, object_key }): [string, RegionFile] => [
         id,
         { id, audioFileId: audio_file_id, filename, objectKey: object_key },
       ]),
     );
-    // A file that is deleted while its detections are read takes them along.
-    yield rows.flatMap((row): Mark[] => {
+    // Skips detections whose file was deleted after this batch was read.
+    yield rows.flatMap((row): Region[] => {
       const file = files.get(row.inference_file_id);
       if (file === undefined) return [];
       const { id, artifact_type: type, start_ms: startMs, end_ms: endMs, confidence } = row;
