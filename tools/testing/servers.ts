@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { cacheDir, tool } from "../cache.ts";
+import { cacheDir, controlPlaneTool, tool } from "../cache.ts";
 import { type ControlPlane, startControlPlane } from "../cluster/control-plane.ts";
 import { type PostgresServer, serverPrograms, startPostgres } from "../postgres.ts";
 import { type S3Server, startS3 } from "../s3.ts";
@@ -114,7 +114,8 @@ export function findDevServers(): TestServers | undefined {
 }
 
 function version(): string {
-  const programs = ["etcd", "kube-apiserver", "versitygw"].map((name) => realpathSync(tool(name)));
+  const paths = [controlPlaneTool("etcd"), controlPlaneTool("kube-apiserver"), tool("versitygw")];
+  const programs = paths.map((path) => realpathSync(path));
   return createHash("sha256")
     .update([...programs, serverPrograms()].join("\n"))
     .digest("hex");

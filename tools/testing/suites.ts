@@ -24,8 +24,8 @@ export interface Suite {
   readonly commands: (reportFile: string) => readonly Command[];
 }
 
-/** "trials" is that of tools/trials.ts. "fast" runs alone and first; "servers" and "sound" run side by side: one mostly computes while the other waits. */
-export type Lane = "fast" | "servers" | "sound" | "trials";
+/** "trials" is that of tools/trials.ts, "compat" that of tools/compat.ts. "fast" runs alone and first; "servers" and "sound" run side by side: one mostly computes while the other waits. */
+export type Lane = "fast" | "servers" | "sound" | "trials" | "compat";
 export const lanes: readonly (readonly Lane[])[] = [["fast"], ["servers", "sound"]];
 
 const node = process.execPath;
