@@ -76,6 +76,7 @@ dev-down: $(INSTALLED) ## ends them, without a trace
 	@$(AS_ROOT) $(NODE) tools/dev.ts down
 
 test: npm tools lint-tools python-test contract-tools ## sets everything up and runs all tests
+	@tools/build.sh kueue
 	@$(AS_ROOT) $(NODE) tools/test.ts
 
 # ONLY=NAME plays one of them; PLOSIVE_TEST_SEED=N repeats a run.
