@@ -81,8 +81,8 @@ def where_over(part: np.ndarray, rail: float, at: int) -> Span:
     return (at + int(over[0]), at + int(over[-1]) + 1) if over.size else NOWHERE
 
 
-def heard(before: np.ndarray, after: np.ndarray, span: Span, scene: Scene) -> np.ndarray:
-    """Centres (samples) of the 16 ms frames of `span` where the change can be heard: as loud as what was there in at least
+def audible_centres(before: np.ndarray, after: np.ndarray, span: Span, scene: Scene) -> np.ndarray:
+    """Centres (samples) of the 16 ms frames of `span` where the change can be audible_centres: as loud as what was there in at least
     one band of hearing, and not 40 dB under the speech level."""
     size, hop = int(0.016 * scene.rate) // 2 * 2, int(0.008 * scene.rate)
     first, last = max(0, span[0] - hop), min(len(before), max(span[1] + hop, span[0] + 2 * size))

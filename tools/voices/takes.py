@@ -10,15 +10,15 @@ from scipy.signal import lfilter
 
 from . import artifacts, second
 from .recordings import SAMPLE_RATE, Prompt, draw_speech
-from .scene import SEVERITIES, Mixer, Scene, Span, heard
+from .scene import SEVERITIES, Mixer, Scene, Span, audible_centres
 
 GENERATORS: dict[str, dict[str, tuple[Mixer, float]]] = {"first": artifacts.ARTIFACTS, "second": second.ARTIFACTS}
 MIN_GAP_S = 0.35  # between two artifacts, so that the truth is unambiguous
 TRIES = 20
 # What moves the sound after its joint goes in first, then what needs room, longest first.
 ORDER = ("tts_seam", "hum", "echo", "robotic", "clipping", "breath", "codec_glitch", "packet_loss")
-# Marked where they can be heard, at least so long: nobody can label the echo of a pause.
-HEARD_PART_S = {"echo": 0.3, "robotic": 0.3, "codec_glitch": 0.03, "packet_loss": 0.01}
+# Marked where they can be audible_centres, at least so long: nobody can label the echo of a pause.
+AUDIBLE_PART_S = {"echo": 0.3, "robotic": 0.3, "codec_glitch": 0.03, "packet_loss": 0.01}
 
 Placed = tuple[str, int, int, str]  # type, first sample, one past the last, severity
 
@@ -78,14 +78,14 @@ def placed(name: str, before: np.ndarray, take: np.ndarray, span: Span, scene: S
     """The span as a careful listener would mark it; None when there is nothing to hear."""
     if span[1] <= span[0]:
         return None
-    where = heard(before, take, span, scene)
+    where = audible_centres(before, take, span, scene)
     if not len(where):
         return None
-    if name not in HEARD_PART_S:
+    if name not in AUDIBLE_PART_S:
         return span
     half = int(0.008 * scene.rate)
     start, end = max(span[0], int(where[0]) - half), min(span[1], int(where[-1]) + half)
-    return (start, end) if end - start >= HEARD_PART_S[name] * scene.rate else None
+    return (start, end) if end - start >= AUDIBLE_PART_S[name] * scene.rate else None
 
 
 def mix(
