@@ -8,7 +8,7 @@ from plosive_worker.training.metrics import Candidates, average_precision, confu
 
 from bench.detection.metrics.calibration import ece
 from bench.detection.metrics.events import Counts, count, macro_f1, pairs
-from bench.detection.metrics.psds import Candidates as OneTake
+from bench.detection.metrics.psds import Judged as OneTake
 from bench.detection.metrics.psds import psds
 from bench.detection.metrics.segments import count_segments
 from bench.detection.types import Detection, Event

@@ -91,7 +91,7 @@ class Trainer:
         losses.mean().backward()
         torch.nn.utils.clip_grad_norm_(self.head.parameters(), CLIP)
         self.optimizer.step()
-        self.sampler.learn(drawn, losses.detach().cpu().numpy())
+        self.sampler.record_losses(drawn, losses.detach().cpu().numpy())
         self.loss_sum += float(losses.detach().mean())
         self.step += 1
 
