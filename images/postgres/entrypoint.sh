@@ -1,6 +1,6 @@
 #!/bin/bash
-# Entry point of images/postgres: creates the database on the first start, then becomes the server process.
-# Reads POSTGRES_PASSWORD_FILE or POSTGRES_PASSWORD (required on the first start), POSTGRES_USER and POSTGRES_DB (default
+# Entry point of images/postgres: creates the database on the first start, then becomes the server process. Reads
+# POSTGRES_PASSWORD_FILE or POSTGRES_PASSWORD (required on the first start), POSTGRES_USER and POSTGRES_DB (default
 # plosive). Passes its arguments on to the server, e.g. -c max_connections=50.
 set -euo pipefail
 
@@ -23,8 +23,8 @@ if [[ ! -s $PGDATA/PG_VERSION ]]; then
 fi
 unset POSTGRES_PASSWORD
 
-# When the kubelet mounts the volume again, it makes the folder accessible to the pod's group (fsGroup). Postgres refuses to
-# start on such a folder.
+# When the kubelet mounts the volume again, it makes the folder accessible to the pod's group (fsGroup). Postgres
+# refuses to start on such a folder.
 chmod 00700 "$PGDATA"
 
 exec postgres -D "$PGDATA" -c listen_addresses='*' -c unix_socket_directories=/tmp "$@"

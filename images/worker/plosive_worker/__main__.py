@@ -1,6 +1,6 @@
-# `python3 -m plosive_worker embed|train|detect`: the pod's entry point. Runs the verb, writes the termination log and exits
-# with the code that the operator reads. Imports heavy modules only when it knows the verb, because the decoding child
-# processes import this file too.
+# `python3 -m plosive_worker embed|train|detect`: the pod's entry point. Runs the verb, writes the termination log and
+# exits with the code that the operator reads. Imports heavy modules only when it knows the verb, because the decoding
+# child processes import this file too.
 import importlib
 import json
 import os

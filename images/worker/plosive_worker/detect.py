@@ -1,6 +1,6 @@
 # The detect verb. Loads the model once. For each audio file of the shard it downloads the file, decodes it and computes
-# features in a sandboxed child process, runs the model and derives events. An unusable file becomes a failed item with a
-# reason; the shard continues.
+# features in a sandboxed child process, runs the model and derives events. An unusable file becomes a failed item with
+# a reason; the shard continues.
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial

@@ -1,6 +1,6 @@
-# The embed verb. For each audio file of the shard it downloads the file, decodes it and computes features in a sandboxed
-# child process, and uploads the embedding and the waveform. An unusable file becomes a failed item with a reason. Only a
-# fault of the worker or of the object store fails the shard.
+# The embed verb. For each audio file of the shard it downloads the file, decodes it and computes features in a
+# sandboxed child process, and uploads the embedding and the waveform. An unusable file becomes a failed item with a
+# reason. Only a fault of the worker or of the object store fails the shard.
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path

@@ -1,5 +1,6 @@
-# Shared by embed and detect: loads the encoder of the run, if there is one, and computes the embedding of one audio file. A
-# sandboxed child decodes the file and computes the built-in features; the encoder's columns are appended to them.
+# Shared by embed and detect: loads the encoder of the run, if there is one, and computes the embedding of one audio
+# file. A sandboxed child decodes the file and computes the built-in features; the encoder's columns are appended to
+# them.
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +13,8 @@ from .store import Store
 
 
 def load_encoder(store: Store, folder: Path, threads: int) -> Encoder | None:
-    """Downloads, verifies and test-runs the encoder; None if the run has none. Raises WorkerFailure if it cannot be used."""
+    """Downloads, verifies and test-runs the encoder; None if the run has none. Raises WorkerFailure if it cannot be
+    used."""
     if store.session.work.encoder is None:
         return None
     manifest, model = folder / "encoder.json", folder / "encoder.onnx"
@@ -31,7 +33,8 @@ def load_encoder(store: Store, folder: Path, threads: int) -> Encoder | None:
 def compute_embedding(
     encoder: Encoder | None, folder: Path, filename: str, on_progress: Callable[[float], None]
 ) -> tuple[Facts, Path]:
-    """Decodes `folder`/audio. Returns its facts and the path of its embedding. Raises ItemFailure if the file is unusable."""
+    """Decodes `folder`/audio. Returns its facts and the path of its embedding. Raises ItemFailure if the file is
+    unusable."""
     rate = encoder and encoder.manifest.sample_rate
     facts = extract_safely(folder / "audio", folder, on_progress, filename=filename, wave_rate=rate)
     if encoder is None:

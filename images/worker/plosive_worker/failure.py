@@ -1,5 +1,5 @@
-# The failures of a worker: an exception with a code, a message and a hint, and the exit code of each code. The codes are the
-# contract with the operator (src/schemas/worker.ts, exitCodes). Raised anywhere, caught in __main__.py.
+# The failures of a worker: an exception with a code, a message and a hint, and the exit code of each code. The codes
+# are the contract with the operator (src/schemas/worker.ts, exitCodes). Raised anywhere, caught in __main__.py.
 EXIT_CODES = {
     "ok": 0,
     "bad_manifest": 64,

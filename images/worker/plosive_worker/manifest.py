@@ -1,5 +1,5 @@
-# The Work document of a shard as frozen dataclasses, with the names of src/schemas/worker.ts. One generic reader checks names
-# and types and ignores unknown members. Read by session.py, used by the three verbs.
+# The Work document of a shard as frozen dataclasses, with the names of src/schemas/worker.ts. One generic reader checks
+# names and types and ignores unknown members. Read by session.py, used by the three verbs.
 import types
 import typing
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -194,7 +194,8 @@ def read_work(document: Any, verb: str) -> Any:
 
 def in_order_of(first: Any, fresh: Any) -> Any:
     """Returns `fresh` work with its items or files in the order of `first`, so that an index still means the same item.
-    An item that was deleted or moved to another job meanwhile is the object from `first`; store.py compares identities."""
+    An item that was deleted or moved to another job meanwhile is the object from `first`; store.py compares
+    identities."""
     name = "files" if isinstance(first, TrainWork) else "items"
     present = {item.id: item for item in getattr(fresh, name)}
     return replace(fresh, **{name: [present.get(item.id, item) for item in getattr(first, name)]})

@@ -1,5 +1,5 @@
-# Processes the items of a shard, several at once, so that download, computation and upload of different files overlap. Each
-# item has its own folder, which is removed afterwards. Called by embed.py and detect.py.
+# Processes the items of a shard, several at once, so that download, computation and upload of different files overlap.
+# Each item has its own folder, which is removed afterwards. Called by embed.py and detect.py.
 import os
 import shutil
 import tempfile
@@ -29,7 +29,8 @@ def usable_cpus() -> int:
 
 
 def memory_limit() -> int:
-    """Returns the bytes that this container may use: the limit of its cgroup (v2 or v1), at most the machine's memory."""
+    """Returns the bytes that this container may use: the limit of its cgroup (v2 or v1), at most the machine's
+    memory."""
     limit = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for path in MEMORY_LIMITS:
         try:
@@ -42,7 +43,8 @@ def memory_limit() -> int:
 
 
 def items_at_once(cpus: int, memory: int) -> int:
-    """Returns the concurrency: cores + 1, so that transfers overlap with computation; less if `memory` (bytes) is short."""
+    """Returns the concurrency: cores + 1, so that transfers overlap with computation; less if `memory` (bytes) is
+    short."""
     return max(1, min(cpus + 1, (memory - OWN_BYTES) // ITEM_BYTES))
 
 

@@ -1,5 +1,5 @@
-# The pod's client of the operator's run endpoint: fetches the shard's work, fetches it again when URLs expire, and reports
-# progress in a background thread. An unreachable endpoint does not slow the work down. Used by the three verbs.
+# The pod's client of the operator's run endpoint: fetches the shard's work, fetches it again when URLs expire, and
+# reports progress in a background thread. An unreachable endpoint does not slow the work down. Used by the three verbs.
 import json
 import os
 import threading
@@ -99,7 +99,8 @@ class Session:
     def progress(
         self, fraction: float, message: str | None = None, points: list[tuple[int, str, float]] = (), **items: int
     ) -> None:
-        """Records the current state. The background thread sends it as soon as 2 s have passed since the last report."""
+        """Records the current state. The background thread sends it as soon as 2 s have passed since the last
+        report."""
         with self.lock:
             self.report.update(items, fraction=min(1.0, max(0.0, fraction)), message=message and message[:200])
             self.points += [{"step": step, "name": name, "value": float(value)} for step, name, value in points]
@@ -107,8 +108,8 @@ class Session:
         self.wake.set()
 
     def heartbeat(self, fraction: float = 0.0) -> None:
-        """Records that a part of a long step is done. Sent every few seconds, so that the operator does not treat the pod as
-        stalled. Call it only after real work, never from a timer."""
+        """Records that a part of a long step is done. Sent every few seconds, so that the operator does not treat the
+        pod as stalled. Call it only after real work, never from a timer."""
         with self.lock:
             self.report["fraction"] = max(self.report["fraction"], min(1.0, fraction))
         if time.monotonic() >= self.sent_at + HEARTBEAT_SECONDS:
@@ -125,7 +126,8 @@ class Session:
             return {name: self.report[name] for name in ("items_done", "items_total", "items_failed")}
 
     def send_reports(self) -> None:
-        """The background thread. Sends the newest state at most every 2 s; after a failure, the next report includes it."""
+        """The background thread. Sends the newest state at most every 2 s; after a failure, the next report includes
+        it."""
         while not self.closing or self.wake.is_set():
             self.wake.wait()
             if not self.closing:

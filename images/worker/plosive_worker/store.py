@@ -59,8 +59,8 @@ class Store:
     def with_fresh_url(
         self, what: str, address_of: Callable[[Any], Source | Target], call: Callable[[], urllib3.BaseHTTPResponse]
     ) -> urllib3.BaseHTTPResponse:
-        """Returns the response. On 403, fetches the work again and repeats the call with the new URL. Raises ItemFailure if
-        the new work has no URL for this item."""
+        """Returns the response. On 403, fetches the work again and repeats the call with the new URL. Raises
+        ItemFailure if the new work has no URL for this item."""
         for _ in range(REFRESHES):
             address = address_of(self.session.work)
             answer = with_retries(what, call)
@@ -72,7 +72,8 @@ class Store:
         raise WorkerFailure("temporary", f"{what}: the object store rejects fresh URLs too (403)")
 
     def download(self, what: str, source_of: Callable[[Any], Source], path: Path) -> Stored:
-        """Downloads the object to `path`. Raises ItemFailure if it is missing, or differs from the work's size or digest."""
+        """Downloads the object to `path`. Raises ItemFailure if it is missing, or differs from the work's size or
+        digest."""
         wanted = source_of(self.session.work)
         stored = Stored("", -1)
         for _ in range(3):  # a broken connection shows as a short or different file

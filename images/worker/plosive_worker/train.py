@@ -1,6 +1,6 @@
-# The train verb. Loads embeddings and labels, splits them by file, trains (from the last checkpoint, if there is one) and
-# chooses thresholds on the validation files. With few labels, it then trains a second time on all files. Exports, checks and
-# uploads the model. On SIGTERM it writes a checkpoint and exits with code 75.
+# The train verb. Loads embeddings and labels, splits them by file, trains (from the last checkpoint, if there is one)
+# and chooses thresholds on the validation files. With few labels, it then trains a second time on all files. Exports,
+# checks and uploads the model. On SIGTERM it writes a checkpoint and exits with code 75.
 import hashlib
 import json
 import signal
@@ -28,8 +28,8 @@ from .training.split import Split, split_files
 
 CHECKPOINT_SECONDS = 30
 MAX_CHUNK_MS, MAX_STRIDE_MS = 20_000, 20_000
-# If the median type has fewer training labels than this, a second training that includes the validation files is worth its
-# cost: macro F1 .63 instead of .57 with five minutes of training audio.
+# If the median type has fewer training labels than this, a second training that includes the validation files is worth
+# its cost: macro F1 .63 instead of .57 with five minutes of training audio.
 FEW_LABELS = 60
 MAX_BATCH_FRAMES = 100_000  # about 3 GB
 FRAMES_FOR_ALL_CORES = 8_000  # in a batch; with fewer, a second thread costs more time than it saves
@@ -60,8 +60,8 @@ def needs_second_pass(split: Split, profiles: list[Profile]) -> bool:
 
 
 class Checkpoints:
-    """Writes the trainer's state every CHECKPOINT_SECONDS, and at once on SIGTERM. `first_pass_result` is the JSON of the
-    first pass's profiles and metrics, and "" until that pass has ended."""
+    """Writes the trainer's state every CHECKPOINT_SECONDS, and at once on SIGTERM. `first_pass_result` is the JSON of
+    the first pass's profiles and metrics, and "" until that pass has ended."""
 
     def __init__(self, store: Store, scratch: Path):
         self.store, self.path, self.due, self.ending = store, scratch / "checkpoint", time.monotonic() + CHECKPOINT_SECONDS, False
@@ -104,8 +104,8 @@ class Checkpoints:
         return self.path.read_bytes()
 
     def restore(self, trainer: Trainer) -> None:
-        """Restores the checkpoint into the first trainer that asks for it; a later pass starts from its beginning. Ignores a
-        checkpoint of other settings."""
+        """Restores the checkpoint into the first trainer that asks for it; a later pass starts from its beginning.
+        Ignores a checkpoint of other settings."""
         if self.kept:
             resumed = trainer.restore(self.kept)
             other = "starting over: the checkpoint was written with other settings"

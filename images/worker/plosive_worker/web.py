@@ -1,5 +1,5 @@
-# HTTPS client of the workers: one connection pool per certificate authority, retries with backoff, errors as WorkerFailure.
-# Called by session.py (the run endpoint) and store.py (presigned URLs).
+# HTTPS client of the workers: one connection pool per certificate authority, retries with backoff, errors as
+# WorkerFailure. Called by session.py (the run endpoint) and store.py (presigned URLs).
 import random
 import time
 from collections.abc import Callable
@@ -18,8 +18,8 @@ def make_pool(ca_file: str | None, size: int = 8) -> urllib3.PoolManager:
 
 
 def with_retries(what: str, call: Callable[[], urllib3.BaseHTTPResponse], attempts: int = ATTEMPTS) -> urllib3.BaseHTTPResponse:
-    """Returns the first response that is neither 429 nor 5xx; the caller handles other 4xx. Raises WorkerFailure(temporary)
-    after the last attempt."""
+    """Returns the first response that is neither 429 nor 5xx; the caller handles other 4xx. Raises
+    WorkerFailure(temporary) after the last attempt."""
     trouble = ""
     for attempt in range(attempts):
         if attempt:

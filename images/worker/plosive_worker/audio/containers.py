@@ -1,6 +1,6 @@
-# Finds the first audio track of MP4, Matroska (WebM) and ASF (WMA) files and reads its codec and declared length, before
-# ffmpeg parses the file. All loops are bounded, so forged sizes, cycles and nesting end with a readable reason. Called by
-# header.py.
+# Finds the first audio track of MP4, Matroska (WebM) and ASF (WMA) files and reads its codec and declared length,
+# before ffmpeg parses the file. All loops are bounded, so forged sizes, cycles and nesting end with a readable reason.
+# Called by header.py.
 import math
 import struct
 from collections.abc import Iterator
@@ -51,7 +51,8 @@ class Budget:
         return self.file.read(max(size, 0))  # size is negative if an element extends beyond its parent
 
 
-# --- MP4: boxes of size and name ---------------------------------------------------------------------------------------
+# --- MP4: boxes of size and name
+# ---------------------------------------------------------------------------------------
 
 MP4_CODECS = {b"mp4a": "aac", b"alac": "alac", b".mp3": "mp3"}
 MP4 = "MP4"
@@ -130,7 +131,8 @@ def mp4_track(file: BinaryIO) -> Track:
     raise no_audio_track(MP4)
 
 
-# --- Matroska: elements of an id and a size, both of variable length ---------------------------------------------------
+# --- Matroska: elements of an id and a size, both of variable length
+# ---------------------------------------------------
 
 MATROSKA = "WebM"
 SEGMENT, INFO, TRACKS, CLUSTER = 0x18538067, 0x1549A966, 0x1654AE6B, 0x1F43B675
@@ -214,7 +216,8 @@ def matroska_track(file: BinaryIO) -> Track:
     return Track(found.codec, found.rate, found.channels, seconds if seconds > 0 else None)
 
 
-# --- ASF: objects of a GUID and a size -----------------------------------------------------------------------------------
+# --- ASF: objects of a GUID and a size
+# -----------------------------------------------------------------------------------
 
 ASF = "WMA"
 ASF_STREAM = bytes.fromhex("9107dcb7b7a9cf118ee600c00c205365")

@@ -1,13 +1,13 @@
 # Decodes a file into a stream of float32 blocks. Memory does not depend on the file's length or on sizes in its header.
-# wav.py reads WAV; libsndfile reads FLAC, Ogg and MP3; ffmpeg (one demuxer, a few decoders, local files only) reads what
-# libsndfile cannot. Called by extraction.py inside the sandboxed child.
+# wav.py reads WAV; libsndfile reads FLAC, Ogg and MP3; ffmpeg (one demuxer, a few decoders, local files only) reads
+# what libsndfile cannot. Called by extraction.py inside the sandboxed child.
 #
 # Rules for the length of a file, the same for all formats:
 # - All audio that the file stores is decoded, even if the header declares less; otherwise the file fails.
 # - A file fails as truncated if it stores less than its header declares, by more than one second plus 2 %.
-# - Some declared lengths are ignored: the placeholders of live encoders (0, all ones, more than an upload can have), and the
-#   frame count of an MP3 whose last frame is complete, because it was copied from another file. Ogg, AAC and G.722 declare
-#   no length.
+# - Some declared lengths are ignored: the placeholders of live encoders (0, all ones, more than an upload can have),
+#   and the frame count of an MP3 whose last frame is complete, because it was copied from another file. Ogg, AAC and
+#   G.722 declare no length.
 # - Packets that are missing between two timestamps of the file (Ogg, MP4, Matroska) become silence.
 import re
 import resource
@@ -44,8 +44,8 @@ FFMPEG = {
     "ogg": ("ogg", "opus,libopus,vorbis,flac"),
     "flac": ("flac", "flac"),
 }
-# Containers with a timestamp for each packet. A start later than 40 ms (Vorbis begins with a packet without samples) and gaps
-# longer than 100 ms (live recorders deliver packets late) are filled with silence.
+# Containers with a timestamp for each packet. A start later than 40 ms (Vorbis begins with a packet without samples)
+# and gaps longer than 100 ms (live recorders deliver packets late) are filled with silence.
 TIMED, LATE_SECONDS, GAP_SECONDS = ("mov", "matroska"), 0.04, 0.1
 MP3_DELAY = 1105  # samples of encoder delay that LAME and similar encoders put first
 MAX_SKIPPED = 1024  # bytes between or after MP3 frames that libsndfile skips
@@ -63,16 +63,16 @@ class Sound:
 
 
 class ForwardOnlyFile(soundfile.SoundFile):
-    """A sound file that is only read forward. soundfile seeks to its current position after each block. That seek makes an
-    MP3 decoder drop its bit reservoir, which adds an audible fault."""
+    """A sound file that is only read forward. soundfile seeks to its current position after each block. That seek makes
+    an MP3 decoder drop its bit reservoir, which adds an audible fault."""
 
     def seekable(self) -> bool:
         return False
 
 
 class ByteRanges:
-    """Presents byte ranges of a file (from, to) and byte strings as one file to libsndfile, so that it reads exactly the bytes
-    that header.py and ogg.py checked."""
+    """Presents byte ranges of a file (from, to) and byte strings as one file to libsndfile, so that it reads exactly
+    the bytes that header.py and ogg.py checked."""
 
     def __init__(self, path: Path, *parts: tuple[int, int] | bytes):
         self.file, self.parts, self.at = path.open("rb"), parts, 0
@@ -143,7 +143,8 @@ def ffmpeg_command(path: Path, container: str, start: int, late: int) -> list[st
 
 
 def ffmpeg_failure(process: subprocess.Popen, what: str) -> ItemFailure:
-    """Returns the failure by the exit status of ffmpeg, which has closed its output; `what` is the message for an error."""
+    """Returns the failure by the exit status of ffmpeg, which has closed its output; `what` is the message for an
+    error."""
     status = process.wait()
     if status in (-signal.SIGXCPU, -signal.SIGKILL):
         return ItemFailure("decoder_limit", "The decoder exceeded its time or memory limit")
@@ -177,7 +178,8 @@ def open_with_ffmpeg(path: Path, header: Header, seconds: float | None, start: i
     most = samples_per_block(rate, channels)
 
     def silence_before(seconds: float, seen: int) -> int:
-        """Returns how many samples are missing before a packet's timestamp. Checks the limits before it creates silence."""
+        """Returns how many samples are missing before a packet's timestamp. Checks the limits before it creates
+        silence."""
         missing = seconds - seen / rate
         if header.container not in TIMED or missing < (GAP_SECONDS if seen else LATE_SECONDS):
             return 0
@@ -201,7 +203,8 @@ def open_with_ffmpeg(path: Path, header: Header, seconds: float | None, start: i
 
 
 def rebatched(blocks: Iterator[np.ndarray], most: int) -> Iterator[np.ndarray]:
-    """Yields the same samples in blocks of `most`, the last one shorter: single packets are too short to process efficiently."""
+    """Yields the same samples in blocks of `most`, the last one shorter: single packets are too short to process
+    efficiently."""
     held, size = [], 0
     for block in blocks:
         held.append(block)
@@ -215,8 +218,9 @@ def rebatched(blocks: Iterator[np.ndarray], most: int) -> Iterator[np.ndarray]:
 
 
 def open_mp3(path: Path, header: Header) -> Sound:
-    """Opens the file with libsndfile if that reads all frames, otherwise with ffmpeg from the first audio frame on. libsndfile
-    takes the length from the first frame's count or from the file's size, and stops at data between frames."""
+    """Opens the file with libsndfile if that reads all frames, otherwise with ffmpeg from the first audio frame on.
+    libsndfile takes the length from the first frame's count or from the file's size, and stops at data between
+    frames."""
     with path.open("rb") as file:
         mp3 = walk_mp3(file, header.start, MAX_SECONDS)
     if mp3 is None:
@@ -242,8 +246,8 @@ def reads_all_frames(mp3: Mp3, sound: Sound) -> bool:
 
 
 def open_ogg(path: Path, header: Header) -> Sound:
-    """Opens chained streams, and the pieces of a stream with gaps, one by one, because each Opus stream begins with pre-skip
-    samples. ffmpeg would drop only those of the first stream, and would play a page after a gap too early."""
+    """Opens chained streams, and the pieces of a stream with gaps, one by one, because each Opus stream begins with
+    pre-skip samples. ffmpeg would drop only those of the first stream, and would play a page after a gap too early."""
     with path.open("rb") as file:
         ogg = walk_ogg(file, MAX_SECONDS)
     if len(ogg.kinds) > 1:
@@ -328,7 +332,8 @@ def open_sound(path: Path, header: Header) -> Sound:
     """Opens a decoder for the file. Raises ItemFailure if no decoder can read it."""
     if header.wav is not None:
         wav = header.wav
-        # Checked before decoding: guarded() would report a forged length as a decoder bomb, but a WAV file cannot expand.
+        # Checked before decoding: guarded() would report a forged length as a decoder bomb, but a WAV file cannot
+        # expand.
         check_whole(wav.frames, wav.frames_promised, wav.rate)
         blocks = wav_blocks(path, wav, samples_per_block(wav.rate, wav.channels))
         return Sound(wav.rate, wav.channels, blocks, wav.frames_promised)

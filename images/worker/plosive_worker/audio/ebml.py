@@ -1,5 +1,5 @@
-# Reads the Matroska stream that ffmpeg writes to a pipe: each packet has a timestamp. Called by decoding.py. This parser
-# trusts ffmpeg; containers.py checks the Matroska files of users.
+# Reads the Matroska stream that ffmpeg writes to a pipe: each packet has a timestamp. Called by decoding.py. This
+# parser trusts ffmpeg; containers.py checks the Matroska files of users.
 import struct
 from collections.abc import Iterator
 from typing import BinaryIO
@@ -18,8 +18,8 @@ def read_exactly(stream: BinaryIO, size: int) -> bytes:
 
 
 def read_number(stream: BinaryIO, marked: bool) -> int:
-    """Reads a number of variable length: as many leading zero bits as further bytes, then a marker bit. The marker is part of
-    an id (`marked`) but not of a size."""
+    """Reads a number of variable length: as many leading zero bits as further bytes, then a marker bit. The marker is
+    part of an id (`marked`) but not of a size."""
     first = read_exactly(stream, 1)
     length = 8 - first[0].bit_length()
     value = int.from_bytes(first + read_exactly(stream, length), "big")
@@ -40,7 +40,8 @@ def elements(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
 
 def timed_packets(stream: BinaryIO) -> tuple[int, int, Iterator[tuple[float, bytes]]]:
-    """Returns (rate, channels, iterator of (seconds, samples) per packet). Raises EOFError if the stream has no packet."""
+    """Returns (rate, channels, iterator of (seconds, samples) per packet). Raises EOFError if the stream has no
+    packet."""
     found, rate, channels = elements(stream), 0, 0
     for name, body in found:
         if name == RATE:

@@ -1,5 +1,5 @@
-# Runs in the child process for one file: header check, decoding, features, peaks, facts. Communicates with the parent only
-# through files in its folder, never through pickles. Started by sandbox.py.
+# Runs in the child process for one file: header check, decoding, features, peaks, facts. Communicates with the parent
+# only through files in its folder, never through pickles. Started by sandbox.py.
 import json
 import signal
 import traceback
@@ -23,9 +23,9 @@ CANCELS = 0.1  # see WaveWriter
 
 class WaveWriter:
     """Writes the waveform for an encoder: all channels mixed to mono, at the encoder's rate. The mix is the mean of the
-    channels. If they cancel each other out in a block (opposite polarity), it is a single channel instead: when the mean has
-    less than a tenth (CANCELS) of the energy that the mean of uncorrelated channels would have. That channel is always the
-    loudest one of the first such block, because switching channels would add a click."""
+    channels. If they cancel each other out in a block (opposite polarity), it is a single channel instead: when the
+    mean has less than a tenth (CANCELS) of the energy that the mean of uncorrelated channels would have. That channel
+    is always the loudest one of the first such block, because switching channels would add a click."""
 
     def __init__(self, path: Path, rate: int, wanted: int):
         self.file, self.resampler = path.open("wb"), soxr.ResampleStream(rate, wanted, 1, dtype="float32")
@@ -51,8 +51,8 @@ class WaveWriter:
 def extract(
     path: Path, folder: Path, filename: str = "", watchdog: Callable[[bool], None] = lambda _: None, wave_rate: int | None = None
 ) -> Facts:
-    """Writes FRAMES and PEAKS into `folder`, and WAVE if a rate is given. Raises ItemFailure with a reason for the user. Calls
-    `watchdog` with True when a decoder starts to work and with False when it has returned a block."""
+    """Writes FRAMES and PEAKS into `folder`, and WAVE if a rate is given. Raises ItemFailure with a reason for the
+    user. Calls `watchdog` with True when a decoder starts to work and with False when it has returned a block."""
     header = read_header(path, filename)
     watchdog(True)
     sound = open_sound(path, header)

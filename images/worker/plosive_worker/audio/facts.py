@@ -1,5 +1,5 @@
-# Names of the files that a decoding child writes to its folder, and the facts that it reports. Imports nothing: the parent
-# (sandbox.py) must not load the libraries of its children (extraction.py), which takes a second.
+# Names of the files that a decoding child writes to its folder, and the facts that it reports. Imports nothing: the
+# parent (sandbox.py) must not load the libraries of its children (extraction.py), which takes a second.
 from dataclasses import dataclass
 
 FRAMES, PEAKS, OUTCOME, PROGRESS = "frames.safetensors", "peaks.json", "outcome.json", "progress"

@@ -1,5 +1,5 @@
-# Walks the frames of a FLAC file to measure its audio. The length in the header may be unknown (encoders that write to a pipe)
-# or wrong, and libsndfile stops at that length. Called by decoding.py.
+# Walks the frames of a FLAC file to measure its audio. The length in the header may be unknown (encoders that write to
+# a pipe) or wrong, and libsndfile stops at that length. Called by decoding.py.
 import re
 from dataclasses import dataclass
 from typing import BinaryIO
@@ -39,8 +39,8 @@ def crc8(data: bytes) -> int:
 
 
 def parse_frame_header(head: bytes) -> tuple[int, int, bool] | None:
-    """Returns (number, samples, whether the number counts samples) of a frame header, or None if it is not one. The frame
-    number is encoded like a UTF-8 character."""
+    """Returns (number, samples, whether the number counts samples) of a frame header, or None if it is not one. The
+    frame number is encoded like a UTF-8 character."""
     if len(head) < OVERLAP_BYTES or head[3] & 1:
         return None
     ones = 8 - (head[4] ^ 0xFF).bit_length()
@@ -61,9 +61,9 @@ def parse_frame_header(head: bytes) -> tuple[int, int, bool] | None:
 
 
 def walk_flac(file: BinaryIO, start: int, most_frames: int) -> Flac:
-    """Walks the frames up to the end of the file, or until they exceed `most_frames`. A header is accepted if its checksum is
-    correct and its number is the next one. It is also accepted after RUN consecutive headers: then the frames before them
-    are lost, or the file was cut from the middle of a stream."""
+    """Walks the frames up to the end of the file, or until they exceed `most_frames`. A header is accepted if its
+    checksum is correct and its number is the next one. It is also accepted after RUN consecutive headers: then the
+    frames before them are lost, or the file was cut from the middle of a stream."""
     end, at, frames, following, broken = file.seek(0, 2), start, 0, 0, False
     others: dict[int, int] = {}  # number expected after an out-of-order header -> length of the run that leads to it
     while at < end and frames <= most_frames:

@@ -1,6 +1,7 @@
-# Checks a file before any native decoder reads it: its container and codec, its declared length, and whether it is accepted.
-# The check finds the same format as the decoder: it skips leading tags exactly as libsndfile does, so that no other format
-# can hide behind them (libsndfile before 1.2.3 has a heap overflow in IMA-ADPCM, CVE-2026-37555). Called by extraction.py.
+# Checks a file before any native decoder reads it: its container and codec, its declared length, and whether it is
+# accepted. The check finds the same format as the decoder: it skips leading tags exactly as libsndfile does, so that no
+# other format can hide behind them (libsndfile before 1.2.3 has a heap overflow in IMA-ADPCM, CVE-2026-37555). Called
+# by extraction.py.
 import re
 import struct
 from dataclasses import dataclass
@@ -84,8 +85,8 @@ def after_tags(file: BinaryIO) -> int:
 
 
 def may_precede_mp3(prefix: bytes, tagged: bool) -> bool:
-    """Whether MPEG frames after these bytes make an MP3. They do after zeros or the rest of a frame, as in a stream that was
-    recorded from its middle on, and after a tag that is longer than it declares."""
+    """Whether MPEG frames after these bytes make an MP3. They do after zeros or the rest of a frame, as in a stream
+    that was recorded from its middle on, and after a tag that is longer than it declares."""
     rest = prefix.lstrip(b"\0")
     return tagged or not rest or (len(rest) < MAX_FRAME_BYTES and not FOREIGN.match(prefix))
 
@@ -142,8 +143,8 @@ def check_size(seconds: float, rate: int, channels: int, stored_bytes: int) -> N
 
 
 def read_header(path: Path, filename: str = "") -> Header:
-    """Reads the header. Raises ItemFailure with a reason for the user if the file is empty, unknown or not allowed. G.722 has
-    no header: a file of no other format is G.722 if its upload name ends in .g722."""
+    """Reads the header. Raises ItemFailure with a reason for the user if the file is empty, unknown or not allowed.
+    G.722 has no header: a file of no other format is G.722 if its upload name ends in .g722."""
     size = path.stat().st_size
     with path.open("rb") as file:
         if not file.read(1):

@@ -1,7 +1,7 @@
-# Restricts the system calls of a decoding process by two mechanisms that need no privileges and add to the pod's own: seccomp
-# (no network, no signals, no access to other processes) and Landlock (reads programs, libraries and one audio file, writes
-# its own folder). A kernel that lacks one of them still applies the other. Called by sandbox.py in the child; ffmpeg inherits
-# the restrictions.
+# Restricts the system calls of a decoding process by two mechanisms that need no privileges and add to the pod's own:
+# seccomp (no network, no signals, no access to other processes) and Landlock (reads programs, libraries and one audio
+# file, writes its own folder). A kernel that lacks one of them still applies the other. Called by sandbox.py in the
+# child; ffmpeg inherits the restrictions.
 import ctypes
 import errno
 import os

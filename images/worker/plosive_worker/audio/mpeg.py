@@ -1,5 +1,5 @@
-# Parses MPEG audio frames (MP3). header.py looks for the first frames; decoding.py measures the audio of all frames, because
-# the frame count in an MP3's first frame is often wrong (files that were cut or joined keep the old one).
+# Parses MPEG audio frames (MP3). header.py looks for the first frames; decoding.py measures the audio of all frames,
+# because the frame count in an MP3's first frame is often wrong (files that were cut or joined keep the old one).
 import re
 from dataclasses import dataclass
 from functools import lru_cache
@@ -43,8 +43,8 @@ class Mp3:
 
     @property
     def promised(self) -> float:
-        """The expected duration in seconds. If the last frame is complete, a different count was copied from another file and
-        is ignored."""
+        """The expected duration in seconds. If the last frame is complete, a different count was copied from another
+        file and is ignored."""
         return max(self.seconds, self.declared or 0) if self.cut else self.seconds
 
 
@@ -109,8 +109,8 @@ def count_in(first: bytes) -> tuple[bool, int]:
 
 
 def walk_mp3(file: BinaryIO, start: int, most_seconds: float) -> Mp3 | None:
-    """Walks the frames up to the end of the file, or until they exceed `most_seconds`. Tags are skipped, because they contain
-    no run of frames. Returns None if the first frame cannot be parsed (free format)."""
+    """Walks the frames up to the end of the file, or until they exceed `most_seconds`. Tags are skipped, because they
+    contain no run of frames. Returns None if the first frame cannot be parsed (free format)."""
     end = file.seek(0, 2)
     began = frame_at(file, start)
     if began is None:

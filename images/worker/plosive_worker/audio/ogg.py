@@ -1,5 +1,6 @@
-# Walks the pages of an Ogg file: finds chained streams (`cat` and web radio make such files) and missing pages, and measures
-# the audio. libsndfile reads only the first stream, and plays packets without the gaps between them. Called by decoding.py.
+# Walks the pages of an Ogg file: finds chained streams (`cat` and web radio make such files) and missing pages, and
+# measures the audio. libsndfile reads only the first stream, and plays packets without the gaps between them. Called by
+# decoding.py.
 import struct
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -11,7 +12,8 @@ import numpy as np
 CONTINUES, FIRST, LAST = 1, 2, 4  # flags of a page
 WINDOW_BYTES = 1 << 16
 HEADS = {"opus": 2, "vorbis": 3}  # header packets before the audio packets
-# Less than a usual packet (20 ms). The positions of live recorders jitter; they are a gap only when the jitter adds up to this.
+# Less than a usual packet (20 ms). The positions of live recorders jitter; they are a gap only when the jitter adds up
+# to this.
 GAP_SECONDS = 0.015
 # samples at 48 kHz of an Opus frame, by the upper five bits of a packet's first byte (RFC 6716, 3.1)
 OPUS_FRAMES = (480, 960, 1920, 2880) * 3 + (480, 960) * 2 + (120, 240, 480, 960) * 4
@@ -136,7 +138,8 @@ class Stream:
         return Piece(*its, self.pages, self.lone, self.skip, self.position, self.seconds, self.restarts)
 
     def packets(self, page: Page) -> list[bytes]:
-        """Returns the first two bytes of each packet that ends on a page; empty for a packet whose beginning is missing."""
+        """Returns the first two bytes of each packet that ends on a page; empty for a packet whose beginning is
+        missing."""
         begun, at, ended = (self.begun or b"") if page.flags & CONTINUES else None, 0, []
         for size in page.sizes:
             begun = page.body[at : at + 2] if begun is None else begun
@@ -180,7 +183,8 @@ class Stream:
 
 
 def pieces_of(file: BinaryIO, most_seconds: float) -> Iterator[Piece]:
-    """Yields the pieces up to the end of the file, or until they exceed `most_seconds`; at least one for each stream."""
+    """Yields the pieces up to the end of the file, or until they exceed `most_seconds`; at least one for each
+    stream."""
     stream, link, in_heads, seconds = None, 0, True, 0.0
     for page in pages_of(file):
         if page.flags & FIRST:
@@ -212,8 +216,8 @@ def walk_ogg(file: BinaryIO, most_seconds: float) -> Ogg:
 
 
 def without_end_flag(page: bytes) -> bytes:
-    """Clears the end-of-stream flag of a stream's last page: with that flag, libsndfile would treat a single page as the whole
-    stream. Ogg's CRC is zlib's with reversed bits."""
+    """Clears the end-of-stream flag of a stream's last page: with that flag, libsndfile would treat a single page as
+    the whole stream. Ogg's CRC is zlib's with reversed bits."""
     page = page[:5] + bytes([page[5] & ~LAST]) + page[6:22] + bytes(4) + page[26:]
     crc = zlib.crc32(page.translate(MIRRORED), 0xFFFFFFFF) ^ 0xFFFFFFFF
     return page[:22] + crc.to_bytes(4, "big").translate(MIRRORED) + page[26:]
@@ -232,9 +236,9 @@ def silence(samples: int, sound: Opened) -> Iterator[np.ndarray]:
 
 
 def with_gaps_filled(pieces: Iterable[Piece], open_one: Callable[[Piece], Opened]) -> Iterator[np.ndarray]:
-    """Yields the samples of all pieces, opened one at a time. Streams follow each other directly; within a stream, silence
-    fills the gap before a piece. The piece's last position and its length tell where it begins. libsndfile drops the
-    pre-skip samples at the beginning of a stream, but at the end of a later piece."""
+    """Yields the samples of all pieces, opened one at a time. Streams follow each other directly; within a stream,
+    silence fills the gap before a piece. The piece's last position and its length tell where it begins. libsndfile
+    drops the pre-skip samples at the beginning of a stream, but at the end of a later piece."""
     link = None
     for piece in pieces:
         sound = open_one(piece)

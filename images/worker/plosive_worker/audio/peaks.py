@@ -1,5 +1,5 @@
-# Writes the waveform that the dashboard draws: min and max per pixel, in the BBC waveform-data JSON layout that peaks.js and
-# wavesurfer read. Called by extraction.py, block by block.
+# Writes the waveform that the dashboard draws: min and max per pixel, in the BBC waveform-data JSON layout that
+# peaks.js and wavesurfer read. Called by extraction.py, block by block.
 import json
 from pathlib import Path
 

@@ -1,7 +1,7 @@
-# Decodes each file in a restricted child process with limits on memory, CPU time, file size and wall time, so that a crash or
-# a decompression bomb in a native decoder fails one file only. The child's output is untrusted input too. Children are forked
-# from a small server process that has loaded the libraries: a start takes milliseconds instead of a second. Called by
-# extract.py.
+# Decodes each file in a restricted child process with limits on memory, CPU time, file size and wall time, so that a
+# crash or a decompression bomb in a native decoder fails one file only. The child's output is untrusted input too.
+# Children are forked from a small server process that has loaded the libraries: a start takes milliseconds instead of a
+# second. Called by extract.py.
 import contextlib
 import ctypes
 import json
@@ -24,16 +24,16 @@ from .header import CHANNELS, MAX_HOURS, RATES
 from .jail import confine
 
 MIB = 1 << 20
-# Limits of a child's private memory and address space, so that a bomb ends the child and not the pod. The largest ordinary
-# file needs 350 MiB.
+# Limits of a child's private memory and address space, so that a bomb ends the child and not the pod. The largest
+# ordinary file needs 350 MiB.
 MEMORY_BYTES, ADDRESS_BYTES = 640 * MIB, 3 << 30
 # Twelve hours of two channels at 192 kHz take about an hour. A hanging decoder is stopped much earlier (facts.py).
 WALL_SECONDS, POLL_SECONDS = 7200.0, 2.0
 FILE_BYTES = 4 << 30
 OUTCOME_BYTES, PROGRESS_BYTES, PEAKS_BYTES = 16_384, 64, 4 * MIB
 
-# glibc reads this when the fork server starts: the heap of the children uses pages of 2 MiB if the kernel has them, so that a
-# child has hundreds of page faults instead of tens of thousands. Saves a tenth of its time.
+# glibc reads this when the fork server starts: the heap of the children uses pages of 2 MiB if the kernel has them, so
+# that a child has hundreds of page faults instead of tens of thousands. Saves a tenth of its time.
 os.environ.setdefault("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1")
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(["plosive_worker.audio.sandbox", "plosive_worker.audio.extraction"])
@@ -52,8 +52,9 @@ def limit_self(memory_bytes: int) -> None:
 
 
 def keep_memory() -> None:
-    """Makes malloc take large arrays from the heap and keep freed memory: fresh pages for each array would cost a third of the
-    time. Sets M_TRIM_THRESHOLD, M_TOP_PAD and M_MMAP_THRESHOLD of glibc's mallopt; has no effect on other systems."""
+    """Makes malloc take large arrays from the heap and keep freed memory: fresh pages for each array would cost a third
+    of the time. Sets M_TRIM_THRESHOLD, M_TOP_PAD and M_MMAP_THRESHOLD of glibc's mallopt; has no effect on other
+    systems."""
     with contextlib.suppress(OSError, AttributeError):
         libc = ctypes.CDLL(None)
         for name, value in ((-1, 1 << 30), (-2, 16 * MIB), (-3, 1 << 30)):
@@ -61,8 +62,8 @@ def keep_memory() -> None:
 
 
 def quiet_libraries() -> None:
-    """Discards the stderr output of native libraries: decoders write a line for each fault, endlessly for a forged file. Only
-    Python's own messages reach the log."""
+    """Discards the stderr output of native libraries: decoders write a line for each fault, endlessly for a forged
+    file. Only Python's own messages reach the log."""
     sys.stderr = os.fdopen(os.dup(2), "w", buffering=1)
     with open(os.devnull, "w") as nowhere:
         os.dup2(nowhere.fileno(), 2)
@@ -100,7 +101,8 @@ def end_group(process: multiprocessing.Process) -> None:
 
 
 def is_plain_file(path: Path, most_bytes: int) -> bool:
-    """Whether the path is a regular file of at most `most_bytes`. A symlink could point to a file that the child may not read."""
+    """Whether the path is a regular file of at most `most_bytes`. A symlink could point to a file that the child may
+    not read."""
     try:
         found = path.lstat()
     except OSError:
@@ -140,8 +142,8 @@ def checked_failure(reported: dict) -> ItemFailure:
 
 
 def read_result(folder: Path, exit_code: int | None, wave_rate: int | None = None) -> Facts:
-    """Reads and checks what the child wrote to its folder. A compromised decoder can write anything, but can only make its own
-    file fail. Raises ItemFailure."""
+    """Reads and checks what the child wrote to its folder. A compromised decoder can write anything, but can only make
+    its own file fail. Raises ItemFailure."""
     if not is_plain_file(folder / OUTCOME, OUTCOME_BYTES):
         raise exit_failure(exit_code)
     try:
@@ -164,8 +166,8 @@ def read_result(folder: Path, exit_code: int | None, wave_rate: int | None = Non
 def wait_for_child(
     process: multiprocessing.Process, folder: Path, on_progress: Callable[[float], None], until: float
 ) -> None:
-    """Waits until the child has ended or `until` (monotonic seconds). Calls `on_progress` with the finished share whenever the
-    child has made progress, and not while it stalls."""
+    """Waits until the child has ended or `until` (monotonic seconds). Calls `on_progress` with the finished share
+    whenever the child has made progress, and not while it stalls."""
     last = b""
     while (left := until - time.monotonic()) > 0:
         process.join(min(POLL_SECONDS, left))
@@ -187,8 +189,8 @@ def extract_safely(
     wall_seconds: float = WALL_SECONDS,
     memory_bytes: int = MEMORY_BYTES,
 ) -> Facts:
-    """Writes FRAMES and PEAKS of one file to `folder`, and WAVE if a rate is given, in a child process. Raises ItemFailure.
-    `on_progress` receives the finished share of the audio, or 0 if the file declares no length."""
+    """Writes FRAMES and PEAKS of one file to `folder`, and WAVE if a rate is given, in a child process. Raises
+    ItemFailure. `on_progress` receives the finished share of the audio, or 0 if the file declares no length."""
     arguments = (str(path.resolve()), str(folder.resolve()), filename, wave_rate, memory_bytes)
     process = CONTEXT.Process(target=child, args=arguments, daemon=True)
     began = time.monotonic()

@@ -1,6 +1,6 @@
-# Reads WAV without a native decoder: PCM, float, A-law and mu-law need only a table or a division. libsndfile searches for
-# chunk names byte by byte, and could therefore find another format than this code in a forged file. header.py takes the facts
-# from here, decoding.py the samples. src/api/audio-header/wav.ts reads the same facts.
+# Reads WAV without a native decoder: PCM, float, A-law and mu-law need only a table or a division. libsndfile searches
+# for chunk names byte by byte, and could therefore find another format than this code in a forged file. header.py takes
+# the facts from here, decoding.py the samples. src/api/audio-header/wav.ts reads the same facts.
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -66,8 +66,9 @@ def read_format(body: bytes, size: int) -> tuple[str, int, int, int]:
 
 
 def check_end(file: BinaryIO, at: int, end: int, second: int) -> None:
-    """Raises ItemFailure if more than a second of bytes follows the data that are neither zeros nor another chunk: they are
-    audio that the header does not declare. The next chunk may be at an odd offset if the writer did not pad the data."""
+    """Raises ItemFailure if more than a second of bytes follows the data that are neither zeros nor another chunk: they
+    are audio that the header does not declare. The next chunk may be at an odd offset if the writer did not pad the
+    data."""
     if end - at <= second:
         return
     file.seek(at)

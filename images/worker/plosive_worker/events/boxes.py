@@ -1,6 +1,6 @@
-# Posteriors of one class -> boxes (start, end, score). A box ends where the posterior falls below a share (FALL) of the box's
-# own peak, so that faint and strong events get the same edges without a global frame threshold. The edges then snap to the
-# onset and offset outputs. Called by model/detector.py and training/evaluation.py.
+# Posteriors of one class -> boxes (start, end, score). A box ends where the posterior falls below a share (FALL) of the
+# box's own peak, so that faint and strong events get the same edges without a global frame threshold. The edges then
+# snap to the onset and offset outputs. Called by model/detector.py and training/evaluation.py.
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,8 +46,8 @@ def smoothing_frames(profile: Profile) -> int:
 
 
 def spans(p: np.ndarray, gap: int) -> list[tuple[int, int]]:
-    """Returns (first, one past last) of the candidates: runs above LOWEST, cut at FALL of their own peak, joined across at
-    most `gap` frames."""
+    """Returns (first, one past last) of the candidates: runs above LOWEST, cut at FALL of their own peak, joined across
+    at most `gap` frames."""
     out: list[tuple[int, int]] = []
     for first, last in runs(p >= LOWEST):
         peak = p[first:last].max()
@@ -65,7 +65,8 @@ def spans(p: np.ndarray, gap: int) -> list[tuple[int, int]]:
 
 
 def snap(curve: np.ndarray, at: int, reach: int) -> int:
-    """Returns the strongest frame of an onset or offset curve within `reach` of `at`, or `at` if the curve is low there."""
+    """Returns the strongest frame of an onset or offset curve within `reach` of `at`, or `at` if the curve is low
+    there."""
     low = max(0, at - reach)
     part = curve[low : at + reach + 1]
     best = int(part.argmax()) if len(part) else 0

@@ -3,13 +3,13 @@
 import numpy as np
 
 PRIOR_EVENTS = 20  # the neutral value has the weight of this many events
-# With 15 and 60 minutes of training audio, every value from .35 to .7 gives the same F1 on held-out speakers within .02, and
-# higher values give fewer false alarms. With five minutes, .7 misses events.
+# With 15 and 60 minutes of training audio, every value from .35 to .7 gives the same F1 on held-out speakers within
+# .02, and higher values give fewer false alarms. With five minutes, .7 misses events.
 NEUTRAL = 0.55
-# Speakers outside the training data cause more false candidates, so the validation files overestimate what a score is worth.
-# Slope and offset of the confidence are pulled towards PRIOR with the weight of about forty ambiguous boxes. On held-out
-# speakers the calibration error fell from .108 to .054 with 15 minutes of training audio and from .054 to .039 with 60;
-# false alarms fell by half or more.
+# Speakers outside the training data cause more false candidates, so the validation files overestimate what a score is
+# worth. Slope and offset of the confidence are pulled towards PRIOR with the weight of about forty ambiguous boxes. On
+# held-out speakers the calibration error fell from .108 to .054 with 15 minutes of training audio and from .054 to .039
+# with 60; false alarms fell by half or more.
 PRIOR, PRIOR_STRENGTH = (1.0, -0.8), 10.0
 NEARLY = 0.97  # a threshold counts as good if its F1 is at least this share of the best F1
 
@@ -25,8 +25,8 @@ def confidence(score: np.ndarray | float, slope: float, offset: float) -> np.nda
 
 
 def fit_confidence(scores: np.ndarray, right: np.ndarray) -> tuple[float, float]:
-    """Returns (slope, offset) of a logistic regression on the logit of the score, regularised towards PRIOR. Solved by damped
-    Newton steps."""
+    """Returns (slope, offset) of a logistic regression on the logit of the score, regularised towards PRIOR. Solved by
+    damped Newton steps."""
     if not len(scores):
         return PRIOR
     x = np.stack([logit(scores), np.ones(len(scores))], 1)

@@ -1,5 +1,5 @@
-# The profile of an artifact type, derived from the training labels: duration, distance between two events, threshold. Made
-# by the trainer (training/evaluation.py), stored in card.json, used by boxes.py.
+# The profile of an artifact type, derived from the training labels: duration, distance between two events, threshold.
+# Made by the trainer (training/evaluation.py), stored in card.json, used by boxes.py.
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
@@ -31,7 +31,8 @@ class Profile:
         return self.median_ms <= IMPULSIVE_MS
 
     def is_point(self, run_ms: float) -> bool:
-        """Whether a run of this length comes from a short label that training widened; the type may have long labels too."""
+        """Whether a run of this length comes from a short label that training widened; the type may have long labels
+        too."""
         return self.median_ms < WIDENED_MS and min(run_ms, self.long_ms) <= 2 * WIDENED_MS
 
     def as_json(self) -> dict:

@@ -1,5 +1,6 @@
-# Event-based precision, recall and F1 with collars. An impulsive event matches if its onset is within 50 ms; a sustained one
-# if its onset is within 200 ms and its offset within max(200 ms, 20 % of its length). Pure. Called by training.
+# Event-based precision, recall and F1 with collars. An impulsive event matches if its onset is within 50 ms; a
+# sustained one if its onset is within 200 ms and its offset within max(200 ms, 20 % of its length). Pure. Called by
+# training.
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 
@@ -43,8 +44,8 @@ def agrees(truth: Span, found: Span, impulsive: bool) -> bool:
 
 
 def match(truth: list[Span], found: list[Span], impulsive: bool) -> list[int | None]:
-    """Returns for each found event the index of the true event that it matches, or None. Matches one to one, nearest onsets
-    first."""
+    """Returns for each found event the index of the true event that it matches, or None. Matches one to one, nearest
+    onsets first."""
     order = sorted(range(len(truth)), key=lambda j: truth[j][0])
     starts = [truth[j][0] for j in order]
     pairs = []

@@ -1,7 +1,7 @@
-# One block of audio -> frames. Called by stream.py. Also merges channels, so that a fault on one channel is visible: the
-# result is the largest value of all channels, and for features that swing around 0 (spec.SWINGS) the value furthest from 0.
-# A channel that is silent while another one has sound (a muted microphone, the other side of a call) is not a fault and does
-# not count there.
+# One block of audio -> frames. Called by stream.py. Also merges channels, so that a fault on one channel is visible:
+# the result is the largest value of all channels, and for features that swing around 0 (spec.SWINGS) the value furthest
+# from 0. A channel that is silent while another one has sound (a muted microphone, the other side of a call) is not a
+# fault and does not count there.
 import numpy as np
 import soxr
 from scipy.ndimage import binary_opening, maximum_filter1d
@@ -21,8 +21,8 @@ OFFSET = 1e-3  # a constant offset of at least this size is removed: -60 dBFS
 
 
 def channel_frames(x: np.ndarray, rate: int, frames: int) -> np.ndarray:
-    """Computes the frames of one channel, (T, F). `x` has MARGIN_SECONDS before the first frame and at least as many after the
-    last."""
+    """Computes the frames of one channel, (T, F). `x` has MARGIN_SECONDS before the first frame and at least as many
+    after the last."""
     y = x if rate == spec.BASE_RATE else soxr.resample(x, rate, spec.BASE_RATE)
     z = soxr.resample(y, spec.BASE_RATE, spec.REPEAT_RATE, "MQ")
     mel, shape = mel_and_shape(y, MARGIN_SECONDS * spec.BASE_RATE, frames)
@@ -48,9 +48,9 @@ def centred(x: np.ndarray, rate: int) -> np.ndarray:
 
 
 def audible_channels(channels: np.ndarray, rate: int, frames: int) -> np.ndarray:
-    """Returns whether each channel counts in each frame, (C, T), from samples (C, N): whether it is audible both within the
-    second before and within the second after. Pauses of a speaker and gaps of a fault therefore count; the side of a call
-    that only listens does not."""
+    """Returns whether each channel counts in each frame, (C, T), from samples (C, N): whether it is audible both within
+    the second before and within the second after. Pauses of a speaker and gaps of a fault therefore count; the side of
+    a call that only listens does not."""
     reach = MARGIN_SECONDS * spec.FRAMES_PER_SECOND
     starts = MARGIN_SECONDS * rate + np.arange(-reach, frames + reach + 1) * rate // spec.FRAMES_PER_SECOND
     power = np.stack([np.add.reduceat(x[: starts[-1]] ** 2, starts[:-1]) for x in channels]) / np.diff(starts)
@@ -69,8 +69,8 @@ def merged_channels(each: np.ndarray, audible: np.ndarray) -> np.ndarray:
 
 
 def compute_frames(samples: np.ndarray, rate: int, frames: int, gain: float = 1.0) -> np.ndarray:
-    """Computes the merged frames of all channels, float16 (T, F), from samples (N, C) with margins on both sides. Amplifies the
-    samples by `gain`; subtracts the gain from the level features again."""
+    """Computes the merged frames of all channels, float16 (T, F), from samples (N, C) with margins on both sides.
+    Amplifies the samples by `gain`; subtracts the gain from the level features again."""
     channels = np.multiply(samples.T, gain, dtype=np.float32, order="C")
     if all(np.array_equal(channels[0], other) for other in channels[1:]):
         channels = channels[:1]  # dual mono costs as much as mono

@@ -1,5 +1,5 @@
-# Feature group D: sound that repeats after 60 to 400 ms. The whitened autocorrelation of more than a second of speech is flat
-# beyond the pitch lags; even a single reflection at -14 dB stands out. Called by block.py.
+# Feature group D: sound that repeats after 60 to 400 ms. The whitened autocorrelation of more than a second of speech
+# is flat beyond the pitch lags; even a single reflection at -14 dB stands out. Called by block.py.
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from scipy.fft import irfft, rfft
@@ -24,7 +24,8 @@ def whitened(z: np.ndarray, starts: np.ndarray, window: int) -> np.ndarray:
         power = bins.real**2
         power += bins.imag**2
         power += np.float32(1e-9)
-        # The fourth root of the power whitens partly: exponent 1 would give the plain autocorrelation, exponent 0 a single peak.
+        # The fourth root of the power whitens partly: exponent 1 would give the plain autocorrelation, exponent 0 a
+        # single peak.
         np.sqrt(np.sqrt(power, out=power), out=power)
         power *= inside
         lags = irfft(power, window, axis=1)[:, : window // 2 + 1]
@@ -39,7 +40,8 @@ def prominence(lags: np.ndarray, low_s: float, high_s: float) -> np.ndarray:
 
 
 def coherence(z: np.ndarray, starts: np.ndarray, lags: np.ndarray, size: int) -> np.ndarray:
-    """Returns the normalised correlation of `size` samples from each start with those `lags` (T,) samples earlier, (T,)."""
+    """Returns the normalised correlation of `size` samples from each start with those `lags` (T,) samples earlier,
+    (T,)."""
     sharp = np.diff(z, prepend=z[:1])
     views = sliding_window_view(sharp, size)
     now, past = views[starts], views[starts - lags]
@@ -48,8 +50,8 @@ def coherence(z: np.ndarray, starts: np.ndarray, lags: np.ndarray, size: int) ->
 
 
 def every(z: np.ndarray, margin: int, frames: int, window: int, step: int) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the whitened autocorrelation every `step` frames, (W, lags), and the position of each frame among the windows,
-    (T,)."""
+    """Returns the whitened autocorrelation every `step` frames, (W, lags), and the position of each frame among the
+    windows, (T,)."""
     hop = spec.REPEAT_RATE // spec.FRAMES_PER_SECOND
     number = np.arange(-1, -(-frames // step) + 1)
     starts = margin + hop * step * number + hop * step // 2 - window // 2

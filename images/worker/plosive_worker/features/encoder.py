@@ -1,7 +1,7 @@
-# A plug-in encoder: any ONNX model that maps a waveform to frames. It is stored in the object store beside its manifest; the
-# platform's administrator configures it (the chart's value `encoder`). Its columns are resampled to the 10 ms grid and appended
-# to the built-in ones. Called by extract.py in the worker process, which loads the model once; the decoding child only writes
-# the waveform.
+# A plug-in encoder: any ONNX model that maps a waveform to frames. It is stored in the object store beside its
+# manifest; the platform's administrator configures it (the chart's value `encoder`). Its columns are resampled to the
+# 10 ms grid and appended to the built-in ones. Called by extract.py in the worker process, which loads the model once;
+# the decoding child only writes the waveform.
 import json
 import re
 from collections.abc import Callable
@@ -25,7 +25,8 @@ NORMALISATIONS = ("none", "zscore")
 
 @dataclass(frozen=True)
 class EncoderManifest:
-    """The administrator's description of the model. The centre of frame i is at first_frame_offset_ms + i * frame_hop_ms."""
+    """The administrator's description of the model. The centre of frame i is at first_frame_offset_ms + i *
+    frame_hop_ms."""
 
     id: str
     version: str
@@ -115,7 +116,8 @@ class Encoder:
         return found[0]
 
     def on_grid(self, wave: np.ndarray, begin: int, first: int, last: int) -> np.ndarray:
-        """Interpolates columns (last - first, dims) of the 10 ms frames first..last. The waveform begins at sample `begin`."""
+        """Interpolates columns (last - first, dims) of the 10 ms frames first..last. The waveform begins at sample
+        `begin`."""
         found, m = self.encode(wave), self.manifest
         centres_ms = (np.arange(first, last) + 0.5) * spec.HOP_MS - begin * 1000 / m.sample_rate
         at = np.clip((centres_ms - m.first_frame_offset_ms) / m.frame_hop_ms, 0, len(found) - 1)
@@ -135,8 +137,9 @@ class Encoder:
         return self.on_grid(np.pad(wave, (0, max(0, least - len(wave)))), low, first, last)
 
     def fuse(self, own: FrameFile, pcm_path: Path, out: Path, heartbeat: Callable[[], None] = lambda: None) -> None:
-        """Writes the embedding of the built-in columns and the encoder's, in bounded memory. Calls `heartbeat` after each
-        stretch, so that a slow encoder on a long file does not look stalled. Raises ItemFailure(encoder_failed)."""
+        """Writes the embedding of the built-in columns and the encoder's, in bounded memory. Calls `heartbeat` after
+        each stretch, so that a slow encoder on a long file does not look stalled. Raises
+        ItemFailure(encoder_failed)."""
         rows = len(own.frames)
         if rows * self.spec.dims * 2 > MAX_BYTES:
             hours = MAX_BYTES / (self.spec.dims * 2 * 3600 * spec.FRAMES_PER_SECOND)

@@ -1,6 +1,6 @@
-# The stored embedding: one safetensors file with `frames` (T, F) float16 and `stats` (3, F) float32, the file's own quantiles.
-# The frames come first and row by row, so that a slice of time is one byte range. Written by audio/extraction.py and
-# encoder.py block by block (the header last), read by training and detection.
+# The stored embedding: one safetensors file with `frames` (T, F) float16 and `stats` (3, F) float32, the file's own
+# quantiles. The frames come first and row by row, so that a slice of time is one byte range. Written by
+# audio/extraction.py and encoder.py block by block (the header last), read by training and detection.
 import json
 import struct
 from dataclasses import dataclass, field
@@ -49,14 +49,15 @@ def is_frame_file(path: Path, rows: int) -> bool:
 
 
 def audible_rows(frames: np.ndarray) -> np.ndarray:
-    """Returns the frames that are not silent, or all if none is: silence must not set the usual level of a recording that is
-    muted half of the time."""
+    """Returns the frames that are not silent, or all if none is: silence must not set the usual level of a recording
+    that is muted half of the time."""
     rows = frames[frames[:, RMS] > SILENCE]
     return rows if len(rows) else frames
 
 
 def quantiles(frames: np.ndarray, shares: tuple[float, ...]) -> np.ndarray:
-    """Returns the quantiles of each column, with linear interpolation, float32 (S, F). np.quantile takes twice as long."""
+    """Returns the quantiles of each column, with linear interpolation, float32 (S, F). np.quantile takes twice as
+    long."""
     ordered = np.sort(np.ascontiguousarray(frames.T, np.float32), axis=1)
     at = np.multiply(shares, len(frames) - 1)
     low, high = ordered[:, np.floor(at).astype(int)], ordered[:, np.ceil(at).astype(int)]
@@ -99,7 +100,8 @@ class FrameFile:
     spec: FeatureSpec = field(default_factory=spec.own_spec)
 
     def normal(self, first: int, last: int, step: int = 1) -> np.ndarray:
-        """Returns frames first..last as the model's input, float32 (n, F): levels relative to the file's own median level."""
+        """Returns frames first..last as the model's input, float32 (n, F): levels relative to the file's own median
+        level."""
         return normal_frames(self.frames[max(0, first) : last : step], self.stats)
 
 
@@ -114,8 +116,8 @@ def normal_frames(frames: np.ndarray, stats: np.ndarray) -> np.ndarray:
 
 
 def read_frames(path: Path, name: str | None = None, digest: str | None = None) -> FrameFile:
-    """Opens an embedding. Raises WorkerFailure(bad_manifest) if its built-in columns were computed by another version of the
-    features, or if its spec differs from `name` and `digest`, if they are given."""
+    """Opens an embedding. Raises WorkerFailure(bad_manifest) if its built-in columns were computed by another version
+    of the features, or if its spec differs from `name` and `digest`, if they are given."""
     size = path.stat().st_size
     with path.open("rb") as file:
         length = struct.unpack("<Q", file.read(8).ljust(8, b"\0"))[0]

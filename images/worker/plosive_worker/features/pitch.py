@@ -1,5 +1,5 @@
-# Feature group C, third part: features of low frequencies: plosive blasts, pitch, and stretches that repeat the audio just
-# before them. Called by block.py.
+# Feature group C, third part: features of low frequencies: plosive blasts, pitch, and stretches that repeat the audio
+# just before them. Called by block.py.
 from functools import lru_cache
 
 import numpy as np
@@ -19,8 +19,8 @@ def butterworth(size: int, rate: int, edge_hz: float) -> np.ndarray:
 
 
 def lowpassed(z: np.ndarray, rate: int, *edges_hz: float) -> list[np.ndarray]:
-    """Filters with a second-order Butterworth low-pass for each edge, (N,). The filter wraps around: the first tenths of a
-    second contain a part of the last ones."""
+    """Filters with a second-order Butterworth low-pass for each edge, (N,). The filter wraps around: the first tenths
+    of a second contain a part of the last ones."""
     size = next_fast_len(len(z), real=True)
     bins = rfft(z, size)
     return [irfft(bins * butterworth(size, rate, edge), size)[: len(z)] for edge in edges_hz]
@@ -34,8 +34,8 @@ def window_norm(x: np.ndarray, window: int) -> np.ndarray:
 
 
 def exact_repeats(x: np.ndarray, rate: int, margin: int, lags_s: np.ndarray) -> np.ndarray:
-    """Returns how exactly the 20 ms of two frames repeat the audio about `lags_s` (L, P) seconds earlier, as
-    -log10(1 - correlation), (L, P). Compares single samples after pre-emphasis: natural voices are never periodic at high
+    """Returns how exactly the 20 ms of two frames repeat the audio about `lags_s` (L, P) seconds earlier, as -log10(1 -
+    correlation), (L, P). Compares single samples after pre-emphasis: natural voices are never periodic at high
     frequencies."""
     window, reach = 2 * rate // 100, -(-rate // spec.REPEAT_RATE)
     slope = np.diff(x, prepend=x[:1])
@@ -53,12 +53,13 @@ def exact_repeats(x: np.ndarray, rate: int, margin: int, lags_s: np.ndarray) -> 
 
 
 def low_features(z: np.ndarray, rate: int, margin: int, frames: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """Computes blasts and pitch from the 6 kHz signal: below 150 Hz, below 40 Hz, periodicity, repetition; values (T,). Also
-    returns the lags of the last two in seconds, (2, P), one per pair of frames."""
+    """Computes blasts and pitch from the 6 kHz signal: below 150 Hz, below 40 Hz, periodicity, repetition; values (T,).
+    Also returns the lags of the last two in seconds, (2, P), one per pair of frames."""
     hop = rate // spec.FRAMES_PER_SECOND
     low, deep, soft = lowpassed(z, rate, 150, 40, 500)
     own = slice(margin, margin + frames * hop)
-    # normalised correlation of 20 ms with the audio 2.3 to 42 ms earlier: pitch (short lags), repeated packets (from 10 ms)
+    # normalised correlation of 20 ms with the audio 2.3 to 42 ms earlier: pitch (short lags), repeated packets (from 10
+    # ms)
     window, reach = spec.PAIR * hop, 256
     starts = margin + window * np.arange(-(-frames // spec.PAIR))
     now = sliding_window_view(z, window)[starts]

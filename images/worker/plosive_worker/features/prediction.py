@@ -1,6 +1,6 @@
 # Feature group C, second part: how predictable each sample is from those before it. Clicks stand out in the residual of
-# linear prediction and in the slope. Called by block.py with audio of at most spec.FINE_RATE, because the empty bands of
-# upsampled audio would make everything predictable.
+# linear prediction and in the slope. Called by block.py with audio of at most spec.FINE_RATE, because the empty bands
+# of upsampled audio would make everything predictable.
 from functools import lru_cache
 
 import numpy as np
@@ -22,14 +22,15 @@ def autocorrelation_matrix(nfft: int, order: int) -> np.ndarray:
 
 @lru_cache
 def response_matrix(size: int, order: int) -> np.ndarray:
-    """Returns the matrix that transforms `order` + 1 coefficients, (order + 1, 2 * (size // 2 + 1)); real and imaginary parts
-    alternate."""
+    """Returns the matrix that transforms `order` + 1 coefficients, (order + 1, 2 * (size // 2 + 1)); real and imaginary
+    parts alternate."""
     turns = np.outer(np.arange(order + 1), np.arange(size // 2 + 1)) / size
     return np.exp(-2j * np.pi * turns).astype(np.complex64).view(np.float32)
 
 
 def lpc_residual(x: np.ndarray, starts: np.ndarray, hop: int) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the residual of a linear prediction fitted on 20 ms around each frame, (T, hop), and its log10 gain, (T,)."""
+    """Returns the residual of a linear prediction fitted on 20 ms around each frame, (T, hop), and its log10 gain,
+    (T,)."""
     order = spec.LPC_ORDER
     taper = np.hanning(2 * hop + 2)[1:-1].astype(np.float32)
     frames = sliding_window_view(x, 2 * hop)[starts - hop // 2] * taper
@@ -76,8 +77,8 @@ def bursts(frames: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def outlier(peaks: np.ndarray, parts: int, near: int, far: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Compares each frame's strongest part with the strongest one `near` to `far` parts away: on the stronger side, after it,
-    before it; log10 (T,) each, from peaks (T * parts,). Pitch pulses have similar peaks on both sides."""
+    """Compares each frame's strongest part with the strongest one `near` to `far` parts away: on the stronger side,
+    after it, before it; log10 (T,) each, from peaks (T * parts,). Pitch pulses have similar peaks on both sides."""
     size = far - near + 1
     shift = (near + far) // 2
     wide = maximum_filter1d(peaks, size, mode="nearest")

@@ -1,5 +1,5 @@
-# Feature group C, first part: levels, and faults that only the native samples show because resampling smooths them: flat tops,
-# holds, gaps. Called by block.py.
+# Feature group C, first part: levels, and faults that only the native samples show because resampling smooths them:
+# flat tops, holds, gaps. Called by block.py.
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from scipy.ndimage import maximum_filter1d, minimum_filter1d, uniform_filter1d
@@ -26,14 +26,15 @@ def longest_run(flags: np.ndarray, starts: np.ndarray, hop: int) -> np.ndarray:
 
 
 def frame_starts(rate: int, frames: int) -> np.ndarray:
-    """Returns the first sample of each frame and of PAD frames of context on both sides. The audio has a second of margin
-    before the first frame."""
+    """Returns the first sample of each frame and of PAD frames of context on both sides. The audio has a second of
+    margin before the first frame."""
     return rate + np.arange(-PAD, frames + PAD) * rate // spec.FRAMES_PER_SECOND
 
 
 def smoothed(values: np.ndarray, size: int) -> np.ndarray:
-    """Returns the mean over `size` frames of values that are never negative, (T,). Uses double precision: the filter keeps a
-    running sum, and in single precision a loud frame would leave an error, even a negative one, on the silence after it."""
+    """Returns the mean over `size` frames of values that are never negative, (T,). Uses double precision: the filter
+    keeps a running sum, and in single precision a loud frame would leave an error, even a negative one, on the silence
+    after it."""
     return np.maximum(uniform_filter1d(values.astype(np.float64), size, mode="nearest"), 0)
 
 
@@ -46,7 +47,8 @@ def level_features(x: np.ndarray, rate: int, frames: int) -> dict[str, np.ndarra
     peak, power = size.max(1), (block**2).mean(1)
     level = np.log10(power + 1e-11)
     peak_30 = maximum_filter1d(peak, 3)
-    # the peak around each sample: repeats each frame's value for the length of the frame, and the outer values up to the ends
+    # the peak around each sample: repeats each frame's value for the length of the frame, and the outer values up to
+    # the ends
     lengths = np.diff(starts, prepend=0, append=len(x))
     local_peak = np.repeat(np.concatenate([peak_30[:1], peak_30]), lengths)
     loudness = np.abs(x)

@@ -1,6 +1,6 @@
-# Defines the features, their order, and the hash that identifies them. Every constant that changes a stored number is in this
-# file, so that training rejects mixed sets and detection rejects a model of another spec. The hash covers names and values of
-# all upper-case constants here: renaming one invalidates all stored embeddings.
+# Defines the features, their order, and the hash that identifies them. Every constant that changes a stored number is
+# in this file, so that training rejects mixed sets and detection rejects a model of another spec. The hash covers names
+# and values of all upper-case constants here: renaming one invalidates all stored embeddings.
 import hashlib
 import json
 from dataclasses import dataclass
@@ -58,8 +58,8 @@ DIMS = len(NAMES)
 
 @dataclass(frozen=True)
 class FeatureSpec:
-    """Identifies an embedding set: the same id and hash mean the same numbers. `base` is the hash of the built-in columns; an
-    encoder's columns come after them."""
+    """Identifies an embedding set: the same id and hash mean the same numbers. `base` is the hash of the built-in
+    columns; an encoder's columns come after them."""
 
     id: str
     hash: str

@@ -1,5 +1,5 @@
-# Feature groups A and B: log-mel bands; low and tonal bands of a long window. Called by block.py with one channel at 24 kHz
-# (y) or 3 kHz (z) that has `margin` samples before the first frame and at least as many after the last.
+# Feature groups A and B: log-mel bands; low and tonal bands of a long window. Called by block.py with one channel at 24
+# kHz (y) or 3 kHz (z) that has `margin` samples before the first frame and at least as many after the last.
 from functools import lru_cache
 
 import numpy as np
@@ -17,8 +17,8 @@ def log_power(x: np.ndarray) -> np.ndarray:
 
 
 def power_spectra(x: np.ndarray, first: int, hop: int, count: int, window: int, nfft: int) -> np.ndarray:
-    """Returns Hann power spectra of `count` windows, `hop` samples apart, (count, nfft // 2 + 1). A full-scale sine sums to
-    about 0.5."""
+    """Returns Hann power spectra of `count` windows, `hop` samples apart, (count, nfft // 2 + 1). A full-scale sine
+    sums to about 0.5."""
     taper = np.hanning(window + 2)[1:-1]
     taper = (taper * np.sqrt(2 / (nfft * (taper**2).sum()))).astype(np.float32)
     bins = rfft(sliding_window_view(x, window)[first::hop][:count] * taper, nfft, axis=1)
@@ -34,7 +34,8 @@ def in_pairs(values: np.ndarray, frames: int) -> np.ndarray:
 
 @lru_cache
 def mel_matrix(bands: int, nfft: int, rate: int) -> np.ndarray:
-    """Returns triangles on the mel scale up to half the rate, (nfft // 2 + 1, bands). Each covers at least its nearest bin."""
+    """Returns triangles on the mel scale up to half the rate, (nfft // 2 + 1, bands). Each covers at least its nearest
+    bin."""
     top = 2595 * np.log10(1 + rate / 2 / 700)
     edges = 700 * (10 ** (np.linspace(0, top, bands + 2) / 2595) - 1)
     hertz = np.arange(nfft // 2 + 1) * rate / nfft
@@ -85,7 +86,8 @@ def mel_and_shape(y: np.ndarray, margin: int, frames: int) -> tuple[np.ndarray, 
 
 
 def long_bands(z: np.ndarray, margin: int, frames: int) -> np.ndarray:
-    """Computes group B: 12 low bands, then tonality and steadiness of six of them, (T, 24); one value per pair of frames."""
+    """Computes group B: 12 low bands, then tonality and steadiness of six of them, (T, 24); one value per pair of
+    frames."""
     hop, window = spec.PAIR * spec.LONG_RATE // spec.FRAMES_PER_SECOND, spec.LONG_WINDOW
     back, pairs = 4, -(-frames // spec.PAIR)  # steadiness compares with the spectrum 80 ms earlier
     first = margin + hop // 2 - window // 2 - back * hop

@@ -1,5 +1,5 @@
-# A stream of decoded blocks -> a stream of feature blocks, in bounded memory. Called by audio/extraction.py. The result does
-# not depend on the block sizes of the decoder.
+# A stream of decoded blocks -> a stream of feature blocks, in bounded memory. Called by audio/extraction.py. The result
+# does not depend on the block sizes of the decoder.
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -8,7 +8,8 @@ from . import spec
 from .block import MARGIN_SECONDS, compute_frames
 
 BLOCK_SECONDS = 20
-# Above this many samples per second, over all channels, blocks are shorter: bounds the memory for eight channels at 192 kHz.
+# Above this many samples per second, over all channels, blocks are shorter: bounds the memory for eight channels at 192
+# kHz.
 LARGE, LARGE_BLOCK_SECONDS = 150_000, 4
 QUIET = 0.01  # audio is amplified if the RMS of its loud frames is below this: -40 dBFS; usual are -15 to -30
 MAX_GAIN = 1000.0  # 60 dB
@@ -52,8 +53,8 @@ def loud_level(samples: np.ndarray, rate: int) -> float:
 
 
 def feature_blocks(chunks: Iterable[np.ndarray], rate: int) -> Iterator[np.ndarray]:
-    """Yields float16 frames (T, F), block after block; together they have ceil(duration / 10 ms) rows. Amplifies a recording
-    that has been quiet so far, so that it stays above the floors of the features."""
+    """Yields float16 frames (T, F), block after block; together they have ceil(duration / 10 ms) rows. Amplifies a
+    recording that has been quiet so far, so that it stays above the floors of the features."""
     loudest = 0.0
     for samples, frames in whole_blocks(chunks, rate):
         loudest = max(loudest, loud_level(samples, rate))

@@ -1,5 +1,5 @@
-# card.json, the model card: describes model.onnx and holds the values that detection needs. Written by train.py, read by
-# detect.py.
+# card.json, the model card: describes model.onnx and holds the values that detection needs. Written by train.py, read
+# by detect.py.
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,7 +37,8 @@ def build_card(profiles: list[Profile], onnx_sha256: str, spec: FeatureSpec, fac
 
 
 def read_card(path: Path, own: FeatureSpec) -> Card:
-    """Reads the card. Raises WorkerFailure(bad_manifest) if it has another format or was made for other features than `own`."""
+    """Reads the card. Raises WorkerFailure(bad_manifest) if it has another format or was made for other features than
+    `own`."""
     try:
         document = json.loads(path.read_text())
         if document["format"] != FORMAT:

@@ -1,8 +1,8 @@
 # Inference: a stored embedding -> posteriors -> events, in bounded memory. Called by detect.py.
 #
-# chunk_size_ms and stride_ms: every chunk is read with the model's whole context on both sides. A frame therefore has the
-# same posterior in every chunk that covers it, and averaging over overlapping chunks would change nothing. Consecutive chunks
-# are computed together in blocks whose length is a whole number of strides.
+# chunk_size_ms and stride_ms: every chunk is read with the model's whole context on both sides. A frame therefore has
+# the same posterior in every chunk that covers it, and averaging over overlapping chunks would change nothing.
+# Consecutive chunks are computed together in blocks whose length is a whole number of strides.
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
@@ -43,7 +43,8 @@ def inference_block_length(chunk_ms: int, stride_ms: int) -> int:
 
 
 def merged(events: list[Detection], gap_ms: int) -> list[Detection]:
-    """Merges detections of one type that are at most `gap_ms` apart. The result has the highest confidence of its parts."""
+    """Merges detections of one type that are at most `gap_ms` apart. The result has the highest confidence of its
+    parts."""
     out: list[Detection] = []
     for event in sorted(events, key=lambda e: e.start_ms):
         if out and event.start_ms - out[-1].end_ms <= gap_ms:
@@ -55,8 +56,8 @@ def merged(events: list[Detection], gap_ms: int) -> list[Detection]:
 
 
 def open_session(model: bytes, threads: int) -> InferenceSession | TorchSession:
-    """Opens the model on the GPU if the pod has one and the image has torch, otherwise on the CPU. The posteriors are equal
-    up to rounding."""
+    """Opens the model on the GPU if the pod has one and the image has torch, otherwise on the CPU. The posteriors are
+    equal up to rounding."""
     if GPU_DEVICE.exists() and find_spec("torch"):
         return TorchSession(model, "cuda")
     return cpu_session(model, threads)
@@ -93,8 +94,8 @@ class Detector:
     def detect(
         self, file: FrameFile, duration_ms: int, scratch: Path, on_progress: Callable[[float], None] = lambda share: None
     ) -> list[Detection]:
-        """Returns the events of the wanted types above their thresholds, ordered by time. `on_progress` receives the finished
-        share, 0..1."""
+        """Returns the events of the wanted types above their thresholds, ordered by time. `on_progress` receives the
+        finished share, 0..1."""
         if file.frames.shape[1] != self.card.dims:
             raise ValueError(f"frames have {file.frames.shape[1]} features, the model needs {self.card.dims}")
         values = self.posteriors(file, scratch, on_progress)

@@ -1,5 +1,5 @@
-# Checks a model's protobuf before ONNX Runtime parses it. Allows only the operators that onnx_graph.py exports, and only
-# tensors inside the file: paths of external data can leave the folder (onnx#3991). Called by detector.py.
+# Checks a model's protobuf before ONNX Runtime parses it. Allows only the operators that onnx_graph.py exports, and
+# only tensors inside the file: paths of external data can leave the folder (onnx#3991). Called by detector.py.
 from collections.abc import Iterator
 
 from ..failure import WorkerFailure

@@ -1,5 +1,6 @@
-# The detector head in torch: frames (B, T, F) -> logits of presence, onset and offset (B, T, 3, K). Used by the trainer and
-# by torch_session.py. onnx_graph.py writes the same arithmetic as an ONNX graph; the export fails unless both agree.
+# The detector head in torch: frames (B, T, F) -> logits of presence, onset and offset (B, T, 3, K). Used by the trainer
+# and by torch_session.py. onnx_graph.py writes the same arithmetic as an ONNX graph; the export fails unless both
+# agree.
 import torch
 from torch import nn
 from torch.nn import functional
@@ -51,8 +52,8 @@ class Block(nn.Module):
 
 
 class Head(nn.Module):
-    """`mean` and `scale` (F,) are computed from the training part and stored in the model. Columns after the built-in ones
-    belong to an encoder; a learned projection adds them."""
+    """`mean` and `scale` (F,) are computed from the training part and stored in the model. Columns after the built-in
+    ones belong to an encoder; a learned projection adds them."""
 
     def __init__(self, dims: int, classes: int, mean: torch.Tensor, scale: torch.Tensor, dropout: float = 0.1):
         super().__init__()

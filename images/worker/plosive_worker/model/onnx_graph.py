@@ -1,5 +1,6 @@
-# Writes the head as an ONNX graph, node by node and without tracing: the same weights give the same bytes, and guard.py can
-# reject every operator that is not written here. The export fails unless it agrees with torch. Called by training/artifacts.py.
+# Writes the head as an ONNX graph, node by node and without tracing: the same weights give the same bytes, and guard.py
+# can reject every operator that is not written here. The export fails unless it agrees with torch. Called by
+# training/artifacts.py.
 from collections.abc import Callable
 
 import numpy as np
@@ -77,8 +78,8 @@ def export(head: Head) -> bytes:
 
 
 def input_layer(x: str, state: dict[str, np.ndarray], constant: Callable, node: Callable, linear: Callable) -> str:
-    """Writes the first layer. With an encoder, both weight matrices take all columns and have rows of zeros for the columns
-    of the other, so that the graph needs no slicing."""
+    """Writes the first layer. With an encoder, both weight matrices take all columns and have rows of zeros for the
+    columns of the other, so that the graph needs no slicing."""
     dims = len(state["mean"])
     if dims == DIMS:
         return linear(x, "enter")

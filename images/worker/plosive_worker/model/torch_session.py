@@ -1,5 +1,5 @@
-# Runs the exported model on a GPU: loads its weights into the torch head, with the interface of an ONNX Runtime session. Used
-# only if the pod has a GPU and the image has torch (the trainer image). Called by detector.py.
+# Runs the exported model on a GPU: loads its weights into the torch head, with the interface of an ONNX Runtime
+# session. Used only if the pod has a GPU and the image has torch (the trainer image). Called by detector.py.
 from pathlib import Path
 
 import numpy as np

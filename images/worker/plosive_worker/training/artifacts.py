@@ -1,5 +1,5 @@
-# Writes and uploads the model: model.onnx, weights.safetensors, card.json, SHA256SUMS; no pickle. Uploads nothing unless ONNX
-# Runtime and torch agree. Called by train.py.
+# Writes and uploads the model: model.onnx, weights.safetensors, card.json, SHA256SUMS; no pickle. Uploads nothing
+# unless ONNX Runtime and torch agree. Called by train.py.
 import platform
 from dataclasses import asdict, dataclass
 from pathlib import Path

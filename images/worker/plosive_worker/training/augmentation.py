@@ -1,5 +1,6 @@
-# Augments standardised features with the differences between rooms, microphones and codecs. Training has only the stored
-# features, not the audio. Called by loop.py with its random generator, so that a resumed run draws the same numbers.
+# Augments standardised features with the differences between rooms, microphones and codecs. Training has only the
+# stored features, not the audio. Called by loop.py with its random generator, so that a resumed run draws the same
+# numbers.
 import numpy as np
 
 from ..features import spec
@@ -29,7 +30,8 @@ def smooth_curve(rng: np.random.Generator, points: int, size: int) -> np.ndarray
 
 
 def augment(frames: np.ndarray, labels: list[np.ndarray], rng: np.random.Generator) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Augments standardised frames (B, T, F) and labels [(B, T, K)...]: presence, onset, offset, weight. Returns new arrays."""
+    """Augments standardised frames (B, T, F) and labels [(B, T, K)...]: presence, onset, offset, weight. Returns new
+    arrays."""
     frames = frames.copy()
     batch, time, dims = frames.shape
     groups = GROUPS if dims == spec.DIMS else (*GROUPS, slice(spec.DIMS, dims))  # the last group is a plug-in encoder's

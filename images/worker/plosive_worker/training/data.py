@@ -1,5 +1,6 @@
-# The training examples as parts of files: frames from the stored embedding, targets computed from the labels on demand, so
-# that memory does not grow with the hours of audio. Called by train.py (through loop.py), sampler.py and evaluation.py.
+# The training examples as parts of files: frames from the stored embedding, targets computed from the labels on demand,
+# so that memory does not grow with the hours of audio. Called by train.py (through loop.py), sampler.py and
+# evaluation.py.
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +14,8 @@ Event = tuple[int, int, int]  # class, start_ms, end_ms
 
 @dataclass(frozen=True)
 class LabelledFile:
-    """One audio file: its frames, its events of the wanted classes, and whether an unlabelled frame is free of artifacts."""
+    """One audio file: its frames, its events of the wanted classes, and whether an unlabelled frame is free of
+    artifacts."""
 
     id: str
     frames: FrameFile
@@ -87,7 +89,8 @@ def targets(file: LabelledFile, first: int, last: int, classes: int) -> tuple[np
 
 
 def window(file: LabelledFile, first: int, last: int, part: Part, classes: int) -> Window:
-    """Returns frames first..last of a file. Frames outside the part repeat the nearest one, with targets and weight 0."""
+    """Returns frames first..last of a file. Frames outside the part repeat the nearest one, with targets and weight
+    0."""
     low, high = max(first, part.first), min(last, part.last)
     pad = ((low - first, last - high), (0, 0))
     frames = file.frames.normal(low, high)

@@ -1,5 +1,5 @@
-# Evaluates the model on the validation part: loss and event-F1 after each epoch, then profiles (threshold, calibration, edge
-# shift) and the metrics of the finished model. Called by train.py.
+# Evaluates the model on the validation part: loss and event-F1 after each epoch, then profiles (threshold, calibration,
+# edge shift) and the metrics of the finished model. Called by train.py.
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -116,7 +116,8 @@ def labels_in(files: list[LabelledFile], parts: list[Part], kind: int) -> list[l
 
 
 def finish_profiles(head: Head, validation: Validation) -> tuple[list[Profile], dict]:
-    """Returns the profiles with their thresholds, and the job's metrics. The thresholds are chosen on the same files."""
+    """Returns the profiles with their thresholds, and the job's metrics. The thresholds are chosen on the same
+    files."""
     split, files, parts = validation.split, validation.files, validation.parts
     logits = validation.logits(head)
     candidates = collect_candidates(logits, files, parts, validation.profiles)

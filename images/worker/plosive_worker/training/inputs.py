@@ -13,8 +13,8 @@ PARALLEL = 8
 
 
 def events_from(annotations: list[Label], kinds: dict[str, int], length_ms: int) -> tuple[Event, ...]:
-    """Returns the labels of the wanted classes, clipped to the file. Labels of one class whose edges differ by at most a frame
-    (two annotators) become one event."""
+    """Returns the labels of the wanted classes, clipped to the file. Labels of one class whose edges differ by at most
+    a frame (two annotators) become one event."""
     events: list[Event] = []
     for kind, start, end in sorted((kinds[a.artifact_type], a.start_ms, a.end_ms) for a in annotations if a.artifact_type in kinds):
         start = min(start, length_ms - 1)
@@ -26,9 +26,10 @@ def events_from(annotations: list[Label], kinds: dict[str, int], length_ms: int)
 
 
 def load_files(store: Store, scratch: Path, types: list[str]) -> list[LabelledFile]:
-    """Loads the files of the work that are reviewed or labelled. Other files add nothing to training and would only dilute the
-    batches. Orders files by content and not by id, so that the same recordings uploaded again give the same model. Raises
-    WorkerFailure if an embedding is missing or changed: training must not silently use less data than requested."""
+    """Loads the files of the work that are reviewed or labelled. Other files add nothing to training and would only
+    dilute the batches. Orders files by content and not by id, so that the same recordings uploaded again give the same
+    model. Raises WorkerFailure if an embedding is missing or changed: training must not silently use less data than
+    requested."""
     work: TrainWork = store.session.work
     kinds = {name: kind for kind, name in enumerate(types)}
     folder = scratch / "embeddings"

@@ -1,5 +1,5 @@
-# The training loop: draw, augment, forward, step. Trainer holds all state, so that a checkpoint restores it completely and a
-# resumed run ends with the same weights. Called by train.py.
+# The training loop: draw, augment, forward, step. Trainer holds all state, so that a checkpoint restores it completely
+# and a resumed run ends with the same weights. Called by train.py.
 import io
 import math
 from collections.abc import Callable
@@ -75,7 +75,8 @@ class Trainer:
         frames = standardised(torch.from_numpy(frames), self.mean, self.scale).numpy()
         labels = [np.stack([getattr(w, n) for w in windows]) for n in ("presence", "onset", "offset", "weight")]
         frames, labels = augment(frames, labels, self.rng)
-        # Copies into torch's aligned memory: with numpy's, the last bits of a product would depend on the array's address.
+        # Copies into torch's aligned memory: with numpy's, the last bits of a product would depend on the array's
+        # address.
         frames, *labels = (torch.tensor(np.asarray(a, np.float32)).to(self.device) for a in (frames, *labels))
         return drawn, frames, Targets(*labels)
 
@@ -106,13 +107,13 @@ class Trainer:
         return self.head.eval().requires_grad_(False).cpu()
 
     def checkpoint_key(self) -> list[tuple[str, float]]:
-        """Returns the values that a checkpoint must share with this trainer: the settings, and the shape of the head, which a
-        release may change."""
+        """Returns the values that a checkpoint must share with this trainer: the settings, and the shape of the head,
+        which a release may change."""
         return [*vars(self.settings).items(), ("dims", len(self.mean)), ("width", WIDTH)]
 
     def state_bytes(self, note: str = "") -> bytes:
-        """Returns the whole state and the caller's `note` as one torch file of tensors and plain values, which can be read
-        with weights_only."""
+        """Returns the whole state and the caller's `note` as one torch file of tensors and plain values, which can be
+        read with weights_only."""
         buffer = io.BytesIO()
         state = {
             "settings": self.checkpoint_key(),

@@ -1,5 +1,5 @@
-# The loss: boundary-weighted BCE, plus 0.5 of the edge outputs' loss and 0.3 of the chunk's loss (arXiv 2403.13254). Called by
-# loop.py and evaluation.py.
+# The loss: boundary-weighted BCE, plus 0.5 of the edge outputs' loss and 0.3 of the chunk's loss (arXiv 2403.13254).
+# Called by loop.py and evaluation.py.
 from dataclasses import dataclass
 
 import torch
@@ -8,8 +8,9 @@ from torch.nn import functional as f
 EDGE_WEIGHT = 0.5
 CHUNK_WEIGHT = 0.3
 BOUNDARY_BOOST = 1.0
-# Weight of a frame that contains the artifact. Larger weights for rare types (the square root of negatives to positives, up to
-# 10) gave more confident but worse detectors: macro F1 .72 instead of .75 with 15 minutes of training audio.
+# Weight of a frame that contains the artifact. Larger weights for rare types (the square root of negatives to
+# positives, up to 10) gave more confident but worse detectors: macro F1 .72 instead of .75 with 15 minutes of training
+# audio.
 POSITIVE_WEIGHT = 2.0
 
 
@@ -34,7 +35,8 @@ def bce(logits: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
 
 
 def detection_loss(logits: torch.Tensor, targets: Targets, middle: slice) -> torch.Tensor:
-    """Returns the loss of each example, (B,). `middle` is the chunk itself; the context around it has a weight of a third."""
+    """Returns the loss of each example, (B,). `middle` is the chunk itself; the context around it has a weight of a
+    third."""
     presence, onset, offset = logits.unbind(2)
     edges = torch.maximum(targets.onset, targets.offset)
     weight = targets.weight * (1 + BOUNDARY_BOOST * edges)

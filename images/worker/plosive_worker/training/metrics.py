@@ -1,5 +1,5 @@
-# Computes the metrics of a training job, which are also the model's eval_metrics. All use the same boxes on the validation
-# part. Called by evaluation.py.
+# Computes the metrics of a training job, which are also the model's eval_metrics. All use the same boxes on the
+# validation part. Called by evaluation.py.
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,9 +12,9 @@ from ..events.scoring import IMPULSIVE_COLLAR_MS, SUSTAINED_COLLAR_MS, Counts, S
 FEW_EVENTS = 5  # the metrics of a class with fewer events are flagged
 SEGMENT_MS = 1000
 CALIBRATION_BINS, LEAST_CONFIDENCE = 10, 0.1  # boxes with less confidence are noise and do not count
-# PSDS (arXiv 1910.08440) as in scenario 1 of DCASE task 4, without cross triggers. TOLERANCE is the share of a detection that
-# must lie on events, and of an event that correct detections must cover. Points in time are widened first, because they cannot
-# overlap.
+# PSDS (arXiv 1910.08440) as in scenario 1 of DCASE task 4, without cross triggers. TOLERANCE is the share of a
+# detection that must lie on events, and of an event that correct detections must cover. Points in time are widened
+# first, because they cannot overlap.
 TOLERANCE, MAX_PER_HOUR, WIDENED_MS, POINTS = 0.7, 100.0, 100.0, 50
 
 
@@ -183,8 +183,8 @@ def per_type(candidates: list[Candidates], profiles: list[Profile]) -> dict[str,
 
 
 def overall(candidates: list[Candidates], profiles: list[Profile], hours: float) -> dict[str, float | bool | None]:
-    """Returns the metrics over all types. F1 is the mean over the types that occur in validation; precision, recall and micro
-    F1 are those of all events together."""
+    """Returns the metrics over all types. F1 is the mean over the types that occur in validation; precision, recall and
+    micro F1 are those of all events together."""
     counts = [counts_at(one, profile) for one, profile in zip(candidates, profiles)]
     total = sum(counts, Counts())
     pairs = [ranked(one, profile) for one, profile in zip(candidates, profiles)]

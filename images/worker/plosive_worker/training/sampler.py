@@ -1,5 +1,5 @@
-# Draws the chunks of a batch. Half of them contain an event of a uniformly drawn class, so that rare classes appear as often as
-# common ones. An eighth are hard negatives, the rest are arbitrary chunks. Called by loop.py.
+# Draws the chunks of a batch. Half of them contain an event of a uniformly drawn class, so that rare classes appear as
+# often as common ones. An eighth are hard negatives, the rest are arbitrary chunks. Called by loop.py.
 from dataclasses import dataclass, field
 
 import numpy as np

@@ -1,5 +1,5 @@
-# Chooses the validation files. Splits by file and never by chunk, because neighbouring chunks overlap and would leak; copies of
-# a file stay together. Stratified by class: takes the best of many seeded random splits. Called by train.py.
+# Chooses the validation files. Splits by file and never by chunk, because neighbouring chunks overlap and would leak;
+# copies of a file stay together. Stratified by class: takes the best of many seeded random splits. Called by train.py.
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,8 +56,8 @@ def grouped(parts: list[Part], files: list[LabelledFile]) -> list[list[Part]]:
 
 
 def choose(length: np.ndarray, counts: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
-    """Returns flags of the validation groups, (G,), from the frames (G,) and events (G, K) of each group. Minimises how far
-    each class and the duration are from the wanted share."""
+    """Returns flags of the validation groups, (G,), from the frames (G,) and events (G, K) of each group. Minimises how
+    far each class and the duration are from the wanted share."""
     total = np.maximum(counts.sum(0), 1)
     wanted = max(1, round(share * len(length)))
     best, best_cost = np.zeros(len(length), bool), np.inf
@@ -75,8 +75,8 @@ def choose(length: np.ndarray, counts: np.ndarray, share: float, rng: np.random.
 
 
 def split_files(files: list[LabelledFile], classes: int, share: float, seed: int) -> Split:
-    """Splits by file, or into time blocks if there are too few files. Validates only on reviewed files, if there are any: in
-    other files an unlabelled detection may be correct."""
+    """Splits by file, or into time blocks if there are too few files. Validates only on reviewed files, if there are
+    any: in other files an unlabelled detection may be correct."""
     rng = np.random.default_rng([seed, 1])
     any_reviewed = any(f.reviewed for f in files)
     for mode, parts in (("files", whole_files(files)), ("time_blocks", time_blocks(files))):
