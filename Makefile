@@ -13,7 +13,7 @@ NODE := $(CURDIR)/node_modules/.bin/node
 AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo --preserve-env env PATH="$$PATH")
 INSTALLED := node_modules/.package-lock.json
 
-.PHONY: help deps npm python python-test contract-tools tools images cluster-up cluster-down cluster-status up demo demo-info demo-down test contract bench-api bench-operator bench-detection bench-detection-speed bench-detection-memory bench-detection-ablation bench-detection-deps bench-deps lint gen audit
+.PHONY: help deps npm python python-test contract-tools lint-tools tools images cluster-up cluster-down cluster-status up demo demo-info demo-down check dev-up dev-down test trials contract bench-api bench-operator bench-detection bench-detection-speed bench-detection-memory bench-detection-ablation bench-detection-deps bench-deps lint gen audit
 
 help: ## lists the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -62,8 +62,25 @@ demo-info: ## prints {base_url, api_key, kubeconfig, namespace} as JSON (make -s
 demo-down: $(INSTALLED) ## removes the service, and the local cluster with it
 	@$(AS_ROOT) $(NODE) tools/up.ts --down
 
-test: npm tools python-test contract-tools ## sets everything up and runs all tests
+lint-tools: npm python
+	@tools/deps.sh lint
+
+# BASE=main for all of a branch; BUDGET=600 for more of the related tests.
+check: lint-tools python-test contract-tools ## after each edit: linters, types, unit tests, and the tests nearest to what changed since BASE (HEAD)
+	@$(AS_ROOT) $(NODE) tools/check.ts --base "$(or $(BASE),HEAD)" --budget "$(or $(BUDGET),60)"
+
+dev-up: npm tools ## keeps Postgres, S3 and a control plane running for the tests
+	@$(AS_ROOT) $(NODE) tools/dev.ts up
+
+dev-down: $(INSTALLED) ## ends them, without a trace
+	@$(AS_ROOT) $(NODE) tools/dev.ts down
+
+test: npm tools lint-tools python-test contract-tools ## sets everything up and runs all tests
 	@$(AS_ROOT) $(NODE) tools/test.ts
+
+# ONLY=NAME plays one of them; PLOSIVE_TEST_SEED=N repeats a run.
+trials: npm tools python-test contract-tools ## the long random and fault trials with a new seed (two hours)
+	@$(AS_ROOT) $(NODE) tools/trials.ts $(addprefix --only=,$(ONLY))
 
 # SEED=N repeats a run.
 contract: tools contract-tools ## ten minutes of schemathesis over the whole REST description
@@ -97,8 +114,8 @@ bench-detection-memory: python-test ## plays each verb on a recording of ten hou
 bench-detection-ablation: bench-detection-deps ## trains the detector without each of its parts in turn (two hours; what is done is kept)
 	@PYTHONPATH=test:tools:images/worker $(BENCH_PYTHON) -m bench.detection.ablation $(BENCH)
 
-lint: $(INSTALLED) ## formatter, linter, types
-	@$(NODE) node_modules/@biomejs/biome/bin/biome check . && $(NODE) node_modules/typescript/bin/tsc --noEmit
+lint: lint-tools contract-tools ## formatters, linters, types of TypeScript, Python and shell, generated files, chart
+	@tools/build.sh helm && $(NODE) tools/lint.ts
 
 gen: $(INSTALLED) contract-tools ## writes the generated documents
 	@$(NODE) src/gen/main.ts && $(NODE) tools/contract/client-types.ts

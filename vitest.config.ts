@@ -4,6 +4,7 @@
 // configuration (test/e2e/vitest.config.ts), so that nobody starts a whole cluster unasked.
 import { globSync, readFileSync } from "node:fs";
 import { defineConfig } from "vitest/config";
+import { commitSeed } from "./tools/testing/seed.ts";
 
 // A test needs real servers exactly when it imports what starts them, so its author decides by writing the test and
 // no list is kept by hand: test/support/{postgres,s3,kube,api,use-operator,operator-anew}.ts, or one of the starters in tools/.
@@ -24,6 +25,8 @@ const servers = {
 
 export default defineConfig({
   test: {
+    // Of the random trials (test/support/trial.ts).
+    env: { PLOSIVE_TEST_SEED: process.env.PLOSIVE_TEST_SEED ?? String(commitSeed()) },
     // Two files at once: the machine that everything must run on has two cores, and control planes take theirs.
     maxWorkers: 2,
     teardownTimeout: 30_000,

@@ -1,4 +1,5 @@
-// What the client throws when the service answers, but not with success. Thrown by client.ts, caught by its users.
+// The error that the client throws for every response that is not a success. Thrown by client.ts, caught by its
+// callers.
 import type { ErrorCode, ValidationError } from "./schema.ts";
 
 interface ErrorBody {
@@ -9,11 +10,11 @@ interface ErrorBody {
 export class ApiError extends Error {
   override name = "ApiError";
   readonly status: number;
-  /** One stable word; undefined with 422, which has `faults`. */
+  /** Error code, one stable word; undefined with status 422, which has `faults` instead. */
   readonly code: ErrorCode | undefined;
-  /** The fields that are wrong. */
+  /** The faults of a 422; empty for other statuses. */
   readonly faults: ValidationError["detail"];
-  /** Names the request in the service's logs. */
+  /** Identifies the request in the service's logs. */
   readonly requestId: string | null;
 
   constructor(response: Response, body: unknown) {
@@ -34,7 +35,7 @@ function isErrorBody(body: unknown): body is ErrorBody {
   return typeof body === "object" && body !== null && "detail" in body;
 }
 
-/** Whatever stood between us and the service may have answered in its own way. */
+/** The text of a body in any form: a proxy between client and service may have responded. */
 function textOf(body: unknown): string {
   const text = typeof body === "string" ? body : JSON.stringify(body ?? "");
   return text.slice(0, 300);

@@ -8,10 +8,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description All keys of the account, newest first, without the keys themselves. */
+        /** @description List all keys of the account, newest first, without the keys themselves. */
         get: operations["listApiKeys"];
         put?: never;
-        /** @description Make a key; the answer is the only one that shows it. Takes an Idempotency-Key. */
+        /** @description Create a key; only this response shows it. Accepts an Idempotency-Key. */
         post: operations["createApiKey"];
         delete?: never;
         options?: never;
@@ -29,7 +29,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** @description Revoke a key: it is invalid at once and for good. */
+        /** @description Revoke a key; it becomes invalid at once and permanently. */
         delete: operations["revokeApiKey"];
         options?: never;
         head?: never;
@@ -45,7 +45,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description The new key has the old one's name and, if that had an end, the same life from now on. The old one is revoked at once, or works for overlap_seconds more. Takes an Idempotency-Key. */
+        /** @description The new key has the name of the old key and, if the old key expires, the same lifetime, counted from now. The old key is revoked at once, or after overlap_seconds. Accepts an Idempotency-Key. */
         post: operations["rotateApiKey"];
         delete?: never;
         options?: never;
@@ -63,7 +63,7 @@ export interface paths {
         /** @description List the datasets. */
         get: operations["listDatasets"];
         put?: never;
-        /** @description Make a dataset. Takes an Idempotency-Key. */
+        /** @description Create a dataset. Accepts an Idempotency-Key. */
         post: operations["createDataset"];
         delete?: never;
         options?: never;
@@ -78,15 +78,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Read a dataset. Polling costs little with If-None-Match. */
+        /** @description Read a dataset. Accepts If-None-Match, for cheap polling. */
         get: operations["getDataset"];
         put?: never;
         post?: never;
-        /** @description Refused while a job that has not ended uses it. The bytes of its audio go after a grace period, by default 7 days. With If-Match nothing is changed that you have not seen. */
+        /** @description Refused while a job that has not ended uses the dataset. The bytes of its audio files are deleted after a grace period, 7 days by default. Accepts If-Match, to avoid overwriting changes that you have not seen. */
         delete: operations["deleteDataset"];
         options?: never;
         head?: never;
-        /** @description Change name, description or artifact types. With If-Match nothing is changed that you have not seen. */
+        /** @description Change the name, description or artifact types. Accepts If-Match, to avoid overwriting changes that you have not seen. */
         patch: operations["updateDataset"];
         trace?: never;
     };
@@ -99,7 +99,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Step 2: POST the form to `upload.url` as multipart/form-data, with `upload.fields` and then the bytes as `file`. Step 3: confirm. Takes an Idempotency-Key. */
+        /** @description Step 2: POST `upload.fields` and then the bytes as `file` to `upload.url`, as multipart/form-data. Step 3: confirm the upload. Accepts an Idempotency-Key. */
         post: operations["createAudioUpload"];
         delete?: never;
         options?: never;
@@ -116,7 +116,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Step 1 of 3 for up to 100 files at once. Takes an Idempotency-Key. */
+        /** @description Step 1 of 3: request upload tickets for up to 100 files. Accepts an Idempotency-Key. */
         post: operations["createAudioUploads"];
         delete?: never;
         options?: never;
@@ -133,7 +133,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Step 3 of 3: say that the upload is complete; it is checked and then embedded. */
+        /** @description Step 3 of 3: confirm the upload; the service checks the file and then embeds it. */
         post: operations["confirmAudioUpload"];
         delete?: never;
         options?: never;
@@ -165,15 +165,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Read an audio file's record. Polling costs little with If-None-Match. */
+        /** @description Read an audio file's record. Accepts If-None-Match, for cheap polling. */
         get: operations["getAudioFile"];
         put?: never;
         post?: never;
-        /** @description Refused while a published set names it or a job that has not ended uses it. Its bytes go after a grace period, by default 7 days. With If-Match nothing is changed that you have not seen. */
+        /** @description Refused while a published annotation set labels the file or a job that has not ended uses it. Its bytes are deleted after a grace period, 7 days by default. Accepts If-Match, to avoid overwriting changes that you have not seen. */
         delete: operations["deleteAudioFile"];
         options?: never;
         head?: never;
-        /** @description Change file name or metadata. With If-Match nothing is changed that you have not seen. */
+        /** @description Change the file name or the metadata. Accepts If-Match, to avoid overwriting changes that you have not seen. */
         patch: operations["updateAudioFile"];
         trace?: never;
     };
@@ -184,7 +184,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description JSON and not a redirect: a client that follows redirects would send its key to the store. */
+        /** @description Returns JSON and not a redirect, because a client that follows redirects would send its API key to the object store. */
         get: operations["downloadAudioFile"];
         put?: never;
         post?: never;
@@ -201,7 +201,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Read the peaks of an audio file. Polling costs little with If-None-Match. */
+        /** @description Read the waveform of an audio file. Accepts If-None-Match, for cheap polling. */
         get: operations["getWaveform"];
         put?: never;
         post?: never;
@@ -221,7 +221,7 @@ export interface paths {
         /** @description List the annotation sets of a dataset. */
         get: operations["listAnnotationSets"];
         put?: never;
-        /** @description Make a draft, empty or with the annotations of another set. Takes an Idempotency-Key. */
+        /** @description Create a draft, empty or with a copy of another set's annotations. Accepts an Idempotency-Key. */
         post: operations["createAnnotationSet"];
         delete?: never;
         options?: never;
@@ -236,11 +236,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Read an annotation set with all its annotations. Polling costs little with If-None-Match. */
+        /** @description Read an annotation set with all its annotations. Accepts If-None-Match, for cheap polling. */
         get: operations["getAnnotationSet"];
         put?: never;
         post?: never;
-        /** @description Delete a draft. With If-Match nothing is changed that you have not seen. */
+        /** @description Delete a draft. Accepts If-Match, to avoid overwriting changes that you have not seen. */
         delete: operations["deleteAnnotationSet"];
         options?: never;
         head?: never;
@@ -256,7 +256,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description A label that reaches beyond the end that decoding found is published as it is, and cut there for training. With If-Match nothing is changed that you have not seen. */
+        /** @description A label that extends beyond the decoded end of its file is published unchanged, and truncated for training. Accepts If-Match, to avoid overwriting changes that you have not seen. */
         post: operations["publishAnnotationSet"];
         delete?: never;
         options?: never;
@@ -271,7 +271,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Files with annotations count as reviewed too; they are listed only when they are marked. */
+        /** @description Files with annotations count as reviewed too, but the list contains only marked files. */
         get: operations["listReviewedFiles"];
         put?: never;
         post?: never;
@@ -289,10 +289,10 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** @description Mark a file as reviewed: where it carries no label, it has no artifacts. With If-Match nothing is changed that you have not seen. */
+        /** @description Mark a file as reviewed: its unlabelled parts are free of artifacts. Accepts If-Match, to avoid overwriting changes that you have not seen. */
         put: operations["markReviewedFile"];
         post?: never;
-        /** @description Take the mark away. With If-Match nothing is changed that you have not seen. */
+        /** @description Remove the mark of a reviewed file. Accepts If-Match, to avoid overwriting changes that you have not seen. */
         delete: operations["unmarkReviewedFile"];
         options?: never;
         head?: never;
@@ -306,10 +306,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description A bare array; the header X-Total-Count says how many match. Without page and page_size: all of them. Polling costs little with If-None-Match. */
+        /** @description Returns a bare array. The header X-Total-Count has the number of matching annotations. Without page and page_size, the response has all of them. Accepts If-None-Match, for cheap polling. */
         get: operations["listAnnotations"];
         put?: never;
-        /** @description Add an annotation to a draft. Takes an Idempotency-Key. With If-Match nothing is changed that you have not seen. */
+        /** @description Add an annotation to a draft. Accepts an Idempotency-Key. Accepts If-Match, to avoid overwriting changes that you have not seen. */
         post: operations["createAnnotation"];
         delete?: never;
         options?: never;
@@ -326,7 +326,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Add up to 1000 annotations to a draft: all or none. The body may have 8 MiB. Takes an Idempotency-Key. With If-Match nothing is changed that you have not seen. */
+        /** @description Add up to 1000 annotations to a draft, all or none. The body may be up to 8 MiB. Accepts an Idempotency-Key. Accepts If-Match, to avoid overwriting changes that you have not seen. */
         post: operations["createAnnotations"];
         delete?: never;
         options?: never;
@@ -341,15 +341,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Read an annotation. Polling costs little with If-None-Match. */
+        /** @description Read an annotation. Accepts If-None-Match, for cheap polling. */
         get: operations["getAnnotation"];
         put?: never;
         post?: never;
-        /** @description Delete an annotation of a draft. With If-Match nothing is changed that you have not seen. */
+        /** @description Delete an annotation of a draft. Accepts If-Match, to avoid overwriting changes that you have not seen. */
         delete: operations["deleteAnnotation"];
         options?: never;
         head?: never;
-        /** @description Change an annotation of a draft. With If-Match nothing is changed that you have not seen. */
+        /** @description Change an annotation of a draft. Accepts If-Match, to avoid overwriting changes that you have not seen. */
         patch: operations["updateAnnotation"];
         trace?: never;
     };
@@ -360,7 +360,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description One task for each audio file that has annotations, times in seconds. `score` and `meta.extra_data` carry what the tool has no place for. */
+        /** @description One task for each audio file that has annotations; times are in seconds. `score` and `meta.extra_data` contain the confidence and the extra data of an annotation. */
         get: operations["exportAnnotationTool"];
         put?: never;
         post?: never;
@@ -377,7 +377,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description RFC 4180 in UTF-8, with a line of column names. A cell that a spreadsheet would take for a formula has an apostrophe in front; import/csv takes it off again. */
+        /** @description RFC 4180 in UTF-8, with a header line. A cell that a spreadsheet would treat as a formula begins with an apostrophe, which import/csv removes again. */
         get: operations["exportCsv"];
         put?: never;
         post?: never;
@@ -394,7 +394,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Seconds, tab, seconds, tab, label: for File > Import > Labels. */
+        /** @description Each line has start and end in seconds and the label, separated by tabs. In Audacity: File > Import > Labels. */
         get: operations["exportAudacity"];
         put?: never;
         post?: never;
@@ -411,7 +411,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Tab-separated: filename, onset, offset, event_label; times in seconds. File names are exact and not made safe for spreadsheets: use csv there. */
+        /** @description Tab-separated columns filename, onset, offset, event_label; times are in seconds. File names are exported unchanged, without protection against formulas: use csv for spreadsheets. */
         get: operations["exportDcase"];
         put?: never;
         post?: never;
@@ -428,7 +428,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description A cue for each annotation. A cue must have a length, so that of a point is one millisecond. */
+        /** @description One cue for each annotation. A cue cannot be empty, so an annotation of a point becomes one millisecond long. */
         get: operations["exportWebvtt"];
         put?: never;
         post?: never;
@@ -447,7 +447,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description At most 50000 labels. Everything that fits is added in one transaction; what does not fit is reported and left out. Labels that the set already has (same file, type and times) are not added again. A task belongs to the audio file of data.audio_file_id, or else to the one that is called as data.filename or the end of data.audio; two files of that name are an error. No address is ever fetched. The body may have 8 MiB. Takes an Idempotency-Key. With If-Match nothing is changed that you have not seen. */
+        /** @description At most 50000 labels. All valid labels are added in one transaction; invalid ones are skipped and reported. Labels that the set already has (same file, type and times) are not added again. A task belongs to the audio file with the id data.audio_file_id, or else to the one whose name is data.filename or the end of data.audio; it is an error if two files have that name. Addresses are never fetched. The body may be up to 8 MiB. Accepts an Idempotency-Key. Accepts If-Match, to avoid overwriting changes that you have not seen. */
         post: operations["importAnnotationTool"];
         delete?: never;
         options?: never;
@@ -464,7 +464,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description At most 50000 labels. Everything that fits is added in one transaction; what does not fit is reported and left out. Labels that the set already has (same file, type and times) are not added again. The first line names the columns, in any order: artifact_type, start_ms, end_ms, and audio_file_id or filename; confidence and extra_data if wanted. Others are ignored, the id too. Semicolons or tabs may stand for the commas. The body may have 8 MiB. Takes an Idempotency-Key. With If-Match nothing is changed that you have not seen. */
+        /** @description At most 50000 labels. All valid labels are added in one transaction; invalid ones are skipped and reported. Labels that the set already has (same file, type and times) are not added again. The first line names the columns, in any order. Required: artifact_type, start_ms, end_ms, and audio_file_id or filename. Optional: confidence and extra_data. Other columns are ignored, including id. The delimiter is a comma, a semicolon or a tab. The body may be up to 8 MiB. Accepts an Idempotency-Key. Accepts If-Match, to avoid overwriting changes that you have not seen. */
         post: operations["importCsv"];
         delete?: never;
         options?: never;
@@ -481,7 +481,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description At most 50000 labels. Everything that fits is added in one transaction; what does not fit is reported and left out. Labels that the set already has (same file, type and times) are not added again. Lines of frequencies are passed over. The body may have 8 MiB. Takes an Idempotency-Key. With If-Match nothing is changed that you have not seen. */
+        /** @description At most 50000 labels. All valid labels are added in one transaction; invalid ones are skipped and reported. Labels that the set already has (same file, type and times) are not added again. Lines with frequencies are ignored. The body may be up to 8 MiB. Accepts an Idempotency-Key. Accepts If-Match, to avoid overwriting changes that you have not seen. */
         post: operations["importAudacity"];
         delete?: never;
         options?: never;
@@ -496,7 +496,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description The formats are those of the exports of annotation sets; for the labelling tool detections are predictions, which it shows as suggestions. */
+        /** @description The formats are the same as for exports of annotation sets. For the labelling tool, detections are predictions, which it shows as suggestions. */
         get: operations["exportDetections"];
         put?: never;
         post?: never;
@@ -515,7 +515,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Takes the detections of the job's files that are audio files of the dataset, with their confidence; files that the job got by uploads of its own are left out. extra_data.inference_job_id says where an annotation comes from. Takes an Idempotency-Key. */
+        /** @description Copies the detections in audio files of the dataset, with their confidence. Skips files that were uploaded to the job. extra_data.inference_job_id of an annotation is the id of the job. Accepts an Idempotency-Key. */
         post: operations["createAnnotationSetFromDetections"];
         delete?: never;
         options?: never;
@@ -533,7 +533,7 @@ export interface paths {
         /** @description List the training jobs. */
         get: operations["listTrainingJobs"];
         put?: never;
-        /** @description Train a model from a published annotation set. Takes an Idempotency-Key. */
+        /** @description Train a model from a published annotation set. Accepts an Idempotency-Key. */
         post: operations["createTrainingJob"];
         delete?: never;
         options?: never;
@@ -548,11 +548,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Read a training job. Polling costs little with If-None-Match. */
+        /** @description Read a training job. Accepts If-None-Match, for cheap polling. */
         get: operations["getTrainingJob"];
         put?: never;
         post?: never;
-        /** @description Delete a training job that has ended; its model stays. With If-Match nothing is changed that you have not seen. */
+        /** @description Delete an ended training job; its model is kept. Accepts If-Match, to avoid overwriting changes that you have not seen. */
         delete: operations["deleteTrainingJob"];
         options?: never;
         head?: never;
@@ -568,7 +568,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Its pods are told within a few seconds; until they have ended, the job is `cancelling`. */
+        /** @description The pods of the job receive the request within a few seconds. Until they have ended, the status is `cancelling`. */
         post: operations["cancelTrainingJob"];
         delete?: never;
         options?: never;
@@ -585,7 +585,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Same configuration, same annotation set, the files of today; all preconditions are checked again. Takes an Idempotency-Key. */
+        /** @description The new job has the same configuration and annotation set, and uses the present files. All preconditions are checked again. Accepts an Idempotency-Key. */
         post: operations["retryTrainingJob"];
         delete?: never;
         options?: never;
@@ -600,7 +600,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description List what happened to a training job, newest first. */
+        /** @description List the events of a training job, newest first. */
         get: operations["listTrainingJobEvents"];
         put?: never;
         post?: never;
@@ -617,7 +617,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Read the training curves. Polling costs little with If-None-Match. */
+        /** @description Read the training curves. Accepts If-None-Match, for cheap polling. */
         get: operations["getTrainingJobMetrics"];
         put?: never;
         post?: never;
@@ -651,15 +651,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Read a model. Polling costs little with If-None-Match. */
+        /** @description Read a model. Accepts If-None-Match, for cheap polling. */
         get: operations["getModel"];
         put?: never;
         post?: never;
-        /** @description Delete an archived model; what it found stays. With If-Match nothing is changed that you have not seen. */
+        /** @description Delete an archived model; its detections are kept. Accepts If-Match, to avoid overwriting changes that you have not seen. */
         delete: operations["deleteModel"];
         options?: never;
         head?: never;
-        /** @description Change name, description or active status. With If-Match nothing is changed that you have not seen. */
+        /** @description Change the name, the description or whether the model is active. Accepts If-Match, to avoid overwriting changes that you have not seen. */
         patch: operations["updateModel"];
         trace?: never;
     };
@@ -672,7 +672,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Archive a model: it is no longer listed and no longer active. */
+        /** @description Archive a model; it becomes inactive and is no longer listed by default. */
         post: operations["archiveModel"];
         delete?: never;
         options?: never;
@@ -689,7 +689,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Take a model out of the archive; make it active by PATCH. */
+        /** @description Unarchive a model; it stays inactive until a PATCH activates it. */
         post: operations["unarchiveModel"];
         delete?: never;
         options?: never;
@@ -704,7 +704,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Get a URL of the model artifact (ONNX). */
+        /** @description Get a presigned URL of the model artifact (ONNX). */
         get: operations["downloadModel"];
         put?: never;
         post?: never;
@@ -724,7 +724,7 @@ export interface paths {
         /** @description List the inference jobs. */
         get: operations["listInferenceJobs"];
         put?: never;
-        /** @description Search audio for artifacts with a model. Takes an Idempotency-Key. */
+        /** @description Create an inference job: find artifacts in audio with a model. Accepts an Idempotency-Key. */
         post: operations["createInferenceJob"];
         delete?: never;
         options?: never;
@@ -739,11 +739,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Read an inference job. Polling costs little with If-None-Match. */
+        /** @description Read an inference job. Accepts If-None-Match, for cheap polling. */
         get: operations["getInferenceJob"];
         put?: never;
         post?: never;
-        /** @description Delete an inference job that has ended, with its files and detections. With If-Match nothing is changed that you have not seen. */
+        /** @description Delete an ended inference job with its files and detections. Accepts If-Match, to avoid overwriting changes that you have not seen. */
         delete: operations["deleteInferenceJob"];
         options?: never;
         head?: never;
@@ -759,7 +759,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Start a job with the files that were uploaded to it. */
+        /** @description Start a job with its uploaded files. */
         post: operations["startInferenceJob"];
         delete?: never;
         options?: never;
@@ -776,7 +776,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Cancel an inference job; what it has found so far stays. */
+        /** @description Cancel an inference job; its detections so far are kept. */
         post: operations["cancelInferenceJob"];
         delete?: never;
         options?: never;
@@ -793,7 +793,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Make a new job of the files that failed. Takes an Idempotency-Key. */
+        /** @description Create a new job for the files that failed. Accepts an Idempotency-Key. */
         post: operations["retryInferenceJob"];
         delete?: never;
         options?: never;
@@ -808,7 +808,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description List what was found, by file and start; also while the job runs. */
+        /** @description List the detections of a job, ordered by file and start, also while it runs. */
         get: operations["listInferenceJobDetections"];
         put?: never;
         post?: never;
@@ -825,7 +825,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description List what happened to an inference job, newest first. */
+        /** @description List the events of an inference job, newest first. */
         get: operations["listInferenceJobEvents"];
         put?: never;
         post?: never;
@@ -844,7 +844,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Step 1 of 3: announce a file and get the form to upload it with. Takes an Idempotency-Key. */
+        /** @description Step 1 of 3: request an upload ticket. Accepts an Idempotency-Key. */
         post: operations["createInferenceUpload"];
         delete?: never;
         options?: never;
@@ -861,7 +861,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Step 1 of 3 for up to 100 files at once. Takes an Idempotency-Key. */
+        /** @description Step 1 of 3: request upload tickets for up to 100 files. Accepts an Idempotency-Key. */
         post: operations["createInferenceUploads"];
         delete?: never;
         options?: never;
@@ -878,7 +878,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Step 3 of 3: say that the upload is complete; it is checked. */
+        /** @description Step 3 of 3: confirm the upload; the service checks the file. */
         post: operations["confirmInferenceUpload"];
         delete?: never;
         options?: never;
@@ -910,11 +910,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Read a file of an inference job. Polling costs little with If-None-Match. */
+        /** @description Read a file of an inference job. Accepts If-None-Match, for cheap polling. */
         get: operations["getInferenceFile"];
         put?: never;
         post?: never;
-        /** @description Take a file out of a job that has not been started. With If-Match nothing is changed that you have not seen. */
+        /** @description Remove a file from a job that has not started. Accepts If-Match, to avoid overwriting changes that you have not seen. */
         delete: operations["deleteInferenceFile"];
         options?: never;
         head?: never;
@@ -928,7 +928,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description List what was found in one file, by start. */
+        /** @description List the detections in one file, ordered by start. */
         get: operations["listInferenceFileDetections"];
         put?: never;
         post?: never;
@@ -945,7 +945,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description List what happened in the last 24 hours, newest first. */
+        /** @description List the events of the last 24 hours, newest first. */
         get: operations["listEvents"];
         put?: never;
         post?: never;
@@ -962,7 +962,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Each event has its id; with the last one in the header Last-Event-ID a client that was away gets what it missed in the last 24 hours. A comment comes every 15 seconds. The stream ends when the key is revoked or the service is updated. */
+        /** @description Each event has an id. A client that reconnects with its last id in the header Last-Event-ID receives the events that it missed in the last 24 hours. The stream has a comment every 15 seconds. It ends when the key is revoked or the service is updated. */
         get: operations["streamEvents"];
         put?: never;
         post?: never;
@@ -982,7 +982,7 @@ export interface paths {
         /** @description List the webhooks. */
         get: operations["listWebhooks"];
         put?: never;
-        /** @description Have events sent to an address; the answer shows the signing secret. Takes an Idempotency-Key. */
+        /** @description Create a webhook; the response shows its signing secret. Accepts an Idempotency-Key. */
         post: operations["createWebhook"];
         delete?: never;
         options?: never;
@@ -997,15 +997,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Read a webhook. Polling costs little with If-None-Match. */
+        /** @description Read a webhook. Accepts If-None-Match, for cheap polling. */
         get: operations["getWebhook"];
         put?: never;
         post?: never;
-        /** @description Delete a webhook; what is still to be delivered is not. With If-Match nothing is changed that you have not seen. */
+        /** @description Delete a webhook with its deliveries; pending ones are not sent. Accepts If-Match, to avoid overwriting changes that you have not seen. */
         delete: operations["deleteWebhook"];
         options?: never;
         head?: never;
-        /** @description Change address, types or description, or switch a webhook off or on. With If-Match nothing is changed that you have not seen. */
+        /** @description Change the URL, types or description of a webhook, or disable or enable it. Accepts If-Match, to avoid overwriting changes that you have not seen. */
         patch: operations["updateWebhook"];
         trace?: never;
     };
@@ -1018,7 +1018,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Make a new signing secret; for 24 hours deliveries carry signatures by both. */
+        /** @description Create a new signing secret; for 24 hours, deliveries have signatures with both secrets. */
         post: operations["rotateWebhookSecret"];
         delete?: never;
         options?: never;
@@ -1035,7 +1035,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Send an event of the type webhook.test. Takes an Idempotency-Key. */
+        /** @description Send an event of the type webhook.test. Accepts an Idempotency-Key. */
         post: operations["testWebhook"];
         delete?: never;
         options?: never;
@@ -1050,7 +1050,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description List what was sent or is to be sent, newest first; finished deliveries are kept for 7 days. */
+        /** @description List the deliveries of a webhook, newest first; finished deliveries are kept for 7 days. */
         get: operations["listWebhookDeliveries"];
         put?: never;
         post?: never;
@@ -1067,7 +1067,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Read a delivery. Polling costs little with If-None-Match. */
+        /** @description Read a delivery. Accepts If-None-Match, for cheap polling. */
         get: operations["getWebhookDelivery"];
         put?: never;
         post?: never;
@@ -1101,7 +1101,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Read what the account uses, and its limits. */
+        /** @description Read the usage and the limits of the account. */
         get: operations["getUsage"];
         put?: never;
         post?: never;
@@ -1118,7 +1118,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Whether the process lives. Needs no key. */
+        /** @description Liveness: the process is running. Needs no API key. */
         get: operations["getHealth"];
         put?: never;
         post?: never;
@@ -1135,7 +1135,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Whether requests may be sent here: database reachable and migrated, not shutting down. Needs no key. */
+        /** @description Readiness: the database can be reached and is migrated, and the process is not shutting down. Needs no API key. */
         get: operations["getReadiness"];
         put?: never;
         post?: never;
@@ -1152,7 +1152,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Whether the process has begun: its database was reached and migrated once. Needs no key. */
+        /** @description Startup: the process has reached a migrated database at least once. Needs no API key. */
         get: operations["getStartup"];
         put?: never;
         post?: never;
@@ -1169,7 +1169,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description This description. Needs no key. */
+        /** @description This description. Needs no API key. */
         get: operations["getOpenApi"];
         put?: never;
         post?: never;
@@ -1186,7 +1186,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description This description. Needs no key. */
+        /** @description This description. Needs no API key. */
         get: operations["getOpenApiV1"];
         put?: never;
         post?: never;
@@ -1208,35 +1208,35 @@ export interface components {
             id: string;
             /**
              * Format: uuid
-             * @description Set that it is in
+             * @description Annotation set that contains the annotation
              */
             annotation_set_id: string;
             /**
              * Format: uuid
-             * @description Audio file that it labels
+             * @description Audio file that the annotation labels
              */
             audio_file_id: string;
             /** @description Name of an artifact type: letters A to Z and a to z, digits, space, underscore, dot, hyphen; at most 64 characters */
             artifact_type: string;
             /**
              * Format: int64
-             * @description Where the artifact begins, in milliseconds
+             * @description Start of the artifact, in milliseconds
              */
             start_ms: number;
             /**
              * Format: int64
-             * @description Where it ends; equal to the start for a point, in milliseconds
+             * @description End of the artifact; equal to the start for a point, in milliseconds
              */
             end_ms: number;
-            /** @description How sure the annotator is, 0 to 1 */
+            /** @description Confidence of the annotator, 0 to 1 */
             confidence: number;
-            /** @description What the annotator added */
+            /** @description Data that the client stored with the annotation */
             extra_data: {
                 [key: string]: unknown;
             };
             /**
              * Format: date-time
-             * @description When it was made: RFC 3339, UTC, milliseconds
+             * @description When the annotation was created: RFC 3339, UTC, milliseconds
              */
             created_at: string;
         };
@@ -1248,12 +1248,12 @@ export interface components {
             id: string;
             /**
              * Format: uuid
-             * @description Dataset whose audio it labels
+             * @description Dataset whose audio the set labels
              */
             dataset_id: string;
             /**
              * Format: int64
-             * @description Number within the dataset, never used again
+             * @description Number of the set within its dataset; a number is never reused
              */
             version: number;
             /**
@@ -1263,21 +1263,21 @@ export interface components {
             status: "draft" | "published";
             /**
              * Format: int64
-             * @description Annotations in it
+             * @description Number of annotations in the set
              */
             total_annotations: number;
             /**
              * Format: int64
-             * @description Sum of their lengths, in milliseconds; overlaps count twice
+             * @description Total length of the annotations, in milliseconds; overlaps count twice
              */
             total_positive_duration_ms: number;
-            /** @description How many of each type */
+            /** @description Number of annotations per artifact type */
             annotations_by_type: {
                 [key: string]: number;
             };
             /**
              * Format: date-time
-             * @description When it was made: RFC 3339, UTC, milliseconds
+             * @description When the set was created: RFC 3339, UTC, milliseconds
              */
             created_at: string;
             published_at: string | null;
@@ -1290,12 +1290,12 @@ export interface components {
             id: string;
             /**
              * Format: uuid
-             * @description Dataset whose audio it labels
+             * @description Dataset whose audio the set labels
              */
             dataset_id: string;
             /**
              * Format: int64
-             * @description Number within the dataset, never used again
+             * @description Number of the set within its dataset; a number is never reused
              */
             version: number;
             /**
@@ -1305,25 +1305,25 @@ export interface components {
             status: "draft" | "published";
             /**
              * Format: int64
-             * @description Annotations in it
+             * @description Number of annotations in the set
              */
             total_annotations: number;
             /**
              * Format: int64
-             * @description Sum of their lengths, in milliseconds; overlaps count twice
+             * @description Total length of the annotations, in milliseconds; overlaps count twice
              */
             total_positive_duration_ms: number;
-            /** @description How many of each type */
+            /** @description Number of annotations per artifact type */
             annotations_by_type: {
                 [key: string]: number;
             };
             /**
              * Format: date-time
-             * @description When it was made: RFC 3339, UTC, milliseconds
+             * @description When the set was created: RFC 3339, UTC, milliseconds
              */
             created_at: string;
             published_at: string | null;
-            /** @description By audio file, start and id */
+            /** @description All annotations, ordered by audio file, start and id */
             annotations: components["schemas"]["Annotation"][];
         };
         ApiKey: {
@@ -1332,15 +1332,15 @@ export interface components {
              * @description Id of the key
              */
             id: string;
-            /** @description What the key is for */
+            /** @description Purpose of the key */
             name: string;
             /** @description First 8 characters of the key */
             key_prefix: string;
-            /** @description Always empty: a key opens everything of its tenant */
+            /** @description Always empty: a key gives full access to its tenant */
             scopes: string[];
             /**
              * Format: date-time
-             * @description When the key was made: RFC 3339, UTC, milliseconds
+             * @description When the key was created: RFC 3339, UTC, milliseconds
              */
             created_at: string;
             expires_at: string | null;
@@ -1354,22 +1354,22 @@ export interface components {
             id: string;
             /**
              * Format: uuid
-             * @description Dataset that it is in
+             * @description Dataset that contains the audio file
              */
             dataset_id: string;
-            /** @description Name of the file, for people: no path is made of it */
+            /** @description Name of the file for people; the service never uses it as a path */
             filename: string;
-            /** @description Type of the audio */
+            /** @description Content type of the audio */
             content_type: string;
             /**
              * Format: int64
              * @description Size in bytes
              */
             size_bytes: number;
-            /** @description SHA-256 digest, hexadecimal; null until known */
+            /** @description SHA-256 digest, hexadecimal; null until it is known */
             checksum_sha256: string | null;
             /**
-             * @description How far the file is
+             * @description State of the file
              * @enum {string}
              */
             status: "pending_upload" | "processing" | "ready" | "failed" | "expired";
@@ -1378,7 +1378,7 @@ export interface components {
             channels: number | null;
             codec: string | null;
             /**
-             * @description How far its embedding is
+             * @description State of the file's embedding
              * @enum {string}
              */
             embedding_status: "pending" | "processing" | "completed" | "failed";
@@ -1386,19 +1386,19 @@ export interface components {
             embedded_at: string | null;
             /** @description Why the file failed */
             error_message: string | null;
-            /** @description Your own pairs */
+            /** @description Your own key-value pairs */
             metadata: {
                 [key: string]: string;
             };
             /**
              * Format: date-time
-             * @description When the upload was announced: RFC 3339, UTC, milliseconds
+             * @description When the upload ticket was requested: RFC 3339, UTC, milliseconds
              */
             created_at: string;
             uploaded_at: string | null;
             /**
              * Format: date-time
-             * @description When it was last changed: RFC 3339, UTC, milliseconds
+             * @description When the audio file was last changed: RFC 3339, UTC, milliseconds
              */
             updated_at: string;
         };
@@ -1412,21 +1412,21 @@ export interface components {
             upload: {
                 /** @constant */
                 method: "POST";
-                /** @description Where to POST the form */
+                /** @description URL to POST the form to */
                 url: string;
-                /** @description Form fields to send unchanged, before `file` */
+                /** @description Form fields; send them unchanged, before `file` */
                 fields: {
                     [key: string]: string;
                 };
                 /**
                  * Format: date-time
-                 * @description When the form stops working: RFC 3339, UTC, milliseconds
+                 * @description When the form expires: RFC 3339, UTC, milliseconds
                  */
                 expires_at: string;
             };
             /**
              * Format: int64
-             * @description Largest accepted upload
+             * @description Largest accepted upload, in bytes
              */
             max_size_bytes: number;
             audio_file: components["schemas"]["AudioFile"];
@@ -1437,7 +1437,7 @@ export interface components {
             total: number;
         };
         ConfirmUpload: {
-            /** @description SHA-256 digest of what was sent */
+            /** @description SHA-256 digest of the uploaded bytes */
             checksum_sha256?: string;
         };
         CreateAnnotation: {
@@ -1450,21 +1450,21 @@ export interface components {
             artifact_type: string;
             /**
              * Format: int32
-             * @description Where the artifact begins, in milliseconds
+             * @description Start of the artifact, in milliseconds
              */
             start_ms: number;
             /**
              * Format: int32
-             * @description Where it ends; equal to the start for a point, in milliseconds
+             * @description End of the artifact; equal to the start for a point, in milliseconds
              */
             end_ms: number;
             /**
-             * @description How sure the annotator is, 0 to 1
+             * @description Confidence of the annotator, 0 to 1
              * @default 1
              */
             confidence?: number;
             /**
-             * @description Anything of your own, up to 4 KiB of JSON
+             * @description Your own data, a JSON object of up to 4 KiB
              * @default {}
              */
             extra_data?: {
@@ -1475,60 +1475,60 @@ export interface components {
             from_annotation_set_id?: string | null;
         };
         CreateAnnotations: {
-            /** @description All or none are added */
+            /** @description Annotations to add; all of them are added, or none */
             annotations: components["schemas"]["CreateAnnotation"][];
         };
         CreateApiKey: {
-            /** @description What the key is for */
+            /** @description Purpose of the key */
             name: string;
-            /** @description When it shall stop working, in the future, with offset; absent: never */
+            /** @description When the key expires: a time in the future, with offset; absent: never */
             expires_at?: string | null;
         };
         CreateDataset: {
-            /** @description Name for people; need not be unique */
+            /** @description Name for people; it does not have to be unique */
             name: string;
-            /** @description What is in it */
+            /** @description Description of the dataset */
             description?: string | null;
             /**
-             * @description Artifact types of the dataset; names are unique, whatever their case
+             * @description Artifact types of the dataset; names are unique regardless of case
              * @default []
              */
             artifact_types?: {
                 /** @description Name of an artifact type: letters A to Z and a to z, digits, space, underscore, dot, hyphen; at most 64 characters */
                 name: string;
-                /** @description How it sounds */
+                /** @description What the artifact sounds like */
                 description?: string | null;
             }[];
         };
         CreateInferenceJob: {
             /**
              * Format: uuid
-             * @description Model to use
+             * @description Model to run
              */
             model_id: string;
             /**
-             * @description What is not given, the model decides
+             * @description Options of inference; the model decides every option that is absent or null
              * @default {}
              */
             config?: {
                 /** @description One threshold for all types */
                 threshold?: number | null;
-                /** @description Thresholds by type, win over `threshold` */
+                /** @description Thresholds by type; they take precedence over `threshold` */
                 thresholds?: {
                     [key: string]: number;
                 };
-                /** @description Types to report */
+                /** @description Artifact types to report */
                 artifact_types?: string[] | null;
-                /** @description Detections that are shorter when near ones have become one are dropped; in milliseconds */
+                /** @description Detections shorter than this, after merging, are dropped; in milliseconds */
                 min_duration_ms?: number | null;
-                /** @description Reported detections of a type this close become one, as sure as the surest; in milliseconds */
+                /** @description Detections of one type at most this far apart are merged, with the highest confidence of them; in milliseconds */
                 merge_gap_ms?: number | null;
-                /** @description Length of a window */
+                /** @description Length of a window, in milliseconds */
                 chunk_size_ms?: number | null;
-                /** @description Distance between windows */
+                /** @description Distance between the starts of windows, in milliseconds */
                 stride_ms?: number | null;
             };
-            /** @description Audio files to search */
+            /** @description Audio files to process */
             audio_file_ids?: string[] | null;
             dataset_id?: string | null;
         };
@@ -1543,18 +1543,18 @@ export interface components {
              * @description Published annotation set of that dataset
              */
             annotation_set_id: string;
-            /** @description How a detector is trained, and for how long at most */
+            /** @description Options of training, and a time limit */
             config: {
-                /** @description Artifact types to learn; each one is in the dataset and has annotations in the set */
+                /** @description Artifact types to train; the dataset must have each of them, and the annotation set must have annotations of each */
                 artifact_types: string[];
                 /**
                  * Format: int32
-                 * @description How many times training goes through the data
+                 * @description Number of passes over the training data
                  * @default 20
                  */
                 epochs?: number;
                 /**
-                 * @description Share of the files kept out of training to choose thresholds and to measure the model. Where labels are few, the model that was measured is then trained once more, on all files
+                 * @description Share of the files that is held out of training, to choose thresholds and to measure the model. With few labels, the model is trained again on all files after it was measured
                  * @default 0.2
                  */
                 validation_split?: number;
@@ -1577,27 +1577,27 @@ export interface components {
                 chunk_size_ms?: number;
                 /**
                  * Format: int64
-                 * @description Distance between the starts of neighbouring chunks, in milliseconds
+                 * @description Distance between the starts of consecutive chunks, in milliseconds
                  * @default 250
                  */
                 stride_ms?: number;
                 /**
                  * Format: int32
-                 * @description Seed of the run; by default derived from the job's id
+                 * @description Random seed of the run; by default derived from the job's id
                  */
                 seed?: number;
                 /**
                  * Format: int32
-                 * @description The job fails when it runs longer than this, in seconds; by default one day
+                 * @description Seconds after which a running job fails; one day by default
                  */
                 max_runtime_seconds?: number;
             };
         };
         CreateUpload: {
-            /** @description Name of the file, for people: no path is made of it */
+            /** @description Name of the file for people; the service never uses it as a path */
             filename: string;
             /**
-             * @description Type of the audio
+             * @description Content type of the audio
              * @enum {string}
              */
             content_type: "audio/wav" | "audio/x-wav" | "audio/wave" | "audio/flac" | "audio/x-flac" | "audio/mpeg" | "audio/ogg" | "audio/opus";
@@ -1606,19 +1606,19 @@ export interface components {
              * @description Exact size of the file in bytes
              */
             size_bytes: number;
-            /** @description SHA-256 digest; the store then checks it */
+            /** @description SHA-256 digest; with it, the object store verifies the upload */
             checksum_sha256?: string;
-            /** @description Up to 16 pairs of your own */
+            /** @description Up to 16 key-value pairs of your own */
             metadata?: {
                 [key: string]: string;
             };
         };
         CreateUploads: {
             files: {
-                /** @description Name of the file, for people: no path is made of it */
+                /** @description Name of the file for people; the service never uses it as a path */
                 filename: string;
                 /**
-                 * @description Type of the audio
+                 * @description Content type of the audio
                  * @enum {string}
                  */
                 content_type: "audio/wav" | "audio/x-wav" | "audio/wave" | "audio/flac" | "audio/x-flac" | "audio/mpeg" | "audio/ogg" | "audio/opus";
@@ -1627,34 +1627,34 @@ export interface components {
                  * @description Exact size of the file in bytes
                  */
                 size_bytes: number;
-                /** @description SHA-256 digest; the store then checks it */
+                /** @description SHA-256 digest; with it, the object store verifies the upload */
                 checksum_sha256?: string;
-                /** @description Up to 16 pairs of your own */
+                /** @description Up to 16 key-value pairs of your own */
                 metadata?: {
                     [key: string]: string;
                 };
             }[];
         };
         CreateWebhook: {
-            /** @description Public https address of the receiver, with a host name, on port 443 or 8443 */
+            /** @description Public https URL of the receiver, with a host name, on port 443 or 8443 */
             url: string;
             /**
-             * @description What it is for
+             * @description Purpose of the webhook
              * @default
              */
             description?: string;
             /**
-             * @description Types of the events that are sent; empty: all
+             * @description Types of the events to send; empty: all types
              * @default []
              */
             types?: ("audio_file.ready" | "audio_file.failed" | "annotation_set.published" | "training_job.pending" | "training_job.queued" | "training_job.running" | "training_job.cancelling" | "training_job.completed" | "training_job.failed" | "training_job.cancelled" | "training_job.progress" | "model.created" | "model.archived" | "inference_job.pending" | "inference_job.queued" | "inference_job.running" | "inference_job.cancelling" | "inference_job.completed" | "inference_job.failed" | "inference_job.cancelled" | "inference_file.completed" | "inference_file.failed" | "api_key.created" | "api_key.revoked" | "webhook.disabled")[];
         };
         CreatedAnnotations: {
-            /** @description In the order of the request */
+            /** @description The annotations, in the order of the request */
             items: components["schemas"]["Annotation"][];
             /**
              * Format: int64
-             * @description How many were added
+             * @description Number of added annotations
              */
             total: number;
         };
@@ -1664,20 +1664,20 @@ export interface components {
              * @description Id of the key
              */
             id: string;
-            /** @description What the key is for */
+            /** @description Purpose of the key */
             name: string;
             /** @description First 8 characters of the key */
             key_prefix: string;
-            /** @description Always empty: a key opens everything of its tenant */
+            /** @description Always empty: a key gives full access to its tenant */
             scopes: string[];
             /**
              * Format: date-time
-             * @description When the key was made: RFC 3339, UTC, milliseconds
+             * @description When the key was created: RFC 3339, UTC, milliseconds
              */
             created_at: string;
             expires_at: string | null;
             last_used_at: string | null;
-            /** @description The key itself, shown only now */
+            /** @description The key itself; no later response shows it */
             key: string;
         };
         Dataset: {
@@ -1688,14 +1688,14 @@ export interface components {
             id: string;
             /**
              * Format: uuid
-             * @description Tenant that owns it
+             * @description Tenant that owns the dataset
              */
             tenant_id: string;
-            /** @description Name for people; need not be unique */
+            /** @description Name for people; it does not have to be unique */
             name: string;
-            /** @description What is in it */
+            /** @description Description of the dataset */
             description: string | null;
-            /** @description What may be labelled in it */
+            /** @description Artifact types that may be labelled in the dataset */
             artifact_types: {
                 /** @description Name of an artifact type: letters A to Z and a to z, digits, space, underscore, dot, hyphen; at most 64 characters */
                 name: string;
@@ -1703,27 +1703,27 @@ export interface components {
             }[];
             /**
              * Format: int64
-             * @description Audio files in it, pending uploads included
+             * @description Number of audio files, including pending uploads
              */
             audio_file_count: number;
             /**
              * Format: int64
-             * @description Length of the files that training can use, in milliseconds
+             * @description Total length of the files that training can use, in milliseconds
              */
             total_duration_ms: number;
             /**
              * Format: int64
-             * @description Files that training can use
+             * @description Number of files that training can use
              */
             embedded_audio_file_count: number;
             /**
              * Format: date-time
-             * @description When it was made: RFC 3339, UTC, milliseconds
+             * @description When the dataset was created: RFC 3339, UTC, milliseconds
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When it was last changed: RFC 3339, UTC, milliseconds
+             * @description When the dataset was last changed: RFC 3339, UTC, milliseconds
              */
             updated_at: string;
         };
@@ -1735,49 +1735,49 @@ export interface components {
             id: string;
             /**
              * Format: uuid
-             * @description File that it was found in
+             * @description Inference file of the detection
              */
             inference_file_id: string;
             /** @description Name of an artifact type: letters A to Z and a to z, digits, space, underscore, dot, hyphen; at most 64 characters */
             artifact_type: string;
             /**
              * Format: int64
-             * @description Where the artifact begins, in milliseconds
+             * @description Start of the artifact, in milliseconds
              */
             start_ms: number;
             /**
              * Format: int64
-             * @description Where it ends, in milliseconds
+             * @description End of the artifact, in milliseconds
              */
             end_ms: number;
-            /** @description How sure the model is */
+            /** @description Calibrated confidence of the model, 0 to 1 */
             confidence: number;
         };
         DetectionsToAnnotationSet: {
             /**
              * Format: uuid
-             * @description Dataset that the draft is made in: detections of its audio files are taken
+             * @description Dataset of the new draft; only detections in its audio files are used
              */
             dataset_id: string;
             /**
-             * @description Only detections at least this sure
+             * @description Only detections with at least this confidence
              * @default 0
              */
             min_confidence?: number;
             /**
-             * @description True: artifact types that the dataset lacks are added to it
+             * @description True: artifact types that the dataset does not have are added to it
              * @default false
              */
             create_types?: boolean;
         };
         Download: {
-            /** @description Signed URL of the bytes */
+            /** @description Presigned URL of the bytes */
             url: string;
             /** @constant */
             method: "GET";
             /**
              * Format: date-time
-             * @description When the URL stops working: RFC 3339, UTC, milliseconds
+             * @description When the URL expires: RFC 3339, UTC, milliseconds
              */
             expires_at: string;
             /**
@@ -1789,68 +1789,68 @@ export interface components {
             checksum_sha256: string | null;
         };
         Error: {
-            /** @description What went wrong, as a sentence */
+            /** @description Error message as a sentence, for people */
             detail: string;
             code?: components["schemas"]["ErrorCode"];
-            /** @description Every precondition that failed, when there can be several */
+            /** @description All failed preconditions; only for errors that can have several */
             errors?: {
                 code: components["schemas"]["ErrorCode"];
-                /** @description The same as a sentence */
+                /** @description Error message as a sentence */
                 message: string;
             }[];
         };
         /**
-         * @description What went wrong as one stable word, for programs:
+         * @description Error code: one stable word for programs:
          *     - `annotation_not_found`: There is no such annotation
          *     - `annotation_set_not_found`: There is no such annotation set
          *     - `annotation_set_not_published`: Training needs a published annotation set
          *     - `annotation_set_published`: A published annotation set never changes
-         *     - `api_key_expired`: The key's time is over
-         *     - `api_key_not_found`: There is no such key
-         *     - `artifact_type_in_use`: Annotations carry the artifact type that would go
-         *     - `artifact_types_missing`: The dataset lacks artifact types of the detections
+         *     - `api_key_expired`: The API key has expired
+         *     - `api_key_not_found`: There is no such API key
+         *     - `artifact_type_in_use`: Annotations use the artifact type that the change would remove
+         *     - `artifact_types_missing`: The dataset does not have all artifact types of the detections
          *     - `audio_file_not_found`: There is no such audio file
-         *     - `audio_in_use`: The audio is labelled in a published set, or a job that has not ended uses it
-         *     - `audio_not_ready`: The audio file has not been decoded yet, or it failed
-         *     - `body_too_large`: The body is larger than the operation takes
+         *     - `audio_in_use`: A published annotation set labels the audio file, or a job that has not ended uses it
+         *     - `audio_not_ready`: The audio file has not been decoded yet, or decoding failed
+         *     - `body_too_large`: The body is larger than the operation accepts
          *     - `dataset_in_use`: A job that has not ended uses the dataset
          *     - `dataset_not_found`: There is no such dataset
          *     - `delivery_not_found`: There is no such delivery
-         *     - `embeddings_not_ready`: Audio of the dataset has no embeddings yet, or its file failed
+         *     - `embeddings_not_ready`: Audio files of the dataset have no embeddings yet, or they failed
          *     - `inference_file_not_found`: There is no such inference file
          *     - `inference_job_not_found`: There is no such inference job
-         *     - `internal_error`: Something broke in the service
-         *     - `invalid_api_key`: The key is missing, malformed, unknown or revoked
-         *     - `invalid_request`: The request is not well formed
-         *     - `job_finished`: The job has ended already
+         *     - `internal_error`: The service has an internal error
+         *     - `invalid_api_key`: The API key is missing, malformed, unknown or revoked
+         *     - `invalid_request`: The request is malformed
+         *     - `job_finished`: The job has already ended
          *     - `job_not_finished`: The job has not ended yet
-         *     - `job_started`: The job has been started and takes no more files
-         *     - `key_already_created`: The same request has made a key already, which is shown only once
-         *     - `method_not_allowed`: The path does not take this method; Allow says which it takes
+         *     - `job_started`: The job has started and accepts no more files
+         *     - `key_already_created`: The same request has already created a key; a key is shown only once
+         *     - `method_not_allowed`: The path does not support this method; the header Allow lists the supported ones
          *     - `model_archived`: The model is archived
          *     - `model_in_use`: A job that has not ended uses the model
          *     - `model_inactive`: The model is not active
          *     - `model_not_archived`: Only an archived model can be deleted
          *     - `model_not_found`: There is no such model
-         *     - `no_annotations`: The set has no annotation of an artifact type that shall be trained
+         *     - `no_annotations`: The annotation set has no annotation of an artifact type to train
          *     - `no_files`: The job has no files that are ready
-         *     - `not_enough_audio`: Training needs five minutes of audio
-         *     - `precondition_failed`: The resource has changed: If-Match names none of its ETags
-         *     - `quota_exceeded`: A quota of the account is used up; waiting alone does not help
-         *     - `rate_limited`: Too many requests; Retry-After says when to go on
-         *     - `request_in_progress`: A request with the same Idempotency-Key is still being worked on
+         *     - `not_enough_audio`: Training needs at least five minutes of audio
+         *     - `precondition_failed`: The resource has changed: If-Match contains none of its current ETags
+         *     - `quota_exceeded`: A quota of the account is used up; waiting alone does not free it
+         *     - `rate_limited`: Too many requests; wait for the seconds in Retry-After
+         *     - `request_in_progress`: A request with the same Idempotency-Key is still in progress
          *     - `route_not_found`: There is no such path
          *     - `tenant_suspended`: The account is suspended
          *     - `too_many_streams`: Too many event streams are open at once
          *     - `training_job_not_found`: There is no such training job
-         *     - `unavailable`: The service cannot work at the moment; Retry-After says when to try again
+         *     - `unavailable`: The service is temporarily unavailable; try again after the seconds in Retry-After
          *     - `unsupported_audio`: The bytes are not audio of an accepted format
-         *     - `unsupported_media_type`: The body is not of the content type that the operation takes
+         *     - `unsupported_media_type`: The body does not have the content type that the operation accepts
          *     - `upload_expired`: The upload was not confirmed in time
-         *     - `upload_mismatch`: Size, type or digest of what was sent differ from what was announced
-         *     - `upload_not_found`: The object store has nothing for this upload
+         *     - `upload_mismatch`: Size, content type or digest of the upload differ from those in the upload request
+         *     - `upload_not_found`: The object store has no object for this upload
          *     - `validation_failed`: Fields of the request are invalid
-         *     - `webhook_disabled`: The webhook is switched off
+         *     - `webhook_disabled`: The webhook is disabled
          *     - `webhook_not_found`: There is no such webhook
          * @enum {string}
          */
@@ -1858,17 +1858,17 @@ export interface components {
         Event: {
             /**
              * Format: int64
-             * @description Grows with every event of this service; the `id` in the stream
+             * @description Number that grows with every event of this service; the `id` in the stream
              */
             id: number;
-            /** @description What happened */
+            /** @description Type of the event */
             type: string;
             /**
              * Format: date-time
-             * @description When it happened: RFC 3339, UTC, milliseconds
+             * @description When the event happened: RFC 3339, UTC, milliseconds
              */
             timestamp: string;
-            /** @description Ids and status of what it happened to; read the rest from there */
+            /** @description Ids and status of the resource; read the resource itself for everything else */
             data: {
                 [key: string]: unknown;
             };
@@ -1881,22 +1881,22 @@ export interface components {
             id: string;
             /**
              * Format: uuid
-             * @description File that it was found in
+             * @description Inference file of the detection
              */
             inference_file_id: string;
             /** @description Name of an artifact type: letters A to Z and a to z, digits, space, underscore, dot, hyphen; at most 64 characters */
             artifact_type: string;
             /**
              * Format: int64
-             * @description Where the artifact begins, in milliseconds
+             * @description Start of the artifact, in milliseconds
              */
             start_ms: number;
             /**
              * Format: int64
-             * @description Where it ends, in milliseconds
+             * @description End of the artifact, in milliseconds
              */
             end_ms: number;
-            /** @description How sure the model is */
+            /** @description Calibrated confidence of the model, 0 to 1 */
             confidence: number;
             audio_file_id: string | null;
             filename: string;
@@ -1904,26 +1904,26 @@ export interface components {
         ImportReport: {
             /**
              * Format: int64
-             * @description Annotations added; with dry_run: that would be added
+             * @description Number of annotations that were added, or would be added without dry_run
              */
             imported: number;
             /**
              * Format: int64
-             * @description Labels left out: those with errors, and those that the set already has
+             * @description Number of skipped labels: those with errors, and those that the set already has
              */
             skipped: number;
-            /** @description Artifact types added to the dataset */
+            /** @description Artifact types that were added to the dataset */
             created_types: string[];
-            /** @description The first 1000 */
+            /** @description The first 1000 errors */
             errors: {
                 /**
                  * Format: int64
-                 * @description Which task, from 0
+                 * @description Index of the task, from 0
                  */
                 task: number;
-                /** @description Which result of the annotations that count, from 0; null: the task as a whole */
+                /** @description Index of the result among the imported annotations of the task, from 0; null: the whole task */
                 result: number | null;
-                /** @description Why the label, or all of its task, was left out */
+                /** @description Why the label, or its whole task, was skipped */
                 message: string;
             }[];
         };
@@ -1935,37 +1935,37 @@ export interface components {
             id: string;
             /**
              * Format: uuid
-             * @description Job that it belongs to
+             * @description Inference job that the file belongs to
              */
             inference_job_id: string;
             audio_file_id: string | null;
             /** @description Name of the file */
             filename: string;
-            /** @description Type of the audio */
+            /** @description Content type of the audio */
             content_type: string;
             /**
              * Format: int64
              * @description Size in bytes
              */
             size_bytes: number;
-            /** @description SHA-256 digest, hexadecimal; null until known */
+            /** @description SHA-256 digest, hexadecimal; null until it is known */
             checksum_sha256: string | null;
             /**
-             * @description How far the file is
+             * @description State of the file
              * @enum {string}
              */
             status: "pending_upload" | "queued" | "processing" | "completed" | "failed" | "cancelled";
             duration_ms: number | null;
             /**
              * Format: int64
-             * @description Artifacts found in it
+             * @description Number of detections in the file
              */
             detection_count: number;
             /** @description Why the file failed */
             error_message: string | null;
             /**
              * Format: date-time
-             * @description When it was added: RFC 3339, UTC, milliseconds
+             * @description When the file was added to the job: RFC 3339, UTC, milliseconds
              */
             created_at: string;
             started_at: string | null;
@@ -1979,47 +1979,47 @@ export interface components {
             id: string;
             /**
              * Format: uuid
-             * @description Tenant that owns it
+             * @description Tenant that owns the job
              */
             tenant_id: string;
             /**
              * Format: uuid
-             * @description Model that it uses
+             * @description Model that the job runs
              */
             model_id: string;
-            /** @description The effective configuration; null: as the model says */
+            /** @description Effective configuration; null: the value of the model */
             config: {
                 [key: string]: unknown;
             };
             /**
-             * @description How far the job is
+             * @description State of the job
              * @enum {string}
              */
             status: "pending" | "queued" | "running" | "cancelling" | "completed" | "failed" | "cancelled";
             status_message: string | null;
             /**
              * Format: int32
-             * @description Never falls; 100 only when completed
+             * @description Progress in percent; it never decreases, and is 100 only when the job is completed
              */
             progress_percent: number;
             /**
              * Format: int64
-             * @description Files of the job
+             * @description Number of files of the job
              */
             total_files: number;
             /**
              * Format: int64
-             * @description Finished files, failed ones included
+             * @description Number of processed files, including failed ones
              */
             processed_files: number;
             /**
              * Format: int64
-             * @description Files that failed
+             * @description Number of failed files
              */
             failed_files: number;
             /**
              * Format: int64
-             * @description Artifacts found so far
+             * @description Number of detections so far
              */
             total_detections: number;
             /** @description Why the job failed */
@@ -2027,7 +2027,7 @@ export interface components {
             platform_job_name: string | null;
             /**
              * Format: date-time
-             * @description When the job was made: RFC 3339, UTC, milliseconds
+             * @description When the job was created: RFC 3339, UTC, milliseconds
              */
             created_at: string;
             started_at: string | null;
@@ -2043,21 +2043,21 @@ export interface components {
             upload: {
                 /** @constant */
                 method: "POST";
-                /** @description Where to POST the form */
+                /** @description URL to POST the form to */
                 url: string;
-                /** @description Form fields to send unchanged, before `file` */
+                /** @description Form fields; send them unchanged, before `file` */
                 fields: {
                     [key: string]: string;
                 };
                 /**
                  * Format: date-time
-                 * @description When the form stops working: RFC 3339, UTC, milliseconds
+                 * @description When the form expires: RFC 3339, UTC, milliseconds
                  */
                 expires_at: string;
             };
             /**
              * Format: int64
-             * @description Largest accepted upload
+             * @description Largest accepted upload, in bytes
              */
             max_size_bytes: number;
             inference_file: components["schemas"]["InferenceFile"];
@@ -2070,27 +2070,27 @@ export interface components {
         JobEvent: {
             /**
              * Format: int64
-             * @description Grows with every event
+             * @description Number that grows with every job event
              */
             id: number;
             /**
              * Format: date-time
-             * @description When it happened: RFC 3339, UTC, milliseconds
+             * @description When the event happened: RFC 3339, UTC, milliseconds
              */
             created_at: string;
             /**
-             * @description How bad it is
+             * @description Severity of the event
              * @enum {string}
              */
             level: "info" | "warning" | "error";
             /**
-             * @description What kind of thing happened
+             * @description Kind of the event
              * @enum {string}
              */
             type: "status" | "message" | "metrics";
-            /** @description What happened, as a sentence */
+            /** @description Description of the event as a sentence */
             message: string;
-            /** @description The same for programs */
+            /** @description Details of the event for programs */
             data: {
                 [key: string]: unknown;
             };
@@ -2107,16 +2107,16 @@ export interface components {
                     id: number;
                     result: {
                         id: string;
-                        /** @description start and end in seconds, labels, channel */
+                        /** @description Members start and end (in seconds), labels and channel */
                         value: {
                             [key: string]: unknown;
                         };
                         from_name: string;
                         to_name: string;
                         type: string;
-                        /** @description The confidence, 0 to 1 */
+                        /** @description Confidence, 0 to 1 */
                         score: number;
-                        /** @description extra_data of the annotation, if it has any */
+                        /** @description extra_data of the annotation; absent if it is empty */
                         meta?: {
                             [key: string]: unknown;
                         };
@@ -2128,10 +2128,10 @@ export interface components {
                 }[];
             }[];
         };
-        /** @description The export document, or a bare list of tasks */
+        /** @description The exported document, or a bare list of tasks */
         LabelToolImport: {
             tasks: {
-                /** @description audio_file_id, or else a filename, or an address in audio that ends with one; never fetched */
+                /** @description audio_file_id, or else filename, or else an address in audio that ends with the file name; addresses are never fetched */
                 data?: {
                     audio?: unknown;
                     audio_file_id?: unknown;
@@ -2139,16 +2139,16 @@ export interface components {
                 } | null;
                 file_upload?: unknown;
                 annotations?: {
-                    /** @description Those of the type labels are imported */
+                    /** @description Results; only those of type `labels` are imported */
                     result?: unknown[] | null;
-                    /** @description True: it is left out */
+                    /** @description True: the annotation is skipped */
                     was_cancelled?: boolean | null;
-                    /** @description True: the task's other annotations are left out */
+                    /** @description True: only the task's annotations with ground_truth are imported */
                     ground_truth?: boolean | null;
                 }[] | null;
             }[];
         } | {
-            /** @description audio_file_id, or else a filename, or an address in audio that ends with one; never fetched */
+            /** @description audio_file_id, or else filename, or else an address in audio that ends with the file name; addresses are never fetched */
             data?: {
                 audio?: unknown;
                 audio_file_id?: unknown;
@@ -2156,11 +2156,11 @@ export interface components {
             } | null;
             file_upload?: unknown;
             annotations?: {
-                /** @description Those of the type labels are imported */
+                /** @description Results; only those of type `labels` are imported */
                 result?: unknown[] | null;
-                /** @description True: it is left out */
+                /** @description True: the annotation is skipped */
                 was_cancelled?: boolean | null;
-                /** @description True: the task's other annotations are left out */
+                /** @description True: only the task's annotations with ground_truth are imported */
                 ground_truth?: boolean | null;
             }[] | null;
         }[];
@@ -2171,22 +2171,22 @@ export interface components {
                 data: {
                     [key: string]: unknown;
                 };
-                /** @description Nobody has labelled anything yet */
+                /** @description Always empty: nobody has labelled the file yet */
                 annotations: unknown[];
                 predictions: {
                     model_version: string;
                     result: {
                         id: string;
-                        /** @description start and end in seconds, labels, channel */
+                        /** @description Members start and end (in seconds), labels and channel */
                         value: {
                             [key: string]: unknown;
                         };
                         from_name: string;
                         to_name: string;
                         type: string;
-                        /** @description The confidence, 0 to 1 */
+                        /** @description Confidence, 0 to 1 */
                         score: number;
-                        /** @description extra_data of the annotation, if it has any */
+                        /** @description extra_data of the annotation; absent if it is empty */
                         meta?: {
                             [key: string]: unknown;
                         };
@@ -2202,19 +2202,19 @@ export interface components {
             id: string;
             /**
              * Format: uuid
-             * @description Tenant that owns it
+             * @description Tenant that owns the model
              */
             tenant_id: string;
             /**
              * Format: uuid
-             * @description Job that trained it
+             * @description Training job that trained the model
              */
             training_job_id: string;
             /** @description Name for people */
             name: string;
-            /** @description What it is for */
+            /** @description Purpose of the model */
             description: string;
-            /** @description Artifact types that it finds */
+            /** @description Artifact types that the model detects */
             artifact_types: string[];
             /** @description Storage key of the model artifact */
             object_store_key: string;
@@ -2225,11 +2225,11 @@ export interface components {
             model_size_bytes: number;
             /** @description SHA-256 digest of the artifact, hexadecimal */
             checksum_sha256: string;
-            /** @description How it is built */
+            /** @description Architecture of the network */
             architecture: components["schemas"]["ModelArchitecture"];
-            /** @description How good it was on files kept out of training: the metrics of its training job */
+            /** @description Metrics of its training job, measured on files held out of training */
             eval_metrics: components["schemas"]["ModelMetrics"];
-            /** @description Whether new inference jobs may use it */
+            /** @description Whether new inference jobs may use the model */
             is_active: boolean;
             /**
              * Format: date-time
@@ -2239,142 +2239,142 @@ export interface components {
             archived_at: string | null;
         };
         ModelArchitecture: {
-            /** @description Temporal convolutional network */
+            /** @description Network family; `tcn` is a temporal convolutional network */
             family?: string;
-            /** @description Features that it takes: id and number of columns */
+            /** @description Input features: id and number of columns */
             encoder?: unknown;
-            /** @description Its layers */
+            /** @description Layers of the network */
             head?: unknown;
             /**
              * Format: int64
-             * @description Rate that audio is resampled to for the features
+             * @description Sample rate to which audio is resampled for the features, in Hz
              */
             sample_rate_hz?: number;
             /**
              * Format: int64
-             * @description Distance of two frames
+             * @description Distance between two frames, in milliseconds
              */
             frame_hop_ms?: number;
             /**
              * Format: int64
-             * @description Learned numbers
+             * @description Number of learned parameters
              */
             parameters?: number;
         } & {
             [key: string]: unknown;
         };
         ModelMetrics: {
-            /** @description Over all types */
+            /** @description Figures over all types */
             overall?: {
-                /** @description Share of the detections that are right, null where there is none */
+                /** @description Share of the detections that match an event; null without detections */
                 precision?: number | null;
-                /** @description Share of the events that are found, null where there is none */
+                /** @description Share of the events that are found; null without events */
                 recall?: number | null;
-                /** @description F1 of whole seconds */
+                /** @description F1 score over segments of one second */
                 segment_f1?: number | null;
-                /** @description Expected calibration error of confidences from 0.1 on */
+                /** @description Expected calibration error of the confidences from 0.1 upwards */
                 calibration_error?: number | null;
-                /** @description Fewer than 5 events of a type to judge by: take the figures as a hint */
+                /** @description True: a type has fewer than 5 validation events, so the figures are only a rough estimate */
                 few_events?: boolean;
-                /** @description Mean event-F1 of the types that occur in validation */
+                /** @description Mean event-F1 of the types that occur in the validation files */
                 f1?: number | null;
-                /** @description Event-F1 of all events together; precision and recall are theirs too */
+                /** @description Event-F1 over all events together; precision and recall are over all events too */
                 micro_f1?: number | null;
                 /** @description Polyphonic sound detection score */
                 psds?: number | null;
             } & {
                 [key: string]: unknown;
             };
-            /** @description By artifact type */
+            /** @description Figures by artifact type */
             per_type?: {
                 [key: string]: {
-                    /** @description Share of the detections that are right, null where there is none */
+                    /** @description Share of the detections that match an event; null without detections */
                     precision?: number | null;
-                    /** @description Share of the events that are found, null where there is none */
+                    /** @description Share of the events that are found; null without events */
                     recall?: number | null;
-                    /** @description F1 of whole seconds */
+                    /** @description F1 score over segments of one second */
                     segment_f1?: number | null;
-                    /** @description Expected calibration error of confidences from 0.1 on */
+                    /** @description Expected calibration error of the confidences from 0.1 upwards */
                     calibration_error?: number | null;
-                    /** @description Fewer than 5 events of a type to judge by: take the figures as a hint */
+                    /** @description True: a type has fewer than 5 validation events, so the figures are only a rough estimate */
                     few_events?: boolean;
                     /** @description Event-F1 at the threshold */
                     f1?: number | null;
-                    /** @description Average precision, whatever the threshold */
+                    /** @description Average precision over all thresholds */
                     ap?: number | null;
-                    /** @description Confidence from which on the model reports this type */
+                    /** @description Lowest confidence at which the model reports this type */
                     threshold?: number | null;
                     /**
                      * Format: int64
-                     * @description Events in validation
+                     * @description Number of events in the validation files
                      */
                     support?: number;
                     /**
                      * Format: int64
-                     * @description Events in training
+                     * @description Number of events in the training files
                      */
                     train_support?: number;
                     /**
                      * Format: int64
-                     * @description How far a detection's onset may be from the event's
+                     * @description Largest distance between the onsets of a detection and of its event that counts as a match
                      */
                     collar_ms?: number;
                 } & {
                     [key: string]: unknown;
                 };
             };
-            /** @description Of the events of each type, how many overlap a detection of each type, or of none */
+            /** @description For the events of each type: how many overlap a detection of each type, or no detection (`none`) */
             confusion?: {
                 [key: string]: {
                     [key: string]: number;
                 };
             };
-            /** @description The curves, by epoch */
+            /** @description Training curves, by epoch */
             history?: ({
                 /**
                  * Format: int64
                  * @description Number of the epoch, from 1
                  */
                 epoch?: number;
-                /** @description Mean loss of the epoch */
+                /** @description Mean training loss of the epoch */
                 train_loss?: number;
                 /** @description Loss on the validation files */
                 val_loss?: number;
-                /** @description Mean event-F1 at neutral thresholds; overall.f1 is at the chosen ones */
+                /** @description Mean event-F1 at neutral thresholds; overall.f1 uses the chosen thresholds */
                 val_f1?: number | null;
-                /** @description At the end of the epoch */
+                /** @description Learning rate at the end of the epoch */
                 learning_rate?: number;
             } & {
                 [key: string]: unknown;
             })[];
-            /** @description What was kept out of training */
+            /** @description How the data was split into training and validation */
             split?: {
-                /** @description files: whole files were kept out. time_blocks: too few files, blocks of the same ones were */
+                /** @description `files`: whole files are used for validation. `time_blocks`: there were too few files, so blocks of time of the same files are used */
                 mode?: string;
-                /** @description Training and validation are not apart as they should be: expect less */
+                /** @description True: training and validation data are not fully separate, so the figures are too optimistic */
                 optimistic?: boolean;
-                /** @description validation, or training where nothing could be kept out */
+                /** @description Data that the figures are measured on: `validation`, or `training` if no data could be held out */
                 validated_on?: string;
                 /**
                  * Format: int64
-                 * @description Audio that was trained on
+                 * @description Seconds of audio used for training
                  */
                 train_seconds?: number;
                 /**
                  * Format: int64
-                 * @description Audio that was kept out
+                 * @description Seconds of audio held out for validation
                  */
                 validation_seconds?: number;
-                /** @description Ids of the first 200 audio files that were kept out */
+                /** @description Ids of the first 200 audio files held out for validation */
                 validation_files?: string[];
-                /** @description Types without an event on one of the two sides */
+                /** @description Types that have no event in the training data or none in the validation data */
                 types_without_validation?: string[];
                 /**
                  * Format: int64
-                 * @description What split and training were drawn with
+                 * @description Random seed of the split and of the training
                  */
                 seed?: number;
-                /** @description The finished model was trained once more, with the validation files too; the figures are those of the first training */
+                /** @description True: the final model was trained again on all files, including the validation files; the figures are those of the first training */
                 learned_again_from_all_files?: boolean;
             } & {
                 [key: string]: unknown;
@@ -2385,25 +2385,25 @@ export interface components {
         ReviewedFile: {
             /**
              * Format: uuid
-             * @description Audio file that was listened to as a whole
+             * @description Audio file that somebody listened to from start to end
              */
             audio_file_id: string;
             /**
              * Format: date-time
-             * @description When it was marked: RFC 3339, UTC, milliseconds
+             * @description When the file was marked as reviewed: RFC 3339, UTC, milliseconds
              */
             created_at: string;
         };
         RotateApiKey: {
             /**
              * Format: int32
-             * @description How long the old key works besides the new one; 0: it is revoked at once
+             * @description Seconds for which the old key keeps working; 0: it is revoked at once
              * @default 0
              */
             overlap_seconds?: number;
         };
         StreamedEvent: {
-            /** @description For Last-Event-ID */
+            /** @description Id of the event, for the header Last-Event-ID */
             id: string;
             /** @description The Event as JSON, on one line */
             data: string;
@@ -2411,24 +2411,24 @@ export interface components {
         TextImportReport: {
             /**
              * Format: int64
-             * @description Annotations added; with dry_run: that would be added
+             * @description Number of annotations that were added, or would be added without dry_run
              */
             imported: number;
             /**
              * Format: int64
-             * @description Labels left out: those with errors, and those that the set already has
+             * @description Number of skipped labels: those with errors, and those that the set already has
              */
             skipped: number;
-            /** @description Artifact types added to the dataset */
+            /** @description Artifact types that were added to the dataset */
             created_types: string[];
-            /** @description The first 1000 */
+            /** @description The first 1000 errors */
             errors: {
                 /**
                  * Format: int64
-                 * @description Line of the text, from 1
+                 * @description Number of the line, from 1
                  */
                 line: number;
-                /** @description Why the label, or all of its task, was left out */
+                /** @description Why the label, or its whole task, was skipped */
                 message: string;
             }[];
         };
@@ -2440,12 +2440,12 @@ export interface components {
             id: string;
             /**
              * Format: uuid
-             * @description Tenant that owns it
+             * @description Tenant that owns the job
              */
             tenant_id: string;
             /**
              * Format: uuid
-             * @description Dataset that it trains on
+             * @description Dataset that the job trains on
              */
             dataset_id: string;
             /**
@@ -2453,29 +2453,29 @@ export interface components {
              * @description Published annotation set with the labels
              */
             annotation_set_id: string;
-            /** @description The effective configuration */
+            /** @description Effective configuration */
             config: {
                 [key: string]: unknown;
             };
             /**
-             * @description How far the job is
+             * @description State of the job
              * @enum {string}
              */
             status: "pending" | "queued" | "running" | "cancelling" | "completed" | "failed" | "cancelled";
             status_message: string | null;
             /**
              * Format: int32
-             * @description Never falls; 100 only when completed
+             * @description Progress in percent; it never decreases, and is 100 only when the job is completed
              */
             progress_percent: number;
-            /** @description What training measured, null before its end */
+            /** @description Metrics of the trained model; null before training ends */
             metrics: components["schemas"]["ModelMetrics"] | null;
             /** @description Why the job failed */
             error_message: string | null;
             platform_job_name: string | null;
             /**
              * Format: date-time
-             * @description When the job was made: RFC 3339, UTC, milliseconds
+             * @description When the job was created: RFC 3339, UTC, milliseconds
              */
             created_at: string;
             queued_at: string | null;
@@ -2483,11 +2483,11 @@ export interface components {
             completed_at: string | null;
         };
         TrainingMetrics: {
-            /** @description By name */
+            /** @description Curves, ordered by name */
             series: {
                 /** @description Name of the curve */
                 name: string;
-                /** @description Pairs of step and value, by step */
+                /** @description Pairs of step and value, ordered by step */
                 points: number[][];
             }[];
         };
@@ -2496,58 +2496,58 @@ export interface components {
             artifact_type?: string;
             /**
              * Format: int32
-             * @description Where the artifact begins, in milliseconds
+             * @description Start of the artifact, in milliseconds
              */
             start_ms?: number;
             /**
              * Format: int32
-             * @description Where it ends, in milliseconds
+             * @description End of the artifact, in milliseconds
              */
             end_ms?: number;
-            /** @description How sure the annotator is, 0 to 1 */
+            /** @description Confidence of the annotator, 0 to 1 */
             confidence?: number;
-            /** @description Anything of your own, up to 4 KiB of JSON */
+            /** @description Your own data, a JSON object of up to 4 KiB */
             extra_data?: {
                 [key: string]: unknown;
             };
         };
         UpdateAudioFile: {
-            /** @description Name of the file, for people: no path is made of it */
+            /** @description Name of the file for people; the service never uses it as a path */
             filename?: string;
-            /** @description Up to 16 pairs of your own */
+            /** @description Up to 16 key-value pairs of your own */
             metadata?: {
                 [key: string]: string;
             };
         };
         UpdateDataset: {
-            /** @description Name for people; need not be unique */
+            /** @description Name for people; it does not have to be unique */
             name?: string;
-            /** @description What is in it */
+            /** @description Description of the dataset */
             description?: string | null;
-            /** @description Artifact types of the dataset; names are unique, whatever their case */
+            /** @description Artifact types of the dataset; names are unique regardless of case */
             artifact_types?: {
                 /** @description Name of an artifact type: letters A to Z and a to z, digits, space, underscore, dot, hyphen; at most 64 characters */
                 name: string;
-                /** @description How it sounds */
+                /** @description What the artifact sounds like */
                 description?: string | null;
             }[];
         };
         UpdateModel: {
             /** @description Name for people */
             name?: string;
-            /** @description What it is for */
+            /** @description Purpose of the model */
             description?: string;
-            /** @description Whether new inference jobs may use it */
+            /** @description Whether new inference jobs may use the model */
             is_active?: boolean;
         };
         UpdateWebhook: {
-            /** @description Public https address of the receiver, with a host name, on port 443 or 8443 */
+            /** @description Public https URL of the receiver, with a host name, on port 443 or 8443 */
             url?: string;
-            /** @description What it is for */
+            /** @description Purpose of the webhook */
             description?: string;
-            /** @description Types of the events that are sent; empty: all */
+            /** @description Types of the events to send; empty: all types */
             types?: ("audio_file.ready" | "audio_file.failed" | "annotation_set.published" | "training_job.pending" | "training_job.queued" | "training_job.running" | "training_job.cancelling" | "training_job.completed" | "training_job.failed" | "training_job.cancelled" | "training_job.progress" | "model.created" | "model.archived" | "inference_job.pending" | "inference_job.queued" | "inference_job.running" | "inference_job.cancelling" | "inference_job.completed" | "inference_job.failed" | "inference_job.cancelled" | "inference_file.completed" | "inference_file.failed" | "api_key.created" | "api_key.revoked" | "webhook.disabled")[];
-            /** @description True starts a webhook again that was switched off */
+            /** @description False disables the webhook; true enables it again */
             enabled?: boolean;
         };
         Usage: {
@@ -2556,148 +2556,148 @@ export interface components {
                 datasets: {
                     /**
                      * Format: int64
-                     * @description How much there is
+                     * @description Amount in use
                      */
                     used: number;
-                    /** @description How much there may be; null: no limit */
+                    /** @description Upper limit; null: no limit */
                     limit: number | null;
                 };
-                /** @description Bytes of audio, announced uploads and inference uploads included */
+                /** @description Bytes of audio, including pending uploads and files uploaded to inference jobs */
                 audio_bytes: {
                     /**
                      * Format: int64
-                     * @description How much there is
+                     * @description Amount in use
                      */
                     used: number;
-                    /** @description How much there may be; null: no limit */
+                    /** @description Upper limit; null: no limit */
                     limit: number | null;
                 };
-                /** @description Audio files of a dataset; used: of the largest one */
+                /** @description Audio files per dataset; `used` is for the largest dataset */
                 audio_files_per_dataset: {
                     /**
                      * Format: int64
-                     * @description How much there is
+                     * @description Amount in use
                      */
                     used: number;
-                    /** @description How much there may be; null: no limit */
+                    /** @description Upper limit; null: no limit */
                     limit: number | null;
                 };
-                /** @description Annotations of an annotation set; used: of the largest one */
+                /** @description Annotations per annotation set; `used` is for the largest set */
                 annotations_per_set: {
                     /**
                      * Format: int64
-                     * @description How much there is
+                     * @description Amount in use
                      */
                     used: number;
-                    /** @description How much there may be; null: no limit */
+                    /** @description Upper limit; null: no limit */
                     limit: number | null;
                 };
-                /** @description Training jobs that run at once; more wait */
+                /** @description Training jobs that run at once; further jobs wait */
                 running_training_jobs: {
                     /**
                      * Format: int64
-                     * @description How much there is
+                     * @description Amount in use
                      */
                     used: number;
-                    /** @description How much there may be; null: no limit */
+                    /** @description Upper limit; null: no limit */
                     limit: number | null;
                 };
-                /** @description Training jobs that wait; more are refused */
+                /** @description Training jobs that wait; further jobs are refused */
                 waiting_training_jobs: {
                     /**
                      * Format: int64
-                     * @description How much there is
+                     * @description Amount in use
                      */
                     used: number;
-                    /** @description How much there may be; null: no limit */
+                    /** @description Upper limit; null: no limit */
                     limit: number | null;
                 };
-                /** @description Inference jobs that run at once; more wait */
+                /** @description Inference jobs that run at once; further jobs wait */
                 running_inference_jobs: {
                     /**
                      * Format: int64
-                     * @description How much there is
+                     * @description Amount in use
                      */
                     used: number;
-                    /** @description How much there may be; null: no limit */
+                    /** @description Upper limit; null: no limit */
                     limit: number | null;
                 };
-                /** @description Inference jobs that wait; more are refused */
+                /** @description Inference jobs that wait; further jobs are refused */
                 waiting_inference_jobs: {
                     /**
                      * Format: int64
-                     * @description How much there is
+                     * @description Amount in use
                      */
                     used: number;
-                    /** @description How much there may be; null: no limit */
+                    /** @description Upper limit; null: no limit */
                     limit: number | null;
                 };
                 /** @description API keys */
                 api_keys: {
                     /**
                      * Format: int64
-                     * @description How much there is
+                     * @description Amount in use
                      */
                     used: number;
-                    /** @description How much there may be; null: no limit */
+                    /** @description Upper limit; null: no limit */
                     limit: number | null;
                 };
                 /** @description Webhooks */
                 webhooks: {
                     /**
                      * Format: int64
-                     * @description How much there is
+                     * @description Amount in use
                      */
                     used: number;
-                    /** @description How much there may be; null: no limit */
+                    /** @description Upper limit; null: no limit */
                     limit: number | null;
                 };
             };
-            /** @description What jobs have used so far, in seconds; it never falls, also when they are deleted */
+            /** @description Total usage of all jobs, in seconds. It never decreases, not even when jobs are deleted */
             compute: {
                 /**
                  * Format: int64
-                 * @description Time of all pods
+                 * @description Run time of all pods
                  */
                 pod_seconds: number;
                 /**
                  * Format: int64
-                 * @description Requested processors by time
+                 * @description Requested CPU cores times run time
                  */
                 cpu_seconds: number;
                 /**
                  * Format: int64
-                 * @description Requested GPUs by time
+                 * @description Requested GPUs times run time
                  */
                 gpu_seconds: number;
                 /**
                  * Format: int64
-                 * @description Audio that was worked through
+                 * @description Processed audio
                  */
                 audio_seconds: number;
             };
-            /** @description Rates of requests: all count towards default, some towards one more */
+            /** @description Rate limits. Every request counts against `default`, some requests count against one more */
             rates: {
                 /**
-                 * @description As in the header RateLimit
+                 * @description Name of the rate limit, as in the header RateLimit
                  * @enum {string}
                  */
                 name: "default" | "writes" | "uploads" | "keys" | "trainings";
-                /** @description null: no limit */
+                /** @description Requests per minute; null: no limit */
                 requests_per_minute: number | null;
             }[];
         };
         ValidationError: {
             detail: {
-                /** @description Where the fault is, beginning with body, path, query or header */
+                /** @description Location of the fault: body, path, query or header, then the members down to it */
                 loc: (string | number)[];
-                /** @description What is wrong with it */
+                /** @description Description of the fault */
                 msg: string;
-                /** @description The same as one stable word */
+                /** @description Kind of the fault as one stable word */
                 type: string;
             }[];
         };
-        /** @description Peaks in the layout of waveform-data.js */
+        /** @description Peaks in the JSON layout of waveform-data.js */
         Waveform: {
             /** Format: int64 */
             version: number;
@@ -2711,10 +2711,10 @@ export interface components {
             bits: 8;
             /**
              * Format: int64
-             * @description Pairs of minimum and maximum in each channel
+             * @description Number of minimum-maximum pairs per channel
              */
             length: number;
-            /** @description Minimum, maximum, minimum, maximum, ... */
+            /** @description Minimum and maximum in turn, interleaved by channel */
             data: number[];
         };
         Webhook: {
@@ -2723,25 +2723,25 @@ export interface components {
              * @description Id of the webhook
              */
             id: string;
-            /** @description Where events are sent */
+            /** @description URL that events are sent to */
             url: string;
-            /** @description What it is for */
+            /** @description Purpose of the webhook */
             description: string;
-            /** @description Types of the events that are sent; empty: all */
+            /** @description Types of the events to send; empty: all types */
             types: string[];
-            /** @description Whether events are sent */
+            /** @description Whether events are sent to the webhook */
             enabled: boolean;
-            /** @description Why the service switched it off: it answered 410, or failed for days */
+            /** @description Why the service disabled the webhook: `gone` if the receiver answered 410, `failing` if deliveries failed for days; null: the service did not disable it */
             disabled_reason: ("gone" | "failing") | null;
             failing_since: string | null;
             /**
              * Format: date-time
-             * @description When it was made: RFC 3339, UTC, milliseconds
+             * @description When the webhook was created: RFC 3339, UTC, milliseconds
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When it was last changed by a client: RFC 3339, UTC, milliseconds
+             * @description When a client last changed the webhook: RFC 3339, UTC, milliseconds
              */
             updated_at: string;
         };
@@ -2753,32 +2753,32 @@ export interface components {
             id: string;
             /**
              * Format: uuid
-             * @description Webhook that it goes to
+             * @description Webhook that the delivery goes to
              */
             webhook_id: string;
-            /** @description The header webhook-id: the same for every attempt */
+            /** @description Value of the header webhook-id; the same for every attempt */
             message_id: string;
             /** @description Type of the event */
             type: string;
             /**
-             * @description Whether it has arrived
+             * @description State of the delivery
              * @enum {string}
              */
             status: "pending" | "delivered" | "failed";
             /**
              * Format: int64
-             * @description Attempts so far
+             * @description Number of attempts so far
              */
             attempts: number;
             next_attempt_at: string | null;
             last_attempt_at: string | null;
-            /** @description HTTP status of the last answer; null: there was none */
+            /** @description HTTP status of the last response; null: there was no response */
             last_status: number | null;
-            /** @description Why the last attempt failed; `secret`: nothing can be signed until the secret is rotated */
+            /** @description Why the last attempt failed; `secret`: the secret cannot be decrypted, and no delivery can be signed until it is rotated */
             last_error: ("status" | "redirect" | "timeout" | "address" | "connection" | "tls" | "protocol" | "secret" | "webhook_disabled") | null;
             /**
              * Format: date-time
-             * @description When it was made: RFC 3339, UTC, milliseconds
+             * @description When the delivery was created: RFC 3339, UTC, milliseconds
              */
             created_at: string;
             finished_at: string | null;
@@ -2789,33 +2789,33 @@ export interface components {
              * @description Id of the webhook
              */
             id: string;
-            /** @description Where events are sent */
+            /** @description URL that events are sent to */
             url: string;
-            /** @description What it is for */
+            /** @description Purpose of the webhook */
             description: string;
-            /** @description Types of the events that are sent; empty: all */
+            /** @description Types of the events to send; empty: all types */
             types: string[];
-            /** @description Whether events are sent */
+            /** @description Whether events are sent to the webhook */
             enabled: boolean;
-            /** @description Why the service switched it off: it answered 410, or failed for days */
+            /** @description Why the service disabled the webhook: `gone` if the receiver answered 410, `failing` if deliveries failed for days; null: the service did not disable it */
             disabled_reason: ("gone" | "failing") | null;
             failing_since: string | null;
             /**
              * Format: date-time
-             * @description When it was made: RFC 3339, UTC, milliseconds
+             * @description When the webhook was created: RFC 3339, UTC, milliseconds
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When it was last changed by a client: RFC 3339, UTC, milliseconds
+             * @description When a client last changed the webhook: RFC 3339, UTC, milliseconds
              */
             updated_at: string;
-            /** @description Signs what is sent: `whsec_` and base64 of 32 bytes. Shown only now */
+            /** @description Secret that signs the deliveries: `whsec_` and 32 bytes in base64. No later response shows it */
             secret: string;
         };
     };
     responses: {
-        /** @description The request is not well formed: its framing, its headers or the JSON in it */
+        /** @description The request is malformed: its framing, its headers or its JSON */
         BadRequest: {
             headers: {
                 [name: string]: unknown;
@@ -2824,7 +2824,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The key is missing, invalid, revoked or expired */
+        /** @description The API key is missing, invalid, revoked or expired */
         Unauthorized: {
             headers: {
                 [name: string]: unknown;
@@ -2842,7 +2842,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description There is no such resource, or it is not yours: the answer is the same */
+        /** @description There is no such resource, or it belongs to another account; the response does not tell which */
         NotFound: {
             headers: {
                 [name: string]: unknown;
@@ -2851,7 +2851,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description If-Match names none of the resource's present ETags; nothing was changed */
+        /** @description If-Match contains none of the resource's current ETags; nothing was changed */
         PreconditionFailed: {
             headers: {
                 [name: string]: unknown;
@@ -2869,7 +2869,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The body is not of the content type that the operation takes */
+        /** @description The body does not have the content type that the operation accepts */
         UnsupportedMediaType: {
             headers: {
                 [name: string]: unknown;
@@ -2878,7 +2878,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Fields of the request are invalid: all of them are listed */
+        /** @description Fields of the request are invalid; the response lists all faults */
         ValidationFailed: {
             headers: {
                 [name: string]: unknown;
@@ -2887,7 +2887,7 @@ export interface components {
                 "application/json": components["schemas"]["ValidationError"];
             };
         };
-        /** @description Too many requests (then Retry-After says when to go on), or a quota is used up */
+        /** @description Too many requests (then wait for the seconds in Retry-After), or a quota is used up (then there is no Retry-After) */
         TooManyRequests: {
             headers: {
                 [name: string]: unknown;
@@ -2896,7 +2896,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The headers of the request are larger than 16 KiB together */
+        /** @description The headers of the request are larger than 16 KiB in total */
         HeadersTooLarge: {
             headers: {
                 [name: string]: unknown;
@@ -2905,7 +2905,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Something broke in the service; X-Request-Id names the request in its logs */
+        /** @description The service has an internal error; its logs contain the X-Request-Id of the response */
         InternalError: {
             headers: {
                 [name: string]: unknown;
@@ -2914,7 +2914,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The service cannot work at the moment; try again after the time in Retry-After */
+        /** @description The service is temporarily unavailable; try again after the seconds in Retry-After */
         Unavailable: {
             headers: {
                 [name: string]: unknown;
@@ -2925,13 +2925,13 @@ export interface components {
         };
     };
     parameters: {
-        /** @description A word of your own for this request, good for 24 hours: sent again with the same body, the request makes nothing new and gets the answer for what it made the first time, with Idempotency-Replayed. With another body it is refused. Failed requests are not remembered. */
+        /** @description Your own name for this request, valid for 24 hours. A repeated request with the same key and body creates nothing; its response describes what the first request created, with Idempotency-Replayed. A request with the same key and a different body is refused. Failed requests are not stored. */
         IdempotencyKey: string;
-        /** @description Only if the resource still has one of these ETags; otherwise nothing is done and 412 says so */
+        /** @description Expected ETags: if the resource has none of them, nothing is changed and the response is 412 */
         IfMatch: string;
-        /** @description ETags that you have: if one of them is still the resource's, the answer is 304 without a body */
+        /** @description Known ETags: if the resource still has one of them, the response is 304 without a body */
         IfNoneMatch: string;
-        /** @description The id of the last event that you have: the stream begins with the one after it */
+        /** @description Id of the last received event; the stream begins with the event after it */
         LastEventId: string;
     };
     requestBodies: never;
@@ -3044,7 +3044,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A word of your own for this request, good for 24 hours: sent again with the same body, the request makes nothing new and gets the answer for what it made the first time, with Idempotency-Replayed. With another body it is refused. Failed requests are not remembered. */
+                /** @description Your own name for this request, valid for 24 hours. A repeated request with the same key and body creates nothing; its response describes what the first request created, with Idempotency-Replayed. A request with the same key and a different body is refused. Failed requests are not stored. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -3069,7 +3069,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `key_already_created`, `request_in_progress` */
+            /** @description The request conflicts with the current state: `key_already_created`, `request_in_progress` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3121,7 +3121,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A word of your own for this request, good for 24 hours: sent again with the same body, the request makes nothing new and gets the answer for what it made the first time, with Idempotency-Replayed. With another body it is refused. Failed requests are not remembered. */
+                /** @description Your own name for this request, valid for 24 hours. A repeated request with the same key and body creates nothing; its response describes what the first request created, with Idempotency-Replayed. A request with the same key and a different body is refused. Failed requests are not stored. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -3149,7 +3149,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `key_already_created`, `request_in_progress` */
+            /** @description The request conflicts with the current state: `key_already_created`, `request_in_progress` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3172,9 +3172,9 @@ export interface operations {
             query?: {
                 /** @description Page to return, from 1 */
                 page?: number;
-                /** @description Items on a page */
+                /** @description Items per page */
                 page_size?: number;
-                /** @description Only datasets whose name contains this */
+                /** @description Only datasets whose name contains this text */
                 name?: string;
             };
             header?: never;
@@ -3194,20 +3194,20 @@ export interface operations {
                         items: components["schemas"]["Dataset"][];
                         /**
                          * Format: int64
-                         * @description Items on all pages together
+                         * @description Number of items on all pages
                          */
                         total: number;
                         /**
                          * Format: int64
-                         * @description The page that was asked for
+                         * @description Number of this page
                          */
                         page: number;
                         /**
                          * Format: int32
-                         * @description Items on a page
+                         * @description Items per page
                          */
                         page_size: number;
-                        /** @description Whether there are further pages */
+                        /** @description Whether there are more pages */
                         has_more: boolean;
                     };
                 };
@@ -3226,7 +3226,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A word of your own for this request, good for 24 hours: sent again with the same body, the request makes nothing new and gets the answer for what it made the first time, with Idempotency-Replayed. With another body it is refused. Failed requests are not remembered. */
+                /** @description Your own name for this request, valid for 24 hours. A repeated request with the same key and body creates nothing; its response describes what the first request created, with Idempotency-Replayed. A request with the same key and a different body is refused. Failed requests are not stored. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -3251,7 +3251,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `request_in_progress` */
+            /** @description The request conflicts with the current state: `request_in_progress` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3273,7 +3273,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETags that you have: if one of them is still the resource's, the answer is 304 without a body */
+                /** @description Known ETags: if the resource still has one of them, the response is 304 without a body */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
@@ -3293,7 +3293,7 @@ export interface operations {
                     "application/json": components["schemas"]["Dataset"];
                 };
             };
-            /** @description Unchanged: If-None-Match names the ETag that the resource has */
+            /** @description Unchanged: If-None-Match contains the current ETag of the resource */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -3315,7 +3315,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Only if the resource still has one of these ETags; otherwise nothing is done and 412 says so */
+                /** @description Expected ETags: if the resource has none of them, nothing is changed and the response is 412 */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -3326,7 +3326,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The dataset is gone */
+            /** @description The dataset is deleted */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -3337,7 +3337,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `dataset_in_use` */
+            /** @description The request conflicts with the current state: `dataset_in_use` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3358,7 +3358,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Only if the resource still has one of these ETags; otherwise nothing is done and 412 says so */
+                /** @description Expected ETags: if the resource has none of them, nothing is changed and the response is 412 */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -3386,7 +3386,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `artifact_type_in_use` */
+            /** @description The request conflicts with the current state: `artifact_type_in_use` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3409,7 +3409,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A word of your own for this request, good for 24 hours: sent again with the same body, the request makes nothing new and gets the answer for what it made the first time, with Idempotency-Replayed. With another body it is refused. Failed requests are not remembered. */
+                /** @description Your own name for this request, valid for 24 hours. A repeated request with the same key and body creates nothing; its response describes what the first request created, with Idempotency-Replayed. A request with the same key and a different body is refused. Failed requests are not stored. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -3424,7 +3424,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The form */
+            /** @description The upload ticket */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -3437,7 +3437,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `request_in_progress` */
+            /** @description The request conflicts with the current state: `request_in_progress` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3459,7 +3459,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A word of your own for this request, good for 24 hours: sent again with the same body, the request makes nothing new and gets the answer for what it made the first time, with Idempotency-Replayed. With another body it is refused. Failed requests are not remembered. */
+                /** @description Your own name for this request, valid for 24 hours. A repeated request with the same key and body creates nothing; its response describes what the first request created, with Idempotency-Replayed. A request with the same key and a different body is refused. Failed requests are not stored. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -3474,7 +3474,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The forms, in the order of the request */
+            /** @description The upload tickets, in the order of the request */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -3487,7 +3487,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `request_in_progress` */
+            /** @description The request conflicts with the current state: `request_in_progress` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3536,7 +3536,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `upload_not_found`, `upload_mismatch`, `unsupported_audio`, `upload_expired` */
+            /** @description The request conflicts with the current state: `upload_not_found`, `upload_mismatch`, `unsupported_audio`, `upload_expired` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3559,13 +3559,13 @@ export interface operations {
             query?: {
                 /** @description Page to return, from 1 */
                 page?: number;
-                /** @description Items on a page */
+                /** @description Items per page */
                 page_size?: number;
                 /** @description Only files with this status */
                 status?: "pending_upload" | "processing" | "ready" | "failed" | "expired";
                 /** @description Only files with this embedding status */
                 embedding_status?: "pending" | "processing" | "completed" | "failed";
-                /** @description Only files whose name contains this */
+                /** @description Only files whose name contains this text */
                 filename?: string;
             };
             header?: never;
@@ -3588,20 +3588,20 @@ export interface operations {
                         items: components["schemas"]["AudioFile"][];
                         /**
                          * Format: int64
-                         * @description Items on all pages together
+                         * @description Number of items on all pages
                          */
                         total: number;
                         /**
                          * Format: int64
-                         * @description The page that was asked for
+                         * @description Number of this page
                          */
                         page: number;
                         /**
                          * Format: int32
-                         * @description Items on a page
+                         * @description Items per page
                          */
                         page_size: number;
-                        /** @description Whether there are further pages */
+                        /** @description Whether there are more pages */
                         has_more: boolean;
                     };
                 };
@@ -3621,7 +3621,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETags that you have: if one of them is still the resource's, the answer is 304 without a body */
+                /** @description Known ETags: if the resource still has one of them, the response is 304 without a body */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
@@ -3643,7 +3643,7 @@ export interface operations {
                     "application/json": components["schemas"]["AudioFile"];
                 };
             };
-            /** @description Unchanged: If-None-Match names the ETag that the resource has */
+            /** @description Unchanged: If-None-Match contains the current ETag of the resource */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -3665,7 +3665,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Only if the resource still has one of these ETags; otherwise nothing is done and 412 says so */
+                /** @description Expected ETags: if the resource has none of them, nothing is changed and the response is 412 */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -3678,7 +3678,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The audio file is gone */
+            /** @description The audio file is deleted */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -3689,7 +3689,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `audio_in_use` */
+            /** @description The request conflicts with the current state: `audio_in_use` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3710,7 +3710,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Only if the resource still has one of these ETags; otherwise nothing is done and 412 says so */
+                /** @description Expected ETags: if the resource has none of them, nothing is changed and the response is 412 */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -3777,7 +3777,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `audio_not_ready` */
+            /** @description The request conflicts with the current state: `audio_not_ready` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3796,11 +3796,11 @@ export interface operations {
     getWaveform: {
         parameters: {
             query?: {
-                /** @description Coarser than what is stored */
+                /** @description Samples per pixel; rounded up to a multiple of the stored resolution, never finer */
                 samples_per_pixel?: number;
             };
             header?: {
-                /** @description ETags that you have: if one of them is still the resource's, the answer is 304 without a body */
+                /** @description Known ETags: if the resource still has one of them, the response is 304 without a body */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
@@ -3822,7 +3822,7 @@ export interface operations {
                     "application/json": components["schemas"]["Waveform"];
                 };
             };
-            /** @description Unchanged: If-None-Match names the ETag that the resource has */
+            /** @description Unchanged: If-None-Match contains the current ETag of the resource */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -3833,7 +3833,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `audio_not_ready` */
+            /** @description The request conflicts with the current state: `audio_not_ready` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3854,7 +3854,7 @@ export interface operations {
             query?: {
                 /** @description Page to return, from 1 */
                 page?: number;
-                /** @description Items on a page */
+                /** @description Items per page */
                 page_size?: number;
                 /** @description Only sets with this status */
                 status?: "draft" | "published";
@@ -3879,20 +3879,20 @@ export interface operations {
                         items: components["schemas"]["AnnotationSet"][];
                         /**
                          * Format: int64
-                         * @description Items on all pages together
+                         * @description Number of items on all pages
                          */
                         total: number;
                         /**
                          * Format: int64
-                         * @description The page that was asked for
+                         * @description Number of this page
                          */
                         page: number;
                         /**
                          * Format: int32
-                         * @description Items on a page
+                         * @description Items per page
                          */
                         page_size: number;
-                        /** @description Whether there are further pages */
+                        /** @description Whether there are more pages */
                         has_more: boolean;
                     };
                 };
@@ -3912,7 +3912,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A word of your own for this request, good for 24 hours: sent again with the same body, the request makes nothing new and gets the answer for what it made the first time, with Idempotency-Replayed. With another body it is refused. Failed requests are not remembered. */
+                /** @description Your own name for this request, valid for 24 hours. A repeated request with the same key and body creates nothing; its response describes what the first request created, with Idempotency-Replayed. A request with the same key and a different body is refused. Failed requests are not stored. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -3940,7 +3940,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `request_in_progress` */
+            /** @description The request conflicts with the current state: `request_in_progress` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3962,7 +3962,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETags that you have: if one of them is still the resource's, the answer is 304 without a body */
+                /** @description Known ETags: if the resource still has one of them, the response is 304 without a body */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
@@ -3984,7 +3984,7 @@ export interface operations {
                     "application/json": components["schemas"]["AnnotationSetDetail"];
                 };
             };
-            /** @description Unchanged: If-None-Match names the ETag that the resource has */
+            /** @description Unchanged: If-None-Match contains the current ETag of the resource */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -4006,7 +4006,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Only if the resource still has one of these ETags; otherwise nothing is done and 412 says so */
+                /** @description Expected ETags: if the resource has none of them, nothing is changed and the response is 412 */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -4019,7 +4019,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The draft is gone */
+            /** @description The draft is deleted */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -4030,7 +4030,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `annotation_set_published` */
+            /** @description The request conflicts with the current state: `annotation_set_published` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4051,7 +4051,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Only if the resource still has one of these ETags; otherwise nothing is done and 412 says so */
+                /** @description Expected ETags: if the resource has none of them, nothing is changed and the response is 412 */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -4077,7 +4077,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `annotation_set_published` */
+            /** @description The request conflicts with the current state: `annotation_set_published` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4099,7 +4099,7 @@ export interface operations {
             query?: {
                 /** @description Page to return, from 1 */
                 page?: number;
-                /** @description Items on a page */
+                /** @description Items per page */
                 page_size?: number;
             };
             header?: never;
@@ -4124,20 +4124,20 @@ export interface operations {
                         items: components["schemas"]["ReviewedFile"][];
                         /**
                          * Format: int64
-                         * @description Items on all pages together
+                         * @description Number of items on all pages
                          */
                         total: number;
                         /**
                          * Format: int64
-                         * @description The page that was asked for
+                         * @description Number of this page
                          */
                         page: number;
                         /**
                          * Format: int32
-                         * @description Items on a page
+                         * @description Items per page
                          */
                         page_size: number;
-                        /** @description Whether there are further pages */
+                        /** @description Whether there are more pages */
                         has_more: boolean;
                     };
                 };
@@ -4157,7 +4157,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Only if the resource still has one of these ETags; otherwise nothing is done and 412 says so */
+                /** @description Expected ETags: if the resource has none of them, nothing is changed and the response is 412 */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -4183,7 +4183,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `annotation_set_published`, `audio_not_ready` */
+            /** @description The request conflicts with the current state: `annotation_set_published`, `audio_not_ready` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4204,7 +4204,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Only if the resource still has one of these ETags; otherwise nothing is done and 412 says so */
+                /** @description Expected ETags: if the resource has none of them, nothing is changed and the response is 412 */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -4230,7 +4230,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `annotation_set_published` */
+            /** @description The request conflicts with the current state: `annotation_set_published` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4252,23 +4252,23 @@ export interface operations {
             query?: {
                 /** @description Only annotations of this audio file */
                 audio_file_id?: string;
-                /** @description Only these types; may be repeated */
+                /** @description Only these artifact types; repeat the parameter for several */
                 artifact_type?: string[];
-                /** @description Only annotations at least this sure */
+                /** @description Only annotations with at least this confidence */
                 min_confidence?: number;
-                /** @description Only annotations at most this sure */
+                /** @description Only annotations with at most this confidence */
                 max_confidence?: number;
-                /** @description Only annotations that overlap the window from here, in milliseconds */
+                /** @description Start of a window: only annotations that overlap it, in milliseconds */
                 start_ms?: number;
-                /** @description Only annotations that overlap the window up to here, in milliseconds */
+                /** @description End of a window: only annotations that overlap it, in milliseconds */
                 end_ms?: number;
-                /** @description Page to return; without page and page_size: everything */
+                /** @description Page to return; without page and page_size, the response has all annotations */
                 page?: number;
-                /** @description Items on a page */
+                /** @description Items per page */
                 page_size?: number;
             };
             header?: {
-                /** @description ETags that you have: if one of them is still the resource's, the answer is 304 without a body */
+                /** @description Known ETags: if the resource still has one of them, the response is 304 without a body */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
@@ -4290,7 +4290,7 @@ export interface operations {
                     "application/json": components["schemas"]["Annotation"][];
                 };
             };
-            /** @description Unchanged: If-None-Match names the ETag that the resource has */
+            /** @description Unchanged: If-None-Match contains the current ETag of the resource */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -4312,9 +4312,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A word of your own for this request, good for 24 hours: sent again with the same body, the request makes nothing new and gets the answer for what it made the first time, with Idempotency-Replayed. With another body it is refused. Failed requests are not remembered. */
+                /** @description Your own name for this request, valid for 24 hours. A repeated request with the same key and body creates nothing; its response describes what the first request created, with Idempotency-Replayed. A request with the same key and a different body is refused. Failed requests are not stored. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Only if the resource still has one of these ETags; otherwise nothing is done and 412 says so */
+                /** @description Expected ETags: if the resource has none of them, nothing is changed and the response is 412 */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -4344,7 +4344,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `annotation_set_published`, `request_in_progress` */
+            /** @description The request conflicts with the current state: `annotation_set_published`, `request_in_progress` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4367,9 +4367,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A word of your own for this request, good for 24 hours: sent again with the same body, the request makes nothing new and gets the answer for what it made the first time, with Idempotency-Replayed. With another body it is refused. Failed requests are not remembered. */
+                /** @description Your own name for this request, valid for 24 hours. A repeated request with the same key and body creates nothing; its response describes what the first request created, with Idempotency-Replayed. A request with the same key and a different body is refused. Failed requests are not stored. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Only if the resource still has one of these ETags; otherwise nothing is done and 412 says so */
+                /** @description Expected ETags: if the resource has none of them, nothing is changed and the response is 412 */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -4399,7 +4399,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `annotation_set_published`, `request_in_progress` */
+            /** @description The request conflicts with the current state: `annotation_set_published`, `request_in_progress` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4422,7 +4422,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETags that you have: if one of them is still the resource's, the answer is 304 without a body */
+                /** @description Known ETags: if the resource still has one of them, the response is 304 without a body */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
@@ -4446,7 +4446,7 @@ export interface operations {
                     "application/json": components["schemas"]["Annotation"];
                 };
             };
-            /** @description Unchanged: If-None-Match names the ETag that the resource has */
+            /** @description Unchanged: If-None-Match contains the current ETag of the resource */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -4468,7 +4468,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Only if the resource still has one of these ETags; otherwise nothing is done and 412 says so */
+                /** @description Expected ETags: if the resource has none of them, nothing is changed and the response is 412 */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -4483,7 +4483,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The annotation is gone */
+            /** @description The annotation is deleted */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -4494,7 +4494,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `annotation_set_published` */
+            /** @description The request conflicts with the current state: `annotation_set_published` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4515,7 +4515,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Only if the resource still has one of these ETags; otherwise nothing is done and 412 says so */
+                /** @description Expected ETags: if the resource has none of them, nothing is changed and the response is 412 */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -4547,7 +4547,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `annotation_set_published` */
+            /** @description The request conflicts with the current state: `annotation_set_published` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4571,19 +4571,19 @@ export interface operations {
             query?: {
                 /** @description Only annotations of this audio file */
                 audio_file_id?: string;
-                /** @description Only these types; may be repeated */
+                /** @description Only these artifact types; repeat the parameter for several */
                 artifact_type?: string[];
-                /** @description Only annotations at least this sure */
+                /** @description Only annotations with at least this confidence */
                 min_confidence?: number;
-                /** @description Only annotations at most this sure */
+                /** @description Only annotations with at most this confidence */
                 max_confidence?: number;
-                /** @description Only annotations that overlap the window from here, in milliseconds */
+                /** @description Start of a window: only annotations that overlap it, in milliseconds */
                 start_ms?: number;
-                /** @description Only annotations that overlap the window up to here, in milliseconds */
+                /** @description End of a window: only annotations that overlap it, in milliseconds */
                 end_ms?: number;
-                /** @description `import` leaves out completed_by: the tool refuses a file with a user that it does not know */
+                /** @description `import` omits completed_by, because the tool rejects a file that names an unknown user */
                 flavor?: "full" | "import";
-                /** @description What data.audio holds: a signed URL, by default for 24 hours, or the audio file's id */
+                /** @description Content of data.audio: `url` for a presigned URL, valid for 24 hours by default, `key` for the audio file's id */
                 audio?: "url" | "key";
             };
             header?: never;
@@ -4622,15 +4622,15 @@ export interface operations {
             query?: {
                 /** @description Only annotations of this audio file */
                 audio_file_id?: string;
-                /** @description Only these types; may be repeated */
+                /** @description Only these artifact types; repeat the parameter for several */
                 artifact_type?: string[];
-                /** @description Only annotations at least this sure */
+                /** @description Only annotations with at least this confidence */
                 min_confidence?: number;
-                /** @description Only annotations at most this sure */
+                /** @description Only annotations with at most this confidence */
                 max_confidence?: number;
-                /** @description Only annotations that overlap the window from here, in milliseconds */
+                /** @description Start of a window: only annotations that overlap it, in milliseconds */
                 start_ms?: number;
-                /** @description Only annotations that overlap the window up to here, in milliseconds */
+                /** @description End of a window: only annotations that overlap it, in milliseconds */
                 end_ms?: number;
             };
             header?: never;
@@ -4644,7 +4644,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A line for each annotation */
+            /** @description One line for each annotation */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4667,17 +4667,17 @@ export interface operations {
     exportAudacity: {
         parameters: {
             query: {
-                /** @description The audio file to export: the times of this format are those of one file */
+                /** @description Audio file to export; this format covers one file only */
                 audio_file_id: string;
-                /** @description Only these types; may be repeated */
+                /** @description Only these artifact types; repeat the parameter for several */
                 artifact_type?: string[];
-                /** @description Only annotations at least this sure */
+                /** @description Only annotations with at least this confidence */
                 min_confidence?: number;
-                /** @description Only annotations at most this sure */
+                /** @description Only annotations with at most this confidence */
                 max_confidence?: number;
-                /** @description Only annotations that overlap the window from here, in milliseconds */
+                /** @description Start of a window: only annotations that overlap it, in milliseconds */
                 start_ms?: number;
-                /** @description Only annotations that overlap the window up to here, in milliseconds */
+                /** @description End of a window: only annotations that overlap it, in milliseconds */
                 end_ms?: number;
             };
             header?: never;
@@ -4691,7 +4691,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A line for each annotation of the file */
+            /** @description One line for each annotation of the file */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4716,15 +4716,15 @@ export interface operations {
             query?: {
                 /** @description Only annotations of this audio file */
                 audio_file_id?: string;
-                /** @description Only these types; may be repeated */
+                /** @description Only these artifact types; repeat the parameter for several */
                 artifact_type?: string[];
-                /** @description Only annotations at least this sure */
+                /** @description Only annotations with at least this confidence */
                 min_confidence?: number;
-                /** @description Only annotations at most this sure */
+                /** @description Only annotations with at most this confidence */
                 max_confidence?: number;
-                /** @description Only annotations that overlap the window from here, in milliseconds */
+                /** @description Start of a window: only annotations that overlap it, in milliseconds */
                 start_ms?: number;
-                /** @description Only annotations that overlap the window up to here, in milliseconds */
+                /** @description End of a window: only annotations that overlap it, in milliseconds */
                 end_ms?: number;
             };
             header?: never;
@@ -4738,7 +4738,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A line for each annotation */
+            /** @description One line for each annotation */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4761,17 +4761,17 @@ export interface operations {
     exportWebvtt: {
         parameters: {
             query: {
-                /** @description The audio file to export: the times of this format are those of one file */
+                /** @description Audio file to export; this format covers one file only */
                 audio_file_id: string;
-                /** @description Only these types; may be repeated */
+                /** @description Only these artifact types; repeat the parameter for several */
                 artifact_type?: string[];
-                /** @description Only annotations at least this sure */
+                /** @description Only annotations with at least this confidence */
                 min_confidence?: number;
-                /** @description Only annotations at most this sure */
+                /** @description Only annotations with at most this confidence */
                 max_confidence?: number;
-                /** @description Only annotations that overlap the window from here, in milliseconds */
+                /** @description Start of a window: only annotations that overlap it, in milliseconds */
                 start_ms?: number;
-                /** @description Only annotations that overlap the window up to here, in milliseconds */
+                /** @description End of a window: only annotations that overlap it, in milliseconds */
                 end_ms?: number;
             };
             header?: never;
@@ -4785,7 +4785,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A cue for each annotation of the file */
+            /** @description One cue for each annotation of the file */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4808,15 +4808,15 @@ export interface operations {
     importAnnotationTool: {
         parameters: {
             query?: {
-                /** @description True: says what would be imported, and changes nothing */
+                /** @description True: reports what would be imported, and changes nothing */
                 dry_run?: boolean;
-                /** @description True: labels that are no artifact types of the dataset become some, if their names allow it */
+                /** @description True: labels that are not artifact types of the dataset yet are added to it, if they are valid names */
                 create_types?: boolean;
             };
             header?: {
-                /** @description A word of your own for this request, good for 24 hours: sent again with the same body, the request makes nothing new and gets the answer for what it made the first time, with Idempotency-Replayed. With another body it is refused. Failed requests are not remembered. */
+                /** @description Your own name for this request, valid for 24 hours. A repeated request with the same key and body creates nothing; its response describes what the first request created, with Idempotency-Replayed. A request with the same key and a different body is refused. Failed requests are not stored. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Only if the resource still has one of these ETags; otherwise nothing is done and 412 says so */
+                /** @description Expected ETags: if the resource has none of them, nothing is changed and the response is 412 */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -4833,7 +4833,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What was imported, and what was not and why */
+            /** @description Report: what was imported, and what was skipped and why */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4846,7 +4846,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `annotation_set_published`, `request_in_progress` */
+            /** @description The request conflicts with the current state: `annotation_set_published`, `request_in_progress` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4868,15 +4868,15 @@ export interface operations {
     importCsv: {
         parameters: {
             query?: {
-                /** @description True: says what would be imported, and changes nothing */
+                /** @description True: reports what would be imported, and changes nothing */
                 dry_run?: boolean;
-                /** @description True: labels that are no artifact types of the dataset become some, if their names allow it */
+                /** @description True: labels that are not artifact types of the dataset yet are added to it, if they are valid names */
                 create_types?: boolean;
             };
             header?: {
-                /** @description A word of your own for this request, good for 24 hours: sent again with the same body, the request makes nothing new and gets the answer for what it made the first time, with Idempotency-Replayed. With another body it is refused. Failed requests are not remembered. */
+                /** @description Your own name for this request, valid for 24 hours. A repeated request with the same key and body creates nothing; its response describes what the first request created, with Idempotency-Replayed. A request with the same key and a different body is refused. Failed requests are not stored. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Only if the resource still has one of these ETags; otherwise nothing is done and 412 says so */
+                /** @description Expected ETags: if the resource has none of them, nothing is changed and the response is 412 */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -4893,7 +4893,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What was imported, and what was not and why */
+            /** @description Report: what was imported, and what was skipped and why */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4906,7 +4906,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `annotation_set_published`, `request_in_progress` */
+            /** @description The request conflicts with the current state: `annotation_set_published`, `request_in_progress` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4928,17 +4928,17 @@ export interface operations {
     importAudacity: {
         parameters: {
             query: {
-                /** @description True: says what would be imported, and changes nothing */
+                /** @description True: reports what would be imported, and changes nothing */
                 dry_run?: boolean;
-                /** @description True: labels that are no artifact types of the dataset become some, if their names allow it */
+                /** @description True: labels that are not artifact types of the dataset yet are added to it, if they are valid names */
                 create_types?: boolean;
-                /** @description The audio file that the labels are of */
+                /** @description Audio file that the labels belong to */
                 audio_file_id: string;
             };
             header?: {
-                /** @description A word of your own for this request, good for 24 hours: sent again with the same body, the request makes nothing new and gets the answer for what it made the first time, with Idempotency-Replayed. With another body it is refused. Failed requests are not remembered. */
+                /** @description Your own name for this request, valid for 24 hours. A repeated request with the same key and body creates nothing; its response describes what the first request created, with Idempotency-Replayed. A request with the same key and a different body is refused. Failed requests are not stored. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Only if the resource still has one of these ETags; otherwise nothing is done and 412 says so */
+                /** @description Expected ETags: if the resource has none of them, nothing is changed and the response is 412 */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -4955,7 +4955,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What was imported, and what was not and why */
+            /** @description Report: what was imported, and what was skipped and why */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4968,7 +4968,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `annotation_set_published`, `request_in_progress` */
+            /** @description The request conflicts with the current state: `annotation_set_published`, `request_in_progress` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4990,15 +4990,15 @@ export interface operations {
     exportDetections: {
         parameters: {
             query?: {
-                /** @description Form of the answer; audacity and webvtt need inference_file_id */
+                /** @description Format of the export; audacity and webvtt require inference_file_id */
                 format?: "json" | "csv" | "audacity" | "webvtt" | "dcase" | "annotation-tool";
                 /** @description Only detections of this file */
                 inference_file_id?: string;
-                /** @description Only these types; may be repeated */
+                /** @description Only these artifact types; repeat the parameter for several */
                 artifact_type?: string[];
-                /** @description Only detections at least this sure */
+                /** @description Only detections with at least this confidence */
                 min_confidence?: number;
-                /** @description annotation-tool only: what data.audio holds, a signed URL or the file's id */
+                /** @description Only for annotation-tool. Content of data.audio: `url` for a presigned URL, `key` for the inference file's id */
                 audio?: "url" | "key";
             };
             header?: never;
@@ -5010,7 +5010,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The detections by file and start, in the form that `format` names */
+            /** @description The detections, ordered by file and start, in the format of the parameter `format` */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5038,7 +5038,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A word of your own for this request, good for 24 hours: sent again with the same body, the request makes nothing new and gets the answer for what it made the first time, with Idempotency-Replayed. With another body it is refused. Failed requests are not remembered. */
+                /** @description Your own name for this request, valid for 24 hours. A repeated request with the same key and body creates nothing; its response describes what the first request created, with Idempotency-Replayed. A request with the same key and a different body is refused. Failed requests are not stored. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -5066,7 +5066,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `job_not_finished`, `no_files`, `artifact_types_missing`, `request_in_progress` */
+            /** @description The request conflicts with the current state: `job_not_finished`, `no_files`, `artifact_types_missing`, `request_in_progress` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5089,9 +5089,9 @@ export interface operations {
             query?: {
                 /** @description Page to return, from 1 */
                 page?: number;
-                /** @description Items on a page */
+                /** @description Items per page */
                 page_size?: number;
-                /** @description Only these statuses; may be repeated */
+                /** @description Only jobs with these statuses; repeat the parameter for several */
                 status?: ("pending" | "queued" | "running" | "cancelling" | "completed" | "failed" | "cancelled")[];
                 /** @description Only jobs of this dataset */
                 dataset_id?: string;
@@ -5113,20 +5113,20 @@ export interface operations {
                         items: components["schemas"]["TrainingJob"][];
                         /**
                          * Format: int64
-                         * @description Items on all pages together
+                         * @description Number of items on all pages
                          */
                         total: number;
                         /**
                          * Format: int64
-                         * @description The page that was asked for
+                         * @description Number of this page
                          */
                         page: number;
                         /**
                          * Format: int32
-                         * @description Items on a page
+                         * @description Items per page
                          */
                         page_size: number;
-                        /** @description Whether there are further pages */
+                        /** @description Whether there are more pages */
                         has_more: boolean;
                     };
                 };
@@ -5145,7 +5145,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A word of your own for this request, good for 24 hours: sent again with the same body, the request makes nothing new and gets the answer for what it made the first time, with Idempotency-Replayed. With another body it is refused. Failed requests are not remembered. */
+                /** @description Your own name for this request, valid for 24 hours. A repeated request with the same key and body creates nothing; its response describes what the first request created, with Idempotency-Replayed. A request with the same key and a different body is refused. Failed requests are not stored. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -5170,7 +5170,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `annotation_set_not_published`, `embeddings_not_ready`, `not_enough_audio`, `no_annotations`, `request_in_progress` */
+            /** @description The request conflicts with the current state: `annotation_set_not_published`, `embeddings_not_ready`, `not_enough_audio`, `no_annotations`, `request_in_progress` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5191,11 +5191,11 @@ export interface operations {
     getTrainingJob: {
         parameters: {
             query?: {
-                /** @description Seconds to wait for a change: from what If-None-Match names, or else from now. Answers sooner when there is one */
+                /** @description Long polling: seconds to wait until the resource differs from the ETag in If-None-Match, or, without that header, from its present state. The response comes as soon as the resource changes */
                 wait?: number;
             };
             header?: {
-                /** @description ETags that you have: if one of them is still the resource's, the answer is 304 without a body */
+                /** @description Known ETags: if the resource still has one of them, the response is 304 without a body */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
@@ -5215,7 +5215,7 @@ export interface operations {
                     "application/json": components["schemas"]["TrainingJob"];
                 };
             };
-            /** @description Unchanged: If-None-Match names the ETag that the resource has */
+            /** @description Unchanged: If-None-Match contains the current ETag of the resource */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -5237,7 +5237,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Only if the resource still has one of these ETags; otherwise nothing is done and 412 says so */
+                /** @description Expected ETags: if the resource has none of them, nothing is changed and the response is 412 */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -5248,7 +5248,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The job is gone */
+            /** @description The job is deleted */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -5259,7 +5259,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `job_not_finished` */
+            /** @description The request conflicts with the current state: `job_not_finished` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5301,7 +5301,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `job_finished` */
+            /** @description The request conflicts with the current state: `job_finished` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5321,7 +5321,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A word of your own for this request, good for 24 hours: sent again with the same body, the request makes nothing new and gets the answer for what it made the first time, with Idempotency-Replayed. With another body it is refused. Failed requests are not remembered. */
+                /** @description Your own name for this request, valid for 24 hours. A repeated request with the same key and body creates nothing; its response describes what the first request created, with Idempotency-Replayed. A request with the same key and a different body is refused. Failed requests are not stored. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -5345,7 +5345,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `job_finished`, `job_not_finished`, `annotation_set_not_published`, `embeddings_not_ready`, `not_enough_audio`, `no_annotations`, `request_in_progress` */
+            /** @description The request conflicts with the current state: `job_finished`, `job_not_finished`, `annotation_set_not_published`, `embeddings_not_ready`, `not_enough_audio`, `no_annotations`, `request_in_progress` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5366,7 +5366,7 @@ export interface operations {
             query?: {
                 /** @description Page to return, from 1 */
                 page?: number;
-                /** @description Items on a page */
+                /** @description Items per page */
                 page_size?: number;
             };
             header?: never;
@@ -5389,20 +5389,20 @@ export interface operations {
                         items: components["schemas"]["JobEvent"][];
                         /**
                          * Format: int64
-                         * @description Items on all pages together
+                         * @description Number of items on all pages
                          */
                         total: number;
                         /**
                          * Format: int64
-                         * @description The page that was asked for
+                         * @description Number of this page
                          */
                         page: number;
                         /**
                          * Format: int32
-                         * @description Items on a page
+                         * @description Items per page
                          */
                         page_size: number;
-                        /** @description Whether there are further pages */
+                        /** @description Whether there are more pages */
                         has_more: boolean;
                     };
                 };
@@ -5422,7 +5422,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETags that you have: if one of them is still the resource's, the answer is 304 without a body */
+                /** @description Known ETags: if the resource still has one of them, the response is 304 without a body */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
@@ -5442,7 +5442,7 @@ export interface operations {
                     "application/json": components["schemas"]["TrainingMetrics"];
                 };
             };
-            /** @description Unchanged: If-None-Match names the ETag that the resource has */
+            /** @description Unchanged: If-None-Match contains the current ETag of the resource */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -5465,13 +5465,13 @@ export interface operations {
             query?: {
                 /** @description Page to return, from 1 */
                 page?: number;
-                /** @description Items on a page */
+                /** @description Items per page */
                 page_size?: number;
-                /** @description Only models that are (not) active */
+                /** @description True: only active models. False: only inactive models */
                 is_active?: boolean;
-                /** @description Which models to list */
+                /** @description `false`: models that are not archived. `true`: archived models. `all`: both */
                 archived?: "false" | "true" | "all";
-                /** @description Only the model of this job */
+                /** @description Only the model of this training job */
                 training_job_id?: string;
             };
             header?: never;
@@ -5491,20 +5491,20 @@ export interface operations {
                         items: components["schemas"]["Model"][];
                         /**
                          * Format: int64
-                         * @description Items on all pages together
+                         * @description Number of items on all pages
                          */
                         total: number;
                         /**
                          * Format: int64
-                         * @description The page that was asked for
+                         * @description Number of this page
                          */
                         page: number;
                         /**
                          * Format: int32
-                         * @description Items on a page
+                         * @description Items per page
                          */
                         page_size: number;
-                        /** @description Whether there are further pages */
+                        /** @description Whether there are more pages */
                         has_more: boolean;
                     };
                 };
@@ -5523,7 +5523,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETags that you have: if one of them is still the resource's, the answer is 304 without a body */
+                /** @description Known ETags: if the resource still has one of them, the response is 304 without a body */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
@@ -5543,7 +5543,7 @@ export interface operations {
                     "application/json": components["schemas"]["Model"];
                 };
             };
-            /** @description Unchanged: If-None-Match names the ETag that the resource has */
+            /** @description Unchanged: If-None-Match contains the current ETag of the resource */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -5565,7 +5565,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Only if the resource still has one of these ETags; otherwise nothing is done and 412 says so */
+                /** @description Expected ETags: if the resource has none of them, nothing is changed and the response is 412 */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -5576,7 +5576,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The model is gone */
+            /** @description The model is deleted */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -5587,7 +5587,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `model_not_archived`, `model_in_use` */
+            /** @description The request conflicts with the current state: `model_not_archived`, `model_in_use` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5608,7 +5608,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Only if the resource still has one of these ETags; otherwise nothing is done and 412 says so */
+                /** @description Expected ETags: if the resource has none of them, nothing is changed and the response is 412 */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -5636,7 +5636,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `model_archived` */
+            /** @description The request conflicts with the current state: `model_archived` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5756,9 +5756,9 @@ export interface operations {
             query?: {
                 /** @description Page to return, from 1 */
                 page?: number;
-                /** @description Items on a page */
+                /** @description Items per page */
                 page_size?: number;
-                /** @description Only these statuses; may be repeated */
+                /** @description Only jobs with these statuses; repeat the parameter for several */
                 status?: ("pending" | "queued" | "running" | "cancelling" | "completed" | "failed" | "cancelled")[];
                 /** @description Only jobs of this model */
                 model_id?: string;
@@ -5780,20 +5780,20 @@ export interface operations {
                         items: components["schemas"]["InferenceJob"][];
                         /**
                          * Format: int64
-                         * @description Items on all pages together
+                         * @description Number of items on all pages
                          */
                         total: number;
                         /**
                          * Format: int64
-                         * @description The page that was asked for
+                         * @description Number of this page
                          */
                         page: number;
                         /**
                          * Format: int32
-                         * @description Items on a page
+                         * @description Items per page
                          */
                         page_size: number;
-                        /** @description Whether there are further pages */
+                        /** @description Whether there are more pages */
                         has_more: boolean;
                     };
                 };
@@ -5812,7 +5812,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A word of your own for this request, good for 24 hours: sent again with the same body, the request makes nothing new and gets the answer for what it made the first time, with Idempotency-Replayed. With another body it is refused. Failed requests are not remembered. */
+                /** @description Your own name for this request, valid for 24 hours. A repeated request with the same key and body creates nothing; its response describes what the first request created, with Idempotency-Replayed. A request with the same key and a different body is refused. Failed requests are not stored. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -5837,7 +5837,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `model_inactive`, `audio_not_ready`, `no_files`, `request_in_progress` */
+            /** @description The request conflicts with the current state: `model_inactive`, `audio_not_ready`, `no_files`, `request_in_progress` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5858,11 +5858,11 @@ export interface operations {
     getInferenceJob: {
         parameters: {
             query?: {
-                /** @description Seconds to wait for a change: from what If-None-Match names, or else from now. Answers sooner when there is one */
+                /** @description Long polling: seconds to wait until the resource differs from the ETag in If-None-Match, or, without that header, from its present state. The response comes as soon as the resource changes */
                 wait?: number;
             };
             header?: {
-                /** @description ETags that you have: if one of them is still the resource's, the answer is 304 without a body */
+                /** @description Known ETags: if the resource still has one of them, the response is 304 without a body */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
@@ -5882,7 +5882,7 @@ export interface operations {
                     "application/json": components["schemas"]["InferenceJob"];
                 };
             };
-            /** @description Unchanged: If-None-Match names the ETag that the resource has */
+            /** @description Unchanged: If-None-Match contains the current ETag of the resource */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -5904,7 +5904,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Only if the resource still has one of these ETags; otherwise nothing is done and 412 says so */
+                /** @description Expected ETags: if the resource has none of them, nothing is changed and the response is 412 */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -5915,7 +5915,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The job is gone */
+            /** @description The job is deleted */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -5926,7 +5926,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `job_not_finished` */
+            /** @description The request conflicts with the current state: `job_not_finished` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5968,7 +5968,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `no_files`, `job_finished` */
+            /** @description The request conflicts with the current state: `no_files`, `job_finished` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6009,7 +6009,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `job_finished` */
+            /** @description The request conflicts with the current state: `job_finished` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6029,7 +6029,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A word of your own for this request, good for 24 hours: sent again with the same body, the request makes nothing new and gets the answer for what it made the first time, with Idempotency-Replayed. With another body it is refused. Failed requests are not remembered. */
+                /** @description Your own name for this request, valid for 24 hours. A repeated request with the same key and body creates nothing; its response describes what the first request created, with Idempotency-Replayed. A request with the same key and a different body is refused. Failed requests are not stored. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -6053,7 +6053,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `job_not_finished`, `no_files`, `model_inactive`, `audio_not_ready`, `request_in_progress` */
+            /** @description The request conflicts with the current state: `job_not_finished`, `no_files`, `model_inactive`, `audio_not_ready`, `request_in_progress` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6074,13 +6074,13 @@ export interface operations {
             query?: {
                 /** @description Page to return, from 1 */
                 page?: number;
-                /** @description Items on a page */
+                /** @description Items per page */
                 page_size?: number;
                 /** @description Only detections of this file */
                 inference_file_id?: string;
-                /** @description Only these types; may be repeated */
+                /** @description Only these artifact types; repeat the parameter for several */
                 artifact_type?: string[];
-                /** @description Only detections at least this sure */
+                /** @description Only detections with at least this confidence */
                 min_confidence?: number;
             };
             header?: never;
@@ -6103,20 +6103,20 @@ export interface operations {
                         items: components["schemas"]["Detection"][];
                         /**
                          * Format: int64
-                         * @description Items on all pages together
+                         * @description Number of items on all pages
                          */
                         total: number;
                         /**
                          * Format: int64
-                         * @description The page that was asked for
+                         * @description Number of this page
                          */
                         page: number;
                         /**
                          * Format: int32
-                         * @description Items on a page
+                         * @description Items per page
                          */
                         page_size: number;
-                        /** @description Whether there are further pages */
+                        /** @description Whether there are more pages */
                         has_more: boolean;
                     };
                 };
@@ -6137,7 +6137,7 @@ export interface operations {
             query?: {
                 /** @description Page to return, from 1 */
                 page?: number;
-                /** @description Items on a page */
+                /** @description Items per page */
                 page_size?: number;
             };
             header?: never;
@@ -6160,20 +6160,20 @@ export interface operations {
                         items: components["schemas"]["JobEvent"][];
                         /**
                          * Format: int64
-                         * @description Items on all pages together
+                         * @description Number of items on all pages
                          */
                         total: number;
                         /**
                          * Format: int64
-                         * @description The page that was asked for
+                         * @description Number of this page
                          */
                         page: number;
                         /**
                          * Format: int32
-                         * @description Items on a page
+                         * @description Items per page
                          */
                         page_size: number;
-                        /** @description Whether there are further pages */
+                        /** @description Whether there are more pages */
                         has_more: boolean;
                     };
                 };
@@ -6193,7 +6193,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A word of your own for this request, good for 24 hours: sent again with the same body, the request makes nothing new and gets the answer for what it made the first time, with Idempotency-Replayed. With another body it is refused. Failed requests are not remembered. */
+                /** @description Your own name for this request, valid for 24 hours. A repeated request with the same key and body creates nothing; its response describes what the first request created, with Idempotency-Replayed. A request with the same key and a different body is refused. Failed requests are not stored. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -6208,7 +6208,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The form */
+            /** @description The upload ticket */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -6221,7 +6221,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `job_started`, `job_finished`, `request_in_progress` */
+            /** @description The request conflicts with the current state: `job_started`, `job_finished`, `request_in_progress` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6243,7 +6243,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A word of your own for this request, good for 24 hours: sent again with the same body, the request makes nothing new and gets the answer for what it made the first time, with Idempotency-Replayed. With another body it is refused. Failed requests are not remembered. */
+                /** @description Your own name for this request, valid for 24 hours. A repeated request with the same key and body creates nothing; its response describes what the first request created, with Idempotency-Replayed. A request with the same key and a different body is refused. Failed requests are not stored. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -6258,7 +6258,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The forms, in the order of the request */
+            /** @description The upload tickets, in the order of the request */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -6271,7 +6271,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `job_started`, `job_finished`, `request_in_progress` */
+            /** @description The request conflicts with the current state: `job_started`, `job_finished`, `request_in_progress` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6320,7 +6320,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `upload_not_found`, `upload_mismatch`, `unsupported_audio`, `job_started`, `job_finished` */
+            /** @description The request conflicts with the current state: `upload_not_found`, `upload_mismatch`, `unsupported_audio`, `job_started`, `job_finished` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6343,7 +6343,7 @@ export interface operations {
             query?: {
                 /** @description Page to return, from 1 */
                 page?: number;
-                /** @description Items on a page */
+                /** @description Items per page */
                 page_size?: number;
                 /** @description Only files with this status */
                 status?: "pending_upload" | "queued" | "processing" | "completed" | "failed" | "cancelled";
@@ -6368,20 +6368,20 @@ export interface operations {
                         items: components["schemas"]["InferenceFile"][];
                         /**
                          * Format: int64
-                         * @description Items on all pages together
+                         * @description Number of items on all pages
                          */
                         total: number;
                         /**
                          * Format: int64
-                         * @description The page that was asked for
+                         * @description Number of this page
                          */
                         page: number;
                         /**
                          * Format: int32
-                         * @description Items on a page
+                         * @description Items per page
                          */
                         page_size: number;
-                        /** @description Whether there are further pages */
+                        /** @description Whether there are more pages */
                         has_more: boolean;
                     };
                 };
@@ -6401,7 +6401,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETags that you have: if one of them is still the resource's, the answer is 304 without a body */
+                /** @description Known ETags: if the resource still has one of them, the response is 304 without a body */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
@@ -6423,7 +6423,7 @@ export interface operations {
                     "application/json": components["schemas"]["InferenceFile"];
                 };
             };
-            /** @description Unchanged: If-None-Match names the ETag that the resource has */
+            /** @description Unchanged: If-None-Match contains the current ETag of the resource */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -6445,7 +6445,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Only if the resource still has one of these ETags; otherwise nothing is done and 412 says so */
+                /** @description Expected ETags: if the resource has none of them, nothing is changed and the response is 412 */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -6458,7 +6458,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The file is gone */
+            /** @description The file is removed */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -6469,7 +6469,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `job_started`, `job_finished` */
+            /** @description The request conflicts with the current state: `job_started`, `job_finished` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6491,11 +6491,11 @@ export interface operations {
             query?: {
                 /** @description Page to return, from 1 */
                 page?: number;
-                /** @description Items on a page */
+                /** @description Items per page */
                 page_size?: number;
-                /** @description Only these types; may be repeated */
+                /** @description Only these artifact types; repeat the parameter for several */
                 artifact_type?: string[];
-                /** @description Only detections at least this sure */
+                /** @description Only detections with at least this confidence */
                 min_confidence?: number;
             };
             header?: never;
@@ -6520,20 +6520,20 @@ export interface operations {
                         items: components["schemas"]["Detection"][];
                         /**
                          * Format: int64
-                         * @description Items on all pages together
+                         * @description Number of items on all pages
                          */
                         total: number;
                         /**
                          * Format: int64
-                         * @description The page that was asked for
+                         * @description Number of this page
                          */
                         page: number;
                         /**
                          * Format: int32
-                         * @description Items on a page
+                         * @description Items per page
                          */
                         page_size: number;
-                        /** @description Whether there are further pages */
+                        /** @description Whether there are more pages */
                         has_more: boolean;
                     };
                 };
@@ -6554,9 +6554,9 @@ export interface operations {
             query?: {
                 /** @description Page to return, from 1 */
                 page?: number;
-                /** @description Items on a page */
+                /** @description Items per page */
                 page_size?: number;
-                /** @description Only events of these types; may be repeated */
+                /** @description Only events of these types; repeat the parameter for several */
                 types?: ("audio_file.ready" | "audio_file.failed" | "annotation_set.published" | "training_job.pending" | "training_job.queued" | "training_job.running" | "training_job.cancelling" | "training_job.completed" | "training_job.failed" | "training_job.cancelled" | "training_job.progress" | "model.created" | "model.archived" | "inference_job.pending" | "inference_job.queued" | "inference_job.running" | "inference_job.cancelling" | "inference_job.completed" | "inference_job.failed" | "inference_job.cancelled" | "inference_file.completed" | "inference_file.failed" | "api_key.created" | "api_key.revoked" | "webhook.disabled")[];
                 /** @description Only events with a greater id */
                 after?: number;
@@ -6578,20 +6578,20 @@ export interface operations {
                         items: components["schemas"]["Event"][];
                         /**
                          * Format: int64
-                         * @description Items on all pages together
+                         * @description Number of items on all pages
                          */
                         total: number;
                         /**
                          * Format: int64
-                         * @description The page that was asked for
+                         * @description Number of this page
                          */
                         page: number;
                         /**
                          * Format: int32
-                         * @description Items on a page
+                         * @description Items per page
                          */
                         page_size: number;
-                        /** @description Whether there are further pages */
+                        /** @description Whether there are more pages */
                         has_more: boolean;
                     };
                 };
@@ -6609,11 +6609,11 @@ export interface operations {
     streamEvents: {
         parameters: {
             query?: {
-                /** @description Only events of these types; may be repeated */
+                /** @description Only events of these types; repeat the parameter for several */
                 types?: ("audio_file.ready" | "audio_file.failed" | "annotation_set.published" | "training_job.pending" | "training_job.queued" | "training_job.running" | "training_job.cancelling" | "training_job.completed" | "training_job.failed" | "training_job.cancelled" | "training_job.progress" | "model.created" | "model.archived" | "inference_job.pending" | "inference_job.queued" | "inference_job.running" | "inference_job.cancelling" | "inference_job.completed" | "inference_job.failed" | "inference_job.cancelled" | "inference_file.completed" | "inference_file.failed" | "api_key.created" | "api_key.revoked" | "webhook.disabled")[];
             };
             header?: {
-                /** @description The id of the last event that you have: the stream begins with the one after it */
+                /** @description Id of the last received event; the stream begins with the event after it */
                 "Last-Event-ID"?: components["parameters"]["LastEventId"];
             };
             path?: never;
@@ -6621,7 +6621,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One event after the other, each of this form */
+            /** @description A sequence of events of this form */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6645,7 +6645,7 @@ export interface operations {
             query?: {
                 /** @description Page to return, from 1 */
                 page?: number;
-                /** @description Items on a page */
+                /** @description Items per page */
                 page_size?: number;
             };
             header?: never;
@@ -6665,20 +6665,20 @@ export interface operations {
                         items: components["schemas"]["Webhook"][];
                         /**
                          * Format: int64
-                         * @description Items on all pages together
+                         * @description Number of items on all pages
                          */
                         total: number;
                         /**
                          * Format: int64
-                         * @description The page that was asked for
+                         * @description Number of this page
                          */
                         page: number;
                         /**
                          * Format: int32
-                         * @description Items on a page
+                         * @description Items per page
                          */
                         page_size: number;
-                        /** @description Whether there are further pages */
+                        /** @description Whether there are more pages */
                         has_more: boolean;
                     };
                 };
@@ -6697,7 +6697,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A word of your own for this request, good for 24 hours: sent again with the same body, the request makes nothing new and gets the answer for what it made the first time, with Idempotency-Replayed. With another body it is refused. Failed requests are not remembered. */
+                /** @description Your own name for this request, valid for 24 hours. A repeated request with the same key and body creates nothing; its response describes what the first request created, with Idempotency-Replayed. A request with the same key and a different body is refused. Failed requests are not stored. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -6722,7 +6722,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `request_in_progress` */
+            /** @description The request conflicts with the current state: `request_in_progress` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6744,7 +6744,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETags that you have: if one of them is still the resource's, the answer is 304 without a body */
+                /** @description Known ETags: if the resource still has one of them, the response is 304 without a body */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
@@ -6764,7 +6764,7 @@ export interface operations {
                     "application/json": components["schemas"]["Webhook"];
                 };
             };
-            /** @description Unchanged: If-None-Match names the ETag that the resource has */
+            /** @description Unchanged: If-None-Match contains the current ETag of the resource */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -6786,7 +6786,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Only if the resource still has one of these ETags; otherwise nothing is done and 412 says so */
+                /** @description Expected ETags: if the resource has none of them, nothing is changed and the response is 412 */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -6820,7 +6820,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Only if the resource still has one of these ETags; otherwise nothing is done and 412 says so */
+                /** @description Expected ETags: if the resource has none of them, nothing is changed and the response is 412 */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -6894,7 +6894,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A word of your own for this request, good for 24 hours: sent again with the same body, the request makes nothing new and gets the answer for what it made the first time, with Idempotency-Replayed. With another body it is refused. Failed requests are not remembered. */
+                /** @description Your own name for this request, valid for 24 hours. A repeated request with the same key and body creates nothing; its response describes what the first request created, with Idempotency-Replayed. A request with the same key and a different body is refused. Failed requests are not stored. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -6905,7 +6905,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The delivery, on its way */
+            /** @description The pending delivery */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -6918,7 +6918,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `webhook_disabled`, `request_in_progress` */
+            /** @description The request conflicts with the current state: `webhook_disabled`, `request_in_progress` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6939,9 +6939,9 @@ export interface operations {
             query?: {
                 /** @description Page to return, from 1 */
                 page?: number;
-                /** @description Items on a page */
+                /** @description Items per page */
                 page_size?: number;
-                /** @description Only these statuses; may be repeated */
+                /** @description Only deliveries with these statuses; repeat the parameter for several */
                 status?: ("pending" | "delivered" | "failed")[];
             };
             header?: never;
@@ -6964,20 +6964,20 @@ export interface operations {
                         items: components["schemas"]["WebhookDelivery"][];
                         /**
                          * Format: int64
-                         * @description Items on all pages together
+                         * @description Number of items on all pages
                          */
                         total: number;
                         /**
                          * Format: int64
-                         * @description The page that was asked for
+                         * @description Number of this page
                          */
                         page: number;
                         /**
                          * Format: int32
-                         * @description Items on a page
+                         * @description Items per page
                          */
                         page_size: number;
-                        /** @description Whether there are further pages */
+                        /** @description Whether there are more pages */
                         has_more: boolean;
                     };
                 };
@@ -6997,7 +6997,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETags that you have: if one of them is still the resource's, the answer is 304 without a body */
+                /** @description Known ETags: if the resource still has one of them, the response is 304 without a body */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
@@ -7019,7 +7019,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookDelivery"];
                 };
             };
-            /** @description Unchanged: If-None-Match names the ETag that the resource has */
+            /** @description Unchanged: If-None-Match contains the current ETag of the resource */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -7051,7 +7051,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The delivery, on its way again */
+            /** @description The delivery, pending again */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7064,7 +7064,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request does not fit the present state: `webhook_disabled` */
+            /** @description The request conflicts with the current state: `webhook_disabled` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7089,7 +7089,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Use and limits */
+            /** @description Usage and limits */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7116,7 +7116,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It does */
+            /** @description The process is running */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7139,7 +7139,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description They may */
+            /** @description The process accepts requests */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7163,7 +7163,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It has, and from now on this is the answer */
+            /** @description The process has started; it keeps this response from now on */
             200: {
                 headers: {
                     [name: string]: unknown;

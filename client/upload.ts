@@ -1,5 +1,5 @@
-// The three steps of an upload: announce, send the form to the object store, confirm. Used by the demo, the tests and
-// the dashboard, for audio of datasets and for files of inference jobs.
+// The three steps of an upload: request a ticket, post the form to the object store, confirm. For audio files of
+// datasets and for files of inference jobs. Used by the demo, the tests and the dashboard.
 import { body, type Client } from "./client.ts";
 import type { AudioFile, AudioUpload, CreateUpload, InferenceFile } from "./schema.ts";
 
@@ -7,7 +7,7 @@ export interface LocalFile {
   readonly name: string;
   readonly bytes: Blob;
   readonly contentType: CreateUpload["content_type"];
-  /** The store then checks what arrives. */
+  /** Hexadecimal digest. With it, the object store verifies the upload. */
   readonly sha256?: string;
 }
 
@@ -54,28 +54,31 @@ function announcement(file: LocalFile): CreateUpload {
   };
 }
 
-/** What stores say of a moment: another upload beside this one, too many, an error of their own. The form holds on. */
-const passing = new Set([409, 429, 500, 502, 503, 504]);
+/**
+ * Temporary failures of the object store: a concurrent upload, too many requests, an internal error. The form stays
+ * valid.
+ */
+const temporary = new Set([409, 429, 500, 502, 503, 504]);
 
-/** Step 2. The key goes to the API only, never to the store: the form carries its own signature. */
+/** Step 2: posts the form. The API key must never go to the object store; the form has a signature of its own. */
 export async function sendForm(
   { url, method, fields }: AudioUpload["upload"],
   file: LocalFile,
 ): Promise<void> {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.append(name, value);
-  // S3 reads no field after the file: it has to be the last one.
+  // The file must be the last field: S3 ignores all fields after it.
   form.append("file", file.bytes, file.name);
   const store = new URL(url).origin;
   const send = () =>
     fetch(url, { method, body: form, signal: AbortSignal.timeout(300_000) }).catch((error: unknown) => {
       const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-      throw new Error(`the object store at ${store} did not take ${file.name}: ${String(reason)}`, {
+      throw new Error(`uploading ${file.name} to the object store at ${store} failed: ${String(reason)}`, {
         cause: error,
       });
     });
   let answer = await send();
-  for (let tries = 1; passing.has(answer.status) && tries < 4; tries++) {
+  for (let tries = 1; temporary.has(answer.status) && tries < 4; tries++) {
     await answer.body?.cancel();
     await new Promise((resolve) => setTimeout(resolve, 250 * 2 ** tries));
     answer = await send();

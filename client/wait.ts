@@ -1,4 +1,5 @@
-// Waits for jobs by long polling: the service answers as soon as the job has changed. Used by the demo and the tests.
+// Waits for the end of a job by long polling: the service responds as soon as the job changes. Used by the demo and the
+// tests.
 import { body, type Client } from "./client.ts";
 import type { InferenceJob, TrainingJob } from "./schema.ts";
 
@@ -7,9 +8,9 @@ const finished = ["completed", "failed", "cancelled"];
 export const isFinished = (job: { readonly status: string }): boolean => finished.includes(job.status);
 
 export interface WaitOptions<T> {
-  /** Called with the job as it is at first, and after each change. */
+  /** Called with the job at first, and after each change. */
   readonly onChange?: (job: T) => unknown;
-  /** Rejects when nothing has changed for this long. */
+  /** The wait rejects if the job does not change for this long. */
   readonly stallMs?: number;
   /** How long one request waits for a change. */
   readonly pollSeconds?: number;
@@ -65,7 +66,7 @@ interface Seen<T> {
   readonly etag: string | undefined;
 }
 
-/** Undefined: still as it was. */
+/** Returns the changed job and its ETag; undefined if the job has not changed (304). */
 async function changed<T>(answer: { data?: T; error?: unknown; response: Response }) {
   if (answer.response.status === 304) return undefined;
   const job = await body(Promise.resolve(answer));
@@ -89,7 +90,7 @@ async function follow<T extends { readonly status: string }>(
       await onChange?.(seen.job);
       if (isFinished(seen.job)) return seen.job;
     } else if (Date.now() - since > stallMs) {
-      throw new Error(`${what} has been "${state}" for ${stallMs / 1000} s and nothing has moved`);
+      throw new Error(`${what} has been "${state}" for ${stallMs / 1000} s without any change`);
     }
   }
 }

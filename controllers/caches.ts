@@ -1,5 +1,5 @@
-// The stores of everything that the operator watches, and the reflectors that fill them. On every replica, so that a
-// standby is warm and can serve the run endpoint. Made by operator.ts.
+// The stores of all resources that the operator watches, and the reflectors that fill them. Every replica has them, so
+// that a standby has warm caches and can serve the run endpoint. Created by operator.ts.
 import type { Kube } from "../src/kube/client.ts";
 import { embeddingJobs, inferenceJobs, jobs, models, pods, trainingJobs } from "../src/kube/kinds.ts";
 import type { Job, KubeObject, Pod, ResourceType } from "../src/kube/objects.ts";
@@ -16,10 +16,10 @@ import { Store } from "./runtime/store.ts";
 export type Caches = {
   /** Index "uid". */
   resources: Record<JobKind, Store<JobResource>>;
-  /** The custom resource of a row. */
+  /** Returns the custom resource of the row with this id. */
   resourceOf(kind: JobKind, id: string): JobResource | undefined;
   models: Store<ModelResource & KubeObject>;
-  /** Indexes of those that have an owner, by its uid and by its name: "owner" and "resource". */
+  /** Indexes "owner" and "resource": by the uid and by the name of the owning custom resource. */
   jobs: Store<Job>;
   /** Index "job": by the name of the Kubernetes Job. */
   pods: Store<Pod>;
@@ -31,7 +31,7 @@ export type Caches = {
 const controllerOf = (object: KubeObject) =>
   object.metadata.ownerReferences?.find(({ controller }) => controller);
 
-/** Nobody reads their annotations, and what kubectl notes there is their spec once more. */
+/** Drops annotations. The operator does not read them, and kubectl keeps a second copy of the spec there. */
 const resourceStore = () =>
   new Store<JobResource>({ uid: ({ metadata }) => metadata.uid }, ({ metadata }) => {
     delete metadata.annotations;
@@ -60,7 +60,7 @@ export function startCaches(options: {
     resources,
     resourceOf: (kind, id) => resources[kind].get(resourceName(kind, id)) ?? resources[kind].by("uid", id)[0],
     models: start(models, new Store<ModelResource & KubeObject>()),
-    // Only ours: a namespace may hold anybody's Jobs and pods.
+    // The label selects the operator's own objects. The namespace may hold other Jobs and pods.
     jobs: start(
       jobs,
       new Store<Job>(

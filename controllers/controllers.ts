@@ -1,5 +1,5 @@
-// The flat list of controllers: for each kind its queue, what fills it, and its reconcile. Started by operator.ts on
-// the replica that leads.
+// The flat list of controllers: for each kind its workqueue, the watches that fill it, and its reconcile. Started by
+// operator.ts on the leader.
 import type { KubeObject } from "../src/kube/objects.ts";
 import type { JobKind } from "../src/schemas/job-kind.ts";
 import type { Caches } from "./caches.ts";
@@ -8,47 +8,47 @@ import { inferenceJobAdapter } from "./inference-job/adapter.ts";
 import { labels } from "./job/child.ts";
 import { hasEnded } from "./job/decide.ts";
 import type { EngineDeps } from "./job/engine.ts";
-import { makePace } from "./job/pace.ts";
 import type { Queueing } from "./job/queueing.ts";
-import { makeJobReconcile, soonMs } from "./job/reconcile.ts";
+import { debounceMs, makeJobReconcile } from "./job/reconcile.ts";
+import { makeStatusThrottle } from "./job/status-throttle.ts";
 import { makeModelReconcile } from "./model/reconcile.ts";
 import { type Controller, startController } from "./runtime/controller.ts";
 import type { RuntimeMetrics } from "./runtime/metrics.ts";
-import { Queue } from "./runtime/queue.ts";
+import { Workqueue } from "./runtime/workqueue.ts";
 import { trainingJobAdapter } from "./training-job/adapter.ts";
 
 export type Controllers = {
   enqueue(kind: JobKind, name: string): void;
-  /** The same for a job that may count as settled: what is known of it may be wrong. */
-  doubt(kind: JobKind, name: string): void;
+  /** Like enqueue, but also compares the row of a job that counts as settled. */
+  recheck(kind: JobKind, name: string): void;
   enqueueModel(name: string): void;
   stop(): Promise<void>;
 };
 
 /**
- * Most of a reconcile is waiting for the API server, which gives to everything as much as is asked for: what tells of
- * jobs must not take from what starts and ends them. What fails, as for an object store that does not answer, must take
- * no place from the deadlines of others.
+ * Workers per controller, and how many of them each lane of the workqueue may use. A reconcile mostly waits for the API
+ * server, whose capacity is shared: reconciles that only report progress must not slow down those that start and end
+ * jobs. Retries, for example against an object store that does not answer, must not delay the deadlines of other jobs.
  */
 const concurrency = 26;
 const atOnce = { next: 16, retry: 4, later: 2 };
-/** Known before any of them runs: a standby's metrics have them too. */
+/** Names for metrics. Listed here because a standby serves these metrics without running any controller. */
 export const controllerNames = ["trainingjobs", "inferencejobs", "embeddingjobs", "models"];
 
 export function startControllers(
-  deps: Omit<EngineDeps, "doubted" | "pace"> & {
+  deps: Omit<EngineDeps, "toRecheck" | "statusThrottle"> & {
     caches: Caches;
     runtimeMetrics: RuntimeMetrics;
     queueing: Queueing;
     random: () => number;
-    /** Jobs of a tenant that may wait; 0 is no limit. */
+    /** Upper bounds of waiting jobs per tenant; 0 means no limit. */
     maxWaiting: { trainings: number; inferences: number };
   },
 ): Controllers {
   const { caches, runtimeMetrics, log, random } = deps;
   const running: Controller[] = [];
   const start = (name: string, reconcile: (key: string) => Promise<{ requeueAfterMs?: number }>) => {
-    const queue = new Queue({ random, atOnce });
+    const queue = new Workqueue({ random, atOnce });
     runtimeMetrics.watchQueue(name, queue);
     running.push(startController({ name, queue, concurrency, reconcile, log, metrics: runtimeMetrics }));
     return queue;
@@ -59,9 +59,9 @@ export function startControllers(
     inferenceJobAdapter({ ...deps, maxWaiting: deps.maxWaiting.inferences }),
     embeddingJobAdapter(deps),
   ];
-  const queues = new Map<JobKind, Queue>();
-  const doubted = new Set<string>();
-  const engine = { ...deps, doubted, pace: makePace(deps.now) };
+  const queues = new Map<JobKind, Workqueue>();
+  const toRecheck = new Set<string>();
+  const engine = { ...deps, toRecheck, statusThrottle: makeStatusThrottle(deps.now) };
   for (const adapter of adapters) {
     const store = caches.resources[adapter.kind];
     const queue = start(adapter.type.plural, makeJobReconcile(engine, adapter, store));
@@ -75,26 +75,26 @@ export function startControllers(
         old?.metadata.deletionTimestamp !== deletionTimestamp
       )
         queue.add(name);
-      // Its status we have written ourselves, and know what is in it; one that has ended is settled.
-      else if (hasEnded(object)) queue.addAfter(name, soonMs);
+      // The operator wrote this status itself, so only an ended job needs another reconcile.
+      else if (hasEnded(object)) queue.addAfter(name, debounceMs);
     });
     const ownerOf = ({ metadata }: KubeObject) =>
       metadata.labels?.[labels.kind] === adapter.type.plural ? metadata.labels[labels.job] : undefined;
     caches.jobs.onChange(({ object, old, deleted }) => {
       const name = ownerOf(object);
       if (name === undefined) return;
-      // A new one is our own: its pods will be heard of in a moment.
-      if (old === undefined && !deleted) queue.addAfter(name, soonMs);
+      // The operator has just created this Job. Its first pods follow in a moment.
+      if (old === undefined && !deleted) queue.addAfter(name, debounceMs);
       else queue.add(name);
     });
     caches.pods.onChange(({ object }) => {
       const name = ownerOf(object);
-      if (name !== undefined) queue.addAfter(name, soonMs);
+      if (name !== undefined) queue.addAfter(name, debounceMs);
     });
     for (const object of store.values()) queue.add(object.metadata.name);
   }
 
-  deps.queueing.onTurn((kind, name) => queues.get(kind)?.add(name));
+  deps.queueing.onAdmissionChange((kind, name) => queues.get(kind)?.add(name));
 
   const modelQueue = start("models", makeModelReconcile({ ...deps, store: caches.models }));
   caches.models.onChange(({ object }) => modelQueue.add(object.metadata.name));
@@ -102,9 +102,9 @@ export function startControllers(
 
   return {
     enqueue: (kind, name) => queues.get(kind)?.add(name),
-    doubt(kind, name) {
+    recheck(kind, name) {
       const uid = caches.resources[kind].get(name)?.metadata.uid;
-      if (uid !== undefined) doubted.add(uid);
+      if (uid !== undefined) toRecheck.add(uid);
       queues.get(kind)?.add(name);
     },
     enqueueModel: (name) => modelQueue.add(name),

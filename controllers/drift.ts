@@ -1,6 +1,6 @@
-// Where the rows and the custom resources do not agree although no event will say so: after a restore of either side, or
-// a race that was lost. Rows are the truth of models, so those are repaired here; jobs are handed to their reconcile.
-// Called by sweep.ts on the leader, every minute.
+// Finds drift between rows and custom resources that no watch event reports: after a restore of either side, or after a
+// lost race. Rows are the source of truth of models, so models are repaired here; jobs are enqueued for their
+// reconcile. Called by sweep.ts on the leader, every minute.
 import { manyModelStates, manyOpenSubmitted, manyStates } from "../src/db/drift.ts";
 import { endJob, maybeOneModelRow } from "../src/db/ingest.ts";
 import type { Database } from "../src/db/job.ts";
@@ -23,22 +23,22 @@ export type DriftOptions = {
   caches: Caches;
   metrics: JobMetrics;
   log: Log;
-  /** Has the job looked at, also when it counts as settled. */
-  doubt: (kind: JobKind, name: string) => void;
+  /** Enqueues the job and has its row compared, even if it counts as settled. */
+  recheck: (kind: JobKind, name: string) => void;
   enqueueModel: (name: string) => void;
 };
 
 const atOnce = 8;
 
-/** One look at everything. */
+/** Compares all rows and custom resources once. */
 export async function repairDrift(options: DriftOptions): Promise<void> {
   await rowsWithoutResource(options);
   for (const kind of jobKindNames) await resourcesWithoutRow(options, kind);
   await repairModels(options);
 }
 
-/** Open rows whose custom resource is gone, is another one of the same name, or has ended. */
-async function rowsWithoutResource({ db, caches, metrics, log, doubt }: DriftOptions): Promise<void> {
+/** Handles open rows whose custom resource is missing, was replaced by another one of the same name, or has ended. */
+async function rowsWithoutResource({ db, caches, metrics, log, recheck }: DriftOptions): Promise<void> {
   for (const { kind, id, resource } of await manyOpenSubmitted(db)) {
     const name = resource ?? resourceName(kind, id);
     const present = caches.resources[kind].get(name);
@@ -46,12 +46,12 @@ async function rowsWithoutResource({ db, caches, metrics, log, doubt }: DriftOpt
       metrics.drift("row");
       log.warn({ name, id }, "the custom resource of an open job is gone; the job counts as cancelled");
       await endJob(db, kind, id, { status: "cancelled", statusMessage: resourceGone, errorMessage: null });
-    } else if (present === undefined || hasEnded(present)) doubt(kind, name);
+    } else if (present === undefined || hasEnded(present)) recheck(kind, name);
   }
 }
 
-/** Open custom resources of which the records know nothing, or that the job has ended. */
-async function resourcesWithoutRow({ db, caches, doubt }: DriftOptions, kind: JobKind): Promise<void> {
+/** Enqueues open custom resources whose row is missing or has ended. */
+async function resourcesWithoutRow({ db, caches, recheck }: DriftOptions, kind: JobKind): Promise<void> {
   const open = [...caches.resources[kind].values()].filter((cr) => !hasEnded(cr));
   const rows = await manyStates(
     db,
@@ -59,16 +59,19 @@ async function resourcesWithoutRow({ db, caches, doubt }: DriftOptions, kind: Jo
     open.map(({ metadata }) => jobIdOf(kind, metadata)),
   );
   for (const { metadata } of open) {
-    if (rows.get(jobIdOf(kind, metadata)) !== "open") doubt(kind, metadata.name);
+    if (rows.get(jobIdOf(kind, metadata)) !== "open") recheck(kind, metadata.name);
   }
 }
 
 const modelName = /^m-([0-9a-f-]{36})$/;
 
-/** Model resources are made after their rows: one without a row belongs to a model that was deleted just then. */
+/**
+ * Creates missing Model resources, enqueues outdated ones, and deletes those without a row. A Model resource is created
+ * after its row, so a resource without one belongs to a model that was deleted at that moment.
+ */
 async function repairModels(options: DriftOptions): Promise<void> {
   const { db, kube, namespace, caches, metrics, log, enqueueModel } = options;
-  // The cache first: what is in it and not in the rows, which are read later, has no row any more.
+  // Reads the cache before the rows, so that a cached resource without a row has none any more.
   const present = [...caches.models.values()];
   const rows = await manyModelStates(db);
   for (const { metadata, status } of present) {
@@ -89,7 +92,7 @@ async function repairModels(options: DriftOptions): Promise<void> {
       .create(modelType, buildModel(row, namespace))
       .then(() => {
         metrics.drift("resource");
-        log.warn({ id }, "a model had no custom resource; made it again");
+        log.warn({ id }, "a model had no custom resource; created it again");
       })
       .catch((error: unknown) => {
         if (!isAlreadyExists(error)) throw error;

@@ -1,27 +1,38 @@
-// The records for what only the leader may do, as runtime/fence.ts is for Kubernetes: a process that was frozen goes on in
-// the middle of a reconcile, with facts of long ago and the time of now, and another one may lead by then. Made by
-// operator.ts.
+// Fencing for the database, as runtime/fence.ts is for Kubernetes. A process that was frozen resumes in the middle of a
+// reconcile, with old facts and the current time, while another replica may lead already. Created by operator.ts.
 import type { Database, Queries } from "../src/db/job.ts";
 import { RetryError } from "./runtime/outcome.ts";
 
-const asked = ["any", "anyFirst", "exists", "maybeOne", "maybeOneFirst", "one", "oneFirst", "query"] as const;
+const queryMethods = [
+  "any",
+  "anyFirst",
+  "exists",
+  "maybeOne",
+  "maybeOneFirst",
+  "one",
+  "oneFirst",
+  "query",
+] as const;
 
-/** Rejects all work once this replica does not lead; a transaction that has begun is rolled back. */
+/**
+ * Returns a database that rejects every query with RetryError once this replica does not lead. Open transactions are
+ * rolled back.
+ */
 export function fencedDatabase(db: Database, leads: () => boolean): Database {
   const check = () => {
-    if (!leads()) throw new RetryError("this replica does not lead any more");
+    if (!leads()) throw new RetryError("this replica is no longer the leader");
   };
   return fence(db, check);
 }
 
 function fence<D extends Queries>(db: D, check: () => void): D {
-  const guarded = asked.map((name) => {
-    const ask = db[name] as (query: unknown) => Promise<unknown>;
+  const guarded = queryMethods.map((name) => {
+    const run = db[name] as (query: unknown) => Promise<unknown>;
     return [
       name,
       async (query: unknown) => {
         check();
-        return ask(query);
+        return run(query);
       },
     ];
   });

@@ -1,11 +1,11 @@
-// /healthz and /readyz, for the kubelet. Started by main.ts before anything else: a process that waits for Postgres, for its
-// migrations or for the API server lives, and must not be ended for it.
+// Serves /healthz and /readyz to the kubelet. Started by main.ts before anything else: a process that waits for
+// Postgres, for migrations or for the API server is alive and must not be killed.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
 export type Health = { port: number; stop(): Promise<void> };
 
-/** Readiness does not mean leader: a standby is ready when its caches are. */
+/** Readiness is independent of leadership: a standby is ready when its caches are synced. */
 export async function startHealth(port: number, isReady: () => boolean): Promise<Health> {
   const server = createServer(({ url }, response) => {
     const known = url === "/healthz" || url === "/readyz";

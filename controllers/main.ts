@@ -1,4 +1,4 @@
-// Starts the operator: configuration, drivers, startOperator, and an orderly end. Wiring only; run by the chart's
+// Starts the operator: configuration, drivers, startOperator, and a graceful shutdown. Wiring only; run by the chart's
 // operator Deployment and by tools.
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -20,7 +20,7 @@ const log = makeLog("operator", config.PLOSIVE_LOG_LEVEL);
 const profiles = profilesSchema.parse(JSON.parse(readFileSync(config.PLOSIVE_PROFILES_FILE, "utf8")));
 const ending = new AbortController();
 for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => ending.abort());
-process.on("unhandledRejection", (err) => log.error({ err }, "a promise was rejected and nobody looked"));
+process.on("unhandledRejection", (err) => log.error({ err }, "unhandled promise rejection"));
 
 let operator: Operator | undefined;
 const health = await startHealth(config.PLOSIVE_HEALTH_PORT, () => operator?.isReady() ?? false);
@@ -45,21 +45,24 @@ if (db !== undefined) {
   });
   log.info({ runsPort: operator.runsPort, identity }, "the operator runs");
   operator.lost.then(() => {
-    // Another replica may lead already: nothing may be written any more, not even what is half done.
+    // Another replica may lead already, so this process must not write anything more, not even to finish a reconcile.
     process.exit(1);
   });
   if (!ending.signal.aborted)
     await new Promise((resolve) => ending.signal.addEventListener("abort", resolve));
-  log.info("ending");
+  log.info("the operator is shutting down");
   await operator.stop();
   kube.close();
   storage.close();
   await db.end();
-  log.info("ended");
+  log.info("the operator has stopped");
 }
 await health.stop();
 
-/** Waits for Postgres and for the bootstrap Job's migrations instead of crashing; undefined when told to end. */
+/**
+ * Waits for Postgres and for the migrations of the set-up job instead of crashing. Undefined when the process is
+ * ending.
+ */
 async function connectedDatabase(): Promise<Database | undefined> {
   let pool: Database | undefined;
   for (let failures = 0; !ending.signal.aborted; failures++) {
@@ -68,7 +71,7 @@ async function connectedDatabase(): Promise<Database | undefined> {
       if (await isMigrated(pool)) return pool;
       log.info("waiting for the database to be migrated");
     } catch (error) {
-      log.warn({ err: String(error) }, "could not reach Postgres; trying again");
+      log.warn({ err: String(error) }, "could not reach Postgres; retrying");
     }
     await pause(Math.min(5_000, 500 * 2 ** failures), ending.signal);
   }

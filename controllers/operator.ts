@@ -1,5 +1,5 @@
-// The operator as a whole: caches and the run endpoint on every replica, controllers and sweeps on the one that leads.
-// Its drivers are arguments, so that a test runs the same thing as main.ts.
+// The whole operator: caches and run endpoint on every replica, controllers and sweeps on the leader. Its drivers are
+// arguments, so that tests start the same operator as main.ts.
 import type { Registry } from "prom-client";
 import type { OperatorConfig } from "../src/config.ts";
 import type { Database } from "../src/db/job.ts";
@@ -12,7 +12,7 @@ import { makeSubmit } from "../src/submit.ts";
 import { startCaches } from "./caches.ts";
 import { controllerNames, startControllers } from "./controllers.ts";
 import { fencedDatabase } from "./fenced-database.ts";
-import { watchJobs } from "./job/census.ts";
+import { registerCacheMetrics } from "./job/cache-metrics.ts";
 import { makeJobMetrics } from "./job/metrics.ts";
 import { makeQueueing } from "./queueing/queueing.ts";
 import { startWorkloads } from "./queueing/workloads.ts";
@@ -38,10 +38,13 @@ export type OperatorDeps = {
   random: () => number;
   /** Unique to this process. */
   identity: string;
-  /** How often a run's status is written at most; and how often reports are stored. */
+  /**
+   * progressMs: shortest time between two reconciles for the reports of a run. coalesceMs: how often reports are
+   * stored.
+   */
   progressMs?: number;
   coalesceMs?: number;
-  /** How often expired uploads and leftovers are looked for. */
+  /** How often expired uploads and the purge queue are checked. */
   purgeMs?: number;
   /** How often rows and custom resources are compared. */
   driftMs?: number;
@@ -51,12 +54,12 @@ export type OperatorDeps = {
 export type Operator = {
   runsPort: number;
   metricsPort: number;
-  /** Whether it knows what there is; a standby does, too. */
+  /** Whether all caches are synced. True on a ready standby, too. */
   isReady(): boolean;
   leads(): boolean;
   /** Resolves when this replica leads and its controllers run. */
   leading: Promise<void>;
-  /** Resolves when a lead was lost: the process must end at once. */
+  /** Resolves when the lease is lost. The process must exit at once. */
   lost: Promise<void>;
   stop(): Promise<void>;
 };
@@ -68,7 +71,7 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
   const metrics = makeJobMetrics(registry);
   kube.onRequest(runtimeMetrics.request);
   const caches = startCaches({ kube, namespace, log, random, metrics: runtimeMetrics });
-  watchJobs(registry, { resources: caches.resources, jobs: caches.jobs, now });
+  registerCacheMetrics(registry, { resources: caches.resources, jobs: caches.jobs, now });
   const workloads = startWorkloads({
     kube,
     namespace,
@@ -170,7 +173,7 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
       log,
       submit: makeSubmit({ db, kube, namespace, log }),
       enqueue: controllers.enqueue,
-      doubt: controllers.doubt,
+      recheck: controllers.recheck,
       enqueueModel: controllers.enqueueModel,
       gatherSeconds: config.PLOSIVE_GATHER_SECONDS,
       filesPerShard: config.PLOSIVE_FILES_PER_SHARD,
@@ -200,7 +203,7 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
       await workloads.stop();
       await coalescer.stop();
       await recorder.flush();
-      // Last, when nothing writes any more: the next leader may begin at once.
+      // Released last, when nothing writes any more: the next leader may start at once.
       await elector.stop();
       await metricsServer.stop();
     },

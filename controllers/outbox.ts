@@ -1,5 +1,5 @@
-// Passes on to Kubernetes what stands in the rows only: jobs that have no custom resource yet, and cancels. What the API
-// submits itself right after its commit is left alone for a second. Called by sweep.ts on the leader.
+// Submits jobs that have a row but no custom resource yet, and forwards cancel requests to Kubernetes. The API submits
+// a new job right after its commit, so rows younger than one second are skipped. Called by sweep.ts on the leader.
 import { isDatabaseUnavailable } from "../src/db/errors.ts";
 import { endJob } from "../src/db/ingest.ts";
 import type { Database } from "../src/db/job.ts";
@@ -34,17 +34,17 @@ export type OutboxOptions = {
   signal: AbortSignal;
 };
 
-/** Rows of each kind that are looked at together. */
+/** Rows of each kind per query. */
 const batch = 500;
-/** Fewer than the pool of the database has connections: the reconcilers need some too. */
+/** Smaller than the database pool, because the reconcilers need connections too. */
 const atOnce = 8;
 const headStartMs = 1_000;
 
 export function makeOutbox(options: OutboxOptions) {
   const { db, kube, namespace, submit, metrics, log, enqueue, signal } = options;
-  return { submitRows, passCancels };
+  return { submitRows, forwardCancels };
 
-  /** Until no row waits that has not been tried in this round. */
+  /** Submits waiting rows until none is left that this call has not tried. */
   async function submitRows(): Promise<void> {
     metrics.setOutboxLag(await oneOutboxLag(db));
     await cancelUnstarted(db);
@@ -55,12 +55,15 @@ export function makeOutbox(options: OutboxOptions) {
     }
   }
 
-  /** A loop of its own: a cancel must not wait behind a thousand rows. */
-  async function passCancels(): Promise<void> {
-    await each(await manyCancels(db, batch), passCancel);
+  /** Forwards cancel requests. A separate sweep calls it, so that a cancel does not wait behind a thousand rows. */
+  async function forwardCancels(): Promise<void> {
+    await each(await manyCancels(db, batch), forwardCancel);
   }
 
-  /** Returns how many went well. One that fails does not hold up the others, unless nobody answers at all. */
+  /**
+   * Returns how many jobs succeeded. A failing job does not stop the others, unless the API server or Postgres is
+   * unreachable.
+   */
   async function each<T extends JobRef>(jobs: readonly T[], act: (job: T) => Promise<void>): Promise<number> {
     let done = 0;
     await inParallel(jobs, atOnce, async (job) => {
@@ -71,7 +74,7 @@ export function makeOutbox(options: OutboxOptions) {
       } catch (error) {
         if (isUnreachable(error) || isDatabaseUnavailable(error)) throw error;
         const { kind, id } = job;
-        log.error({ kind, id, err: String(error) }, "a job could not be passed on; trying again");
+        log.error({ kind, id, err: String(error) }, "could not submit or cancel a job; retrying");
       }
     });
     return done;
@@ -82,29 +85,29 @@ export function makeOutbox(options: OutboxOptions) {
       await submit(job);
     } catch (error) {
       if (!isInvalid(error) && !(error instanceof MalformedJobError)) throw error;
-      // The API server will never take it: whoever waits for the job must hear of it.
-      log.error({ ...job, err: String(error) }, "Kubernetes refuses a job for good");
+      // The API server will never accept the job, so the row fails and its client sees why.
+      log.error({ ...job, err: String(error) }, "Kubernetes refused a job permanently; the job fails");
       const errorMessage =
         `Kubernetes refused the job: ${error instanceof Error ? error.message : error}`.slice(0, 1000);
       await endJob(db, job.kind, job.id, { status: "failed", statusMessage: null, errorMessage });
       return;
     }
-    // It may have been there before its row, and refused.
+    // The resource may have existed before its row, in which case it was refused. Its reconcile must run again.
     enqueue(job.kind, resourceName(job.kind, job.id));
   }
 
-  async function passCancel(job: SubmittedJob & { kind: "training" | "inference" }): Promise<void> {
+  async function forwardCancel(job: SubmittedJob & { kind: "training" | "inference" }): Promise<void> {
     const { kind, id, resource } = job;
     const name = resource ?? resourceName(kind, id);
-    // A name that somebody chose may be used again for another job: that one must not be cancelled.
+    // A person may reuse the name of an adopted job for another one, which must not be cancelled: the uid prevents it.
     const metadata = resource === null ? {} : { metadata: { uid: id } };
     const spec = { cancel: { reason: "Cancelled by the client" } };
     try {
       await kube.patch(resourceTypes[kind], { namespace, name }, { ...metadata, spec });
-      log.info({ kind, name }, "passed a cancel on");
+      log.info({ kind, name }, "forwarded a cancel request");
     } catch (error) {
       if (isNotFound(error)) {
-        // No custom resource any more: the reconcile ends the row.
+        // The custom resource is deleted. Its reconcile ends the row.
         enqueue(kind, name);
       } else if (isConflict(error) && resource !== null) {
         await endJob(db, kind, id, { status: "cancelled", statusMessage: resourceGone, errorMessage: null });
@@ -113,7 +116,7 @@ export function makeOutbox(options: OutboxOptions) {
     await markCancelSubmitted(db, kind, id);
   }
 
-  /** With a reason of somebody else's, which cannot be changed. */
+  /** Whether the resource is cancelled already, with another reason: spec.cancel is immutable. */
   async function isCancelled(kind: JobKind, name: string): Promise<boolean> {
     const present = (await kube.get(resourceTypes[kind], { namespace, name })) as JobResource;
     return present.spec.cancel !== undefined;

@@ -1,22 +1,23 @@
-// What each part of the service may do in Kubernetes, as data beside the code that needs it. The chart says the same in
-// YAML and a test compares the two; others let the operator run with exactly these rights, and compare them with what it
-// and the API really ask for.
+// The permissions of each part of the service in Kubernetes, as data next to the code that needs them. The chart
+// repeats them in YAML, and a test compares the two. Other tests run the operator with exactly these permissions and
+// compare them with the requests that the operator and the API really send.
 import { group } from "../src/schemas/kind.ts";
 
 export type Rule = { apiGroups: string[]; resources: string[]; resourceNames?: string[]; verbs: string[] };
 
-/** Jobs that clients of the API ask for. */
+/** Kinds of jobs that API clients create. */
 const requestedKinds = ["inferencejobs", "trainingjobs"];
 const jobKinds = ["embeddingjobs", ...requestedKinds];
 
 /** Role of the operator in its namespace. */
 export const operatorRules: Rule[] = [
-  // caches.ts; submit.ts creates what the API could not; job/run.ts and job/drift.ts ask where the cache may be behind;
-  // leftovers.ts deletes those of deleted jobs, job/reconcile.ts those whose time is over.
+  // caches.ts lists and watches. submit.ts creates resources that the API could not. job/run.ts and job/drift.ts get
+  // them where the cache may be behind. purge-queue.ts deletes those of deleted jobs, job/reconcile.ts those whose TTL
+  // is over.
   { apiGroups: [group], resources: jobKinds, verbs: ["create", "delete", "get", "list", "watch"] },
-  // sweep.ts passes cancels on; embedding jobs know none.
+  // outbox.ts forwards cancel requests. Clients cannot cancel embedding jobs.
   { apiGroups: [group], resources: requestedKinds, verbs: ["patch"] },
-  // training-job/adapter.ts creates them, model/reconcile.ts watches them, leftovers.ts deletes those of deleted models.
+  // training-job/adapter.ts creates them, caches.ts watches them, purge-queue.ts deletes those of deleted models.
   { apiGroups: [group], resources: ["models"], verbs: ["create", "delete", "list", "watch"] },
   // Server-side apply of the status.
   {
@@ -24,14 +25,14 @@ export const operatorRules: Rule[] = [
     resources: [...jobKinds.map((plural) => `${plural}/status`), "models/status"],
     verbs: ["patch"],
   },
-  // job/reconcile.ts; patch for suspend and parallelism.
+  // The job engine. patch: suspend and parallelism.
   { apiGroups: ["batch"], resources: ["jobs"], verbs: ["create", "delete", "get", "list", "patch", "watch"] },
-  // Reasons why pods wait, how they failed, and whose token the run endpoint was shown; delete for those of shards that
-  // are given up.
+  // The engine reads why pods wait and how they failed; the run endpoint finds the pod of a token. delete: pods of
+  // shards that are given up.
   { apiGroups: [""], resources: ["pods"], verbs: ["delete", "get", "list", "watch"] },
-  // job/tell-pods.ts: pods that say nothing any more go without counting for their Job.
+  // job/record-pods.ts evicts stalled pods, because evictions do not count as failures of their Job.
   { apiGroups: [""], resources: ["pods/eviction"], verbs: ["create"] },
-  // runtime/leader.ts: its own lease and no other. The name of one to be created cannot be restricted.
+  // runtime/leader.ts: only the operator's own lease. RBAC cannot restrict `create` by name.
   {
     apiGroups: ["coordination.k8s.io"],
     resources: ["leases"],
@@ -43,14 +44,14 @@ export const operatorRules: Rule[] = [
   { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create"] },
 ];
 
-/** ClusterRole of the operator: what has no namespace. */
+/** ClusterRole of the operator: resources without a namespace. */
 export const operatorClusterRules: Rule[] = [
   { apiGroups: ["authentication.k8s.io"], resources: ["tokenreviews"], verbs: ["create"] },
   // queueing/priority.ts
   { apiGroups: ["scheduling.k8s.io"], resources: ["priorityclasses"], verbs: ["get"] },
 ];
 
-/** Besides, where Kueue decides: queueing/workloads.ts, and queueing.ts, which patches spec.active. */
+/** Added where Kueue decides: queueing/workloads.ts lists and watches; queueing/queueing.ts patches spec.active. */
 export const kueueRules: Rule[] = [
   { apiGroups: ["kueue.x-k8s.io"], resources: ["workloads"], verbs: ["list", "patch", "watch"] },
 ];

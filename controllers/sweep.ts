@@ -1,12 +1,12 @@
-// What no event tells the leader, it looks for every few seconds: rows without custom resource and cancels to pass on
-// (outbox.ts), uploads to gather into embedding jobs, runs that reported, either side without the other (drift.ts), and
-// what is to be purged (leftovers.ts). Started by operator.ts.
+// The leader's periodic passes over work that no watch event reports: rows without a custom resource and cancel
+// requests (outbox.ts), uploads to gather into embedding jobs, runs that reported progress, drift (drift.ts), and the
+// purge queue (purge-queue.ts). Started by operator.ts.
 import { purgeAudit } from "../src/db/audit.ts";
 import { gatherEmbeddingJobs } from "../src/db/embedding-job.ts";
 import { newId } from "../src/db/id.ts";
 import { purgeRequestKeys } from "../src/db/idempotency.ts";
 import type { Database } from "../src/db/job.ts";
-import { countFailingLeftovers, expireUploads } from "../src/db/leftover.ts";
+import { countFailingPurges, expireUploads } from "../src/db/purge-queue.ts";
 import { dropOldProgress, manyReportingRuns } from "../src/db/run.ts";
 import type { Kube } from "../src/kube/client.ts";
 import type { Log } from "../src/log.ts";
@@ -16,8 +16,8 @@ import type { Submit } from "../src/submit.ts";
 import type { Caches } from "./caches.ts";
 import { repairDrift } from "./drift.ts";
 import type { JobMetrics, SweepName } from "./job/metrics.ts";
-import { clearLeftovers } from "./leftovers.ts";
 import { makeOutbox } from "./outbox.ts";
+import { purgeNextBatch } from "./purge-queue.ts";
 import { inParallel } from "./runtime/parallel.ts";
 import { pause } from "./runtime/pause.ts";
 
@@ -31,21 +31,21 @@ export type SweepOptions = {
   metrics: JobMetrics;
   log: Log;
   enqueue: (kind: JobKind, name: string) => void;
-  /** The same for a job that may count as settled. */
-  doubt: (kind: JobKind, name: string) => void;
+  /** Like enqueue, but also compares the row of a job that counts as settled. */
+  recheck: (kind: JobKind, name: string) => void;
   enqueueModel: (name: string) => void;
   gatherSeconds: number;
   filesPerShard: number;
-  /** How long the objects of deleted rows are kept. */
+  /** How long the objects of deleted rows are kept, in seconds. */
   graceSeconds: number;
-  /** How often runs that reported are looked at: the custom resource's status is written at most so often per run. */
+  /** How often runs that reported progress are reconciled. This limits the status writes per run. */
   progressMs?: number;
   everyMs?: number;
   driftMs?: number;
   purgeMs?: number;
 };
 
-/** Files of one embedding job: this many shards full. */
+/** Upper bound of the shards of one embedding job. */
 const maxShards = 10;
 const longestWaitSeconds = 10;
 const maxPauseMs = 10_000;
@@ -53,7 +53,7 @@ const purgeBatch = 1_000;
 const submitsAtOnce = 8;
 const cancelMs = 500;
 
-/** `stop` waits for what is under way, at most `drainMs`. */
+/** Starts all sweeps. `stop` waits for running ones, at most `drainMs`. */
 export function startSweep(options: SweepOptions): { stop(drainMs?: number): Promise<void> } {
   const { db, kube, namespace, submit, caches, metrics, log } = options;
   const { progressMs = 2_000, everyMs = 1_000, driftMs = 60_000, purgeMs = 5_000 } = options;
@@ -70,7 +70,7 @@ export function startSweep(options: SweepOptions): { stop(drainMs?: number): Pro
     signal,
   });
 
-  /** Runs a step for ever; while it fails, less and less often. */
+  /** Repeats a step until stop, with exponential backoff while it fails. */
   const repeat = async (name: SweepName, ms: number, step: () => Promise<void>) => {
     let failures = 0;
     while (!signal.aborted) {
@@ -80,7 +80,7 @@ export function startSweep(options: SweepOptions): { stop(drainMs?: number): Pro
         metrics.sweepDone(name, Date.now());
       } catch (error) {
         failures++;
-        log.warn({ sweep: name, failures, err: String(error) }, "a sweep failed; trying again");
+        log.warn({ sweep: name, failures, err: String(error) }, "a sweep failed; retrying");
       }
       await pause(Math.max(ms, Math.min(maxPauseMs, failures === 0 ? 0 : ms * 2 ** failures)), signal);
     }
@@ -99,11 +99,12 @@ export function startSweep(options: SweepOptions): { stop(drainMs?: number): Pro
     );
     await inParallel(made, submitsAtOnce, async (id) => {
       log.info({ id }, "gathered uploads into an embedding job");
-      // Not waited for in vain: the outbox sweep submits what stays behind.
+      // A failure here is harmless: the outbox sweep submits the row later.
       await submit({ kind: "embedding", id }).catch(() => undefined);
     });
   };
 
+  /** The last progress mark that was enqueued, by run. */
   const marks = new Map<string, string>();
   const progress = async () => {
     const reporting = await manyReportingRuns(db, Math.ceil(progressMs / 1000) + 10);
@@ -127,7 +128,7 @@ export function startSweep(options: SweepOptions): { stop(drainMs?: number): Pro
       caches,
       metrics,
       log,
-      doubt: options.doubt,
+      recheck: options.recheck,
       enqueueModel: options.enqueueModel,
     });
   };
@@ -137,14 +138,14 @@ export function startSweep(options: SweepOptions): { stop(drainMs?: number): Pro
     await purgeRequestKeys(db);
     await purgeAudit(db);
     const { storage, graceSeconds } = options;
-    const round = () => clearLeftovers({ db, kube, storage, namespace, graceSeconds, log });
-    while (!signal.aborted && (await round()).more);
-    metrics.setPurgesFailing(await countFailingLeftovers(db));
+    const next = () => purgeNextBatch({ db, kube, storage, namespace, graceSeconds, log });
+    while (!signal.aborted && (await next()).more);
+    metrics.setPurgesFailing(await countFailingPurges(db));
   };
 
   const loops = [
     repeat("outbox", everyMs, outbox.submitRows),
-    repeat("cancel", cancelMs, outbox.passCancels),
+    repeat("cancel", cancelMs, outbox.forwardCancels),
     repeat("gather", everyMs, gather),
     repeat("progress", progressMs, progress),
     repeat("drift", driftMs, drift),
@@ -153,9 +154,9 @@ export function startSweep(options: SweepOptions): { stop(drainMs?: number): Pro
   return {
     async stop(drainMs = 30_000) {
       stopped.abort();
-      const tired = new AbortController();
-      await Promise.race([Promise.all(loops), pause(drainMs, tired.signal)]);
-      tired.abort();
+      const timer = new AbortController();
+      await Promise.race([Promise.all(loops), pause(drainMs, timer.signal)]);
+      timer.abort();
     },
   };
 }

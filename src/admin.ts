@@ -1,6 +1,6 @@
-// plosive-admin: tenants and their keys, for whoever runs the installation. Run in the operator's pod:
-// `kubectl exec deploy/RELEASE-operator -- plosive-admin ...`, or by hand: `node src/admin.ts ...`. What is asked for goes
-// to stdout and nothing else, so that it can be piped; hints go to stderr. Ends with 0, 1 (it failed) or 2 (not understood).
+// plosive-admin: manages tenants, API keys and embeddings. Administrators run it in the operator's pod:
+// `kubectl exec deploy/RELEASE-operator -- plosive-admin ...`, or directly: `node src/admin.ts ...`. stdout holds only
+// the result, so that it can be piped; hints go to stderr. Exit codes: 0 success, 1 failure, 2 wrong usage.
 import { randomBytes } from "node:crypto";
 import { parseArgs } from "node:util";
 import { type CommandDeps, commands, Failure, UsageError } from "./admin/commands.ts";
@@ -9,21 +9,21 @@ import { type DatabasePool, makeDatabase, statementTimeoutMs } from "./db/pool.t
 
 const usage = `Usage: plosive-admin COMMAND [--json]
 
-  tenants create NAME                make an account; prints its id
-  tenants list                       all accounts
-  tenants suspend TENANT_ID          refuse all its keys, from the next request on
-  tenants resume TENANT_ID           let them in again
+  tenants create NAME                create an account; prints its id
+  tenants list                       list all accounts
+  tenants suspend TENANT_ID          refuse all keys of an account, from the next request on
+  tenants resume TENANT_ID           accept the keys of an account again
   keys create --tenant TENANT_ID [--name NAME] [--expires-at TIME]
-                                     make a key; prints it, this one time
-  keys list --tenant TENANT_ID       its keys, without the keys themselves
-  keys revoke KEY_ID                 never let that key in again
+                                     create a key; prints it this one time only
+  keys list --tenant TENANT_ID       list the keys of an account by id and prefix
+  keys revoke KEY_ID                 refuse a key permanently, from the next request on
   embeddings renew [--tenant TENANT_ID] [--before TIME]
-                                     embed audio files again, also those that failed: after an upgrade
-                                     that asks for it, or with another encoder; --before leaves out
-                                     what was embedded since then
+                                     embed audio files again, including files that failed: after an
+                                     upgrade that requires it, or after a change of encoder;
+                                     --before skips files that were embedded at TIME or later
 
-TIME has an offset, e.g. 2027-12-31T23:59:59Z. --json prints objects instead of text.
-The database is the one of PLOSIVE_DATABASE_URL or PLOSIVE_DATABASE_URL_FILE.
+TIME includes an offset, for example 2027-12-31T23:59:59Z. --json prints objects instead of text.
+PLOSIVE_DATABASE_URL or PLOSIVE_DATABASE_URL_FILE names the database.
 `;
 
 export interface AdminDeps extends CommandDeps {
@@ -32,10 +32,10 @@ export interface AdminDeps extends CommandDeps {
   readonly err: (text: string) => void;
 }
 
-/** Runs one command and gives the exit code. */
+/** Runs one command and returns the exit code. */
 export async function runAdmin(args: readonly string[], deps: AdminDeps): Promise<0 | 1 | 2> {
   try {
-    const { values, positionals } = understood(args);
+    const { values, positionals } = parseArguments(args);
     if (values.help || positionals.length === 0) {
       deps.out(usage);
       return values.help ? 0 : 2;
@@ -43,11 +43,11 @@ export async function runAdmin(args: readonly string[], deps: AdminDeps): Promis
     const command = commands[positionals.slice(0, 2).join(" ")];
     if (command === undefined)
       throw new UsageError(`there is no command "${positionals.slice(0, 2).join(" ")}"`);
-    const input = { given: positionals.slice(2), ...values, expiresAt: values["expires-at"] };
+    const input = { operands: positionals.slice(2), ...values, expiresAt: values["expires-at"] };
     const db = await deps.database();
     try {
       const { data, text, hint } = await command(db, input, deps);
-      deps.out(values.json ? `${JSON.stringify(data)}\n` : aligned(text));
+      deps.out(values.json ? `${JSON.stringify(data)}\n` : alignColumns(text));
       if (hint !== undefined) deps.err(`${hint}\n`);
     } finally {
       await db.end();
@@ -60,9 +60,9 @@ export async function runAdmin(args: readonly string[], deps: AdminDeps): Promis
       return 2;
     }
     const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
-    // The API's pod has the program too, and a user of the database that must not do this.
-    const isNotMine = error instanceof Error && "code" in error && error.code === "42501";
-    const hint = isNotMine
+    // The API's pod contains this program too, but its database user may not take the role plosive_admin.
+    const isPermissionDenied = error instanceof Error && "code" in error && error.code === "42501";
+    const hint = isPermissionDenied
       ? "\nRun it in the operator's pod: kubectl exec deploy/RELEASE-operator -- plosive-admin"
       : "";
     deps.err(`plosive-admin: ${message}${error instanceof Failure ? "" : cause}${hint}\n`);
@@ -70,7 +70,7 @@ export async function runAdmin(args: readonly string[], deps: AdminDeps): Promis
   }
 }
 
-function understood(args: readonly string[]) {
+function parseArguments(args: readonly string[]) {
   const options = {
     tenant: { type: "string" },
     name: { type: "string" },
@@ -86,7 +86,7 @@ function understood(args: readonly string[]) {
   }
 }
 
-function aligned(lines: readonly (readonly string[])[]): string {
+function alignColumns(lines: readonly (readonly string[])[]): string {
   const widths = (lines[0] ?? []).map((_, column) =>
     Math.max(...lines.map((line) => (line[column] ?? "").length)),
   );
@@ -99,7 +99,7 @@ function aligned(lines: readonly (readonly string[])[]): string {
   return rows.map((row) => `${row}\n`).join("");
 }
 
-// Last, because what it calls stands above.
+// At the end of the file: it uses constants that must be initialized first.
 if (import.meta.main) {
   process.exitCode = await runAdmin(process.argv.slice(2), {
     database: () =>

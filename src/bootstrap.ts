@@ -1,5 +1,5 @@
-// Prepares an installation: schema, bucket, and once the first tenant with a key in a Secret. Run by the chart as a Job
-// after every install and upgrade; running it again, or after it was killed anywhere, changes nothing that is there.
+// Prepares an installation: schema, database users, bucket and, if configured, the first tenant with its API key in
+// a Secret. The chart runs it as a Job after every install and upgrade. It is idempotent, also after a crash.
 import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { hashApiKey, isApiKey, makeApiKey, prefixOf } from "./api/api-key-format.ts";
@@ -28,18 +28,20 @@ async function main(): Promise<void> {
     makeDatabase({ ...config, PLOSIVE_DATABASE_POOL: 2 }),
   );
   try {
-    const ran = await migrate(db, undefined, { heard: (reason) => log.warn({ reason }, "trying again") });
-    log.info({ ran }, ran.length === 0 ? "the database is up to date" : "migrated the database");
+    const ran = await migrate(db, undefined, {
+      onBlocked: (reason) => log.warn({ reason }, "a migration is blocked; trying again"),
+    });
+    log.info({ ran }, ran.length === 0 ? "the database schema is up to date" : "migrated the database");
     await ensureLogins(config, log);
     await retry(log, deadline, "the object store", () => storage.ensureBucket());
-    log.info({ bucket: config.PLOSIVE_S3_BUCKET }, "the bucket is there");
+    log.info({ bucket: config.PLOSIVE_S3_BUCKET }, "the bucket exists");
     const name = config.PLOSIVE_BOOTSTRAP_SECRET;
     if (name !== undefined) {
       const kube = makeKube({ kubeconfig: config.PLOSIVE_KUBECONFIG });
       const ref = { namespace: config.PLOSIVE_NAMESPACE, name };
       await retry(log, deadline, "Kubernetes", () => ensureFirstKey({ db, kube, ref, random: randomBytes }));
       kube.close();
-      log.info({ secret: name }, "the first tenant has its key");
+      log.info({ secret: name }, "the first tenant and its API key exist");
     }
   } finally {
     storage.close();
@@ -47,13 +49,13 @@ async function main(): Promise<void> {
   }
 }
 
-/** Without an address of its own a process logs in as the owner, who must then be able to take its role. */
+/** A process without its own database URL logs in as the owner, who must then be a member of that process's role. */
 async function ensureLogins(config: BootstrapConfig, log: Log): Promise<void> {
   const { PLOSIVE_DATABASE_URL: owner } = config;
   const { PLOSIVE_API_DATABASE_URL: api = owner, PLOSIVE_OPERATOR_DATABASE_URL: operator = owner } = config;
   await ensureLogin(owner, api, ["plosive_api"]);
   await ensureLogin(owner, operator, ["plosive_operator", "plosive_admin"]);
-  log.info("the users of the database are there");
+  log.info("the database users exist");
 }
 
 interface FirstKeyDeps {
@@ -64,14 +66,15 @@ interface FirstKeyDeps {
 }
 
 /**
- * The Secret comes first and decides: a crash before the row is made up for by the next run, which finds the key in the
- * Secret. A key that was revoked meanwhile keeps its row and stays revoked.
+ * Creates the Secret first, then the rows from it: the Secret is the source of truth. If the process crashes in
+ * between, the next run finds the key in the Secret and inserts the row. A key that was revoked meanwhile keeps its row
+ * and stays revoked.
  */
 export async function ensureFirstKey({ db, kube, ref, random }: FirstKeyDeps): Promise<void> {
   const secret = (await kube.find(secrets, ref)) ?? (await createSecret(kube, ref, random));
   const tenantId = member(secret, "tenant-id");
   const key = member(secret, "api-key");
-  if (!isApiKey(key)) throw new Error(`the member api-key of Secret ${ref.name} is not an API key of ours`);
+  if (!isApiKey(key)) throw new Error(`the member api-key of Secret ${ref.name} is not a Plosive API key`);
   await ensureTenant(db, tenantId, "default");
   const row = { name: "first key", prefix: prefixOf(key), hash: hashApiKey(key), expiresAt: null };
   await insertApiKey(db, tenantId, row);
@@ -89,7 +92,7 @@ async function createSecret(
       data: { "tenant-id": base64(newId()), "api-key": base64(makeApiKey(random)) },
     });
   } catch (error) {
-    // Another run was faster.
+    // Another run created it first.
     const present = isAlreadyExists(error) ? await kube.find(secrets, ref) : undefined;
     if (present === undefined) throw error;
     return present;
@@ -102,18 +105,18 @@ function member(secret: Secret, name: string): string {
   return Buffer.from(value, "base64").toString();
 }
 
-// A function, not a constant: main() runs at the top of this file, before constants below it exist.
+// A function, not a constant: main() runs at the top of this file, before the constants below it are initialized.
 function base64(text: string): string {
   return Buffer.from(text).toString("base64");
 }
 
-/** Tries until it works or the deadline is over, and says what it waits for. */
+/** Retries every 2 s until `attempt` resolves or `deadline` (ms since 1970) has passed; logs what it waits for. */
 async function retry<T>(log: Log, deadline: number, what: string, attempt: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await attempt();
     } catch (error) {
-      if (Date.now() > deadline) throw new Error(`waited in vain for ${what}`, { cause: error });
+      if (Date.now() > deadline) throw new Error(`timed out waiting for ${what}`, { cause: error });
       log.info({ reason: String(error) }, `waiting for ${what}`);
       await pause(2_000);
     }

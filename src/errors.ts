@@ -1,9 +1,10 @@
-// Every error that a client can be told, as one type with one factory per code. Thrown by src/api and src/db, made into
-// an answer in one place, src/api/middleware/answer-errors.ts. Tell them apart by `code`, never by message text.
+// Every error that the API reports to clients: one type, and one factory per code. src/api and src/db throw them;
+// src/api/middleware/answer-errors.ts is the only place that turns them into responses. Code that handles an error
+// looks at its `code`, never at its message.
 import type { ErrorCode } from "./schemas/error-code.ts";
 
 export interface ValidationItem {
-  /** Where: body, path, query or header, then the way down. */
+  /** Location of the fault: body, path, query or header, then the members down to it. */
   readonly loc: readonly (string | number)[];
   readonly msg: string;
   readonly type: string;
@@ -14,9 +15,9 @@ interface AppErrorOptions {
   readonly status: number;
   readonly message: string;
   readonly hint?: string;
-  /** Only 422: all faults of the request. */
+  /** Only with status 422: all faults of the request. */
   readonly items?: readonly ValidationItem[];
-  /** Every precondition that failed, when there can be several. */
+  /** Only for errors that can have several failed preconditions: all of them. */
   readonly errors?: readonly { code: ErrorCode; message: string }[];
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
@@ -26,7 +27,7 @@ export class AppError extends Error {
   override name = "AppError";
   readonly code: ErrorCode;
   readonly status: number;
-  /** Whether the message is meant for the client; if not, it gets a general sentence. */
+  /** Whether clients see the message. If false, they get "Internal server error" instead. */
   readonly expose: boolean;
   readonly hint: string | undefined;
   readonly items: readonly ValidationItem[] | undefined;
@@ -48,7 +49,7 @@ export class AppError extends Error {
 const error = (status: number, code: ErrorCode, message: string, more: Partial<AppErrorOptions> = {}) =>
   new AppError({ ...more, status, code, message });
 
-// 400, 413, 415: the request as such.
+// 400, 413, 415: the form of the request, before its fields are looked at.
 export const invalidRequest = (what: string) =>
   error(400, "invalid_request", `Invalid request format: ${what}`);
 export const bodyTooLarge = (maxBytes: number) =>
@@ -57,22 +58,27 @@ export const unsupportedMediaType = (type: string) =>
   error(
     415,
     "unsupported_media_type",
-    `The request body must be ${type === "application/json" ? "JSON" : "text in UTF-8"}: Content-Type: ${type}`,
+    `The request body must be ${type === "application/json" ? "JSON" : "UTF-8 text"}, sent with Content-Type: ${type}`,
   );
 
-/** Of the same kind, but the type is right: Accept-Encoding says where the fault is (RFC 9110, 15.5.16). */
+/** The content type is right, but the body is compressed. Accept-Encoding tells the client so (RFC 9110, 15.5.16). */
 export const unsupportedEncoding = () =>
-  error(415, "unsupported_media_type", "The request body must not be compressed: no Content-Encoding", {
-    headers: { "Accept-Encoding": "identity" },
-  });
+  error(
+    415,
+    "unsupported_media_type",
+    "The request body must not be compressed; send it without Content-Encoding",
+    {
+      headers: { "Accept-Encoding": "identity" },
+    },
+  );
 
-// 401, 403: who asks. The texts are promised: the same for every way in which a key is not valid.
+// 401, 403: authentication. The specification fixes these texts. Every kind of invalid key gets the same one.
 const challenge = { headers: { "WWW-Authenticate": "APIKey" } };
 export const invalidApiKey = () => error(401, "invalid_api_key", "Invalid or missing API key", challenge);
 export const expiredApiKey = () => error(401, "api_key_expired", "API key expired", challenge);
 export const tenantSuspended = () => error(403, "tenant_suspended", "This account is suspended");
 
-// 404, 405. What belongs to another tenant is not found, with the same words as what never was.
+// 404, 405. A resource of another tenant gets the same answer as a resource that does not exist.
 export const routeNotFound = () => error(404, "route_not_found", "Not Found");
 export const methodNotAllowed = (allow: readonly string[]) =>
   error(405, "method_not_allowed", "Method Not Allowed", { headers: { Allow: allow.join(", ") } });
@@ -88,7 +94,7 @@ export const inferenceFileNotFound = () => error(404, "inference_file_not_found"
 export const webhookNotFound = () => error(404, "webhook_not_found", "Webhook not found");
 export const deliveryNotFound = () => error(404, "delivery_not_found", "Delivery not found");
 
-// 409: a good request at the wrong time.
+// 409: a valid request that conflicts with the present state.
 const conflict = (code: ErrorCode) => (message: string) => error(409, code, message);
 export const datasetInUse = conflict("dataset_in_use");
 export const artifactTypeInUse = conflict("artifact_type_in_use");
@@ -98,19 +104,18 @@ export const audioNotReady = conflict("audio_not_ready");
 export const uploadNotFound = conflict("upload_not_found");
 export const uploadMismatch = conflict("upload_mismatch");
 export const uploadExpired = () =>
-  conflict("upload_expired")("The upload was not confirmed in time; announce the file again");
+  conflict("upload_expired")("The upload was not confirmed in time; request a new upload ticket");
 export const unsupportedAudio = conflict("unsupported_audio");
 export const annotationSetPublished = () =>
   conflict("annotation_set_published")("The annotation set is published and cannot be changed");
 export const jobFinished = (status: string) => conflict("job_finished")(`The job is already ${status}`);
 export const jobNotFinished = (status: string) =>
-  conflict("job_not_finished")(`The job is ${status}; wait for its end, or cancel it`);
-export const jobStarted = () => conflict("job_started")("The job has been started and takes no more files");
+  conflict("job_not_finished")(`The job is ${status}; wait until it ends, or cancel it`);
+export const jobStarted = () => conflict("job_started")("The job has started and accepts no more files");
 export const noFiles = conflict("no_files");
 export const modelInactive = conflict("model_inactive");
 export const modelArchived = conflict("model_archived");
-export const webhookDisabled = () =>
-  conflict("webhook_disabled")("The webhook is switched off; enable it first");
+export const webhookDisabled = () => conflict("webhook_disabled")("The webhook is disabled; enable it first");
 export const modelNotArchived = () =>
   conflict("model_not_archived")("Only an archived model can be deleted; archive it first");
 export const modelInUse = conflict("model_in_use");
@@ -122,10 +127,10 @@ export const preconditions = {
   noAnnotations: "no_annotations",
 } as const;
 
-/** The status of a failed precondition of training: the one place that decides it. */
+/** Status of a response about failed preconditions of training. */
 const preconditionStatus = 409;
 
-/** All preconditions that failed, in one answer. */
+/** All failed preconditions in one error; the first one gives the code. */
 export const preconditionsFailed = (errors: readonly { code: ErrorCode; message: string }[]) =>
   error(
     preconditionStatus,
@@ -134,46 +139,55 @@ export const preconditionsFailed = (errors: readonly { code: ErrorCode; message:
     { errors },
   );
 
-/** Another request with the same Idempotency-Key is still at work. */
+/** Another request with the same Idempotency-Key is still running. */
 export const requestInProgress = () =>
-  error(409, "request_in_progress", "The same request is still being worked on; try again shortly", {
-    headers: { "Retry-After": "1" },
-  });
+  error(
+    409,
+    "request_in_progress",
+    "A request with the same Idempotency-Key is still in progress; try again shortly",
+    {
+      headers: { "Retry-After": "1" },
+    },
+  );
 export const keyAlreadyCreated = (id: string) =>
   conflict("key_already_created")(
-    `This request has already made the API key ${id}; keys are shown only once, so revoke it and make another`,
+    `This request has already created the API key ${id}. A key is shown only once; revoke it and create another`,
   );
 
-// 412: the resource is not what the client last saw.
+// 412: the resource has changed since the client last read it.
 export const preconditionFailed = () =>
-  error(412, "precondition_failed", "The resource has changed since: If-Match names none of its ETags");
+  error(412, "precondition_failed", "The resource has changed: If-Match contains none of its current ETags");
 
 // 422: all faults of the request at once.
 export const validationFailed = (items: readonly ValidationItem[]) =>
   error(422, "validation_failed", "The request has invalid fields", { items });
 
-/** One fault that only the database can know. `msg` is a clause: "Value error, <msg>". */
+/** A fault that the schema cannot express. `msg` is a clause: clients get "Value error, <msg>". */
 export const valueError = (loc: readonly (string | number)[], msg: string): ValidationItem => ({
   loc,
   msg: `Value error, ${msg}`,
   type: "value_error",
 });
 
-// 429, 503: later.
+// 429, 503: the client must wait, or free some quota.
 export const rateLimited = (waitSeconds: number, headers: Readonly<Record<string, string>> = {}) =>
   error(429, "rate_limited", "Rate limit exceeded", {
     headers: { ...headers, "Retry-After": String(Math.max(1, Math.ceil(waitSeconds))) },
   });
 export const quotaExceeded = (message: string) => error(429, "quota_exceeded", message);
 export const annotationSetFull = (most: number) =>
-  quotaExceeded(`An annotation set takes at most ${most} annotations`);
+  quotaExceeded(`An annotation set can have at most ${most} annotations`);
 export const tooManyStreams = (most: number) =>
-  error(429, "too_many_streams", `An account has at most ${most} event streams open at once`);
+  error(
+    429,
+    "too_many_streams",
+    `An account can have at most ${most} event streams open at once; close one first`,
+  );
 export const unavailable = (what: string, cause?: unknown) =>
   error(503, "unavailable", `The ${what} cannot be reached at the moment; try again shortly`, {
     headers: { "Retry-After": "2" },
     cause,
   });
-/** Of the process itself: its parts with `ok` or `fail`. */
+/** For /readyz and /startupz. `parts` lists each part of the process with `ok` or `fail`. */
 export const notReady = (parts: string) =>
   error(503, "unavailable", `Not ready: ${parts}`, { headers: { "Retry-After": "2" } });

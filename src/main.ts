@@ -1,13 +1,13 @@
-// Starts the REST API: configuration, drivers, makeApp, listen, and an orderly end. Wiring only; run by the chart's API
-// Deployment and by hand: `node src/main.ts`.
+// Starts the REST API and shuts it down in order: configuration, drivers, makeApp, listen. Wiring only. The chart's API
+// Deployment runs it; by hand: `node src/main.ts`.
 import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { makeApp } from "./api/app.ts";
-import type { ApiDeps } from "./api/route.ts";
+import type { ApiDeps } from "./api/deps.ts";
 import { listen } from "./api/server.ts";
 import { apiConfig } from "./config.ts";
 import { makeListener } from "./db/listen.ts";
-import { isAboveRowSecurity } from "./db/login.ts";
+import { bypassesRowSecurity } from "./db/login.ts";
 import { type DatabasePool, makeDatabase, statementTimeoutMs } from "./db/pool.ts";
 import { tenantDatabase } from "./db/tenant-db.ts";
 import { type Kube, makeKube } from "./kube/client.ts";
@@ -20,10 +20,12 @@ import { makeSecretBox } from "./webhooks/secret.ts";
 import { sendDefaults } from "./webhooks/send.ts";
 
 const config = apiConfig();
-const log = makeLog("api", config.PLOSIVE_LOG_LEVEL, { holdsLines: true });
+const log = makeLog("api", config.PLOSIVE_LOG_LEVEL, { buffered: true });
 const ending = new AbortController();
 for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => ending.abort());
-process.on("unhandledRejection", (err) => log.error({ err }, "a promise was rejected and nobody looked"));
+process.on("unhandledRejection", (err) =>
+  log.error({ err }, "a promise was rejected and nothing handled it"),
+);
 
 const db = await connectedDatabase();
 if (db !== undefined) {
@@ -56,9 +58,9 @@ if (db !== undefined) {
     registry,
   });
   const server = await listen(app.listener, config.PLOSIVE_HTTP_PORT);
-  // What the start leaves behind, sources above all, is half of the heap and would otherwise set its size for good.
+  // Garbage of the start, mostly source text, is half of the heap. Without this collection the heap keeps that size.
   globalThis.gc?.({ execution: "sync", flavor: "last-resort", type: "major" });
-  log.info({ port: server.port, metricsPort: metrics.port }, "the API runs");
+  log.info({ port: server.port, metricsPort: metrics.port }, "the API is running");
 
   if (!ending.signal.aborted)
     await new Promise((resolve) => ending.signal.addEventListener("abort", resolve));
@@ -75,31 +77,37 @@ if (db !== undefined) {
   log.info("ended");
 }
 
-/** Waits for Postgres instead of crashing; undefined when told to end meanwhile. */
+/**
+ * Waits until Postgres can be reached, instead of crashing. Returns undefined if the process gets a signal to end
+ * first.
+ */
 async function connectedDatabase(): Promise<DatabasePool | undefined> {
   while (!ending.signal.aborted) {
     try {
-      const isAbove = await isAboveRowSecurity(config.PLOSIVE_DATABASE_URL);
+      const isAbove = await bypassesRowSecurity(config.PLOSIVE_DATABASE_URL);
       const pool = await makeDatabase(config, statementTimeoutMs.api, "plosive_api");
       if (isAbove)
         log.warn(
-          "the API logs in as an owner of the database or a superuser and only gives up these rights: give it a user of its own (docs/install.md)",
+          "the API logs in as the owner of the database or as a superuser, and drops these rights after login; create a separate database user for it (docs/install.md)",
         );
       return pool;
     } catch (error) {
-      log.warn({ reason: String(error) }, "the database cannot be reached; trying again");
+      log.warn({ reason: String(error) }, "the database cannot be reached; trying again in 1 s");
       await pause(1_000, undefined, { signal: ending.signal }).catch(() => {});
     }
   }
   return undefined;
 }
 
-/** Without a cluster the API still takes jobs: the operator submits every row that has not been submitted. */
+/** Without a cluster the API still accepts jobs: the operator submits every row that has not been submitted. */
 function connectedKube(): Kube | undefined {
   try {
     return makeKube({ kubeconfig: config.PLOSIVE_KUBECONFIG });
   } catch (error) {
-    log.warn({ reason: String(error) }, "no Kubernetes is configured; jobs wait for the operator");
+    log.warn(
+      { reason: String(error) },
+      "no Kubernetes cluster is configured; the operator will submit the jobs",
+    );
     return undefined;
   }
 }

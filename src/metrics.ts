@@ -1,27 +1,27 @@
-// Prometheus metrics on a port of their own, which no ingress leads to. Used by both main files.
+// Prometheus metrics on a separate port that no ingress exposes. Used by the main files of the API and of the operator.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 
-/** A registry with the figures of the process. */
+/** Makes a registry with the default metrics of the Node process. */
 export function makeRegistry(): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   return registry;
 }
 
-/** What a pool of connections tells of itself (src/db/pool.ts). */
+/** The part of a connection pool (src/db/pool.ts) that the metrics read. */
 export interface WatchedPool {
   readonly configuration: { readonly maxPoolSize: number };
   state(): { acquiredConnections: number; idleConnections: number; waitingClients: number };
-  onWait(heard: (seconds: number) => void): void;
+  onWait(listener: (seconds: number) => void): void;
 }
 
-/** Connections to Postgres: how many there are and may be, who waits for one, and how long they all waited. */
+/** Registers metrics of the pool: open connections, their limit, callers that wait, and wait times in seconds. */
 export function watchPool(registry: Registry, pool: WatchedPool): void {
   new Gauge({
     name: "plosive_database_connections",
-    help: "Connections to Postgres, by whether somebody has them (in_use) or not (idle)",
+    help: "Open connections to Postgres: in use (in_use) or not (idle)",
     labelNames: ["state"],
     registers: [registry],
     collect() {
@@ -32,7 +32,7 @@ export function watchPool(registry: Registry, pool: WatchedPool): void {
   });
   new Gauge({
     name: "plosive_database_connections_limit",
-    help: "Most connections to Postgres that this process opens",
+    help: "Maximum number of connections to Postgres that this process opens",
     registers: [registry],
   }).set(pool.configuration.maxPoolSize);
   new Gauge({
@@ -52,7 +52,7 @@ export function watchPool(registry: Registry, pool: WatchedPool): void {
   pool.onWait((seconds) => waits.observe(seconds));
 }
 
-/** Serves GET /metrics. */
+/** Serves GET /metrics on `port`; 0 picks a free one. Rejects if the port is taken. */
 export async function serveMetrics(
   registry: Registry,
   port: number,

@@ -1,5 +1,5 @@
-// Row -> custom resource. The API calls it right after its commit, the operator's sweep for every row that was left
-// over; both may do so at once, because the name comes from the row and creating twice is harmless.
+// Creates the custom resource of a job row. The API calls it right after its commit; the operator's sweep calls it for
+// rows that the API did not submit. Both may do so at once: the name comes from the row, so creation is idempotent.
 import type { Queries } from "./db/job.ts";
 import { markSubmitted, maybeOneSubmission, recordSubmitError, type Submission } from "./db/outbox.ts";
 import type { Kube } from "./kube/client.ts";
@@ -18,10 +18,10 @@ export const resourceTypes: Record<JobKind, ResourceType> = {
   embedding: embeddingJobs,
 };
 
-/** Pods of one job that run at once, where its owner says nothing else. */
+/** How many pods of one job run at once, unless somebody edits the custom resource. */
 const parallelism = 4;
 
-/** Rejects when the custom resource could not be made; the row then waits for the sweep. */
+/** Returns a function that rejects when it cannot create the custom resource; the operator's sweep then tries again. */
 export function makeSubmit(deps: { db: Queries; kube: Kube; namespace: string; log: Log }): Submit {
   const { db, kube, namespace, log } = deps;
   return async ({ kind, id }) => {
@@ -36,7 +36,9 @@ export function makeSubmit(deps: { db: Queries; kube: Kube; namespace: string; l
       if (isAlreadyExists(error)) {
         const present = await kube.get(type, object.metadata);
         if ((present as JobObject).spec.tenantId !== submission.tenantId) {
-          throw new Error(`${type.kind} ${object.metadata.name} exists and belongs to another tenant`);
+          throw new Error(
+            `cannot submit a job: ${type.kind} ${object.metadata.name} exists and belongs to another tenant`,
+          );
         }
       } else {
         const message = error instanceof Error ? error.message : String(error);
@@ -50,7 +52,7 @@ export function makeSubmit(deps: { db: Queries; kube: Kube; namespace: string; l
 
 type JobObject = KubeObject & { spec: { tenantId: string; [field: string]: unknown } };
 
-/** The custom resource of a row. Pure: the same row gives the same object. */
+/** Builds the custom resource of a row. Pure: the same row gives the same object. */
 export function resourceOf(submission: Submission, id: string, namespace: string): JobObject {
   const { kind, tenantId } = submission;
   const count = kind === "training" ? 1 : submission.shardCount;
@@ -72,7 +74,7 @@ export function resourceOf(submission: Submission, id: string, namespace: string
     spec: {
       tenantId,
       shards: { count, parallelism: Math.min(count, parallelism) },
-      // A shard that cannot be saved costs its own files, not the others' results.
+      // One failed shard must not discard the results of the others: the job goes on while one shard can succeed.
       retries: { perShard: 2, maxFailedShards: count - 1 },
       ...own,
       ...(submission.cancelRequested ? { cancel: { reason: "Cancelled by the client" } } : {}),

@@ -70,8 +70,8 @@ describe("plosive-admin embeddings renew", () => {
     await insertEmbeddedAudio(api.db, others, await insertDataset(api.db, others));
 
     const done = await admin("embeddings", "renew", "--tenant", id);
-    expect(done).toMatchObject({ code: 0, err: expect.stringContaining("2 files were left alone") });
-    expect(done.out).toMatch(/^TENANT +DATASET +FILES {2}LEFT ALONE\n/);
+    expect(done).toMatchObject({ code: 0, err: expect.stringContaining("2 files were skipped") });
+    expect(done.out).toMatch(/^TENANT +DATASET +FILES {2}SKIPPED\n/);
     expect(done.out).toMatch(new RegExp(`^${id}  ${dataset}  4 +0$`, "m"));
     const given = [
       { id: ready, status: "ready" },

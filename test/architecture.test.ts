@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
+import { circlesOf, importsOf, repositoryFiles } from "../tools/testing/imports.ts";
 
 const root = join(import.meta.dirname, "..");
 const rootFiles = ["src/config", "src/errors", "src/log", "src/metrics"];
@@ -68,21 +69,6 @@ const siblings = readdirSync(join(root, "controllers"), { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && entry.name !== "runtime")
   .map((entry) => `controllers/${entry.name}`);
 
-type Import = { file: string; target: string; package: boolean };
-
-function importsOf(file: string): Import[] {
-  const text = readFileSync(join(root, file), "utf8");
-  return [
-    ...text.matchAll(
-      /(?:^|\n)\s*(?:import|export)\s[^;]*?from\s+"([^"]+)"|import\("([^"]+)"\)|\nimport "([^"]+)"/g,
-    ),
-  ].map((match) => {
-    const name = match[1] ?? match[2] ?? match[3] ?? "";
-    if (!name.startsWith(".")) return { file, target: name, package: true };
-    return { file, target: relative(root, join(root, dirname(file), name)), package: false };
-  });
-}
-
 function sources(folder: string): string[] {
   return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
@@ -111,7 +97,7 @@ describe("the import rule", () => {
 
   it("lets a room import only what ARCHITECTURE.md allows it", () => {
     const wrong = imports
-      .filter((line) => !line.package)
+      .filter((line) => !line.isPackage)
       .filter((line) => {
         const room = roomOf(line.file);
         if (room === undefined) return true;
@@ -126,7 +112,7 @@ describe("the import rule", () => {
 
   it("keeps the kinds of the operator apart", () => {
     const wrong = imports
-      .filter((line) => !line.package)
+      .filter((line) => !line.isPackage)
       .filter((line) => {
         const from = siblings.find((room) => within(line.file, room));
         const to = siblings.find((room) => within(line.target, room));
@@ -136,16 +122,21 @@ describe("the import rule", () => {
     expect(wrong).toEqual([]);
   });
 
+  it("has no circle, of types neither", () => {
+    const all = repositoryFiles().filter((file) => file.endsWith(".ts"));
+    expect(circlesOf(all.flatMap(importsOf))).toEqual([]);
+  });
+
   it("lets src/schemas import zod and nothing else", () => {
     const wrong = imports.filter(
-      (line) => line.package && within(line.file, "src/schemas") && line.target !== "zod",
+      (line) => line.isPackage && within(line.file, "src/schemas") && line.target !== "zod",
     );
     expect(wrong).toEqual([]);
   });
 
   it("keeps each driver package in one room", () => {
     const wrong = imports
-      .filter((line) => line.package && line.target in drivers)
+      .filter((line) => line.isPackage && line.target in drivers)
       .filter((line) => !(drivers[line.target] ?? []).some((room) => within(line.file, room)))
       .map((line) => `${line.file} imports ${line.target}`);
     expect(wrong).toEqual([]);

@@ -91,7 +91,7 @@ describe("a line", () => {
 describe("a log that holds its lines", () => {
   const log = (file: string) =>
     `const { makeLog } = await import(${JSON.stringify(file)});
-     const log = makeLog("test", "info", { holdsLines: true });`;
+     const log = makeLog("test", "info", { buffered: true });`;
   const start = (statements: string) =>
     spawn(
       process.execPath,

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the Makefile's targets need and the machine lacks; says what it does; quick when nothing is missing.
-# Called by the Makefile:  deps.sh system  (Debian 12 or Ubuntu packages, npm, Go)  |  deps.sh python  |  deps.sh python-test  |  deps.sh contract  |  deps.sh bench  |  deps.sh bench-detection  |  deps.sh audit
+# Called by the Makefile:  deps.sh system  (Debian 12 or Ubuntu packages, npm, Go)  |  deps.sh python  |  deps.sh python-test  |  deps.sh contract  |  deps.sh lint  |  deps.sh bench  |  deps.sh bench-detection  |  deps.sh audit
 set -euo pipefail
 
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -109,6 +109,17 @@ contract() {
   fi
 }
 
+# ruff, mypy and shellcheck.
+lint() {
+  local requirements=$repo/tools/lint/requirements.txt key
+  key=$(sha256sum <"$requirements" | cut -c1-12)
+  [[ -e $cache/lint-venv/.has-$key ]] && return 0
+  say "installing the linters into $cache/lint-venv"
+  python3 -m venv --clear "$cache/lint-venv"
+  "$cache/lint-venv/bin/pip" install --quiet --disable-pip-version-check --require-hashes -r "$requirements"
+  touch "$cache/lint-venv/.has-$key"
+}
+
 # FastAPI and what it needs, for the benchmark: an environment of its own.
 bench() {
   local requirements=$repo/test/bench/peer/requirements.txt key
@@ -158,8 +169,9 @@ system) system ;;
 python) python requirements.txt ;;
 python-test) python requirements.txt requirements-train.txt requirements-test.txt ;;
 contract) contract ;;
+lint) lint ;;
 bench) bench ;;
 bench-detection) bench_detection ;;
 audit) audit ;;
-*) echo "usage: tools/deps.sh system|python|python-test|contract|bench|bench-detection|audit" >&2 && exit 2 ;;
+*) echo "usage: tools/deps.sh system|python|python-test|contract|lint|bench|bench-detection|audit" >&2 && exit 2 ;;
 esac

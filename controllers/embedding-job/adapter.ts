@@ -1,4 +1,4 @@
-// Embedding jobs for the engine: what becomes of their results. Called by controllers/controllers.ts.
+// Adapter of embedding jobs: stores where the embeddings of each file are. Used by controllers/controllers.ts.
 import { insertEmbeddingJob } from "../../src/db/embedding-job.ts";
 import { failShard, ingestEmbeddings, itemCountsOf } from "../../src/db/ingest.ts";
 import type { Database } from "../../src/db/job.ts";
@@ -12,7 +12,7 @@ export function embeddingJobAdapter({ db }: { db: Database }): JobAdapter {
     type: embeddingJobs,
     adopt: (cr, resource) => insertEmbeddingJob(db, cr.spec.tenantId, cr.spec.shards.count, resource),
     async ingest(ref, digest, result) {
-      if (result.kind !== "embed") throw new InvalidResultError("The result is not one of an embedding.");
+      if (result.kind !== "embed") throw new InvalidResultError("The result is not an embedding result.");
       return ingestEmbeddings(db, ref, digest, result);
     },
     failShard: (ref, message) => failShard(db, "embedding", ref, message),

@@ -1,4 +1,4 @@
-// Inference jobs for the engine: what becomes of their results. Called by controllers/controllers.ts.
+// Adapter of inference jobs: checks results and stores their detections. Used by controllers/controllers.ts.
 
 import { insertInferenceJob } from "../../src/db/inference-job.ts";
 import { failShard, ingestDetections, itemCountsOf, oneModelTypesOfInference } from "../../src/db/ingest.ts";
@@ -17,7 +17,7 @@ export function inferenceJobAdapter({
   maxWaiting,
 }: {
   db: Database;
-  /** Inference jobs of a tenant that may wait. */
+  /** Upper bound of waiting inference jobs per tenant; 0 means no limit. */
   maxWaiting: number;
 }): JobAdapter {
   return {
@@ -30,7 +30,7 @@ export function inferenceJobAdapter({
         throw validationFailed([
           valueError(
             ["spec", "datasetId"],
-            "give datasetId or audioFileIds: uploads are made through the REST API",
+            "give datasetId or audioFileIds; only the REST API can create uploads",
           ),
         ]);
       const job = {
@@ -43,7 +43,7 @@ export function inferenceJobAdapter({
       await insertInferenceJob(db, tenantId, job, { maxWaiting, traceparent: null, resource });
     },
     async ingest(ref, digest, result) {
-      if (result.kind !== "detect") throw new InvalidResultError("The result is not one of a detection.");
+      if (result.kind !== "detect") throw new InvalidResultError("The result is not a detection result.");
       const types = await oneModelTypesOfInference(db, ref.jobId);
       const wrong = checkDetections(result, types);
       if (wrong !== undefined) throw new InvalidResultError(wrong);

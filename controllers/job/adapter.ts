@@ -1,5 +1,5 @@
-// What the job engine must be told about a kind of job; everything else is the same for all three. Implemented by
-// controllers/{training-job,inference-job,embedding-job}/adapter.ts.
+// The interface between the job engine and one kind of job. Everything outside it is the same for all three kinds.
+// Implemented by controllers/{training-job,inference-job,embedding-job}/adapter.ts.
 import type { z } from "zod";
 import type { IngestOutcome, ItemCounts, ShardRef } from "../../src/db/ingest.ts";
 import type { AppliedResource } from "../../src/db/quota.ts";
@@ -11,26 +11,30 @@ import type { Result } from "../../src/schemas/worker.ts";
 
 type CommonSpec = z.infer<z.ZodObject<typeof commonSpec>>;
 
-/** A custom resource of any of the three kinds, as far as the engine looks at it. */
+/** A custom resource of any of the three kinds, with the fields that the engine reads. */
 export type JobResource = KubeObject & { spec: CommonSpec; status?: JobStatus };
 
 export type JobAdapter = {
   kind: JobKind;
   verb: Verb;
   type: ResourceType<JobResource>;
-  /** Adds the row of a custom resource that was there first; throws AppError when the API would refuse it. */
+  /**
+   * Creates the row of a custom resource that was applied with kubectl. Throws AppError where the API would refuse it.
+   */
   adopt(cr: JobResource, resource: AppliedResource): Promise<void>;
-  /** Takes a shard's result in; throws InvalidResultError when it cannot be what this job asked for. */
+  /** Ingests the result of a shard. Throws InvalidResultError when the result does not fit the job. */
   ingest(ref: ShardRef, digest: string, result: Result): Promise<IngestOutcome>;
-  /** A shard ended without a usable result while the job goes on or succeeds without it. */
+  /** Records that a shard has no usable result, while the job continues or succeeds without it. */
   failShard(ref: ShardRef, message: string): Promise<void>;
-  /** How the items of an ended job ended, as the records have it; undefined where only the pods know. */
+  /** Counts the items of an ended job from the rows; undefined for kinds whose items have no rows. */
   items(jobId: string): Promise<ItemCounts | undefined>;
-  /** After the row is completed and before the custom resource says so; what it returns goes into the status. */
+  /**
+   * Called after the row is completed and before the custom resource says so. The returned fields go into the status.
+   */
   completed(cr: JobResource, jobId: string): Promise<Partial<JobStatus> & { modelId?: string }>;
 };
 
-/** The result contradicts what was asked for: the shard counts as failed. */
+/** The result does not fit the job. The shard counts as failed. */
 export class InvalidResultError extends Error {
   override name = "InvalidResultError";
 }

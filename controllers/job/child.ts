@@ -1,12 +1,12 @@
-// The Kubernetes Job of a run: an Indexed Job whose pods hold no credential. Pure: resource, attempt, profile and
-// settings in, object out. Created once per attempt and never re-applied; called by reconcile.ts.
+// Builds the Kubernetes Job of a run: an Indexed Job whose pods hold no credentials. Pure function of resource,
+// attempt, profile and settings. The Job is created once per attempt and never re-applied. Called by run.ts.
 import { createHash } from "node:crypto";
 import type { Job } from "../../src/kube/objects.ts";
 import { jobIdOf, resourceName, runName } from "../../src/schemas/job-kind.ts";
 import type { PodProfile } from "../../src/schemas/profile.ts";
 import { exitCodes } from "../../src/schemas/worker.ts";
 import type { JobAdapter, JobResource } from "./adapter.ts";
-import type { Terms } from "./queueing.ts";
+import type { QueueSettings } from "./queueing.ts";
 
 export const labels = {
   job: "plosive.dev/job",
@@ -24,7 +24,7 @@ export type PodSettings = {
   serviceAccount: string;
 };
 
-/** Not root and owner of nothing in the image. */
+/** A user that is not root and owns no file in the image. */
 const user = 65532;
 
 export function buildJob(
@@ -33,7 +33,7 @@ export function buildJob(
   attempt: number,
   profile: PodProfile,
   settings: PodSettings,
-  queue: Terms,
+  queue: QueueSettings,
 ): Job {
   const name = runName(resourceName(adapter.kind, jobIdOf(adapter.kind, cr.metadata)), attempt);
   const { shards, retries, tenantId } = cr.spec;
@@ -55,11 +55,12 @@ export function buildJob(
     suspend: queue.suspend,
     backoffLimitPerIndex: retries.perShard,
     maxFailedIndexes: Math.min(retries.maxFailedShards, shards.count),
-    // A shard's successor starts when it has really ended: two pods of a shard must not write at once.
+    // The replacement of a pod starts only after that pod has ended: two pods of a shard must not write at the same
+    // time.
     podReplacementPolicy: "Failed",
     podFailurePolicy: {
       rules: [
-        // Preempted, evicted or lost with its node: not the shard's fault.
+        // The pod was preempted, evicted or lost with its node. The shard did not cause that.
         { action: "Ignore", onPodConditions: [{ type: "DisruptionTarget", status: "True" }] },
         failOn("FailJob", fatalExitCodes),
         failOn("FailIndex", [exitCodes.unusableAudio, exitCodes.inputMissing]),
@@ -91,7 +92,7 @@ export function buildJob(
   };
 }
 
-/** One pod that ends so ends the whole Job. */
+/** A pod that exits with one of these codes fails the whole Job. */
 export const fatalExitCodes = [exitCodes.badManifest, exitCodes.forbidden];
 
 const failOn = (action: string, values: number[]) => ({
@@ -99,7 +100,10 @@ const failOn = (action: string, values: number[]) => ({
   onExitCodes: { containerName: workerContainer, operator: "In", values },
 });
 
-/** Pod Security "restricted", a read-only root, and only a token that the run endpoint alone accepts. */
+/**
+ * The pod meets Pod Security "restricted", has a read-only root, and its only token is valid for the run endpoint
+ * alone.
+ */
 function podSpec(
   run: string,
   verb: string,
@@ -111,7 +115,7 @@ function podSpec(
     serviceAccountName: settings.serviceAccount,
     automountServiceAccountToken: false,
     enableServiceLinks: false,
-    // Time to write a last checkpoint.
+    // Gives a training time to write a last checkpoint.
     terminationGracePeriodSeconds: 60,
     securityContext: {
       runAsNonRoot: true,

@@ -1,14 +1,14 @@
-// The three deadlines of a job: of its run, of its wait for a node or an image, of a running shard's silence. Pure; called
-// by decide.ts and status.ts.
+// The three deadlines of a job: active limits its running time, pending limits its wait for a node or an image,
+// progress limits the time between two reports of a running pod. Pure; called by decide.ts, status.ts and reconcile.ts.
 import type { Pod } from "../../src/kube/objects.ts";
 import type { Condition } from "../../src/schemas/condition.ts";
 import { conditionOf } from "../runtime/conditions.ts";
-import type { Facts } from "./decide.ts";
+import type { Facts } from "./facts.ts";
 import { isRunning, isWorkedOn, shardOf, startOf, waitingOf } from "./pods.ts";
 
 type Held = Pick<Facts, "cr" | "now">;
 
-/** When the job came to be suspended or sent back to its queue; undefined while it is neither. */
+/** Since when the job has been suspended or back in its queue, in ms since 1970; undefined while it is neither. */
 function heldSince({ cr }: Pick<Facts, "cr">): number | undefined {
   const conditions = cr.status?.conditions;
   const begins: number[] = [];
@@ -19,7 +19,7 @@ function heldSince({ cr }: Pick<Facts, "cr">): number | undefined {
   return begins.length === 0 ? undefined : Math.min(...begins);
 }
 
-/** How long a started job was held, up to now: that time does not count as running. */
+/** How long a started job has been suspended or queued until now. This time does not count as running time. */
 export function suspendedSeconds(facts: Held): number {
   const { startTime, suspendedSeconds: before = 0 } = facts.cr.status ?? {};
   const since = heldSince(facts);
@@ -27,21 +27,24 @@ export function suspendedSeconds(facts: Held): number {
   return before + Math.max(0, Math.round((facts.now - Math.max(since, Date.parse(startTime))) / 1000));
 }
 
-/** When the job was last let go on; 0 when it was never held. "now" while the status still says that it is held. */
+/**
+ * When the job last resumed, in ms since 1970; 0 when it was never suspended or queued. Returns `now` while the status
+ * still says that the job is held.
+ */
 function resumedAt({ cr, now }: Held): number {
   if (heldSince({ cr }) !== undefined) return now;
-  const turned = (type: Condition["type"]) =>
+  const changedAt = (type: Condition["type"]) =>
     Date.parse(conditionOf(cr.status?.conditions, type)?.lastTransitionTime ?? "") || 0;
-  return Math.max(turned("Suspended"), turned("QuotaReserved"));
+  return Math.max(changedAt("Suspended"), changedAt("QuotaReserved"));
 }
 
-/** Whether pods of the job may run at all: only then its time counts. */
+/** Whether pods of the job may run. Deadlines apply only then. */
 const mayRun = ({ cr, child, admission }: Facts) =>
   !cr.spec.suspend && admission.admitted && child !== undefined;
 
 export type Deadline = { at: number; which: "active" | "pending" | "progress" };
 
-/** When each deadline is missed unless something happens, in ms since 1970; the earliest first. */
+/** Returns when each deadline passes, in ms since 1970, the earliest first. */
 export function deadlinesOf(facts: Facts): Deadline[] {
   if (!mayRun(facts)) return [];
   const { spec, status } = facts.cr;
@@ -55,7 +58,7 @@ export function deadlinesOf(facts: Facts): Deadline[] {
     const since = Math.max(Date.parse(progressing.lastTransitionTime), resumedAt(facts));
     deadlines.push({ at: since + spec.pendingDeadlineSeconds * 1000, which: "pending" });
   }
-  const silences = silentSince(facts).map(({ since }) => since);
+  const silences = lastReports(facts).map(({ since }) => since);
   if (silences.length > 0) {
     const at = silences.reduce((a, b) => Math.min(a, b)) + spec.progressDeadlineSeconds * 1000;
     deadlines.push({ at, which: "progress" });
@@ -63,27 +66,30 @@ export function deadlinesOf(facts: Facts): Deadline[] {
   return deadlines.sort((a, b) => a.at - b.at);
 }
 
-type Silent = { pod: Pod; shard: number; since: number };
+type PodSilence = { pod: Pod; shard: number; since: number };
 
-/** Since when nothing was heard of each running pod. What was said while nobody could listen is not held against it. */
-function silentSince({ pods, progress, listeningSince }: Facts): Silent[] {
-  const heard = new Map(progress.map((line) => [line.pod_uid, line.updated_at]));
+/**
+ * Returns when each running pod last reported. Time before `listeningSince` does not count against a pod, because its
+ * reports may have been lost.
+ */
+function lastReports({ pods, progress, listeningSince }: Facts): PodSilence[] {
+  const reportedAt = new Map(progress.map((line) => [line.pod_uid, line.updated_at]));
   return pods.flatMap((pod) => {
     const shard = shardOf(pod);
     if (!isRunning(pod) || pod.metadata.deletionTimestamp !== undefined || shard === undefined) return [];
-    const since = Math.max(startOf(pod) ?? 0, heard.get(pod.metadata.uid ?? "") ?? 0, listeningSince);
+    const since = Math.max(startOf(pod) ?? 0, reportedAt.get(pod.metadata.uid ?? "") ?? 0, listeningSince);
     return [{ pod, shard, since }];
   });
 }
 
-/** The pods that have been silent for too long. */
-export function silentPods(facts: Facts): Silent[] {
+/** Stalled pods: running, but without a report for progressDeadlineSeconds. */
+export function stalledPods(facts: Facts): PodSilence[] {
   if (!mayRun(facts)) return [];
   const earliest = facts.now - facts.cr.spec.progressDeadlineSeconds * 1000;
-  return silentSince(facts).filter(({ since }) => since <= earliest);
+  return lastReports(facts).filter(({ since }) => since <= earliest);
 }
 
-/** What the pods wait for, in whose words, when the job's deadline for it is over. */
+/** The failure of a job whose pending deadline has passed. Its class and code depend on what the pods wait for. */
 export function pendingFailure({ cr, pods, lostPods }: Facts) {
   const waiting = waitingOf(pods, lostPods);
   const message =

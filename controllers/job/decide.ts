@@ -1,56 +1,18 @@
-// What to do about a job, as a value: a pure function of the objects, the row and the time. The order of the questions
-// is the order of the invariants: what has ended stays ended, results come before everything that ends a job, and
-// nothing is created before cancel, deadlines and suspension were asked. Called by reconcile.ts.
+// Decides what to do about a job: a pure function from its facts to a verdict. The order of the checks enforces the
+// invariants: an ended job stays ended, results are ingested before anything else ends the job, and nothing is created
+// before cancel, deadlines and suspension are checked. Called by reconcile.ts.
 import type { JobRow, TerminalStatus } from "../../src/db/job.ts";
-import type { ShardProgress } from "../../src/db/run.ts";
-import type { FailedPod } from "../../src/db/run-pod.ts";
 import type { Job, Pod } from "../../src/kube/objects.ts";
 import type { ConditionReason } from "../../src/schemas/condition.ts";
-import type { JobStatus } from "../../src/schemas/job-resource.ts";
 import { isTrue } from "../runtime/conditions.ts";
 import type { JobResource } from "./adapter.ts";
 import type { Refusal } from "./adopt.ts";
 import { fatalExitCodes } from "./child.ts";
-import { deadlinesOf, pendingFailure, silentPods } from "./deadlines.ts";
-import { givenUp } from "./give-up.ts";
+import { deadlinesOf, pendingFailure, stalledPods } from "./deadlines.ts";
+import type { Facts } from "./facts.ts";
 import { parseIndexes } from "./indexes.ts";
 import { disrupted, type Failure, failureOfJob, failuresByShard, isEnded, shardOf, stalled } from "./pods.ts";
-import type { Admission, Kueue } from "./queueing.ts";
-
-export type Facts = {
-  /** The job's name by its row: its runs are named after it. */
-  job: string;
-  /** Milliseconds since 1970. */
-  now: number;
-  cr: JobResource;
-  row: JobRow | null;
-  /** Why there is no row. */
-  refusal?: Refusal;
-  /** The Job of the present run; undefined when there is none, also when it was deleted. */
-  child: Job | undefined;
-  /** Of the run, but for those whose end no node confirms. */
-  pods: readonly Pod[];
-  lostPods: readonly Pod[];
-  progress: readonly ShardProgress[];
-  /** All pods of the job that have failed, also those that Kubernetes has forgotten. */
-  failedPods: readonly FailedPod[];
-  /** Since when reports of pods could be heard without a gap, in ms since 1970. */
-  listeningSince: number;
-  /** Shards whose results are in Postgres, of whichever run. */
-  ingested: ReadonlySet<number>;
-  /** Completed shards of the present run whose results could not be used. */
-  bad: ReadonlyMap<number, Failure>;
-  metrics: readonly { name: string; value: number }[];
-  /** Whether jobs of this kind write checkpoints, and the last one that a pod told. */
-  checkpoints: boolean;
-  checkpoint: JobStatus["checkpoint"];
-  /** What the queue says: before it lets the job through, no pod may run. */
-  admission: Admission;
-  /** Only where Kueue decides. */
-  kueue?: Kueue;
-  /** Whether the operator's configuration has the profile that the spec names. */
-  profileKnown: boolean;
-};
+import { exhaustedShards } from "./retry-budget.ts";
 
 export type End = {
   kind: "end";
@@ -58,11 +20,13 @@ export type End = {
   reason: ConditionReason;
   message: string;
   failure?: Failure;
-  /** Shards that the job succeeds without. */
+  /** Failed shards of a job that succeeds without them. */
   failedShards: ReadonlyMap<number, Failure>;
 };
 
-/** A pod that is deleted before its end; with what counts as its failure, unless its shard is given up anyway. */
+/**
+ * A pod to delete before its end. `failure` is what counts as its failure; undefined when its shard is given up anyway.
+ */
 export type Stop = { pod: Pod; failure?: Failure };
 
 export type Verdict =
@@ -77,7 +41,7 @@ export type Verdict =
   | { kind: "stop"; pods: Stop[] }
   | { kind: "wait" };
 
-/** A run that is deleted by hand again and again is not worth a new attempt for ever. */
+/** Upper bound of attempts, so that a Job which somebody keeps deleting is not created again for ever. */
 const maxAttempts = 20;
 const none: ReadonlyMap<number, Failure> = new Map();
 const fatalExits: ReadonlySet<number> = new Set(fatalExitCodes);
@@ -87,7 +51,7 @@ export function hasEnded(cr: JobResource): boolean {
   return isTrue(conditions, "Succeeded") || isTrue(conditions, "Failed") || isTrue(conditions, "Cancelled");
 }
 
-/** When the resource of an ended job is to be deleted, in ms since 1970; undefined: never. */
+/** When to delete the resource of an ended job, in ms since 1970; undefined: never. */
 export function expiresAt({ spec, status }: JobResource): number | undefined {
   const { ttlSecondsAfterFinished } = spec;
   if (ttlSecondsAfterFinished === undefined || status?.completionTime === undefined) return undefined;
@@ -99,7 +63,7 @@ export function decide(facts: Facts): Verdict {
   if (hasEnded(cr)) return { kind: "settled" };
   if (row === null) {
     if (cr.spec.cancel !== undefined) return cancelled(cr.spec.cancel.reason);
-    const message = "The job is not in the service's records.";
+    const message = "The database has no row for this job.";
     return { kind: "refuse", ...(facts.refusal ?? { reason: "RowMissing", message }) };
   }
   if (row.tenant_id !== cr.spec.tenantId) {
@@ -107,7 +71,7 @@ export function decide(facts: Facts): Verdict {
     return { kind: "refuse", reason: "PreconditionFailed", message };
   }
   if (row.resource_name !== null && row.resource_name !== cr.metadata.name) {
-    const message = `The job with the id in this name belongs to the resource ${row.resource_name}.`;
+    const message = `The job whose id is in this name belongs to the resource ${row.resource_name}.`;
     return { kind: "refuse", reason: "PreconditionFailed", message };
   }
 
@@ -121,7 +85,7 @@ export function decide(facts: Facts): Verdict {
   if (late !== undefined) return late;
 
   if (child === undefined) {
-    // Kueue lets nothing through but a Job that is there.
+    // Kueue admits only a Job that exists, so such a Job is created before its admission.
     if (cr.spec.suspend || !(facts.admission.admitted || facts.kueue)) return { kind: "wait" };
     const attempt = (cr.status?.attempt ?? 0) + 1;
     if (attempt > maxAttempts) {
@@ -129,55 +93,58 @@ export function decide(facts: Facts): Verdict {
       return failed({ class: "Infra", code: "child_deleted", message, retryable: true });
     }
     if (!facts.profileKnown) {
-      const message = `The operator has no worker profile named ${cr.spec.profile}: the chart sets them (profiles).`;
+      const message = `The operator has no worker profile named ${cr.spec.profile}. Add it to the chart's value profiles.`;
       return failed({ class: "User", code: "profile_unknown", message, retryable: false });
     }
     return { kind: "create", attempt };
   }
-  const steered = steer(facts, child);
-  if (steered !== undefined) return steered;
+  const adjusted = adjustJob(facts, child);
+  if (adjusted !== undefined) return adjusted;
   const pods = podsToStop(facts);
   return pods.length > 0 ? { kind: "stop", pods } : { kind: "wait" };
 }
 
-/** Lets the Job's pods run or not, and how many. The suspension of a Job of Kueue's is Kueue's alone. */
-function steer({ cr, admission, kueue }: Facts, child: Job): Verdict | undefined {
+/** Adjusts suspension and parallelism of the Job. Where Kueue decides, only Kueue may change the Job's suspension. */
+function adjustJob({ cr, admission, kueue }: Facts, child: Job): Verdict | undefined {
   const { suspend } = cr.spec;
   const { parallelism } = cr.spec.shards;
   const stops = suspend || !admission.admitted;
-  const isOther = kueue === undefined && (child.spec.suspend ?? false) !== stops;
-  if (isOther || child.spec.parallelism !== parallelism)
+  const suspensionDiffers = kueue === undefined && (child.spec.suspend ?? false) !== stops;
+  if (suspensionDiffers || child.spec.parallelism !== parallelism)
     return { kind: "patch", parallelism, ...(kueue === undefined ? { suspend: stops } : {}) };
   if (kueue?.queue !== undefined) return { kind: "move", queue: kueue.queue };
   if (suspend && kueue?.active === true) return { kind: "activate", active: false };
-  // Whoever else made the Workload inactive has a reason: only what we suspended do we resume.
+  // The operator reactivates only Workloads that it made inactive itself; anybody else who did so had a reason.
   const resumes = !suspend && (kueue?.suspended === true || isTrue(cr.status?.conditions, "Suspended"));
   if (resumes && kueue?.active === false) return { kind: "activate", active: true };
   return undefined;
 }
 
-/** Pods that say nothing any more, and those that the Job still makes for shards that are given up. */
+/** Returns stalled pods, and pods that the Job still creates for shards that are given up. */
 function podsToStop(facts: Facts): Stop[] {
   const { progressDeadlineSeconds } = facts.cr.spec;
-  const silent = silentPods(facts).map(({ pod, shard }): Stop => {
-    const message = `Nothing was heard of the worker for ${progressDeadlineSeconds} s.`;
+  const stalledStops = stalledPods(facts).map(({ pod, shard }): Stop => {
+    const message = `The worker sent no report for ${progressDeadlineSeconds} s.`;
     return { pod, failure: { class: "Infra", code: stalled, message, shard, retryable: true } };
   });
-  const lost = givenUp(facts);
+  const lost = exhaustedShards(facts);
   const idle = facts.pods.filter(
     (pod) => lost.has(shardOf(pod) ?? -1) && !isEnded(pod) && pod.metadata.deletionTimestamp === undefined,
   );
   return [
-    ...silent,
-    ...idle.filter((pod) => !silent.some((stop) => stop.pod === pod)).map((pod) => ({ pod })),
+    ...stalledStops,
+    ...idle.filter((pod) => !stalledStops.some((stop) => stop.pod === pod)).map((pod) => ({ pod })),
   ];
 }
 
-/** A Job is told of apart from its pods, and may be over before the news of its last pod's end is here. */
-const newsMs = 5_000;
+/** The watches of Jobs and pods are separate: a Job may show as ended this long before its last pod does. */
+const podLagMs = 5_000;
 
-/** Until when the end of an ended Job's last pods is waited for, in ms since 1970; undefined: all are known. */
-export function newsUntil({ child, pods, failedPods }: Facts): number | undefined {
+/**
+ * Until when the operator waits for the last pods of an ended Job to show their end, in ms since 1970. Undefined when
+ * all their ends are known.
+ */
+export function awaitPodsUntil({ child, pods, failedPods }: Facts): number | undefined {
   const over = child?.status?.conditions?.find(
     ({ type, status }) => (type === "Complete" || type === "Failed") && status === "True",
   );
@@ -187,14 +154,14 @@ export function newsUntil({ child, pods, failedPods }: Facts): number | undefine
       run_id === child.metadata.name && code !== disrupted && code !== stalled,
   );
   if (pods.every(isEnded) && known.length >= (child.status?.failed ?? 0)) return undefined;
-  return Date.parse(over.lastTransitionTime) + newsMs;
+  return Date.parse(over.lastTransitionTime) + podLagMs;
 }
 
-/** What the child Job has come to; undefined while it goes on. */
+/** Judges the child Job: its end, shards to ingest, or a short wait. Undefined while it is open. */
 function judgeChild(facts: Facts): End | { kind: "ingest"; shards: number[] } | { kind: "wait" } | undefined {
   const { cr, child, pods, ingested, bad } = facts;
   const { count } = cr.spec.shards;
-  // The Job may be gone, but not what it has done.
+  // The Job may be deleted, but its ingested results remain.
   if (child === undefined) return ingested.size === count ? succeeded(none) : undefined;
   const completed = parseIndexes(child.status?.completedIndexes);
   const shards = completed.filter((shard) => !ingested.has(shard) && !bad.has(shard));
@@ -203,41 +170,41 @@ function judgeChild(facts: Facts): End | { kind: "ingest"; shards: number[] } | 
     child.status?.conditions?.some((condition) => condition.type === type && condition.status === "True") ??
     false;
   const over = is("Complete") || is("Failed");
-  // How that pod failed is how the job failed, and what it used is counted as long as the job is open.
-  if (facts.now < (newsUntil(facts) ?? facts.now)) return { kind: "wait" };
-  const hopeless = givenUp(facts);
+  // Wait for the last pod: its failure is the failure of the job, and its usage is recorded only while the job is open.
+  if (facts.now < (awaitPodsUntil(facts) ?? facts.now)) return { kind: "wait" };
+  const exhausted = exhaustedShards(facts);
   const failedIndexes = new Set(parseIndexes(child.status?.failedIndexes));
 
   const failures = failuresByShard(pods);
-  // What is recorded knows of pods that are gone, and why those were ended that did not end by themselves.
+  // Recorded failures win: they include deleted pods, and the reason why the operator ended a pod.
   for (const { failure } of facts.failedPods)
     if (failure.shard !== undefined) failures.set(failure.shard, failure);
   const lost = new Map<number, Failure>();
   for (let shard = 0; shard < count; shard++) {
     if (ingested.has(shard)) continue;
-    const known = bad.get(shard) ?? hopeless.get(shard);
+    const known = bad.get(shard) ?? exhausted.get(shard);
     if (known !== undefined) lost.set(shard, known);
     else if (over || failedIndexes.has(shard))
       lost.set(shard, failures.get(shard) ?? { ...failureOfJob(child), shard });
   }
-  // The Job gave up at once, for what no other shard can do without: that and nothing that came of it is the reason.
+  // A fatal exit code fails the whole Job at once. It is the cause; failures of other pods are only its consequences.
   const fatal =
     over && [...failures.values()].find(({ exitCode }) => exitCode !== undefined && fatalExits.has(exitCode));
   if (fatal && !is("Complete")) return failed(fatal);
   const enough = lost.size < count && lost.size <= cr.spec.retries.maxFailedShards;
-  const decided = hopeless.size > 0 && (!enough || ingested.size + lost.size === count);
+  const decided = exhausted.size > 0 && (!enough || ingested.size + lost.size === count);
   if (!over && !decided) return undefined;
   if (enough) return succeeded(lost);
-  // The shard that really failed says more than one that was stopped because of it.
-  const first = [...hopeless.keys(), ...failedIndexes, ...failures.keys(), ...lost.keys()].find((shard) =>
+  // Prefer a shard that failed by itself over one that was stopped because of it.
+  const first = [...exhausted.keys(), ...failedIndexes, ...failures.keys(), ...lost.keys()].find((shard) =>
     lost.has(shard),
   );
   return failed(lost.get(first ?? 0) ?? failureOfJob(child));
 }
 
 function succeeded(failedShards: ReadonlyMap<number, Failure>): End {
-  const without = failedShards.size === 0 ? "" : ` without ${failedShards.size} failed shards`;
-  const message = `The job is complete${without}.`;
+  const failures = failedShards.size === 0 ? "" : ` Failed shards: ${failedShards.size}.`;
+  const message = `The job is complete.${failures}`;
   return { kind: "end", end: "Succeeded", reason: "Completed", message, failedShards };
 }
 
@@ -246,7 +213,7 @@ function cancelled(reason: string): End {
   return { kind: "end", end: "Cancelled", reason: "CancelRequested", message, failedShards: none };
 }
 
-/** The reason of a condition or an event about a failure. */
+/** Maps a failure class to the reason of conditions and events. */
 export const reasonOf = {
   User: "UserError",
   Resources: "ResourceLimit",
@@ -259,23 +226,26 @@ export function failed(failure: Failure, reason: ConditionReason = reasonOf[fail
   return { kind: "end", end: "Failed", reason, message: failure.message, failure, failedShards: none };
 }
 
-/** Whether a job that ends so has such a row. An inference job that is complete has failed all the same when every file has. */
-export function saysSame({ end }: End, { status }: JobRow): boolean {
+/**
+ * Whether the end agrees with the row. A complete inference job whose files have all failed has a row with status
+ * failed.
+ */
+export function agreesWithRow({ end }: End, { status }: JobRow): boolean {
   if (end === "Succeeded") return status === "completed" || status === "failed";
   return status === (end === "Failed" ? "failed" : "cancelled");
 }
 
 /**
- * The row has ended and the custom resource has not: a crash lay between the two. The row is right; what led to it is
- * asked once more, because the row has only its message.
+ * The end of a job whose row has ended and whose custom resource has not, as after a crash between the two writes. The
+ * row is the source of truth. The decision runs once more for the details, because the row holds only a message.
  */
 function recordedEnd(facts: Facts, row: JobRow): End | undefined {
   const end = ({ completed: "Succeeded", cancelled: "Cancelled", failed: "Failed" } as const)[
     row.status as TerminalStatus
   ];
   if (end === undefined) return undefined;
-  const again = decide({ ...facts, row: { ...row, status: "running" } });
-  if (again.kind === "end" && saysSame(again, row)) return again;
+  const derived = decide({ ...facts, row: { ...row, status: "running" } });
+  if (derived.kind === "end" && agreesWithRow(derived, row)) return derived;
   const message = row.error_message ?? row.status_message;
   if (end === "Succeeded") return succeeded(none);
   if (end === "Cancelled") return cancelled(message ?? "");

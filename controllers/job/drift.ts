@@ -1,4 +1,5 @@
-// When the custom resource and the row do not agree because one of them is gone or was set back. Called by reconcile.ts.
+// Repairs drift of one job: the custom resource or the row is gone, or was restored to an older state. Called by
+// reconcile.ts.
 import { manyAdopted } from "../../src/db/adoption.ts";
 import { endJob } from "../../src/db/ingest.ts";
 import { advanceJob, type JobRow, maybeOneJob } from "../../src/db/job.ts";
@@ -8,35 +9,35 @@ import { type Outcome, settled } from "../runtime/outcome.ts";
 import type { JobResource } from "./adapter.ts";
 import { labels } from "./child.ts";
 import { type Engine, hasRowEnded } from "./engine.ts";
-import { takeResults } from "./results.ts";
+import { ingestResults } from "./results.ts";
 
 export const resourceGone = "The job's custom resource was deleted in Kubernetes.";
 
 /**
- * The custom resource is gone, or will be once somebody's finalizer lets it go: so are its Jobs, and a row that still waits
- * for it would wait for ever.
+ * Handles a custom resource that is deleted, or that only a finalizer still keeps. Deletes its Jobs and ends its open
+ * row, which would otherwise wait for ever.
  */
-export async function forget(engine: Engine, name: string): Promise<Outcome> {
+export async function handleDeleted(engine: Engine, name: string): Promise<Outcome> {
   const { kube, db, adapter, store, jobs, metrics, log, namespace } = engine;
-  const waiting = await waitingFor(engine, name);
-  // Two kinds may have resources of one name.
+  const openIds = await openJobsOf(engine, name);
+  // Resources of two kinds may have the same name.
   const owned = jobs
     .by("resource", name)
     .filter(
       ({ metadata }) =>
         metadata.labels?.[labels.kind] === adapter.type.plural && metadata.deletionTimestamp === undefined,
     );
-  if (waiting.length === 0 && owned.length === 0) return settled;
-  // The cache may only be behind, or the name was used again.
+  if (openIds.length === 0 && owned.length === 0) return settled;
+  // The cache may be behind, or a new resource may have taken the name.
   const found = await kube.find(adapter.type, { namespace, name });
   if (found !== undefined) store.set(found);
   const live = found?.metadata.deletionTimestamp === undefined ? found : undefined;
-  // They go by owner reference too; the garbage collector may take half a minute to know a new kind of owner.
+  // Owner references delete them too, but the garbage collector may need half a minute to learn a new kind of owner.
   for (const { metadata } of owned) {
     if (metadata.ownerReferences?.some(({ uid }) => uid === live?.metadata.uid)) continue;
     await kube.remove(jobType, metadata, { uid: metadata.uid });
   }
-  for (const id of waiting) {
+  for (const id of openIds) {
     if (live !== undefined && jobIdOf(adapter.kind, live.metadata) === id) continue;
     metrics.drift("row");
     log.warn({ name, id }, "the custom resource of an open job is gone; the job counts as cancelled");
@@ -49,17 +50,17 @@ export async function forget(engine: Engine, name: string): Promise<Outcome> {
   return settled;
 }
 
-/** Open jobs whose custom resource had this name: one made through the API, or those that were adopted. */
-async function waitingFor(engine: Engine, name: string): Promise<readonly string[]> {
+/** Returns the ids of open jobs whose custom resource had this name: one created through the API, or adopted ones. */
+async function openJobsOf(engine: Engine, name: string): Promise<readonly string[]> {
   const { db, adapter } = engine;
   const named = parseResourceName(name);
   if (named?.kind !== adapter.kind) return manyAdopted(db, adapter.kind, name);
   const row = await maybeOneJob(db, adapter.kind, named.id);
-  // An adopted job is not made through the API: its resource has a name of its own.
+  // An adopted job has a resource with another name, so it does not count here.
   return row?.submitted === true && row.resource_name === null && !hasRowEnded(row) ? [named.id] : [];
 }
 
-/** The custom resource has ended and the row has not, as after a restore of the database. */
+/** Ends the row of a custom resource that has ended, as after a restore of the database. */
 export async function repairRow(engine: Engine, cr: JobResource, id: string, row: JobRow): Promise<void> {
   const { db, adapter, metrics, log } = engine;
   metrics.drift("row");
@@ -69,7 +70,7 @@ export async function repairRow(engine: Engine, cr: JobResource, id: string, row
   );
   const { phase, runId, failure, shards } = cr.status ?? {};
   if (phase === "Succeeded" && runId !== undefined) {
-    await takeAllAgain(engine, id, row, runId, shards?.total ?? 1);
+    await ingestAllRuns(engine, id, row, runId, shards?.total ?? 1);
     await endJob(db, adapter.kind, id, { status: "completed", statusMessage: null, errorMessage: null });
     return;
   }
@@ -81,8 +82,11 @@ export async function repairRow(engine: Engine, cr: JobResource, id: string, row
   });
 }
 
-/** What the runs of a job that has succeeded left, from the first run on; a shard of which nothing is left was lost then. */
-async function takeAllAgain(
+/**
+ * Ingests the results of all runs of a succeeded job, from the first run on. A shard without any result counts as
+ * failed.
+ */
+async function ingestAllRuns(
   engine: Engine,
   id: string,
   row: JobRow,
@@ -92,15 +96,15 @@ async function takeAllAgain(
   const { db, adapter } = engine;
   const missing = new Set(Array.from({ length: count }, (_, shard) => shard));
   for (const run of runsUntil(runId)) {
-    // Results count for the run that the row names.
+    // The database accepts results only for the run that the row names.
     const change = { status: "running", statusMessage: row.status_message, progressPercent: 0 } as const;
     await advanceJob(db, adapter.kind, id, { ...change, platformJobName: run });
-    const { ingested } = await takeResults(engine, adapter, id, run, [...missing]);
+    const { ingested } = await ingestResults(engine, adapter, id, run, [...missing]);
     for (const shard of ingested) missing.delete(shard);
   }
   for (const shard of missing)
     await adapter.failShard(
       { jobId: id, run: runId, shard },
-      "The shard failed and the job went on without it.",
+      "The shard failed and the job continued without it.",
     );
 }

@@ -1,5 +1,6 @@
-// The end of a job. The order is what makes a crash at any point harmless: rows first, then the status, then the child: by
-// that and by its pods the end is told again until the status says it. Called by reconcile.ts.
+// Ends a job. The order makes a crash at any point harmless: rows first, then the status, and the child Job last,
+// because the next reconcile derives the end from the Job and its pods until the status shows it. Called by
+// reconcile.ts.
 import { endJob } from "../../src/db/ingest.ts";
 import { maybeOneJob } from "../../src/db/job.ts";
 import { dropProgress } from "../../src/db/run.ts";
@@ -8,32 +9,35 @@ import { jobs as jobType } from "../../src/kube/kinds.ts";
 import type { Job } from "../../src/kube/objects.ts";
 import { type Outcome, RetryError, settled } from "../runtime/outcome.ts";
 import type { JobResource } from "./adapter.ts";
-import { endOf } from "./census.ts";
-import { type End, type Facts, failed, saysSame } from "./decide.ts";
+import { endOf } from "./cache-metrics.ts";
+import { agreesWithRow, type End, failed } from "./decide.ts";
 import { type Engine, hasRowEnded } from "./engine.ts";
+import type { Facts } from "./facts.ts";
 import { podEnd } from "./pod-ends.ts";
 import { isEnded, startOf } from "./pods.ts";
 import { endStatus, openStatus } from "./status.ts";
 
-/** Ends the job. Each step may be repeated. */
-export async function endOfJob(engine: Engine, id: string, facts: Facts, verdict: End): Promise<Outcome> {
-  const { db, adapter, metrics, log, now, say, advance, writeStatus } = engine;
+/**
+ * Ends the job. Each step is idempotent. Throws RetryError when somebody else ended the row differently at that moment.
+ */
+export async function finishJob(engine: Engine, id: string, facts: Facts, verdict: End): Promise<Outcome> {
+  const { db, adapter, metrics, log, now, emitEvent, advanceRow, writeStatus } = engine;
   const { cr, child, row } = facts;
   const run = child?.metadata.name ?? cr.status?.runId;
   const endedAt = child === undefined ? undefined : endOf(child);
-  const tellLag = (sink: "row" | "resource") => {
+  const observeLag = (sink: "row" | "resource") => {
     if (endedAt !== undefined) metrics.statusLag(sink, (now() - Date.parse(endedAt)) / 1000);
   };
   if (row !== null && !hasRowEnded(row)) {
-    // What still runs is paid for until now: nobody looks at it any more.
+    // Records the usage of pods that still run up to now: nothing reads them after the end of the job.
     const alive = [...facts.pods, ...facts.lostPods].filter(
       (pod) => !isEnded(pod) && startOf(pod) !== undefined,
     );
     const ends = alive.map((pod) => podEnd(pod, now(), null));
     if (ends.length > 0) await recordPods(db, adapter.kind, id, ends);
     if (verdict.end === "Succeeded") {
-      // A crash may have come between the Job of this run and the row: what older runs say does not count there.
-      if (verdict.failedShards.size > 0) await advance(id, facts, openStatus(facts, { kind: "wait" }));
+      // After a crash the row may still name an older run, and the database ignores failures of other runs.
+      if (verdict.failedShards.size > 0) await advanceRow(id, facts, openStatus(facts, { kind: "wait" }));
       for (const [shard, failure] of verdict.failedShards) {
         await adapter.failShard({ jobId: id, run: run!, shard }, failure.message);
       }
@@ -43,13 +47,13 @@ export async function endOfJob(engine: Engine, id: string, facts: Facts, verdict
       statusMessage: verdict.end === "Failed" ? null : verdict.message,
       errorMessage: verdict.end === "Failed" ? verdict.message : null,
     });
-    tellLag("row");
+    observeLag("row");
   }
   let final = verdict;
   const after = await maybeOneJob(db, adapter.kind, id);
-  // Someone else has ended it otherwise in that moment: the row says how, and is asked again.
-  if (after !== null && row !== null && !hasRowEnded(row) && !saysSame(verdict, after))
-    throw new RetryError(`the job was ${after.status} meanwhile`);
+  // Somebody else has ended the row differently in the meantime. The next reconcile reads the end from the row.
+  if (after !== null && row !== null && !hasRowEnded(row) && !agreesWithRow(verdict, after))
+    throw new RetryError(`the row of the job changed to ${after.status} during this reconcile`);
   if (verdict.end === "Succeeded" && after?.status === "failed") {
     const message = after.error_message ?? "Every item failed.";
     final = failed({ class: "User", code: "all_items_failed", message, retryable: false });
@@ -58,30 +62,30 @@ export async function endOfJob(engine: Engine, id: string, facts: Facts, verdict
   const items = after === null ? undefined : await adapter.items(id);
   const status = endStatus({ ...facts, row: after ?? row }, final, extra, items);
   await writeStatus(cr, status);
-  tellLag("resource");
+  observeLag("resource");
   if (child !== undefined && !isOver(child)) await removeJob(engine, child);
   if (run !== undefined) await Promise.all([dropProgress(db, run), dropPods(db, id)]);
   log.info({ name: cr.metadata.name, run, outcome: final.end, reason: final.reason }, final.message);
-  if (final.end === "Failed") say(cr, "Warning", final.reason, final.message);
-  else say(cr, "Normal", final.end, final.message);
+  if (final.end === "Failed") emitEvent(cr, "Warning", final.reason, final.message);
+  else emitEvent(cr, "Normal", final.end, final.message);
   return settled;
 }
 
 /**
- * An ended job runs nothing. A leader that was frozen on its way to create a Job may have made it after the end, or one
- * that was killed may not have come to delete it.
+ * Deletes open Jobs of an ended job. A former leader may have created a Job after the end, because it was frozen in a
+ * reconcile, or may have been killed before it deleted the Job.
  */
-export async function removeStrays(engine: Engine, cr: JobResource): Promise<void> {
+export async function removeOrphanedJobs(engine: Engine, cr: JobResource): Promise<void> {
   for (const job of engine.jobs.by("owner", cr.metadata.uid ?? "")) {
     if (job.metadata.deletionTimestamp !== undefined || isOver(job)) continue;
-    engine.log.warn({ run: job.metadata.name }, "a Job of an ended job is there; deleting it");
+    engine.log.warn({ run: job.metadata.name }, "an ended job still has an open Job; deleting the Job");
     await removeJob(engine, job);
   }
 }
 
 async function removeJob({ kube, jobs }: Engine, job: Job): Promise<void> {
   await kube.remove(jobType, job.metadata, { uid: job.metadata.uid });
-  // The watch says so a moment later.
+  // Keeps the cache current until the watch reports the deletion.
   jobs.delete(job);
 }
 

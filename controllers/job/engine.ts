@@ -1,5 +1,5 @@
-// What all parts of the job engine work with: its drivers, its kind, and the three ways in which it tells what it has
-// found: an event, the row, the status. Made by reconcile.ts.
+// The context that all parts of the job engine share: drivers, the adapter of one kind, and the functions that write an
+// event, the row and the status. Created by reconcile.ts.
 import { advanceJob, type Database, type JobRow, terminalStatuses } from "../../src/db/job.ts";
 import type { Kube } from "../../src/kube/client.ts";
 import { isConflict } from "../../src/kube/errors.ts";
@@ -8,16 +8,16 @@ import type { Log } from "../../src/log.ts";
 import type { JobStatus } from "../../src/schemas/job-resource.ts";
 import type { Profiles } from "../../src/schemas/profile.ts";
 import type { Storage } from "../../src/storage/storage.ts";
-import type { EventWords, Recorder } from "../runtime/events.ts";
+import type { EventContent, Recorder } from "../runtime/events.ts";
 import { RetryError } from "../runtime/outcome.ts";
 import type { Store } from "../runtime/store.ts";
 import type { JobAdapter, JobResource } from "./adapter.ts";
 import type { PodSettings } from "./child.ts";
-import type { Facts } from "./decide.ts";
+import type { Facts } from "./facts.ts";
 import type { JobMetrics } from "./metrics.ts";
-import type { Pace } from "./pace.ts";
 import type { Queueing } from "./queueing.ts";
 import { rowChange, statusDiffers } from "./status.ts";
+import type { StatusThrottle } from "./status-throttle.ts";
 
 const fieldManager = "plosive-operator";
 
@@ -35,10 +35,10 @@ export type EngineDeps = {
   jobs: Store<Job>;
   pods: Store<Pod>;
   queueing: Queueing;
-  /** Uids of settled resources to look at once more. */
-  doubted: Set<string>;
-  /** One for all kinds: the API server has them all to bear. */
-  pace: Pace;
+  /** Uids of settled resources whose row must be compared once more. */
+  toRecheck: Set<string>;
+  /** Shared by all kinds, because it limits writes to one API server. */
+  statusThrottle: StatusThrottle;
 };
 
 export type Engine = ReturnType<typeof makeEngine>;
@@ -46,21 +46,21 @@ export type Engine = ReturnType<typeof makeEngine>;
 export const hasRowEnded = (row: JobRow) => terminalStatuses.some((status) => status === row.status);
 
 export function makeEngine(deps: EngineDeps, adapter: JobAdapter, store: Store<JobResource>) {
-  const { kube, db, recorder, metrics, namespace, pace } = deps;
+  const { kube, db, recorder, metrics, namespace, statusThrottle } = deps;
   const log = deps.log.child({ kind: adapter.kind });
   store.onChange(({ object, deleted }) => {
-    if (deleted) pace.forget(object.metadata.uid ?? "");
+    if (deleted) statusThrottle.forget(object.metadata.uid ?? "");
   });
-  return { ...deps, adapter, store, log, say, advance, writeStatus };
+  return { ...deps, adapter, store, log, emitEvent, advanceRow, writeStatus };
 
-  /** An event about the resource. */
-  function say(cr: JobResource, type: EventWords["type"], reason: string, note: string): void {
+  /** Records a Kubernetes event about the resource. */
+  function emitEvent(cr: JobResource, type: EventContent["type"], reason: string, note: string): void {
     const { apiVersion, kind } = adapter.type;
     recorder.record({ apiVersion, kind, metadata: cr.metadata }, { type, reason, action: "Reconcile", note });
   }
 
-  /** Tells the row, if it does not say so yet. */
-  async function advance(id: string, facts: Facts, status: JobStatus): Promise<void> {
+  /** Updates the row, unless it already agrees with the status. */
+  async function advanceRow(id: string, facts: Facts, status: JobStatus): Promise<void> {
     const change = rowChange(facts, status);
     const { row } = facts;
     const same =
@@ -72,11 +72,14 @@ export function makeEngine(deps: EngineDeps, adapter: JobAdapter, store: Store<J
     if (!same) await advanceJob(db, adapter.kind, id, change);
   }
 
-  /** Writes the status, if it says anything new. What can wait, waits: the answer is for how many ms. */
+  /**
+   * Writes the status if it changed. Returns undefined when nothing is left to write, or how many milliseconds the
+   * caller must wait when the status throttle delays the write. Throws RetryError on a conflict.
+   */
   async function writeStatus(cr: JobResource, status: JobStatus): Promise<number | undefined> {
     if (!statusDiffers(cr.status, status)) return undefined;
     const { name, uid, resourceVersion } = cr.metadata;
-    const waitMs = pace.ask(uid ?? "", cr.status, status);
+    const waitMs = statusThrottle.waitMs(uid ?? "", cr.status, status);
     if (waitMs > 0) return waitMs;
     try {
       const object = {
@@ -84,11 +87,11 @@ export function makeEngine(deps: EngineDeps, adapter: JobAdapter, store: Store<J
         status,
       } as unknown as JobResource;
       store.set(await kube.apply(adapter.type, object, { fieldManager, subresource: "status" }));
-      pace.written(uid ?? "");
+      statusThrottle.written(uid ?? "");
       metrics.statusWritten(adapter.kind, cr, status);
       return undefined;
     } catch (error) {
-      if (isConflict(error)) throw new RetryError("the custom resource changed meanwhile");
+      if (isConflict(error)) throw new RetryError("the custom resource changed during this reconcile");
       throw error;
     }
   }

@@ -1,6 +1,6 @@
-// Completion indexes as an Indexed Job's status writes them: "0-3,5". Pure.
+// Parses completion indexes as the status of an Indexed Job lists them: "0-3,5". Pure; used by decide.ts and status.ts.
 
-/** The numbers of a list such as "1,3-5,7". */
+/** Returns the numbers of a list such as "1,3-5,7". */
 export function parseIndexes(text: string | undefined): number[] {
   if (text === undefined || text === "") return [];
   return text.split(",").flatMap((part) => {

@@ -1,6 +1,6 @@
-// The metrics of jobs: how long they wait and run, how they ended, and where the record and the custom resource
-// disagreed. Labels from closed sets, never a job's name or id. Made once by controllers/operator.ts; counted where it
-// happens, which for all but the pods' reports is on the leader. What the caches know is in census.ts.
+// The metrics of jobs: waiting and running times, outcomes, and repairs of drift. Labels come from closed sets, never
+// from a job's name or id. Created once by controllers/operator.ts. Events are counted where they happen: on the
+// leader, except the pods' reports, which every replica receives. Gauges over the caches are in cache-metrics.ts.
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { type JobKind, jobKindNames } from "../../src/schemas/job-kind.ts";
 import { type FailureClass, failureClasses, type JobStatus } from "../../src/schemas/job-resource.ts";
@@ -9,7 +9,7 @@ import type { JobResource } from "./adapter.ts";
 export type JobMetrics = ReturnType<typeof makeJobMetrics>;
 
 const outcomes = ["succeeded", "failed", "cancelled"] as const;
-/** `ended`: the run is over; `refused`: the caller has no right to report. */
+/** `ended`: the run has ended. `refused`: the caller is not authorized. */
 const reportResults = ["accepted", "stale", "invalid", "ended", "refused"] as const;
 const sinks = ["row", "resource"] as const;
 const sweepNames = ["outbox", "cancel", "gather", "progress", "drift", "purge"] as const;
@@ -23,7 +23,7 @@ export function makeJobMetrics(registry: Registry) {
   const kindLabel = ["kind"];
   const finished = new Counter({
     name: "plosive_jobs_finished_total",
-    help: "Jobs that ended, by outcome, and failed ones by who can do something about it",
+    help: "Jobs that ended, by outcome; failed jobs also by failure class",
     labelNames: ["kind", "outcome", "failure_class"],
     registers,
   });
@@ -44,7 +44,7 @@ export function makeJobMetrics(registry: Registry) {
     }),
     run: new Histogram({
       name: "plosive_job_run_seconds",
-      help: "Time from the start of the first pod to the end of the job, without suspensions",
+      help: "Time from the start of the first pod to the end of the job, excluding suspensions",
       labelNames: kindLabel,
       buckets: runs,
       registers,
@@ -52,38 +52,38 @@ export function makeJobMetrics(registry: Registry) {
   };
   const audio = new Counter({
     name: "plosive_audio_seconds_processed_total",
-    help: "Seconds of audio that jobs worked through",
+    help: "Seconds of audio that jobs processed",
     labelNames: kindLabel,
     registers,
   });
   const gpu = new Counter({
     name: "plosive_gpu_seconds_total",
-    help: "Requested GPUs by the time that pods had them",
+    help: "Requested GPUs multiplied by the running time of their pods",
     labelNames: kindLabel,
     registers,
   });
   const lag = new Histogram({
     name: "plosive_status_lag_seconds",
-    help: "Time from the end of a Kubernetes Job, in whole seconds, until a sink says so: the record (row), the custom resource",
+    help: "Time from the end of a Kubernetes Job, which has a resolution of 1 s, until a sink shows it: the row or the custom resource",
     labelNames: ["sink"],
     buckets: [0.5, 1, 1.5, 2, 3, 5, 10, 30, 60, 300],
     registers,
   });
   const retries = new Counter({
     name: "plosive_shard_retries_total",
-    help: "Pods that failed, by the class of their failure; each costs its shard one more try, or the last",
+    help: "Failed pods by failure class; each failure uses up one try of its shard",
     labelNames: ["class"],
     registers,
   });
   const stalled = new Counter({
     name: "plosive_shards_stalled_total",
-    help: "Running pods that said nothing for longer than the job allows, and were ended",
+    help: "Running pods that sent no report for longer than progressDeadlineSeconds and were deleted",
     labelNames: kindLabel,
     registers,
   });
   const drift = new Counter({
     name: "plosive_drift_total",
-    help: "Repairs after the row and the custom resource disagreed, by the side that was behind",
+    help: "Repairs of drift between row and custom resource, by the side that was behind",
     labelNames: ["direction"],
     registers,
   });
@@ -94,23 +94,23 @@ export function makeJobMetrics(registry: Registry) {
   });
   const sweeps = new Gauge({
     name: "plosive_sweep_last_success_timestamp_seconds",
-    help: "When the leader last went through: rows without custom resource (outbox), cancels to pass on (cancel), uploads (gather), reports (progress), differences (drift), what is to be deleted (purge); 0 on a standby",
+    help: "When the leader last completed a sweep: rows without custom resource (outbox), cancel requests (cancel), uploads to embed (gather), progress reports (progress), drift (drift), the purge queue (purge); 0 on a standby",
     labelNames: ["sweep"],
     registers,
   });
   const purges = new Gauge({
     name: "plosive_purges_failing",
-    help: "Leftovers of deleted rows whose deletion was tried in vain and is tried again; 0 on a standby",
+    help: "Entries of the purge queue whose deletion failed and is retried; 0 on a standby",
     registers,
   });
   const reports = new Counter({
     name: "plosive_progress_reports_total",
-    help: "Requests of pods to the run endpoint: reports accepted, stale or invalid; refused because the run has ended or because the caller has no right",
+    help: "Requests of pods to the run endpoint: reports accepted, stale or invalid; requests refused because the run has ended (ended) or the caller is not authorized (refused)",
     labelNames: ["result"],
     registers,
   });
 
-  // A rate over a series that begins with 1 misses the 1.
+  // Each series starts at 0, because rate() over a series that starts at 1 misses that first event.
   for (const kind of jobKindNames) {
     for (const outcome of outcomes) {
       const classes = outcome === "failed" ? failureClasses : [""];
@@ -126,7 +126,7 @@ export function makeJobMetrics(registry: Registry) {
   for (const result of reportResults) reports.inc({ result }, 0);
 
   return {
-    /** A custom resource got a new status: what has come with it is counted. */
+    /** Counts what a new status of a custom resource adds to the previous one. */
     statusWritten(kind: JobKind, { metadata, status: before = {} }: JobResource, after: JobStatus) {
       if (before.admittedTime === undefined)
         observe(durations.queue, kind, metadata.creationTimestamp, after.admittedTime);
@@ -139,7 +139,7 @@ export function makeJobMetrics(registry: Registry) {
       finished.inc({ kind, outcome, failure_class: failureClass });
       observe(durations.run, kind, after.startTime, after.completionTime, after.suspendedSeconds);
     },
-    /** Says how long ago the Job ended whose end has just reached the sink. */
+    /** Records how many seconds after the end of a Job the sink shows that end. */
     statusLag: (sink: (typeof sinks)[number], seconds: number) => lag.observe({ sink }, Math.max(0, seconds)),
     shardRetried: (failureClass: FailureClass) => retries.inc({ class: failureClass }),
     shardStalled: (kind: JobKind) => stalled.inc({ kind }),
@@ -153,7 +153,10 @@ export function makeJobMetrics(registry: Registry) {
 
 const grown = (before = 0, after = 0) => Math.max(0, after - before);
 
-/** Nothing where one of the two times is not known. Clocks of two machines may make it less than nothing. */
+/**
+ * Records nothing where a time is unknown. Clock differences between machines may make the duration negative; it counts
+ * as 0.
+ */
 function observe(
   histogram: Histogram<string>,
   kind: JobKind,

@@ -1,5 +1,5 @@
-// Which pods have ended and are not told yet: a pod may be gone from the API server before anybody asked for it.
-// One for each kind of job; made and asked by reconcile.ts.
+// Collects ended pods that Postgres does not have yet. Deleted pods are kept in memory, because a pod may disappear
+// from the API server before a reconcile reads it. One instance per kind of job, created and read by reconcile.ts.
 import type { PodEnd } from "../../src/db/run-pod.ts";
 import type { Pod } from "../../src/kube/objects.ts";
 import type { Store } from "../runtime/store.ts";
@@ -7,41 +7,45 @@ import { labels } from "./child.ts";
 import { endTimeOf, type Failure, failureOf, isEnded, isGpu, resourcesOf, shardOf, startOf } from "./pods.ts";
 
 export class PodEnds {
-  readonly #told = new Set<string>();
-  /** By the name of the custom resource. */
-  readonly #gone = new Map<string, Pod[]>();
+  /** Uids of pods that are recorded and still in the cache. */
+  readonly #recorded = new Set<string>();
+  /** Deleted pods that are not recorded yet, by the name of the custom resource. */
+  readonly #deleted = new Map<string, Pod[]>();
 
-  /** `plural`: of the kind whose pods these are. */
+  /** `plural` names the kind whose pods are collected. */
   constructor(pods: Store<Pod>, plural: string) {
     pods.onChange(({ object, deleted }) => {
       if (!deleted || object.metadata.labels?.[labels.kind] !== plural) return;
       const name = object.metadata.labels[labels.job];
-      if (this.#told.delete(object.metadata.uid ?? "") || name === undefined) return;
-      this.#gone.set(name, [...(this.#gone.get(name) ?? []), object]);
+      if (this.#recorded.delete(object.metadata.uid ?? "") || name === undefined) return;
+      this.#deleted.set(name, [...(this.#deleted.get(name) ?? []), object]);
     });
   }
 
-  /** Those of a job, `present` being the pods of its run that are still there. */
+  /** Returns the unrecorded ended pods of a job. `present` are the pods of its run that still exist. */
   of(name: string, present: readonly Pod[]): Pod[] {
-    const ended = present.filter((pod) => isEnded(pod) && !this.#told.has(pod.metadata.uid ?? ""));
-    return [...ended, ...(this.#gone.get(name) ?? [])];
+    const ended = present.filter((pod) => isEnded(pod) && !this.#recorded.has(pod.metadata.uid ?? ""));
+    return [...ended, ...(this.#deleted.get(name) ?? [])];
   }
 
-  /** They are in Postgres. */
-  told(name: string, pods: readonly Pod[]): void {
-    const gone = new Set(this.#gone.get(name));
-    for (const pod of pods) if (!gone.delete(pod)) this.#told.add(pod.metadata.uid ?? "");
-    if (gone.size === 0) this.#gone.delete(name);
-    else this.#gone.set(name, [...gone]);
+  /** Marks pods as recorded in Postgres. */
+  markRecorded(name: string, pods: readonly Pod[]): void {
+    const unrecorded = new Set(this.#deleted.get(name));
+    for (const pod of pods) if (!unrecorded.delete(pod)) this.#recorded.add(pod.metadata.uid ?? "");
+    if (unrecorded.size === 0) this.#deleted.delete(name);
+    else this.#deleted.set(name, [...unrecorded]);
   }
 
-  /** The job has ended: nobody asks any more. */
+  /** Drops the pods of an ended job, which nobody reads any more. */
   forget(name: string): void {
-    this.#gone.delete(name);
+    this.#deleted.delete(name);
   }
 }
 
-/** A pod that has ended or is about to, as it is told. `failure` counts in place of its own; null: it is none. */
+/**
+ * The record of a pod that has ended or is about to. `failure` replaces the failure that the pod itself shows; null
+ * means that the pod did not fail.
+ */
 export function podEnd(pod: Pod, now: number, failure?: Failure | null): PodEnd {
   const { requests, limits } = resourcesOf(pod);
   const gpu = Object.entries(limits).find(([name]) => isGpu(name))?.[1];
@@ -58,7 +62,7 @@ export function podEnd(pod: Pod, now: number, failure?: Failure | null): PodEnd 
   };
 }
 
-/** A Kubernetes quantity of processors or devices: "2", "0.5", "500m". */
+/** Parses a Kubernetes quantity of CPUs or devices: "2", "0.5", "500m". Returns 0 for anything else. */
 function quantity(text: string | undefined): number {
   if (text === undefined) return 0;
   const value = Number.parseFloat(text) / (text.endsWith("m") ? 1000 : 1);

@@ -1,4 +1,4 @@
-// What the pods of a run say: which run, why the others wait, and how a shard failed. Pure; called by decide.ts.
+// Reads the pods of a run: which ones run, why others wait, and how a shard failed. Pure; called by the whole engine.
 import type { Job, Pod } from "../../src/kube/objects.ts";
 import type { ConditionReason } from "../../src/schemas/condition.ts";
 import type { FailureClass, JobStatus } from "../../src/schemas/job-resource.ts";
@@ -9,7 +9,7 @@ export type Failure = NonNullable<JobStatus["failure"]>;
 type Quantities = Readonly<Record<string, string>>;
 export type Waiting = { reason: ConditionReason; message: string };
 
-/** Codes of what happens to a pod from outside. */
+/** Failure codes of pods that did not fail by themselves. */
 export const disrupted = "disrupted";
 export const stalled = "stalled";
 
@@ -22,7 +22,10 @@ export function shardOf(pod: Pod): number | undefined {
   return text === undefined ? undefined : Number(text);
 }
 
-/** How many pods of its shard went before it without counting for the Job. The Job controller hands the number on. */
+/**
+ * How many earlier pods of the shard failed without counting for the Job. The Job controller annotates each pod with
+ * it.
+ */
 export const ignoredBefore = (pod: Pod) => Number(pod.metadata.annotations?.[ignoredCount] ?? 0);
 
 /** Whether the pod will never run again. */
@@ -30,18 +33,18 @@ export const isEnded = (pod: Pod) => pod.status?.phase === "Succeeded" || pod.st
 const workerOf = (pod: Pod) =>
   pod.status?.containerStatuses?.find(({ name }) => name === workerContainer)?.state;
 
-/** How long after its grace a pod may take to be gone, until its node counts as one that does not answer. */
-const partingMs = 60_000;
+/** How long a pod may outlive its grace period before its node counts as unreachable. */
+const overstayMs = 60_000;
 
 /**
- * When a pod that is being deleted counts as lost, in ms since 1970: no kubelet says that it ended, as when its node is
- * without power. Nobody may take its place before that is certain, and it must not pass for one that works.
+ * When a pod that is being deleted counts as lost, in ms since 1970: no kubelet confirms its end, for example because
+ * its node has no power. No replacement may start before the end is certain, and a lost pod must not count as running.
  */
 export function lostAt(pod: Pod): number | undefined {
   const { deletionTimestamp } = pod.metadata;
   return deletionTimestamp === undefined || isEnded(pod)
     ? undefined
-    : Date.parse(deletionTimestamp) + partingMs;
+    : Date.parse(deletionTimestamp) + overstayMs;
 }
 
 /** Whether the pod's container runs. */
@@ -50,15 +53,15 @@ export function isRunning(pod: Pod): boolean {
 }
 
 /**
- * Whether pods run, or have all done their work: then the next ones start, or the Job is about to be complete. `lost`:
- * pods whose end nobody confirms.
+ * Whether a pod runs, or all pods have succeeded: then the next ones are about to start, or the Job is about to
+ * complete. `lost`: pods whose end no node confirms.
  */
 export function isWorkedOn(pods: readonly Pod[], lost: readonly Pod[] = []): boolean {
   if (pods.some(isRunning)) return true;
   return lost.length === 0 && pods.length > 0 && pods.every((pod) => pod.status?.phase === "Succeeded");
 }
 
-/** Whether a pod has run, also one that ended before anybody looked. */
+/** Whether a pod has started, including pods that ended between two reconciles. */
 export const hasStarted = (pods: readonly Pod[]): boolean =>
   isWorkedOn(pods) || pods.some((pod) => startOf(pod) !== undefined);
 
@@ -80,25 +83,25 @@ export function startOf(pod: Pod): number | undefined {
   return text === undefined ? undefined : Date.parse(text);
 }
 
-/** When the pod's container ended, in ms since 1970; undefined when nobody knows. */
+/** When the pod's container ended, in ms since 1970; undefined when the kubelet did not report it. */
 export function endTimeOf(pod: Pod): number | undefined {
   const text = workerOf(pod)?.terminated?.finishedAt;
   return text === undefined ? undefined : Date.parse(text);
 }
 
-/** What the pod may use, as its profile said when the run was made. */
+/** Requests and limits of the worker container, from the profile at the time when the run was created. */
 export function resourcesOf(pod: Pod): { requests: Quantities; limits: Quantities } {
   const { requests = {}, limits = {} } =
     pod.spec?.containers?.find(({ name }) => name === workerContainer)?.resources ?? {};
   return { requests, limits };
 }
 
-/** Why no pod runs, in the words of the scheduler or the kubelet. `lost`: pods whose end nobody confirms. */
+/** Why no pod runs, with the message of the scheduler or the kubelet. `lost`: pods whose end no node confirms. */
 export function waitingOf(pods: readonly Pod[], lost: readonly Pod[] = []): Waiting {
   const [silent] = lost;
   if (silent !== undefined) {
     const node = silent.spec?.nodeName ?? "unknown";
-    const message = `Node ${node} does not confirm the end of pod ${silent.metadata.name}, so no other may take its place. Bring the node back, delete it, or taint it node.kubernetes.io/out-of-service.`;
+    const message = `Node ${node} does not confirm the end of pod ${silent.metadata.name}, so no replacement may start. Bring the node back, delete it, or taint it node.kubernetes.io/out-of-service.`;
     return { reason: "NodeUnreachable", message };
   }
   for (const pod of pods.filter((each) => !isEnded(each))) {
@@ -117,15 +120,17 @@ export function waitingOf(pods: readonly Pod[], lost: readonly Pod[] = []): Wait
   return { reason: "WaitingForPods", message: "Waiting for a pod to start." };
 }
 
-/** Why a shard has no pod, from how its last one was lost; undefined when that says nothing about the waiting. */
-export function waitingSince(failure: Failure | undefined): Waiting | undefined {
+/**
+ * Why a shard waits for a new pod, from the failure of its last one; undefined when that failure does not explain it.
+ */
+export function waitingAfter(failure: Failure | undefined): Waiting | undefined {
   if (failure?.code === stalled)
     return { reason: "ProgressStalled", message: `${failure.message} Its pod is replaced.` };
   if (failure?.code === disrupted) return { reason: "Preempted", message: failure.message };
   return undefined;
 }
 
-/** What the worker wrote to its termination log; undefined when it wrote none of ours. */
+/** Parses the worker's termination log; undefined when it is not a termination of the worker contract. */
 export function terminationOf(pod: Pod): Termination | undefined {
   const text = workerOf(pod)?.terminated?.message;
   if (text === undefined || !text.startsWith("{")) return undefined;
@@ -151,22 +156,27 @@ const byExit: Record<number, { class: FailureClass; code: string; retryable: boo
 const disruptionOf = (pod: Pod) =>
   pod.status?.conditions?.find(({ type, status }) => type === "DisruptionTarget" && status === "True");
 
+/** Message for a disrupted pod without one of its own. */
+export const disruptedMessage = "The pod was preempted, evicted or lost with its node.";
+
 /** Whether the pod was preempted, evicted or lost with its node. */
 export const isDisrupted = (pod: Pod) => disruptionOf(pod) !== undefined;
 
-/** How a pod failed. */
+/** The failure of a failed pod, with a message of at most 1000 characters. */
 export function failureOf(pod: Pod): Failure {
   const ended = workerOf(pod)?.terminated;
   const shard = shardOf(pod);
-  const said = terminationOf(pod);
+  const report = terminationOf(pod);
   const taken = disruptionOf(pod);
   const place = shard === undefined ? {} : { shard };
   if (taken !== undefined) {
-    const message = sentence(taken.message ?? "The pod was taken from its node.");
+    const message = sentence(taken.message ?? disruptedMessage);
     return { class: "Infra", code: disrupted, message, ...place, retryable: true };
   }
   if (ended === undefined) {
-    const message = sentence(pod.status?.message ?? "The pod ended before its worker did.");
+    const message = sentence(
+      pod.status?.message ?? "The pod failed before its worker reported an exit code.",
+    );
     return {
       class: "Infra",
       code: (pod.status?.reason ?? "pod_failed").slice(0, 64),
@@ -176,7 +186,7 @@ export function failureOf(pod: Pod): Failure {
     };
   }
   const exitCode = ended.exitCode;
-  if (ended.reason === "OOMKilled" || said?.code === "out_of_memory") {
+  if (ended.reason === "OOMKilled" || report?.code === "out_of_memory") {
     const { memory } = resourcesOf(pod).limits;
     const limit = memory === undefined ? "its node has" : `the limit of ${memory} that its profile sets`;
     const message = `The worker used more memory than ${limit}. Use a profile with a higher memory limit.`;
@@ -184,20 +194,20 @@ export function failureOf(pod: Pod): Failure {
   }
   const known = byExit[exitCode] ?? { class: "System", code: `exit_${exitCode}`, retryable: true };
   const lastLine = ended.message?.trim().split("\n").at(-1)?.slice(0, 300);
-  const words =
-    said === undefined
+  const sentences =
+    report === undefined
       ? [`The worker ended with exit code ${exitCode}${lastLine ? `: ${lastLine}` : "."}`]
-      : [said.message, said.hint];
-  if (exitCode === exitCodes.gpuOutOfMemory) words.push(gpuLimitOf(pod));
-  const message = sentence(words.filter((part) => part !== null && part !== "").join(" "));
-  return { ...known, code: said?.code ?? known.code, message, ...place, exitCode };
+      : [report.message, report.hint];
+  if (exitCode === exitCodes.gpuOutOfMemory) sentences.push(gpuLimitOf(pod));
+  const message = sentence(sentences.filter((part) => part !== null && part !== "").join(" "));
+  return { ...known, code: report?.code ?? known.code, message, ...place, exitCode };
 }
 
-/** Which GPU was too small. */
+/** Names the GPU that was too small. */
 function gpuLimitOf(pod: Pod): string {
   const [name, count] = Object.entries(resourcesOf(pod).limits).find(([each]) => isGpu(each)) ?? [];
-  const gpu = name === undefined ? "no GPU of its own" : `${count} ${name}`;
-  return `Its profile gives it ${gpu}; use one with a larger GPU.`;
+  const gpu = name === undefined ? "no GPU" : `${count} ${name}`;
+  return `Its profile requests ${gpu}. Use a profile with a larger GPU.`;
 }
 
 /** `nvidia.com/gpu` and the like. */
@@ -218,7 +228,7 @@ export function failuresByShard(pods: readonly Pod[]): Map<number, Failure> {
 
 const endOf = (pod: Pod) => workerOf(pod)?.terminated?.finishedAt ?? pod.metadata.creationTimestamp ?? "";
 
-/** A failure known from the Job alone, when its pods are gone. */
+/** The failure of a Job whose pods no longer exist, from the Job's conditions. */
 export function failureOfJob(job: Job): Failure {
   const failed = job.status?.conditions?.find(({ type }) => type === "Failed" || type === "FailureTarget");
   const message = sentence(failed?.message ?? "The Kubernetes Job failed.");

@@ -1,4 +1,4 @@
-// Adds up what the shards of a run reported. Pure; called by status.ts.
+// Sums up the progress of all shards of a run. Pure; called by status.ts.
 import type { ShardProgress } from "../../src/db/run.ts";
 import type { Pod } from "../../src/kube/objects.ts";
 import { shardOf, terminationOf } from "./pods.ts";
@@ -14,9 +14,9 @@ export type Sum = {
 };
 
 /**
- * Counts are exact once a shard has ended: its termination log carries its final ones. The percent is the mean over
- * all shards, at most 99, because 100 is said only with success. What is left is reckoned at the last report, from
- * `since` on.
+ * Counts are exact once a shard has ended, because its termination log carries the final ones. The percentage is the
+ * mean over all `count` shards, at most 99: only success sets 100. The remaining time is estimated at the last report,
+ * from the time worked since `since` (ms since 1970). Undefined when no shard has reported or completed.
  */
 export function sumProgress(
   count: number,
@@ -28,15 +28,15 @@ export function sumProgress(
   const shards = new Map(lines.map((line) => [line.shard, { ...line }]));
   for (const pod of pods) {
     const shard = shardOf(pod);
-    const said = pod.status?.phase === "Succeeded" ? terminationOf(pod) : undefined;
-    if (shard === undefined || said?.items_total == null) continue;
+    const reported = pod.status?.phase === "Succeeded" ? terminationOf(pod) : undefined;
+    if (shard === undefined || reported?.items_total == null) continue;
     const line = shards.get(shard);
     shards.set(shard, {
       shard,
       pod_uid: pod.metadata.uid ?? "",
-      items_done: said.items_done ?? said.items_total,
-      items_total: said.items_total,
-      items_failed: said.items_failed ?? 0,
+      items_done: reported.items_done ?? reported.items_total,
+      items_total: reported.items_total,
+      items_failed: reported.items_failed ?? 0,
       fraction: 1,
       checkpoint_step: null,
       checkpoint_at: null,

@@ -1,4 +1,5 @@
-// What the engine asks the queue, whoever keeps it. Implemented by controllers/queueing; asked by reconcile.ts.
+// The interface between the job engine and the queue: the operator's own gate, or Kueue. Implemented by
+// controllers/queueing; called by reconcile.ts and run.ts.
 import type { Job } from "../../src/kube/objects.ts";
 import type { ConditionReason } from "../../src/schemas/condition.ts";
 import type { JobKind } from "../../src/schemas/job-kind.ts";
@@ -7,25 +8,26 @@ import type { JobResource } from "./adapter.ts";
 export type Admission = { admitted: true } | { admitted: false; reason: ConditionReason; message: string };
 
 /**
- * Kueue decides when the Job's pods run. `active`: what its Workload says; `suspended`: that it was we who said so;
- * `queue`: where the Job is to be moved.
+ * State of a Job whose pods run when Kueue admits it. `active`: spec.active of its Workload. `suspended`: the operator
+ * made the Workload inactive. `queue`: the LocalQueue to move the Job to.
  */
 export type Kueue = { active: boolean | undefined; suspended?: boolean; queue?: string };
 
-export type Standing = { admission: Admission; kueue?: Kueue };
+export type QueueAnswer = { admission: Admission; kueue?: Kueue };
 
-/** What the queue adds to a Job that is created. */
-export type Terms = { labels: Record<string, string>; suspend: boolean; priorityClassName?: string };
+/** What the queue adds to a new Job. */
+export type QueueSettings = { labels: Record<string, string>; suspend: boolean; priorityClassName?: string };
 
 export type Queueing = {
-  ask(kind: JobKind, cr: JobResource, child: Job | undefined): Promise<Standing>;
-  /** The job was refused: it keeps no place. What has ended or is suspended loses its place by itself. */
+  ask(kind: JobKind, cr: JobResource, child: Job | undefined): Promise<QueueAnswer>;
+  /** Removes a refused job from the queue. Ended and suspended jobs leave it without this call. */
   leave(cr: JobResource): void;
-  /** Undefined when the cluster does not know the job's priority class. */
-  terms(cr: JobResource): Promise<Terms | undefined>;
+  /** Settings for the Job of this resource; undefined when the cluster has no such priority class. */
+  settingsOf(cr: JobResource): Promise<QueueSettings | undefined>;
   /** Suspends or resumes a job that Kueue decides about. */
   activate(child: Job, active: boolean): Promise<void>;
+  /** Moves a suspended Job to another LocalQueue of Kueue. */
   move(child: Job, queue: string): Promise<void>;
-  /** Called with each job that should be looked at again. */
-  onTurn(listener: (kind: JobKind, name: string) => void): void;
+  /** Calls the listener with each job whose admission may have changed. */
+  onAdmissionChange(listener: (kind: JobKind, name: string) => void): void;
 };

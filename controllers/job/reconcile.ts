@@ -1,5 +1,6 @@
-// The reconcile of all three kinds of jobs: gather -> decide -> act -> row -> status, each written once and only if it
-// changed. The order is what makes a crash at any point harmless: object store -> Postgres -> custom resource.
+// The reconcile of all three kinds of jobs: gather -> decide -> act -> row -> status. Row and status are written at
+// most once and only if they changed. The order object store -> Postgres -> custom resource makes a crash at any point
+// harmless. Created by controllers/controllers.ts, one per kind.
 import { isDatabaseUnavailable } from "../../src/db/errors.ts";
 import { manyIngestedShards } from "../../src/db/ingest.ts";
 import { type JobRow, maybeOneJob } from "../../src/db/job.ts";
@@ -13,44 +14,47 @@ import { type Outcome, settled } from "../runtime/outcome.ts";
 import type { Store } from "../runtime/store.ts";
 import type { JobAdapter, JobResource } from "./adapter.ts";
 import { adopt, type Refusal } from "./adopt.ts";
-import { turn } from "./conditions.ts";
+import { setConditions } from "./conditions.ts";
 import { deadlinesOf } from "./deadlines.ts";
-import { decide, expiresAt, type Facts, hasEnded, newsUntil, type Verdict } from "./decide.ts";
-import { forget, repairRow } from "./drift.ts";
-import { endOfJob, removeStrays } from "./end.ts";
+import { awaitPodsUntil, decide, expiresAt, hasEnded, type Verdict } from "./decide.ts";
+import { handleDeleted, repairRow } from "./drift.ts";
+import { finishJob, removeOrphanedJobs } from "./end.ts";
 import { type EngineDeps, hasRowEnded, makeEngine } from "./engine.ts";
+import type { Facts } from "./facts.ts";
 import { PodEnds } from "./pod-ends.ts";
 import { lostAt } from "./pods.ts";
 import type { Admission } from "./queueing.ts";
-import { takeResults } from "./results.ts";
-import { childOf, createChild, isFirst } from "./run.ts";
+import { recordEndedPods, stopPods } from "./record-pods.ts";
+import { ingestResults } from "./results.ts";
+import { childOf, createChild, isFirstRun } from "./run.ts";
 import { openStatus } from "./status.ts";
-import { stopPods, tellPods } from "./tell-pods.ts";
 
 export type { EngineDeps };
 
-/** What happens to pods comes in swarms, and one look sees all of it: this long after the first of them. */
-export const soonMs = 500;
-/** What nobody tells of when it changes: why a job was refused, or its Job not let into the cluster. */
-const triedAgainMs = 30_000;
-/** Of a thousand jobs of one tenant that are refused for its quota not each asks the records. */
-const fullMs = 5_000;
-/** A database that is away for less is not worth telling. */
-const awayMs = 10_000;
+/** Debounce: pod events come in bursts, and one reconcile this long after the first event sees them all. */
+export const debounceMs = 500;
+/** Retry interval of refused jobs and rejected Kubernetes Jobs: no event reports that the reason has gone. */
+const retryMs = 30_000;
+/** How long a quota refusal is reused, so that a thousand refused jobs of one tenant do not all query the database. */
+const quotaRefusalMs = 5_000;
+/** Shorter outages of the database are not reported in the status. */
+const outageReportMs = 10_000;
 
-/** A reconcile function over the names of one kind's custom resources. */
+/** Returns the reconcile function of one kind. Its keys are names of custom resources. */
 export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: Store<JobResource>) {
   const engine = makeEngine(deps, adapter, store);
-  const { kube, db, log, metrics, now, say, advance, writeStatus } = engine;
+  const { kube, db, log, metrics, now, emitEvent, advanceRow, writeStatus } = engine;
   const podEnds = new PodEnds(deps.pods, adapter.type.plural);
-  /** What pods said before that may be lost: nobody led, or the database was away. */
+  /**
+   * Reports of pods before this time may be lost, because nobody led or the database was unreachable. In ms since 1970.
+   */
   let listeningSince = now();
-  let awaySince: number | undefined;
-  /** Tenants whose quota of waiting jobs was used up, and when that was said. */
-  const full = new Map<string, { at: number; refusal: Refusal }>();
-  /** Ended jobs whose rows are known to have ended too: nothing is asked or sent for them again. */
+  let unavailableSince: number | undefined;
+  /** Tenants whose quota of waiting jobs is used up, with the time and text of the last refusal. */
+  const quotaRefusals = new Map<string, { at: number; refusal: Refusal }>();
+  /** Uids of ended jobs whose rows have ended too. They need no further request or query. */
   const settledUids = new Set<string>();
-  /** Results that could not be used, by the uid of their resource: they lie as they are, and are not read again and again. */
+  /** Unusable results by the uid of their resource. They never change, so they are not read again. */
   const unusable = new Map<string, { run: string; shards: Facts["bad"] }>();
   store.onChange(({ object, deleted }) => {
     if (deleted) settledUids.delete(object.metadata.uid ?? "");
@@ -61,7 +65,7 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
     try {
       return await reconcile(name);
     } catch (error) {
-      if (isDatabaseUnavailable(error)) await tellAway(name);
+      if (isDatabaseUnavailable(error)) await markStoreUnavailable(name);
       throw error;
     }
   };
@@ -70,18 +74,18 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
     const cr = store.get(name);
     if (cr === undefined || cr.metadata.deletionTimestamp !== undefined) {
       podEnds.forget(name);
-      return forget(engine, name);
+      return handleDeleted(engine, name);
     }
     const uid = cr.metadata.uid ?? "";
-    const doubted = deps.doubted.delete(uid);
-    if (hasEnded(cr)) await removeStrays(engine, cr);
-    if (settledUids.has(uid) && !doubted) {
+    const toRecheck = deps.toRecheck.delete(uid);
+    if (hasEnded(cr)) await removeOrphanedJobs(engine, cr);
+    if (settledUids.has(uid) && !toRecheck) {
       podEnds.forget(name);
       return expire(cr);
     }
     const id = jobIdOf(adapter.kind, cr.metadata);
     let row = await maybeOneJob(db, adapter.kind, id);
-    if (awaySince !== undefined) [awaySince, listeningSince] = [undefined, now()];
+    if (unavailableSince !== undefined) [unavailableSince, listeningSince] = [undefined, now()];
     if (hasEnded(cr)) {
       if (row !== null && !hasRowEnded(row)) await repairRow(engine, cr, id, row);
       settledUids.add(uid);
@@ -90,7 +94,7 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
     }
     let refusal: Refusal | undefined;
     if (row === null && cr.spec.cancel === undefined) {
-      refusal = await adoptUnlessFull(cr);
+      refusal = await adoptWithinQuota(cr);
       if (refusal === undefined) row = await maybeOneJob(db, adapter.kind, id);
     }
 
@@ -98,93 +102,102 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
     let verdict = decide(facts);
     while (verdict.kind === "ingest") {
       const run = facts.child!.metadata.name;
-      // The row must name this run, else its results count as those of an older one.
-      await advance(id, facts, openStatus(facts, verdict));
-      const taken = await takeResults(engine, adapter, id, run, verdict.shards);
+      // The database accepts results only for the run that the row names.
+      await advanceRow(id, facts, openStatus(facts, verdict));
+      const results = await ingestResults(engine, adapter, id, run, verdict.shards);
       facts = {
         ...facts,
-        ingested: new Set([...facts.ingested, ...taken.ingested]),
-        bad: new Map([...facts.bad, ...taken.bad]),
+        ingested: new Set([...facts.ingested, ...results.ingested]),
+        bad: new Map([...facts.bad, ...results.bad]),
       };
       if (facts.bad.size > 0) unusable.set(uid, { run, shards: facts.bad });
       verdict = decide(facts);
     }
     let blockedMs: number | undefined;
     if (verdict.kind === "create") {
-      const made = await createChild(engine, facts, verdict);
-      if (made.kind === "blocked") {
-        blockedMs = triedAgainMs;
-        facts = { ...facts, admission: blocked(made.message) };
+      const created = await createChild(engine, facts, verdict);
+      if (created.kind === "blocked") {
+        blockedMs = retryMs;
+        facts = { ...facts, admission: blocked(created.message) };
       }
-      verdict = made.kind === "blocked" ? { kind: "wait" } : made;
-      if (verdict.kind === "create" && isFirst(facts)) {
-        // Others wait for their Jobs, and in a moment there is more to say: its pods, most likely.
-        await advance(id, facts, openStatus(facts, verdict));
-        return { requeueAfterMs: soonMs };
+      verdict = created.kind === "blocked" ? { kind: "wait" } : created;
+      if (verdict.kind === "create" && isFirstRun(facts)) {
+        // The status can wait: other jobs wait for their Jobs, and the first pods will change it again in a moment.
+        await advanceRow(id, facts, openStatus(facts, verdict));
+        return { requeueAfterMs: debounceMs };
       }
     }
-    if (verdict.kind === "end") return endOfJob(engine, id, facts, verdict);
+    if (verdict.kind === "end") return finishJob(engine, id, facts, verdict);
     if (verdict.kind === "activate") {
       await deps.queueing.activate(facts.child!, verdict.active);
-      say(cr, "Normal", verdict.active ? "Resumed" : "Suspended", "As spec.suspend says.");
+      emitEvent(cr, "Normal", verdict.active ? "Resumed" : "Suspended", "Applied spec.suspend.");
     }
     if (verdict.kind === "move") await deps.queueing.move(facts.child!, verdict.queue);
     if (verdict.kind === "patch") {
       const { suspend, parallelism } = verdict;
       deps.jobs.set(await kube.patch(jobType, facts.child!.metadata, { spec: { suspend, parallelism } }));
       if (suspend !== undefined && suspend !== (facts.child!.spec.suspend ?? false))
-        say(cr, "Normal", suspend ? "Suspended" : "Resumed", "As spec.suspend says.");
+        emitEvent(cr, "Normal", suspend ? "Suspended" : "Resumed", "Applied spec.suspend.");
     }
     if (verdict.kind === "stop") await stopPods(engine, podEnds, facts, verdict.pods);
     const status = openStatus(facts, verdict);
-    if (verdict.kind === "refuse") tellRefusal(cr, verdict);
-    else await advance(id, facts, status);
+    if (verdict.kind === "refuse") reportRefusal(cr, verdict);
+    else await advanceRow(id, facts, status);
     const waitMs = await writeStatus(cr, status);
-    const againMs = blockedMs ?? whenAgain({ ...facts, cr: { ...cr, status } }, verdict);
+    const againMs = blockedMs ?? nextReconcileMs({ ...facts, cr: { ...cr, status } }, verdict);
     return { requeueAfterMs: waitMs === undefined ? againMs : Math.min(waitMs, againMs ?? waitMs) };
   }
 
-  /** A tenant that just had no place for a waiting job has none now. */
-  async function adoptUnlessFull(cr: JobResource): Promise<Refusal | undefined> {
-    const known = full.get(cr.spec.tenantId);
-    if (known !== undefined && now() - known.at < fullMs) return known.refusal;
-    full.delete(cr.spec.tenantId);
+  /** Adopts the resource, or repeats the tenant's quota refusal when the last one is younger than quotaRefusalMs. */
+  async function adoptWithinQuota(cr: JobResource): Promise<Refusal | undefined> {
+    const known = quotaRefusals.get(cr.spec.tenantId);
+    if (known !== undefined && now() - known.at < quotaRefusalMs) return known.refusal;
+    quotaRefusals.delete(cr.spec.tenantId);
     const refusal = await adopt(db, adapter, cr);
-    if (refusal?.reason === "QuotaExceeded") full.set(cr.spec.tenantId, { at: now(), refusal });
+    if (refusal?.reason === "QuotaExceeded") quotaRefusals.set(cr.spec.tenantId, { at: now(), refusal });
     return refusal;
   }
 
-  /** The records cannot be reached: what pods report meanwhile may be lost, and who looks at the job should know. */
-  async function tellAway(name: string): Promise<void> {
-    awaySince ??= now();
+  /** Sets StoreSynced to False once the database has been unreachable for outageReportMs, so that users see it. */
+  async function markStoreUnavailable(name: string): Promise<void> {
+    unavailableSince ??= now();
     const cr = store.get(name);
     const synced = conditionOf(cr?.status?.conditions, "StoreSynced");
-    if (cr === undefined || hasEnded(cr) || synced?.status !== "True" || now() - awaySince < awayMs) return;
-    const message = "The service's records cannot be reached; what is said here may be behind.";
-    const words = { type: "StoreSynced", status: "False", reason: "RecordsBehind", message } as const;
-    const conditions = turn({ cr, now: now() }, cr.status?.conditions ?? [], [words]);
-    // In vain when the API server is away too; the reconcile is tried again anyway.
+    if (
+      cr === undefined ||
+      hasEnded(cr) ||
+      synced?.status !== "True" ||
+      now() - unavailableSince < outageReportMs
+    )
+      return;
+    const message = "The operator cannot reach the database. This status may be out of date.";
+    const update = { type: "StoreSynced", status: "False", reason: "RecordsBehind", message } as const;
+    const conditions = setConditions({ cr, now: now() }, cr.status?.conditions ?? [], [update]);
+    // This fails when the API server is unreachable too. The reconcile is retried anyway.
     await writeStatus(cr, { ...cr.status, conditions }).catch(() => undefined);
   }
 
-  /** Deletes the resource of an ended job when its time is over; its row stays. */
+  /** Deletes the resource of an ended job after ttlSecondsAfterFinished. Its row stays. */
   async function expire(cr: JobResource): Promise<Outcome> {
     const at = expiresAt(cr);
     if (at === undefined) return settled;
     if (at > now()) return { requeueAfterMs: at - now() };
     await kube.remove(adapter.type, cr.metadata, { uid: cr.metadata.uid });
-    log.info({ name: cr.metadata.name }, "deleted the custom resource of an ended job, as its spec says");
+    log.info(
+      { name: cr.metadata.name },
+      "deleted the custom resource of an ended job after its ttlSecondsAfterFinished",
+    );
     return settled;
   }
 
-  /** Said once; the condition keeps saying it. */
-  function tellRefusal(cr: JobResource, { reason, message }: Refusal): void {
+  /** Logs a refusal and emits an event, once. The condition keeps the message. */
+  function reportRefusal(cr: JobResource, { reason, message }: Refusal): void {
     deps.queueing.leave(cr);
     const accepted = conditionOf(cr.status?.conditions, "Accepted");
     if (accepted?.reason === reason && accepted.message === message) return;
     if (reason === "RowMissing") metrics.drift("resource");
     log.warn({ name: cr.metadata.name, reason }, message);
-    say(cr, "Warning", reason, message);
+    emitEvent(cr, "Warning", reason, message);
   }
 
   async function gather(cr: JobResource, row: JobRow | null, refusal?: Refusal): Promise<Facts> {
@@ -194,13 +207,13 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
     const latest = run ?? cr.status?.runId;
     const all = run === undefined ? [] : deps.pods.by("job", run);
     const id = jobIdOf(adapter.kind, cr.metadata);
-    // A resource that had this name before may have left pods that end only now.
+    // Pods of an earlier resource with this name may end only now; they do not belong to this job.
     const ended = podEnds.of(cr.metadata.name, all).filter((pod) => jobOfPod(pod) === id);
-    await tellPods(engine, podEnds, cr, row, ended, child);
+    await recordEndedPods(engine, podEnds, cr, row, ended, child);
     const known = unusable.get(cr.metadata.uid ?? "");
     const [progress, ingested, failedPods, points] = await Promise.all([
       hasRun ? manyProgress(db, run) : [],
-      // Also of a run that is gone: what it gave stays.
+      // Also for a deleted Job: the results of its run remain.
       row !== null && latest !== undefined ? manyIngestedShards(db, latest) : [],
       hasRun ? manyFailedPods(db, row.id) : [],
       hasRun && adapter.kind === "training" ? manyLastMetrics(db, row.id) : [],
@@ -234,7 +247,7 @@ const none: Facts["bad"] = new Map();
 const blocked = (message: string): Admission => ({
   admitted: false,
   reason: "WaitingForQuota",
-  message: `The cluster does not let the job's Job in: ${message}`.slice(0, 1000),
+  message: `The cluster rejects the job's Kubernetes Job: ${message}`.slice(0, 1000),
 });
 
 /** The id of the job that a pod works for. */
@@ -243,17 +256,17 @@ function jobOfPod({ metadata }: Pod): string | undefined {
   return parseRunName(run ?? "")?.id;
 }
 
-function whenAgain(facts: Facts, verdict: Verdict): number | undefined {
-  if (verdict.kind === "refuse") return triedAgainMs;
+function nextReconcileMs(facts: Facts, verdict: Verdict): number | undefined {
+  if (verdict.kind === "refuse") return retryMs;
   const times = [
     ...deadlinesOf(facts).map(({ at }) => at),
-    ...[newsUntil(facts) ?? []].flat(),
+    ...[awaitPodsUntil(facts) ?? []].flat(),
     ...facts.pods.flatMap((pod) => lostAt(pod) ?? []),
   ];
   return times.length === 0 ? undefined : Math.max(1_000, Math.min(...times) - facts.now);
 }
 
-/** The last checkpoint that a pod of the run told. */
+/** The last checkpoint that a pod of the run reported. */
 function checkpointOf(run: string | undefined, progress: Facts["progress"]): Facts["checkpoint"] {
   const line = progress.find(({ checkpoint_step }) => checkpoint_step !== null);
   if (run === undefined || line?.checkpoint_step == null || line.checkpoint_at === null) return undefined;

@@ -1,5 +1,5 @@
-// Brings the results of completed shards from the object store into Postgres. What a pod wrote is untrusted: it is
-// parsed, capped and compared with what was asked for. Called by reconcile.ts.
+// Ingests the results of completed shards from the object store into Postgres. Results are untrusted input: they are
+// limited in size, parsed, and compared with the job. Called by reconcile.ts and drift.ts.
 import { createHash } from "node:crypto";
 import { isUnstorable } from "../../src/db/errors.ts";
 import type { ShardRef } from "../../src/db/ingest.ts";
@@ -12,50 +12,60 @@ import { RetryError } from "../runtime/outcome.ts";
 import { InvalidResultError, type JobAdapter } from "./adapter.ts";
 import type { Failure } from "./pods.ts";
 
-/** Of which the operator needs seven times as much while it takes it in: 400,000 detections. */
+/**
+ * Largest accepted result, enough for 400,000 detections. The operator needs about seven times the size of a result in
+ * memory while it ingests it.
+ */
 export const maxResultBytes = 32 * 1024 * 1024;
 const atOnce = 4;
-/** Parsed a result is several times as large: of all jobs' results that are larger than this one is taken in at a time. */
+/**
+ * Results larger than this are ingested one at a time over all jobs, because a parsed result is several times as large.
+ */
 const smallBytes = 256 * 1024;
 let lastLarge: Promise<unknown> = Promise.resolve();
 
 type Deps = { storage: Storage; log: Log };
-export type Taken = { ingested: number[]; bad: Map<number, Failure> };
+export type IngestedShards = { ingested: number[]; bad: Map<number, Failure> };
 
-/** Takes in the results of these shards. Rejects when Postgres or the object store is away: all of it may be repeated. */
-export async function takeResults(
+/**
+ * Ingests the results of these shards. Rejects when Postgres or the object store is unreachable; the call may be
+ * repeated, because every shard is ingested exactly once.
+ */
+export async function ingestResults(
   deps: Deps,
   adapter: JobAdapter,
   jobId: string,
   run: string,
   shards: readonly number[],
-): Promise<Taken> {
-  const taken: Taken = { ingested: [], bad: new Map() };
+): Promise<IngestedShards> {
+  const outcome: IngestedShards = { ingested: [], bad: new Map() };
   const waiting = [...shards];
   const worker = async () => {
     for (let shard = waiting.shift(); shard !== undefined; shard = waiting.shift()) {
-      const failure = await takeOne(deps, adapter, { jobId, run, shard });
-      if (failure === undefined) taken.ingested.push(shard);
-      else taken.bad.set(shard, failure);
+      const failure = await ingestShard(deps, adapter, { jobId, run, shard });
+      if (failure === undefined) outcome.ingested.push(shard);
+      else outcome.bad.set(shard, failure);
     }
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
-  return taken;
+  return outcome;
 }
 
-async function takeOne(deps: Deps, adapter: JobAdapter, ref: ShardRef): Promise<Failure | undefined> {
+async function ingestShard(deps: Deps, adapter: JobAdapter, ref: ShardRef): Promise<Failure | undefined> {
   try {
-    return await takeUpTo(smallBytes, deps, adapter, ref);
+    return await ingestUpTo(smallBytes, deps, adapter, ref);
   } catch (error) {
     if (!(error instanceof TooLargeError)) throw error;
   }
-  const turn = lastLarge.then(() => takeUpTo(maxResultBytes, deps, adapter, ref));
+  const turn = lastLarge.then(() => ingestUpTo(maxResultBytes, deps, adapter, ref));
   lastLarge = turn.catch(() => undefined);
   return turn;
 }
 
-/** Rejects with TooLargeError when there may be a try with a higher limit. */
-async function takeUpTo(
+/**
+ * Ingests a result of at most `limitBytes`. Rejects with TooLargeError when a retry with a higher limit may succeed.
+ */
+async function ingestUpTo(
   limitBytes: number,
   { storage, log }: Deps,
   adapter: JobAdapter,
@@ -70,33 +80,40 @@ async function takeUpTo(
   try {
     bytes = await storage.readAll(keys.result(run, shard), limitBytes);
   } catch (error) {
-    if (isNotFound(error)) return bad("result_missing", "A worker ended well but left no result.");
+    if (isNotFound(error)) return bad("result_missing", "The worker succeeded but wrote no result.");
     if (error instanceof TooLargeError && limitBytes === maxResultBytes)
-      return bad("result_too_large", "A worker left a result that is too large.");
+      return bad(
+        "result_too_large",
+        `The worker wrote a result that is larger than ${maxResultBytes / 2 ** 20} MiB.`,
+      );
     throw error;
   }
   let result: Result;
   try {
     result = resultSchema.parse(JSON.parse(bytes.toString("utf8")));
   } catch {
-    return bad("result_invalid", "A worker left a result that is not of the agreed form.");
+    return bad("result_invalid", "The worker wrote a result that does not match the schema.");
   }
   const ids = result.kind === "train" ? [] : result.items.map(({ id }) => id);
-  if (new Set(ids).size < ids.length) return bad("result_invalid", "A worker left two results of one file.");
+  if (new Set(ids).size < ids.length)
+    return bad("result_invalid", "The worker wrote two results for the same file.");
   if (result.run !== run || result.shard !== shard || result.kind !== adapter.verb) {
-    return bad("result_invalid", "A worker left a result that belongs to other work.");
+    return bad("result_invalid", "The worker wrote a result for another run, shard or kind of job.");
   }
   const digest = createHash("sha256").update(bytes).digest("hex");
   try {
     const outcome = await adapter.ingest(ref, digest, result);
     if (outcome === "fenced") throw new RetryError(`the job has ended or has a newer run than ${run}`);
     if (outcome === "differs")
-      log.error({ run, shard, digest }, "a shard's result was changed after it was taken in");
+      log.error(
+        { run, shard, digest },
+        "the result of a shard changed after it was ingested; keeping the first one",
+      );
     return undefined;
   } catch (error) {
     if (error instanceof InvalidResultError) return bad("result_invalid", error.message);
-    // Well formed, and still not what a row can hold. Trying again would go on until the job's deadline.
-    if (isUnstorable(error)) return bad("result_invalid", "A worker left a result that cannot be stored.");
+    // The result matches the schema, but the database rejects its values. Retries would go on until the job's deadline.
+    if (isUnstorable(error)) return bad("result_invalid", "The worker wrote a result that cannot be stored.");
     throw error;
   }
 }

@@ -1,14 +1,18 @@
-// The Kubernetes Job of a job's newest run: found, or created for the next attempt. Called by reconcile.ts.
+// Finds the Kubernetes Job of a job's newest run, and creates the Job of the next attempt. Called by reconcile.ts.
 import { isAlreadyExists, isForbidden, isInvalid } from "../../src/kube/errors.ts";
 import { jobs as jobType } from "../../src/kube/kinds.ts";
 import type { Job } from "../../src/kube/objects.ts";
 import { RetryError } from "../runtime/outcome.ts";
 import type { JobResource } from "./adapter.ts";
 import { buildJob } from "./child.ts";
-import { type Facts, failed, type Verdict } from "./decide.ts";
+import { failed, type Verdict } from "./decide.ts";
 import type { Engine } from "./engine.ts";
+import type { Facts } from "./facts.ts";
 
-/** The Job of the newest run. When the status names one that the cache lacks, the API server is asked: the cache may be behind. */
+/**
+ * Returns the Job of the newest run. Asks the API server when the status names a Job that the cache lacks: the cache
+ * may be behind.
+ */
 export async function childOf(engine: Engine, cr: JobResource): Promise<Job | undefined> {
   const { kube, jobs, namespace } = engine;
   const uid = cr.metadata.uid ?? "";
@@ -25,18 +29,21 @@ export async function childOf(engine: Engine, cr: JobResource): Promise<Job | un
   return live;
 }
 
-/** The cluster does not let the Job in, as when a quota of the namespace is used up. */
+/** The API server forbids the Job, for example because a quota of the namespace is used up. */
 export type Blocked = { kind: "blocked"; message: string };
 
-/** Creates the Job of the next attempt. */
+/**
+ * Creates the Job of the next attempt. Returns the verdict, `blocked`, or a failed end. Throws RetryError when the
+ * custom resource changed or a foreign Job has the name.
+ */
 export async function createChild(
   engine: Engine,
   facts: Facts,
   verdict: Verdict & { kind: "create" },
 ): Promise<Verdict | Blocked> {
-  const { kube, adapter, store, jobs, profiles, settings, log, say } = engine;
+  const { kube, adapter, store, jobs, profiles, settings, log, emitEvent } = engine;
   const { cr } = facts;
-  if (!isFirst(facts)) {
+  if (!isFirstRun(facts)) {
     // The cache may be behind.
     const live = await kube.find(adapter.type, cr.metadata);
     if (live !== undefined) store.set(live);
@@ -44,21 +51,21 @@ export async function createChild(
       live?.metadata.uid !== cr.metadata.uid ||
       live?.metadata.resourceVersion !== cr.metadata.resourceVersion
     ) {
-      throw new RetryError("the custom resource changed meanwhile");
+      throw new RetryError("the custom resource changed during this reconcile");
     }
   }
   const profile = profiles[cr.spec.profile]![adapter.verb];
-  const terms = await engine.queueing.terms(cr);
-  if (terms === undefined) {
+  const queueSettings = await engine.queueing.settingsOf(cr);
+  if (queueSettings === undefined) {
     const message = `The cluster has no priority class named ${cr.spec.priorityClassName}.`;
     return failed({ class: "User", code: "priority_class_unknown", message, retryable: false });
   }
-  const job = buildJob(cr, adapter, verdict.attempt, profile, settings, terms);
+  const job = buildJob(cr, adapter, verdict.attempt, profile, settings, queueSettings);
   try {
     jobs.set(await kube.create(jobType, job));
-    log.info({ run: job.metadata.name, attempt: verdict.attempt }, "created a Job");
+    log.info({ run: job.metadata.name, attempt: verdict.attempt }, "created a Kubernetes Job");
     const again = cr.status?.runId === undefined ? "" : `, because ${cr.status.runId} was deleted`;
-    say(
+    emitEvent(
       cr,
       again === "" ? "Normal" : "Warning",
       again === "" ? "JobCreated" : "ChildDeleted",
@@ -81,10 +88,10 @@ export async function createChild(
 }
 
 /**
- * Nothing ran before, says the row, which is never behind: then a cache that is can do no harm. An ended job has an ended
- * row, a Job that exists refuses its second creation, and one whose owner is gone goes with it.
+ * Whether this is the first run, according to the row, which is never behind. Then a cache that is behind does no harm:
+ * an ended job has an ended row, a Job cannot be created twice, and a Job whose owner is deleted is garbage-collected.
  */
-export const isFirst = ({ cr, row }: Facts) =>
+export const isFirstRun = ({ cr, row }: Facts) =>
   cr.status?.runId === undefined && row?.platform_job_name === null;
 
 const attemptIn = (job: Job) => Number(job.metadata.name.slice(job.metadata.name.lastIndexOf("-") + 1));

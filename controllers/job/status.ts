@@ -1,19 +1,20 @@
-// The status of a job's custom resource and the matching change of its row. Pure; called by reconcile.ts, which writes
-// each of them once and only if it changed.
+// Computes the status of a job's custom resource and the matching change of its row. Pure; called by reconcile.ts,
+// end.ts and engine.ts, which write each of them only if it changed.
 import type { ItemCounts } from "../../src/db/ingest.ts";
 import type { JobChange, OpenStatus, Usage } from "../../src/db/job.ts";
 import type { Condition } from "../../src/schemas/condition.ts";
 import { runName } from "../../src/schemas/job-kind.ts";
 import type { JobPhase, JobStatus } from "../../src/schemas/job-resource.ts";
 import { conditionOf, isTrue } from "../runtime/conditions.ts";
-import { openConditions, turn, type Words } from "./conditions.ts";
+import { type ConditionUpdate, openConditions, setConditions } from "./conditions.ts";
 import { suspendedSeconds } from "./deadlines.ts";
-import type { End, Facts, Verdict } from "./decide.ts";
+import type { End, Verdict } from "./decide.ts";
+import type { Facts } from "./facts.ts";
 import { parseIndexes } from "./indexes.ts";
 import { isRunning, isWorkedOn } from "./pods.ts";
 import { sumProgress } from "./progress.ts";
 
-/** The status while the job goes on. `verdict` is what is being done about it in the same reconcile. */
+/** The status of an open job. `verdict` is what the same reconcile does about it. */
 export function openStatus(facts: Facts, verdict: Verdict): JobStatus {
   const { cr, row } = facts;
   const old = cr.status ?? {};
@@ -57,14 +58,14 @@ function timesOf(facts: Facts, admitted: boolean, started: boolean): Partial<Job
   const { cr, now, admission } = facts;
   const at = new Date(now).toISOString();
   const { admittedTime, startTime, conditions } = cr.status ?? {};
-  // Counted when the job is let go on: while it is held, the conditions say since when.
+  // Summed up when the job resumes. While it is suspended or queued, its conditions show since when.
   const held =
     isTrue(conditions, "Suspended") || conditionOf(conditions, "QuotaReserved")?.status === "False";
-  const goesOn = startTime !== undefined && held && !cr.spec.suspend && admission.admitted;
+  const resumes = startTime !== undefined && held && !cr.spec.suspend && admission.admitted;
   return {
     admittedTime: admittedTime ?? (admitted || started ? at : undefined),
     startTime: startTime ?? (started ? at : undefined),
-    ...(goesOn ? { suspendedSeconds: suspendedSeconds(facts) } : {}),
+    ...(resumes ? { suspendedSeconds: suspendedSeconds(facts) } : {}),
   };
 }
 
@@ -78,13 +79,16 @@ const usageOf = (row: Usage): JobStatus["usage"] => ({
 const metricsOf = (facts: Facts) =>
   facts.metrics.map(({ name, value }) => ({ name, value: String(Number(value.toPrecision(6))) }));
 
-/** As if the job had not been held: what is left is reckoned from it. */
+/** The start time, shifted by suspensions, in ms since 1970. The estimate of the remaining time starts from it. */
 function workingSince(facts: Facts): number | undefined {
   const { startTime } = facts.cr.status ?? {};
   return startTime === undefined ? undefined : Date.parse(startTime) + suspendedSeconds(facts) * 1000;
 }
 
-/** The attempt that the present child is; after a crash between its creation and the status it is known by name only. */
+/**
+ * The attempt of the current child. After a crash between the creation of the Job and the status, only its name shows
+ * it.
+ */
 function attemptOf({ cr, child, job }: Facts): number | undefined {
   const named = child === undefined ? undefined : Number(child.metadata.name.slice(job.length + 1));
   return named ?? cr.status?.attempt;
@@ -103,28 +107,28 @@ function phaseOf(
   return "Pending";
 }
 
-/** The last status of a job. `items`: as the records have them, which know of shards that never reported. */
+/** The final status of a job. `items` are the counts from the rows, which include shards that never reported. */
 export function endStatus(facts: Facts, end: End, extra: Partial<JobStatus>, items?: ItemCounts): JobStatus {
   const { cr, now } = facts;
   const at = new Date(now).toISOString();
   const open = openStatus(facts, { kind: "wait" });
   const { reason, message } = end;
-  const said: Words[] = [
+  const updates: ConditionUpdate[] = [
     { type: end.end, status: "True", reason, message },
     { type: "Progressing", status: "False", reason, message: "The job has ended." },
   ];
   if (conditionOf(open.conditions, "Checkpointed")?.status === "False") {
     const none = "The job ended without a checkpoint.";
-    said.push({ type: "Checkpointed", status: "False", reason: "NoCheckpoint", message: none });
+    updates.push({ type: "Checkpointed", status: "False", reason: "NoCheckpoint", message: none });
   }
-  const conditions = turn(facts, open.conditions ?? [], said);
+  const conditions = setConditions(facts, open.conditions ?? [], updates);
   const progress = open.progress ?? { percent: 0, itemsDone: 0, itemsTotal: 0, itemsFailed: 0 };
   const done = end.end === "Succeeded" ? { percent: 100, itemsDone: progress.itemsTotal } : {};
   const counted =
     items === undefined ? {} : { itemsDone: items.done, itemsTotal: items.total, itemsFailed: items.failed };
   const { etaSeconds: _, ...reached } = progress;
   const total = cr.spec.shards.count;
-  // By what was taken in: after a crash the records know it, whatever has become of the Job.
+  // Counts ingested shards: after a crash the database knows them, whatever happened to the Job.
   const succeeded = facts.ingested.size;
   const lost = new Set([...parseIndexes(facts.child?.status?.failedIndexes), ...facts.bad.keys()]);
   const failed = end.end === "Succeeded" ? total - succeeded : lost.size;
@@ -142,32 +146,33 @@ export function endStatus(facts: Facts, end: End, extra: Partial<JobStatus>, ite
   };
 }
 
-/** What the row is told while the job goes on. Its own guard keeps it from going back. */
+/** The change of an open job's row. The database rejects changes that would move the row backwards. */
 export function rowChange(facts: Facts, status: JobStatus): JobChange {
   const started = isTrue(status.conditions, "Started");
-  const word: OpenStatus = facts.cr.spec.cancel !== undefined ? "cancelling" : started ? "running" : "queued";
+  const rowStatus: OpenStatus =
+    facts.cr.spec.cancel !== undefined ? "cancelling" : started ? "running" : "queued";
   const progressing = conditionOf(status.conditions, "Progressing");
   const running = progressing?.status === "True";
   const { message = null, percent = 0 } = status.progress ?? {};
   return {
-    status: word,
+    status: rowStatus,
     statusMessage: running ? message : (progressing?.message ?? null),
     progressPercent: percent,
     platformJobName: status.runId ?? null,
   };
 }
 
-/** What is written when there is something else to say: each of them would be one more write for each pod. */
-const unimportant = new Set(["lastReportTime", "etaSeconds", "active", "usage"]);
+/** Fields that alone do not justify a write, because they change with every pod or report. */
+const minorFields = new Set(["lastReportTime", "etaSeconds", "active", "usage"]);
 
-/** Whether a status is worth writing. */
+/** Whether two statuses differ in more than minor fields. */
 export function statusDiffers(a: JobStatus | undefined, b: JobStatus): boolean {
   return stable(a) !== stable(b);
 }
 
 function stable(status: JobStatus | undefined): string {
   return JSON.stringify(status, (key, value: unknown) => {
-    if (unimportant.has(key)) return undefined;
+    if (minorFields.has(key)) return undefined;
     if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
     return Object.fromEntries(Object.entries(value).sort(([x], [y]) => (x < y ? -1 : 1)));
   });

@@ -1,9 +1,9 @@
-// What is kept of Jobs and pods: only what the operator reads. A namespace may hold fifty thousand pods of six kilobytes
-// each, and most of what changes in them says nothing to us. Used by controllers/caches.ts.
+// Trims cached Jobs and pods to the fields that the operator reads. A namespace may hold 50,000 pods of six kilobytes
+// each, and most changes in them do not concern the operator. Used by controllers/caches.ts.
 import type { Job, KubeObject, Meta, Pod } from "../../src/kube/objects.ts";
 import { ignoredCount, indexLabel } from "./pods.ts";
 
-/** Whether a member is kept. One entry for each, so that none that is added to the type is forgotten here. */
+/** Whether each member is kept. The type requires an entry for every member, so that no new one is forgotten. */
 type Kept<T> = { readonly [K in keyof Required<T>]: boolean };
 
 const metadata: Kept<Meta> = {
@@ -46,14 +46,15 @@ const jobStatus: Kept<NonNullable<Job["status"]>> = {
 
 export function trimPod(pod: Pod): void {
   pod.metadata = pick(pod.metadata, metadata);
-  ownWordsOnly(pod);
+  trimMetadata(pod);
   if (pod.spec !== undefined) {
     pod.spec = pick(pod.spec, podSpec);
     pod.spec.containers = pod.spec.containers?.map(({ name, resources }) => ({ name, resources }));
   }
   if (pod.status === undefined) return;
   pod.status = pick(pod.status, podStatus);
-  // That it is scheduled and ready is seen elsewhere; why it is not, and that it is taken away, only here.
+  // Only these conditions carry facts that no other field shows: why the pod is not scheduled, and that it is
+  // disrupted.
   pod.status.conditions = pod.status.conditions
     ?.filter(({ type, status }) =>
       type === "PodScheduled" ? status === "False" : type === "DisruptionTarget",
@@ -76,8 +77,8 @@ function pick<T extends object>(object: T, kept: Kept<T>): T {
 
 const prefixes = ["plosive.dev/", indexLabel, ignoredCount];
 
-/** Of a pod's labels and annotations those that the operator looks at. */
-function ownWordsOnly({ metadata }: KubeObject): void {
+/** Keeps only the labels and annotations that the operator reads. */
+function trimMetadata({ metadata }: KubeObject): void {
   const own = (all: Record<string, string> = {}) =>
     Object.fromEntries(
       Object.entries(all).filter(([name]) => prefixes.some((prefix) => name.startsWith(prefix))),

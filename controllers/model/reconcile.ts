@@ -1,5 +1,5 @@
-// Keeps the status of Model resources like their rows: whether inference may use them, and how good they are.
-// Called by controllers/controllers.ts.
+// Copies the state of models from their rows to the status of Model resources: whether inference may use a model, and
+// its F1 score. Called by controllers/controllers.ts.
 import { type ModelRow, maybeOneModelRow } from "../../src/db/ingest.ts";
 import type { Database } from "../../src/db/job.ts";
 import type { Kube } from "../../src/kube/client.ts";
@@ -35,14 +35,14 @@ export function makeModelReconcile(deps: {
         await kube.apply(models, object, { fieldManager: "plosive-operator", subresource: "status" }),
       );
     } catch (error) {
-      if (isConflict(error)) throw new RetryError("the custom resource changed meanwhile");
+      if (isConflict(error)) throw new RetryError("the custom resource changed during this reconcile");
       throw error;
     }
     return settled;
   };
 }
 
-/** Pure. The metrics are the worker's own; what is not there is left out. */
+/** Pure. The metrics come from the worker; missing ones are left out. */
 function modelStatus(row: Pick<ModelRow, "archived" | "evalMetrics">): NonNullable<Model["status"]> {
   const overall = row.evalMetrics.overall as Record<string, unknown> | undefined;
   const f1 = overall?.macro_f1 ?? overall?.f1;

@@ -1,9 +1,9 @@
-// Whose turn it is: at most so many running jobs per tenant and kind and, if wanted, of all together. Within a tenant the
-// higher priority goes first, then the older job; between tenants the higher priority, then the one with the fewest
-// running jobs. In memory only and without I/O; queueing.ts feeds it from the caches.
+// The operator's own queue: limits running jobs per tenant and kind and, if configured, in total. Within a tenant and
+// kind, jobs are admitted by priority, then by age; between tenants by priority, then by the fewest running jobs. In
+// memory only, without I/O; queueing.ts feeds it from the caches.
 import type { JobKind } from "../../src/schemas/job-kind.ts";
 
-/** 0 is no limit. */
+/** 0 means no limit. */
 export type Limits = { perTenant: Readonly<Record<JobKind, number>>; total: number };
 
 export type Candidate = {
@@ -12,21 +12,21 @@ export type Candidate = {
   name: string;
   tenant: string;
   priority: number;
-  /** As the API server wrote it; two of one second go by their uids. */
+  /** As the API server wrote it, with a resolution of one second. The uid decides between jobs of one second. */
   createdAt: string;
 };
 
-/** Running jobs of all its kinds. */
+/** `running` counts the jobs of all kinds. */
 type Tenant = { running: number };
 type Lane = { key: string; kind: JobKind; tenant: Tenant; running: number; waiting: Candidate[] };
-type Place = { job: Candidate; lane: Lane; runs: boolean; words: string };
+type Place = { job: Candidate; lane: Lane; runs: boolean; message: string };
 
-/** `onTurn` is called with each job that gets its turn while somebody else is looked at. */
-export function makeFairGate(limits: Limits, onTurn: (job: Candidate) => void) {
+/** `onAdmitted` is called with each waiting job that the gate admits while it handles another one. */
+export function makeFairGate(limits: Limits, onAdmitted: (job: Candidate) => void) {
   const lanes = new Map<string, Lane>();
   const places = new Map<string, Place>();
   const tenants = new Map<string, Tenant>();
-  /** Lanes with a job that waits for nothing but the limit over all. */
+  /** Lanes whose first job waits only for the limit over all tenants. */
   const ready = new Set<Lane>();
   let running = 0;
 
@@ -42,7 +42,7 @@ export function makeFairGate(limits: Limits, onTurn: (job: Candidate) => void) {
       lane = { key, kind: job.kind, tenant, running: 0, waiting: [] };
       lanes.set(key, lane);
     }
-    const made = { job, lane, runs: false, words: "" };
+    const made = { job, lane, runs: false, message: "" };
     places.set(job.uid, made);
     return made;
   }
@@ -58,27 +58,30 @@ export function makeFairGate(limits: Limits, onTurn: (job: Candidate) => void) {
     lane.tenant.running += change;
   }
 
-  function mark(lane: Lane): void {
+  function updateReady(lane: Lane): void {
     if (lane.waiting.length > 0 && hasRoom(lane)) ready.add(lane);
     else ready.delete(lane);
     if (lane.running === 0 && lane.waiting.length === 0) lanes.delete(lane.key);
   }
 
-  /** Lets through whoever may; of the one that asks just now nobody needs to be told. */
-  function settle(asking?: string): void {
+  /**
+   * Admits waiting jobs while there is room. Does not call onAdmitted for `asking`, whose caller gets the answer
+   * directly.
+   */
+  function admitWaiting(asking?: string): void {
     while (ready.size > 0 && (limits.total === 0 || running < limits.total)) {
-      const lane = next();
+      const lane = nextLane();
       const job = lane.waiting.shift()!;
       start(places.get(job.uid)!);
-      mark(lane);
-      if (job.uid !== asking) onTurn(job);
+      updateReady(lane);
+      if (job.uid !== asking) onAdmitted(job);
     }
   }
 
-  function next(): Lane {
+  function nextLane(): Lane {
     let best: Lane | undefined;
     for (const lane of ready) {
-      // Without a limit over all each of them gets its turn anyway.
+      // Without a limit over all tenants every ready lane is admitted anyway, so the order does not matter.
       if (limits.total === 0) return lane;
       if (best === undefined || compareLanes(lane, best) < 0) best = lane;
     }
@@ -91,44 +94,50 @@ export function makeFairGate(limits: Limits, onTurn: (job: Candidate) => void) {
     return second.priority - first.priority || fewest || compare(first, second);
   }
 
-  /** Said once and kept: what changes with every step of the queue would be written with every step of the queue. */
-  function wordsFor(lane: Lane, ahead: number): string {
+  /**
+   * Why a job waits. Computed once, because a message that changed with the queue would cause a status write for every
+   * change.
+   */
+  function waitingMessage(lane: Lane, ahead: number): string {
     const { kind } = lane;
     const limit = limits.perTenant[kind];
     const full = hasRoom(lane)
       ? `${running} of ${limits.total} jobs of all tenants were running`
       : `${lane.running} of ${limit} ${kind} jobs of the tenant were running`;
-    const before = ahead === 0 ? "it was the next" : `${ahead} waited ahead of it`;
-    return `The job waits for its turn: when it came, ${full} and ${before}.`;
+    const before = ahead === 0 ? "no job" : ahead === 1 ? "1 job" : `${ahead} jobs`;
+    return `The job waits in the queue. When it joined, ${full} and ${before} waited ahead of it.`;
   }
 
   return {
-    /** A job that runs already, as after a change of the leader: it keeps its place, also beyond a limit. */
+    /** Registers a job that runs already, as after a change of leader. It keeps running even beyond a limit. */
     hold(job: Candidate): void {
       if (places.has(job.uid)) return;
       const held = place(job);
       start(held);
-      mark(held.lane);
+      updateReady(held.lane);
     },
 
-    /** True: it may run, and has its place until it leaves. Else why not; `said` is what it was told before. */
-    ask(job: Candidate, said?: string): true | string {
+    /**
+     * Asks to admit a job. Returns true when it may run; it then counts as running until it leaves. Otherwise returns
+     * why it waits; `previous` is the earlier message, which is kept.
+     */
+    ask(job: Candidate, previous?: string): true | string {
       let present = places.get(job.uid);
       if (present === undefined) {
         present = place(job);
         const { lane } = present;
         const ahead = positionOf(lane.waiting, job);
         lane.waiting.splice(ahead, 0, job);
-        mark(lane);
-        settle(job.uid);
-        if (!present.runs) present.words = said ?? wordsFor(lane, ahead);
+        updateReady(lane);
+        admitWaiting(job.uid);
+        if (!present.runs) present.message = previous ?? waitingMessage(lane, ahead);
       }
-      return present.runs || present.words;
+      return present.runs || present.message;
     },
 
     runs: (uid: string): boolean => places.get(uid)?.runs ?? false,
 
-    /** The job has ended, is suspended or gone: its place goes to the next. */
+    /** Removes a job that has ended, or was suspended or deleted, and admits the next one. */
     leave(uid: string): void {
       const present = places.get(uid);
       if (present === undefined) return;
@@ -136,8 +145,8 @@ export function makeFairGate(limits: Limits, onTurn: (job: Candidate) => void) {
       const { job, lane, runs } = present;
       if (runs) count(lane, -1);
       else lane.waiting.splice(positionOf(lane.waiting, job), 1);
-      mark(lane);
-      settle();
+      updateReady(lane);
+      admitWaiting();
     },
 
     counts: () => ({ running, waiting: places.size - running }),
@@ -150,7 +159,7 @@ function compare(a: Candidate, b: Candidate): number {
   return a.uid < b.uid ? -1 : a.uid > b.uid ? 1 : 0;
 }
 
-/** Where a job stands, or would stand, among the sorted: a search by halves. */
+/** Returns the position of a job in the sorted list, or where to insert it (binary search). */
 function positionOf(waiting: readonly Candidate[], job: Candidate): number {
   let low = 0;
   let high = waiting.length;

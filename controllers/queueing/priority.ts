@@ -1,23 +1,26 @@
-// What the names of priority classes stand for. Cluster-wide objects that hardly ever change, so each name is asked for
-// when a job has it and remembered for a minute instead of being watched. Called by queueing.ts.
+// Looks up the values of priority classes. These cluster-wide objects hardly ever change, so each name is fetched when
+// a job uses it and cached for a minute instead of being watched. Called by queueing.ts.
 import type { Kube } from "../../src/kube/client.ts";
 import { isNotFound } from "../../src/kube/errors.ts";
 import { kueueGroup } from "./workload.ts";
 
 export type PriorityClasses = {
-  /** The value of a PriorityClass; undefined when there is none of that name. */
+  /** Returns the value of a PriorityClass; undefined when it does not exist. */
   valueOf(name: string): Promise<number | undefined>;
-  /** The same of Kueue's WorkloadPriorityClass, in that version of its API. */
+  /**
+   * Returns the value of Kueue's WorkloadPriorityClass, from the given version of Kueue's API; undefined when it does
+   * not exist.
+   */
   workloadValueOf(name: string, version: string): Promise<number | undefined>;
 };
 
-const rememberedMs = 60_000;
+const cacheMs = 60_000;
 
 export function makePriorityClasses(options: { kube: Kube; now: () => number }): PriorityClasses {
   const { kube, now } = options;
   const known = new Map<string, { at: number; value: Promise<number | undefined> }>();
 
-  const ask = async (path: string): Promise<number | undefined> => {
+  const fetchValue = async (path: string): Promise<number | undefined> => {
     try {
       return ((await kube.send({ method: "GET", path })) as { value: number }).value;
     } catch (error) {
@@ -26,17 +29,17 @@ export function makePriorityClasses(options: { kube: Kube; now: () => number }):
       throw error;
     }
   };
-  const remember = (path: string) => {
+  const cached = (path: string) => {
     const present = known.get(path);
-    if (present !== undefined && now() - present.at < rememberedMs) return present.value;
-    const value = ask(path);
+    if (present !== undefined && now() - present.at < cacheMs) return present.value;
+    const value = fetchValue(path);
     known.set(path, { at: now(), value });
     return value;
   };
 
   return {
-    valueOf: (name) => remember(`/apis/scheduling.k8s.io/v1/priorityclasses/${encodeURIComponent(name)}`),
+    valueOf: (name) => cached(`/apis/scheduling.k8s.io/v1/priorityclasses/${encodeURIComponent(name)}`),
     workloadValueOf: (name, version) =>
-      remember(`/apis/${kueueGroup}/${version}/workloadpriorityclasses/${encodeURIComponent(name)}`),
+      cached(`/apis/${kueueGroup}/${version}/workloadpriorityclasses/${encodeURIComponent(name)}`),
   };
 }

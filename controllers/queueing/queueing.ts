@@ -1,5 +1,6 @@
-// When a job may run: Kueue's word where it is installed and the job has a queue, else that of the operator's own gate.
-// Made by operator.ts on the replica that leads; asked by job/reconcile.ts. docs/queueing.md says what users see.
+// Decides when a job may run: Kueue admits it where Kueue is installed and the job has a queue, otherwise the
+// operator's own gate. Created by operator.ts on the leader; called by the job engine. docs/queueing.md describes what
+// users see.
 import type { Kube } from "../../src/kube/client.ts";
 import { jobs as jobType } from "../../src/kube/kinds.ts";
 import type { Job } from "../../src/kube/objects.ts";
@@ -19,10 +20,10 @@ import type { Workloads } from "./workloads.ts";
 const suspended: Admission = {
   admitted: false,
   reason: "SuspendRequested",
-  message: "The job is suspended: it has no place in the queue.",
+  message: "The job is suspended and not in the queue.",
 };
 
-/** On a Workload that we made inactive. */
+/** Annotation of a Workload that the operator made inactive. */
 const suspendedMark = "plosive.dev/suspended";
 
 export async function makeQueueing(options: {
@@ -30,7 +31,7 @@ export async function makeQueueing(options: {
   caches: Caches;
   workloads: Workloads;
   limits: Limits;
-  /** Of jobs that name none; empty: they are not Kueue's. */
+  /** LocalQueue of jobs that name none. Empty: Kueue does not decide about those. */
   queueName: string;
   now: () => number;
 }): Promise<Queueing> {
@@ -38,17 +39,17 @@ export async function makeQueueing(options: {
   const kueue = options.workloads.found();
   const priorities = makePriorityClasses(options);
   const listeners: ((kind: JobKind, name: string) => void)[] = [];
-  const tell = (kind: JobKind, name: string) => {
+  const notify = (kind: JobKind, name: string) => {
     for (const listener of listeners) listener(kind, name);
   };
-  const gate = makeFairGate(limits, ({ kind, name }) => tell(kind, name));
+  const gate = makeFairGate(limits, ({ kind, name }) => notify(kind, name));
 
   const queueOf = (cr: JobResource) => cr.spec.queueName ?? (queueName || undefined);
-  /** A Job that was made for Kueue stays its; one that was made without it stays ours. */
-  const isKueues = (cr: JobResource, child: Job | undefined) =>
+  /** Whether Kueue decides about the job. This never changes after its Job is created. */
+  const isManagedByKueue = (cr: JobResource, child: Job | undefined) =>
     kueue !== undefined &&
     (child === undefined ? queueOf(cr) : child.metadata.labels?.[queueLabel]) !== undefined;
-  /** When a Job is changed while it runs, Kueue makes another Workload for it. */
+  /** Returns the unfinished Workload of a Job: Kueue creates another one when a running Job changes. */
   const workloadOf = (child: Job | undefined) => {
     const all = kueue?.store.by("job", child?.metadata.uid ?? "") ?? [];
     return all.find((workload) => !isFinished(workload)) ?? all[0];
@@ -75,12 +76,12 @@ export async function makeQueueing(options: {
     const job = caches.jobs.get(object.metadata.ownerReferences?.[0]?.name ?? "");
     const name = job?.metadata.labels?.[labels.job];
     const run = job && parseRunName(job.metadata.name);
-    if (run !== undefined && name !== undefined) tell(run.kind, name);
+    if (run !== undefined && name !== undefined) notify(run.kind, name);
   });
-  await recall();
+  await restoreGate();
 
-  /** What a former leader let through runs on, and what it let wait keeps its turn. */
-  async function recall(): Promise<void> {
+  /** Restores the gate after a change of leader: admitted jobs keep running, and waiting jobs keep their messages. */
+  async function restoreGate(): Promise<void> {
     const open = jobKindNames.flatMap((kind) =>
       [...caches.resources[kind].values()].filter(mayWait).map((cr) => ({ kind, cr })),
     );
@@ -89,26 +90,26 @@ export async function makeQueueing(options: {
       const child = caches.jobs
         .by("owner", cr.metadata.uid ?? "")
         .find(({ metadata }) => metadata.deletionTimestamp === undefined);
-      if (isKueues(cr, child)) continue;
+      if (isManagedByKueue(cr, child)) continue;
       const runs = isTrue(cr.status?.conditions, "QuotaReserved") || child?.spec.suspend === false;
       if (runs) gate.hold(candidateOf(kind, cr, 0));
-      else if (wordsOf(cr) !== undefined) waiting.push({ kind, cr });
+      else if (waitingMessageOf(cr) !== undefined) waiting.push({ kind, cr });
     }
     for (const { kind, cr } of waiting) {
       const priority = await priorityOf(cr).catch(() => undefined);
       const present = caches.resources[kind].get(cr.metadata.name);
       if (present === undefined || present.metadata.uid !== cr.metadata.uid || !mayWait(present)) continue;
-      // Whose class is not known now asks when it is looked at.
-      if (priority !== undefined) gate.ask(candidateOf(kind, cr, priority), wordsOf(cr));
+      // A job whose priority class could not be fetched joins the queue in its next reconcile.
+      if (priority !== undefined) gate.ask(candidateOf(kind, cr, priority), waitingMessageOf(cr));
     }
   }
 
   async function askGate(kind: JobKind, cr: JobResource): Promise<Admission> {
     const job = candidateOf(kind, cr, await priorityOf(cr));
-    // What came in while the class was asked for counts: a job that left must not come back.
+    // The job may have left while its priority class was fetched. It must not join the queue again.
     const present = caches.resources[kind].get(job.name);
     if (present?.metadata.uid !== job.uid || !mayWait(present)) return suspended;
-    const answer = gate.ask(job, wordsOf(cr));
+    const answer = gate.ask(job, waitingMessageOf(cr));
     return answer === true
       ? { admitted: true }
       : { admitted: false, reason: "WaitingForQuota", message: answer };
@@ -116,17 +117,20 @@ export async function makeQueueing(options: {
 
   return {
     async ask(kind, cr, child) {
-      if (!isKueues(cr, child)) return { admission: cr.spec.suspend ? suspended : await askGate(kind, cr) };
+      if (!isManagedByKueue(cr, child))
+        return { admission: cr.spec.suspend ? suspended : await askGate(kind, cr) };
       gate.leave(cr.metadata.uid ?? "");
       const workload = workloadOf(child);
       const before = conditionOf(cr.status?.conditions, "QuotaReserved");
       const present = child?.metadata.labels?.[queueLabel] ?? queueOf(cr) ?? "";
-      const told = kueue!.isSynced() ? admissionOf(present, workload, before) : asBefore(before);
-      const admission = cr.spec.suspend ? suspended : told;
+      const fromKueue = kueue!.isSynced()
+        ? admissionOf(present, workload, before)
+        : previousAdmission(before);
+      const admission = cr.spec.suspend ? suspended : fromKueue;
       const wanted = cr.spec.queueName;
-      // Kueue lets no running Job change its queue.
+      // Kueue does not allow a running Job to change its queue.
       const moves =
-        child?.spec.suspend === true && !told.admitted && wanted !== undefined && wanted !== present;
+        child?.spec.suspend === true && !fromKueue.admitted && wanted !== undefined && wanted !== present;
       return {
         admission,
         kueue: {
@@ -139,22 +143,22 @@ export async function makeQueueing(options: {
 
     leave: (cr) => gate.leave(cr.metadata.uid ?? ""),
 
-    async terms(cr) {
+    async settingsOf(cr) {
       const { priorityClassName: name } = cr.spec;
       const version = kueue?.type.apiVersion.split("/")[1] ?? "";
-      const kueues = isKueues(cr, undefined);
+      const usesKueue = isManagedByKueue(cr, undefined);
       const [ofPods, ofWorkload] =
         name === undefined
           ? []
           : await Promise.all([
               priorities.valueOf(name),
-              kueues ? priorities.workloadValueOf(name, version) : undefined,
+              usesKueue ? priorities.workloadValueOf(name, version) : undefined,
             ]);
       if (name !== undefined && ofPods === undefined && ofWorkload === undefined) return undefined;
       return {
-        suspend: kueues,
+        suspend: usesKueue,
         labels: {
-          ...(kueues ? { [queueLabel]: queueOf(cr)! } : {}),
+          ...(usesKueue ? { [queueLabel]: queueOf(cr)! } : {}),
           ...(name !== undefined && ofWorkload !== undefined ? { [priorityLabel]: name } : {}),
         },
         ...(ofPods === undefined ? {} : { priorityClassName: name }),
@@ -164,7 +168,7 @@ export async function makeQueueing(options: {
     async activate(child, active) {
       const workload = workloadOf(child);
       if (workload === undefined) return;
-      // Both in one: whoever comes after a crash knows whose suspension it is.
+      // One patch for both, so that after a crash the next leader knows who made the Workload inactive.
       const metadata = { annotations: { [suspendedMark]: active ? null : "true" } };
       await kube.patch(kueue!.type, workload.metadata, { metadata, spec: { active } });
     },
@@ -174,19 +178,19 @@ export async function makeQueueing(options: {
       caches.jobs.set(await kube.patch(jobType, child.metadata, { metadata }));
     },
 
-    onTurn: (listener) => void listeners.push(listener),
+    onAdmissionChange: (listener) => void listeners.push(listener),
   };
 }
 
-/** While Kueue's Workloads cannot be read, as while it is down, what was last said of a job stays. */
-function asBefore(before: Condition | undefined): Admission {
+/** While Kueue's Workloads cannot be read, for example while Kueue is down, the last known admission stays. */
+function previousAdmission(before: Condition | undefined): Admission {
   if (before?.status === "True") return { admitted: true };
-  const message = before?.message ?? "Kueue cannot be asked at the moment.";
+  const message = before?.message ?? "The operator cannot read Kueue's Workloads at the moment.";
   return { admitted: false, reason: before?.reason ?? "QueuePending", message };
 }
 
-/** What the job was told when it began to wait. */
-function wordsOf(cr: JobResource): string | undefined {
+/** The message that the gate gave the job when it joined the queue; undefined when it does not wait there. */
+function waitingMessageOf(cr: JobResource): string | undefined {
   const reserved = conditionOf(cr.status?.conditions, "QuotaReserved");
   return reserved?.reason === "WaitingForQuota" ? reserved.message : undefined;
 }

@@ -1,5 +1,5 @@
-// Kueue's Workload, which stands for a Job in its queue, and what it says in our words. Pure. Read by queueing.ts from the
-// cache that workloads.ts keeps.
+// Kueue's Workload, which represents a Job in Kueue's queue, and its translation into an admission. Pure. Used by
+// queueing.ts on the cache that workloads.ts fills.
 import type { KubeObject, ResourceType } from "../../src/kube/objects.ts";
 import type { Condition } from "../../src/schemas/condition.ts";
 import type { Admission } from "../job/queueing.ts";
@@ -21,7 +21,7 @@ export const workloadType = (version: string): ResourceType<Workload> => ({
   plural: "workloads",
 });
 
-/** What is read of a Workload: it holds a copy of the pods' template else. */
+/** Trims a Workload to the fields that the operator reads. It also holds a copy of the pod template. */
 export function trimWorkload(workload: Workload): void {
   workload.spec = { active: workload.spec?.active, queueName: workload.spec?.queueName };
   workload.status = { conditions: workload.status?.conditions };
@@ -31,7 +31,10 @@ export const isFinished = ({ status }: Workload): boolean =>
   status?.conditions?.some((condition) => condition.type === "Finished" && condition.status === "True") ??
   false;
 
-/** Kueue's word on a Job that is meant for that queue. `before` is what was last said: numbers alone do not make it worth saying again. */
+/**
+ * Translates the state of a Workload into the admission of its job. `before` is the current condition: its message is
+ * kept when only numbers differ, which saves a status write.
+ */
 export function admissionOf(
   queue: string,
   workload: Workload | undefined,
@@ -41,9 +44,10 @@ export function admissionOf(
     const same = before?.reason === "QueuePending" && shape(before.message) === shape(message);
     return { admitted: false, reason: "QueuePending", message: same ? before.message : message };
   };
-  if (workload === undefined) return pending(`Kueue has not taken the job up yet; its queue is ${queue}.`);
+  if (workload === undefined)
+    return pending(`Kueue has not picked up the job yet. The job's queue is ${queue}.`);
   const of = (type: string) => workload.status?.conditions?.find((condition) => condition.type === type);
-  // The quota is given back then, and Kueue says so; the job waits for nothing.
+  // Kueue releases the quota of a finished Workload and reports it as not reserved. The job waits for nothing.
   if (isFinished(workload)) return { admitted: true };
   const [reserved, admitted, evicted] = [of("QuotaReserved"), of("Admitted"), of("Evicted")];
   const isEvicted = evicted?.status === "True";
@@ -53,11 +57,11 @@ export function admissionOf(
     return { admitted: false, reason: "Preempted", message: sentence(evicted.message, "Preempted.") };
   if (admitted?.status === "True" && !isEvicted) return { admitted: true };
   if (reserved?.status === "True" && !isEvicted)
-    return pending("Kueue has reserved the quota; its admission checks go on.");
+    return pending("Kueue has reserved the quota. Its admission checks are not finished.");
   return pending(sentence(reserved?.message, sentence(evicted?.message, "The job waits in its queue.")));
 }
 
 const sentence = (text: string | undefined, otherwise: string) => (text ? text.slice(0, 1000) : otherwise);
 
-/** Words without their numbers and quantities. */
+/** A message without its numbers and quantities. */
 const shape = (text: string) => text.replace(/\d+(\.\d+)?([numkMGTPE]i?)?/g, "#");

@@ -1,5 +1,5 @@
-// Looks whether Kueue is installed and, if so, keeps a cache of its Workloads. Without it nothing is asked for after that
-// one look, so that the rights for Workloads are needed only with it. Started by operator.ts on every replica.
+// Detects whether Kueue is installed and, if so, keeps a cache of its Workloads. Without Kueue the operator sends no
+// further request, so that it needs permissions for Workloads only with Kueue. Started by operator.ts on every replica.
 import type { Kube } from "../../src/kube/client.ts";
 import { isNotFound } from "../../src/kube/errors.ts";
 import type { ResourceType } from "../../src/kube/objects.ts";
@@ -10,20 +10,23 @@ import { type Reflector, startReflector } from "../runtime/reflector.ts";
 import { Store } from "../runtime/store.ts";
 import { kueueGroup, trimWorkload, type Workload, workloadType } from "./workload.ts";
 
-/** auto: if it is there when the operator starts. */
+/** auto: use Kueue if it is installed when the operator starts. */
 export type KueueMode = "auto" | "on" | "off";
 
 type Found = {
   type: ResourceType<Workload>;
   store: Store<Workload>;
-  /** Whether the store holds what there is. */
+  /** Whether the store has received its first complete list. */
   isSynced(): boolean;
 };
 
 export type Workloads = {
-  /** Undefined without Kueue, and before that is known. Index "job": by the uid of the Job. */
+  /** Undefined without Kueue and before the detection has finished. Index "job": by the uid of the Job. */
   found(): Found | undefined;
-  /** Resolves when it is known whether Kueue is there. Its Workloads may come later: while it is down, nobody gets them. */
+  /**
+   * Resolves when the detection has finished. The Workloads may follow later: while Kueue is down, nobody can list
+   * them.
+   */
   known: Promise<void>;
   isKnown(): boolean;
   stop(): Promise<void>;
@@ -43,21 +46,21 @@ export function startWorkloads(options: {
   let found: Found | undefined;
   let isKnown = false;
 
-  const look = async (): Promise<void> => {
+  const detect = async (): Promise<void> => {
     for (let failures = 0; !ending.signal.aborted; failures++) {
       try {
         const version = await versionOf(kube);
-        if (version !== undefined) return keep(version);
-        if (mode === "auto") return log.info("Kueue is not installed: the operator's own queue decides");
-        log.warn("Kueue is wanted and not installed; waiting for it");
+        if (version !== undefined) return startCache(version);
+        if (mode === "auto") return log.info("Kueue is not installed; the operator's own queue admits jobs");
+        log.warn("the configuration requires Kueue, which is not installed; waiting for it");
       } catch (error) {
-        log.warn({ err: String(error) }, "could not look whether Kueue is installed; trying again");
+        log.warn({ err: String(error) }, "could not check whether Kueue is installed; retrying");
       }
       await pause(Math.min(5_000, 250 * 2 ** failures), ending.signal);
     }
   };
 
-  const keep = (version: string): void => {
+  const startCache = (version: string): void => {
     const type = workloadType(version);
     const store = new Store<Workload>(
       { job: (workload) => workload.metadata.ownerReferences?.[0]?.uid },
@@ -65,12 +68,12 @@ export function startWorkloads(options: {
     );
     reflector = startReflector({ ...options, type, store });
     options.metrics.watchReflector(type.plural, { ...reflector, objects: () => store.size });
-    log.info({ version }, "Kueue is installed: it decides about jobs with a queue");
+    log.info({ version }, "Kueue is installed and admits jobs that have a queue");
     found = { type, store, isSynced: reflector.isSynced };
   };
 
   const begin = async () => {
-    if (mode !== "off") await look();
+    if (mode !== "off") await detect();
     isKnown = true;
   };
   const known = begin();
@@ -86,7 +89,7 @@ export function startWorkloads(options: {
   };
 }
 
-/** The version of Kueue's API that both sides know; undefined when there is no Kueue. */
+/** Returns the newest version of Kueue's API that both sides support; undefined when there is none. */
 async function versionOf(kube: Kube): Promise<string | undefined> {
   try {
     const group = (await kube.send({ method: "GET", path: `/apis/${kueueGroup}` })) as {

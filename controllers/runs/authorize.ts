@@ -1,5 +1,5 @@
-// Who is calling the run endpoint: a projected token -> TokenReview -> pod -> Job -> run, and the pod's completion
-// index. A signature alone is not enough: no pod may read or report for another run or shard. Called by server.ts.
+// Authorizes callers of the run endpoint: projected token -> TokenReview -> pod -> Job -> run, and the pod's completion
+// index. A valid token alone is not enough: no pod may read or report for another run or shard. Called by server.ts.
 import { createHash } from "node:crypto";
 import type { Kube } from "../../src/kube/client.ts";
 import { jobs as jobType, pods as podType } from "../../src/kube/kinds.ts";
@@ -25,14 +25,16 @@ export type Authorize = (token: string | undefined, run: string, shard: number) 
 type Identity = { podName: string; podUid: string };
 
 const cacheMs = 60_000;
-/** More than pods that report at the same time, or each report would cost a review. */
+/** Larger than the number of pods that report at the same time; otherwise every report would cost a TokenReview. */
 const maxCached = 100_000;
 
 export function makeAuthorize(deps: AuthorizeDeps): Authorize {
   const { kube, namespace, audience, serviceAccount, now } = deps;
   const reviewed = new Map<string, { at: number; identity: Identity | undefined }>();
 
-  /** The pod that a token is bound to; undefined when the token is not one of a worker pod for this endpoint. */
+  /**
+   * Returns the pod that a token is bound to; undefined unless the token belongs to a worker pod and to this endpoint.
+   */
   const identify = async (token: string): Promise<Identity | undefined> => {
     const key = createHash("sha256").update(token).digest("base64");
     const known = reviewed.get(key);
@@ -40,14 +42,14 @@ export function makeAuthorize(deps: AuthorizeDeps): Authorize {
     const { authenticated, audiences, user } = await kube.reviewToken(token, [audience]);
     const podName = user?.extra?.["authentication.kubernetes.io/pod-name"]?.[0];
     const podUid = user?.extra?.["authentication.kubernetes.io/pod-uid"]?.[0];
-    // An API server that knows no audiences would accept any token: it has to name ours.
+    // An API server without audience support would accept any token, so the review must list our audience.
     const accepted =
       authenticated === true &&
       audiences?.includes(audience) === true &&
       user?.username === `system:serviceaccount:${namespace}:${serviceAccount}`;
     const identity =
       accepted && podName !== undefined && podUid !== undefined ? { podName, podUid } : undefined;
-    // In the order of their reviews: the first is the oldest.
+    // The Map is ordered by review time: its first entry is the oldest.
     reviewed.delete(key);
     reviewed.set(key, { at: now(), identity });
     for (const [oldest, { at }] of reviewed) {
@@ -62,7 +64,7 @@ export function makeAuthorize(deps: AuthorizeDeps): Authorize {
   return async (token, run, shard) => {
     if (token === undefined) return refuse(401, "the request carries no bearer token");
     const identity = await identify(token);
-    if (identity === undefined) return refuse(403, "the token is not one of a worker pod");
+    if (identity === undefined) return refuse(403, "the token does not belong to a worker pod");
     const { podName, podUid } = identity;
     let pod = deps.pods.get(podName);
     if (pod?.metadata.uid !== podUid) pod = await kube.find(podType, { namespace, name: podName });

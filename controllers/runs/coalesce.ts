@@ -1,19 +1,20 @@
-// Holds the newest report of each shard in memory and writes them together: a thousand reports a second become one
-// statement. What cannot be written now is kept and written later. Made by operator.ts, fed by server.ts.
+// Keeps the newest report of each shard in memory and writes all of them in one statement per interval, so that a
+// thousand reports a second cost one statement. Reports that cannot be written are kept for the next interval. Created
+// by operator.ts, fed by server.ts.
 import type { Database } from "../../src/db/job.ts";
 import { type MetricPoint, type ProgressLine, saveMetrics, saveProgress } from "../../src/db/run.ts";
 import type { Log } from "../../src/log.ts";
 import { pause } from "../runtime/pause.ts";
 
 export type Coalescer = {
-  /** False when the report is older than one that this pod already sent. */
+  /** Adds a report and its metric points. Returns false when this pod has already sent a newer report. */
   add(line: ProgressLine, points: readonly MetricPoint[]): boolean;
   flush(): Promise<void>;
   stop(): Promise<void>;
 };
 
 const maxPoints = 20_000;
-/** Of one pod in its life: a training gives some thousand, and more than that nobody could look at. */
+/** Metric points per pod over its life. A training reports a few thousand. */
 const maxPointsOfPod = 50_000;
 
 export function startCoalescer(options: { db: Database; log: Log; everyMs: number }): Coalescer {
@@ -35,7 +36,7 @@ export function startCoalescer(options: { db: Database; log: Log; everyMs: numbe
     } catch (error) {
       for (const [key, line] of writing) if (!lines.has(key)) lines.set(key, line);
       points = [...curve, ...points].slice(-maxPoints);
-      log.warn({ err: String(error), lines: lines.size }, "could not store progress reports; trying again");
+      log.warn({ err: String(error), lines: lines.size }, "could not store progress reports; retrying");
     }
   };
   const loop = async () => {

@@ -1,4 +1,5 @@
-// The run endpoint: where worker pods fetch their work and report, over TLS, on every replica. Started by operator.ts.
+// The run endpoint: the HTTPS server from which worker pods fetch their work and to which they report. Every replica
+// serves it. Started by operator.ts.
 //   GET /v1/runs/{run}/shards/{shard}/work        PUT /v1/runs/{run}/shards/{shard}/progress
 import { readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -43,7 +44,7 @@ export async function startRunServer(options: RunServerOptions): Promise<RunServ
     if (match === null) return refusal(404, "there is no such path");
     const [, run = "", index = "", verb = ""] = match;
     if (request.method !== (verb === "work" ? "GET" : "PUT"))
-      return refusal(405, "the path knows no such method");
+      return refusal(405, "this path does not support the method");
     const shard = Number(index);
     const caller = await authorize(bearer(request), run, shard);
     if (!caller.allowed) {
@@ -96,23 +97,23 @@ export async function startRunServer(options: RunServerOptions): Promise<RunServ
     handle(request)
       .catch((error: unknown): Answer => {
         if (error instanceof BodyError) return refusal(error.status, error.message);
-        // Kubernetes, Postgres or the object store is away: the pod asks again.
-        log.warn({ url: request.url, err: String(error) }, "could not answer a pod; it will ask again");
-        return { ...refusal(503, "a part of the service is away for the moment"), retryAfter: 2 };
+        // Kubernetes, Postgres or the object store is unreachable. The pod retries.
+        log.warn({ url: request.url, err: String(error) }, "could not answer a pod; it will retry");
+        return { ...refusal(503, "the service is temporarily unavailable; retry later"), retryAfter: 2 };
       })
       .then((answer) => send(request, response, answer))
       .catch((error: unknown) => {
-        log.warn({ url: request.url, err: String(error) }, "could not send a pod its answer");
+        log.warn({ url: request.url, err: String(error) }, "could not send the response to a pod");
         response.destroy();
       });
   });
   server.requestTimeout = 30_000;
-  // Certificates are renewed in place by whoever issues them.
+  // Reloads the certificate, because its issuer renews the files in place.
   const reload = setInterval(() => {
     try {
       server.setSecureContext(tls());
     } catch (error) {
-      log.warn({ err: String(error) }, "could not read the certificate again; keeping the old one");
+      log.warn({ err: String(error) }, "could not reload the certificate; keeping the old one");
     }
   }, reloadMs);
   reload.unref();
@@ -157,19 +158,19 @@ async function json(request: IncomingMessage): Promise<unknown> {
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > maxBodyBytes) throw new BodyError(413, "the report is too large");
+    if (size > maxBodyBytes) throw new BodyError(413, `the report is larger than ${maxBodyBytes / 1024} KiB`);
     chunks.push(chunk);
   }
   try {
     return JSON.parse(Buffer.concat(chunks).toString("utf8"));
   } catch {
-    throw new BodyError(400, "the report is not JSON");
+    throw new BodyError(400, "the report is not valid JSON");
   }
 }
 
 async function send(request: IncomingMessage, response: ServerResponse, answer: Answer): Promise<void> {
   if (answer.retryAfter !== undefined) response.setHeader("retry-after", answer.retryAfter);
-  // What was not read of a refused body must not be taken for the next request.
+  // The unread rest of a refused body must not be parsed as the next request.
   if (!request.complete) response.setHeader("connection", "close");
   if (answer.body === undefined) {
     response.writeHead(answer.status).end();

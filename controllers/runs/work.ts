@@ -1,7 +1,7 @@
-// Builds what a pod is asked to do, from Postgres, with URLs that expire: called by server.ts for each GET of work.
-// The pod never sees a credential of the object store, only the right to these objects for a while.
+// Builds the work of a shard from Postgres: files, configuration and presigned URLs. Called by server.ts for each GET
+// of work. A pod never gets credentials of the object store, only URLs that expire.
 import { createHash } from "node:crypto";
-import { setImmediate as others } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { z } from "zod";
 import { isShardIngested } from "../../src/db/ingest.ts";
 import { type Database, maybeOneJob, terminalStatuses } from "../../src/db/job.ts";
@@ -21,23 +21,23 @@ import type { Storage } from "../../src/storage/storage.ts";
 
 export type WorkAnswer =
   | { status: 200; work: Work }
-  /** `ended` for good, or `early`: ask again in a moment. */
+  /** 410: the run has ended for good. 503: retry in a moment. */
   | { status: 404 | 409 | 410 | 422 | 503; message: string };
 
 type TrainFiles = (Work & { kind: "train" })["files"];
 
-/** Fetching the work again gives fresh URLs; long enough to read a shard's inputs. */
+/** Life of presigned URLs: long enough to read a shard's inputs. Fetching the work again returns fresh URLs. */
 const expiresSeconds = 3600;
 
 interface Options {
   db: Database;
   storage: Storage;
-  /** Folder of the bucket with a plug-in encoder, "" where there is none. */
+  /** Folder of the bucket with a plug-in encoder; "" without one. */
   encoder: string;
 }
 
 const encoderManifest = z.object({ id: z.string(), version: z.string() });
-const renew = "they have to be embedded again (plosive-admin embeddings renew)";
+const renew = "embed the audio files again (plosive-admin embeddings renew)";
 
 export function makeWork({ db, storage, encoder }: Options) {
   const source = async (key: string, sizeBytes: number | null, sha256: string | null) => ({
@@ -55,23 +55,30 @@ export function makeWork({ db, storage, encoder }: Options) {
   const target = (key: string, contentType?: string) =>
     storage.presignPut(key, { expiresSeconds, contentType });
 
-  /** What is wrong with training on embeddings of this name, which ends in +ID@VERSION where an encoder made them. */
+  /**
+   * Returns an error message when the embeddings come from another encoder than the installed one; null when they fit.
+   * `embedded` is the name of the embedding model; it ends in +ID@VERSION when an encoder took part.
+   */
   async function foreignEncoder(embedded: string): Promise<string | null> {
     const theirs = embedded.includes("+") ? embedded.slice(embedded.indexOf("+") + 1) : "none";
     const ours = encoder === "" ? "none" : await encoderName();
     if (ours === null || theirs === ours) return null;
-    return `the audio files were embedded with encoder ${theirs}, this installation has ${ours}: ${renew}`;
+    return `the audio files were embedded with encoder ${theirs}, but this installation has ${ours}; ${renew}`;
   }
 
-  /** ID@VERSION, null where its manifest says neither: the pods that need it will say what is wrong. */
+  /**
+   * Returns ID@VERSION; null when the manifest is missing or invalid, which the pods that need the encoder will report.
+   */
   async function encoderName(): Promise<string | null> {
     try {
       const text = (await storage.readAll(`${encoder}/manifest.json`, 65_536)).toString();
       const { id, version } = encoderManifest.parse(JSON.parse(text));
       return `${id}@${version}`;
     } catch (error) {
-      const isItsOwnFault = [SyntaxError, z.ZodError, TooLargeError].some((kind) => error instanceof kind);
-      if (isItsOwnFault || isNotFound(error)) return null;
+      const isInvalidManifest = [SyntaxError, z.ZodError, TooLargeError].some(
+        (kind) => error instanceof kind,
+      );
+      if (isInvalidManifest || isNotFound(error)) return null;
       throw error;
     }
   }
@@ -86,10 +93,10 @@ export function makeWork({ db, storage, encoder }: Options) {
       return { status: 410, message: "the job has ended" };
     const present = parseRunName(row.platform_job_name ?? "")?.attempt ?? 0;
     if (attempt < present) return { status: 410, message: "the job has a newer run" };
-    // The pod was faster than the row.
+    // The pod has started before the row names its run.
     if (attempt > present) return { status: 503, message: "the run is not recorded yet" };
     const tenant = row.tenant_id;
-    // Taken in with an earlier run: what was told once stays as it is.
+    // An earlier run has ingested this shard. Its result stays, so there is nothing to do.
     const isDone = attempt > 1 && (await isShardIngested(db, run, shard));
     const done = (items: number): WorkAnswer => ({
       status: 200,
@@ -147,16 +154,16 @@ export function makeWork({ db, storage, encoder }: Options) {
       rows.map(({ embedding_model, embedding_spec_hash }) => `${embedding_model} ${embedding_spec_hash}`),
     );
     if (specs.size > 1)
-      return { status: 422, message: `the audio files have embeddings of different kinds: ${renew}` };
-    // A model of another encoder would be refused by every pod that detects. Whoever has begun goes on all the same.
+      return { status: 422, message: `the audio files have embeddings of different models; ${renew}` };
+    // Every detecting pod would refuse a model of another encoder. A training that has started continues nevertheless.
     if (attempt === 1 && (await manyProgress(db, run)).length === 0) {
       const foreign = await foreignEncoder(rows[0]?.embedding_model ?? "");
       if (foreign !== null) return { status: 422, message: foreign };
     }
     const files: TrainFiles = [];
     for (const row of rows) {
-      // There may be a hundred thousand, and the lease wants to be renewed meanwhile.
-      if (files.length % 500 === 499) await others();
+      // There may be 100,000 files. The event loop must stay free to renew the lease.
+      if (files.length % 500 === 499) await yieldToEventLoop();
       files.push({
         id: row.id,
         duration_ms: row.duration_ms,
@@ -188,7 +195,10 @@ export function makeWork({ db, storage, encoder }: Options) {
     );
   };
 
-  /** The checkpoint of this run, or of the newest one before it that left any: there are at most twenty. */
+  /**
+   * Returns the checkpoint of this run or of the newest earlier run that has one; null without any. There are at most
+   * 20 runs.
+   */
   async function lastCheckpoint(id: string, attempt: number, run: string) {
     const resource = run.slice(0, run.lastIndexOf("-"));
     for (let n = attempt; n >= 1; n--) {
@@ -210,7 +220,7 @@ function answer(work: Work, items: number): WorkAnswer {
   return { status: 200, work };
 }
 
-/** The same job trains with the same seed, whatever the attempt. */
+/** The default seed: every attempt of a job trains with the same one. */
 function seedOf(id: string): number {
   return createHash("sha256").update(id).digest().readUInt32BE(0) & 0x7fffffff;
 }

@@ -1,4 +1,5 @@
-// Conditions as values: setting one keeps its time unless its status turned. Pure; used by the kinds' status code.
+// Conditions as immutable values. Setting one keeps lastTransitionTime unless the status changed. Pure; used by the
+// code that computes the status of each kind.
 
 type AnyCondition = {
   type: string;
@@ -9,15 +10,15 @@ type AnyCondition = {
   lastTransitionTime: string;
 };
 
-/** A new list with the condition in it, in its old place or at the end. `at` counts only when the status turned. */
+/** Returns a new list with the condition in its old place or at the end. `at` is used only when the status changed. */
 export function withCondition<C extends AnyCondition>(
   conditions: readonly C[],
   condition: Omit<C, "lastTransitionTime">,
   at: string,
 ): C[] {
   const old = conditions.find(({ type }) => type === condition.type);
-  const turned = old === undefined || old.status !== condition.status;
-  const next = { ...condition, lastTransitionTime: turned ? at : old.lastTransitionTime } as C;
+  const changed = old === undefined || old.status !== condition.status;
+  const next = { ...condition, lastTransitionTime: changed ? at : old.lastTransitionTime } as C;
   return old === undefined
     ? [...conditions, next]
     : conditions.map((other) => (other === old ? next : other));

@@ -1,13 +1,13 @@
-// Runs a reconcile function over the keys of a queue, several at a time, and turns its end into what happens next.
-// Knows no kind. Started by controllers/controllers.ts on the leader.
+// Runs a reconcile function over the keys of a workqueue, several at a time, and requeues each key according to the
+// outcome. Independent of the kind. Started by controllers/controllers.ts on the leader.
 import type { Log } from "../../src/log.ts";
 import type { ReconcileResult, RuntimeMetrics } from "./metrics.ts";
 import { type Outcome, RetryError, TerminalError } from "./outcome.ts";
-import type { Queue } from "./queue.ts";
+import type { Workqueue } from "./workqueue.ts";
 
 export type ControllerOptions = {
   name: string;
-  queue: Queue;
+  queue: Workqueue;
   concurrency: number;
   reconcile: (key: string) => Promise<Outcome>;
   log: Log;
@@ -15,7 +15,7 @@ export type ControllerOptions = {
 };
 
 export type Controller = {
-  /** Takes no new key and waits for those at work, at most `drainMs`. */
+  /** Takes no new key and waits for running reconciles, at most `drainMs`. */
   stop(drainMs?: number): Promise<void>;
 };
 
@@ -38,14 +38,14 @@ export function startController(options: ControllerOptions): Controller {
     } catch (error) {
       if (error instanceof TerminalError) {
         queue.forget(key);
-        log.error({ key, err: error }, "reconcile failed and is not tried again before the object changes");
+        log.error({ key, err: error }, "reconcile failed; no retry until the object changes");
         result = "terminal_error";
       } else {
         const waitMs = Math.round(queue.addAfterFailure(key));
         const expected = error instanceof RetryError;
-        const words = { key, waitMs, err: expected ? error.message : error };
-        if (expected) log.info(words, "reconcile is tried again");
-        else log.warn(words, "reconcile failed and is tried again");
+        const details = { key, waitMs, err: expected ? error.message : error };
+        if (expected) log.info(details, "reconcile did not finish; retrying");
+        else log.warn(details, "reconcile failed; retrying");
         result = expected ? "requeue" : "error";
       }
     } finally {
@@ -62,9 +62,9 @@ export function startController(options: ControllerOptions): Controller {
   return {
     async stop(drainMs = 30_000) {
       queue.close();
-      const { promise: tired, resolve } = Promise.withResolvers<void>();
+      const { promise: timeout, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, drainMs);
-      await Promise.race([workers, tired]);
+      await Promise.race([workers, timeout]);
       clearTimeout(timer);
     },
   };

@@ -1,15 +1,16 @@
-// Writes events.k8s.io/v1 events, which `kubectl describe` shows. Few at a time: a thousand jobs at once must not wait for
-// the words about them. One that cannot be written is dropped: nothing depends on it. The same words about the same object
-// are not repeated for a while. Used by reconcilers on the leader.
+// Writes events.k8s.io/v1 events, which `kubectl describe` shows. Only a few writes run at a time, so that events do
+// not slow down a thousand jobs at once. An event that cannot be written is dropped, because nothing depends on it. An
+// identical event about the same object is suppressed for five minutes. Used by the reconcilers on the leader.
 import type { Kube } from "../../src/kube/client.ts";
 import { events } from "../../src/kube/kinds.ts";
 import type { KubeObject } from "../../src/kube/objects.ts";
 import type { Log } from "../../src/log.ts";
 
-export type EventWords = { type: "Normal" | "Warning"; reason: string; action: string; note: string };
+export type EventContent = { type: "Normal" | "Warning"; reason: string; action: string; note: string };
 export type Recorder = {
-  record(object: KubeObject, words: EventWords): void;
-  /** Gives what waits a moment to be written. */
+  /** Queues an event. Drops it when the queue is full. */
+  record(object: KubeObject, content: EventContent): void;
+  /** Waits up to one second for queued events, then drops the rest. */
   flush(): Promise<void>;
 };
 
@@ -26,8 +27,8 @@ export function makeRecorder(options: {
   random: () => number;
 }): Recorder {
   const { kube, log, instance, now, random } = options;
-  /** In the order of their times. */
-  const said = new Map<string, number>();
+  /** Recent events and when they were recorded, in the order of their times. */
+  const recent = new Map<string, number>();
   const waiting: (KubeObject & { reason: string })[] = [];
   const writers = new Set<Promise<void>>();
 
@@ -41,16 +42,16 @@ export function makeRecorder(options: {
   };
 
   return {
-    record(object, words) {
+    record(object, content) {
       const { name, namespace, uid } = object.metadata;
-      const key = `${uid} ${words.reason} ${words.note}`;
+      const key = `${uid} ${content.reason} ${content.note}`;
       const at = now();
-      for (const [old, time] of said) {
+      for (const [old, time] of recent) {
         if (at - time < quietMs) break;
-        said.delete(old);
+        recent.delete(old);
       }
-      if (said.has(key) || waiting.length >= maxWaiting) return;
-      said.set(key, at);
+      if (recent.has(key) || waiting.length >= maxWaiting) return;
+      recent.set(key, at);
       const suffix =
         at.toString(16) +
         Math.floor(random() * 2 ** 32)
@@ -61,10 +62,10 @@ export function makeRecorder(options: {
         eventTime: new Date(at).toISOString().replace("Z", "000Z"),
         reportingController: "plosive.dev/operator",
         reportingInstance: instance.slice(0, 128),
-        action: words.action,
-        reason: words.reason,
-        note: words.note.slice(0, 1000),
-        type: words.type,
+        action: content.action,
+        reason: content.reason,
+        note: content.note.slice(0, 1000),
+        type: content.type,
         regarding: { apiVersion: object.apiVersion ?? "", kind: object.kind ?? "", namespace, name, uid },
       };
       waiting.push(event);

@@ -1,12 +1,14 @@
-// A Kubernetes client for what only the leader may do: it writes nothing once this replica does not lead. A process that
-// was frozen goes on in the middle of a reconcile, and another one may lead by then. Made by operator.ts.
+// Fencing for Kubernetes: a client that refuses writes once this replica does not lead. A process that was frozen
+// resumes in the middle of a reconcile, while another replica may lead already. Created by operator.ts.
 import type { Kube } from "../../src/kube/client.ts";
 import { RetryError } from "./outcome.ts";
 
-/** `leads` goes by this machine's clock, so it knows of the end of a lease without asking anybody. */
+/**
+ * Writes throw RetryError once `leads` is false. It compares the lease with the local clock, so it needs no request.
+ */
 export function fenced(kube: Kube, leads: () => boolean): Kube {
   const check = () => {
-    if (!leads()) throw new RetryError("this replica does not lead any more");
+    if (!leads()) throw new RetryError("this replica is no longer the leader");
   };
   return {
     ...kube,

@@ -1,5 +1,6 @@
-// Leader election with a Lease: one replica writes, the others wait with warm caches. Another's lease counts as expired
-// by the time since we saw it change, never by the clock of another machine. Started by controllers/operator.ts.
+// Leader election with a Lease: the leader writes, standbys wait with warm caches. The lease of another replica counts
+// as expired when it has not changed for its duration on the local clock; clocks of other machines are never compared.
+// Started by controllers/operator.ts.
 import type { Kube } from "../../src/kube/client.ts";
 import { isAlreadyExists, isConflict } from "../../src/kube/errors.ts";
 import { leases } from "../../src/kube/kinds.ts";
@@ -11,11 +12,11 @@ export type LeaderOptions = {
   kube: Kube;
   namespace: string;
   name: string;
-  /** Unique to this process: a restarted container must not take its predecessor's lease for its own. */
+  /** Unique to this process: a restarted container must not mistake its predecessor's lease for its own. */
   identity: string;
   log: Log;
   durationMs?: number;
-  /** Without a renewal for this time the lead is given up, before others may take it. */
+  /** The leader steps down after this time without a renewal, before another replica may take the lease. */
   deadlineMs?: number;
   periodMs?: number;
 };
@@ -24,9 +25,9 @@ export type Elector = {
   leads(): boolean;
   /** Resolves when this process becomes the leader. */
   elected: Promise<void>;
-  /** Resolves when a lead was lost; the process must end at once. Never after stop(). */
+  /** Resolves when the lease is lost; the process must exit at once. Never resolves after stop(). */
   lost: Promise<void>;
-  /** Gives the lease back, so that a standby takes over within a period. */
+  /** Releases the lease, so that a standby takes over within one period. */
   stop(): Promise<void>;
 };
 
@@ -41,10 +42,10 @@ export function startElector(options: LeaderOptions): Elector {
   let seen: { version: string | undefined; at: number } | undefined;
   let renewedAt = 0;
   let expiry: NodeJS.Timeout | undefined;
-  /** So that a request that nobody answers leaves time for another, and none waits for the reconciles' requests. */
+  /** The timeout leaves time for a second request. `urgent` requests do not wait behind those of the reconciles. */
   const call = { timeoutMs: Math.min(5_000, deadlineMs / 2), urgent: true };
 
-  /** One try to take or renew the lease. True when it is ours. */
+  /** Tries once to take or renew the lease. Returns whether this replica holds it. */
   const tryOnce = async (): Promise<boolean> => {
     const lease = held ?? (await kube.find(leases, ref, call));
     const now = microTime();
@@ -81,15 +82,15 @@ export function startElector(options: LeaderOptions): Elector {
     loseLead();
   };
 
-  /** A clock of its own: a renewal that hangs must not hide that the lease is over. */
+  /** Restarts the expiry timer. It runs on its own, so that the lease is lost in time even while a renewal hangs. */
   const renewed = (at: number) => {
     renewedAt = at;
     clearTimeout(expiry);
     const leftMs = deadlineMs - (performance.now() - at);
-    expiry = setTimeout(() => lose("the lease is lost: it could not be renewed in time"), leftMs);
+    expiry = setTimeout(() => lose("the lease is lost: it was not renewed in time"), leftMs);
   };
 
-  /** Until the next try. Who waits looks more often, and just when the other's lease expires. */
+  /** Milliseconds until the next try. A standby tries more often, and exactly when the other lease expires. */
   const waitMs = (leading: boolean): number => {
     if (leading) return periodMs;
     const leftMs = seen === undefined ? 0 : durationMs - (performance.now() - seen.at);
@@ -116,7 +117,7 @@ export function startElector(options: LeaderOptions): Elector {
         held = undefined;
         const race = isConflict(error) || isAlreadyExists(error);
         const err = error instanceof Error ? error.message : String(error);
-        if (!race) log.warn({ lease: name, err }, "could not take or renew the lease; trying again");
+        if (!race) log.warn({ lease: name, err }, "could not take or renew the lease; retrying");
       }
       await pause(waitMs(leading), stop.signal);
     }
@@ -131,18 +132,20 @@ export function startElector(options: LeaderOptions): Elector {
       stop.abort();
       clearTimeout(expiry);
       await running;
-      // Also one that was taken just now.
+      // `held` may also be a lease that the last try took after stop() began.
       if (held === undefined) return;
       const spec = { ...held.spec, holderIdentity: "", leaseDurationSeconds: 1, renewTime: microTime() };
       await kube.replace(leases, { ...held, spec }, { ...call, timeoutMs: 2_000 }).catch((error: unknown) => {
-        log.warn({ lease: name, err: String(error) }, "could not give the lease back; it expires by itself");
+        log.warn({ lease: name, err: String(error) }, "could not release the lease; it expires by itself");
       });
       held = undefined;
     },
   };
 }
 
-/** V1MicroTime: exactly six fractional digits, else the API server answers 400 to every renewal. */
+/**
+ * Current time as V1MicroTime: with exactly six fractional digits, else the API server answers every renewal with 400.
+ */
 function microTime(): string {
   return new Date().toISOString().replace("Z", "000Z");
 }

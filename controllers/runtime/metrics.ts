@@ -1,24 +1,24 @@
-// The metrics of the runtime under the names that stock dashboards know (controller-runtime's and client-go's). Made
-// once by controllers/operator.ts, served by every replica: what only the leader does is 0 on the others.
+// The metrics of the runtime, with the names of controller-runtime and client-go, which stock dashboards expect.
+// Created once by controllers/operator.ts and served by every replica; metrics of the leader's work are 0 on standbys.
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import { makeQueueMetrics } from "./queue-metrics.ts";
+import { makeWorkqueueMetrics } from "./workqueue-metrics.ts";
 
 export type ReconcileResult = "success" | "requeue_after" | "requeue" | "error" | "terminal_error";
 
-/** What a reflector tells of itself, and how many objects its store holds. */
+/** State of a reflector, and the number of objects in its store. */
 export type WatchedReflector = { relists(): number; lastEventAt(): number; objects(): number };
 
 export type RuntimeMetrics = ReturnType<typeof makeRuntimeMetrics>;
 
 const results = ["success", "requeue_after", "requeue", "error"];
 
-/** `controllers` are the names of all that will run on a leader. */
+/** `controllers` are the names of all controllers that run on a leader. */
 export function makeRuntimeMetrics(registry: Registry, controllers: readonly string[]) {
   const registers = [registry];
   const labelNames = ["controller"];
   const total = new Counter({
     name: "controller_runtime_reconcile_total",
-    help: "Reconciles by how they ended; error: a failure that nobody expected, requeue: a conflict, tried again",
+    help: "Reconciles by result; error: an unexpected failure, requeue: a conflict that is retried",
     labelNames: ["controller", "result"],
     registers,
   });
@@ -30,7 +30,7 @@ export function makeRuntimeMetrics(registry: Registry, controllers: readonly str
   });
   const terminal = new Counter({
     name: "controller_runtime_terminal_reconcile_errors_total",
-    help: "Reconciles that failed and are not tried again before the object changes",
+    help: "Reconciles that failed and are not retried until the object changes",
     labelNames,
     registers,
   });
@@ -43,13 +43,13 @@ export function makeRuntimeMetrics(registry: Registry, controllers: readonly str
   });
   const most = new Gauge({
     name: "controller_runtime_max_concurrent_reconciles",
-    help: "Reconciles that may run at once",
+    help: "Most reconciles that run at the same time",
     labelNames,
     registers,
   });
   const active = new Gauge({
     name: "controller_runtime_active_workers",
-    help: "Reconciles that run",
+    help: "Running reconciles",
     labelNames,
     registers,
   });
@@ -59,7 +59,7 @@ export function makeRuntimeMetrics(registry: Registry, controllers: readonly str
     seconds.zero({ controller });
   }
   return {
-    watchQueue: makeQueueMetrics(registry, controllers),
+    watchQueue: makeWorkqueueMetrics(registry, controllers),
     ...makeRequestMetrics(registry),
     ...makeCacheMetrics(registry),
     setConcurrency: (controller: string, value: number) => most.set({ controller }, value),
@@ -67,7 +67,7 @@ export function makeRuntimeMetrics(registry: Registry, controllers: readonly str
     reconcileEnded(controller: string, result: ReconcileResult, value: number) {
       active.dec({ controller });
       seconds.observe({ controller }, value);
-      // In controller-runtime an error that is not tried again counts as an error, and once more by itself.
+      // As in controller-runtime, a terminal error counts both as an error and as a terminal error.
       const failed = result === "error" || result === "terminal_error";
       total.inc({ controller, result: failed ? "error" : result });
       if (failed) errors.inc({ controller });
@@ -80,13 +80,13 @@ function makeRequestMetrics(registry: Registry) {
   const registers = [registry];
   const requests = new Counter({
     name: "rest_client_requests_total",
-    help: "Requests to the API server; code <error>: there was no answer",
+    help: "Requests to the API server; code <error> means no answer",
     labelNames: ["code", "method"],
     registers,
   });
   const seconds = new Histogram({
     name: "rest_client_request_duration_seconds",
-    help: "Time until the head of the API server's answer",
+    help: "Time until the response headers of the API server",
     labelNames: ["verb"],
     buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60],
     registers,
@@ -106,7 +106,7 @@ function makeRequestMetrics(registry: Registry) {
       requests.inc({ method, code: status === 0 ? "<error>" : String(status) });
       seconds.observe({ verb: method }, took);
     },
-    /** Asked at each scrape. */
+    /** `leads` is called at each scrape. */
     watchLease(name: string, leads: () => boolean) {
       leases.set(name, leads);
       leader.set({ name }, 0);
@@ -129,7 +129,7 @@ function makeCacheMetrics(registry: Registry) {
   });
   new Counter({
     name: "plosive_informer_relists_total",
-    help: "Complete lists of the resource: one at the start, one for each position that was too old",
+    help: "Complete lists of the resource: one at the start, and one whenever the resource version of a watch has expired",
     labelNames,
     registers,
     collect() {

@@ -1,17 +1,17 @@
-// The three ways in which a reconcile ends: it is settled (or asks to be looked at later), it failed and is tried
-// again with back-off, or it failed in a way that trying again does not change. Used by controller.ts and reconcilers.
+// The outcomes of a reconcile: it is settled or requeued after a time, it fails and is retried with backoff, or it
+// fails in a way that a retry does not change. Used by controller.ts and the reconcilers.
 
 export type Outcome = { requeueAfterMs?: number };
 
 /** Nothing more to do until something changes. */
 export const settled: Outcome = {};
 
-/** Tried again with back-off; expected now and then, so it is logged as a warning only. */
+/** Retried with backoff. Expected now and then, so it is logged at level info only. */
 export class RetryError extends Error {
   override name = "RetryError";
 }
 
-/** Not tried again before the object changes. */
+/** Not retried until the object changes. */
 export class TerminalError extends Error {
   override name = "TerminalError";
 }

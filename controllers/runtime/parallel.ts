@@ -1,6 +1,9 @@
-// Several pieces of work at once, so many and no more. Used by the sweeps.
+// Runs work on many items with bounded concurrency. Used by the sweeps.
 
-/** Begins them in order, `atOnce` at a time. Begins no more once one of them rejects, and then rejects with its error. */
+/**
+ * Starts work on the items in order, `atOnce` at a time. After the first rejection it starts no more and rejects with
+ * that error.
+ */
 export async function inParallel<T>(
   items: readonly T[],
   atOnce: number,

@@ -1,4 +1,4 @@
-// Waiting that ends early when it is no longer wanted. Used by every loop of the operator.
+// A cancellable sleep. Used by every loop of the operator.
 
 /** Resolves after `ms`, or at once when the signal is aborted. Never rejects. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -1,6 +1,6 @@
-// Keeps a store equal to the API server: a paged list, then watches with bookmarks from where the list ended, for ever.
-// A broken watch goes on from its last position; only a position that is too old (410) costs a new list.
-// One per resource type, started by controllers/caches.ts on every replica.
+// Keeps a store in sync with the API server: a paged list, then watches with bookmarks from the list's resource
+// version, for ever. A broken watch resumes from its last resource version; only an expired version (410) requires a
+// new list. One per resource type, started by controllers/caches.ts on every replica.
 import type { Kube } from "../../src/kube/client.ts";
 import { isExpired, KubeError } from "../../src/kube/errors.ts";
 import type { KubeObject, ResourceType } from "../../src/kube/objects.ts";
@@ -16,9 +16,12 @@ export type ReflectorOptions<T extends KubeObject> = {
   store: Store<T>;
   log: Log;
   random: () => number;
-  /** A page is in memory three times over: of 50,000 pods one of 500 costs 60 MiB more at the peak, and saves no time. */
+  /**
+   * Objects per page. A page is in memory three times. With 50,000 pods, pages of 500 raise the memory peak by 60 MiB
+   * over the default and save no time.
+   */
   pageSize?: number;
-  /** Longest wait between two tries. */
+  /** Upper bound of the backoff between two tries. */
   maxBackoffMs?: number;
   inactivityMs?: number;
   /** Shortest life of a watch; the longest is twice that. */
@@ -70,7 +73,7 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
     await kube.watch(type, namespace, {
       labelSelector,
       resourceVersion: from,
-      // Random, so that the watches of all replicas do not end together.
+      // Randomized, so that the watches of all replicas do not end at the same time.
       timeoutSeconds: watchSeconds + Math.floor(random() * watchSeconds),
       inactivityMs,
       signal: stop.signal,
@@ -96,16 +99,16 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
         }
         await watch(version);
         failures = 0;
-        // A server that ends watches at once must not be asked in a tight loop.
+        // Prevents a tight loop when the server ends watches at once.
         if (Date.now() - began < 1_000) await pause(500 + 500 * random(), stop.signal);
       } catch (error) {
         if (stop.signal.aborted) return;
         if (isExpired(error)) version = undefined;
         failures = Date.now() - began > 10_000 ? 1 : failures + 1;
         const backoffMs = Math.min(maxBackoffMs, 250 * 2 ** failures) * (0.5 + random() / 2);
-        const waitMs = Math.max(backoffMs, askedFor(error));
-        const words = { plural: type.plural, err: message(error), waitMs: Math.round(waitMs) };
-        log.warn(words, "could not list or watch; trying again");
+        const waitMs = Math.max(backoffMs, retryAfterMs(error));
+        const details = { plural: type.plural, err: message(error), waitMs: Math.round(waitMs) };
+        log.warn(details, "could not list or watch; retrying");
         await pause(waitMs, stop.signal);
       }
     }
@@ -124,7 +127,7 @@ export function startReflector<T extends KubeObject>(options: ReflectorOptions<T
   };
 }
 
-/** How long the API server wants to be left alone. */
-const askedFor = (error: unknown) =>
+/** The Retry-After of the API server in ms, at most 60 s; 0 without one. */
+const retryAfterMs = (error: unknown) =>
   error instanceof KubeError ? Math.min(60, error.retryAfterSeconds ?? 0) * 1_000 : 0;
 const message = (error: unknown) => (error instanceof Error ? error.message : String(error));

@@ -1,24 +1,27 @@
-// The objects of one resource type as last seen, by name, with indexes. Filled by reflector.ts, read by reconcilers.
-// What is in a store is shared: readers never change it.
+// The cache of one resource type: the last known objects by name, with indexes. Filled by reflector.ts, read by
+// reconcilers. Objects in a store are shared, so readers must never modify them.
 import type { KubeObject } from "../../src/kube/objects.ts";
 
 export type Indexers<T> = Record<string, (object: T) => string | undefined>;
-/** `old`: as it was before; undefined when it is new. */
+/** `old` is the previous version; undefined for a new object. */
 export type Change<T> = { object: T; old: T | undefined; deleted: boolean };
 
-/** Many more than go in the time that a request takes. */
-const remembered = 4_096;
+/** Remembered deletions: many more than can happen during one request. */
+const maxDeletions = 4_096;
 
 export class Store<T extends KubeObject> {
   readonly #objects = new Map<string, T>();
-  /** Versions at which objects went, by uid: what a write returns may arrive after the news that the object is gone. */
-  readonly #gone = new Map<string, number>();
+  /**
+   * Resource versions of deletions, by uid. The response of a write may arrive after the watch has reported the
+   * deletion of the object, and must not bring it back.
+   */
+  readonly #deletions = new Map<string, number>();
   readonly #indexers: Indexers<T>;
   readonly #indexes = new Map<string, Map<string, Set<string>>>();
   readonly #trim: (object: T) => void;
   readonly #listeners: ((change: Change<T>) => void)[] = [];
 
-  /** `trim` takes away what nobody reads of an object before it is kept. */
+  /** `trim` removes fields that nobody reads before an object is stored. */
   constructor(indexers: Indexers<T> = {}, trim: (object: T) => void = () => undefined) {
     this.#indexers = indexers;
     this.#trim = trim;
@@ -37,49 +40,52 @@ export class Store<T extends KubeObject> {
     return this.#objects.values();
   }
 
-  /** The objects for which the indexer gave this value. */
+  /** Returns the objects whose indexer returned this value. */
   by(index: string, value: string): T[] {
     const names = this.#indexes.get(index)?.get(value) ?? [];
     return [...names].map((name) => this.#objects.get(name)!);
   }
 
-  /** Called after each change of what is kept of an object, deletions included. */
+  /** Calls the listener after each change of the stored fields of an object, and after its deletion. */
   onChange(listener: (change: Change<T>) => void): void {
     this.#listeners.push(listener);
   }
 
-  /** Makes an object as small as it is kept. set() does it too; a list does it page by page. */
+  /** Trims an object in place. set() does it too; the reflector calls it for each page of a list to save memory. */
   trim(object: T): T {
-    // Half of an object's size, and never read here.
+    // managedFields are half of an object's size, and the operator never reads them.
     delete object.metadata.managedFields;
     this.#trim(object);
     return object;
   }
 
-  /** Versions of one object only move forward, so what a write returned may be set before the watch shows it. */
+  /**
+   * Stores an object unless a newer version is known. So the response of a write may be stored before the watch
+   * delivers it.
+   */
   set(object: T): void {
     const { name, uid } = object.metadata;
     const old = this.#objects.get(name);
     if (old !== undefined && old.metadata.uid === uid && versionOf(old) >= versionOf(object)) return;
-    if (versionOf(object) <= (this.#gone.get(uid ?? "") ?? 0)) return;
+    if (versionOf(object) <= (this.#deletions.get(uid ?? "") ?? 0)) return;
     this.#keep(this.trim(object), old);
   }
 
   delete(object: T): void {
-    this.#bury(object);
+    this.#rememberDeletion(object);
     const old = this.#objects.get(object.metadata.name);
-    // Another one of that name may have been made since, and be known already.
+    // The store may already hold a newer object of the same name.
     if (old?.metadata.uid === object.metadata.uid) this.#drop(object.metadata.name);
   }
 
   /**
-   * After a list: everything that is not in it is gone, and what is in it is so, also when its versions are older: then
-   * the cluster was set back. What a write returned that is newer than the list is shown again by the watch.
+   * Replaces all objects after a list. Older versions replace newer ones too: then the cluster was restored to an older
+   * state. The watch delivers again what is newer than the list.
    */
   replace(objects: T[]): void {
     const names = new Set(objects.map((object) => object.metadata.name));
     for (const name of [...this.#objects.keys()]) if (!names.has(name)) this.#drop(name);
-    this.#gone.clear();
+    this.#deletions.clear();
     for (const object of objects) this.#keep(this.trim(object), this.#objects.get(object.metadata.name));
   }
 
@@ -88,7 +94,7 @@ export class Store<T extends KubeObject> {
     this.#objects.set(object.metadata.name, object);
     this.#index(object);
     if (old === undefined || contentOf(old) !== contentOf(object))
-      this.#tell({ object, old, deleted: false });
+      this.#notify({ object, old, deleted: false });
   }
 
   #drop(name: string): void {
@@ -96,16 +102,16 @@ export class Store<T extends KubeObject> {
     if (old === undefined) return;
     this.#unindex(old);
     this.#objects.delete(name);
-    this.#tell({ object: old, old, deleted: true });
+    this.#notify({ object: old, old, deleted: true });
   }
 
-  #bury({ metadata: { uid = "", resourceVersion } }: T): void {
-    this.#gone.set(uid, Number(resourceVersion));
-    if (this.#gone.size <= remembered) return;
-    for (const first of this.#gone.keys()) return void this.#gone.delete(first);
+  #rememberDeletion({ metadata: { uid = "", resourceVersion } }: T): void {
+    this.#deletions.set(uid, Number(resourceVersion));
+    if (this.#deletions.size <= maxDeletions) return;
+    for (const first of this.#deletions.keys()) return void this.#deletions.delete(first);
   }
 
-  #tell(change: Change<T>): void {
+  #notify(change: Change<T>): void {
     for (const listener of this.#listeners) listener(change);
   }
 
@@ -133,7 +139,7 @@ export class Store<T extends KubeObject> {
 
 const versionOf = ({ metadata }: KubeObject) => Number(metadata.resourceVersion);
 
-/** All but the version: it counts writes, also of what is not kept. */
+/** The object without its resourceVersion, which also changes with fields that are not stored. */
 function contentOf(object: KubeObject): string {
   const { resourceVersion, ...metadata } = object.metadata;
   return JSON.stringify({ ...object, metadata });

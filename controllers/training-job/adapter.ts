@@ -1,4 +1,4 @@
-// Training jobs for the engine: a result becomes a model row and then a Model resource. Called by controllers.ts.
+// Adapter of training jobs: a result becomes a model row and then a Model resource. Used by controllers/controllers.ts.
 
 import { newId } from "../../src/db/id.ts";
 import { ingestModel, type ModelRow, maybeOneModelOfJob } from "../../src/db/ingest.ts";
@@ -21,7 +21,7 @@ import { buildModel } from "./build-model.ts";
 
 type TrainingJobSpec = Resource<typeof trainingJobKind>["spec"];
 
-/** The limit of a job that names none, in REST as in the custom resource. */
+/** Default time limit of a training, in REST and in the custom resource. */
 const oneDaySeconds = 86_400;
 
 type Artifacts = JobStatus["artifacts"];
@@ -31,7 +31,7 @@ export function trainingJobAdapter(deps: {
   kube: Kube;
   storage: Storage;
   namespace: string;
-  /** Training jobs of a tenant that may wait. */
+  /** Upper bound of waiting training jobs per tenant; 0 means no limit. */
   maxWaiting: number;
 }): JobAdapter {
   const { db, kube, storage, namespace, maxWaiting } = deps;
@@ -54,30 +54,31 @@ export function trainingJobAdapter(deps: {
       await insertTrainingJob(db, tenantId, job, { maxWaiting, traceparent: null, resource });
     },
     async ingest(ref, digest, result) {
-      if (result.kind !== "train") throw new InvalidResultError("The result is not one of a training.");
+      if (result.kind !== "train") throw new InvalidResultError("The result is not a training result.");
       const tenant = await oneTenant(ref.jobId);
       for (const { name, size_bytes } of result.artifacts) {
-        if (name.includes("/")) throw new InvalidResultError("The training named an artifact by a path.");
+        if (name.includes("/"))
+          throw new InvalidResultError("The training result names an artifact with a path.");
         const head = await storage
           .head(keys.model(tenant, ref.jobId, ref.run, name))
           .catch((error: unknown) => {
-            if (isNotFound(error)) throw new InvalidResultError(`The training left no ${name}.`);
+            if (isNotFound(error)) throw new InvalidResultError(`The training did not upload ${name}.`);
             throw error;
           });
         if (head.sizeBytes !== size_bytes) {
           throw new InvalidResultError(
-            `The training's ${name} has ${head.sizeBytes} bytes instead of ${size_bytes}.`,
+            `The uploaded ${name} has ${head.sizeBytes} bytes; the training result says ${size_bytes}.`,
           );
         }
       }
       for (const name of ["model.onnx", "card.json"]) {
         if (!result.artifacts.some((artifact) => artifact.name === name)) {
-          throw new InvalidResultError(`The training's result names no ${name}.`);
+          throw new InvalidResultError(`The training result does not list ${name}.`);
         }
       }
       return ingestModel(db, ref, digest, result, newId());
     },
-    // A training has one shard: without it there is nothing to go on with.
+    // A training has a single shard, so it never continues without one.
     failShard: async () => undefined,
     items: async () => undefined,
     async completed(_cr, jobId) {
@@ -90,7 +91,7 @@ export function trainingJobAdapter(deps: {
     },
   };
 
-  /** What the run left that the model is from; nothing when its result has been purged since. */
+  /** The artifacts of the run that produced the model; undefined when its result has been purged. */
   async function artifactsOf({ tenantId, trainingJobId, objectStoreKey }: ModelRow): Promise<Artifacts> {
     const run = objectStoreKey.split("/").at(-2) ?? "";
     try {
@@ -107,7 +108,7 @@ export function trainingJobAdapter(deps: {
 
   async function oneTenant(jobId: string): Promise<string> {
     const row = await maybeOneJob(db, "training", jobId);
-    if (row === null) throw new InvalidResultError("The training job is unknown.");
+    if (row === null) throw new InvalidResultError("The database has no such training job.");
     return row.tenant_id;
   }
 }

@@ -1,20 +1,21 @@
-// What plosive-admin can do: one function for each command, from its words to what is shown. Called by src/admin.ts.
+// The commands of plosive-admin: one function for each, from its operands and options to its output. Called by
+// src/admin.ts.
 import { z } from "zod";
 import { hashApiKey, makeApiKey, prefixOf } from "../api/api-key-format.ts";
 import { insertApiKey, listApiKeys, maybeOneOwnerOfKey, revokeApiKey } from "../db/api-key.ts";
-import { embedAgain, manyDatasetsEmbeddedBefore, presentTime } from "../db/embedding-job.ts";
+import { manyDatasetsEmbeddedBefore, presentTime, renewEmbeddings } from "../db/embedding-job.ts";
 import type { DatabasePool } from "../db/pool.ts";
-import { insertTenant, listTenants, maybeOneTenant, noteTenant, suspendTenant } from "../db/tenant.ts";
+import { auditTenant, insertTenant, listTenants, maybeOneTenant, suspendTenant } from "../db/tenant.ts";
 import { createApiKeyBody } from "../schemas/api-key.ts";
 
-/** Not understood: exit code 2. */
+/** The command line is wrong: exit code 2. */
 export class UsageError extends Error {}
-/** Understood and not possible: exit code 1, without a stack trace. */
+/** The command line is right but the command cannot be done: exit code 1, printed without its cause. */
 export class Failure extends Error {}
 
 export interface Input {
-  /** After the two words of the command. */
-  readonly given: readonly string[];
+  /** The arguments after the two words of the command. */
+  readonly operands: readonly string[];
   readonly tenant?: string | undefined;
   readonly name?: string | undefined;
   readonly expiresAt?: string | undefined;
@@ -22,9 +23,9 @@ export interface Input {
 }
 
 export interface Output {
-  /** For --json. */
+  /** Printed with --json. */
   readonly data: unknown;
-  /** For people and pipes: lines, or columns. */
+  /** Printed without --json: lines of cells, which the caller aligns in columns. */
   readonly text: readonly (readonly string[])[];
   readonly hint?: string;
 }
@@ -40,22 +41,23 @@ const by = "plosive-admin";
 const origin = { actorKeyId: null, ip: "", requestId: by };
 
 export const commands: Readonly<Record<string, Command>> = {
-  "tenants create": async (db, { given }) => {
-    const name = one(given, "NAME");
-    if (name.trim() === "" || name.length > 255) throw new UsageError("NAME has 1 to 255 characters");
+  "tenants create": async (db, { operands }) => {
+    const name = onlyOperand(operands, "NAME");
+    if (name.trim() === "" || name.length > 255)
+      throw new UsageError("NAME must have 1 to 255 characters and must not be blank");
     const id = await db.transaction(async (tx) => {
       const made = await insertTenant(tx, name);
-      await noteTenant(tx, made, "tenant.created", by);
+      await auditTenant(tx, made, "tenant.created", by);
       return made;
     });
     return {
       data: { id, name },
       text: [[id]],
-      hint: `Its first key: plosive-admin keys create --tenant ${id}`,
+      hint: `To create its first key: plosive-admin keys create --tenant ${id}`,
     };
   },
-  "tenants list": async (db, { given }) => {
-    none(given);
+  "tenants list": async (db, { operands }) => {
+    refuseOperands(operands);
     const rows = await listTenants(db);
     const data = rows.map((row) => ({
       ...row,
@@ -67,20 +69,20 @@ export const commands: Readonly<Record<string, Command>> = {
   },
   "tenants suspend": (db, input) => suspend(db, input, true),
   "tenants resume": (db, input) => suspend(db, input, false),
-  "embeddings renew": async (db, { given, tenant, before }) => {
-    none(given);
-    const wanted = tenant === undefined ? null : await knownTenant(db, tenant);
+  "embeddings renew": async (db, { operands, tenant, before }) => {
+    refuseOperands(operands);
+    const wanted = tenant === undefined ? null : await existingTenant(db, tenant);
     if (before !== undefined && !z.iso.datetime({ offset: true }).safeParse(before).success)
-      throw new UsageError("--before is a time with offset");
+      throw new UsageError("--before must be a time with an offset");
     const until = before ?? (await presentTime(db));
     const found: { tenant_id: string; dataset_id: string; files: number; left_alone: number }[] = [];
-    // Each dataset for itself: a lock of all would hold up everybody else.
+    // One transaction for each dataset: locking all of them at once would block other clients.
     for (const { tenant: id, dataset } of await manyDatasetsEmbeddedBefore(db, wanted, until)) {
       const isFirst = !found.some((row) => row.tenant_id === id && row.files > 0);
       const { files, left_alone } = await db.transaction(async (tx) => {
-        const again = await embedAgain(tx, dataset, until);
-        if (isFirst && again.files > 0) await noteTenant(tx, id, "tenant.embedded_again", by);
-        return again;
+        const counts = await renewEmbeddings(tx, dataset, until);
+        if (isFirst && counts.files > 0) await auditTenant(tx, id, "tenant.embedded_again", by);
+        return counts;
       });
       found.push({ tenant_id: id, dataset_id: dataset, files, left_alone });
     }
@@ -90,22 +92,24 @@ export const commands: Readonly<Record<string, Command>> = {
       String(row.files),
       String(row.left_alone),
     ]);
-    const leftAlone = found.reduce((sum, row) => sum + row.left_alone, 0);
+    const skipped = found.reduce((sum, row) => sum + row.left_alone, 0);
     const again = `plosive-admin embeddings renew${wanted === null ? "" : ` --tenant ${wanted}`} --before ${until}`;
     return {
       data: found,
-      text: [["TENANT", "DATASET", "FILES", "LEFT ALONE"], ...lines],
-      ...(leftAlone > 0 && {
-        hint: `${leftAlone} files were left alone: training jobs of their datasets have not ended. When they have: ${again}`,
+      text: [["TENANT", "DATASET", "FILES", "SKIPPED"], ...lines],
+      ...(skipped > 0 && {
+        hint: `${skipped} files were skipped: training jobs of their datasets have not ended. After they end, run: ${again}`,
       }),
     };
   },
-  "keys create": async (db, { given, tenant, name = "made by plosive-admin", expiresAt }, deps) => {
-    none(given);
-    const tenantId = await knownTenant(db, tenant);
+  "keys create": async (db, { operands, tenant, name = "made by plosive-admin", expiresAt }, deps) => {
+    refuseOperands(operands);
+    const tenantId = await existingTenant(db, tenant);
     const fields = createApiKeyBody.safeParse({ name, expires_at: expiresAt });
     if (!fields.success)
-      throw new UsageError("--name has 1 to 255 characters, --expires-at is a time with offset");
+      throw new UsageError(
+        "--name must have 1 to 255 characters; --expires-at must be a time with an offset",
+      );
     const until = expiresAt === undefined ? null : new Date(expiresAt);
     if (until !== null && until.getTime() <= deps.now())
       throw new UsageError("--expires-at must be in the future");
@@ -117,18 +121,18 @@ export const commands: Readonly<Record<string, Command>> = {
         { name, prefix: prefixOf(key), hash: hashApiKey(key), expiresAt: until?.toISOString() ?? null },
         { by: origin },
       );
-      // Else another key of the tenant begins with the same 8 characters.
+      // Null: another key of the tenant begins with the same 8 characters. Try again with a new key.
       if (made !== null)
         return {
           data: { id: made.id, tenant_id: tenantId, name, expires_at: iso(made.expires_at), key },
           text: [[key]],
-          hint: `Nobody can show it again. To revoke it: plosive-admin keys revoke ${made.id}`,
+          hint: `The key cannot be shown again. To revoke it: plosive-admin keys revoke ${made.id}`,
         };
     }
   },
-  "keys list": async (db, { given, tenant }) => {
-    none(given);
-    const rows = await listApiKeys(db, await knownTenant(db, tenant));
+  "keys list": async (db, { operands, tenant }) => {
+    refuseOperands(operands);
+    const rows = await listApiKeys(db, await existingTenant(db, tenant));
     const data = rows.map((row) => ({
       ...row,
       created_at: iso(row.created_at),
@@ -145,36 +149,36 @@ export const commands: Readonly<Record<string, Command>> = {
     ]);
     return {
       data,
-      text: [["ID", "BEGINS", "NAME", "CREATED", "EXPIRES", "LAST USED"], ...lines.map(dashed)],
+      text: [["ID", "PREFIX", "NAME", "CREATED", "EXPIRES", "LAST USED"], ...lines.map(dashed)],
     };
   },
-  "keys revoke": async (db, { given }) => {
-    const id = uuid(one(given, "KEY_ID"), "KEY_ID");
+  "keys revoke": async (db, { operands }) => {
+    const id = uuid(onlyOperand(operands, "KEY_ID"), "KEY_ID");
     const tenantId = await maybeOneOwnerOfKey(db, id);
     if (tenantId === null || !(await revokeApiKey(db, tenantId, id, origin)))
       throw new Failure(
-        `There is no key ${id}, or it is revoked already. See: plosive-admin keys list --tenant ID`,
+        `There is no key ${id}, or it is revoked already. See: plosive-admin keys list --tenant TENANT_ID`,
       );
     return { data: { id, tenant_id: tenantId, revoked: true }, text: [], hint: `Revoked ${id}` };
   },
 };
 
-async function suspend(db: DatabasePool, { given }: Input, isSuspended: boolean): Promise<Output> {
-  const id = await knownTenant(db, one(given, "TENANT_ID"));
+async function suspend(db: DatabasePool, { operands }: Input, isSuspended: boolean): Promise<Output> {
+  const id = await existingTenant(db, onlyOperand(operands, "TENANT_ID"));
   const changed = await db.transaction(async (tx) => {
     const done = await suspendTenant(tx, id, isSuspended);
-    if (done) await noteTenant(tx, id, isSuspended ? "tenant.suspended" : "tenant.resumed", by);
+    if (done) await auditTenant(tx, id, isSuspended ? "tenant.suspended" : "tenant.resumed", by);
     return done;
   });
   const state = isSuspended ? "suspended" : "not suspended";
   return {
     data: { id, suspended: isSuspended },
     text: [],
-    hint: `${id} is ${changed ? "now" : "already"} ${state}`,
+    hint: `Tenant ${id} is ${changed ? "now" : "already"} ${state}`,
   };
 }
 
-async function knownTenant(db: DatabasePool, given: string | undefined): Promise<string> {
+async function existingTenant(db: DatabasePool, given: string | undefined): Promise<string> {
   if (given === undefined) throw new UsageError("--tenant TENANT_ID is missing");
   const id = uuid(given, "TENANT_ID");
   if ((await maybeOneTenant(db, id)) === null)
@@ -182,16 +186,16 @@ async function knownTenant(db: DatabasePool, given: string | undefined): Promise
   return id;
 }
 
-function one(given: readonly string[], what: string): string {
-  const [value, more] = given;
+function onlyOperand(operands: readonly string[], what: string): string {
+  const [value, more] = operands;
   if (value === undefined) throw new UsageError(`${what} is missing`);
   if (more !== undefined)
-    throw new UsageError(`"${more}" is one word too many; quote a ${what} that has spaces`);
+    throw new UsageError(`unexpected argument "${more}"; quote a ${what} that contains spaces`);
   return value;
 }
 
-function none(given: readonly string[]): void {
-  if (given[0] !== undefined) throw new UsageError(`"${given[0]}" is one word too many`);
+function refuseOperands(operands: readonly string[]): void {
+  if (operands[0] !== undefined) throw new UsageError(`unexpected argument "${operands[0]}"`);
 }
 
 function uuid(text: string, what: string): string {
@@ -200,7 +204,7 @@ function uuid(text: string, what: string): string {
   return parsed.data.toLowerCase();
 }
 
-/** Null stays null: JSON says so. */
+/** RFC 3339 in UTC; null stays null, for the output of --json. */
 function iso<T extends number | null>(time: T): T extends number ? string : string | null {
   return (time === null ? null : new Date(time).toISOString()) as T extends number ? string : string | null;
 }

@@ -1,16 +1,18 @@
-// What an annotation must be besides well formed: of a type and a file of its dataset, and within that file. Called by
-// the annotation routes inside their transaction.
+// Rules of annotations that the schema cannot express: the artifact type and the audio file belong to the dataset, and
+// the region lies within the file. The annotation routes call this inside their transaction, the import per label.
 import { lengthsOfAudio } from "../db/audio-file.ts";
 import { oneDatasetForShare } from "../db/dataset.ts";
 import type { Db } from "../db/page.ts";
 import { type ValidationItem, validationFailed, valueError } from "../errors.ts";
 import type { NewAnnotation } from "../schemas/annotation.ts";
 
-/** Decoders and editors disagree by a few frames about where a file ends. */
+/** Decoders and editors disagree by a few frames about the length of a file. */
 const toleranceMs = 50;
 
-/** validationFailed with every fault of every annotation; `locOf` gives the place of one in the request. */
-export async function requireFitting(
+/**
+ * Throws validationFailed with all faults of all annotations. `locOf` returns an annotation's location in the request.
+ */
+export async function requireValidAnnotations(
   tx: Db,
   tenantId: string,
   datasetId: string,
@@ -25,7 +27,9 @@ export async function requireFitting(
   if (faults.length > 0) throw validationFailed(faults);
 }
 
-/** What speaks against it, each with its place below `loc`. */
+/**
+ * Returns the faults of one annotation, with locations below `loc`. `lengths`: file id -> ms; null if not known yet.
+ */
 export function faultsOf(
   annotation: Omit<NewAnnotation, "confidence" | "extra_data">,
   types: ReadonlySet<string>,
@@ -36,7 +40,7 @@ export function faultsOf(
   const length = lengths.get(annotation.audio_file_id.toLowerCase());
   if (length === undefined)
     faults.push(valueError([...loc, "audio_file_id"], "the dataset has no such audio file"));
-  // How long it is, nobody knows yet.
+  // The length of such a file is not known yet.
   if (length === "not uploaded")
     faults.push(valueError([...loc, "audio_file_id"], "the audio file has not been uploaded and confirmed"));
   if (!types.has(annotation.artifact_type))

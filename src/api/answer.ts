@@ -1,5 +1,5 @@
-// One request from its key to its answer, each step in an order that never changes (test/api/order.test.ts). Called by the
-// router, which has found the route.
+// Handles one request: key, body, fields, handler, response. The order of the steps is fixed (test/api/order.test.ts).
+// The router calls this once it has found the route.
 import { Readable } from "node:stream";
 import type { Context } from "koa";
 import { tenantDatabase } from "../db/tenant-db.ts";
@@ -14,36 +14,40 @@ import { fromQuery, validateParts } from "./validate.ts";
 
 const defaultMaxBodyBytes = 1024 * 1024;
 
-/** The key, then the body as such, then its fields, then the handler. */
+/**
+ * Authenticates, reads and validates the input, runs the handler, and sends its reply. Throws AppError on any failure.
+ */
 export async function answer(ctx: Context, route: Route, deps: SharedDeps): Promise<void> {
   ctx.state.route = route.path;
-  const caller = route.auth === false ? nobody : await authenticate(ctx, route, deps);
+  const caller = route.auth === false ? anonymous : await authenticate(ctx, route, deps);
   ctx.state.tenantId = caller.tenantId;
   const { raw, ...input } = await readInput(ctx, route);
-  const later: Parameters<Background>[] = [];
+  const deferred: Parameters<Background>[] = [];
   const call: Call = {
     ...input,
     ...caller,
     request: factsOf(ctx, deps.config.PLOSIVE_TRUSTED_PROXIES),
-    deps: scoped(deps, caller.tenantId, (...work) => later.push(work)),
+    deps: scoped(deps, caller.tenantId, (...work) => deferred.push(work)),
   };
-  const work = () => run(ctx, { ...route, handler: anew(route, later) }, call, raw);
-  const reply = await (route.turn === undefined ? work() : deps[route.turn](work));
-  for (const work of later) deps.background(...work);
+  const work = () => run(ctx, { ...route, handler: clearDeferredFirst(route, deferred) }, call, raw);
+  const reply = await (route.semaphore === undefined ? work() : deps[route.semaphore](work));
+  for (const work of deferred) deps.background(...work);
   send(ctx, route, reply);
 }
 
-/** A transaction that is tried again must not start what its first attempt left for later: that was undone. */
-function anew(route: Route, later: unknown[]): Route["handler"] {
+/**
+ * A retried transaction undoes its first attempt, so the background work that the first attempt deferred is dropped.
+ */
+function clearDeferredFirst(route: Route, deferred: unknown[]): Route["handler"] {
   return (call) => {
-    later.length = 0;
+    deferred.length = 0;
     return route.handler(call);
   };
 }
 
-const nobody = { tenantId: "", keyId: "" };
+const anonymous = { tenantId: "", keyId: "" };
 
-/** Without a key the tenant is none, and no tenant's row is visible. */
+/** On a route without a key there is no tenant, and row-level security hides the rows of all tenants. */
 function scoped(deps: SharedDeps, tenantId: string, background: Background): HandlerDeps {
   return {
     ...deps,
@@ -68,32 +72,32 @@ async function readInput(ctx: Context, route: Route) {
         schema: route.query,
         value: route.query && fromQuery(route.query, new URLSearchParams(ctx.querystring)),
       },
-      { part: "body", schema: route.body, value: given, odd: sent?.odd },
+      { part: "body", schema: route.body, value: given, suspectJson: sent?.suspectJson },
     ],
     route.idempotent === undefined ? [] : faultsOfKey(keyOf(ctx)),
   );
   return { params, query, body, raw: given };
 }
 
-/** Two such headers arrive joined: a key like any other, but one that the client will send again in the same way. */
+/** Node joins repeated headers into one value. That value is a key like any other: a repeated request has it again. */
 function keyOf(ctx: Context): string | undefined {
   return ctx.req.headers["idempotency-key"] as string | undefined;
 }
 
-/** The handler; with an Idempotency-Key in one transaction with the memory of what it made. */
+/** Runs the handler. With an Idempotency-Key, one transaction covers the handler and the row of the key. */
 async function run(ctx: Context, route: Route, call: Call, body: unknown): Promise<Reply> {
   const { idempotent } = route;
   const key = keyOf(ctx);
-  const handler = (inside: Call) => guarded(ctx, route, inside);
+  const handler = (inside: Call) => withIfMatch(ctx, route, inside);
   if (idempotent === undefined || key === undefined) return await handler(call);
-  // To put the members of a whole document in order takes half a second, in which nobody else is answered.
-  const sent = route.turn === "imports" ? JSON.stringify(body) : body;
+  // Sorting the members of a large document would block the event loop for half a second, so imports compare the text.
+  const sent = route.semaphore === "imports" ? JSON.stringify(body) : body;
   const raw = { method: ctx.method, path: ctx.path, querystring: ctx.querystring, body: sent };
   return await runOnce({ call, key, raw, handler, replay: idempotent });
 }
 
-/** With If-Match in one transaction with the look at what it changes. */
-async function guarded(ctx: Context, route: Route, call: Call): Promise<Reply> {
+/** Runs the handler. With If-Match, one transaction covers the comparison of the ETags and the handler. */
+async function withIfMatch(ctx: Context, route: Route, call: Call): Promise<Reply> {
   const ifMatch = ctx.req.headers["if-match"];
   if (route.guard === undefined || ifMatch === undefined) return await route.handler(call);
   const { guard } = route;
@@ -123,35 +127,36 @@ function send(ctx: Context, route: Route, reply: Reply): void {
   ctx.status = reply.status ?? route.answer.status;
   if (text === undefined && stream === undefined) return;
   ctx.type = reply.contentType ?? route.answer.contentType ?? "application/json; charset=utf-8";
-  // Short ones go out with their head in one piece, and leave nothing outside of the heap.
+  // Node sends a short string together with the headers in one piece, and needs no memory outside the heap for it.
   if (text !== undefined) ctx.body = text.length < shortText ? text : Buffer.from(text);
-  else if (stream !== undefined) ctx.body = stream instanceof Readable ? stream : inBytes(stream);
+  else if (stream !== undefined) ctx.body = stream instanceof Readable ? stream : encoded(stream);
 }
 
 const shortText = 16 * 1024;
-let sentBytes = 0;
+let bytesSinceCollection = 0;
 
 /**
- * Long answers leave large pieces behind, outside of the heap that the collector looks at: left alone they add up to
- * a hundred MiB. A collection takes 30 ms, once for each 8 MiB. Needs --expose-gc (images/server/Dockerfile).
+ * Forces a garbage collection after every 8 MiB of streamed responses. Their buffers lie outside the heap, where the
+ * collector does not count them; without this they grow to 100 MiB. One collection takes 30 ms. Needs --expose-gc
+ * (images/server/Dockerfile).
  */
-function tidyAfter(bytes: number): void {
-  sentBytes += bytes;
-  if (sentBytes < 8 * 1024 * 1024) return;
-  sentBytes = 0;
+function collectGarbageAfter(bytes: number): void {
+  bytesSinceCollection += bytes;
+  if (bytesSinceCollection < 8 * 1024 * 1024) return;
+  bytesSinceCollection = 0;
   globalThis.gc?.({ execution: "sync", type: "major" });
 }
 
 /**
- * A socket takes bytes as they are; text it would turn into bytes at a quarter of the speed. Counted in bytes, so that of
- * an answer that its reader is slow to take no more than one piece waits here.
+ * Encodes the text pieces as bytes: a socket that has to encode text itself is four times slower. The stream counts
+ * bytes, so with a slow reader at most one piece is buffered here.
  */
-function inBytes(stream: AsyncIterable<string>): Readable {
+function encoded(stream: AsyncIterable<string>): Readable {
   const bytes = async function* () {
     for await (const text of stream) {
       if (text === "") continue;
       const piece = Buffer.from(text);
-      tidyAfter(piece.length);
+      collectGarbageAfter(piece.length);
       yield piece;
     }
   };

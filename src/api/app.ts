@@ -1,11 +1,14 @@
-// The REST API as one request listener. Called by src/main.ts and by the tests; what it needs comes in as arguments.
+// Assembles the REST API into one request listener. Called by src/main.ts and by the tests, which pass all
+// dependencies.
 import type { RequestListener } from "node:http";
 import Koa from "koa";
 import type { Registry } from "prom-client";
 import { makeFindCaller } from "../db/callers.ts";
-import { makeLimit } from "../db/limit.ts";
+import { makeSemaphore } from "../db/semaphore.ts";
 import { makeSecretBox } from "../webhooks/secret.ts";
+import type { ApiDeps } from "./deps.ts";
 import { docsPage } from "./docs-page.ts";
+import { makeFailedAuthLimiter } from "./failed-auth-limiter.ts";
 import { makeLive } from "./live.ts";
 import { answerErrors } from "./middleware/answer-errors.ts";
 import { cors } from "./middleware/cors.ts";
@@ -13,22 +16,22 @@ import { observe } from "./middleware/observe.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { secureHeaders } from "./middleware/secure-headers.ts";
 import { makeRateLimit } from "./rate-limit.ts";
-import type { ApiDeps, SharedDeps } from "./route.ts";
+import type { SharedDeps } from "./route.ts";
 import { makeRouter } from "./router.ts";
 import { routes } from "./routes/index.ts";
-import { makeStrangers } from "./strangers.ts";
 
 export interface App {
   readonly listener: RequestListener;
-  /** From now on /readyz fails, so that no new requests are sent here; answers that wait come to their end. */
+  /** Makes /readyz fail, so that no new requests arrive, and ends event streams and long polls. */
   drain(): void;
-  /** Resolves when the work is done that answers did not wait for. */
+  /** Resolves when all background work has ended. */
   settle(): Promise<void>;
 }
 
 export function makeApp(deps: ApiDeps & { readonly registry: Registry }): App {
   let draining = false;
-  // What holds a connection for others than the present request gets a third of them.
+  // Upper bound of connections for confirms, which hold one while they call the object store, and for waiting requests:
+  // a third of the pool each. Other requests keep the rest.
   const third = Math.max(1, Math.floor((deps.db.configuration.maxPoolSize ?? 10) / 3));
   const live = makeLive({ ...deps, connections: third });
   const pending = new Set<Promise<void>>();
@@ -37,14 +40,14 @@ export function makeApp(deps: ApiDeps & { readonly registry: Registry }): App {
     isDraining: () => draining,
     live,
     secrets: makeSecretBox(deps.config.PLOSIVE_WEBHOOK_SECRET_KEY, deps.random),
-    confirms: makeLimit(third, 30_000),
-    imports: makeLimit(2, 10_000),
+    confirms: makeSemaphore(third, 30_000),
+    imports: makeSemaphore(2, 10_000),
     rates: makeRateLimit(deps),
     findCaller: makeFindCaller(deps.db),
-    strangers: makeStrangers(deps),
+    failedAuth: makeFailedAuthLimiter(deps),
     background: (what, work) => {
       const done = (async () => void (await work()))().catch((err) =>
-        deps.log.warn({ err }, `could not ${what}; it is tried again later`),
+        deps.log.warn({ err }, `background work failed: could not ${what}; it will be tried again later`),
       );
       pending.add(done);
       done.finally(() => pending.delete(done));
@@ -59,11 +62,11 @@ export function makeApp(deps: ApiDeps & { readonly registry: Registry }): App {
   app.use(answerErrors(deps.log));
   app.use(docsPage(deps.config.PLOSIVE_DOCS_ENABLED));
   for (const middleware of makeRouter(routes, shared)) app.use(middleware);
-  // Only what breaks after the head of an answer was sent: the client sees a cut connection.
+  // Koa reports here only errors after the response headers were sent. The client sees a closed connection.
   app.on("error", (err: NodeJS.ErrnoException) => {
-    // Streams have no other end than that their reader goes away.
+    // A client that closes its connection is the normal end of an event stream.
     const level = err.code === "ERR_STREAM_PREMATURE_CLOSE" ? "debug" : "warn";
-    deps.log[level]({ err }, "an answer was cut off");
+    deps.log[level]({ err }, "a response was cut off before its end");
   });
 
   return {

@@ -1,5 +1,5 @@
-// Who asks, and whether he asks too often: one statement for each request, never cached, so that a revoked key is dead
-// on the next request to any replica. Called by answer.ts before it reads the body.
+// Authenticates a request and applies its rate limits: one SQL statement per request. The result is never cached, so a
+// revoked key fails on the next request to any replica. Called by answer.ts before it reads the body.
 import type { Context } from "koa";
 import { touchApiKey } from "../db/api-key.ts";
 import { insertRefusal, type Refusal } from "../db/audit.ts";
@@ -15,18 +15,19 @@ export interface Caller {
 }
 
 /**
- * Who owns the key in X-API-Key; sets the headers that tell of rates. Two such headers arrive joined and are therefore
- * no key, and what cannot be a key costs nothing.
+ * Returns the tenant and id of the key in X-API-Key, and sets the RateLimit headers. Throws invalidApiKey,
+ * expiredApiKey, tenantSuspended or rateLimited. Text without the format of a key costs no query; Node joins repeated
+ * headers into one value, which has no such format either.
  */
 export async function authenticate(ctx: Context, route: Route, deps: SharedDeps): Promise<Caller> {
   const given = ctx.req.headers["x-api-key"];
   if (typeof given !== "string" || !isApiKey(given)) throw invalidApiKey();
   const hash = hashApiKey(given);
   const ip = addressOf(ctx.req, deps.config.PLOSIVE_TRUSTED_PROXIES);
-  const wait = deps.strangers.waitOf(ip, hash);
+  const wait = deps.failedAuth.secondsToWait(ip, hash);
   if (wait > 0) throw rateLimited(wait);
   const own = deps.rates.policyOf(route);
-  deps.rates.checkMemory(hash, own);
+  deps.rates.checkCache(hash, own);
 
   const caller = await deps.findCaller(hash, {
     rate: deps.rates.default.rate,
@@ -34,10 +35,10 @@ export async function authenticate(ctx: Context, route: Route, deps: SharedDeps)
     policyRate: own.rate,
   });
   const refuse = (reason: Refusal["reason"], error: Error) => {
-    deps.strangers.failed(ip, hash, reason);
+    deps.failedAuth.recordFailure(ip, hash, reason);
     const refusal = { tenantId: caller?.tenant_id ?? null, reason, prefix: prefixOf(given) };
-    if (deps.strangers.isNoted())
-      deps.background("note a refused API key", () =>
+    if (deps.failedAuth.mayAudit())
+      deps.background("record a refused API key in the audit log", () =>
         insertRefusal(deps.db, refusal, { ip, requestId: ctx.state.requestId }),
       );
     return error;
@@ -45,11 +46,11 @@ export async function authenticate(ctx: Context, route: Route, deps: SharedDeps)
   if (caller === null) throw refuse("unknown", invalidApiKey());
   if (caller.expired) throw refuse("expired", expiredApiKey());
   if (caller.suspended) throw refuse("suspended", tenantSuspended());
-  deps.strangers.succeeded(hash);
+  deps.failedAuth.recordSuccess(hash);
   ctx.set(deps.rates.settle(hash, own, caller));
   const { id: keyId, tenant_id: tenantId } = caller;
   if (caller.unnoticed)
-    deps.background("note the use of an API key", () =>
+    deps.background("record the use of an API key", () =>
       touchApiKey(tenantDatabase(deps.db, tenantId), keyId),
     );
   return { tenantId, keyId };

@@ -1,44 +1,47 @@
-// ETags: If-None-Match saves sending what the client has, If-Match saves changes that the client has not seen (RFC 9110,
-// 13.1). Used by the router, and by the routes whose writes take If-Match.
+// ETags and conditional requests (RFC 9110, 13.1). If-None-Match avoids sending what the client already has; If-Match
+// avoids overwriting changes that the client has not seen. Used by answer.ts, and by the routes whose writes accept
+// If-Match.
 import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { invalidRequest } from "../errors.ts";
 import type { Route } from "./route.ts";
 
-/** The strong ETag of a JSON answer: a digest of what is sent. */
+/** Returns the strong ETag of a JSON response: a digest of its text. Quoted. */
 export function etagOf(body: unknown): string {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   return `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`;
 }
 
-/** The strong ETag of an annotation set with all that belongs to it. Name the form anew when the answer's form changes. */
+/**
+ * Returns the strong ETag of an annotation set with its annotations. Raise the 1 if the form of the response changes.
+ */
 export function etagOfSet(revision: number): string {
   return `"set-1-${revision}"`;
 }
 
-/** Whether the client has it already. Weak comparison: for reading, W/"x" is as good as "x". */
+/** Whether If-None-Match contains the ETag. Weak comparison: for reads, W/"x" equals "x". */
 export function isUnchanged(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   const tags = tagsOf(ifNoneMatch);
-  // A header that is no list of tags matches nothing: the client then gets the answer in full.
+  // A malformed header matches nothing, so the client gets the full response.
   return tags === "*" || (tags?.some((tag) => tag.replace(/^W\//, "") === etag) ?? false);
 }
 
-/** Whether one of the present ETags is among those that the client expects. Strong comparison: W/"x" never matches. */
+/** Whether If-Match contains one of the current ETags. Strong comparison: W/"x" never matches. */
 export function isExpected(ifMatch: string, present: readonly string[]): boolean {
   const tags = tagsOf(ifMatch);
-  // A header that is no list of tags names none of them: nothing is changed.
+  // A malformed header matches nothing, so nothing is changed.
   return tags === "*" || (tags?.some((tag) => present.includes(tag)) ?? false);
 }
 
 const tag = String.raw`(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"`;
-// Each blank can be taken in one way only: with two, a list of commas would be tried in as many ways as there are subsets.
+// Only one part of the pattern can match each blank. If two could, a long list of commas would take exponential time.
 const list = new RegExp(`^${tag}(?:[ \\t]*,(?:[ \\t]*${tag})?)*$`);
 
-/** What the description promises; all headers of a request together may have 16 KiB. */
+/** Upper bound of a header's length, as the OpenAPI description documents it. All headers together may have 16 KiB. */
 export const longestTagList = 12_000;
 
-/** Before anything is done; of the two headers, those that the route looks at. */
+/** Throws invalidRequest if If-Match or If-None-Match is too long. Ignores a header that the route does not use. */
 export function refuseLongTagLists(
   route: Pick<Route, "conditional" | "guard">,
   headers: IncomingHttpHeaders,

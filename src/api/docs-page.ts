@@ -1,5 +1,6 @@
-// /docs: the description as a page, by swagger-ui from our own disk. Nothing comes from elsewhere, and the page may run
-// nothing but its own two scripts. A page for people, so it is no route of the API. Used by app.ts.
+// /docs: the OpenAPI description as a page for people, rendered by swagger-ui. All assets are served from here, and the
+// content security policy lets the page run only its own two scripts. Middleware and not a route, so the OpenAPI
+// description does not list it. Used by app.ts.
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -12,7 +13,7 @@ import { isUnchanged } from "./conditional.ts";
 const methods = ["GET", "HEAD", "OPTIONS"];
 const require = createRequire(import.meta.url);
 
-/** swagger-ui sets styles through the CSSOM, which the policy does not concern; its icons are data URLs in its CSS. */
+/** swagger-ui sets styles through the CSSOM, to which the policy does not apply. Its icons are data URLs in its CSS. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -44,7 +45,7 @@ const page = `<!doctype html>
 </html>
 `;
 
-/** The key that someone enters stays in the page's memory and is gone when it is left. */
+/** An API key that a user enters stays in the memory of the page and is lost when the user leaves the page. */
 const start = `"use strict";
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const follow = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
@@ -92,7 +93,7 @@ interface Loaded {
   readonly etag: string;
 }
 
-/** Answers below /docs; with `enabled` false nothing is there. */
+/** Serves /docs and its assets. If `enabled` is false, these paths are unknown. */
 export function docsPage(enabled: boolean): Middleware {
   const loaded = new Map<string, Promise<Loaded>>();
   return async (ctx, next) => {
@@ -125,7 +126,7 @@ export function docsPage(enabled: boolean): Middleware {
   };
 }
 
-/** The large script is packed once, not for every reader. */
+/** Compresses each asset once and not for every request, because the script is large. */
 async function load(asset: Asset): Promise<Loaded> {
   const plain = Buffer.from(await asset.text());
   const digest = createHash("sha256").update(plain).digest("base64url").slice(0, 22);

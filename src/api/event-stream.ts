@@ -1,6 +1,6 @@
-// Server-sent events: what happens to a tenant's things, as it happens. Called by routes/event.ts. A stream
-// keeps only the number of the last event it sent and asks the database for the next ones, so nothing is lost or repeated
-// and a slow reader fills no memory: it is the reader's own pace that asks.
+// Streams a tenant's events as server-sent events. Called by routes/event.ts. A stream stores only the number of the
+// last event that it sent, and queries the database for the next ones when the reader has taken those before. So no
+// event is lost or repeated, and a slow reader does not fill the memory.
 import { Readable } from "node:stream";
 import { isKeyOpen } from "../db/api-key.ts";
 import { isDatabaseUnavailable } from "../db/errors.ts";
@@ -13,16 +13,16 @@ import { viewEvent } from "./view.ts";
 export interface StreamOptions {
   /** Only events with greater numbers. */
   readonly after: number;
-  /** Undefined: all. */
+  /** Undefined: all types. */
   readonly types: readonly EventType[] | undefined;
-  /** Called once when the stream has ended, however it did. */
+  /** Called once when the stream has ended for any reason. */
   readonly onEnd: () => void;
 }
 
-/** Events in one piece: small, because a stalled reader keeps some pieces in memory. */
+/** Maximum number of events in one piece. It is small because a stalled reader keeps several pieces in memory. */
 const batch = 100;
 
-/** The text of the stream, to be sent as text/event-stream. */
+/** Returns the stream's text, to be sent as text/event-stream. The stream fails if its reader stalls. */
 export function eventStream(call: Call, options: StreamOptions): Readable {
   const { tenantId, keyId, deps } = call;
   const { timing } = deps.live;
@@ -33,7 +33,7 @@ export function eventStream(call: Call, options: StreamOptions): Readable {
   ]);
   const stream: Readable = Readable.from(
     cutWhenStalled(textOf(call, watch, options), timing.stallMs, () =>
-      stream.destroy(new Error("the reader takes nothing")),
+      stream.destroy(new Error("the reader of the event stream has stalled")),
     ),
     { highWaterMark: 2 },
   );
@@ -52,16 +52,16 @@ async function* textOf(call: Call, watch: Watch, { after, types }: StreamOptions
   let last = after;
   let checked = performance.now();
   let beat = checked;
-  // Also makes proxies and clients see the head of the answer at once.
+  // The first line also makes proxies and clients receive the response headers at once.
   yield `retry: ${timing.retryMs}\n\n`;
   while (!signal.aborted && !deps.live.isEnding()) {
     const now = performance.now();
     try {
       if (now - checked >= timing.beatMs) {
-        if (!(await deps.live.look(() => isKeyOpen(deps.db, tenantId, keyId)))) return;
+        if (!(await deps.live.withReadSlot(() => isKeyOpen(deps.db, tenantId, keyId)))) return;
         checked = now;
       }
-      const rows = await deps.live.look(() => manyEventsAfter(deps.db, tenantId, last, batch));
+      const rows = await deps.live.withReadSlot(() => manyEventsAfter(deps.db, tenantId, last, batch));
       last = rows.at(-1)?.id ?? last;
       const text = rows
         .filter((row) => wanted?.has(row.type) ?? true)
@@ -73,7 +73,7 @@ async function* textOf(call: Call, watch: Watch, { after, types }: StreamOptions
       }
       if (rows.length === batch) continue;
     } catch (error) {
-      // A restart of the database shorter than this is no reason to lose all streams.
+      // A short restart of the database must not end all streams.
       if (!isDatabaseUnavailable(error) || now - checked > timing.trustMs) throw error;
       await watch.next(1_000, signal);
     }
@@ -81,18 +81,18 @@ async function* textOf(call: Call, watch: Watch, { after, types }: StreamOptions
       beat = performance.now();
       yield ": still here\n\n";
     }
-    const heard = await watch.next(Math.max(0, beat + timing.beatMs - performance.now()), signal);
-    if (heard.has(`plosive_keys ${keyId}`) || heard.has(`plosive_keys ${tenantId}`))
+    const notified = await watch.next(Math.max(0, beat + timing.beatMs - performance.now()), signal);
+    if (notified.has(`plosive_keys ${keyId}`) || notified.has(`plosive_keys ${tenantId}`))
       checked = Number.NEGATIVE_INFINITY;
   }
 }
 
-/** No `event:` line, so that one handler of an EventSource gets all types; the type stands in the data. */
+/** Without an `event:` line, so that one handler of an EventSource gets all types. The data contains the type. */
 function textOfEvent(row: EventRow): string {
   return `id: ${row.id}\ndata: ${JSON.stringify(viewEvent(row))}\n\n`;
 }
 
-/** Calls `cut` when a piece has waited too long to be taken. */
+/** Passes the pieces on. Calls `cut` if the reader does not take a piece within `stallMs`. */
 async function* cutWhenStalled(
   pieces: AsyncGenerator<string>,
   stallMs: number,

@@ -1,5 +1,5 @@
-// Requests that carry an Idempotency-Key may be sent again: the second time nothing is made, and the answer is rendered
-// anew from what the first one made. Called by answer.ts for routes that create.
+// Makes requests with an Idempotency-Key safe to repeat: a repeated request creates nothing, and its response is
+// rendered again from the resources that the first request created. Called by answer.ts for routes that create.
 import { createHash } from "node:crypto";
 import { insertRequestKey, lockRequestKey, type RequestKey } from "../db/idempotency.ts";
 import { requestInProgress, type ValidationItem, validationFailed, valueError } from "../errors.ts";
@@ -7,16 +7,19 @@ import type { Call, Reply, Route } from "./route.ts";
 
 const header = "Idempotency-Key";
 
-/** What the client sent, as far as it decides what is made. */
+/** The parts of a request that determine what it creates. */
 export interface RawRequest {
   readonly method: string;
   readonly path: string;
   readonly querystring: string;
-  /** Parsed, not yet validated: a later release with other defaults must know the request again. */
+  /**
+   * Parsed but not validated: validation adds defaults, and a later release with other defaults must still recognize
+   * the same request.
+   */
   readonly body: unknown;
 }
 
-/** The faults of the header, for the list of all faults of the request. */
+/** Returns the faults of the header Idempotency-Key, to be listed with all other faults of the request. */
 export function faultsOfKey(key: string | undefined): ValidationItem[] {
   if (key === undefined) return [];
   const loc = ["header", header];
@@ -26,7 +29,11 @@ export function faultsOfKey(key: string | undefined): ValidationItem[] {
   return [];
 }
 
-/** Runs the handler in one transaction with the key's row, or gives the answer for what was made before. */
+/**
+ * Runs the handler in one transaction with the insert of the key's row; for a key that was used before, returns the
+ * reply for what the first request created. Throws requestInProgress while the first request runs, and validationFailed
+ * if the key was used for a different request.
+ */
 export async function runOnce({
   call,
   key,
@@ -55,18 +62,18 @@ export async function runOnce({
       return reply;
     }
     if (!before.same)
-      throw validationFailed([valueError(["header", header], "the key was used for another request")]);
+      throw validationFailed([valueError(["header", header], "the key was used for a different request")]);
     const reply = await replay(inside, before.created_ids, before.report);
     return { ...reply, headers: { ...reply.headers, "Idempotency-Replayed": "true" } };
   });
 }
 
 function digest(parts: readonly string[]): Buffer {
-  // As JSON, so that no two lists of parts run together into the same text.
+  // JSON keeps the parts apart: plain concatenation could turn two different lists into the same text.
   return createHash("sha256").update(JSON.stringify(parts)).digest();
 }
 
-/** JSON with the members of every object in order of their names. */
+/** Returns JSON with the members of every object sorted by name. */
 function canonical(value: unknown): string {
   return (
     JSON.stringify(value, (_, member: unknown) => {

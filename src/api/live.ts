@@ -1,15 +1,19 @@
-// Lets answers wait for something to happen: event streams (event-stream.ts) and long polls (wait.ts). Made by app.ts,
-// fed by the process's one listening connection; who waits asks the database itself what is new.
+// Lets event streams (event-stream.ts) and long polls (wait.ts) wait for notifications of the database. Made by app.ts.
+// The process has one listening connection. A notification only wakes the waiting requests, which then query the
+// database.
 import { Gauge, type Registry } from "prom-client";
-import { type Limit, makeLimit } from "../db/limit.ts";
 import type { Channel, Listener } from "../db/listen.ts";
+import { makeSemaphore, type Semaphore } from "../db/semaphore.ts";
 
-/** What to be woken by: a channel, and what its notification must carry. */
+/** A subscription: a channel, and the payload that wakes the subscriber. */
 export type Topic = `${Channel} ${string}`;
 
-/** Opened before the first look at the database, so that nothing falls between a look and the wait after it. */
+/** Open a watch before the first query, so that no notification is lost between a query and the wait after it. */
 export interface Watch {
-  /** Resolves with what was heard since the last call, at the latest after `ms`, on `signal` and when the process ends. */
+  /**
+   * Resolves with the topics notified since the last call. Waits until there are any, at most `ms` milliseconds, or
+   * until `signal` is aborted or the process ends.
+   */
   next(ms: number, signal: AbortSignal): Promise<ReadonlySet<Topic>>;
   close(): void;
 }
@@ -17,28 +21,34 @@ export interface Watch {
 export interface Live {
   watch(topics: readonly Topic[]): Watch;
   readonly timing: LiveTiming;
-  /** Asks the database, with so many others of those who wait at once that requests find a connection too. */
-  readonly look: Limit;
-  /** Whether everything that waits shall come to its end. */
+  /** Semaphore for queries of waiting requests. It leaves connections of the pool for the other requests. */
+  readonly withReadSlot: Semaphore;
+  /** Whether the process is ending, so that event streams and long polls must end. */
   isEnding(): boolean;
-  /** One of so many places of a tenant in this process, by name; null when all are taken. Call the result to leave it. */
-  enter(tenantId: string, what: "stream" | "wait", most: number): (() => void) | null;
+  /**
+   * Takes one of a tenant's `most` slots for streams or waits in this process, and returns the function that releases
+   * it; null if no slot is free.
+   */
+  acquire(tenantId: string, what: "stream" | "wait", most: number): (() => void) | null;
+  /** Ends all waits, now and in future. */
   end(): void;
 }
 
 export interface LiveTiming {
-  /** A comment in a stream, so that proxies keep the connection and clients notice when it is dead. At the same pace
-   * the key of whoever waits is looked at again. */
+  /**
+   * Interval of keep-alive comments in a stream, by which proxies keep the connection open and clients detect a dead
+   * one. It is also the interval at which the API key of a waiting request is checked again.
+   */
   readonly beatMs: number;
-  /** A reader that takes nothing for so long is cut off; it may come again with its Last-Event-ID. */
+  /** A stream whose reader takes nothing for this long is closed. The client may reconnect with its Last-Event-ID. */
   readonly stallMs: number;
-  /** How long a stream lives on while the database cannot say whether its key is valid. */
+  /** How long a stream continues while the database is unavailable, so that its key cannot be checked. */
   readonly trustMs: number;
-  /** When a client may come again after the end of its stream. */
+  /** Delay after which a client may reconnect when its stream has ended. */
   readonly retryMs: number;
 }
 
-const usual: LiveTiming = { beatMs: 15_000, stallMs: 60_000, trustMs: 60_000, retryMs: 2_000 };
+const defaultTiming: LiveTiming = { beatMs: 15_000, stallMs: 60_000, trustMs: 60_000, retryMs: 2_000 };
 
 const channels: readonly Channel[] = ["plosive_events", "plosive_jobs", "plosive_keys"];
 
@@ -46,14 +56,14 @@ interface LiveDeps {
   readonly listener: Listener;
   readonly registry: Registry;
   readonly timing?: Partial<LiveTiming>;
-  /** Connections to the database that those who wait may take together. */
+  /** Maximum number of database connections that all waiting requests together may use. */
   readonly connections: number;
 }
 
 export function makeLive({ listener, registry, timing = {}, connections }: LiveDeps): Live {
   const waiting = new Gauge({
     name: "plosive_waiting_requests",
-    help: "Requests that wait for something to happen: event streams (stream) and long polls (wait)",
+    help: "Requests that wait for notifications: event streams (stream) and long polls (wait)",
     labelNames: ["what"],
     registers: [registry],
   });
@@ -68,9 +78,9 @@ export function makeLive({ listener, registry, timing = {}, connections }: LiveD
     listening = true;
     for (const channel of channels) {
       listener.on(channel, (payload) => {
-        // Null: notifications may have been lost, so everybody looks.
+        // Null: the connection was lost, and notifications may have been lost with it. All subscribers are woken.
         const topics = payload === null ? topicsOf(channel) : [`${channel} ${payload}` as Topic];
-        for (const topic of topics) for (const ring of watches.get(topic) ?? []) ring(topic);
+        for (const topic of topics) for (const notify of watches.get(topic) ?? []) notify(topic);
       });
     }
   };
@@ -79,25 +89,25 @@ export function makeLive({ listener, registry, timing = {}, connections }: LiveD
 
   const watch = (topics: readonly Topic[]): Watch => {
     listen();
-    let heard = new Set<Topic>();
+    let notified = new Set<Topic>();
     let wake = () => {};
-    const ring = (topic: Topic) => {
-      heard.add(topic);
+    const notify = (topic: Topic) => {
+      notified.add(topic);
       wake();
     };
-    for (const topic of topics) watches.set(topic, (watches.get(topic) ?? new Set()).add(ring));
+    for (const topic of topics) watches.set(topic, (watches.get(topic) ?? new Set()).add(notify));
     return {
       next: async (ms, signal) => {
-        if (heard.size === 0) await sleep(ms, [signal, ending.signal], (woken) => (wake = woken));
-        const news = heard;
-        heard = new Set();
-        return news;
+        if (notified.size === 0) await sleep(ms, [signal, ending.signal], (woken) => (wake = woken));
+        const topicsNow = notified;
+        notified = new Set();
+        return topicsNow;
       },
       close: () => {
         for (const topic of topics) {
-          const rings = watches.get(topic);
-          rings?.delete(ring);
-          if (rings?.size === 0) watches.delete(topic);
+          const subscribers = watches.get(topic);
+          subscribers?.delete(notify);
+          if (subscribers?.size === 0) watches.delete(topic);
         }
       },
     };
@@ -105,19 +115,19 @@ export function makeLive({ listener, registry, timing = {}, connections }: LiveD
 
   return {
     watch,
-    timing: { ...usual, ...timing },
-    look: makeLimit(connections, 30_000),
+    timing: { ...defaultTiming, ...timing },
+    withReadSlot: makeSemaphore(connections, 30_000),
     isEnding: () => ending.signal.aborted,
-    enter: (tenantId, what, most) => {
+    acquire: (tenantId, what, most) => {
       const key = `${what} ${tenantId}`;
-      const present = taken.get(key) ?? 0;
-      if (present >= most) return null;
-      taken.set(key, present + 1);
+      const used = taken.get(key) ?? 0;
+      if (used >= most) return null;
+      taken.set(key, used + 1);
       waiting.inc({ what });
-      let left = false;
+      let released = false;
       return () => {
-        if (left) return;
-        left = true;
+        if (released) return;
+        released = true;
         waiting.dec({ what });
         const rest = (taken.get(key) ?? 1) - 1;
         if (rest === 0) taken.delete(key);
@@ -128,7 +138,7 @@ export function makeLive({ listener, registry, timing = {}, connections }: LiveD
   };
 }
 
-/** Until the time is over, a signal is aborted or the function given to `wakeable` is called. */
+/** Resolves after `ms`, when a signal is aborted, or when the function that `wakeable` receives is called. */
 function sleep(
   ms: number,
   signals: readonly AbortSignal[],

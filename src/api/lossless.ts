@@ -1,43 +1,46 @@
-// JSON that JavaScript would keep otherwise than it was sent: whole numbers beyond 2^53, numbers beyond all bounds, members
-// named __proto__. Where a schema says what a value is, it says that too; where a client stores what it likes, nothing of
-// it may change in silence. Called by validate.ts for bodies that have any of these.
+// Finds JSON values that JavaScript would silently change: integers beyond 2^53, numbers that become infinite, and
+// members named __proto__. The schemas check such values themselves, except in records, where clients store data of
+// their own: there this file refuses them. Called by validate.ts for bodies that have any of these values.
 import type { z } from "zod";
 import { type ValidationItem, valueError } from "../errors.ts";
 
-/** Takes the place of a number that cannot be kept. No text that is stored has a NUL. */
-const altered = "\0altered";
+/** Placeholder for a number that cannot be stored exactly. It contains NUL, which no stored text may contain. */
+const inexact = "\0altered";
 
 const prototypeFault = "a member must not be named __proto__";
-const numberFault = "the number cannot be kept exactly; send it as a string";
+const numberFault = "the number cannot be stored exactly; send it as a string";
 
-// JSON.parse could tell how a number is written too, at ten times the cost.
+// A regular expression, because JSON.parse with source text access takes ten times as long.
 const number = /-?\d[\d.]*(?:[eE][+-]?\d+)?/g;
 
-/** Nobody reads more, and a body has room for a million. */
-const most = 100;
+/** Maximum number of reported faults. A body can have a million. */
+const maxFaults = 100;
 
-/** The faults of what is to be stored as it is: of all values of records, at any depth. `json` is well formed. */
+/** Returns the faults in the values of all records of the schema, at any depth. `json` is well-formed JSON. */
 export function faultsOfAltered(schema: z.ZodType, json: string, loc: (string | number)[]): ValidationItem[] {
   const faults: ValidationItem[] = [];
-  lookInSchema(schema, JSON.parse(marked(json)), loc, faults);
+  checkRecords(schema, JSON.parse(withPlaceholders(json)), loc, faults);
   return faults;
 }
 
-/** With a mark in place of each number that cannot be kept. */
-function marked(json: string): string {
+/** Replaces each number that cannot be stored exactly by the placeholder. */
+function withPlaceholders(json: string): string {
   const parts: string[] = [];
   for (let at = 0; at < json.length; ) {
     const quote = json.indexOf('"', at);
     const end = quote < 0 ? json.length : quote;
     const between = json.slice(at, end);
-    parts.push(between.replace(number, (found) => (isAltered(found) ? JSON.stringify(altered) : found)));
+    parts.push(between.replace(number, (found) => (isInexact(found) ? JSON.stringify(inexact) : found)));
     at = quote < 0 ? end : endOfText(json, quote);
     parts.push(json.slice(end, at));
   }
   return parts.join("");
 }
 
-/** Behind the text that begins with this quote. By hand: a long text with many escapes is too much for an expression. */
+/**
+ * Returns the offset after the string that begins with this quote. A loop, because a long string with many escapes
+ * exceeds what a regular expression can match.
+ */
 function endOfText(json: string, quote: number): number {
   for (let at = quote + 1; at < json.length; at++) {
     const sign = json[at];
@@ -47,7 +50,7 @@ function endOfText(json: string, quote: number): number {
   return json.length;
 }
 
-function isAltered(source: string): boolean {
+function isInexact(source: string): boolean {
   if (source.length < 4) return false;
   const value = Number(source);
   if (!Number.isFinite(value)) return true;
@@ -55,8 +58,8 @@ function isAltered(source: string): boolean {
   return BigInt(source) !== BigInt(value);
 }
 
-/** Looks for the records of a schema, and only there at the value. */
-function lookInSchema(
+/** Finds the records of a schema, and checks the value there. */
+function checkRecords(
   schema: z.ZodType,
   value: unknown,
   loc: (string | number)[],
@@ -71,21 +74,21 @@ function lookInSchema(
     shape?: Record<string, z.ZodType>;
   };
   const inner = def.innerType ?? def.in;
-  if (inner !== undefined) lookInSchema(inner, value, loc, faults);
-  else if (def.type === "record") lookAt(value, loc, faults);
+  if (inner !== undefined) checkRecords(inner, value, loc, faults);
+  else if (def.type === "record") checkRecord(value, loc, faults);
   else if (def.element !== undefined && Array.isArray(value))
-    for (const [i, item] of value.entries()) lookInSchema(def.element, item, [...loc, i], faults);
+    for (const [i, item] of value.entries()) checkRecords(def.element, item, [...loc, i], faults);
   else
     for (const [name, member] of Object.entries(def.shape ?? {}))
       if (Object.hasOwn(value, name))
-        lookInSchema(member, (value as Record<string, unknown>)[name], [...loc, name], faults);
+        checkRecords(member, (value as Record<string, unknown>)[name], [...loc, name], faults);
 }
 
-/** `loc` is where `value` is; changed on the way down and back again on the way up. */
-function lookAt(value: unknown, loc: (string | number)[], faults: ValidationItem[]): void {
-  if (faults.length === most) return;
+/** Checks a value in a record. `loc` is the location of `value`; the recursion extends it and restores it. */
+function checkRecord(value: unknown, loc: (string | number)[], faults: ValidationItem[]): void {
+  if (faults.length === maxFaults) return;
   const fault = (why: string) => faults.push(valueError([...loc], why));
-  if (value === altered) fault(numberFault);
+  if (value === inexact) fault(numberFault);
   if (typeof value !== "object" || value === null) return;
   for (const name in value) {
     if (name === "__proto__") {
@@ -93,19 +96,19 @@ function lookAt(value: unknown, loc: (string | number)[], faults: ValidationItem
       continue;
     }
     loc.push(Array.isArray(value) ? Number(name) : name);
-    lookAt((value as Record<string, unknown>)[name], loc, faults);
+    checkRecord((value as Record<string, unknown>)[name], loc, faults);
     loc.pop();
   }
 }
 
 /**
- * Why a value cannot be kept as it was sent, where the text that it was parsed from is gone: a whole number beyond 2^53 may
- * have been another one. Null when it can.
+ * The same check for a value whose JSON text is no longer available. Refuses every number beyond 2^53, because its text
+ * may have been a different number. Returns the fault as a clause, or null.
  */
 export function faultOfParsed(value: unknown, levels = 20): string | null {
   if (typeof value === "number") return Math.abs(value) > Number.MAX_SAFE_INTEGER ? numberFault : null;
   if (typeof value !== "object" || value === null) return null;
-  if (levels === 0) return "it nests too deep";
+  if (levels === 0) return "it nests too deeply";
   if (Object.hasOwn(value, "__proto__")) return prototypeFault;
   for (const member of Object.values(value)) {
     const fault = faultOfParsed(member, levels - 1);

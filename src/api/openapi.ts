@@ -1,5 +1,6 @@
-// The OpenAPI 3.1.0 description, made from the table of routes and their zod schemas: what is validated is what is
-// described. Served at /openapi.json and written to openapi.json by src/gen. Its parts are made in openapi/.
+// Makes the OpenAPI 3.1.0 description from the table of routes and their zod schemas, the same schemas that validate
+// requests. Served at /openapi.json, and written to the file openapi.json by src/gen. The folder openapi/ makes its
+// parts.
 import { sharedResponses } from "./openapi/answers.ts";
 import { headerParameters, headers } from "./openapi/headers.ts";
 import { introduction, tagsOf } from "./openapi/introduction.ts";
@@ -7,7 +8,7 @@ import { operationOf } from "./openapi/operation.ts";
 import type { Components, Json } from "./openapi/schema.ts";
 import type { Route } from "./route.ts";
 
-/** The same routes give the same document, byte for byte. */
+/** Makes the document. Deterministic: the same routes give the same document, byte for byte. */
 export function makeOpenApi(routes: readonly Route[]): Json {
   const schemas: Components = {};
   const responses = sharedResponses(schemas);
@@ -25,7 +26,7 @@ export function makeOpenApi(routes: readonly Route[]): Json {
       description: introduction,
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
-    servers: [{ url: "/", description: "This installation, local or production", "x-internal": false }],
+    servers: [{ url: "/", description: "This installation", "x-internal": false }],
     security: [{ "X-API-Key": [] }],
     tags: tagsOf(routes.map((route) => route.tag)),
     paths,
@@ -40,7 +41,7 @@ export function makeOpenApi(routes: readonly Route[]): Json {
   return withoutUnused(document);
 }
 
-/** Shared headers, parameters and answers that no operation uses are left out. */
+/** Removes shared headers, parameters and responses that no operation uses. */
 function withoutUnused(document: { paths: Json; components: Record<string, Json> } & Json): Json {
   const { components, ...rest } = document;
   const kept = { ...components };

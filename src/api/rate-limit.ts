@@ -1,12 +1,14 @@
-// Rates of requests for each tenant: which policy a route falls under, what the answer's headers say, and
-// a short memory of who was refused, so that a flood does not reach the database. The counting is in the database
-// (admit_caller, migration 0005). Called by authenticate.ts.
+// Rate limits per tenant: the policy of each route, the RateLimit headers, and a short cache of refused keys, which
+// keeps a flood of requests away from the database. The database holds the token buckets (admit_caller, migration
+// 0005). Called by authenticate.ts.
 import { Counter, type Registry } from "prom-client";
 import type { CallerRow, Rate } from "../db/api-key.ts";
 import { type AppError, rateLimited } from "../errors.ts";
-import type { ApiDeps, RateName, Route } from "./route.ts";
+import type { ApiDeps } from "./deps.ts";
 
-/** In the order of the numbers that the database knows them by. */
+export type RateName = "default" | "writes" | "uploads" | "keys" | "trainings";
+
+/** The database knows a policy by its position in this list, from 1. */
 const names: readonly RateName[] = ["default", "writes", "uploads", "keys", "trainings"];
 
 export interface Policy {
@@ -22,11 +24,14 @@ export type Headers = Readonly<Record<string, string>>;
 export interface RateLimit {
   readonly all: readonly Policy[];
   readonly default: Policy;
-  /** What a route counts against besides the default policy; the default one for routes that only read. */
-  policyOf(route: Route): Policy;
-  /** Throws rateLimited, without a look into the database, at who was refused less than a second ago. */
-  checkMemory(hash: Buffer, own: Policy): void;
-  /** The headers of the answer; throws rateLimited when the request is one too many. */
+  /**
+   * Returns the policy that a route counts against in addition to the default policy. For GET routes without a policy
+   * of their own, that is the default policy itself.
+   */
+  policyOf(route: { readonly method: string; readonly rate?: RateName }): Policy;
+  /** Throws rateLimited if the key was refused less than a second ago. Needs no query. */
+  checkCache(hash: Buffer, own: Policy): void;
+  /** Returns the RateLimit headers of the response. Throws rateLimited if the database did not admit the request. */
   settle(hash: Buffer, own: Policy, caller: CallerRow): Headers;
 }
 
@@ -36,7 +41,7 @@ export function makeRateLimit({ config, clock, registry }: Config & { registry: 
   const policies = makePolicies(config);
   const counter = new Counter({
     name: "plosive_rate_limited_total",
-    help: "Requests that were one too many, by the rate that they broke",
+    help: "Requests refused with 429, by the rate limit that they exceeded",
     labelNames: ["policy"],
     registers: [registry],
   });
@@ -45,7 +50,7 @@ export function makeRateLimit({ config, clock, registry }: Config & { registry: 
     all: names.map((name) => policies[name]),
     default: policies.default,
     policyOf: (route) => policies[route.rate ?? (route.method === "GET" ? "default" : "writes")],
-    checkMemory: (hash, own) => {
+    checkCache: (hash, own) => {
       refusals.check(hash, policies.default);
       if (own !== policies.default) refusals.check(hash, own);
     },
@@ -71,7 +76,7 @@ function makePolicies(config: Config["config"]): Record<RateName, Policy> {
     trainings: config.PLOSIVE_RATE_TRAININGS_PER_MINUTE,
   };
   const policies = names.map((name, i) => {
-    // A minute's worth at once, if nothing else is said.
+    // The burst of all other policies is the number of requests in a minute.
     const burst = name === "default" ? config.PLOSIVE_RATE_BURST : perMinute[name];
     const gap = perMinute[name] === 0 ? 0 : 60 / perMinute[name];
     const rate = { gap, span: gap === 0 ? Number.POSITIVE_INFINITY : burst * gap };
@@ -80,7 +85,7 @@ function makePolicies(config: Config["config"]): Record<RateName, Policy> {
   return Object.fromEntries(policies) as Record<RateName, Policy>;
 }
 
-/** Seconds until the policy has room for one request more. */
+/** Returns the seconds until the policy admits one more request. */
 const waitOf = ({ rate }: Policy, used: number) => used + rate.gap - rate.span;
 
 interface State {
@@ -89,12 +94,12 @@ interface State {
   readonly used: number;
 }
 
-/** As draft-ietf-httpapi-ratelimit-headers-10 writes them, and the three headers of its drafts up to 06. */
+/** Headers of draft-ietf-httpapi-ratelimit-headers-10, and the three older headers of its drafts up to 06. */
 function headersOf(states: readonly State[]): Headers {
   if (states.length === 0) return {};
   const lines = states.map(({ policy, used }) => ({
     policy,
-    // The clock of the database has microseconds; what is only their rounding counts as free.
+    // The clock of the database counts in microseconds. 1e-3 of a request compensates for its rounding.
     remaining: Math.max(0, Math.floor((policy.rate.span - used) / policy.rate.gap + 1e-3)),
     reset: Math.ceil(used),
   }));
@@ -109,10 +114,10 @@ function headersOf(states: readonly State[]): Headers {
 }
 
 /**
- * Who was refused and until when, in this process. For a second at most: meanwhile a revoked key is told 429 and not
- * 401, and no longer.
+ * A cache of refused keys in this process. An entry lives for at most a second, because a revoked key that is in the
+ * cache gets 429 instead of 401.
  */
-function makeRefusals(clock: { now(): number }, count: (policy: Policy) => void, most = 10_000) {
+function makeRefusals(clock: { now(): number }, count: (policy: Policy) => void, maxEntries = 10_000) {
   const known = new Map<string, { until: number; freeAt: number; headers: Headers }>();
   const idOf = (hash: Buffer, policy: Policy) => `${policy.name} ${hash.toString("base64")}`;
   return {
@@ -124,14 +129,15 @@ function makeRefusals(clock: { now(): number }, count: (policy: Policy) => void,
       const now = clock.now();
       if (now < refusal.until) {
         count(policy);
-        // What was told first, less the time since: not the end of this memory, at which it would be refused again.
+        // The wait of the first refusal minus the time since then. The end of the cache entry would be too early: the
+        // database would refuse the request again.
         throw rateLimited((refusal.freeAt - now) / 1000, refusal.headers);
       }
       known.delete(id);
     },
     refuse(hash: Buffer, policy: Policy, seconds: number, headers: Headers): AppError {
       count(policy);
-      if (known.size >= most) known.clear();
+      if (known.size >= maxEntries) known.clear();
       const now = clock.now();
       const until = now + Math.min(seconds, 1) * 1000;
       known.set(idOf(hash, policy), { until, freeAt: now + seconds * 1000, headers });

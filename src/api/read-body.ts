@@ -1,20 +1,21 @@
-// Reads a body within its limits: JSON, or text where a route says so. Called after authentication, before validation.
+// Reads a request body within limits of size and depth: JSON, or text if the route accepts text. Called by answer.ts
+// after authentication and before validation.
 import type { IncomingMessage } from "node:http";
 import { bodyTooLarge, invalidRequest, unsupportedEncoding, unsupportedMediaType } from "../errors.ts";
 
 const maxDepth = 20;
-const mostDropped = 64 * 1024 * 1024;
+const maxDiscardedBytes = 64 * 1024 * 1024;
 
 export interface Body {
-  /** Parsed, of other types than JSON the text; undefined when there is none. */
+  /** The parsed JSON, or the text of other types; undefined if there is no body. */
   readonly value: unknown;
-  /** As it is written, if numbers or names in it need a second look (lossless.ts). */
-  readonly odd?: string;
+  /** The JSON text, only if it has numbers or member names that lossless.ts must check. */
+  readonly suspectJson?: string;
 }
 
 const none: Body = { value: undefined };
 
-/** The body within the limits of its size and depth. */
+/** Reads the body. Throws bodyTooLarge, unsupportedMediaType, unsupportedEncoding or invalidRequest. */
 export async function readBody(
   request: IncomingMessage,
   maxBytes: number,
@@ -23,7 +24,7 @@ export async function readBody(
   const declared = request.headers["content-length"];
   if (declared === undefined && request.headers["transfer-encoding"] === undefined) return none;
   if (declared === "0") return none;
-  // Node's own client announces chunks without a type when it has nothing to send.
+  // Node's own client sends a chunked body without a content type if it has nothing to send.
   const untyped = declared === undefined && request.headers["content-type"] === undefined;
   if (!untyped) requireType(request, bodyType);
   if (Number(declared ?? 0) > maxBytes) throw tooLarge(request, maxBytes);
@@ -39,9 +40,9 @@ export async function readBody(
   } catch {
     throw invalidRequest("the body is not JSON in UTF-8");
   }
-  const seen = lookAt(value, maxDepth);
-  if (seen & deep) throw invalidRequest(`the body nests more than ${maxDepth} levels`);
-  return seen & odd ? { value, odd: text } : { value };
+  const findings = inspect(value, maxDepth);
+  if (findings & tooDeep) throw invalidRequest(`the body nests more than ${maxDepth} levels`);
+  return findings & suspect ? { value, suspectJson: text } : { value };
 }
 
 function textOf(bytes: Buffer): string {
@@ -79,11 +80,12 @@ async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Bu
 }
 
 /**
- * Most clients read only when they have sent everything: cut off before that, they see a broken connection and not the
- * refusal. So the rest is taken and dropped, up to a size that nobody sends by mistake.
+ * Discards the rest of the body, up to a size that no client sends by mistake, and returns bodyTooLarge. Most clients
+ * read the response only after they have sent the whole body; if the server closed the connection earlier, they would
+ * see a broken connection instead of the error.
  */
 function tooLarge(request: IncomingMessage, maxBytes: number): Error {
-  let left = mostDropped;
+  let left = maxDiscardedBytes;
   const drop = (chunk: Buffer) => {
     left -= chunk.length;
     if (left < 0) request.socket.destroy();
@@ -92,22 +94,24 @@ function tooLarge(request: IncomingMessage, maxBytes: number): Error {
   return bodyTooLarge(maxBytes);
 }
 
-const deep = 1;
-const odd = 2;
+const tooDeep = 1;
+const suspect = 2;
 
-/** Whether a value nests too deep, and whether it has what JavaScript may keep otherwise than it was sent. */
-function lookAt(value: unknown, levels: number): number {
-  if (typeof value === "number") return Math.abs(value) > Number.MAX_SAFE_INTEGER ? odd : 0;
+/**
+ * Returns flags: the value nests too deeply, or it has numbers or names that JavaScript may have changed (lossless.ts).
+ */
+function inspect(value: unknown, levels: number): number {
+  if (typeof value === "number") return Math.abs(value) > Number.MAX_SAFE_INTEGER ? suspect : 0;
   if (typeof value !== "object" || value === null) return 0;
-  if (levels === 0) return deep;
-  let seen = 0;
+  if (levels === 0) return tooDeep;
+  let findings = 0;
   if (Array.isArray(value)) {
-    for (const item of value) seen |= lookAt(item, levels - 1);
-    return seen;
+    for (const item of value) findings |= inspect(item, levels - 1);
+    return findings;
   }
   for (const name in value) {
-    if (name === "__proto__") seen |= odd;
-    seen |= lookAt((value as Record<string, unknown>)[name], levels - 1);
+    if (name === "__proto__") findings |= suspect;
+    findings |= inspect((value as Record<string, unknown>)[name], levels - 1);
   }
-  return seen;
+  return findings;
 }

@@ -1,71 +1,53 @@
-// A route is data: method, path, schemas, handler. From the same table come the router, the validation and the OpenAPI
-// description. Written by src/api/routes/*.ts.
+// Types of routes. A route is data: method, path, schemas, handler. The router, the validation and the OpenAPI
+// description all come from the same table of routes. Used by src/api/routes/*.ts, which define the routes.
 import type { IncomingHttpHeaders } from "node:http";
 import type { z } from "zod";
-import type { ApiSettings } from "../config.ts";
 import type { FindCaller } from "../db/callers.ts";
-import type { Limit } from "../db/limit.ts";
-import type { Listener } from "../db/listen.ts";
 import type { Db } from "../db/page.ts";
 import type { DatabasePool } from "../db/pool.ts";
-import type { Log } from "../log.ts";
-import type { Storage } from "../storage/storage.ts";
+import type { Semaphore } from "../db/semaphore.ts";
 import type { SecretBox } from "../webhooks/secret.ts";
-import type { Live, LiveTiming } from "./live.ts";
-import type { RateLimit } from "./rate-limit.ts";
-import type { Strangers } from "./strangers.ts";
+import type { ApiDeps, JobRef } from "./deps.ts";
+import type { FailedAuthLimiter } from "./failed-auth-limiter.ts";
+import type { Live } from "./live.ts";
+import type { RateLimit, RateName } from "./rate-limit.ts";
 
-/** Everything that handlers may use; made by main.ts or a test. */
-export interface ApiDeps {
-  readonly db: DatabasePool;
-  readonly storage: Storage;
-  /** Makes or changes the custom resource of a tenant's job; safe to call again. Its failure is never the client's. */
-  readonly submit: (job: JobRef & { readonly tenantId: string }) => Promise<void>;
-  readonly clock: { now(): number };
-  readonly random: (size: number) => Uint8Array;
-  readonly log: Log;
-  /** Connects when the first answer waits for something; whoever made it ends it. */
-  readonly listener: Listener;
-  /** Where other times than the usual ones are wanted for answers that wait. */
-  readonly timing?: Partial<LiveTiming>;
-  readonly config: ApiSettings;
-}
-
-/** What all requests share besides: work that answers do not wait for, and whether the process is going away. */
+/** The dependencies that all requests share. Made by app.ts. */
 export interface SharedDeps extends ApiDeps {
   readonly background: Background;
   readonly isDraining: () => boolean;
-  /** For answers that wait for something to happen. */
+  /** For event streams and long polls. */
   readonly live: Live;
-  /** Keeps the secrets of webhooks. */
+  /** Encrypts and decrypts the secrets of webhooks. */
   readonly secrets: SecretBox;
-  /** Confirms hold a database connection while they talk to the store: only so many at once. */
-  readonly confirms: Limit;
-  /** Imports hold much memory and a connection: only so many at once. */
-  readonly imports: Limit;
+  /** Semaphore for upload confirms, which hold a database connection while they call the object store. */
+  readonly confirms: Semaphore;
+  /** Semaphore for imports, which hold much memory and a database connection. */
+  readonly imports: Semaphore;
   readonly rates: RateLimit;
   readonly findCaller: FindCaller;
-  readonly strangers: Strangers;
+  readonly failedAuth: FailedAuthLimiter;
 }
 
 /**
- * Starts `work` once the answer's transaction has committed; never, when the request fails. `work` must not use
- * `deps.db`, which may be that transaction.
+ * Starts `work` after the request's transaction has committed, without delaying the response; never if the request
+ * fails. `work` must not use `deps.db`, which may be that transaction. `what` completes the log message "could not
+ * ...".
  */
 export type Background = (what: string, work: () => Promise<unknown>) => void;
 
-interface JobRef {
-  readonly kind: "training" | "inference" | "embedding";
-  readonly id: string;
-}
-
-/** What handlers get: the same, with the database as the caller's tenant sees it. */
+/** The dependencies of a handler: those of all requests, with the database as the caller's tenant sees it. */
 export interface HandlerDeps extends Omit<SharedDeps, "db" | "submit"> {
   /** For the caller's tenant. */
   readonly submit: (job: JobRef) => Promise<void>;
-  /** The tenant's rows only. Inside a transaction of the router's where a key or an ETag asks for one. */
+  /**
+   * Shows only the rows of the tenant. It is already a transaction if the request has an Idempotency-Key or If-Match.
+   */
   readonly db: Db;
-  /** Nobody's: no row of a tenant is visible. For what belongs to none, or needs a connection of its own. */
+  /**
+   * The pool itself. Row-level security hides the rows of all tenants. For data without a tenant, and for callers that
+   * need a connection of their own.
+   */
   readonly pool: DatabasePool;
 }
 
@@ -73,53 +55,54 @@ export interface Call<P = unknown, Q = unknown, B = unknown> {
   readonly params: P;
   readonly query: Q;
   readonly body: B;
-  /** Empty on routes without a key. */
+  /** Empty on routes without authentication. */
   readonly tenantId: string;
-  /** The key that was used; empty on routes without one. */
+  /** Id of the API key; empty on routes without authentication. */
   readonly keyId: string;
   readonly request: RequestFacts;
   readonly deps: HandlerDeps;
 }
 
-/** What a handler may want to know about the request besides its input. */
+/** Facts about a request besides its input. */
 export interface RequestFacts {
   /** Echoed in X-Request-Id. */
   readonly id: string;
-  /** Address of the client, as far as trusted proxies tell it. */
+  /** Address of the client, from the connection or from trusted proxies. */
   readonly ip: string;
   /** A well-formed W3C trace context, or null. */
   readonly traceparent: string | null;
   readonly headers: IncomingHttpHeaders;
-  /** Aborted when the client has gone. */
+  /** Aborted when the client closes the connection. */
   readonly signal: AbortSignal;
 }
 
 export interface Reply {
-  /** JSON, or with `text` a string. */
+  /** A value to send as JSON, or a string to send as it is. */
   readonly body?: unknown;
-  /** In pieces, for answers that do not fit into memory. */
+  /** The body in pieces, for responses that do not fit into memory. */
   readonly stream?: AsyncIterable<string>;
-  /** Where it is not the one of the route. */
+  /** Overrides the content type of the route. */
   readonly contentType?: string;
   readonly location?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Only where the status depends on something, as in /readyz. */
+  /** Overrides the status of the route. */
   readonly status?: number;
-  /** Ids of what a POST made, in order: what `idempotent` renders when the same request comes again. */
+  /** Ids of the resources that a POST created, in order. `idempotent` gets them when the request is repeated. */
   readonly created?: readonly string[];
-  /** What the answer says that none of these can say again: kept with the key of the request, without secrets. */
+  /**
+   * Data of the response that the created resources cannot provide again. It is stored with the Idempotency-Key, so it
+   * must not contain secrets.
+   */
   readonly report?: unknown;
-  /** The strong ETag, where it is not the digest of the body. Quoted. */
+  /** The strong ETag, quoted; by default, a digest of the body. */
   readonly etag?: string;
 }
-
-export type RateName = "default" | "writes" | "uploads" | "keys" | "trainings";
 
 type Shape = z.ZodType;
 
 export interface Route<P extends Shape = Shape, Q extends Shape = Shape, B extends Shape = Shape> {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** With parameters in braces, as OpenAPI writes them. */
+  /** Path with parameters in braces, as in OpenAPI. */
   readonly path: string;
   readonly operationId: string;
   readonly summary: string;
@@ -128,10 +111,10 @@ export interface Route<P extends Shape = Shape, Q extends Shape = Shape, B exten
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
-  /** A request without a body is then as good as one with {}. */
+  /** True: a request without a body equals one with the body {}. */
   readonly bodyOptional?: boolean;
   readonly maxBodyBytes?: number;
-  /** Where the body is text and not JSON. */
+  /** Content type of a text body; by default the body is JSON. */
   readonly bodyType?: "text/csv" | "text/plain";
   readonly bodyExample?: string;
   readonly answer: {
@@ -140,43 +123,48 @@ export interface Route<P extends Shape = Shape, Q extends Shape = Shape, B exten
     readonly schema?: z.ZodType;
     readonly contentType?: string;
     readonly example?: unknown;
-    /** Content types of text that a parameter asks for instead, with an example each. */
+    /** Text content types that a query parameter can select instead, each with an example. */
     readonly texts?: Readonly<Record<string, string>>;
   };
-  /** Whether an id in the body can be unknown; ids in the path always can. */
+  /** True: the route answers 404 also for unknown ids in the body, not only for ids in the path. */
   readonly notFound?: boolean;
-  /** Codes of the 409 answers. */
+  /** Error codes of the route's 409 responses. */
   readonly conflicts?: readonly string[];
-  /** Failures besides those that follow from key, input and ids. */
+  /** Error statuses in addition to those that follow from authentication, input and ids. */
   readonly failures?: readonly (404 | 503)[];
-  /** What it counts against besides the default rate; `writes` if nothing is said and it is no GET. */
+  /** Rate limit that the route counts against in addition to the default one; `writes` by default, except for GET. */
   readonly rate?: RateName;
-  /** False: anyone may call it. */
+  /** False: the route needs no authentication. */
   readonly auth?: false;
   readonly handler: (call: Call<z.output<P>, z.output<Q>, z.output<B>>) => Promise<Reply> | Reply;
   /**
-   * On every POST that creates: the answer for what the same request with the same Idempotency-Key made earlier.
-   * The handler then runs inside a transaction that also holds the key's row. 404 when it was deleted meanwhile.
+   * Every POST that creates has it: returns the reply for the resources that an earlier request with the same
+   * Idempotency-Key created; 404 if they were deleted since. With a key, the handler runs in a transaction that also
+   * inserts the key's row.
    */
   readonly idempotent?: (
     call: Call<z.output<P>, z.output<Q>, z.output<B>>,
     created: readonly string[],
     report: unknown,
   ) => Promise<Reply>;
-  /** A GET that answers 304 to an If-None-Match that names its ETag. */
+  /** True for a GET that answers 304 if If-None-Match contains the ETag. */
   readonly conditional?: true;
-  /** Only so many at once, and none holds a database connection while it waits for its turn. */
-  readonly turn?: "imports";
-  /** A stream that takes Last-Event-ID. */
+  /**
+   * Name of the semaphore that the request takes before its transaction, so that it holds no database connection while
+   * it waits.
+   */
+  readonly semaphore?: "imports";
+  /** True for a stream that supports Last-Event-ID. */
   readonly resumable?: true;
   /**
-   * On writes that take If-Match: locks the resource until the transaction ends and gives the ETags that it has now
-   * (by etagOf, as its GET has them). The handler runs in the same transaction. 404 when there is no such resource.
+   * Writes that support If-Match have it: locks the resource until the transaction ends, and returns its current ETags,
+   * the same ones that its GET returns. The handler runs in the same transaction. Throws 404 if there is no such
+   * resource.
    */
   readonly guard?: (call: Call<z.output<P>, z.output<Q>, z.output<B>>) => Promise<readonly string[]>;
 }
 
-/** Keeps the precise types between the schemas and the handler, and forgets them in the table. */
+/** Type-checks the handler against the schemas, and returns the route with a general type for the table. */
 export function defineRoute<P extends Shape, Q extends Shape, B extends Shape>(route: Route<P, Q, B>): Route {
   return route as unknown as Route;
 }

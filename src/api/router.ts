@@ -1,12 +1,12 @@
-// Finds the route of each request in the table of routes: unknown paths are 404, unknown methods 405.
-// Called by src/api/app.ts; what follows is in answer.ts.
+// Finds the route of each request: 404 for unknown paths, 405 for unsupported methods. Called by app.ts; answer.ts
+// handles the request then.
 import Router from "@koa/router";
 import type { Context, Middleware } from "koa";
 import { methodNotAllowed, routeNotFound } from "../errors.ts";
 import { answer } from "./answer.ts";
 import type { Route, SharedDeps } from "./route.ts";
 
-/** The middleware that answers every request, known route or not. */
+/** Returns the middleware that responds to every request, also to those without a route. */
 export function makeRouter(routes: readonly Route[], deps: SharedDeps): Middleware[] {
   const router = new Router({ strict: true, sensitive: true });
   for (const route of routes) {
@@ -34,14 +34,14 @@ interface Layer {
   readonly paramNames: readonly unknown[];
 }
 
-/** `.../upload-url` is a path of its own and not the file with the id `upload-url`. */
+/** Prefers literal path segments over parameters: `.../upload-url` is not the file with the id `upload-url`. */
 function mostLiteral(ctx: Context): Layer[] {
   const matched = (ctx.matched ?? []) as Layer[];
   const least = Math.min(...matched.map((layer) => layer.paramNames.length));
   return matched.filter((layer) => layer.paramNames.length === least);
 }
 
-/** Empty when the path is unknown. */
+/** Returns the methods of the path; empty if the path is unknown. */
 function allowedMethods(ctx: Context): string[] {
   const methods = mostLiteral(ctx).flatMap((layer) => layer.methods);
   return methods.length === 0 ? [] : [...new Set([...methods, "OPTIONS"])].sort();

@@ -1,12 +1,12 @@
-// The HTTP server around the app: limits on slow and malformed clients, and an orderly end. Called by src/main.ts and
-// by the tests.
+// The HTTP server around the app: limits for slow and malformed requests, and a graceful shutdown. Called by
+// src/main.ts and by the tests.
 import { randomUUID } from "node:crypto";
 import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 
 export interface HttpServer {
   readonly port: number;
-  /** Takes no new connections, lets running requests end, and cuts what is left after the grace time. */
+  /** Accepts no new connections, waits for running requests, and closes the remaining connections after `graceMs`. */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -20,7 +20,7 @@ export async function listen(listener: RequestListener, port: number, host?: str
       headersTimeout: 10_000,
       keepAliveTimeout: 75_000,
       maxHeaderSize: 16_384,
-      // Done below: Node's own answer has no body.
+      // Checked below instead, because Node's own response has no body.
       requireHostHeader: false,
     },
     (request, response) => {
@@ -31,7 +31,7 @@ export async function listen(listener: RequestListener, port: number, host?: str
       const old = request.httpVersionMajor === 1 && request.httpVersionMinor === 0;
       if (host === undefined && !old)
         refuse(response, 400, "Invalid request format: the header Host is missing");
-      // Of more than one coding Node undoes the chunks, and hands on what the others made as if it were the body.
+      // With several transfer codings, Node decodes only chunked and passes the still encoded rest on as the body.
       else if (coding.includes(","))
         refuse(response, 400, "Invalid request format: the only transfer coding is chunked");
       else listener(request, response);
@@ -41,7 +41,9 @@ export async function listen(listener: RequestListener, port: number, host?: str
     connected.add(socket);
     socket.once("close", () => connected.delete(socket));
   });
-  server.on("checkExpectation", (_, response) => refuse(response, 417, "Only 100-continue can be expected"));
+  server.on("checkExpectation", (_, response) =>
+    refuse(response, 417, "The only supported expectation is 100-continue"),
+  );
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (error.code === "ECONNRESET" || !socket.writable) return;
     const [status, text] =
@@ -62,14 +64,14 @@ export async function listen(listener: RequestListener, port: number, host?: str
   const stop = async (graceMs: number): Promise<void> => {
     isStopping = true;
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    // Connections that are kept would last until the grace time is over: each is closed with its running answer, and
-    // whoever can still be told is told.
+    // Keep-alive connections would stay open until the grace time is over. So each is closed after its running
+    // response, with the header Connection: close if the headers have not been sent yet.
     for (const response of answering) {
       if (!response.headersSent) response.setHeader("Connection", "close");
       else response.once("close", () => setImmediate(() => server.closeIdleConnections()));
     }
     server.closeIdleConnections();
-    // Opened ahead of need: Node does not count these as idle.
+    // Connections without any request so far: Node does not count them as idle.
     for (const socket of connected) if (socket.bytesRead === 0) socket.destroy();
     const cut = setTimeout(() => server.closeAllConnections(), graceMs);
     await closed;
@@ -78,7 +80,7 @@ export async function listen(listener: RequestListener, port: number, host?: str
   return { port: (server.address() as AddressInfo).port, stop };
 }
 
-/** For requests that never reach the app. */
+/** Responds to a request that does not reach the app. */
 function refuse(response: ServerResponse, status: number, text: string): void {
   const body = JSON.stringify({ detail: text, code: "invalid_request" });
   response.writeHead(status, {

@@ -1,5 +1,6 @@
-// The three-step upload, shared by audio files and inference files: the signed form of step 1, and the checks and the
-// copy of step 3. What the store enforces is never trusted: confirm looks at every fact again.
+// The three-step upload of audio files and inference files: the presigned form of step 1, and the checks and the copy
+// of step 3 (confirm). Confirm checks every fact again and does not rely on what the object store enforces. Called by
+// the routes of both kinds of files.
 import type { ConfirmedAudio, NewUpload } from "../db/audio-file.ts";
 import { newId } from "../db/id.ts";
 import type { AudioQuota } from "../db/quota.ts";
@@ -20,7 +21,9 @@ export interface UploadRequest {
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
-/** The rows to be for the requests; validationFailed when one is larger than this service takes. */
+/**
+ * Returns the rows to insert for the requests. Throws validationFailed if a file is larger than the configured limit.
+ */
 export function toNewUploads(
   deps: HandlerDeps,
   requests: readonly UploadRequest[],
@@ -49,16 +52,19 @@ export function toNewUploads(
   }));
 }
 
-/** How much audio a tenant may have. */
+/** Returns the quota of audio files and bytes. */
 export const audioQuotaOf = ({ config }: HandlerDeps): AudioQuota => ({
   maxFiles: config.PLOSIVE_QUOTA_AUDIO_FILES,
   maxBytes: config.PLOSIVE_QUOTA_BYTES,
 });
 
-/** What forms leave in the store is looked for an hour after the last one can have been signed (migration 0006). */
+/**
+ * Maximum lifetime of a form. The purge looks for uploaded objects an hour after the last form can have been signed
+ * (migration 0006), so no form may be valid for longer.
+ */
 const longestFormSeconds = 3_600;
 
-/** The form that the client POSTs to the store: every field of it is signed. */
+/** Presigns the form that the client POSTs to the object store. The signature covers every field. */
 export async function signUpload(
   deps: HandlerDeps,
   tenantId: string,
@@ -89,9 +95,10 @@ export interface Announced {
 }
 
 /**
- * Checks what was uploaded against what was announced and copies it to `finalKey`, which no form was ever signed for:
- * a replayed form cannot change audio that is already labelled. The caller holds the file's lock, writes the row, and
- * then calls discardUpload. On a mismatch the upload is deleted, and the client may upload again.
+ * Checks the uploaded object against the upload request and copies it to `finalKey`. No form is ever signed for that
+ * key, so a replayed form cannot change audio that is already labelled. The caller holds the file's lock, updates the
+ * row, and then calls discardUpload. Throws uploadNotFound, uploadMismatch or unsupportedAudio. After a mismatch the
+ * object is deleted, and the client may upload again.
  */
 export async function acceptUpload(
   deps: HandlerDeps,
@@ -104,7 +111,7 @@ export async function acceptUpload(
   try {
     const head = await deps.storage.head(key);
     requireAsAnnounced(announced, head, claimedSha256);
-    // Junk is refused before it is copied.
+    // Refuses files that are not audio before the copy.
     await readHeader(deps, key, announced);
     const wanted = announced.checksum_sha256 ?? claimedSha256 ?? null;
     const digest = wanted !== null && head.checksumSha256 === null;
@@ -112,7 +119,8 @@ export async function acceptUpload(
     const checksumSha256 = head.checksumSha256 ?? copied.checksumSha256 ?? wanted;
     try {
       if (wanted !== null && checksumSha256 !== wanted) throw otherDigest();
-      // The form may have been posted again and again meanwhile: what counts is what nobody can write any more.
+      // The header is read again from the final key: a client could have posted the form again in the meantime, but
+      // cannot write to the final key.
       const { codec, sampleRateHz, channels, durationMs } = await readHeader(deps, finalKey, announced);
       return { checksumSha256, codec, sampleRateHz, channels, durationMs };
     } catch (error) {
@@ -122,16 +130,17 @@ export async function acceptUpload(
   } catch (error) {
     if (isNotFound(error))
       throw uploadNotFound(
-        "Nothing has been uploaded yet: post the file to the URL of its ticket first; the object store's answer says why it took nothing",
+        "Nothing has been uploaded yet. Post the file to the URL of its upload ticket first; if the object store refused it, its response says why",
       );
-    // Another form was posted while this one was checked.
-    if (isChanged(error)) throw uploadMismatch("The upload changed while it was confirmed; confirm it again");
+    // The form was posted again during the checks.
+    if (isChanged(error))
+      throw uploadMismatch("The upload changed while it was being confirmed; confirm it again");
     if (error instanceof AppError) await deps.storage.remove(key);
     throw error;
   }
 }
 
-/** What the header of the object says; unsupportedAudio. */
+/** Reads the audio header of the object. Throws unsupportedAudio. */
 async function readHeader(deps: HandlerDeps, key: string, announced: Announced): Promise<AudioFacts> {
   const header = await readAudioHeader(
     (start, end) => deps.storage.read(key, { start, end }),
@@ -142,9 +151,10 @@ async function readHeader(deps: HandlerDeps, key: string, announced: Announced):
   return header;
 }
 
-const otherDigest = () => uploadMismatch("The SHA-256 digest of the upload is not the announced one");
+const otherDigest = () =>
+  uploadMismatch("The SHA-256 digest of the upload differs from the one in the request");
 
-/** The upload has been copied: what is left of it goes. Its failure costs nothing but space. */
+/** Deletes the uploaded object in the background after it was copied. A failure only costs storage space. */
 export function discardUpload(deps: HandlerDeps, tenantId: string, id: string): void {
   deps.background("delete a confirmed upload", () => deps.storage.remove(incomingKey(tenantId, id)));
 }
@@ -155,9 +165,13 @@ function requireAsAnnounced(
   claimedSha256: string | undefined,
 ): void {
   if (head.sizeBytes !== announced.size_bytes)
-    throw uploadMismatch(`The upload has ${head.sizeBytes} bytes, ${announced.size_bytes} were announced`);
+    throw uploadMismatch(
+      `The upload has ${head.sizeBytes} bytes, but its upload request has size_bytes ${announced.size_bytes}`,
+    );
   if (head.contentType !== announced.content_type)
-    throw uploadMismatch(`The upload is not of the announced type ${announced.content_type}`);
+    throw uploadMismatch(
+      `The upload does not have the content type ${announced.content_type} of its upload request`,
+    );
   const digests = [announced.checksum_sha256, claimedSha256, head.checksumSha256].filter(
     (digest) => digest != null,
   );

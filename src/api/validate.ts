@@ -1,23 +1,32 @@
-// Turns request parts into typed values, or into the items of a 422 in the names that pydantic gives them, so that
-// clients made for FastAPI understand them. Never repeats what the client sent: it may be a secret.
+// Validates the parts of a request. The faults of a 422 have the types and messages of pydantic, so that clients made
+// for FastAPI understand them. Messages never contain values from the request, which may be secrets. Called by
+// answer.ts.
 import type { z } from "zod";
 import { type ValidationItem, validationFailed } from "../errors.ts";
 import { faultsOfAltered } from "./lossless.ts";
 
 export type Part = "body" | "path" | "query";
 
-/** The parsed value of each part that has a schema; validationFailed with all faults of all parts, and `others`. */
+/**
+ * Returns the parsed value of each part; {} without a schema. Throws validationFailed with `others` and all faults of
+ * all parts.
+ */
 export function validateParts(
-  parts: readonly { part: Part; schema: z.ZodType | undefined; value: unknown; odd?: string | undefined }[],
+  parts: readonly {
+    part: Part;
+    schema: z.ZodType | undefined;
+    value: unknown;
+    suspectJson?: string | undefined;
+  }[],
   others: readonly ValidationItem[] = [],
 ): unknown[] {
   const items: ValidationItem[] = [...others];
-  const values = parts.map(({ part, schema, value, odd }) => {
+  const values = parts.map(({ part, schema, value, suspectJson }) => {
     if (schema === undefined) return {};
-    // Of a union one fault is told however many it has, and a document of 8 MiB has room for a million.
+    // Only one fault of a union is reported, but a document of 8 MiB can have a million. abortEarly stops at the first.
     const parsed = schema.safeParse(value, { abortEarly: schema.def.type === "union" } as object);
-    if (odd !== undefined) items.push(...faultsOfAltered(schema, odd, [part]));
-    // Only what is taken is looked at: members that nobody knows are ignored, whatever they hold.
+    if (suspectJson !== undefined) items.push(...faultsOfAltered(schema, suspectJson, [part]));
+    // Checks only the parsed data: unknown members are ignored, whatever they contain.
     if (parsed.success && isReadable(parsed.data)) return parsed.data;
     items.push(
       ...(parsed.success ? unreadableText(parsed.data, [part]) : []),
@@ -29,7 +38,7 @@ export function validateParts(
   return values;
 }
 
-/** Query strings are text; gives numbers, booleans and lists the form that their schema expects. */
+/** Converts the texts of a query string to the numbers, booleans and lists that the schema expects. */
 export function fromQuery(schema: z.ZodType, query: URLSearchParams): Record<string, unknown> {
   const shape = (schema as z.ZodObject).shape as Record<string, z.ZodType>;
   const value: Record<string, unknown> = {};
@@ -49,7 +58,7 @@ export function fromQuery(schema: z.ZodType, query: URLSearchParams): Record<str
 const numberForm = (schema: z.ZodType) =>
   isInt(unwrapped(schema)) ? /^-?\d+(\.\d+)?$/ : /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
 
-/** The schema below optional, default and nullable. */
+/** Returns the schema inside optional, default and nullable. */
 function unwrapped(schema: z.ZodType): z.ZodType {
   const def = schema.def as { type: string; innerType?: z.ZodType };
   return def.innerType !== undefined && ["optional", "default", "nullable"].includes(def.type)
@@ -60,7 +69,7 @@ function unwrapped(schema: z.ZodType): z.ZodType {
 /** Postgres can store neither NUL nor unpaired surrogates. */
 const isReadableText = (text: string) => !text.includes("\0") && text.isWellFormed();
 
-/** A look that makes nothing: bodies have thousands of values, and nearly all are good. */
+/** A check without allocations, because bodies have thousands of values, and nearly all of them are valid. */
 function isReadable(value: unknown): boolean {
   if (typeof value === "string") return isReadableText(value);
   if (typeof value !== "object" || value === null) return true;
@@ -109,7 +118,7 @@ const formatNames: Record<string, [type: string, msg: string]> = {
 
 function toItem(part: Part, schema: z.ZodType, issue: z.core.$ZodIssue, input: unknown): ValidationItem {
   const loc = [part, ...issue.path.map((step) => (typeof step === "symbol" ? String(step) : step))];
-  // Where an integer belongs and no number is, zod says only that it expected a number.
+  // For a value that is not a number, zod reports "expected number" even if the schema wants an integer.
   const expectsInt = issue.code === "invalid_type" && isInt(schemaAt(schema, issue.path));
   const [type, msg] = nameOf(
     part,

@@ -1,4 +1,4 @@
-// Small pieces that the view functions of the routes share.
+// Functions that several routes use to render rows as JSON.
 import type { AnnotationSetRow } from "../db/annotation-set.ts";
 import type { DetectionRow } from "../db/detection.ts";
 import type { EventRow } from "../db/event.ts";
@@ -6,18 +6,18 @@ import type { JobEventRow } from "../db/job-event.ts";
 import type { TextPage } from "../db/json-text.ts";
 import type { Page, PageRequest } from "../db/page.ts";
 
-/** Milliseconds since 1970 as RFC 3339 in UTC with milliseconds. */
+/** Formats milliseconds since 1970 as RFC 3339 in UTC with milliseconds. */
 export function iso(ms: number): string {
   if (ms !== latest.ms) latest = { ms, text: new Date(ms).toISOString() };
   return latest.text;
 }
 
-/** What was made together has one time: a thousand annotations of one request. */
+/** A cache of one entry: rows created together have the same time, such as a thousand annotations of one request. */
 let latest = { ms: Number.NaN, text: "" };
 
 export const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms));
 
-/** The five members of every list. */
+/** Makes the body of a list: its five members. */
 export function envelope<T, V>(page: Page<T>, request: PageRequest, view: (row: T) => V) {
   return {
     items: page.items.map(view),
@@ -28,13 +28,13 @@ export function envelope<T, V>(page: Page<T>, request: PageRequest, view: (row: 
   };
 }
 
-/** The same of items that are JSON already. */
+/** Makes the body of a list whose items are already JSON text. */
 export function textEnvelope({ items, total }: TextPage, { page, page_size }: PageRequest): string {
   const hasMore = page * page_size < total;
   return `{"items":[${items}],"total":${total},"page":${page},"page_size":${page_size},"has_more":${hasMore}}`;
 }
 
-/** An annotation set without its annotations. */
+/** Renders an annotation set without its annotations. */
 export function viewAnnotationSet(row: AnnotationSetRow) {
   return {
     id: row.id,
@@ -49,7 +49,7 @@ export function viewAnnotationSet(row: AnnotationSetRow) {
   };
 }
 
-/** An event of a training or an inference job. */
+/** Renders a job event of a training or inference job. */
 export function viewJobEvent(row: JobEventRow) {
   return {
     id: row.id,
@@ -61,12 +61,12 @@ export function viewJobEvent(row: JobEventRow) {
   };
 }
 
-/** What happened to something of the tenant: in the list, in the stream, and but for the id in webhooks. */
+/** Renders an event for the list and the stream. Webhooks send the same without the id. */
 export function viewEvent(row: EventRow) {
   return { id: row.id, type: row.type, timestamp: iso(row.created_at), data: row.data };
 }
 
-/** A detection of an inference job. */
+/** Renders a detection of an inference job. */
 export function viewDetection(row: DetectionRow) {
   return {
     id: row.id,

@@ -1,5 +1,5 @@
-// `?wait=`: answers when the resource has changed, or when the time is over. Called by the routes that read
-// one job. Nothing is asked of the database meanwhile, except after a notification and every 15 seconds.
+// Long polling (`?wait=`): responds when the job has changed or the time is over. Called by the routes that read one
+// job. While it waits, it queries the database only after a notification and every 15 seconds.
 import { isKeyOpen } from "../db/api-key.ts";
 import { invalidApiKey } from "../errors.ts";
 import type { JobState } from "../schemas/job.ts";
@@ -7,28 +7,31 @@ import { etagOf, isUnchanged } from "./conditional.ts";
 import type { Call } from "./route.ts";
 
 interface Waiting<T> {
-  /** Undefined or 0: not at all. */
+  /** Undefined or 0: do not wait. */
   readonly seconds: number | undefined;
   readonly jobId: string;
   readonly read: () => Promise<T>;
   readonly view: (row: T) => unknown;
 }
 
-/** Nothing will change any more. */
+/** Whether the job has ended, so that it never changes again. */
 const isFinal = (status: JobState) => status === "completed" || status === "failed" || status === "cancelled";
 
-/** More of a tenant at once are answered without waiting. */
+/** Maximum number of waiting requests per tenant and process; further ones get their response at once. */
 const mostWaits = 100;
 
-/** The row as it is then. Waits for a change from what If-None-Match names; without it, from the first look. */
+/**
+ * Returns the row after the wait. Waits until its ETag is not in If-None-Match, or, without the header, until the row
+ * differs from the first read. Throws invalidApiKey if the key is revoked during the wait.
+ */
 export async function waitForChange<T extends { status: JobState }>(
   call: Call,
   waiting: Waiting<T>,
 ): Promise<T> {
   const { seconds = 0, jobId, read, view } = waiting;
   const { tenantId, keyId, deps } = call;
-  const leave = seconds === 0 ? null : deps.live.enter(tenantId, "wait", mostWaits);
-  if (leave === null) return await read();
+  const release = seconds === 0 ? null : deps.live.acquire(tenantId, "wait", mostWaits);
+  if (release === null) return await read();
   const watch = deps.live.watch([
     `plosive_jobs ${jobId}`,
     `plosive_keys ${keyId}`,
@@ -46,11 +49,11 @@ export async function waitForChange<T extends { status: JobState }>(
       if (left <= 0 || signal.aborted || deps.live.isEnding()) return row;
       await watch.next(Math.min(left, deps.live.timing.beatMs), signal);
       // The key may have been revoked while the request waited.
-      if (!(await deps.live.look(() => isKeyOpen(deps.db, tenantId, keyId)))) throw invalidApiKey();
-      row = await deps.live.look(read);
+      if (!(await deps.live.withReadSlot(() => isKeyOpen(deps.db, tenantId, keyId)))) throw invalidApiKey();
+      row = await deps.live.withReadSlot(read);
     }
   } finally {
     watch.close();
-    leave();
+    release();
   }
 }

@@ -1,10 +1,14 @@
-// Waveforms at less detail than is stored: neighbouring pairs of minimum and maximum become one.
+// Reduces the resolution of a stored waveform by merging adjacent pairs of minimum and maximum. Called by
+// routes/audio-content.ts.
 import type { z } from "zod";
 import type { waveform } from "../schemas/audio-file.ts";
 
 type Waveform = z.infer<typeof waveform>;
 
-/** The same waveform with at least `samplesPerPixel`, a whole multiple of what is stored; never finer than stored. */
+/**
+ * Returns the waveform with at least `samplesPerPixel` samples per pixel: a multiple of the stored resolution, never
+ * finer.
+ */
 export function coarser(stored: Waveform, samplesPerPixel: number): Waveform {
   const factor = Math.max(1, Math.ceil(samplesPerPixel / stored.samples_per_pixel));
   if (factor === 1) return stored;

@@ -1,77 +1,77 @@
-// Many annotations, copied and deleted in parts: a set may have a million, and no statement may take long. Called by
-// annotation-set.ts and audio-file.ts inside a transaction that has locked the sets.
+// Copies and deletes annotations in batches: a set may have a million, and one statement would exceed the statement
+// timeout. Called by annotation-set.ts, audio-file.ts and dataset.ts inside a transaction that has locked the sets.
 import { type FragmentSqlToken, sql } from "slonik";
 import { z } from "zod";
 import type { Db } from "./page.ts";
 
-const atOnce = 10_000;
-const ofAudioAtOnce = 100_000;
+const batchOfSet = 10_000;
+const batchOfAudio = 100_000;
 
 const cursor = z.object({ audio_file_id: z.string(), start_ms: z.number(), id: z.string() });
 
-/** A new draft takes the annotations of the set that it is made from. */
+/** Copies all annotations of one set into a new draft. */
 export async function copyAnnotations(tx: Db, tenantId: string, fromId: string, toId: string): Promise<void> {
   let after = sql.fragment`true`;
   for (;;) {
-    // The last row of the part, unless it is the last part.
+    // The last row of a full batch; null when this was the last batch.
     const last = await tx.maybeOne(sql.type(cursor)`
-      with part as materialized (
+      with batch as materialized (
         select * from annotations where tenant_id = ${tenantId} and annotation_set_id = ${fromId} and ${after}
-        order by audio_file_id, start_ms, id limit ${atOnce}
+        order by audio_file_id, start_ms, id limit ${batchOfSet}
       ), copied as (
         insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms,
           end_ms, confidence, extra_data)
         select gen_random_uuid(), tenant_id, dataset_id, ${toId}, audio_file_id, artifact_type, start_ms, end_ms,
           confidence, extra_data
-        from part
+        from batch
       )
-      select audio_file_id, start_ms, id from part order by audio_file_id, start_ms, id offset ${atOnce - 1}`);
+      select audio_file_id, start_ms, id from batch order by audio_file_id, start_ms, id offset ${batchOfSet - 1}`);
     if (last === null) return;
     after = sql.fragment`(audio_file_id, start_ms, id) > (${last.audio_file_id}, ${last.start_ms}, ${last.id})`;
   }
 }
 
 /**
- * All annotations of a draft. Each part begins behind the last row of the one before: what this transaction has deleted
- * is still in the index, and to pass over all of it again for each part takes longer than the deleting.
+ * Deletes all annotations of a draft. Each batch begins after the last row of the previous one: rows that this
+ * transaction deleted are still in the index, and skipping them again for each batch takes longer than the deletion.
  */
 export async function deleteAnnotations(tx: Db, tenantId: string, setId: string): Promise<void> {
   let after = sql.fragment`true`;
   for (;;) {
-    // The last row of the part, unless it is the last part.
+    // The last row of a full batch; null when this was the last batch.
     const last = await tx.maybeOne(sql.type(cursor)`
-      with part as materialized (
+      with batch as materialized (
         select id, audio_file_id, start_ms from annotations
         where tenant_id = ${tenantId} and annotation_set_id = ${setId} and ${after}
-        order by audio_file_id, start_ms, id limit ${atOnce}
+        order by audio_file_id, start_ms, id limit ${batchOfSet}
       ), deleted as (
-        delete from annotations where tenant_id = ${tenantId} and id in (select id from part)
+        delete from annotations where tenant_id = ${tenantId} and id in (select id from batch)
       )
-      select audio_file_id, start_ms, id from part order by audio_file_id, start_ms, id offset ${atOnce - 1}`);
+      select audio_file_id, start_ms, id from batch order by audio_file_id, start_ms, id offset ${batchOfSet - 1}`);
     if (last === null) return;
     after = sql.fragment`(audio_file_id, start_ms, id) > (${last.audio_file_id}, ${last.start_ms}, ${last.id})`;
   }
 }
 
-/** All annotations of an audio file, which are in drafts only: a file may have as many in each of them. */
+/** Deletes all annotations of an audio file, up to a million in each draft. The caller excludes published sets. */
 export async function deleteAnnotationsOfAudio(
   tx: Db,
   tenantId: string,
   datasetId: string,
   audioFileId: string,
 ): Promise<void> {
-  await deleteInParts(
+  await deleteInBatches(
     tx,
     tenantId,
     sql.fragment`dataset_id = ${datasetId} and audio_file_id = ${audioFileId}`,
   );
 }
 
-async function deleteInParts(tx: Db, tenantId: string, which: FragmentSqlToken): Promise<void> {
-  for (let deleted = ofAudioAtOnce; deleted === ofAudioAtOnce; ) {
+async function deleteInBatches(tx: Db, tenantId: string, which: FragmentSqlToken): Promise<void> {
+  for (let deleted = batchOfAudio; deleted === batchOfAudio; ) {
     const done = await tx.query(sql.type(z.object({}))`
       delete from annotations where tenant_id = ${tenantId} and id in (
-        select id from annotations where tenant_id = ${tenantId} and ${which} limit ${ofAudioAtOnce})`);
+        select id from annotations where tenant_id = ${tenantId} and ${which} limit ${batchOfAudio})`);
     deleted = done.rowCount;
   }
 }

@@ -1,4 +1,5 @@
-// Annotation sets: drafts that are published once. Their statistics are kept by triggers (migration 0014).
+// Annotation sets: a draft is published once. Triggers maintain the statistics (migration 0014). Called by
+// src/api/routes and by the functions of annotations.
 import { sql } from "slonik";
 import { z } from "zod";
 import {
@@ -19,7 +20,7 @@ const row = z.object({
   dataset_id: z.string(),
   version: z.number(),
   status: z.enum(["draft", "published"]),
-  /** Goes up with every change of the set, its annotations and its reviewed marks. */
+  /** Increases with every change of the set, its annotations and its reviewed files. */
   revision: z.number(),
   total_annotations: z.number(),
   total_positive_duration_ms: z.number(),
@@ -32,7 +33,7 @@ export type AnnotationSetRow = z.infer<typeof row>;
 const columns = sql.fragment`id, dataset_id, version, status, revision, created_at, published_at, total_annotations,
   total_positive_duration_ms, annotations_by_type`;
 
-/** One page of a dataset's sets, newest first. */
+/** Returns one page of a dataset's sets, newest first. */
 export async function listAnnotationSets(
   db: Db,
   tenantId: string,
@@ -45,7 +46,7 @@ export async function listAnnotationSets(
   return await selectPage(db, row, { columns, from }, query);
 }
 
-/** The set, or annotationSetNotFound. */
+/** Returns the set; rejects with annotationSetNotFound. */
 export async function oneAnnotationSet(
   db: Db,
   tenantId: string,
@@ -62,31 +63,31 @@ export async function oneAnnotationSet(
 const lockedDraft = z.object({ revision: z.number(), annotation_count: z.number() });
 
 /**
- * Keeps the set from being changed, published or deleted by anyone else until the transaction ends, and counts this
- * change. Every write of annotations or reviewed marks begins with it, and takes its other locks afterwards.
- * annotationSetPublished when it is too late, quotaExceeded when `adding` annotations would be more than `most` (0: no
- * limit). Returns the new revision.
+ * Locks a draft against changes, publication and deletion by others until the transaction ends, increments its revision
+ * and returns it. Every write of annotations or reviewed files calls this first and takes its other locks afterwards.
+ * Rejects with annotationSetPublished, or with quotaExceeded when `adding` annotations would exceed `max` (0: no
+ * limit).
  */
 export async function lockDraft(
   db: Db,
   tenantId: string,
   datasetId: string,
   id: string,
-  { adding = 0, most = 0 } = {},
+  { adding = 0, max = 0 } = {},
 ): Promise<number> {
   const locked = await db.maybeOne(sql.type(lockedDraft)`
     update annotation_sets set revision = revision + 1
     where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = ${id} and status = 'draft'
     returning revision, annotation_count`);
   if (locked !== null) {
-    if (most > 0 && locked.annotation_count + adding > most) throw annotationSetFull(most);
+    if (max > 0 && locked.annotation_count + adding > max) throw annotationSetFull(max);
     return locked.revision;
   }
   await oneAnnotationSet(db, tenantId, datasetId, id);
   throw annotationSetPublished();
 }
 
-/** Locks the set as lockDraft does, whatever its status, and counts nothing. Returns its revision. */
+/** Locks a draft or published set as lockDraft does, without incrementing its revision. Returns the revision. */
 export async function lockAnnotationSet(
   db: Db,
   tenantId: string,
@@ -100,7 +101,7 @@ export async function lockAnnotationSet(
   return revision;
 }
 
-/** A new draft, with the annotations of another set of the dataset if one is named. */
+/** Adds a draft: empty, or a copy of the annotations and reviewed files of `fromId`, another set of the dataset. */
 export async function insertAnnotationSet(
   db: Db,
   tenantId: string,
@@ -109,7 +110,7 @@ export async function insertAnnotationSet(
 ): Promise<AnnotationSetRow> {
   return await db.transaction(async (tx) => {
     if (fromId !== null) await lockSource(tx, tenantId, datasetId, fromId);
-    // The dataset's row is the queue in which versions are given; the number of a deleted draft is not used again.
+    // The lock of the dataset's row serializes version numbers. The number of a deleted draft is not reused.
     const version = await tx.maybeOneFirst(sql.type(z.object({ last_annotation_set_version: z.number() }))`
       update datasets set last_annotation_set_version = last_annotation_set_version + 1
       where tenant_id = ${tenantId} and id = ${datasetId} returning last_annotation_set_version`);
@@ -126,13 +127,13 @@ export async function insertAnnotationSet(
   });
 }
 
-/** What is copied does not change meanwhile; a writer that has the set's lock is waited for before the dataset's. */
+/** Locks the source, so that it does not change while it is copied. Lock order: the set before the dataset. */
 async function lockSource(tx: Db, tenantId: string, datasetId: string, id: string): Promise<void> {
   await requireDataset(tx, tenantId, datasetId);
   await lockAnnotationSet(tx, tenantId, datasetId, id);
 }
 
-/** Freezes the set, and with it its statistics. annotationSetPublished when it already is. */
+/** Publishes a draft; the set and its statistics never change again. Rejects with annotationSetPublished. */
 export async function publishAnnotationSet(
   db: Db,
   tenantId: string,
@@ -140,7 +141,7 @@ export async function publishAnnotationSet(
   id: string,
 ): Promise<AnnotationSetRow> {
   return await db.transaction(async (tx) => {
-    // Waits for every writer that holds the lock of lockDraft; later writers find the set published.
+    // Waits for all writers that hold the lock of lockDraft; later writers find the set published.
     await lockForUpdate(tx, tenantId, datasetId, id);
     const now = await oneAnnotationSet(tx, tenantId, datasetId, id);
     if (now.status === "published") throw annotationSetPublished();
@@ -151,7 +152,7 @@ export async function publishAnnotationSet(
   });
 }
 
-/** Deletes a draft with its annotations. annotationSetPublished: a published set is the provenance of models. */
+/** Deletes a draft and its annotations. Rejects with annotationSetPublished: models refer to published sets. */
 export async function deleteAnnotationSet(
   db: Db,
   tenantId: string,

@@ -1,22 +1,22 @@
-// All annotations of a set as JSON text, for answers of any length: 10,000 annotations cost the API a tenth of what it
-// takes to read and write them row by row. Called by the routes of annotations and annotation sets.
+// Reads all annotations of a set as JSON text that Postgres builds, for responses of any length: it takes a tenth of
+// the time that parsing and serializing 10,000 rows takes. Called by the routes of annotations and annotation sets.
 import { type FragmentSqlToken, sql } from "slonik";
 import { z } from "zod";
 import type { AnnotationFilter } from "../schemas/annotation.ts";
-import { behindAnnotation, matchingAnnotations } from "./annotation.ts";
-import { bare, jsonObject, text, time, word } from "./json-text.ts";
+import { afterAnnotation, matchingAnnotations } from "./annotation.ts";
+import { jsonObject, quoted, text, time, unquoted } from "./json-text.ts";
 import type { Db } from "./page.ts";
 
-/** As viewAnnotation of src/api/routes/annotation.ts. */
+/** Must match viewAnnotation of src/api/routes/annotation.ts. */
 const item = jsonObject({
-  id: word(sql.fragment`id`),
-  annotation_set_id: word(sql.fragment`annotation_set_id`),
-  audio_file_id: word(sql.fragment`audio_file_id`),
+  id: quoted(sql.fragment`id`),
+  annotation_set_id: quoted(sql.fragment`annotation_set_id`),
+  audio_file_id: quoted(sql.fragment`audio_file_id`),
   artifact_type: text(sql.fragment`artifact_type`),
-  start_ms: bare(sql.fragment`start_ms`),
-  end_ms: bare(sql.fragment`end_ms`),
-  confidence: bare(sql.fragment`confidence`),
-  extra_data: bare(sql.fragment`extra_data`),
+  start_ms: unquoted(sql.fragment`start_ms`),
+  end_ms: unquoted(sql.fragment`end_ms`),
+  confidence: unquoted(sql.fragment`confidence`),
+  extra_data: unquoted(sql.fragment`extra_data`),
   created_at: time(sql.fragment`created_at`),
 });
 
@@ -29,8 +29,9 @@ const batchRow = z.object({
 });
 
 /**
- * By audio file, start and id, separated by commas, in batches that each begin behind the last row of the one before:
- * memory stays flat, a slow reader holds no connection and no transaction, and each batch is one short statement.
+ * Yields annotations as comma-separated JSON objects, by audio file, start and id. Each batch is one short statement
+ * and begins after the last row of the previous one: memory use is constant, and a slow reader holds no connection or
+ * transaction.
  */
 export async function* eachAnnotationText(
   db: Db,
@@ -55,6 +56,6 @@ export async function* eachAnnotationText(
     const { last_audio_file_id, last_start_ms, last_id } = batch;
     if (last_audio_file_id === null || last_start_ms === null || last_id === null) return;
     const last = { audio_file_id: last_audio_file_id, start_ms: last_start_ms, id: last_id };
-    after = behindAnnotation(filter, last);
+    after = afterAnnotation(filter, last);
   }
 }

@@ -1,5 +1,5 @@
-// Annotations: labels of audio files in a set. Whoever writes them holds the lock of their draft
-// (annotation-set.ts: lockDraft).
+// Annotations: labels of audio files in a set. Every writer holds the lock of the draft (lockDraft in
+// annotation-set.ts). Called by src/api/routes and src/api/exchange.
 import { type FragmentSqlToken, sql } from "slonik";
 import { z } from "zod";
 import { annotationNotFound, annotationSetFull } from "../errors.ts";
@@ -23,13 +23,13 @@ export type AnnotationRow = z.infer<typeof row>;
 const columns = sql.fragment`id, annotation_set_id, audio_file_id, artifact_type, start_ms, end_ms, confidence,
   extra_data, created_at`;
 
-/** Not made anew for each request: a schema compiles itself when it is first used. */
+/** A constant, because a schema compiles itself when it is first used: once, not once per request. */
 const made = z.object({ created_at: z.number() });
 
 /**
- * Adds annotations, in their order. The caller holds the set's lock and has checked files and types. The rows are known
- * but for their time: to have them back from the database would cost as much as to check them. As arrays they are read
- * in half the time that JSON takes.
+ * Adds annotations and returns them in the given order. The caller holds the set's lock and has checked files and
+ * types. The statement returns only `created_at`: returning the rows would cost as much as the checks. Postgres reads
+ * array parameters in half the time of JSON.
  */
 export async function insertAnnotations(
   db: Db,
@@ -67,28 +67,31 @@ export async function insertAnnotations(
   return rows;
 }
 
-/** quotaExceeded when the set has no room for `count` more. The caller holds the set's lock. 0: no limit. */
+/**
+ * Rejects with quotaExceeded when `count` more annotations exceed `max` (0: no limit). The caller holds the set's lock.
+ */
 export async function requireRoom(
   db: Db,
   tenantId: string,
   setId: string,
   count: number,
-  most: number,
+  max: number,
 ): Promise<void> {
   const present = await db.oneFirst(sql.type(z.object({ annotation_count: z.number() }))`
     select annotation_count from annotation_sets where tenant_id = ${tenantId} and id = ${setId}`);
-  if (most > 0 && present + count > most) throw annotationSetFull(most);
+  if (max > 0 && present + count > max) throw annotationSetFull(max);
 }
 
 export interface ImportedAnnotation extends NewAnnotation {
-  /** How many with the same file, type and times the import has up to here, this one included. */
+  /** The position of this label, from 1, among labels of the import with the same file, type and times. */
   readonly nth: number;
 }
 
 /**
- * Adds those that the set does not have yet and returns how many: who imports the same again changes nothing. Two of the
- * same file, type and times are alike; of such a kind the set has afterwards as many as it had or as the import has.
- * Ordered by file and start: what the set has in that stretch is read once, along its index.
+ * Adds the annotations that the set does not have yet and returns how many. The import is idempotent: annotations with
+ * the same file, type and times are equal, and afterwards the set has as many equal ones as it had before or as the
+ * import has, whichever is more. The caller sorts by file and start, so that one index range scan reads what is
+ * present.
  */
 export async function insertMissingAnnotations(
   db: Db,
@@ -104,7 +107,7 @@ export async function insertMissingAnnotations(
     select id, ${place.tenantId}, ${place.datasetId}, ${place.setId}, audio_file_id, artifact_type, start_ms, end_ms,
       confidence, extra_data
     from (
-      -- No join: of a set that is just being filled the planner knows too little to choose a good one.
+      -- No join: while a set is being filled its statistics are too poor for the planner to choose a good join.
       select *, count(*) filter (where id is null)
           over (partition by audio_file_id, start_ms, end_ms, artifact_type) as present
       from (
@@ -128,47 +131,47 @@ const copied = z.object({
 });
 
 /**
- * Makes annotations of a job's detections that lie in audio files of the dataset. Returns how many. In steps, each below
- * the time limit of a statement.
+ * Copies a job's detections in audio files of the dataset into the set as annotations. Returns how many. It works in
+ * batches, so that each statement stays below the statement timeout.
  */
 export async function insertDetectionsAsAnnotations(
   db: Db,
   place: { tenantId: string; datasetId: string; setId: string },
   source: { jobId: string; minConfidence: number },
-  stepSize = 5_000,
+  batchSize = 5_000,
 ): Promise<number> {
   const { tenantId, datasetId, setId } = place;
   const extra = sql.jsonb({ inference_job_id: source.jobId });
   let total = 0;
   let after: FragmentSqlToken = sql.fragment`true`;
   for (;;) {
-    const step = await db.one(sql.type(copied)`
-      with step as (
+    const batch = await db.one(sql.type(copied)`
+      with batch as (
         select d.inference_file_id, d.ordinal, f.audio_file_id, d.artifact_type, d.start_ms, d.end_ms, d.confidence
         from detections d
         join inference_files f on f.tenant_id = d.tenant_id and f.id = d.inference_file_id
         join audio_files a on a.tenant_id = f.tenant_id and a.dataset_id = ${datasetId} and a.id = f.audio_file_id
         where d.tenant_id = ${tenantId} and d.inference_job_id = ${source.jobId}
           and d.confidence >= ${source.minConfidence} and ${after}
-        order by d.inference_file_id, d.ordinal limit ${stepSize}
+        order by d.inference_file_id, d.ordinal limit ${batchSize}
       ), added as (
         insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms,
           end_ms, confidence, extra_data)
         select gen_random_uuid(), ${tenantId}, ${datasetId}, ${setId}, audio_file_id, artifact_type, start_ms, end_ms,
           confidence, ${extra}
-        from step returning 1
+        from batch returning 1
       )
       select (select count(*) from added) as count, last.inference_file_id as file_id, last.ordinal
       from (select) one left join (
-        select inference_file_id, ordinal from step order by inference_file_id desc, ordinal desc limit 1
+        select inference_file_id, ordinal from batch order by inference_file_id desc, ordinal desc limit 1
       ) last on true`);
-    total += step.count;
-    if (step.count < stepSize || step.file_id === null || step.ordinal === null) return total;
-    after = sql.fragment`(d.inference_file_id, d.ordinal) > (${step.file_id}, ${step.ordinal})`;
+    total += batch.count;
+    if (batch.count < batchSize || batch.file_id === null || batch.ordinal === null) return total;
+    after = sql.fragment`(d.inference_file_id, d.ordinal) > (${batch.file_id}, ${batch.ordinal})`;
   }
 }
 
-/** The annotation, or annotationNotFound. */
+/** Returns the annotation; rejects with annotationNotFound. */
 export async function oneAnnotation(
   db: Db,
   tenantId: string,
@@ -182,7 +185,7 @@ export async function oneAnnotation(
   return found;
 }
 
-/** The annotations with these ids in their order; annotationNotFound when one is gone. */
+/** Returns the annotations in the order of `ids`; rejects with annotationNotFound when one is missing. */
 export async function manyAnnotations(
   db: Db,
   tenantId: string,
@@ -200,7 +203,7 @@ export async function manyAnnotations(
   });
 }
 
-/** Writes all members of an annotation again. */
+/** Overwrites all members of an annotation that clients may change. */
 export async function updateAnnotation(
   db: Db,
   tenantId: string,
@@ -214,14 +217,14 @@ export async function updateAnnotation(
     returning ${columns}`);
 }
 
-/** annotationNotFound when there was none to delete. */
+/** Deletes the annotation; rejects with annotationNotFound. */
 export async function deleteAnnotation(db: Db, tenantId: string, setId: string, id: string): Promise<void> {
   const deleted = await db.query(sql.type(z.object({}))`
     delete from annotations where tenant_id = ${tenantId} and annotation_set_id = ${setId} and id = ${id}`);
   if (deleted.rowCount === 0) throw annotationNotFound();
 }
 
-/** How many annotations of the set pass the filter. */
+/** Returns how many annotations of the set match the filter. */
 export async function countAnnotations(
   db: Db,
   tenantId: string,
@@ -232,7 +235,7 @@ export async function countAnnotations(
     select count(*) as count from annotations where ${matchingAnnotations(tenantId, setId, filter)}`);
 }
 
-/** One page by audio file, start and id. */
+/** Returns one page, sorted by audio file, start and id. */
 export async function pageOfAnnotations(
   db: Db,
   tenantId: string,
@@ -247,8 +250,8 @@ export async function pageOfAnnotations(
 }
 
 /**
- * All of them by audio file, start and id, in batches that each begin behind the last row of the one before: memory
- * stays flat, and a slow reader holds no connection and no transaction.
+ * Yields all matching annotations by audio file, start and id, in batches. Each begins after the last row of the
+ * previous one: memory use is constant, and a slow reader holds no connection or transaction.
  */
 export async function* eachAnnotation(
   db: Db,
@@ -265,15 +268,16 @@ export async function* eachAnnotation(
     if (batch.length > 0) yield batch;
     const last = batch.at(-1);
     if (last === undefined || batch.length < batchSize) return;
-    after = behindAnnotation(filter, last);
+    after = afterAnnotation(filter, last);
   }
 }
 
 /**
- * What comes behind an annotation in the order of the list. Where the file is given it must not be compared again: the
- * index would be read from the file's beginning each time (a million annotations of one file: 64 s instead of 10).
+ * A condition for the annotations after `last` in list order. If the filter names the file, the condition must not
+ * compare it again: Postgres would read the index from the file's first row for each batch (64 s instead of 10 s for
+ * a million annotations of one file).
  */
-export function behindAnnotation(
+export function afterAnnotation(
   filter: AnnotationFilter,
   last: Pick<AnnotationRow, "audio_file_id" | "start_ms" | "id">,
 ): FragmentSqlToken {
@@ -283,7 +287,7 @@ export function behindAnnotation(
     : sql.fragment`(start_ms, id) > (${last.start_ms}::bigint, ${last.id}::uuid)`;
 }
 
-/** The window is half-open; a point label lies in it when start <= point < end. */
+/** A condition for the filter. The time window is half-open; a point label is inside when start <= point < end. */
 export function matchingAnnotations(
   tenantId: string,
   setId: string,

@@ -1,11 +1,11 @@
-// API keys: only their SHA-256 digest is kept. Asked once by every request (src/api/authenticate.ts).
+// API keys. Only their SHA-256 digests are stored. Every request looks up its key once (src/api/authenticate.ts).
 import { sql } from "slonik";
 import { z } from "zod";
 import { apiKeyNotFound } from "../errors.ts";
 import type { Origin } from "./audit.ts";
 import { newId } from "./id.ts";
 import type { Db } from "./page.ts";
-import { hasPlace, takeTurn } from "./quota.ts";
+import { isBelowQuota, lockQuota } from "./quota.ts";
 
 const row = z.object({
   id: z.string(),
@@ -24,26 +24,26 @@ const caller = z.object({
   tenant_id: z.string(),
   expired: z.boolean(),
   suspended: z.boolean(),
-  /** Whether its use has not been noted for a minute. */
+  /** Whether last_used_at is older than a minute. */
   unnoticed: z.boolean(),
-  /** Null when the key opens nothing. */
+  /** Whether the request is within the rate limits; null when the key is expired or its tenant suspended. */
   admitted: z.boolean().nullable(),
-  /** Seconds until the full burst of the default rate is free again; the other one likewise. */
+  /** Seconds until the full burst of the default rate limit is available again; policy_used: of the other one. */
   used: z.number().nullable(),
   policy_used: z.number().nullable(),
 });
 export type CallerRow = z.infer<typeof caller>;
 const callerOrNone = z.union([caller, z.object({ id: z.null() })]);
 
-/** Requests at a steady rate, and so many at once. In seconds, as the database counts. */
+/** A rate limit: a steady rate and a burst, both in seconds, as the database function takes them. */
 export interface Rate {
-  /** For one request at the steady rate. */
+  /** Seconds between two requests at the steady rate. */
   readonly gap: number;
-  /** For as many requests as may come at once. Infinity: no limit. */
+  /** Seconds that a full burst takes at the steady rate. Infinity: no limit. */
   readonly span: number;
 }
 
-/** The rates that a request counts against: the default one, and the one with the number `policy` (1: none besides). */
+/** The rate limits of a request: the default one, and the one with the number `policy` (1: only the default one). */
 export interface RatesOfRequest {
   readonly rate: Rate;
   readonly policy: number;
@@ -51,16 +51,17 @@ export interface RatesOfRequest {
 }
 
 /**
- * The key with this digest, unless it is revoked, and whether each of so many requests is within its tenant's rates, as
- * if they had come one after the other. One statement, never cached, so that revocation holds at once on every replica
- * and rates are exact. By a function of the database: its tenant is not known yet, so no row is visible.
+ * Looks up the key with this digest and counts the requests against the rate limits of its tenant, one after the other.
+ * Returns one row per request; null when the key is unknown or revoked. One statement, never cached, so that revocation
+ * takes effect at once on every replica and rate limits are exact. It calls a database function: row-level security
+ * hides all rows until the tenant is known.
  */
 export async function manyCallers(
   db: Db,
   hash: Buffer,
   requests: readonly RatesOfRequest[],
 ): Promise<readonly (CallerRow | null)[]> {
-  // The driver takes no infinite numbers, Postgres reads them as text.
+  // Infinity is passed as text: slonik accepts no infinite numbers, Postgres parses them.
   const numbers = (of: (request: RatesOfRequest) => number) =>
     sql.array(
       requests.map((request) => String(of(request))),
@@ -77,7 +78,7 @@ export async function manyCallers(
   return rows.map((row) => (row.id === null ? null : row));
 }
 
-/** Whether a key that opened a request still does. Asked again by answers that take their time. */
+/** Whether a key is still valid. Called repeatedly by responses that stay open (event streams, long polls). */
 export async function isKeyOpen(db: Db, tenantId: string, id: string): Promise<boolean> {
   return await db.exists(sql.type(z.object({}))`
     select from api_keys k join tenants t on t.id = k.tenant_id
@@ -85,7 +86,7 @@ export async function isKeyOpen(db: Db, tenantId: string, id: string): Promise<b
       and (k.expires_at is null or k.expires_at > now()) and t.suspended_at is null`);
 }
 
-/** Notes that a key is in use, at most once a minute: a write for every request would be the most frequent of all. */
+/** Updates last_used_at, at most once a minute: a write for every request would be the most frequent write of all. */
 export async function touchApiKey(db: Db, id: string): Promise<void> {
   await db.query(sql.type(z.object({}))`
     update api_keys set last_used_at = now()
@@ -100,43 +101,43 @@ export interface NewApiKey {
 }
 
 /**
- * Adds a key, and notes in the audit log who did if `by` says so. Null when its prefix is taken (make another key and
- * call again) or when the tenant has `most` keys already; 0: no limit.
+ * Adds a key, and an entry in the audit log if `by` is given. Returns null when another key has the same prefix (call
+ * again with a new key), or when the tenant has `max` keys already (0: no limit).
  */
 export async function insertApiKey(
   db: Db,
   tenantId: string,
   key: NewApiKey,
-  { by = null, most = 0 }: { by?: Origin | null; most?: number } = {},
+  { by = null, max = 0 }: { by?: Origin | null; max?: number } = {},
 ): Promise<ApiKeyRow | null> {
   return await db.transaction(async (tx) => {
-    if (most > 0) await takeTurn(tx, "api_keys", tenantId);
+    if (max > 0) await lockQuota(tx, "api_keys", tenantId);
     return await tx.maybeOne(sql.type(row)`
       with made as (
         insert into api_keys (id, tenant_id, name, key_prefix, key_hash, expires_at)
         select ${newId()}, ${tenantId}, ${key.name}, ${key.prefix}, ${sql.binary(key.hash)}, ${key.expiresAt}
-        where ${hasPlace("api_keys", tenantId, most, sql.fragment`revoked_at is null`)}
+        where ${isBelowQuota("api_keys", tenantId, max, sql.fragment`revoked_at is null`)}
         on conflict do nothing
         returning ${columns}
-      ), ${noted("made", "api_key.created", tenantId, by)}
+      ), ${auditEntry("made", "api_key.created", tenantId, by)}
       select ${columns} from made`);
   });
 }
 
-/** All keys that are not revoked, newest first. */
+/** Returns all keys that are not revoked, newest first. */
 export async function listApiKeys(db: Db, tenantId: string): Promise<readonly ApiKeyRow[]> {
   return await db.any(sql.type(row)`
     select ${columns} from api_keys where tenant_id = ${tenantId} and revoked_at is null
     order by created_at desc, id desc`);
 }
 
-/** How many keys are not revoked. */
+/** Returns how many keys of the tenant are not revoked. */
 export async function countApiKeys(db: Db, tenantId: string): Promise<number> {
   return await db.oneFirst(sql.type(z.object({ count: z.number() }))`
     select count(*) as count from api_keys where tenant_id = ${tenantId} and revoked_at is null`);
 }
 
-/** Whether there was such a key to revoke. */
+/** Revokes a key; false when there is no such key or it is revoked already. */
 export async function revokeApiKey(
   db: Db,
   tenantId: string,
@@ -148,21 +149,22 @@ export async function revokeApiKey(
       update api_keys set revoked_at = now()
       where tenant_id = ${tenantId} and id = ${id} and revoked_at is null
       returning id, key_prefix
-    ), ${noted("gone", "api_key.revoked", tenantId, by)}
+    ), ${auditEntry("gone", "api_key.revoked", tenantId, by)}
     select id from gone`);
   return revoked !== null;
 }
 
 /**
- * Puts another key in place of one: with its name and, if it had an end, with the same life from now on. The old one
- * works for `overlapSeconds` more, 0: not any more. Null when the prefix is taken, as with insertApiKey; apiKeyNotFound.
+ * Replaces a key with a new one of the same name and, if the old one expires, with the same lifetime from now on. The
+ * old key stays valid for `overlapSeconds`; with 0 it is revoked at once. Returns null as insertApiKey does; rejects
+ * with apiKeyNotFound.
  */
 export async function rotateApiKey(
   db: Db,
   tenantId: string,
   id: string,
   next: Pick<NewApiKey, "prefix" | "hash"> & { overlapSeconds: number },
-  { by, most }: { by: Origin; most: number },
+  { by, max }: { by: Origin; max: number },
 ): Promise<ApiKeyRow | null> {
   const life = z.object({ name: z.string(), expires_at: z.number().nullable() });
   return await db.transaction(async (tx) => {
@@ -172,7 +174,7 @@ export async function rotateApiKey(
     if (old === null) throw apiKeyNotFound();
     const expiresAt = old.expires_at === null ? null : new Date(old.expires_at).toISOString();
     const key = { ...next, name: old.name, expiresAt };
-    const made = await insertApiKey(tx, tenantId, key, { most: next.overlapSeconds === 0 ? 0 : most, by });
+    const made = await insertApiKey(tx, tenantId, key, { max: next.overlapSeconds === 0 ? 0 : max, by });
     if (made === null) return null;
     await tx.query(sql.type(z.object({}))`
       with changed as (
@@ -182,14 +184,14 @@ export async function rotateApiKey(
             else least(expires_at, now() + make_interval(secs => ${next.overlapSeconds}::int)) end
         where tenant_id = ${tenantId} and id = ${id}
         returning id, key_prefix
-      ), ${noted("changed", "api_key.rotated", tenantId, by)}
+      ), ${auditEntry("changed", "api_key.rotated", tenantId, by)}
       select from changed`);
     return made;
   });
 }
 
-/** A part of a statement: a line in the audit log for each row of its part `keys`. */
-function noted(keys: string, action: string, tenantId: string, by: Origin | null) {
+/** A CTE that adds an entry to the audit log for each row of the CTE `keys`. */
+function auditEntry(keys: string, action: string, tenantId: string, by: Origin | null) {
   return sql.fragment`noted as (
     insert into audit_log (tenant_id, action, api_key_id, key_prefix, actor_key_id, ip, request_id)
     select ${tenantId}::uuid, ${action}, id, key_prefix, ${by?.actorKeyId ?? null}::uuid,
@@ -198,7 +200,7 @@ function noted(keys: string, action: string, tenantId: string, by: Origin | null
   )`;
 }
 
-/** Whose key it is, unless it is revoked. For plosive-admin, which serves no tenant. */
+/** Returns the tenant of a key that is not revoked, or null. For plosive-admin, which does not run as one tenant. */
 export async function maybeOneOwnerOfKey(db: Db, id: string): Promise<string | null> {
   return await db.maybeOneFirst(sql.type(z.object({ tenant_id: z.string() }))`
     select tenant_id from api_keys where id = ${id} and revoked_at is null`);

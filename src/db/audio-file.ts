@@ -1,4 +1,5 @@
-// Audio files of datasets: announced, confirmed, embedded. The transitions after confirm are the operator's (ingest.ts).
+// Audio files of datasets: upload ticket, confirm, changes and deletion. The operator makes the transitions after
+// confirm (ingest.ts). Called by src/api.
 import { sql } from "slonik";
 import { z } from "zod";
 import { audioFileNotFound, audioInUse, datasetNotFound } from "../errors.ts";
@@ -31,16 +32,18 @@ const audioFileRow = z.object({
 });
 export type AudioFileRow = z.infer<typeof audioFileRow>;
 
-/** An upload that was not confirmed in time has expired, also before a sweep has marked it. */
+/** The current status: an upload that was not confirmed in time counts as expired before a sweep marks it so. */
 const present = sql.fragment`case when status = 'pending_upload' and upload_expires_at <= now() then 'expired'
   else status end`;
 const columns = sql.fragment`id, tenant_id, dataset_id, filename, content_type, size_bytes, checksum_sha256, metadata,
   ${present} as status, duration_ms, sample_rate_hz, channels, codec, embedding_status, embedding_model, peaks_key, embedded_at,
   error_message, created_at, uploaded_at, updated_at`;
 
-/** What belongs to the dataset: expired uploads no longer do, although they can be read until a sweep deletes them. */
+/**
+ * A condition for files that belong to the dataset. Expired uploads do not, but can be read until a sweep deletes them.
+ */
 export const visibleAudio = sql.fragment`${present} <> 'expired'`;
-/** Bytes have been uploaded and confirmed. */
+/** A condition for files whose upload is confirmed. */
 const uploaded = sql.fragment`status in ('processing', 'ready', 'failed')`;
 
 export interface NewUpload {
@@ -52,7 +55,10 @@ export interface NewUpload {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** Adds announced uploads, in their order. datasetNotFound also when the dataset is deleted at the same moment. */
+/**
+ * Adds files that wait for their upload and returns them in the given order. The upload expires after
+ * `lifetimeSeconds`. Rejects with datasetNotFound, also when the dataset is deleted at the same moment.
+ */
 export async function insertAudioFiles(
   db: Db,
   tenantId: string,
@@ -85,7 +91,7 @@ export async function insertAudioFiles(
   return uploads.map((upload) => byId.get(upload.id)!);
 }
 
-/** One page of a dataset's files, newest first. */
+/** Returns one page of a dataset's files, newest first. */
 export async function listAudioFiles(
   db: Db,
   tenantId: string,
@@ -106,7 +112,7 @@ export async function listAudioFiles(
   return await selectPage(db, audioFileRow, { columns, from }, query);
 }
 
-/** The file, or audioFileNotFound. */
+/** Returns the file; rejects with audioFileNotFound. */
 export async function oneAudioFile(
   db: Db,
   tenantId: string,
@@ -120,7 +126,7 @@ export async function oneAudioFile(
   return found;
 }
 
-/** The files with these ids in their order; audioFileNotFound when one is gone. */
+/** Returns the files in the order of `ids`; rejects with audioFileNotFound when one is missing. */
 export async function manyAudioFiles(
   db: Db,
   tenantId: string,
@@ -140,8 +146,8 @@ export async function manyAudioFiles(
 }
 
 /**
- * Keeps the file from being changed by anyone else until the transaction ends; audioFileNotFound. Writers of its
- * annotations, who refer to it, go on.
+ * Locks the file against changes by others until the transaction ends; rejects with audioFileNotFound. Writers of its
+ * annotations, whose foreign key needs a key share lock, are not blocked.
  */
 export async function lockAudioFile(db: Db, tenantId: string, datasetId: string, id: string): Promise<void> {
   const locked = await db.maybeOne(sql.type(z.object({ id: z.string() }))`
@@ -158,7 +164,9 @@ export interface ConfirmedAudio {
   readonly codec: string;
 }
 
-/** From now on the operator may embed the file. Does nothing when it was no longer waiting for its upload. */
+/**
+ * Marks the upload as confirmed, so that the operator embeds the file. No effect unless the file waits for its upload.
+ */
 export async function markUploaded(
   db: Db,
   tenantId: string,
@@ -173,7 +181,7 @@ export async function markUploaded(
     where tenant_id = ${tenantId} and id = ${id} and status = 'pending_upload'`);
 }
 
-/** Changes what is given; audioFileNotFound when there is no such file. */
+/** Changes the given members; rejects with audioFileNotFound. */
 export async function updateAudioFile(
   db: Db,
   tenantId: string,
@@ -195,8 +203,8 @@ export async function updateAudioFile(
 }
 
 /**
- * Deletes the file with its labels in drafts; its objects go by and by. audioInUse while a published set labels it or
- * an unfinished job works on it.
+ * Deletes the file and its labels in drafts; the purge queue deletes its objects later. Rejects with audioInUse while a
+ * published set labels it or an unfinished job uses it.
  */
 export async function deleteAudioFile(
   db: Db,
@@ -205,8 +213,8 @@ export async function deleteAudioFile(
   id: string,
 ): Promise<void> {
   await db.transaction(async (tx) => {
-    // The sets before the file, as every writer of annotations takes them; not for share, because two that hold a
-    // share and then count their change would wait for each other.
+    // Lock order of every writer of annotations: the sets before the file. Not a share lock: two transactions that
+    // share it and then increment the revision would deadlock.
     await tx.query(sql.type(z.object({ id: z.string() }))`
       select id from annotation_sets where tenant_id = ${tenantId} and dataset_id = ${datasetId}
       order by id for no key update`);
@@ -253,7 +261,10 @@ export async function deleteAudioFile(
 
 const length = z.object({ id: z.string(), duration_ms: z.number().nullable(), uploaded: z.boolean() });
 
-/** Of the ids those that are files of the dataset, with their lengths; `null` until decoded, where no header tells it. */
+/**
+ * Returns those of the ids that are files of the dataset, with their durations in ms. A duration is null if the header
+ * does not state it and the file is not decoded yet. Locks the files against deletion until the transaction ends.
+ */
 export async function lengthsOfAudio(
   db: Db,
   tenantId: string,
@@ -270,7 +281,7 @@ export async function lengthsOfAudio(
 const candidate = z.object({ id: z.string(), filename: z.string(), duration_ms: z.number().nullable() });
 export type AudioCandidate = z.infer<typeof candidate>;
 
-/** The uploaded files of the dataset with one of the ids or names, locked against deletion until the transaction ends. */
+/** Finds confirmed files of the dataset by id or name and locks them against deletion until the transaction ends. */
 export async function findAudioFiles(
   db: Db,
   tenantId: string,
@@ -285,7 +296,7 @@ export async function findAudioFiles(
     order by id for key share`);
 }
 
-/** Of the ids those that are files of the dataset, with their names. */
+/** Returns those of the ids that are files of the dataset, with their names. */
 export async function namesOfAudio(
   db: Db,
   tenantId: string,

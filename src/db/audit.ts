@@ -1,26 +1,26 @@
-// What was done with API keys and which of them were refused: for whoever looks into a break-in. Never the keys, only
-// their first characters. What is done with keys is noted in the statement that does it (api-key.ts), refusals here, by
-// authentication.
+// The audit log of API keys, for the investigation of a break-in: changes of keys and refused keys. It never contains
+// a key, only its first characters. The statements that change keys log themselves (api-key.ts); authentication logs
+// refusals with this file.
 import { sql } from "slonik";
 import { z } from "zod";
 import type { Db } from "./page.ts";
 
-/** Where a request came from. Not from the API: without address. */
+/** Where a request came from. `ip` is empty when the request did not come through the API. */
 export interface Origin {
-  /** The key that was used. */
+  /** The key that authenticated the request. */
   readonly actorKeyId: string | null;
   readonly ip: string;
   readonly requestId: string | null;
 }
 
 export interface Refusal {
-  /** Null: nobody has such a key. */
+  /** Null: the key does not exist. */
   readonly tenantId: string | null;
   readonly reason: "unknown" | "expired" | "suspended";
   readonly prefix: string;
 }
 
-/** Works without a tenant: through a function of the database. */
+/** Logs a refused key. It calls a database function, because there is no tenant to run as. */
 export async function insertRefusal(
   db: Db,
   refusal: Refusal,
@@ -31,7 +31,7 @@ export async function insertRefusal(
       ${origin.ip === "" ? null : origin.ip}::inet, ${origin.requestId})`);
 }
 
-/** Forgets what is older than 400 days. Called by the operator's sweep. Returns how many. */
+/** Deletes entries older than 400 days and returns how many. Called by the operator's sweep. */
 export async function purgeAudit(db: Db): Promise<number> {
   const purged = await db.query(sql.type(z.object({}))`
     delete from audit_log where created_at < now() - interval '400 days'`);

@@ -1,10 +1,10 @@
-// Looks up keys for many requests at once: those with one key that come while its last look-up is under way are looked up
-// together in the next one. Each look-up begins after its request came, so a revoked key is dead on the very next request
-// as ever, but a busy client costs a fraction of the round trips. Made by src/api/app.ts, called by authenticate.ts.
+// Batches look-ups of API keys: requests with the same key that arrive during a look-up share the next one. A busy
+// client costs a fraction of the round trips. Every look-up begins after its requests arrived, so a revoked key fails
+// on the very next request. Made by src/api/app.ts, called by authenticate.ts.
 import { type CallerRow, manyCallers, type RatesOfRequest } from "./api-key.ts";
 import type { Db } from "./page.ts";
 
-/** The owner of the key with this digest, or null when it is unknown or revoked. */
+/** Returns the owner of the key with this digest, or null when the key is unknown or revoked. */
 export type FindCaller = (hash: Buffer, rates: RatesOfRequest) => Promise<CallerRow | null>;
 
 interface Waiting {
@@ -13,29 +13,30 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** More in one statement would hold the row of the tenant's rates for long. All are of one key: one such row. */
-const most = 50;
+/** A batch locks one row, the rate limits of the key's tenant. A larger batch would hold that lock for too long. */
+const maxBatch = 50;
 
 export function makeFindCaller(db: Db): FindCaller {
-  /** Of each key with a look-up under way: who came since. */
+  /** For each key with a look-up in progress: the requests that arrived since it began. */
   const waiting = new Map<string, Waiting[]>();
 
-  const look = async (key: string, hash: Buffer, together: readonly Waiting[]): Promise<void> => {
+  const lookUp = async (key: string, hash: Buffer, batch: readonly Waiting[]): Promise<void> => {
     try {
       const callers = await manyCallers(
         db,
         hash,
-        together.map(({ rates }) => rates),
+        batch.map(({ rates }) => rates),
       );
-      for (const [i, { resolve }] of together.entries()) resolve(callers[i] ?? null);
+      for (const [i, { resolve }] of batch.entries()) resolve(callers[i] ?? null);
     } catch (error) {
-      // Those who wait too: one after the other each would wait for what just failed, minutes where nothing answers.
+      // Rejects the waiting requests too: batch by batch they would wait for the same failure, for minutes if the
+      // database does not respond.
       const rest = waiting.get(key)?.splice(0) ?? [];
-      for (const { reject } of [...together, ...rest]) reject(error);
+      for (const { reject } of [...batch, ...rest]) reject(error);
     }
-    const next = waiting.get(key)?.splice(0, most) ?? [];
+    const next = waiting.get(key)?.splice(0, maxBatch) ?? [];
     if (next.length === 0) waiting.delete(key);
-    else void look(key, hash, next);
+    else void lookUp(key, hash, next);
   };
 
   return (hash, rates) =>
@@ -46,7 +47,7 @@ export function makeFindCaller(db: Db): FindCaller {
       if (others !== undefined) others.push(request);
       else {
         waiting.set(key, []);
-        void look(key, hash, [request]);
+        void lookUp(key, hash, [request]);
       }
     });
 }

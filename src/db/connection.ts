@@ -1,8 +1,14 @@
-// One connection to Postgres: one statement at a time, and an end that nobody waits for in vain. Made by src/db/pool.ts.
+// One connection to Postgres. It runs one statement at a time and rejects pending ones when it breaks. Made by pool.ts.
 import { Client, type ClientConfig, type Submittable } from "pg";
-import { type Answered, makeCommand, makeStatement, type Prepared, type RawResult } from "./statement.ts";
+import {
+  makeCommand,
+  makeStatement,
+  type Prepared,
+  type RawResult,
+  type ResponseHandler,
+} from "./statement.ts";
 
-/** The connection broke, could not be made, or does not answer any more. The cause is what the driver says. */
+/** The connection broke, could not be opened, or does not respond. `cause` is the driver's error. */
 export class ConnectionError extends Error {
   override name = "ConnectionError";
 }
@@ -10,18 +16,18 @@ export class ConnectionError extends Error {
 export interface Statement {
   readonly text: string;
   readonly values: readonly unknown[];
-  /** Whose rows the statement sees (row-level security), on connections that see nothing otherwise. */
+  /** The tenant whose rows row-level security shows to the statement; without it the API's role sees none. */
   readonly tenantId?: string | undefined;
 }
 
-/** Statements that are kept prepared; each costs the server some memory. What comes after them is prepared every time. */
+/** How many statements stay prepared: each costs the server memory. Further statements are prepared every time. */
 const maxPrepared = 500;
 
 export class Connection {
   readonly #client: Client;
   readonly #prepared = new Map<string, Prepared>();
-  #turn: Promise<unknown> = Promise.resolve();
-  /** When the present statement began, in ms of performance.now(); null while there is none. */
+  #last: Promise<unknown> = Promise.resolve();
+  /** Start of the running statement in ms of performance.now(); null while idle. */
   busySince: number | null = null;
   idleSince = 0;
   isDead = false;
@@ -40,26 +46,27 @@ export class Connection {
       await client.connect();
     } catch (error) {
       client.end().catch(() => {});
-      throw connection.#named(error as Error);
+      throw connection.#classified(error as Error);
     }
     return connection;
   }
 
+  /** Runs one statement, after those that were submitted before it. */
   run(statement: Statement): Promise<RawResult> {
-    return this.#inTurn((settle) => makeStatement((text) => this.#preparedOf(text), statement, settle));
+    return this.#enqueue((settle) => makeStatement((text) => this.#preparedOf(text), statement, settle));
   }
 
-  /** Statements without parameters and rows. Resolves to what the server says that the last one did. */
+  /** Runs statements without parameters or rows. Resolves to the server's command tag of the last one. */
   command(text: string): Promise<string> {
-    return this.#inTurn((settle) => makeCommand(text, settle));
+    return this.#enqueue((settle) => makeCommand(text, settle));
   }
 
-  /** Whether the server sees no open transaction; only then may somebody else have the connection. */
+  /** Whether no transaction is open on the server: only then may the pool lend the connection again. */
   get isClean(): boolean {
     return !this.isDead && this.#client.getTransactionStatus() === "I";
   }
 
-  /** Cuts it; a statement that runs rejects. */
+  /** Closes the socket; a running statement rejects. */
   destroy(): void {
     this.isDead = true;
     (this.#client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
@@ -70,26 +77,26 @@ export class Connection {
     await this.#client.end();
   }
 
-  #inTurn<T>(make: (settle: (error: Error | null, result: T) => void) => Answered): Promise<T> {
-    const answer = this.busySince === null ? this.#submit(make) : this.#turn.then(() => this.#submit(make));
-    this.#turn = answer.catch(() => {});
+  #enqueue<T>(make: (settle: (error: Error | null, result: T) => void) => ResponseHandler): Promise<T> {
+    const answer = this.busySince === null ? this.#submit(make) : this.#last.then(() => this.#submit(make));
+    this.#last = answer.catch(() => {});
     return answer;
   }
 
-  #submit<T>(make: (settle: (error: Error | null, result: T) => void) => Answered): Promise<T> {
+  #submit<T>(make: (settle: (error: Error | null, result: T) => void) => ResponseHandler): Promise<T> {
     this.busySince = performance.now();
     return new Promise((resolve, reject) => {
       const settle = (error: Error | null, result: T) => {
         this.busySince = null;
         if (error === null) resolve(result);
-        else reject(this.#named(error));
+        else reject(this.#classified(error));
       };
       this.#client.query(make(settle) as unknown as Submittable);
     });
   }
 
-  /** What Postgres says keeps its SQLSTATE; everything else is the connection's fault and its end. */
-  #named(error: Error): Error {
+  /** Keeps errors of Postgres with their SQLSTATE. Any other error means that the connection is dead. */
+  #classified(error: Error): Error {
     const { severity } = error as { severity?: string };
     if (severity === "ERROR") return error;
     this.isDead = true;

@@ -1,4 +1,5 @@
-// Datasets. Every function takes the tenant: a dataset of another tenant is not there.
+// Datasets. Every function takes the tenant and treats datasets of other tenants as not found. Called by src/api/routes
+// and by the insert functions of jobs.
 import { sql } from "slonik";
 import { z } from "zod";
 import { artifactTypeInUse, datasetInUse, datasetNotFound, quotaExceeded } from "../errors.ts";
@@ -6,7 +7,7 @@ import { deleteAnnotations } from "./annotation-copy.ts";
 import { visibleAudio } from "./audio-file.ts";
 import { newId } from "./id.ts";
 import { containing, type Db, type Page, type PageRequest, selectPage } from "./page.ts";
-import { type AudioQuota, hasPlace, requireBytes, takeTurn } from "./quota.ts";
+import { type AudioQuota, isBelowQuota, lockQuota, requireBytes } from "./quota.ts";
 
 const artifactTypes = z.array(z.object({ name: z.string(), description: z.string().nullish() }));
 
@@ -26,10 +27,10 @@ const row = z.object({
 export type DatasetRow = z.infer<typeof row>;
 export type ArtifactTypes = z.infer<typeof artifactTypes>;
 
-// Only files that training can use count towards the length and the embedded files.
+// The total duration and the number of embedded files count only files that training can use.
 const usable = sql.fragment`f.status = 'ready' and f.embedding_status = 'completed'`;
 const columns = sql.fragment`id, tenant_id, name, description, artifact_types, created_at, updated_at`;
-/** Counts the files of the rows that are called `lines`. */
+/** Columns and a join that count the files of the rows that are called `lines`. */
 const counts = {
   columns: sql.fragment`coalesce(audio.files, 0) as audio_file_count,
     coalesce(audio.duration_ms, 0) as total_duration_ms, coalesce(audio.embedded, 0) as embedded_audio_file_count`,
@@ -41,7 +42,7 @@ const counts = {
     ) audio on true`,
 };
 
-/** One page of the tenant's datasets, newest first. */
+/** Returns one page of the tenant's datasets, newest first. */
 export async function listDatasets(
   db: Db,
   tenantId: string,
@@ -53,7 +54,7 @@ export async function listDatasets(
   return await selectPage(db, row, { columns, from, extra: counts }, query);
 }
 
-/** The dataset, or datasetNotFound. */
+/** Returns the dataset; rejects with datasetNotFound. */
 export async function oneDataset(db: Db, tenantId: string, id: string): Promise<DatasetRow> {
   const found = await db.maybeOne(sql.type(row)`
     select lines.*, ${counts.columns}
@@ -65,8 +66,8 @@ export async function oneDataset(db: Db, tenantId: string, id: string): Promise<
 const named = z.object({ id: z.string(), name: z.string(), artifact_types: artifactTypes });
 
 /**
- * Only name and types, without counting its files. Neither is it deleted nor does it lose types until the transaction
- * ends: updateDataset takes the whole row.
+ * Returns name and types without counting files; rejects with datasetNotFound. Until the transaction ends the dataset
+ * is not deleted and loses no types: updateDataset locks the row for update, which conflicts with this key share lock.
  */
 export async function oneDatasetForShare(
   db: Db,
@@ -79,7 +80,7 @@ export async function oneDatasetForShare(
   return found;
 }
 
-/** The dataset's name, or datasetNotFound. */
+/** Returns the dataset's name; rejects with datasetNotFound. */
 export async function nameOfDataset(db: Db, tenantId: string, id: string): Promise<string> {
   const name = await db.maybeOneFirst(sql.type(z.object({ name: z.string() }))`
     select name from datasets where tenant_id = ${tenantId} and id = ${id}`);
@@ -87,7 +88,10 @@ export async function nameOfDataset(db: Db, tenantId: string, id: string): Promi
   return name;
 }
 
-/** The names of the dataset's types. With `forChange` nobody else changes them until the transaction ends. */
+/**
+ * Returns the names of the dataset's types and locks them until the transaction ends. With `forChange` the caller may
+ * change them; without it others may lock them too. Rejects with datasetNotFound.
+ */
 export async function lockTypes(
   db: Db,
   tenantId: string,
@@ -101,7 +105,7 @@ export async function lockTypes(
   return found.artifact_types.map((type) => type.name);
 }
 
-/** Adds types to the dataset, whose types the caller has locked. */
+/** Adds types to the dataset. The caller holds the lock of lockTypes. */
 export async function addTypes(
   db: Db,
   tenantId: string,
@@ -114,29 +118,29 @@ export async function addTypes(
     where tenant_id = ${tenantId} and id = ${id}`);
 }
 
-/** Keeps the dataset from being changed by anyone else until the transaction ends; datasetNotFound. */
+/** Locks the dataset against changes by others until the transaction ends; rejects with datasetNotFound. */
 export async function lockDataset(db: Db, tenantId: string, id: string): Promise<void> {
   const locked = await db.maybeOne(sql.type(z.object({ id: z.string() }))`
     select id from datasets where tenant_id = ${tenantId} and id = ${id} for update`);
   if (locked === null) throw datasetNotFound();
 }
 
-/** Rejects with datasetNotFound unless the dataset is the tenant's. */
+/** Rejects with datasetNotFound unless the dataset exists and belongs to the tenant. */
 export async function requireDataset(db: Db, tenantId: string, id: string): Promise<void> {
   const exists = await db.exists(sql.type(z.object({ id: z.string() }))`
     select id from datasets where tenant_id = ${tenantId} and id = ${id}`);
   if (!exists) throw datasetNotFound();
 }
 
-/** The same, and it is not deleted until the transaction ends. */
-export async function keepDataset(tx: Db, tenantId: string, id: string): Promise<void> {
+/** Locks the dataset against deletion until the transaction ends; rejects with datasetNotFound. */
+export async function protectDataset(tx: Db, tenantId: string, id: string): Promise<void> {
   const kept = await tx.maybeOne(sql.type(z.object({ id: z.string() }))`
     select id from datasets where tenant_id = ${tenantId} and id = ${id} for key share`);
   if (kept === null) throw datasetNotFound();
 }
 
-/** Keeps the datasets of the files: to be called before the files themselves are locked, as deleteDataset does it. */
-export async function keepDatasetsOf(
+/** Locks the datasets of these files against deletion. Lock order, as in deleteDataset: datasets before their files. */
+export async function protectDatasetsOf(
   tx: Db,
   tenantId: string,
   audioFileIds: readonly string[],
@@ -151,7 +155,7 @@ export async function keepDatasetsOf(
 
 const audioRoom = z.object({ audio_files: z.number(), audio_bytes: z.number() });
 
-/** datasetNotFound, or quotaExceeded when dataset or tenant have no room for the files. One look at three small rows. */
+/** Rejects with datasetNotFound, or with quotaExceeded when the files would exceed the quota of dataset or tenant. */
 export async function requireAudioRoom(
   db: Db,
   tenantId: string,
@@ -174,28 +178,30 @@ export async function requireAudioRoom(
 const sizeOf = (files: readonly { readonly sizeBytes: number }[]) =>
   files.reduce((sum, file) => sum + file.sizeBytes, 0);
 
-/** Adds a dataset and returns it; quotaExceeded when the tenant has `most` already. 0: no limit. */
+/**
+ * Adds a dataset and returns it; rejects with quotaExceeded when the tenant has `max` datasets already (0: no limit).
+ */
 export async function insertDataset(
   db: Db,
   tenantId: string,
   dataset: { name: string; description: string | null; artifactTypes: ArtifactTypes },
-  most = 0,
+  max = 0,
 ): Promise<DatasetRow> {
   const made = await db.transaction(async (tx) => {
-    if (most > 0) await takeTurn(tx, "datasets", tenantId);
+    if (max > 0) await lockQuota(tx, "datasets", tenantId);
     return await tx.maybeOne(sql.type(row)`
       insert into datasets (id, tenant_id, name, description, artifact_types)
       select ${newId()}, ${tenantId}, ${dataset.name}, ${dataset.description},
         ${sql.jsonb(stored(dataset.artifactTypes))}
-      where ${hasPlace("datasets", tenantId, most)}
+      where ${isBelowQuota("datasets", tenantId, max)}
       returning id, tenant_id, name, description, artifact_types, created_at, updated_at,
         0 as audio_file_count, 0 as total_duration_ms, 0 as embedded_audio_file_count`);
   });
-  if (made === null) throw quotaExceeded(`An account has at most ${most} datasets; delete one first`);
+  if (made === null) throw quotaExceeded(`An account has at most ${max} datasets; delete one first`);
   return made;
 }
 
-/** Changes what is given. artifactTypeInUse when a type would go that annotations of the dataset name. */
+/** Changes the given members. Rejects with artifactTypeInUse when annotations use a type that would be removed. */
 export async function updateDataset(
   db: Db,
   tenantId: string,
@@ -222,13 +228,13 @@ export async function updateDataset(
   });
 }
 
-/** So many files go in one statement: a dataset may have more than a statement has time for. */
-const filesAtOnce = 10_000;
+/** Files deleted by one statement: deleting all files of a large dataset at once would exceed the statement timeout. */
+const fileBatch = 10_000;
 
-/** Deletes the dataset with its audio, sets and annotations. datasetInUse while a job of it has not ended. */
+/** Deletes the dataset with its audio, sets and annotations. Rejects with datasetInUse while a job uses it. */
 export async function deleteDataset(db: Db, tenantId: string, id: string): Promise<void> {
   await db.transaction(async (tx) => {
-    // In the order of every writer of annotations: the set, then the dataset.
+    // Lock order of every writer of annotations: the sets, then the dataset.
     await tx.query(sql.type(z.object({ id: z.string() }))`
       select id from annotation_sets where tenant_id = ${tenantId} and dataset_id = ${id} order by id for update`);
     const locked = await tx.maybeOne(sql.type(z.object({ id: z.string() }))`
@@ -244,8 +250,8 @@ export async function deleteDataset(db: Db, tenantId: string, id: string): Promi
             and j.status not in ('completed', 'failed', 'cancelled')) as count`);
     if (running > 0)
       throw datasetInUse(`${running} unfinished jobs use the dataset; cancel them or wait for them`);
-    // The labels first, in parts. Those of published sets go only with their dataset, which the mark says (migration
-    // 0013): the sets are drafts from here on.
+    // Labels first, in batches. A trigger allows the deletion of published labels only while the dataset is marked as
+    // deleting (migration 0013); the sets count as drafts from here on.
     await tx.query(sql.type(z.object({}))`
       update datasets set deleting = true where tenant_id = ${tenantId} and id = ${id}`);
     const sets = await tx.anyFirst(sql.type(z.object({ id: z.string() }))`
@@ -253,10 +259,10 @@ export async function deleteDataset(db: Db, tenantId: string, id: string): Promi
     for (const set of sets) await deleteAnnotations(tx, tenantId, set);
     await tx.query(sql.type(z.object({}))`
       delete from annotation_sets where tenant_id = ${tenantId} and dataset_id = ${id}`);
-    for (let files = filesAtOnce; files === filesAtOnce; ) {
+    for (let files = fileBatch; files === fileBatch; ) {
       const deleted = await tx.query(sql.type(z.object({}))`
         delete from audio_files where tenant_id = ${tenantId} and id in (
-          select id from audio_files where tenant_id = ${tenantId} and dataset_id = ${id} limit ${filesAtOnce})`);
+          select id from audio_files where tenant_id = ${tenantId} and dataset_id = ${id} limit ${fileBatch})`);
       files = deleted.rowCount;
     }
     await tx.query(sql.type(z.object({}))`delete from datasets where tenant_id = ${tenantId} and id = ${id}`);
@@ -269,10 +275,10 @@ async function refuseUsedTypes(db: Db, tenantId: string, id: string, names: stri
     where tenant_id = ${tenantId} and dataset_id = ${id} and artifact_type = any(${sql.array(names, "text")})
     order by artifact_type`);
   if (used.length > 0)
-    throw artifactTypeInUse(`Annotations of the dataset name these types: ${used.join(", ")}`);
+    throw artifactTypeInUse(`Annotations of the dataset use these types: ${used.join(", ")}`);
 }
 
-/** Stored without absent members, so that jsonb and the schema above agree. */
+/** Fills in absent members with null, so that the stored jsonb has a fixed shape. */
 function stored(types: ArtifactTypes): { name: string; description: string | null }[] {
   return types.map(({ name, description }) => ({ name, description: description ?? null }));
 }

@@ -1,4 +1,5 @@
-// Detections: what inference found. Written by the operator's ingestion, read here.
+// Detections: the results of inference jobs. The operator's ingest writes them (ingest.ts); this file reads them for
+// src/api.
 import { type FragmentSqlToken, sql } from "slonik";
 import { z } from "zod";
 import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
@@ -19,7 +20,7 @@ export interface DetectionFilter {
   readonly min_confidence?: number;
 }
 
-/** One page of a job's detections, by file and place in the file. */
+/** Returns one page of a job's detections, by file and position in the file. */
 export async function listDetections(
   db: Db,
   tenantId: string,
@@ -40,7 +41,7 @@ export async function listDetections(
 
 const placed = row.extend({ ordinal: z.number() });
 
-/** All of them by file and place in the file, in batches as eachAnnotation has them. */
+/** Yields all matching detections by file and position in the file, in batches as eachAnnotation does. */
 export async function* eachDetection(
   db: Db,
   tenantId: string,
@@ -57,7 +58,7 @@ export async function* eachDetection(
     if (batch.length > 0) yield batch;
     const last = batch.at(-1);
     if (last === undefined || batch.length < batchSize) return;
-    // As behindAnnotation: a file that is given is not compared again.
+    // As in afterAnnotation: if the filter names the file, the condition must not compare it again.
     after =
       filter.inference_file_id === undefined
         ? sql.fragment`(inference_file_id, ordinal) > (${last.inference_file_id}::uuid, ${last.ordinal}::int)`
@@ -67,7 +68,7 @@ export async function* eachDetection(
 
 const summary = z.object({ files: z.number(), detections: z.number(), types: z.array(z.string()) });
 
-/** What a dataset could take from a job: how many files they share, and the detections in them, with their types. */
+/** Counts the files that a job shares with a dataset and the detections in them, and lists the detections' types. */
 export async function summarizeDetections(
   db: Db,
   tenantId: string,

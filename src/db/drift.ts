@@ -1,11 +1,11 @@
-// What the rows say, for comparing it with the custom resources. Called by controllers/drift.ts.
+// Reads the state of rows, so that controllers/drift.ts can compare it with the custom resources.
 import { sql } from "slonik";
 import { z } from "zod";
 import { type JobKind, jobKindNames } from "../schemas/job-kind.ts";
 import { isOpen, type Queries, tableOf } from "./job.ts";
 import type { SubmittedJob } from "./outbox.ts";
 
-/** Open jobs that should have a custom resource, submitted more than a minute ago. */
+/** Returns open jobs that were submitted more than a minute ago: each should have a custom resource. */
 export async function manyOpenSubmitted(db: Queries): Promise<SubmittedJob[]> {
   const found: SubmittedJob[] = [];
   for (const kind of jobKindNames) {
@@ -17,7 +17,7 @@ export async function manyOpenSubmitted(db: Queries): Promise<SubmittedJob[]> {
   return found;
 }
 
-/** Of these jobs those that have a row, and whether it is open. */
+/** Returns which of these jobs have a row, and whether the job is open. */
 export async function manyStates(
   db: Queries,
   kind: JobKind,
@@ -29,7 +29,7 @@ export async function manyStates(
   return new Map(rows.map(({ id, open }) => [id, open ? "open" : "ended"]));
 }
 
-/** All models, and whether they are archived. */
+/** Returns all models, and whether each is archived. */
 export async function manyModelStates(db: Queries): Promise<ReadonlyMap<string, boolean>> {
   const rows = await db.any(sql.type(z.object({ id: z.string(), archived: z.boolean() }))`
     select id, archived_at is not null as archived from models`);

@@ -1,9 +1,9 @@
-// Gathers confirmed audio files into embedding jobs: one job for what a tenant uploaded in a row, not one per file.
-// Called by controllers/sweep.ts on the leader, and by controllers/embedding-job for a custom resource that was there first.
+// Gathers confirmed audio files into embedding jobs: one job for a tenant's consecutive uploads, not one per file.
+// Called by controllers/sweep.ts on the leader, by controllers/embedding-job for adoption, and by plosive-admin.
 import { sql } from "slonik";
 import { z } from "zod";
 import { noFiles } from "../errors.ts";
-import { mostFilesPerShard, requireShards } from "./adoption.ts";
+import { maxFilesPerShard, requireShards } from "./adoption.ts";
 import type { Database, Transaction } from "./job.ts";
 import type { AppliedResource } from "./quota.ts";
 
@@ -14,14 +14,14 @@ export type GatherOptions = {
   maxShards: number;
 };
 
-/** Each is the condition of an index. */
+/** Conditions for files that wait for embedding. Each matches the condition of a partial index. */
 const isNew = sql.fragment`(status = 'processing' and embedding_job_id is null)`;
 const isToRenew = sql.fragment`(status = 'ready' and embedding_status = 'pending')`;
-const waits = sql.fragment`(${isNew} or ${isToRenew})`;
+const isWaiting = sql.fragment`(${isNew} or ${isToRenew})`;
 
 /**
- * Makes the embedding jobs that are due, each in its own transaction, and returns their ids. New uploads have jobs of their
- * own: what is embedded again does not hold them up, and there is one such job of a tenant at a time.
+ * Adds the embedding jobs that are due, each in its own transaction, and returns their ids. New uploads and renewals
+ * get separate jobs, so that renewals do not delay uploads. A tenant has one renewal job at a time.
  */
 export async function gatherEmbeddingJobs(
   db: Database,
@@ -54,7 +54,7 @@ export async function gatherEmbeddingJobs(
 async function gatherFor(
   tx: Transaction,
   tenant: string,
-  which: typeof waits,
+  which: typeof isWaiting,
   id: string,
   options: GatherOptions,
 ): Promise<string | null> {
@@ -64,7 +64,7 @@ async function gatherFor(
   const shardCount = Math.ceil(files.length / filesPerShard);
   await tx.query(sql.type(z.object({}))`
     insert into embedding_jobs (id, tenant_id, shard_count) values (${id}, ${tenant}, ${shardCount})`);
-  await place(
+  await assignFiles(
     tx,
     id,
     files.map((file, index) => [file, Math.floor(index / filesPerShard)]),
@@ -72,7 +72,10 @@ async function gatherFor(
   return id;
 }
 
-/** The job of a custom resource, on the files that wait now. noFiles; validationFailed when its shards do not fit them. */
+/**
+ * Adds the row of an adopted custom resource, with the tenant's files that wait now. Rejects with noFiles when none
+ * waits, with validationFailed when the shards do not fit the number of files.
+ */
 export async function insertEmbeddingJob(
   db: Database,
   tenant: string,
@@ -80,13 +83,13 @@ export async function insertEmbeddingJob(
   resource: AppliedResource,
 ): Promise<void> {
   await db.transaction(async (tx) => {
-    const files = await lockWaitingFiles(tx, tenant, waits, shards * mostFilesPerShard);
-    if (files.length === 0) throw noFiles("No uploaded files of the tenant wait for their embeddings");
+    const files = await lockWaitingFiles(tx, tenant, isWaiting, shards * maxFilesPerShard);
+    if (files.length === 0) throw noFiles("The tenant has no confirmed audio files that wait for embedding");
     requireShards(shards, files.length);
     await tx.query(sql.type(z.object({}))`
       insert into embedding_jobs (id, tenant_id, shard_count, resource_name, submitted_at)
       values (${resource.uid}, ${tenant}, ${shards}, ${resource.name}, now())`);
-    await place(
+    await assignFiles(
       tx,
       resource.uid,
       files.map((file, index) => [file, Math.floor((index * shards) / files.length)]),
@@ -94,11 +97,14 @@ export async function insertEmbeddingJob(
   });
 }
 
-/** New uploads first, the oldest of them before the others. A file that another process is changing just now is left to the next job. */
+/**
+ * Locks waiting files: new uploads first, oldest first. Skips files that another transaction holds; the next job gets
+ * them.
+ */
 async function lockWaitingFiles(
   tx: Transaction,
   tenant: string,
-  which: typeof waits,
+  which: typeof isWaiting,
   limit: number,
 ): Promise<readonly string[]> {
   return await tx.anyFirst(sql.type(z.object({ id: z.string() }))`
@@ -110,13 +116,15 @@ async function lockWaitingFiles(
 const datasetRow = z.object({ tenant: z.string(), dataset: z.string() });
 const againRow = z.object({ files: z.number(), left_alone: z.number() });
 
-/** Now, by the clock that embedding jobs are dated by. */
+/** Returns the current time by the database's clock, which also sets created_at of embedding jobs. RFC 3339 in UTC. */
 export async function presentTime(db: Pick<Transaction, "oneFirst">): Promise<string> {
   return await db.oneFirst(sql.type(z.object({ now: z.string() }))`
     select to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as now`);
 }
 
-/** Datasets of one tenant, or of all, with files whose embeddings are older than `before`. For plosive-admin's role. */
+/**
+ * Returns datasets of one tenant, or of all, with files whose embeddings are older than `before`. For plosive-admin.
+ */
 export async function manyDatasetsEmbeddedBefore(
   db: Pick<Transaction, "any">,
   tenant: string | null,
@@ -127,10 +135,11 @@ export async function manyDatasetsEmbeddedBefore(
 }
 
 /**
- * Gives these files of a dataset back to the gatherer, with their labels: how many, and how many were left alone because a
- * training job reads them. For plosive-admin, whose role may call this function and see no file.
+ * Marks the files of a dataset that were embedded before `before` for a new embedding; labels stay. Returns how many,
+ * and how many were skipped (`left_alone`) because a training job reads them. For plosive-admin: its role may call this
+ * database function but cannot read files.
  */
-export async function embedAgain(
+export async function renewEmbeddings(
   db: Pick<Transaction, "one">,
   dataset: string,
   before: string,
@@ -138,7 +147,8 @@ export async function embedAgain(
   return await db.one(sql.type(againRow)`select * from embed_again(${dataset}, ${before}::timestamptz)`);
 }
 
-async function place(tx: Transaction, id: string, placed: (string | number)[][]): Promise<void> {
+/** Assigns files to the shards of a job; `placed` holds pairs of file id and shard. */
+async function assignFiles(tx: Transaction, id: string, placed: (string | number)[][]): Promise<void> {
   await tx.query(sql.type(z.object({}))`
     update audio_files set embedding_job_id = ${id}, embedding_shard = placed.shard,
            embedding_status = 'processing', updated_at = now()

@@ -1,5 +1,5 @@
-// Events of a tenant, in the order of their numbers: whoever sees one has seen, or can see, all with smaller numbers
-// (migration 0007 says why). Read by the routes of events; numbered by src/webhooks/dispatch.ts.
+// Events of a tenant in the order of their numbers: a reader who sees one can see all with smaller numbers (migration
+// 0007 explains the sequencer). Called by the routes of events and by src/webhooks/dispatch.ts.
 import { sql } from "slonik";
 import { z } from "zod";
 import type { EventType } from "../schemas/event.ts";
@@ -15,7 +15,7 @@ export type EventRow = z.infer<typeof row>;
 
 const columns = sql.fragment`seq as id, type, data, created_at`;
 
-/** One page of the tenant's events of the last 24 hours, newest first. */
+/** Returns one page of the tenant's events of the last 24 hours, newest first. */
 export async function listEvents(
   db: Db,
   tenantId: string,
@@ -29,7 +29,7 @@ export async function listEvents(
   return await selectPage(db, row, { columns, from, order: sql.fragment`id desc` }, query);
 }
 
-/** The next events after a number, in order. */
+/** Returns the next events after a number, in order. */
 export async function manyEventsAfter(
   db: Db,
   tenantId: string,
@@ -40,34 +40,34 @@ export async function manyEventsAfter(
     select ${columns} from events where tenant_id = ${tenantId} and seq > ${after} order by seq limit ${limit}`);
 }
 
-/** `own`: the number of the tenant's newest event, 0 without any. `given`: the last number given to any event. */
+/** `own`: number of the tenant's newest event, or 0. `given`: the last number that any tenant's event received. */
 export async function oneEventPosition(db: Db, tenantId: string): Promise<{ own: number; given: number }> {
   return await db.one(sql.type(z.object({ own: z.number(), given: z.number() }))`
     select (select coalesce(max(seq), 0) from events where tenant_id = ${tenantId})::bigint as own,
       last_event_seq() as given`);
 }
 
-// With 20 webhooks for each event these are 4,000 deliveries: far within the statement timeout, which would otherwise end
-// the same step again and again.
-const stampBatch = 200;
+// With 20 webhooks per event a batch makes 4,000 deliveries, far within the statement timeout. A larger batch might
+// time out again on every retry.
+const numberBatch = 200;
 
-/** Numbers what is committed and makes its deliveries. Null: another process is at it. `more`: call again. */
-export async function stampEvents(db: Db): Promise<{ stamped: number; more: boolean } | null> {
-  const stamped = await db.oneFirst(sql.type(z.object({ stamped: z.number().nullable() }))`
-    select stamp_events(${stampBatch}) as stamped`);
-  return stamped === null ? null : { stamped, more: stamped === stampBatch };
+/** Numbers committed events and adds their deliveries. Null: another process is doing it. `more`: call again. */
+export async function numberEvents(db: Db): Promise<{ numbered: number; more: boolean } | null> {
+  const numbered = await db.oneFirst(sql.type(z.object({ numbered: z.number().nullable() }))`
+    select stamp_events(${numberBatch}) as numbered`);
+  return numbered === null ? null : { numbered, more: numbered === numberBatch };
 }
 
-const forgetBatch = 5_000;
+const deleteBatch = 5_000;
 
-/** Deletes events older than 24 hours and deliveries that ended 7 days ago, a part at a time. `more`: call again. */
-export async function forgetEvents(db: Db): Promise<{ more: boolean }> {
+/** Deletes one batch of events older than 24 hours and of deliveries that ended 7 days ago. `more`: call again. */
+export async function deleteOldEvents(db: Db): Promise<{ more: boolean }> {
   const gone = await db.oneFirst(sql.type(z.object({ gone: z.number() }))`
-    select forget_events(${forgetBatch}) as gone`);
-  return { more: gone >= forgetBatch };
+    select forget_events(${deleteBatch}) as gone`);
+  return { more: gone >= deleteBatch };
 }
 
-/** Age in seconds of the oldest event without a number, and of the oldest delivery that is due. */
+/** Returns how many seconds the oldest unnumbered event (`inbox`) and the oldest due delivery have waited. */
 export async function oneEventLag(db: Db): Promise<{ inbox: number; deliveries: number }> {
   return await db.one(sql.type(z.object({ inbox: z.number(), deliveries: z.number() }))`
     select inbox, deliveries from event_lags()`);

@@ -1,15 +1,15 @@
-// Row ids: UUID version 7, so that new rows stand together in the index. Used by the insert functions of this room.
+// Row ids: UUID version 7, so that new rows are adjacent in the index. Used by the insert functions of src/db.
 import { randomBytes } from "node:crypto";
 
 let lastMs = 0;
 let counter = 0;
-/** A thousand annotations need a thousand ids: asking for random bytes one id at a time takes ten times as long. */
+/** Random bytes for many ids: requesting them for each id takes ten times as long. */
 let random = Buffer.alloc(0);
 let used = 0;
-/** Where each id is put together: a buffer for each would be the most that a bulk insert leaves to the collector. */
+/** Reused for every id: a new buffer per id would be most of the garbage of a bulk insert. */
 const bytes = Buffer.alloc(16);
 
-/** A new id; within one process each is greater than the one before, also within a millisecond. */
+/** Returns a new id. Within one process each id is greater than the previous one, even in the same millisecond. */
 export function newId(): string {
   const now = Date.now();
   // RFC 9562, 6.2 method 1: a 12-bit counter in place of rand_a; on overflow it borrows from the next millisecond.

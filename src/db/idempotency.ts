@@ -1,15 +1,15 @@
-// What POST requests with an Idempotency-Key made, so that the same request sent again makes nothing twice.
-// Called by src/api/idempotency.ts inside the transaction that makes the resource.
+// Records which resources a POST request with an Idempotency-Key created, so that a repeated request creates nothing
+// twice. Called by src/api/idempotency.ts inside the transaction that creates the resource.
 import { sql } from "slonik";
 import { z } from "zod";
 import type { Db } from "./page.ts";
 
-/** Who asks for what under which key, and with which input; the last two are SHA-256 digests. */
+/** Identifies a request by its tenant and SHA-256 digests. */
 export interface RequestKey {
   readonly tenantId: string;
-  /** Of method, path and key. */
+  /** Digest of method, path and idempotency key. */
   readonly scope: Buffer;
-  /** Of the input. */
+  /** Digest of the input. */
   readonly fingerprint: Buffer;
 }
 
@@ -21,16 +21,16 @@ const seen = z.object({
 });
 
 /**
- * What the request made before, if anything. `locked` is false while another transaction works on it; otherwise none
- * other does until this transaction ends.
+ * Locks the request until the transaction ends and returns what it created before: nulls when it is new. `locked` is
+ * false when another transaction holds the lock. `same` is false when the same key came with another input.
  */
 export async function lockRequestKey(db: Db, key: RequestKey): Promise<z.infer<typeof seen>> {
-  // The lock's number is 64 bits of the digest: two requests that share it by chance only wait for each other.
+  // The lock is 64 bits of a hash. If two different requests collide, one is refused as being in progress.
   const number = Buffer.concat([Buffer.from(key.tenantId), key.scope]);
   const locked = await db.oneFirst(sql.type(z.object({ locked: z.boolean() }))`
     select pg_try_advisory_xact_lock(hashtextextended(${number.toString("hex")}, 0)) as locked`);
   if (!locked) return { locked, same: null, created_ids: null, report: null };
-  // A statement of its own: it must see what was committed before the lock was free.
+  // A separate statement: it must see what other transactions committed before this one got the lock.
   const found = await db.maybeOne(sql.type(seen)`
     select true as locked, fingerprint = ${sql.binary(key.fingerprint)} as same, created_ids, report
     from idempotency_keys
@@ -39,7 +39,7 @@ export async function lockRequestKey(db: Db, key: RequestKey): Promise<z.infer<t
   return found ?? { locked, same: null, created_ids: null, report: null };
 }
 
-/** Remembers what the request made, and what its answer said besides. */
+/** Records the ids of the resources that the request created, and further members of its response (`report`). */
 export async function insertRequestKey(
   db: Db,
   key: RequestKey,
@@ -55,7 +55,7 @@ export async function insertRequestKey(
         created_at = excluded.created_at`);
 }
 
-/** Forgets what is older than a day. Called by the operator's sweep. Returns how many. */
+/** Deletes records older than 24 hours and returns how many. Called by the operator's sweep. */
 export async function purgeRequestKeys(db: Db): Promise<number> {
   const purged = await db.query(sql.type(z.object({}))`
     delete from idempotency_keys where created_at < now() - interval '24 hours'`);

@@ -1,4 +1,5 @@
-// Files of an inference job: dataset audio, or uploads of the job's own that take the same three steps.
+// Files of an inference job: audio files of datasets, or separate uploads that take the same three steps. Called by
+// src/api/routes/inference-file.ts and exports.
 import { sql } from "slonik";
 import { z } from "zod";
 import {
@@ -39,7 +40,10 @@ const columns = sql.fragment`id, inference_job_id, audio_file_id, filename, cont
   completed_at`;
 const visible = sql.fragment`(status <> 'pending_upload' or upload_expires_at > now())`;
 
-/** Adds announced uploads to a job that has not been started. `objectKey` names the place after confirm. */
+/**
+ * Adds files that wait for their upload to a job that has not been started. `objectKey`: the key after confirm. Rejects
+ * with inferenceJobNotFound, jobStarted, jobFinished or quotaExceeded.
+ */
 export async function insertInferenceUploads(
   db: Db,
   tenantId: string,
@@ -53,7 +57,7 @@ export async function insertInferenceUploads(
     const present = await tx.oneFirst(sql.type(z.object({ count: z.number() }))`
       select count(*) as count from inference_files where tenant_id = ${tenantId} and inference_job_id = ${jobId}`);
     if (present + uploads.length > maxFiles)
-      throw quotaExceeded(`An inference job takes at most ${maxFiles} files`);
+      throw quotaExceeded(`An inference job has at most ${maxFiles} files`);
     const bytes = uploads.reduce((sum, upload) => sum + upload.sizeBytes, 0);
     requireBytes(await audioBytesOf(tx, tenantId), bytes, quota);
     const lines = uploads.map((upload) => ({
@@ -77,7 +81,7 @@ export async function insertInferenceUploads(
   });
 }
 
-/** One page of a job's files, newest first. */
+/** Returns one page of a job's files, newest first. */
 export async function listInferenceFiles(
   db: Db,
   tenantId: string,
@@ -90,7 +94,7 @@ export async function listInferenceFiles(
   return await selectPage(db, row, { columns, from }, query);
 }
 
-/** The file, or inferenceFileNotFound. */
+/** Returns the file; rejects with inferenceFileNotFound. */
 export async function oneInferenceFile(
   db: Db,
   tenantId: string,
@@ -111,7 +115,7 @@ const namedFile = z.object({
   object_key: z.string(),
 });
 
-/** Of the ids those that are files of the job, with what exports tell of them. */
+/** Returns those of the ids that are files of the job, with the columns that exports need. */
 export async function namesOfInferenceFiles(
   db: Db,
   tenantId: string,
@@ -124,7 +128,7 @@ export async function namesOfInferenceFiles(
   return new Map(rows.map((line) => [line.id, line]));
 }
 
-/** The files with these ids in their order; inferenceFileNotFound when one is gone. */
+/** Returns the files in the order of `ids`; rejects with inferenceFileNotFound when one is missing. */
 export async function manyInferenceFiles(
   db: Db,
   tenantId: string,
@@ -143,7 +147,7 @@ export async function manyInferenceFiles(
   });
 }
 
-/** The upload is there; the job counts it. jobStarted when the job went off without it. */
+/** Marks the upload as confirmed and counts it. Rejects with jobStarted when the job was started without it. */
 export async function markInferenceFileUploaded(
   db: Db,
   tenantId: string,
@@ -162,7 +166,7 @@ export async function markInferenceFileUploaded(
   });
 }
 
-/** Takes a file out of a job that has not been started: jobStarted or jobFinished when it is too late. */
+/** Deletes a file of a job that has not been started; otherwise rejects with jobStarted or jobFinished. */
 export async function deleteInferenceFile(
   db: Db,
   tenantId: string,
@@ -188,7 +192,7 @@ async function recount(tx: Db, tenantId: string, jobId: string): Promise<void> {
     ) where tenant_id = ${tenantId} and id = ${jobId}`);
 }
 
-/** Keeps the job from being started until the transaction ends. */
+/** Locks the job, so that nobody starts it until the transaction ends. Rejects unless it waits for its start. */
 async function lockUnstarted(tx: Db, tenantId: string, jobId: string): Promise<void> {
   const job = await tx.maybeOne(sql.type(z.object({ status: z.string(), waiting: z.boolean() }))`
     select status, status = 'pending' and start_requested_at is null as waiting

@@ -1,10 +1,9 @@
-// What becomes of inference jobs: cancelled, tried again on the files that failed, deleted. Called by
-// src/api/routes/inference-job.ts.
+// Inference jobs: cancel, retry for the files that failed, delete. Called by src/api/routes/inference-job.ts.
 import { sql } from "slonik";
 import { z } from "zod";
 import { audioNotReady, jobFinished, jobNotFinished, modelInactive, noFiles } from "../errors.ts";
 import { isTerminal } from "../schemas/job.ts";
-import { keepDatasetsOf } from "./dataset.ts";
+import { protectDatasetsOf } from "./dataset.ts";
 import { newId } from "./id.ts";
 import {
   type InferenceJobRow,
@@ -16,11 +15,11 @@ import {
 } from "./inference-job.ts";
 import { insertJobEvent } from "./job-event.ts";
 import type { Db } from "./page.ts";
-import { hasWaitingPlace, plainJobRequest, requireWaitingPlace, tooManyWaiting } from "./quota.ts";
+import { isBelowWaitingQuota, plainJobRequest, requireWaitingQuota, waitingQuotaExceeded } from "./quota.ts";
 
 const nothing = z.object({});
 
-/** Asks for the end of a job; one that was never started ends at once. jobFinished when it is too late. */
+/** Requests the cancellation of a job; one that was never started is cancelled at once. Rejects with jobFinished. */
 export async function cancelInferenceJob(db: Db, tenantId: string, id: string): Promise<InferenceJobRow> {
   return await db.transaction(async (tx) => {
     const changed = await tx.maybeOne(sql.type(inferenceJobRow)`
@@ -46,8 +45,8 @@ export async function cancelInferenceJob(db: Db, tenantId: string, id: string): 
 }
 
 /**
- * A new job of the same model and configuration on the files that failed. jobNotFinished, noFiles when none failed,
- * modelInactive, audioNotReady when a file's audio has been deleted from its dataset.
+ * Adds and starts a job with the same model and configuration for the files that failed. Rejects with jobNotFinished,
+ * noFiles (none failed), modelInactive, or audioNotReady (an audio file was deleted from its dataset).
  */
 export async function retryInferenceJob(
   db: Db,
@@ -64,7 +63,7 @@ export async function retryInferenceJob(
     const audio = await tx.anyFirst(sql.type(z.object({ audio_file_id: z.string() }))`
       select audio_file_id from inference_files
       where tenant_id = ${tenantId} and inference_job_id = ${id} and status = 'failed' and audio_file_id is not null`);
-    await keepDatasetsOf(tx, tenantId, audio);
+    await protectDatasetsOf(tx, tenantId, audio);
     const files = await tx.any(sql.type(z.object({ id: z.string(), ready: z.boolean() }))`
       select f.id, f.audio_file_id is null or a.status is not distinct from 'ready' as ready
       from inference_files f
@@ -76,15 +75,15 @@ export async function retryInferenceJob(
     if (usable === null) throw modelInactive("The model has been deleted");
     if (!usable) throw modelInactive("The model is not active");
     const gone = files.filter((file) => !file.ready).length;
-    if (gone > 0) throw audioNotReady(`${gone} of ${files.length} audio files are no longer there`);
+    if (gone > 0) throw audioNotReady(`${gone} of ${files.length} audio files no longer exist`);
 
     const newJob = newId();
     const made = await tx.query(sql.type(nothing)`
       insert into inference_jobs (id, tenant_id, model_id, config, traceparent)
       select ${newJob}, tenant_id, model_id, config, ${by.traceparent} from inference_jobs
       where tenant_id = ${tenantId} and id = ${id}
-        and ${hasWaitingPlace("inference_jobs", tenantId, by.maxWaiting)}`);
-    if (made.rowCount === 0) throw tooManyWaiting("inference", by.maxWaiting);
+        and ${isBelowWaitingQuota("inference_jobs", tenantId, by.maxWaiting)}`);
+    if (made.rowCount === 0) throw waitingQuotaExceeded("inference", by.maxWaiting);
     const message = "The job was created again for the files that failed";
     await insertJobEvent(tx, tenantId, { kind: "inference", id: newJob, message, data: { retry_of: id } });
     const lines = files.map((file) => ({ id: newId(), old: file.id }));
@@ -96,42 +95,42 @@ export async function retryInferenceJob(
       from jsonb_to_recordset(${sql.jsonb(lines)}) as line (id uuid, old uuid)
       join inference_files f on f.tenant_id = ${tenantId} and f.id = line.old`);
     const started = await startLocked(tx, tenantId, newJob);
-    await requireWaitingPlace(tx, "inference", tenantId, by.maxWaiting);
+    await requireWaitingQuota(tx, "inference", tenantId, by.maxWaiting);
     return started;
   });
 }
 
-/** Deletes a job that has ended, with its files and what was found in them. jobNotFinished before that. */
+/** Deletes a job that has ended, with its files and detections; rejects with jobNotFinished. */
 export async function deleteInferenceJob(db: Db, tenantId: string, id: string): Promise<void> {
   await db.transaction(async (tx) => {
     const { status } = await lockInferenceJob(tx, tenantId, id);
     if (!isTerminal(status)) throw jobNotFinished(status);
-    for (const part of await filesInParts(tx, tenantId, id))
+    for (const batch of await fileBatches(tx, tenantId, id))
       await tx.query(sql.type(nothing)`
-        delete from inference_files where tenant_id = ${tenantId} and id = any(${sql.array(part, "uuid")})`);
+        delete from inference_files where tenant_id = ${tenantId} and id = any(${sql.array(batch, "uuid")})`);
     await tx.query(
       sql.type(nothing)`delete from inference_jobs where tenant_id = ${tenantId} and id = ${id}`,
     );
   });
 }
 
-/** Deleted in one statement: a file's detections, of which there may be 100,000, go with it. */
-const detectionsAtOnce = 100_000;
+/** Detections deleted by one statement: those of a file, up to 100,000, are deleted with it. */
+const detectionBatch = 100_000;
 
-async function filesInParts(tx: Db, tenantId: string, jobId: string): Promise<string[][]> {
+async function fileBatches(tx: Db, tenantId: string, jobId: string): Promise<string[][]> {
   const files = await tx.any(sql.type(z.object({ id: z.string(), detection_count: z.number() }))`
     select id, detection_count from inference_files
     where tenant_id = ${tenantId} and inference_job_id = ${jobId} order by id`);
-  const parts: string[][] = [];
+  const batches: string[][] = [];
   let room = 0;
   for (const file of files) {
-    // A file costs a look for its detections even if it has none.
+    // 50: a file without detections costs a look-up too.
     room -= file.detection_count + 50;
     if (room < 0) {
-      parts.push([]);
-      room = detectionsAtOnce - file.detection_count;
+      batches.push([]);
+      room = detectionBatch - file.detection_count;
     }
-    parts.at(-1)?.push(file.id);
+    batches.at(-1)?.push(file.id);
   }
-  return parts;
+  return batches;
 }

@@ -1,4 +1,5 @@
-// Inference jobs as REST clients see them: created on dataset audio or empty, and started.
+// Inference jobs: created for audio files of datasets or empty, listed, started. Called by src/api and, for adoption,
+// by controllers/inference-job.
 import { sql } from "slonik";
 import { z } from "zod";
 import {
@@ -15,20 +16,20 @@ import {
 import { isTerminal, type JobState, jobStatuses } from "../schemas/job.ts";
 import type { DetectConfig } from "../schemas/worker.ts";
 import { requireShards } from "./adoption.ts";
-import { keepDataset, keepDatasetsOf } from "./dataset.ts";
+import { protectDataset, protectDatasetsOf } from "./dataset.ts";
 import { newId } from "./id.ts";
 import { insertJobEvent } from "./job-event.ts";
 import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
 import {
-  hasWaitingPlace,
-  madeBy,
+  creationEvent,
+  isBelowWaitingQuota,
   plainJobRequest,
-  requireWaitingPlace,
+  requireWaitingQuota,
   submittedAt,
-  tooManyWaiting,
+  waitingQuotaExceeded,
 } from "./quota.ts";
 
-/** Files for one pod. Fixed when the job is started, so that its shards never change. */
+/** Files per shard. Shards are assigned when the job is started and never change. */
 const filesPerShard = 200;
 
 export const inferenceJobRow = z.object({
@@ -57,7 +58,7 @@ export const inferenceJobColumns = sql.fragment`id, tenant_id, model_id, config,
   started_at, completed_at`;
 const nothing = z.object({});
 
-/** One page of the tenant's jobs, newest first. */
+/** Returns one page of the tenant's jobs, newest first. */
 export async function listInferenceJobs(
   db: Db,
   tenantId: string,
@@ -73,7 +74,7 @@ export async function listInferenceJobs(
   return await selectPage(db, inferenceJobRow, { columns: inferenceJobColumns, from }, query);
 }
 
-/** The job, or inferenceJobNotFound. */
+/** Returns the job; rejects with inferenceJobNotFound. `lock`: a locking clause. */
 export async function oneInferenceJob(
   db: Db,
   tenantId: string,
@@ -86,21 +87,25 @@ export async function oneInferenceJob(
   return found;
 }
 
-/** The same, locked until the transaction ends. */
+/** Returns the job, locked until the transaction ends. */
 export const lockInferenceJob = (tx: Db, tenantId: string, id: string) =>
   oneInferenceJob(tx, tenantId, id, sql.fragment`for update`);
 
 export interface NewInferenceJob {
   readonly modelId: string;
   readonly config: DetectConfig;
-  /** How many pods' worth of work; by default as many as the files need. */
+  /** Number of shards; by default as many as the files need. */
   readonly shards?: number;
-  /** Without files or dataset the job waits for uploads and for its start. */
+  /** Without files and dataset the job waits for uploads and for its start. */
   readonly audioFileIds: readonly string[] | null;
   readonly datasetId: string | null;
 }
 
-/** Existence first, then the types in the configuration, then the state of model and files. */
+/**
+ * Adds a job and, if it has files, starts it. Checks in this order: that model and files exist (modelNotFound,
+ * audioFileNotFound, datasetNotFound), the artifact types (validationFailed), then the state of model and files
+ * (modelInactive, audioNotReady, noFiles). Rejects with quotaExceeded when too many jobs wait.
+ */
 export async function insertInferenceJob(
   db: Db,
   tenantId: string,
@@ -127,12 +132,12 @@ export async function insertInferenceJob(
       insert into inference_jobs (id, tenant_id, model_id, config, traceparent, resource_name, submitted_at)
       select ${id}, ${tenantId}, ${job.modelId}, ${sql.jsonb(job.config)}, ${by.traceparent},
         ${by.resource?.name ?? null}::text, ${submittedAt(by.resource)}
-      where ${hasWaitingPlace("inference_jobs", tenantId, by.maxWaiting)}`);
-    if (made.rowCount === 0) throw tooManyWaiting("inference", by.maxWaiting);
-    const [message, data] = madeBy(by);
+      where ${isBelowWaitingQuota("inference_jobs", tenantId, by.maxWaiting)}`);
+    if (made.rowCount === 0) throw waitingQuotaExceeded("inference", by.maxWaiting);
+    const [message, data] = creationEvent(by);
     await insertJobEvent(tx, tenantId, { kind: "inference", id, message, data });
     if (audio === null) {
-      await requireWaitingPlace(tx, "inference", tenantId, by.maxWaiting);
+      await requireWaitingQuota(tx, "inference", tenantId, by.maxWaiting);
       return await oneInferenceJob(tx, tenantId, id);
     }
     const lines = audio.map((file) => ({ id: newId(), audio_file_id: file.id }));
@@ -144,28 +149,28 @@ export async function insertInferenceJob(
       from jsonb_to_recordset(${sql.jsonb(lines)}) as line (id uuid, audio_file_id uuid)
       join audio_files a on a.tenant_id = ${tenantId} and a.id = line.audio_file_id`);
     const started = await startLocked(tx, tenantId, id, job.shards);
-    await requireWaitingPlace(tx, "inference", tenantId, by.maxWaiting);
+    await requireWaitingQuota(tx, "inference", tenantId, by.maxWaiting);
     return started;
   });
 }
 
 const source = z.object({ id: z.string(), status: z.string() });
 
-/** The audio to search, locked against deletion; null when the job takes uploads of its own. */
+/** Returns the audio files to search, locked against deletion; null when the job waits for separate uploads. */
 async function sourceFiles(
   tx: Db,
   tenantId: string,
   job: NewInferenceJob,
 ): Promise<readonly z.infer<typeof source>[] | null> {
   if (job.datasetId !== null) {
-    await keepDataset(tx, tenantId, job.datasetId);
+    await protectDataset(tx, tenantId, job.datasetId);
     return await tx.any(sql.type(source)`
       select id, status from audio_files
       where tenant_id = ${tenantId} and dataset_id = ${job.datasetId} and status = 'ready' order by id for key share`);
   }
   if (job.audioFileIds === null) return null;
   const ids = [...new Set(job.audioFileIds.map((id) => id.toLowerCase()))];
-  await keepDatasetsOf(tx, tenantId, ids);
+  await protectDatasetsOf(tx, tenantId, ids);
   const found = await tx.any(sql.type(source)`
     select id, status from audio_files
     where tenant_id = ${tenantId} and id = any(${sql.array(ids, "uuid")})
@@ -188,7 +193,7 @@ function requireTypes(config: DetectConfig, known: readonly string[]): void {
   if (faults.length > 0) throw validationFailed(faults);
 }
 
-/** Lets the job run with the files that it has. Harmless when it has been started; noFiles when it has none. */
+/** Starts the job with its confirmed files. Idempotent. Rejects with noFiles or jobFinished. */
 export async function startInferenceJob(db: Db, tenantId: string, id: string): Promise<InferenceJobRow> {
   return await db.transaction(async (tx) => {
     const job = await lockInferenceJob(tx, tenantId, id);
@@ -198,7 +203,10 @@ export async function startInferenceJob(db: Db, tenantId: string, id: string): P
   });
 }
 
-/** Numbers the shards, leaves behind what was not uploaded, and lets the sweep see the job. */
+/**
+ * Starts a locked job: cancels files that were not uploaded, assigns the others to shards, and sets start_requested_at,
+ * so that the job can be submitted.
+ */
 export async function startLocked(
   tx: Db,
   tenantId: string,
@@ -206,7 +214,7 @@ export async function startLocked(
   shards?: number,
 ): Promise<InferenceJobRow> {
   await tx.query(sql.type(nothing)`
-    update inference_files set status = 'cancelled', error_message = 'It was not uploaded before the job was started',
+    update inference_files set status = 'cancelled', error_message = 'The file was not uploaded before the job was started',
       completed_at = now()
     where tenant_id = ${tenantId} and inference_job_id = ${id} and status = 'pending_upload'`);
   const shard =

@@ -1,5 +1,5 @@
-// Takes the results of shards in: once per (run, shard), each in one transaction that is fenced by the job's present
-// run. Delivered twice or in another order, the tables end the same. Called by the reconcilers of the three kinds.
+// Ingests the results of shards, at most once per (run, shard). Each result has one transaction, fenced by the job's
+// current run. Replayed or reordered results lead to the same tables. Called by the reconcilers of the three job kinds.
 import { sql } from "slonik";
 import { z } from "zod";
 import { keys, runsUntil } from "../schemas/job-kind.ts";
@@ -18,7 +18,7 @@ import { addAudio } from "./run-pod.ts";
 import { storable } from "./storable.ts";
 
 const nothing = z.object({});
-// A schema that is made anew for each statement costs more than the statement's row.
+// Constants: making a schema for each statement costs more than validating its row.
 const digestRow = z.object({ run_id: z.string(), digest: z.string() });
 const shardRow = z.object({ shard: z.int() });
 const idRow = z.object({ id: z.string() });
@@ -27,10 +27,10 @@ const durationRow = z.object({ duration_ms: z.number() });
 const countsRow = z.object({ processed_files: z.int(), failed_files: z.int() });
 
 export type ShardRef = { jobId: string; run: string; shard: number };
-/** `fenced`: the job has ended or has a newer run. `differs`: another result of this shard is already in. */
+/** `fenced`: the job has ended or has a newer run. `differs`: a different result of this shard was ingested before. */
 export type IngestOutcome = "ingested" | "duplicate" | "differs" | "fenced";
 
-/** Returns how many milliseconds of audio were worked through. */
+/** Writes a result and returns how many milliseconds of audio were processed. */
 type Ingest = (tx: Transaction, tenantId: string) => Promise<number>;
 
 async function ingestOnce(
@@ -43,11 +43,11 @@ async function ingestOnce(
   return db.transaction(async (tx) => {
     const job = await lockRun(tx, kind, ref.jobId, ref.run);
     if (job === null) return "fenced";
-    // The row is locked: nobody else takes results of this job in meanwhile.
+    // lockRun holds the job's row: no other transaction ingests results of this job meanwhile.
     const old = await tx.maybeOne(sql.type(digestRow)`
       select run_id, digest from result_ingests
       where run_id = any(${runsOf(ref.run)}) and shard = ${ref.shard}`);
-    // What an earlier run gave stays: whoever asked may have seen it.
+    // The result of an earlier run stays: clients may have seen it.
     if (old !== null) return old.run_id !== ref.run || old.digest === digest ? "duplicate" : "differs";
     await tx.query(sql.type(nothing)`
       insert into result_ingests (run_id, shard, digest) values (${ref.run}, ${ref.shard}, ${digest})`);
@@ -58,19 +58,19 @@ async function ingestOnce(
 
 const runsOf = (run: string) => sql.array(runsUntil(run), "text");
 
-/** Shards whose results are in, by this run of the job or by an earlier one. */
+/** Returns the shards whose results were ingested, from this run of the job or an earlier one. */
 export async function manyIngestedShards(db: Queries, run: string): Promise<readonly number[]> {
   return db.anyFirst(sql.type(shardRow)`
     select shard from result_ingests where run_id = any(${runsOf(run)})`);
 }
 
-/** Whether one shard's result is. */
+/** Whether the result of one shard was ingested, from this run or an earlier one. */
 export function isShardIngested(db: Queries, run: string, shard: number): Promise<boolean> {
   return db.exists(sql.type(nothing)`
     select from result_ingests where run_id = any(${runsOf(run)}) and shard = ${shard}`);
 }
 
-/** Embedding: facts of each decoded file, or why it failed. Files that the result leaves out have failed. */
+/** Ingests an embedding result: properties of each decoded file, or its error. Files missing from the result fail. */
 export function ingestEmbeddings(
   db: Database,
   ref: ShardRef,
@@ -83,7 +83,7 @@ export function ingestEmbeddings(
       await tx.anyFirst(sql.type(idRow)`
       select id from audio_files where embedding_job_id = ${jobId} and embedding_shard = ${shard}`),
     );
-    // Results are untrusted: a pod speaks for the files of its own shard only.
+    // Results are untrusted input: ignore files that are not in this pod's shard.
     const items = result.items.filter((item) => own.has(item.id));
     const completed = items.flatMap((item) =>
       item.status === "completed"
@@ -123,31 +123,31 @@ export function ingestEmbeddings(
       items.flatMap((item) => (item.status === "failed" ? [[item.id, storable(item.error.message)]] : [])),
     );
     await tx.query(sql.type(nothing)`
-      update audio_files set status = ${ended}, embedding_status = 'failed', updated_at = now(),
-        error_message = 'The embedding worker gave no result for this file.'
+      update audio_files set status = ${statusAfterFailure}, embedding_status = 'failed', updated_at = now(),
+        error_message = 'The embedding worker returned no result for this file.'
       where embedding_job_id = ${jobId} and embedding_shard = ${shard} and embedding_status = 'processing'`);
     return durationOf(items);
   });
 }
 
-/** Milliseconds of audio in the completed items. */
+/** Returns the milliseconds of audio in the completed items. */
 const durationOf = (items: readonly { status: string; duration_ms?: number }[]) =>
   items.reduce((sum, { status, duration_ms = 0 }) => sum + (status === "completed" ? duration_ms : 0), 0);
 
-/** A file that was decoded before stays ready: only its new embedding has failed. */
-const ended = sql.fragment`case when embedded_at is null then 'failed' else status end`;
+/** A file that was embedded before stays ready: only its new embedding failed. */
+const statusAfterFailure = sql.fragment`case when embedded_at is null then 'failed' else status end`;
 
 async function failAudioFiles(tx: Transaction, jobId: string, failed: string[][]): Promise<void> {
   if (failed.length === 0) return;
   await tx.query(sql.type(nothing)`
-    update audio_files set status = ${ended}, embedding_status = 'failed', error_message = r.message, updated_at = now()
+    update audio_files set status = ${statusAfterFailure}, embedding_status = 'failed', error_message = r.message, updated_at = now()
     from ${sql.unnest(failed, ["uuid", "text"])} as r (id, message)
     where audio_files.id = r.id and embedding_job_id = ${jobId}`);
 }
 
 const detectionsPerStatement = 5_000;
 
-/** Inference: the detections of each file, or why it failed; the job's counters are added up anew. */
+/** Ingests an inference result: the detections of each file, or its error. Recomputes the job's counters. */
 export function ingestDetections(
   db: Database,
   ref: ShardRef,
@@ -160,7 +160,7 @@ export function ingestDetections(
       await tx.anyFirst(sql.type(idRow)`
       select id from inference_files where inference_job_id = ${jobId} and shard = ${shard}`),
     );
-    // Results are untrusted: a pod speaks for the files of its own shard only.
+    // Results are untrusted input: ignore files that are not in this pod's shard.
     const items = result.items.filter((item) => own.has(item.id));
     const completed = items.filter((item) => item.status === "completed");
     const failed = items.flatMap((item) =>
@@ -190,11 +190,11 @@ export function ingestDetections(
         ]),
       );
       for (let at = 0; at < detections.length; at += detectionsPerStatement) {
-        const part = detections.slice(at, at + detectionsPerStatement);
+        const batch = detections.slice(at, at + detectionsPerStatement);
         await tx.query(sql.type(nothing)`
           insert into detections (id, tenant_id, inference_job_id, inference_file_id, ordinal, artifact_type, start_ms, end_ms, confidence)
           select gen_random_uuid(), ${tenantId}, ${jobId}, d.*
-          from ${sql.unnest(part, ["uuid", "int4", "text", "int8", "int8", "float8"])} as d (file, ordinal, type, start_ms, end_ms, confidence)`);
+          from ${sql.unnest(batch, ["uuid", "int4", "text", "int8", "int8", "float8"])} as d (file, ordinal, type, start_ms, end_ms, confidence)`);
       }
     }
     if (failed.length > 0) {
@@ -205,7 +205,7 @@ export function ingestDetections(
     }
     await tx.query(sql.type(nothing)`
       update inference_files set status = 'failed', completed_at = now(),
-        error_message = 'The detection worker gave no result for this file.'
+        error_message = 'The detection worker returned no result for this file.'
       where inference_job_id = ${jobId} and shard = ${shard} and status in ('queued', 'processing')`);
     await recountInference(tx, jobId);
     return durationOf(completed);
@@ -223,7 +223,7 @@ async function recountInference(tx: Transaction, jobId: string): Promise<void> {
     ) as c where inference_jobs.id = ${jobId}`);
 }
 
-/** The artifact types that the model of an inference job knows. */
+/** Returns the artifact types of an inference job's model. */
 export async function oneModelTypesOfInference(db: Database, jobId: string): Promise<readonly string[]> {
   const row = await db.one(sql.type(typesRow)`
     select m.artifact_types from inference_jobs j join models m on m.tenant_id = j.tenant_id and m.id = j.model_id
@@ -231,7 +231,7 @@ export async function oneModelTypesOfInference(db: Database, jobId: string): Pro
   return row.artifact_types;
 }
 
-/** Training: the model, and the metrics of the job. */
+/** Ingests a training result: the model's row, and the metrics of the job. Throws if model or card is missing. */
 export function ingestModel(
   db: Database,
   ref: ShardRef,
@@ -243,7 +243,7 @@ export function ingestModel(
   const artifact = (name: string) => result.artifacts.find((a) => a.name === name);
   const [model, card] = [artifact("model.onnx"), artifact("card.json")];
   if (model === undefined || card === undefined)
-    throw new Error("the result names no model.onnx or no card.json");
+    throw new Error("the training result lacks the artifact model.onnx or card.json");
   return ingestOnce(db, "training", ref, digest, async (tx, tenantId) => {
     const key = (file: string) => keys.model(tenantId, jobId, run, file);
     await tx.query(sql.type(nothing)`
@@ -262,7 +262,7 @@ export function ingestModel(
   });
 }
 
-/** A shard gave no result: its open files fail with the reason. Training jobs have no files. */
+/** Fails the open files of a shard that has no result, with `message`. Training jobs have no files. */
 export async function failShard(
   db: Database,
   kind: "inference" | "embedding",
@@ -286,7 +286,7 @@ async function failOpenFiles(
   const message = storable(why);
   if (kind === "embedding") {
     await tx.query(sql.type(nothing)`
-      update audio_files set status = ${ended}, embedding_status = 'failed', error_message = ${message}, updated_at = now()
+      update audio_files set status = ${statusAfterFailure}, embedding_status = 'failed', error_message = ${message}, updated_at = now()
       where embedding_job_id = ${jobId} and embedding_status = 'processing'
         and (${shard}::int is null or embedding_shard = ${shard}::int)`);
     return;
@@ -299,11 +299,11 @@ async function failOpenFiles(
   await recountInference(tx, jobId);
 }
 
-/** Files of a job: how many have ended, all, and how many of the ended ones failed. */
+/** Numbers of files of a job: ended (`done`), all (`total`), ended with an error (`failed`). */
 export type ItemCounts = { done: number; total: number; failed: number };
 const itemCounts = z.object({ done: z.int(), total: z.int(), failed: z.int() });
 
-/** How the files of a job stand in the records; those that were deleted meanwhile do not count. */
+/** Counts the files of a job from their rows. Files that were deleted meanwhile do not count. */
 export function itemCountsOf(
   db: Queries,
   kind: "inference" | "embedding",
@@ -321,8 +321,8 @@ export function itemCountsOf(
 }
 
 /**
- * Ends a job and what still belongs to it, in one transaction: open files fail or are cancelled. An inference job of
- * which every file failed has failed itself. A job that has already ended stays as it is.
+ * Ends a job in one transaction; its open files fail or are cancelled. An inference job whose files all failed ends as
+ * failed. No effect on a job that has already ended.
  */
 export async function endJob(
   db: Database,
@@ -379,14 +379,14 @@ const modelColumns = sql.fragment`
   object_store_key as "objectStoreKey", checksum_sha256 as sha256, model_size_bytes as "sizeBytes",
   archived_at is not null as archived, eval_metrics as "evalMetrics"`;
 
-/** The model of a training job, for its custom resource. */
+/** Returns the model of a training job, for its custom resource; null if there is none. */
 export function maybeOneModelOfJob(db: Database, trainingJobId: string): Promise<ModelRow | null> {
   return db.maybeOne(
     sql.type(modelRow)`select ${modelColumns} from models where training_job_id = ${trainingJobId}`,
   );
 }
 
-/** A model by id, whoever owns it: only for the operator. */
+/** Returns a model of any tenant by id, or null. For the operator only. */
 export function maybeOneModelRow(db: Database, id: string): Promise<ModelRow | null> {
   return db.maybeOne(sql.type(modelRow)`select ${modelColumns} from models where id = ${id}`);
 }

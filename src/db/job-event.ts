@@ -1,4 +1,5 @@
-// What happened to a job, as sentences for people. Written here for REST actions, by the operator for the rest.
+// The log of a job, as sentences for people. This file adds entries for REST actions; job.ts adds those of the
+// operator.
 import { sql } from "slonik";
 import { z } from "zod";
 import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
@@ -13,7 +14,7 @@ const row = z.object({
 });
 export type JobEventRow = z.infer<typeof row>;
 
-/** Adds an event: of the job's status, or as a warning a message beside it. */
+/** Adds an event of type `status` or, with level `warning`, of type `message`. */
 export async function insertJobEvent(
   db: Db,
   tenantId: string,
@@ -32,7 +33,7 @@ export async function insertJobEvent(
       ${sql.jsonb({ ...event.data })})`);
 }
 
-/** One page of a job's events, newest first. */
+/** Returns one page of a job's events, newest first. */
 export async function listJobEvents(
   db: Db,
   tenantId: string,

@@ -1,6 +1,6 @@
-// What the three kinds of job rows share: guarded changes of status, and the row as its own outbox.
-// A status only moves forward (pending < queued < running < cancelling < the three terminal ones); replays and
-// reorderings therefore do no harm. Called by src/submit.ts and controllers.
+// Guarded status changes of the rows of all three job kinds. A status only moves forward: pending, queued, running,
+// cancelling, then a terminal one. Replayed and reordered changes are therefore harmless. Called by src/submit.ts and
+// controllers.
 import { sql } from "slonik";
 import { z } from "zod";
 import type { JobKind } from "../schemas/job-kind.ts";
@@ -10,14 +10,14 @@ import { storable } from "./storable.ts";
 
 export type Database = DatabasePool;
 export type Transaction = Db;
-/** Where a query may run: on the pool, as one tenant, or in a transaction. */
+/** What runs a query: the pool, the database as one tenant, or a transaction. */
 export type Queries = Db;
 
 export const terminalStatuses = ["completed", "failed", "cancelled"] as const;
 export type TerminalStatus = (typeof terminalStatuses)[number];
 export type OpenStatus = "pending" | "queued" | "running" | "cancelling";
 
-/** What the ended pods of a job, or of a tenant, have used, and the audio that was worked through. */
+/** Resources that the ended pods of a job or tenant used, and the audio that was processed, all in seconds. */
 export const usageColumns = sql.fragment`pod_seconds, cpu_seconds, gpu_seconds, audio_seconds`;
 export const usage = z.object({
   pod_seconds: z.number(),
@@ -36,7 +36,7 @@ const jobRow = z.object({
   progress_percent: z.int(),
   platform_job_name: z.string().nullable(),
   submitted: z.boolean(),
-  /** Of a job that began in Kubernetes: the name of its custom resource. */
+  /** Name of the custom resource of an adopted job; null otherwise. */
   resource_name: z.string().nullable(),
   ...usage.shape,
 });
@@ -45,14 +45,14 @@ export type JobRow = z.infer<typeof jobRow>;
 const nothing = z.object({});
 const tenantRow = z.object({ tenant_id: z.string() });
 
-/** The table of a kind, as a fragment. */
+/** Returns the name of a kind's table as an SQL identifier. */
 export const tableOf = (kind: JobKind) => sql.identifier([`${kind}_jobs`]);
-/** A status as a number, for comparing. */
+/** An SQL expression for the position of a status in the forward order of statuses. */
 const rankOf = (status: ReturnType<typeof sql.fragment>) =>
   sql.fragment`array_position(array['pending', 'queued', 'running', 'cancelling', 'completed', 'failed', 'cancelled'], ${status})`;
 export const isOpen = sql.fragment`status in ('pending', 'queued', 'running', 'cancelling')`;
 
-/** The job's row, or null. */
+/** Returns the job's row, or null. */
 export function maybeOneJob(db: Queries, kind: JobKind, id: string): Promise<JobRow | null> {
   return db.maybeOne(sql.type(jobRow)`
     select id, tenant_id, status, status_message, error_message, progress_percent, platform_job_name,
@@ -68,8 +68,8 @@ export type JobChange = {
 };
 
 /**
- * Moves an open job forward and says whether anything changed. A terminal row stays as it is; status and percent never
- * go back, and 100 is left to finishJob.
+ * Updates an open job and returns whether anything changed. No effect on a terminal row. Status and percent never
+ * decrease; only finishJob sets 100 percent.
  */
 export async function advanceJob(
   db: Queries,
@@ -101,7 +101,7 @@ export async function advanceJob(
         or old.progress_percent < ${percent}
         or old.platform_job_name is distinct from coalesce(${platformJobName}::text, old.platform_job_name))
       returning job.id, job.tenant_id, job.status, old.status as old_status, job.status_message
-    ), told as (
+    ), logged as (
       insert into job_events (tenant_id, job_kind, job_id, level, type, message, data)
       select tenant_id, ${kind}::text, id, 'info', 'status',
              coalesce(status_message, 'The job is ' || status),
@@ -114,7 +114,7 @@ export async function advanceJob(
 
 export type JobEnd = { status: TerminalStatus; statusMessage: string | null; errorMessage: string | null };
 
-/** Ends an open job; false when it had already ended. */
+/** Ends an open job; returns false when it had already ended. */
 export async function finishJob(db: Queries, kind: JobKind, id: string, end: JobEnd): Promise<boolean> {
   const [statusMessage, errorMessage] = [storable(end.statusMessage), storable(end.errorMessage)];
   const done = await db.query(sql.type(nothing)`
@@ -128,7 +128,7 @@ export async function finishJob(db: Queries, kind: JobKind, id: string, end: Job
         completed_at = now()
       where id = ${id} and ${isOpen}
       returning id, tenant_id, status, platform_job_name
-    ), told as (
+    ), logged as (
       insert into job_events (tenant_id, job_kind, job_id, level, type, message, data)
       select tenant_id, ${kind}::text, id, case when status = 'failed' then 'error' else 'info' end, 'status',
              coalesce(${errorMessage}::text, ${statusMessage}::text, 'The job is ' || status),
@@ -140,8 +140,8 @@ export async function finishJob(db: Queries, kind: JobKind, id: string, end: Job
 }
 
 /**
- * Locks the job's row when `run` is its present run and it has not ended: results of an older run, or of a job that
- * was cancelled meanwhile, must not be taken in. Called at the head of every ingesting transaction.
+ * Locks the job's row and returns its tenant if the job is open and `run` is its current run; otherwise returns null:
+ * results of an older run or of an ended job must not be ingested. Every ingesting transaction calls this first.
  */
 export async function lockRun(
   tx: Transaction,

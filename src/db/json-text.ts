@@ -1,37 +1,37 @@
-// JSON made by Postgres: the text of an answer's items, for lists that are long or asked for often. It goes out as it
-// comes: nothing here takes a row apart and writes it down again (docs/benchmarks.md has the figures). The members are
-// those of the noun's view function, which a test compares.
+// Lets Postgres build the JSON text of a response's items, for lists that are long or requested often. The API sends
+// the text unchanged: it does not parse and serialize each row (figures in docs/benchmarks.md). The members must equal
+// those of the resource's view function; a test compares them. Called by annotation-text.ts and training-job.ts.
 import { type FragmentSqlToken, sql } from "slonik";
 import { z } from "zod";
 import type { Db, PageRequest } from "./page.ts";
 
 export interface Member {
   readonly value: FragmentSqlToken;
-  /** Between quotes: for values in which no character needs an escape. */
+  /** Whether to put quotes around the value; only for values in which no character needs an escape. */
   readonly isQuoted: boolean;
 }
 
-/** A UUID, or a word of ours: letters, digits, hyphens, underscores. Never null. */
-export const word = (column: FragmentSqlToken): Member => ({ value: column, isQuoted: true });
+/** A UUID or an enum value: letters, digits, hyphens, underscores. Must not be null. */
+export const quoted = (column: FragmentSqlToken): Member => ({ value: column, isQuoted: true });
 
-/** Numbers and jsonb. Never null. */
-export const bare = (column: FragmentSqlToken): Member => ({ value: column, isQuoted: false });
+/** A number or jsonb, without quotes. Must not be null. */
+export const unquoted = (column: FragmentSqlToken): Member => ({ value: column, isQuoted: false });
 
-/** Any text, or null. */
+/** Any text or null. */
 export const text = (column: FragmentSqlToken): Member =>
-  bare(sql.fragment`coalesce(to_json(${column}), 'null')`);
+  unquoted(sql.fragment`coalesce(to_json(${column}), 'null')`);
 
-/** jsonb, or null. */
-export const json = (column: FragmentSqlToken): Member => bare(sql.fragment`coalesce(${column}, 'null')`);
+/** jsonb or null. */
+export const json = (column: FragmentSqlToken): Member => unquoted(sql.fragment`coalesce(${column}, 'null')`);
 
-/** The quotes around it are part of the form: to put them there would cost as much as the digits. */
-const isoForm = sql.literalValue(String.raw`\"YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\"`);
+/** The format includes the quotes: concatenating them would cost as much as formatting the digits. */
+const isoFormat = sql.literalValue(String.raw`\"YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\"`);
 
-/** timestamptz, or null: RFC 3339 in UTC with milliseconds, cut as JavaScript's clock cuts them. */
+/** timestamptz or null: RFC 3339 in UTC, truncated to milliseconds as JavaScript does. */
 export const time = (column: FragmentSqlToken): Member =>
-  bare(sql.fragment`coalesce(to_char(${column} at time zone 'UTC', ${isoForm}), 'null')`);
+  unquoted(sql.fragment`coalesce(to_char(${column} at time zone 'UTC', ${isoFormat}), 'null')`);
 
-/** An expression for the JSON object with these members in their order, as text. */
+/** Returns an SQL expression for a JSON object with these members in this order, as text. */
 export function jsonObject(members: Readonly<Record<string, Member>>): FragmentSqlToken {
   const parts: FragmentSqlToken[] = [];
   let literal = "{";
@@ -41,7 +41,7 @@ export function jsonObject(members: Readonly<Record<string, Member>>): FragmentS
     literal = `${quote},`;
   }
   parts.push(sql.literalValue(`${literal.slice(0, -1)}}`));
-  // One call: every `||` would copy what is there so far.
+  // One call of concat: each `||` would copy the text so far.
   return sql.fragment`concat(${sql.join(parts, sql.fragment`, `)})`;
 }
 
@@ -53,7 +53,7 @@ export interface TextPage {
 
 const textPage = z.object({ items: z.string(), total: z.number() });
 
-/** One page of a list and its exact total in one statement, newest first. `from` is everything after FROM. */
+/** Returns one page of a list and its exact total in one statement, newest first. `from` is everything after FROM. */
 export async function selectTextPage(
   db: Db,
   { item, columns, from, total = sql.fragment`select count(*) from ${from}` }: TextPageQuery,
@@ -71,6 +71,6 @@ interface TextPageQuery {
   readonly item: FragmentSqlToken;
   readonly columns: FragmentSqlToken;
   readonly from: FragmentSqlToken;
-  /** Where the database keeps the total, a query that is cheaper than counting. */
+  /** A query for a total that the database maintains, cheaper than counting. */
   readonly total?: FragmentSqlToken;
 }

@@ -1,5 +1,6 @@
-// The one connection of a process that hears notifications of Postgres (migration 0007). Made by src/main.ts; used by the
-// dispatcher of webhooks and by answers that wait. What is told while it is away is lost, so it says when it came back.
+// The connection on which a process receives Postgres notifications (LISTEN, migration 0007). Notifications are lost
+// while it is down, so it calls all handlers when it reconnects. Made by src/main.ts; used by src/webhooks/dispatch.ts
+// and by responses that wait for changes.
 import { Client } from "pg";
 import type { Log } from "../log.ts";
 
@@ -12,12 +13,12 @@ export const channels = [
 ] as const;
 export type Channel = (typeof channels)[number];
 
-/** Called with what the notification carries; with null when some may have been missed. */
-export type Heard = (payload: string | null) => void;
+/** Handles a notification's payload; null after a (re)connection, when notifications may have been missed. */
+export type NotificationHandler = (payload: string | null) => void;
 
 export interface Listener {
-  /** Connects with the first call. Returns how to stop hearing. */
-  on(channel: Channel, heard: Heard): () => void;
+  /** Subscribes; the first call connects. Returns a function that unsubscribes. */
+  on(channel: Channel, handler: NotificationHandler): () => void;
   end(): Promise<void>;
 }
 
@@ -25,17 +26,17 @@ const pingMs = 20_000;
 const pauses = [100, 500, 1_000, 2_000, 5_000];
 
 export function makeListener({ url, log }: { url: string; log: Log }): Listener {
-  const ears = new Map<Channel, Set<Heard>>();
+  const handlers = new Map<Channel, Set<NotificationHandler>>();
   let started: Promise<void> | undefined;
   let ended = false;
   let client: Client | undefined;
   let wakeUp = () => {};
 
-  const tellAll = () => {
-    for (const set of ears.values()) for (const heard of set) heard(null);
+  const notifyAll = () => {
+    for (const set of handlers.values()) for (const handler of set) handler(null);
   };
 
-  /** Until end(): connects, hears until the connection breaks, waits a little. */
+  /** Repeats until end(): connects, listens until the connection breaks, pauses. */
   const run = async () => {
     for (let failures = 0; !ended; failures++) {
       const own = new Client({
@@ -47,12 +48,16 @@ export function makeListener({ url, log }: { url: string; log: Log }): Listener 
       });
       client = own;
       try {
-        await hear(own, () => {
+        await listenOn(own, () => {
           failures = 0;
-          tellAll();
+          notifyAll();
         });
       } catch (error) {
-        if (!ended) log.warn({ reason: String(error) }, "notifications of the database are interrupted");
+        if (!ended)
+          log.warn(
+            { reason: String(error) },
+            "the database connection for notifications broke; reconnecting",
+          );
       } finally {
         await own.end().catch(() => {});
       }
@@ -69,16 +74,16 @@ export function makeListener({ url, log }: { url: string; log: Log }): Listener 
       };
     });
 
-  /** Rejects when the connection breaks; a peer that went silent is noticed by a ping. */
-  const hear = async (own: Client, connected: () => void) => {
+  /** Listens until the connection breaks, then rejects. A ping every 20 s detects a dead peer. */
+  const listenOn = async (own: Client, connected: () => void) => {
     const broken = new Promise<never>((_, reject) => {
       own.on("error", reject);
       own.on("end", () => reject(new Error("the connection was closed")));
     });
-    // Awaited below only once it is connected.
+    // Avoids an unhandled rejection: the promise is awaited only after the connection is open.
     broken.catch(() => {});
     own.on("notification", ({ channel, payload }) => {
-      for (const heard of ears.get(channel as Channel) ?? []) heard(payload ?? "");
+      for (const handler of handlers.get(channel as Channel) ?? []) handler(payload ?? "");
     });
     await own.connect();
     await own.query(channels.map((channel) => `listen ${channel}`).join("; "));
@@ -88,11 +93,11 @@ export function makeListener({ url, log }: { url: string; log: Log }): Listener 
   };
 
   return {
-    on: (channel, heard) => {
-      const set = ears.get(channel) ?? new Set();
-      ears.set(channel, set.add(heard));
+    on: (channel, handler) => {
+      const set = handlers.get(channel) ?? new Set();
+      handlers.set(channel, set.add(handler));
       if (!ended) started ??= run();
-      return () => set.delete(heard);
+      return () => set.delete(handler);
     },
     end: async () => {
       ended = true;

@@ -1,4 +1,4 @@
-// A lock that holds across processes, for work that no single transaction covers. Used by the upload's confirm step.
+// A lock across processes, for work that does not fit into one transaction. Used by the confirm step of uploads.
 import { sql } from "slonik";
 import { z } from "zod";
 import type { Db } from "./page.ts";
@@ -6,9 +6,8 @@ import type { DatabasePool } from "./pool.ts";
 import { tenantDatabase } from "./tenant-db.ts";
 
 /**
- * Runs `work` while no other process runs work for the same id. It costs one connection for as long as it takes, which
- * `work` gets for its queries as the tenant; the lock goes with that connection, so a killed process never leaves it
- * behind.
+ * Runs `work` under an advisory lock for `id`. The lock occupies one connection until `work` ends; `work` uses it for
+ * its queries, as the tenant. The lock belongs to the connection, so it is released when the process is killed.
  */
 export async function withLock<T>(
   pool: DatabasePool,
@@ -22,7 +21,7 @@ export async function withLock<T>(
     try {
       return await work(tenantDatabase(connection, tenantId));
     } finally {
-      // The next one on this connection would keep the lock without knowing, so then it goes with the connection.
+      // If the unlock fails, the pool must not reuse the connection: it would still hold the lock.
       await connection.query(none`select pg_advisory_unlock(hashtextextended(${id}, 0))`).catch(discard);
     }
   });

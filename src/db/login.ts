@@ -1,25 +1,26 @@
-// The database users that API and operator log in as: made by the bootstrap Job where the owner may do so, and checked
-// where an administrator made them. They have the rights of their roles (migration 0004) and no others.
+// The database users of API and operator. The bootstrap Job creates them if the owner may do so; otherwise an
+// administrator creates them and this file checks them. They have only the rights of their roles (migration 0004).
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from "node:crypto";
 import { Client, escapeIdentifier, escapeLiteral } from "pg";
 import type { Role } from "./pool.ts";
 
-/** `refused`: there is no such user, its password is another one, or it may not take the role. */
-type Attempt = "works" | "refused";
+/** `refused`: the user does not exist, the password is wrong, or the user is not a member of the role. */
+type LoginResult = "works" | "refused";
 
 /**
- * Sees to it that the user of `address` can log in and take the roles; makes it, or gives it its password, as the owner.
- * Rejects with what an administrator has to do when the owner may not. Running it again changes nothing.
+ * Ensures that the user of the URL `address` can log in and take the roles. If not, it creates the user or sets its
+ * password as the owner. If the owner may not do so, it rejects with the SQL that an administrator must run.
+ * Idempotent.
  */
 export async function ensureLogin(owner: string, address: string, roles: readonly Role[]): Promise<void> {
-  if ((await attempt(address, roles)) === "works") return;
-  await asOwner(owner, address, roles);
-  if ((await attempt(address, roles)) === "refused")
-    throw new Error(`the database user ${userOf(address).name} was made, but cannot log in`);
+  if ((await tryLogin(address, roles)) === "works") return;
+  await createLogin(owner, address, roles);
+  if ((await tryLogin(address, roles)) === "refused")
+    throw new Error(`the database user ${userOf(address).name} was created, but cannot log in`);
 }
 
-/** Whether what this user does by mistake is held back by nothing: superusers, owners of the tables and the like. */
-export async function isAboveRowSecurity(address: string): Promise<boolean> {
+/** Whether row-level security does not apply to this user: superusers, BYPASSRLS, and members of the tables' owner. */
+export async function bypassesRowSecurity(address: string): Promise<boolean> {
   return await withClient(address, async (client) => {
     const found = await client.query<{ above: boolean }>(`
       select rolsuper or rolbypassrls or coalesce((
@@ -30,7 +31,7 @@ export async function isAboveRowSecurity(address: string): Promise<boolean> {
   });
 }
 
-async function attempt(address: string, roles: readonly Role[]): Promise<Attempt> {
+async function tryLogin(address: string, roles: readonly Role[]): Promise<LoginResult> {
   try {
     await withClient(address, async (client) => {
       for (const role of roles) await client.query(`set role ${escapeIdentifier(role)}`);
@@ -47,7 +48,7 @@ const refusals = ["28000", "28P01", "22023", "42501"];
 const isRefused = (error: unknown) =>
   error instanceof Error && "code" in error && refusals.includes(String(error.code));
 
-async function asOwner(owner: string, address: string, roles: readonly Role[]): Promise<void> {
+async function createLogin(owner: string, address: string, roles: readonly Role[]): Promise<void> {
   const { name, password } = userOf(address);
   const user = escapeIdentifier(name);
   try {
@@ -55,7 +56,7 @@ async function asOwner(owner: string, address: string, roles: readonly Role[]): 
       if (name !== userOf(owner).name) {
         const present = await client.query("select from pg_roles where rolname = $1", [name]);
         if (present.rowCount === 0) await client.query(`create role ${user} noinherit`);
-        // The server gets what it keeps of a password and never the password: statements may be logged.
+        // Sends the SCRAM verifier that the server stores, never the password: statements may be logged.
         await client.query(`alter role ${user} login password ${escapeLiteral(scramVerifier(password))}`);
       }
       await client.query(`grant ${roles.join(", ")} to ${user}`);
@@ -64,9 +65,9 @@ async function asOwner(owner: string, address: string, roles: readonly Role[]): 
     if (!(error instanceof Error && "code" in error && error.code === "42501")) throw error;
     const isItself = name === userOf(owner).name;
     const create = isItself ? "" : `create role ${user} login noinherit password '...'; `;
-    const what = isItself ? `take the role ${roles.join(" or ")}` : `make the database user ${name}`;
+    const what = isItself ? `take the role ${roles.join(" or ")}` : `create the database user ${name}`;
     throw new Error(
-      `${userOf(owner).name} may not ${what}. Let an administrator run: ${create}grant ${roles.join(", ")} to ${user};`,
+      `${userOf(owner).name} may not ${what}. An administrator must run: ${create}grant ${roles.join(", ")} to ${user};`,
       { cause: error },
     );
   }
@@ -77,7 +78,7 @@ function userOf(address: string): { name: string; password: string } {
   return { name: decodeURIComponent(url.username), password: decodeURIComponent(url.password) };
 }
 
-/** What Postgres stores of a password (RFC 5803), in its own notation. */
+/** Returns the SCRAM verifier that Postgres stores for a password (RFC 5803), in Postgres's notation. */
 function scramVerifier(password: string): string {
   const iterations = 4096;
   const salt = randomBytes(16);
@@ -89,7 +90,7 @@ function scramVerifier(password: string): string {
 
 async function withClient<T>(address: string, use: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: address, connectionTimeoutMillis: 3_000 });
-  // What fails rejects where it was asked for.
+  // Failed calls reject by themselves; without a handler the event would end the process.
   client.on("error", () => {});
   await client.connect();
   try {

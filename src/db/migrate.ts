@@ -1,4 +1,5 @@
-// Brings the database to the schema of this release. Called by the bootstrap Job and by the tests' template database.
+// Migrates the database to the schema of this release. Called by the bootstrap Job and for the tests' template
+// database.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -8,39 +9,39 @@ import { z } from "zod";
 import type { DatabasePool } from "./pool.ts";
 
 const folder = join(import.meta.dirname, "migrations");
-// Any constant that no one else takes: it makes two bootstrap Jobs wait for each other.
+// Key of the advisory lock that serializes bootstrap Jobs: any constant that no other code uses.
 const lock = 7_056_783;
 
 /**
- * A migration that waits for a table stands in the way of everybody who comes after it, for as long as the slowest
- * transaction before it takes. So it waits for a moment only, lets the others pass, and comes again.
+ * How a migration waits for table locks. While it waits, every later statement on the table queues behind it, for as
+ * long as the slowest earlier transaction takes. So it waits only for a moment, lets the others pass, and tries again.
  */
-export interface LockPatience {
+export interface LockRetry {
   readonly lockTimeoutMs: number;
   readonly pauseMs: number;
-  /** Then it gives up. */
+  /** The migration fails after this time. */
   readonly totalMs: number;
-  /** What it waits for. */
-  readonly heard: (reason: string) => void;
+  /** Called after each blocked attempt, with what blocks the migration. */
+  readonly onBlocked: (reason: string) => void;
 }
 
-const usualPatience: LockPatience = {
+const defaultRetry: LockRetry = {
   lockTimeoutMs: 2_000,
   pauseMs: 5_000,
   totalMs: 15 * 60_000,
-  heard: () => {},
+  onBlocked: () => {},
 };
 
 /**
- * Runs the migrations that are not recorded yet, in order, each in its own transaction. Safe to call from several
- * processes at once. Returns the names that it ran. Tests name `wanted`, to begin where an older release ended.
+ * Runs the migrations that are not recorded yet, in order, each in its own transaction, and returns their names.
+ * Several processes may call it at once. Tests pass `wanted` to build the schema of an older release.
  */
 export async function migrate(
   pool: DatabasePool,
   wanted: readonly string[] = migrationNames(),
-  patience: Partial<LockPatience> = {},
+  retry: Partial<LockRetry> = {},
 ): Promise<string[]> {
-  // A connection of its own: a file holds many statements, which only the simple query protocol takes.
+  // A separate connection: a file holds many statements, which only the simple query protocol accepts.
   const client = new Client({ connectionString: pool.configuration.connectionUri });
   await client.connect();
   try {
@@ -50,14 +51,14 @@ export async function migrate(
     );
     const done = await client.query<{ name: string }>("select name from schema_migrations");
     const pending = wanted.filter((name) => !done.rows.some((row) => row.name === name));
-    for (const name of pending) await runPatiently(client, name, { ...usualPatience, ...patience });
+    for (const name of pending) await runWithRetry(client, name, { ...defaultRetry, ...retry });
     return pending;
   } finally {
     await client.end();
   }
 }
 
-/** Whether every migration of this release has run. Rejects when the database is away. Asked by /readyz. */
+/** Whether every migration of this release has run. Rejects when the database is unreachable. Called by /readyz. */
 export async function isMigrated(pool: DatabasePool): Promise<boolean> {
   const exists = await pool.oneFirst(
     sql.type(z.object({ exists: z.boolean() }))`
@@ -76,25 +77,25 @@ function migrationNames(): string[] {
     .sort();
 }
 
-async function runPatiently(client: Client, name: string, patience: LockPatience): Promise<void> {
-  const deadline = performance.now() + patience.totalMs;
+async function runWithRetry(client: Client, name: string, retry: LockRetry): Promise<void> {
+  const deadline = performance.now() + retry.totalMs;
   for (;;) {
     try {
-      await runMigration(client, name, patience.lockTimeoutMs);
+      await runMigration(client, name, retry.lockTimeoutMs);
       return;
     } catch (error) {
-      if (!outOfPatience.includes((error as { code?: string }).code ?? ""))
+      if (!lockFailures.includes((error as { code?: string }).code ?? ""))
         throw new Error(`migration ${name} failed`, { cause: error });
-      const reason = `migration ${name} cannot lock its tables: ${await whoHolds(client)}`;
+      const reason = `migration ${name} cannot lock its tables: ${await oldestTransactions(client)}`;
       if (performance.now() > deadline) throw new Error(reason, { cause: error });
-      patience.heard(reason);
-      await pause(patience.pauseMs);
+      retry.onBlocked(reason);
+      await pause(retry.pauseMs);
     }
   }
 }
 
-/** lock_timeout, or a deadlock with somebody who has one of the tables and wants another. */
-const outOfPatience = ["55P03", "40P01"];
+/** SQLSTATEs of lock_timeout, and of a deadlock with a transaction that locks the same tables in another order. */
+const lockFailures = ["55P03", "40P01"];
 
 async function runMigration(client: Client, name: string, lockTimeoutMs: number): Promise<void> {
   await client.query(`begin; set local lock_timeout = ${lockTimeoutMs}`);
@@ -108,14 +109,16 @@ async function runMigration(client: Client, name: string, lockTimeoutMs: number)
   }
 }
 
-/** The oldest transactions, which are the likeliest. Not what they do: that may be a tenant's. */
-async function whoHolds(client: Client): Promise<string> {
+/**
+ * Describes the oldest transactions, the likeliest holders of the locks. Omits their SQL: it may contain tenant data.
+ */
+async function oldestTransactions(client: Client): Promise<string> {
   const { rows } = await client.query<{ pid: number; usename: string; age: number }>(`
     select pid, usename, extract(epoch from now() - xact_start)::int as age from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid() and xact_start is not null
     order by xact_start limit 3`);
-  const told = rows.map(({ pid, usename, age }) => `${pid} (user ${usename}, for ${age} s)`);
-  return told.length === 0
-    ? "whoever held them has just ended"
-    : `the oldest transactions are of the server processes ${told.join(", ")}`;
+  const transactions = rows.map(({ pid, usename, age }) => `${pid} (user ${usename}, for ${age} s)`);
+  return transactions.length === 0
+    ? "the transaction that held them has just ended"
+    : `the oldest transactions belong to the server processes ${transactions.join(", ")}`;
 }

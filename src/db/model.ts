@@ -1,4 +1,5 @@
-// Models as REST clients see them. Their rows are made by the operator when a training job completes (ingest.ts).
+// Models as REST clients see them. The operator adds their rows when a training job completes (ingest.ts). Called by
+// src/api/routes/model.ts.
 import { sql } from "slonik";
 import { z } from "zod";
 import { modelArchived, modelInUse, modelNotArchived, modelNotFound } from "../errors.ts";
@@ -25,7 +26,7 @@ export type ModelRow = z.infer<typeof row>;
 const columns = sql.fragment`id, tenant_id, training_job_id, name, description, artifact_types, object_store_key,
   model_size_bytes, checksum_sha256, architecture, eval_metrics, is_active, created_at, archived_at`;
 
-/** One page of the tenant's models, newest first. */
+/** Returns one page of the tenant's models, newest first. */
 export async function listModels(
   db: Db,
   tenantId: string,
@@ -41,7 +42,7 @@ export async function listModels(
   return await selectPage(db, row, { columns, from }, query);
 }
 
-/** The model, or modelNotFound. */
+/** Returns the model; rejects with modelNotFound. */
 export async function oneModel(db: Db, tenantId: string, id: string): Promise<ModelRow> {
   const found = await db.maybeOne(sql.type(row)`
     select ${columns} from models where tenant_id = ${tenantId} and id = ${id}`);
@@ -49,14 +50,17 @@ export async function oneModel(db: Db, tenantId: string, id: string): Promise<Mo
   return found;
 }
 
-/** Keeps the model from being changed by anyone else until the transaction ends; modelNotFound. */
+/** Locks the model against changes by others until the transaction ends; rejects with modelNotFound. */
 export async function lockModel(db: Db, tenantId: string, id: string): Promise<void> {
   const locked = await db.maybeOne(sql.type(z.object({ id: z.string() }))`
     select id from models where tenant_id = ${tenantId} and id = ${id} for no key update`);
   if (locked === null) throw modelNotFound();
 }
 
-/** Changes what is given. modelArchived when an archived model would become active. */
+/**
+ * Changes the given members. Rejects with modelNotFound, or with modelArchived when it would activate an archived
+ * model.
+ */
 export async function updateModel(
   db: Db,
   tenantId: string,
@@ -75,7 +79,9 @@ export async function updateModel(
   throw modelArchived("An archived model cannot be active; unarchive it first");
 }
 
-/** Archived models are left out of lists and of new inference jobs; what they found stays. */
+/**
+ * Archives a model: lists omit it and new inference jobs refuse it; its detections stay. Rejects with modelNotFound.
+ */
 export async function archiveModel(db: Db, tenantId: string, id: string): Promise<ModelRow> {
   const changed = await db.maybeOne(sql.type(row)`
     update models set archived_at = coalesce(archived_at, now()), is_active = false
@@ -84,7 +90,7 @@ export async function archiveModel(db: Db, tenantId: string, id: string): Promis
   return changed;
 }
 
-/** Takes a model out of the archive; it stays inactive until it is made active. */
+/** Unarchives a model; it stays inactive until a client activates it. Rejects with modelNotFound. */
 export async function unarchiveModel(db: Db, tenantId: string, id: string): Promise<ModelRow> {
   const changed = await db.maybeOne(sql.type(row)`
     update models set archived_at = null where tenant_id = ${tenantId} and id = ${id} returning ${columns}`);
@@ -93,12 +99,12 @@ export async function unarchiveModel(db: Db, tenantId: string, id: string): Prom
 }
 
 /**
- * Deletes an archived model; what it found stays, and its files go by and by. modelNotArchived, and modelInUse while an
- * inference job that works with it, or waits for its start, has not ended.
+ * Deletes an archived model. Its detections stay; the purge queue deletes its objects later. Rejects with
+ * modelNotArchived, or with modelInUse while an inference job of the model has not ended (or not been started).
  */
 export async function deleteModel(db: Db, tenantId: string, id: string): Promise<void> {
   await db.transaction(async (tx) => {
-    // New jobs take a share of this lock.
+    // New inference jobs take a share lock of this row.
     const archived = await tx.maybeOneFirst(sql.type(z.object({ archived: z.boolean() }))`
       select archived_at is not null as archived from models where tenant_id = ${tenantId} and id = ${id} for update`);
     if (archived === null) throw modelNotFound();

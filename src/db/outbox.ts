@@ -1,4 +1,4 @@
-// The job rows as an outbox: what has no custom resource yet, what waits to be cancelled, what was lost.
+// The job rows as an outbox: rows without a custom resource, and cancellations that the custom resource lacks.
 // Called by src/submit.ts and controllers/outbox.ts.
 import { SchemaValidationError, sql } from "slonik";
 import { z } from "zod";
@@ -33,7 +33,7 @@ export type Submission =
       datasetId: string;
       annotationSetId: string;
       config: TrainingJobConfig;
-      /** W3C trace context of the request that made the job. */
+      /** W3C trace context of the request that created the job. */
       traceparent: string | null;
     }
   | {
@@ -47,8 +47,8 @@ export type Submission =
   | { kind: "embedding"; tenantId: string; cancelRequested: boolean; shardCount: number };
 
 /**
- * What the custom resource of an open job is made from; null when the job has ended, has not been started or is
- * unknown. MalformedJobError when the row cannot be one.
+ * Returns the data for the custom resource of an open job; null when the job has ended, has not been started or is
+ * unknown. Rejects with MalformedJobError when the row is invalid.
  */
 export async function maybeOneSubmission(db: Queries, kind: JobKind, id: string): Promise<Submission | null> {
   try {
@@ -56,13 +56,13 @@ export async function maybeOneSubmission(db: Queries, kind: JobKind, id: string)
   } catch (error) {
     if (!(error instanceof SchemaValidationError)) throw error;
     const fields = error.issues.map(({ path, message }) => `${path?.join(".")}: ${message}`).join("; ");
-    throw new MalformedJobError(`the row of ${kind} job ${id} cannot be submitted: ${fields}`, {
+    throw new MalformedJobError(`cannot submit ${kind} job ${id}: its row is invalid: ${fields}`, {
       cause: error,
     });
   }
 }
 
-/** The row holds what no custom resource may; trying again does not help. */
+/** The row contains values that a custom resource must not have; retrying does not help. */
 export class MalformedJobError extends Error {
   override name = "MalformedJobError";
 }
@@ -88,14 +88,14 @@ async function selectSubmission(db: Queries, kind: JobKind, id: string): Promise
   return row === null ? null : { kind, ...row };
 }
 
-/** The custom resource exists. */
+/** Records that the custom resource exists. */
 export async function markSubmitted(db: Queries, kind: JobKind, id: string): Promise<void> {
   await db.query(sql.type(nothing)`
     update ${tableOf(kind)} set submitted_at = coalesce(submitted_at, now()), submit_error = null
     where id = ${id}`);
 }
 
-/** Why the last try to submit failed, for whoever looks at the row. */
+/** Records why the last attempt to submit failed, for diagnosis; manyUnsubmitted also sorts such rows last. */
 export async function recordSubmitError(
   db: Queries,
   kind: JobKind,
@@ -109,7 +109,10 @@ export async function recordSubmitError(
 const due = z.object({ id: z.string() });
 export type JobRef = { kind: JobKind; id: string };
 
-/** Open jobs without custom resource, oldest first, those that failed before last. `olderThanMs`: leave the API the time to submit its own. */
+/**
+ * Returns open jobs without a custom resource, oldest first; jobs whose submission failed come last. `olderThanMs`
+ * leaves the API time to submit its new jobs itself.
+ */
 export async function manyUnsubmitted(
   db: Queries,
   options: { olderThanMs: number; limit: number },
@@ -127,10 +130,10 @@ export async function manyUnsubmitted(
   return found;
 }
 
-/** A job with its custom resource's name, where that is not made from its id. */
+/** A job; `resource` is the custom resource's name if it is adopted, otherwise null (the name derives from the id). */
 export type SubmittedJob = JobRef & { resource: string | null };
 
-/** Jobs whose cancel has not reached their custom resource yet. */
+/** Returns jobs whose cancellation is not in their custom resource yet. */
 export async function manyCancels(
   db: Queries,
   limit: number,
@@ -146,7 +149,7 @@ export async function manyCancels(
   return found;
 }
 
-/** The cancel stands in the custom resource's spec. */
+/** Records that the custom resource's spec contains the cancellation. */
 export async function markCancelSubmitted(
   db: Queries,
   kind: "training" | "inference",
@@ -156,7 +159,7 @@ export async function markCancelSubmitted(
     update ${tableOf(kind)} set cancel_submitted_at = now() where id = ${id}`);
 }
 
-/** Inference jobs that were cancelled before they were started: nothing of them is in Kubernetes. Returns how many. */
+/** Ends inference jobs that were cancelled before they were started: they have no custom resource. Returns how many. */
 export async function cancelUnstarted(db: Queries): Promise<number> {
   const ids = await db.anyFirst(sql.type(due)`
     select id from inference_jobs
@@ -171,7 +174,7 @@ export async function cancelUnstarted(db: Queries): Promise<number> {
   return ids.length;
 }
 
-/** Age of the oldest row that waits for its custom resource, in seconds; 0 when none does. */
+/** Returns how many seconds the oldest row has waited for its custom resource; 0 when none waits. */
 export function oneOutboxLag(db: Queries): Promise<number> {
   return db.oneFirst(sql.type(z.object({ lag: z.number() }))`
     select coalesce(extract(epoch from now() - min(since)), 0)::double precision as lag from (

@@ -1,4 +1,4 @@
-// One page of a list and its exact total in one statement. Used by the list functions of the noun files.
+// Reads one page of a list and its exact total in one statement. Used by the list functions of src/db.
 import { type FragmentSqlToken, type QueryResultRow, sql } from "slonik";
 import { z } from "zod";
 import type { Db } from "./queries.ts";
@@ -21,13 +21,16 @@ export interface PageQuery {
   readonly columns: FragmentSqlToken;
   /** Everything after FROM, with its WHERE. */
   readonly from: FragmentSqlToken;
-  /** By default newest first: created_at, then id. */
+  /** Default: newest first, by created_at, then id. */
   readonly order?: FragmentSqlToken;
-  /** Columns that cost a query for each row, as a join to `lines`: made for the rows of the page only. */
+  /** Expensive columns, as a join to `lines`, so that they are computed only for the rows of the page. */
   readonly extra?: { readonly columns: FragmentSqlToken; readonly join: FragmentSqlToken };
 }
 
-/** `columns` must have an `id`, which tells a row from the empty line that a page beyond the end consists of. */
+/**
+ * Returns one page and the total. `columns` must contain `id`: it is null in the single row that a page beyond the end
+ * yields.
+ */
 export async function selectPage<S extends z.ZodType>(
   db: Db,
   row: S,
@@ -45,7 +48,7 @@ export async function selectPage<S extends z.ZodType>(
   return { items: found.map((line) => row.parse(line)), total: rows[0]?.page_total ?? 0 };
 }
 
-/** `%text%` for LIKE, with the wildcards in the text taken literally. */
+/** Returns `%text%` for LIKE, with wildcards in the text escaped. */
 export function containing(text: string): string {
   return `%${text.replace(/[\\%_]/g, "\\$&")}%`;
 }

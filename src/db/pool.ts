@@ -1,22 +1,23 @@
-// The connections to Postgres. Made once by each main file (API, operator, bootstrap) and passed on as an argument.
+// The connection pool for Postgres. Each main file (API, operator, bootstrap, plosive-admin) makes one and passes it on
+// as an argument.
 import type { ClientConfig } from "pg";
 import { Connection, ConnectionError } from "./connection.ts";
-import { makeLimit } from "./limit.ts";
-import { type Db, makeQueries, refuseForeignConnection } from "./queries.ts";
+import { type Db, makeQueries, refuseNestedConnection } from "./queries.ts";
+import { makeSemaphore } from "./semaphore.ts";
 
 export interface DatabaseConfig {
   readonly PLOSIVE_DATABASE_URL: string;
   readonly PLOSIVE_DATABASE_POOL: number;
 }
 
-/** How long one statement may take, in ms: clients wait for the API, nobody for the operator. */
+/** Statement timeouts in ms. Clients wait for the API's statements, but not for the operator's. */
 export const statementTimeoutMs = { api: 5_000, operator: 60_000 } as const;
 
-/** What a process may do, whoever it logs in as (migration 0004). Without one it has the rights of its login. */
+/** The database role that a process takes after login (migration 0004). Without one it has the rights of its user. */
 export type Role = "plosive_api" | "plosive_operator" | "plosive_admin";
 
 export interface PoolState {
-  /** Connections that are lent to somebody, or being made for somebody. */
+  /** Connections that callers use, or that are being opened for a caller. */
   readonly acquiredConnections: number;
   readonly idleConnections: number;
   /** Callers that wait for a connection. */
@@ -25,12 +26,15 @@ export interface PoolState {
 
 export interface DatabasePool extends Db {
   readonly configuration: { readonly connectionUri: string; readonly maxPoolSize: number };
-  /** One connection for as long as `work` takes, for what lives in a session; after `discard` nobody gets it again. */
+  /**
+   * Lends one connection to `work` until it ends, for session state such as advisory locks. `discard` closes the
+   * connection, so that the pool does not reuse it.
+   */
   connect<T>(work: (connection: Db, discard: () => void) => Promise<T>): Promise<T>;
   state(): PoolState;
-  /** From now on `heard` is told how long each caller waited for a connection, in seconds. */
-  onWait(heard: (seconds: number) => void): void;
-  /** Takes no more callers, lets the present ones end for a moment, and closes all connections. */
+  /** From now on calls `listener` with the seconds that each caller waited for a connection. */
+  onWait(listener: (seconds: number) => void): void;
+  /** Refuses new callers, gives the present ones 5 s to end, and closes all connections. */
   end(): Promise<void>;
 }
 
@@ -38,14 +42,14 @@ const connectTimeoutMs = 3_000;
 const waitTimeoutMs = 5_000;
 const idleTimeoutMs = 30_000;
 const idleInTransactionMs = 15_000;
-/** After the statement timeout the server should long have answered; if it has not, the network is gone. */
+/** If the server is silent for this long after the statement timeout, the connection counts as dead. */
 const silenceMs = 5_000;
 const endTimeoutMs = 5_000;
 
 /**
- * A pool of at most PLOSIVE_DATABASE_POOL connections. Rejects when the database cannot be reached. Rows pass the schema
- * of their query; `timestamptz` and `bigint` arrive as numbers (milliseconds since 1970; every bigint of ours stays below
- * 2^53).
+ * Makes a pool of at most PLOSIVE_DATABASE_POOL connections. Rejects when the database is unreachable. Rows are
+ * validated by the schema of their query. `timestamptz` (ms since 1970) and `bigint` arrive as numbers: every bigint in
+ * the schema stays below 2^53.
  */
 export async function makeDatabase(
   config: DatabaseConfig,
@@ -61,18 +65,18 @@ export async function makeDatabase(
     idle_in_transaction_session_timeout: idleInTransactionMs,
     keepAlive: true,
   };
-  // With a place for each connection nobody waits but here, in order, and nobody for ever.
-  const places = makeLimit(size, waitTimeoutMs);
+  // One slot per connection: callers wait only here, in order, and at most 5 s.
+  const slots = makeSemaphore(size, waitTimeoutMs);
   const idle: Connection[] = [await Connection.open(client)];
   const lent = new Set<Connection>();
   let acquired = 0;
   let waiting = 0;
   let isEnded = false;
-  let heard: (seconds: number) => void = () => {};
+  let onWait: (seconds: number) => void = () => {};
 
   const take = async (): Promise<Connection> => {
     for (;;) {
-      // The one that was used last: the others can then be given up one day.
+      // Last in, first out: the connections that the load does not need become idle for long and are closed.
       const connection = idle.pop() ?? (await Connection.open(client));
       if (!connection.isDead) return connection;
     }
@@ -85,7 +89,7 @@ export async function makeDatabase(
     } else connection.destroy();
   };
   const lend = async <T>(work: (connection: Connection) => Promise<T>): Promise<T> => {
-    refuseForeignConnection();
+    refuseNestedConnection();
     if (isEnded) throw new ConnectionError("the pool has ended");
     const asked = performance.now();
     waiting += 1;
@@ -95,10 +99,10 @@ export async function makeDatabase(
       isWaiting = false;
     };
     try {
-      return await places(async () => {
+      return await slots(async () => {
         start();
         acquired += 1;
-        heard((performance.now() - asked) / 1_000);
+        onWait((performance.now() - asked) / 1_000);
         try {
           const connection = await take();
           lent.add(connection);
@@ -142,7 +146,7 @@ export async function makeDatabase(
       waitingClients: waiting,
     }),
     onWait: (listener) => {
-      heard = listener;
+      onWait = listener;
     },
     end: async () => {
       isEnded = true;
@@ -156,26 +160,26 @@ export async function makeDatabase(
   };
 }
 
-/** The settings are part of how a session starts: they cost no round trip, and no statement comes before them. */
+/** Puts settings into the connection URL: the session starts with them, without a round trip. */
 function addressFor(address: string, role: Role | undefined): string {
   const url = new URL(address);
-  const own = role === undefined ? [] : [`-c role=${role}`, plans[role]];
-  const options = [url.searchParams.get("options"), ...own, times];
+  const own = role === undefined ? [] : [`-c role=${role}`, plannerOptions[role]];
+  const options = [url.searchParams.get("options"), ...own, formatOptions];
   url.searchParams.set("options", options.filter((option) => option !== null).join(" "));
   return url.href;
 }
 
-/** As values.ts reads them, whatever the server or the database is set to. */
-const times = "-c datestyle=ISO -c timezone=UTC";
+/** The formats that values.ts parses; overrides settings of the server and the database. */
+const formatOptions = "-c datestyle=ISO -c timezone=UTC";
 
 /**
- * The API's statements are many, short, and find their rows by an index whatever the values are; but Postgres takes the
- * unknown LIMIT of a page for a tenth of the table and plans each page anew, which costs a third of a list. And while a
- * table is small it rather reads all of it, once for each label that refers to it, and keeps to that plan as the table
- * grows: what is asked for often is in memory, where a page costs the same wherever it is. The operator's are few, and
- * some are large.
+ * Planner settings. The API runs many short statements that find their rows by an index, whatever the parameters are.
+ * force_generic_plan: Postgres estimates the unknown LIMIT of a page as a tenth of the table, so it would plan each
+ * page anew, a third of the time of a list. random_page_cost: by default Postgres prefers sequential scans of small
+ * tables, one for each label that refers to a row, and keeps that plan as the table grows; but hot data is in memory,
+ * where random reads cost the same. The operator keeps the defaults: its statements are few, and some are large.
  */
-const plans: Record<Role, string | null> = {
+const plannerOptions: Record<Role, string | null> = {
   plosive_api: "-c plan_cache_mode=force_generic_plan -c random_page_cost=1.1",
   plosive_operator: null,
   plosive_admin: null,

@@ -1,6 +1,6 @@
-// What may be asked of the database, on a pool, on one connection or inside a transaction alike: slonik's methods and its
-// `sql`, run by us. Slonik's own way through a query costs three times as much (docs/adr/0012-own-way-through-a-query.md).
-// Made by pool.ts.
+// The query methods: the same on the pool, on one connection and in a transaction. They have slonik's interface and
+// take its `sql`, but do not run slonik's own pipeline, which takes three times as long
+// (docs/adr/0012-own-query-layer.md). Made by pool.ts.
 import { AsyncLocalStorage } from "node:async_hooks";
 import {
   type CommonQueryMethods,
@@ -19,25 +19,26 @@ export interface Db
   > {
   query(query: QuerySqlToken): Promise<{ readonly rowCount: number }>;
   /**
-   * Commits when the handler resolves, rolls back when it rejects. Once more, up to five times, when the server asks for
-   * it: serialization failures and deadlocks. So is a statement outside of transactions. Inside a transaction: a savepoint.
+   * Commits when the handler resolves, rolls back when it rejects. After a serialization failure or deadlock it runs
+   * again, up to five times; so does a statement outside a transaction. Inside a transaction it uses a savepoint,
+   * without retries.
    */
   transaction<T>(handler: (tx: Db) => Promise<T>): Promise<T>;
-  /** The same, as one tenant sees it (row-level security). */
+  /** Returns the same methods, restricted to the rows of one tenant (row-level security). */
   asTenant(tenantId: string): Db;
 }
 
-/** Lends a connection for as long as `work` takes. */
+/** Lends a connection to `work` until it ends. */
 export type Lend = <T>(work: (connection: Connection) => Promise<T>) => Promise<T>;
 
 const retries = 5;
 
 const insideTransaction = new AsyncLocalStorage<true>();
 
-/** Whoever has a connection and asks for another can wait for ever, with everybody else who does the same. */
-export function refuseForeignConnection(): void {
+/** Throws inside a transaction: waiting for a second connection while holding one can deadlock the whole pool. */
+export function refuseNestedConnection(): void {
   if (insideTransaction.getStore())
-    throw new Error("the work of a transaction asked for a foreign connection: it must use its own");
+    throw new Error("a transaction requested another connection: run the query on the transaction (tx)");
 }
 
 interface Rows {
@@ -45,28 +46,28 @@ interface Rows {
   readonly rowCount: number;
 }
 
-/** `depth`: of how many transactions inside each other these are the queries. */
+/** `depth`: the nesting level of transactions; 0 is outside any transaction. */
 export function makeQueries(lend: Lend, tenantId?: string, depth = 0): Db {
   const run = async (query: QuerySqlToken): Promise<Rows> => {
-    // A transaction has named its tenant at its begin.
+    // Inside a transaction, `begin` has already set the tenant.
     const statement = {
       text: query.sql,
       values: query.values,
       tenantId: depth === 0 ? tenantId : undefined,
     };
     const ask = () => lend((connection) => connection.run(statement));
-    const { rows, rowCount } = depth === 0 ? await retried(ask) : await ask();
+    const { rows, rowCount } = depth === 0 ? await withRetries(ask) : await ask();
     return { rows: parsed(query, rows as QueryResultRow[]), rowCount };
   };
   const all = async (query: QuerySqlToken) => (await run(query)).rows;
   const atMostOne = async (query: QuerySqlToken) => {
     const rows = await all(query);
-    if (rows.length > 1) throw new DataIntegrityError("the query gave more rows than one", query);
+    if (rows.length > 1) throw new DataIntegrityError("the query returned more than one row", query);
     return rows[0] ?? null;
   };
   const exactlyOne = async (query: QuerySqlToken) => {
     const row = await atMostOne(query);
-    if (row === null) throw new NotFoundError("the query gave no row", query);
+    if (row === null) throw new NotFoundError("the query returned no row", query);
     return row;
   };
   const queries = {
@@ -84,9 +85,9 @@ export function makeQueries(lend: Lend, tenantId?: string, depth = 0): Db {
     query: run,
     transaction: <T>(handler: (tx: Db) => Promise<T>) =>
       depth === 0
-        ? retried(() =>
+        ? withRetries(() =>
             lend((connection) =>
-              within(connection, {
+              runTransaction(connection, {
                 begin: begin(tenantId),
                 commit: "commit",
                 rollback: "rollback",
@@ -97,7 +98,7 @@ export function makeQueries(lend: Lend, tenantId?: string, depth = 0): Db {
             ),
           )
         : lend((connection) =>
-            within(connection, {
+            runTransaction(connection, {
               begin: `savepoint s${depth}`,
               commit: `release savepoint s${depth}`,
               rollback: `rollback to savepoint s${depth}`,
@@ -107,7 +108,7 @@ export function makeQueries(lend: Lend, tenantId?: string, depth = 0): Db {
             }),
           ),
     asTenant: (id: string) => {
-      if (depth > 0) throw new Error("a transaction has the tenant that it began with");
+      if (depth > 0) throw new Error("cannot change the tenant inside a transaction");
       return makeQueries(lend, checkedId(id));
     },
   };
@@ -123,34 +124,34 @@ interface Transaction<T> {
   readonly handler: (tx: Db) => Promise<T>;
 }
 
-async function within<T>(connection: Connection, transaction: Transaction<T>): Promise<T> {
+async function runTransaction<T>(connection: Connection, transaction: Transaction<T>): Promise<T> {
   try {
     await connection.command(transaction.begin);
     const tx = makeQueries((work) => work(connection), transaction.tenantId, transaction.depth + 1);
     const result = await insideTransaction.run(true, () => transaction.handler(tx));
-    // Postgres answers the commit of a transaction in which a statement failed with a rollback and no error.
+    // If a statement of the transaction failed, Postgres reports ROLLBACK for the commit, and no error.
     if ((await connection.command(transaction.commit)) === "ROLLBACK")
-      throw new Error("a transaction was to be committed although a statement in it had failed");
+      throw new Error("cannot commit the transaction: a statement in it failed, so Postgres rolled it back");
     return result;
   } catch (error) {
-    // After a refused commit too: Postgres tells of it before it gives the locks back, and whoever tries again must not
-    // meet them. A broken connection rolls back by itself.
+    // Also after a failed commit: Postgres reports the failure before it releases the locks, and a retry must not meet
+    // them. A broken connection rolls back by itself.
     await connection.command(transaction.rollback).catch(() => {});
     throw error;
   }
 }
 
-/** Both in one message; `local` is until the transaction ends. */
+/** One message with both statements. `local` limits the setting to the transaction. */
 const begin = (tenantId: string | undefined) =>
   tenantId === undefined ? "begin" : `begin; set local app.tenant_id = '${tenantId}'`;
 
-/** It becomes part of a statement. */
+/** Validates the id, because it becomes part of an SQL statement. */
 function checkedId(id: string): string {
   if (!/^[0-9a-f-]{36}$/i.test(id)) throw new Error("a tenant's id must be a UUID");
   return id;
 }
 
-async function retried<T>(attempt: () => Promise<T>): Promise<T> {
+async function withRetries<T>(attempt: () => Promise<T>): Promise<T> {
   for (let left = retries; ; left--) {
     try {
       return await attempt();
@@ -163,7 +164,7 @@ async function retried<T>(attempt: () => Promise<T>): Promise<T> {
 
 const first = (row: QueryResultRow): unknown => Object.values(row)[0];
 
-/** Every row passes the schema that stands beside its query: a column that changed its type fails loudly. */
+/** Validates every row with the schema of its query: a column that changed its type causes an error. */
 function parsed(query: QuerySqlToken, rows: readonly QueryResultRow[]): readonly QueryResultRow[] {
   const schema = query.parser?.["~standard"];
   if (schema === undefined) return rows;

@@ -1,46 +1,46 @@
-// What tenants may have and what they have. Where counting would take long the database keeps the number (migration
-// 0005). Places for datasets, keys, webhooks and jobs are given one after the other. Of audio each announcement looks at
-// it in a statement that it needs anyway: two at once may both find the last place free, so this quota is passed by as
-// many as come at the same instant, and no more. Called by the create functions of this room.
+// Quotas and usage of tenants. Triggers maintain the numbers that would take long to count (migration 0005). Quotas of
+// datasets, keys, webhooks and jobs are exact: an advisory lock serializes creation. The quota of audio is checked
+// without a lock, in a statement that the request needs anyway, so requests at the same instant may together exceed it
+// by their own files. Called by the create functions of src/db.
 import { sql } from "slonik";
 import { z } from "zod";
 import { quotaExceeded } from "../errors.ts";
 import { type Usage as JobUsage, usage as jobUsage, usageColumns } from "./job.ts";
 import type { Db } from "./page.ts";
 
-/** Of audio; 0 is no limit. */
+/** Quotas of audio; 0: no limit. */
 export interface AudioQuota {
   readonly maxFiles: number;
   readonly maxBytes: number;
 }
 
-/** What a request that makes a job brings along besides. */
+/** Further properties of a request that creates a job. */
 export interface JobRequest {
-  /** Jobs that may wait; 0: no limit. */
+  /** Quota of waiting jobs; 0: no limit. */
   readonly maxWaiting: number;
   /** W3C trace context. */
   readonly traceparent: string | null;
-  /** The custom resource that asks for the job, when it was there first. */
+  /** The custom resource, if the job is adopted. */
   readonly resource?: AppliedResource;
 }
-/** A custom resource that somebody made in Kubernetes; its uid becomes the job's id. */
+/** A custom resource that a person applied; its uid becomes the job's id. */
 export interface AppliedResource {
   readonly uid: string;
   readonly name: string;
 }
-/** What is there already needs no submitting. */
+/** The value of submitted_at: an adopted job has its custom resource already. */
 export const submittedAt = (resource: AppliedResource | undefined) =>
   resource === undefined ? sql.fragment`null` : sql.fragment`now()`;
 
-/** The first event of a job: its message and data. */
-export const madeBy = ({ resource }: JobRequest): [string, Record<string, string>] =>
+/** Message and data of a job's first event. */
+export const creationEvent = ({ resource }: JobRequest): [string, Record<string, string>] =>
   resource === undefined
     ? ["The job was created", {}]
     : [`The job was created in Kubernetes as ${resource.name}`, { resource: resource.name }];
 
 export const plainJobRequest: JobRequest = { maxWaiting: 0, traceparent: null };
 
-/** What a tenant has, in the words of GET /api/v1/usage. */
+/** A tenant's usage, with the members of GET /api/v1/usage. */
 const usage = z.object({
   datasets: z.number(),
   audio_bytes: z.number(),
@@ -58,7 +58,7 @@ export type Usage = z.infer<typeof usage>;
 const waiting = sql.fragment`status in ('pending', 'queued')`;
 const running = sql.fragment`status in ('running', 'cancelling')`;
 
-/** Where a quota is for each dataset or set: what the largest one has. */
+/** Returns the tenant's usage. For quotas per dataset or set it is that of the largest one. */
 export async function usageOf(db: Db, tenantId: string): Promise<Usage> {
   return await db.one(sql.type(usage)`
     select (select count(*) from datasets where tenant_id = ${tenantId}) as datasets,
@@ -74,65 +74,70 @@ export async function usageOf(db: Db, tenantId: string): Promise<Usage> {
       (select count(*) from webhooks where tenant_id = ${tenantId}) as webhooks`);
 }
 
-/** What a tenant's jobs have used, of those too that are deleted. */
+/** Returns the compute usage of a tenant's jobs, deleted jobs included. */
 export async function computeOf(db: Db, tenantId: string): Promise<JobUsage> {
   const used = await db.maybeOne(sql.type(jobUsage)`
     select ${usageColumns} from tenant_usage where tenant_id = ${tenantId}`);
   return used ?? { pod_seconds: 0, cpu_seconds: 0, gpu_seconds: 0, audio_seconds: 0 };
 }
 
-/** A condition: fewer than `most` of the tenant's rows of `table` pass `which`. */
-export function hasPlace(table: string, tenantId: string, most: number, which = sql.fragment`true`) {
-  return sql.fragment`(${most}::bigint = 0 or ${most}::bigint > (
+/** An SQL condition: fewer than `max` of the tenant's rows of `table` match `which`, or `max` is 0 (no limit). */
+export function isBelowQuota(table: string, tenantId: string, max: number, which = sql.fragment`true`) {
+  return sql.fragment`(${max}::bigint = 0 or ${max}::bigint > (
     select count(*) from ${sql.identifier([table])} where tenant_id = ${tenantId} and ${which}))`;
 }
 
-type InTurns = "datasets" | "api_keys" | "webhooks" | JobTable;
+type QuotaTable = "datasets" | "api_keys" | "webhooks" | JobTable;
 
-/** Until the present transaction ends, others of the tenant that have come so far wait. The next statement sees all before. */
-export async function takeTurn(tx: Db, table: InTurns, tenantId: string): Promise<void> {
+/**
+ * Takes the tenant's advisory lock for a table. Other transactions of the tenant block here until this one ends, so the
+ * next statement sees everything that earlier ones committed.
+ */
+export async function lockQuota(tx: Db, table: QuotaTable, tenantId: string): Promise<void> {
   await tx.query(sql.type(z.object({}))`
     select pg_advisory_xact_lock(hashtextextended(${`${table} ${tenantId}`}, 0))`);
 }
 
 type JobTable = "training_jobs" | "inference_jobs";
 
-/** The same for jobs that have not begun. How many run at once is up to the operator. */
-export const hasWaitingPlace = (table: JobTable, tenantId: string, most: number) =>
-  hasPlace(table, tenantId, most, waiting);
+/** isBelowQuota for waiting jobs. The operator limits how many jobs run at once. */
+export const isBelowWaitingQuota = (table: JobTable, tenantId: string, max: number) =>
+  isBelowQuota(table, tenantId, max, waiting);
 
 /**
- * quotaExceeded when the tenant has more jobs that wait than it may, after the present one was made. The last step of its
- * transaction: until that has ended, others that have come so far wait.
+ * Rejects with quotaExceeded when the tenant has more than `max` waiting jobs (0: no limit), the one just added
+ * included. Call it last in the transaction: other transactions of the tenant that reach it block until this one ends.
  */
-export async function requireWaitingPlace(
+export async function requireWaitingQuota(
   tx: Db,
   kind: "training" | "inference",
   tenantId: string,
-  most: number,
+  max: number,
 ): Promise<void> {
-  if (most === 0) return;
+  if (max === 0) return;
   const table: JobTable = `${kind}_jobs`;
-  await takeTurn(tx, table, tenantId);
+  await lockQuota(tx, table, tenantId);
   const fits = await tx.oneFirst(sql.type(z.object({ fits: z.boolean() }))`
-    select ${hasPlace(table, tenantId, most + 1, waiting)} as fits`);
-  if (!fits) throw tooManyWaiting(kind, most);
+    select ${isBelowQuota(table, tenantId, max + 1, waiting)} as fits`);
+  if (!fits) throw waitingQuotaExceeded(kind, max);
 }
 
-/** quotaExceeded when the tenant has no room for so many bytes of audio more. */
+/** Throws quotaExceeded when `added` bytes of audio, besides those `present`, would exceed the quota. */
 export function requireBytes(present: number, added: number, { maxBytes }: AudioQuota): void {
   if (maxBytes > 0 && present + added > maxBytes)
     throw quotaExceeded(
-      `An account has at most ${maxBytes} bytes of audio; it has ${present}, these would be ${added} more`,
+      `An account has at most ${maxBytes} bytes of audio; it has ${present}, and these files would add ${added}`,
     );
 }
 
-/** Bytes of audio that the tenant has, announced uploads included. */
+/** Returns the bytes of audio that the tenant owns, unconfirmed uploads included. */
 export async function audioBytesOf(db: Db, tenantId: string): Promise<number> {
   const bytes = await db.maybeOneFirst(sql.type(z.object({ audio_bytes: z.number() }))`
     select audio_bytes from tenant_usage where tenant_id = ${tenantId}`);
   return bytes ?? 0;
 }
 
-export const tooManyWaiting = (kind: string, most: number) =>
-  quotaExceeded(`An account has at most ${most} ${kind} jobs that wait; wait for some or cancel them`);
+export const waitingQuotaExceeded = (kind: string, max: number) =>
+  quotaExceeded(
+    `An account has at most ${max} waiting ${kind} jobs; wait until some have started, or cancel some`,
+  );

@@ -1,5 +1,5 @@
-// Reviewed marks of an annotation set: files that somebody listened to as a whole. They change under the set's lock
-// (annotation-set.ts: lockDraft) and freeze with it.
+// Reviewed files of an annotation set: files that somebody listened to from start to end. Writers hold the draft's lock
+// (lockDraft in annotation-set.ts); they never change after the set is published.
 import { sql } from "slonik";
 import { z } from "zod";
 import type { Db, Page, PageRequest } from "./page.ts";
@@ -9,7 +9,7 @@ const row = z.object({ audio_file_id: z.string(), created_at: z.number() });
 export type ReviewedFileRow = z.infer<typeof row>;
 const nothing = z.object({});
 
-/** One page of a set's marks, newest first. */
+/** Returns one page of a set's reviewed files, newest first. */
 export async function listReviewed(
   db: Db,
   tenantId: string,
@@ -27,7 +27,7 @@ export async function listReviewed(
   );
 }
 
-/** Marks the file; once is enough. */
+/** Marks a file as reviewed. Idempotent. */
 export async function insertReviewed(
   db: Db,
   place: { tenantId: string; datasetId: string; setId: string },
@@ -38,7 +38,7 @@ export async function insertReviewed(
     values (${place.tenantId}, ${place.datasetId}, ${place.setId}, ${audioFileId}) on conflict do nothing`);
 }
 
-/** False when the file was not marked. */
+/** Removes the mark from a file; returns false when the file was not marked. */
 export async function deleteReviewed(
   db: Db,
   tenantId: string,
@@ -51,7 +51,7 @@ export async function deleteReviewed(
   return deleted.rowCount > 0;
 }
 
-/** A new draft takes the marks of the set that it is made from. */
+/** Copies the reviewed files of one set into a new draft. */
 export async function copyReviewed(db: Db, tenantId: string, fromId: string, toId: string): Promise<void> {
   await db.query(sql.type(nothing)`
     insert into reviewed_files (tenant_id, dataset_id, annotation_set_id, audio_file_id)

@@ -1,5 +1,5 @@
-// The pods of open jobs that have ended: each is told once, and what it used is added to its job and its tenant in the
-// same statement. Called by controllers/job (pods) and by src/db/ingest.ts (audio).
+// Records the ended pods of open jobs, each once, and adds their usage to the job and the tenant in the same statement.
+// Called by controllers/job (pods) and by src/db/ingest.ts (audio).
 import { sql } from "slonik";
 import { z } from "zod";
 import type { JobKind } from "../schemas/job-kind.ts";
@@ -8,24 +8,24 @@ import { type Database, isOpen, type Queries, tableOf, type Usage, usage, usageC
 import { storableJson } from "./storable.ts";
 
 const nothing = z.object({});
-const toldRow = usage.extend({ told: z.array(z.string()) });
+const recordedRow = usage.extend({ recorded: z.array(z.string()) });
 const failure = jobStatus.shape.failure.unwrap();
 
 export type PodEnd = {
   podUid: string;
   runId: string;
   shard: number;
-  /** Milliseconds since 1970; undefined when it never ran. */
+  /** Milliseconds since 1970; undefined when the pod never ran. */
   startedAt: number | undefined;
   endedAt: number;
-  /** Requested processors and GPUs. */
+  /** Requested CPU cores and GPUs. */
   cpu: number;
   gpu: number;
-  /** Undefined: it did its work. */
+  /** Undefined: the pod succeeded, or its end does not count as a failure. */
   failure: z.infer<typeof failure> | undefined;
 };
 
-/** Adds a row of the four sums to a job and to its tenant; the end of a `with`. */
+/** The last CTEs of a statement: add the row `sums` (pod, CPU, GPU and audio seconds) to a job and its tenant. */
 const addUsage = (kind: JobKind, jobId: string, sums: ReturnType<typeof sql.fragment>) => sql.fragment`
   added (pods, cpu, gpu, audio) as (${sums}),
   job as (
@@ -42,15 +42,15 @@ const addUsage = (kind: JobKind, jobId: string, sums: ReturnType<typeof sql.frag
   )`;
 
 /**
- * Tells pods of an open job that have ended. Returns the uids of those that were not told before, and what the job has
- * used since its beginning; null when there is no such job.
+ * Records ended pods of an open job. Returns the uids of those that were not recorded before (`newUids`), and the total
+ * usage of the job; null when there is no such job.
  */
 export async function recordPods(
   db: Database,
   kind: JobKind,
   jobId: string,
   pods: readonly PodEnd[],
-): Promise<{ told: string[]; usage: Usage } | null> {
+): Promise<{ newUids: string[]; usage: Usage } | null> {
   const seconds = (ms: number | undefined) => (ms === undefined ? null : ms / 1000);
   const rows = pods.map((pod) => [
     pod.podUid,
@@ -63,10 +63,10 @@ export async function recordPods(
     pod.failure === undefined ? null : storableJson(pod.failure),
   ]);
   const types = ["text", "text", "int4", "float8", "float8", "float8", "float8", "text"];
-  const row = await db.maybeOne(sql.type(toldRow)`
+  const row = await db.maybeOne(sql.type(recordedRow)`
     with open as (
       select id from ${tableOf(kind)} where id = ${jobId} and ${isOpen} for update
-    ), told as (
+    ), recorded as (
       insert into run_pods (job_id, pod_uid, run_id, shard, started_at, ended_at, cpu, gpu, failure)
       select open.id, p.uid, p.run, p.shard, to_timestamp(p.began), to_timestamp(p.ended), p.cpu, p.gpu, p.failure::jsonb
       from open, ${sql.unnest(rows, types)} as p (uid, run, shard, began, ended, cpu, gpu, failure)
@@ -77,15 +77,15 @@ export async function recordPods(
       jobId,
       sql.fragment`
       select coalesce(sum(seconds), 0), coalesce(sum(seconds * cpu), 0), coalesce(sum(seconds * gpu), 0), 0
-      from told`,
+      from recorded`,
     )}
-    select ${usageColumns}, (select coalesce(array_agg(pod_uid), '{}') from told) as told from job`);
+    select ${usageColumns}, (select coalesce(array_agg(pod_uid), '{}') from recorded) as recorded from job`);
   if (row === null) return null;
-  const { told, ...sums } = row;
-  return { told, usage: sums };
+  const { recorded, ...sums } = row;
+  return { newUids: recorded, usage: sums };
 }
 
-/** Adds audio that was worked through. Inside of the transaction that takes the result in. */
+/** Adds processed audio to the usage. Called in the transaction that ingests the result. */
 export async function addAudio(
   db: Queries,
   kind: JobKind,
@@ -100,14 +100,14 @@ export async function addAudio(
 const failedPod = z.object({ pod_uid: z.string(), run_id: z.string(), failure });
 export type FailedPod = z.infer<typeof failedPod>;
 
-/** The failed pods of an open job, in the order in which they ended. */
+/** Returns the failed pods of an open job, in the order of their ends. */
 export function manyFailedPods(db: Queries, jobId: string): Promise<readonly FailedPod[]> {
   return db.any(sql.type(failedPod)`
     select pod_uid, run_id, failure from run_pods
     where job_id = ${jobId} and failure is not null order by ended_at, pod_uid`);
 }
 
-/** The job has ended. */
+/** Deletes the records of a job that has ended; its usage stays. */
 export async function dropPods(db: Queries, jobId: string): Promise<void> {
   await db.query(sql.type(nothing)`delete from run_pods where job_id = ${jobId}`);
 }

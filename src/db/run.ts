@@ -1,5 +1,5 @@
-// What a run's pods work on and what they report: the items of a shard, progress lines, training curves.
-// Called by controllers/runs (work, reports) and by the leader's reconcilers (sums).
+// The work of a run's pods and their reports: files of a shard, progress, training curves. Called by controllers/runs
+// (work, reports) and by the leader's reconcilers (sums).
 import { sql } from "slonik";
 import { z } from "zod";
 import type { JobKind } from "../schemas/job-kind.ts";
@@ -20,7 +20,7 @@ const embedItem = z.object({
 });
 export type EmbedItem = z.infer<typeof embedItem>;
 
-/** The audio files of a shard of an embedding job. */
+/** Returns the audio files of a shard of an embedding job. */
 export function manyEmbedItems(db: Queries, jobId: string, shard: number): Promise<readonly EmbedItem[]> {
   return db.any(sql.type(embedItem)`
     select id, filename, size_bytes, checksum_sha256 from audio_files
@@ -30,7 +30,7 @@ export function manyEmbedItems(db: Queries, jobId: string, shard: number): Promi
 const detectItem = embedItem.extend({ object_key: z.string() });
 export type DetectItem = z.infer<typeof detectItem>;
 
-/** The files of a shard of an inference job; marks them as being processed. */
+/** Marks the files of a shard of an inference job as processing and returns them. */
 export async function startDetectItems(
   db: Queries,
   jobId: string,
@@ -56,7 +56,7 @@ const detectModel = z.object({
 });
 export type DetectSetup = Omit<z.infer<typeof detectModel>, "config"> & { config: DetectConfig };
 
-/** The model and the configuration of an inference job. */
+/** Returns the model and the configuration of an inference job. */
 export function oneDetectSetup(db: Queries, jobId: string): Promise<DetectSetup> {
   return db.one(sql.type(detectModel)`
     select j.config, m.object_store_key as onnx_key, m.model_size_bytes as onnx_size_bytes,
@@ -80,7 +80,7 @@ const trainFileRow = z.object({
 });
 export type TrainFile = z.infer<typeof trainFileRow>;
 
-/** The configuration of a training job. */
+/** Returns the configuration of a training job. */
 export async function oneTrainSetup(db: Queries, jobId: string): Promise<TrainingConfig> {
   const row = await db.one(sql.type(z.object({ config: trainingConfig }))`
     select config from training_jobs where id = ${jobId}`);
@@ -88,9 +88,9 @@ export async function oneTrainSetup(db: Queries, jobId: string): Promise<Trainin
 }
 
 /**
- * The snapshot of files that a training job was made with, each with its labels of the published set, cut to the length
- * that decoding found. A file is reviewed when it is marked so or carries a label: silence about the others means
- * nothing.
+ * Returns the files that were in the dataset when the training job was created, with their labels of the published set,
+ * cut to the decoded duration. A file counts as reviewed when it is marked so or has a label; in other files a missing
+ * label does not mean that there is no artifact.
  */
 export function manyTrainFiles(db: Queries, jobId: string): Promise<readonly TrainFile[]> {
   return db.any(sql.type(trainFileRow)`
@@ -123,11 +123,11 @@ export type ProgressLine = {
   itemsFailed: number;
   fraction: number;
   message: string | null;
-  /** Steps that are in the last checkpoint of this pod; null when it has written none. */
+  /** Number of training steps in this pod's last checkpoint; null when it has written none. */
   checkpointStep: number | null;
 };
 
-/** Stores the newest report of each shard. A pod's older report is ignored; another pod's first one is taken. */
+/** Stores the newest report of each shard. Ignores reports that are older than the stored one of the same pod. */
 export async function saveProgress(db: Queries, lines: readonly ProgressLine[]): Promise<void> {
   if (lines.length === 0) return;
   const rows = lines.map((l) => [
@@ -173,7 +173,7 @@ const shardProgress = z.object({
 });
 export type ShardProgress = z.infer<typeof shardProgress>;
 
-/** The last report of each shard of a run. */
+/** Returns the last report of each shard of a run. */
 export function manyProgress(db: Queries, run: string): Promise<readonly ShardProgress[]> {
   return db.any(sql.type(shardProgress)`
     select shard, pod_uid, items_done, items_total, items_failed, fraction, message, checkpoint_step,
@@ -181,7 +181,9 @@ export function manyProgress(db: Queries, run: string): Promise<readonly ShardPr
     from shard_progress where run_id = ${run} order by shard`);
 }
 
-/** Runs that reported in the last seconds, each with a text that changes whenever what was reported does. */
+/**
+ * Returns runs that reported within the last `seconds`, each with a `mark` that changes when the reported values do.
+ */
 export function manyReportingRuns(
   db: Queries,
   seconds: number,
@@ -196,12 +198,14 @@ export function manyReportingRuns(
     group by run_id`);
 }
 
-/** The run has ended: its reports are no longer needed. */
+/** Deletes the reports of a run that has ended. */
 export async function dropProgress(db: Queries, run: string): Promise<void> {
   await db.query(sql.type(nothing)`delete from shard_progress where run_id = ${run}`);
 }
 
-/** Reports that came after the end of their run, and what was kept of jobs that ended just when nobody could drop it. */
+/**
+ * Deletes, after a day, reports that arrived after the end of their run and pod records that dropPods did not delete.
+ */
 export async function dropOldProgress(db: Queries): Promise<void> {
   const isNeeded = (kind: JobKind) => sql.fragment`exists (
     select from ${tableOf(kind)} where id = job_id and (${isOpen} or completed_at > now() - interval '1 day'))`;
@@ -214,10 +218,10 @@ export async function dropOldProgress(db: Queries): Promise<void> {
 
 export type MetricPoint = { trainingJobId: string; name: string; step: number; value: number };
 
-/** Adds points to the training curves. A point that a resumed pod computes again replaces the old one. */
+/** Adds points to the training curves. If a resumed pod computes a point again, it replaces the old one. */
 export async function saveMetrics(db: Queries, points: readonly MetricPoint[]): Promise<void> {
   if (points.length === 0) return;
-  // The same point twice in one statement is an error in Postgres: the last one counts.
+  // Postgres rejects the same point twice in one statement; the last one counts.
   const unique = new Map(points.map((p) => [`${p.trainingJobId} ${p.name} ${p.step}`, p]));
   const rows = [...unique.values()].map((p) => [p.trainingJobId, p.name, p.step, p.value]);
   await db.query(sql.type(nothing)`
@@ -228,7 +232,7 @@ export async function saveMetrics(db: Queries, points: readonly MetricPoint[]): 
     on conflict (training_job_id, name, step) do update set value = excluded.value`);
 }
 
-/** The last value of each training curve. */
+/** Returns the last value of each training curve, of at most 32 curves. */
 export function manyLastMetrics(
   db: Queries,
   jobId: string,
@@ -238,7 +242,7 @@ export function manyLastMetrics(
     where training_job_id = ${jobId} order by name, step desc limit 32`);
 }
 
-/** Where the job keeps its last checkpoint, for whoever looks at the row. */
+/** Records the key and size of the job's last checkpoint, for diagnosis. */
 export async function recordCheckpoint(
   db: Queries,
   jobId: string,

@@ -1,9 +1,8 @@
-// One statement on the wire: prepared once for each connection, with the tenant's name in front of it in the same message.
-// What pg sends and reads by itself asks the server anew what each statement means, and knows no messages in front of it.
-// Used by src/db/connection.ts.
+// The wire protocol of one statement: prepared once per connection, with the tenant set in the same message. pg's own
+// queries request the description of each statement again, and cannot send a message before it. Used by connection.ts.
 import { parserOf, toParameter } from "./values.ts";
 
-/** The part of pg's connection that writes messages. */
+/** The methods of pg's connection that write messages. */
 export interface Wire {
   readonly stream: { cork(): void; uncork(): void };
   query(text: string): void;
@@ -24,10 +23,10 @@ interface Column {
   readonly parse: ((text: string) => unknown) | undefined;
 }
 
-/** What a connection knows of a statement that it has seen. */
+/** The cached state of a statement on one connection. */
 export interface Prepared {
   readonly name: string;
-  /** Whether the server has it too; not if it failed the first time. */
+  /** Whether the server has prepared it; false if its first execution failed. */
   ready: boolean;
   columns: readonly Column[] | undefined;
 }
@@ -39,8 +38,8 @@ export interface RawResult {
 
 export type Settle = (error: Error | null, result: RawResult) => void;
 
-/** What pg's client tells whoever is being answered. */
-export interface Answered {
+/** The callbacks of pg's client for a submitted query. */
+export interface ResponseHandler {
   submit(wire: Wire): void;
   handleRowDescription(message: { fields: { name: string; dataTypeID: number }[] }): void;
   handleDataRow(message: { fields: (string | null)[] }): void;
@@ -52,11 +51,14 @@ export interface Answered {
   handleError(error: Error): void;
 }
 
-/** How slonik's `sql` numbers the values. */
+/** The prefix of slonik's numbered placeholders. */
 const placeholder = "$slonik_";
 const tenantText = "select set_config('app.tenant_id', $1, true)";
 
-/** Without Sync between them both statements are one transaction, at whose end the tenant's name is gone. */
+/**
+ * Makes a query that sets the tenant and runs one statement. Without a Sync message between them both are one
+ * transaction, and the tenant setting ends with it.
+ */
 export function makeStatement(
   preparedOf: (text: string) => Prepared,
   query: {
@@ -65,23 +67,23 @@ export function makeStatement(
     readonly tenantId?: string | undefined;
   },
   settle: Settle,
-): Answered {
+): ResponseHandler {
   const prepared = preparedOf(query.text);
   const tenant = query.tenantId === undefined ? undefined : preparedOf(tenantText);
   const rows: Record<string, unknown>[] = [];
-  let namingTenant = tenant !== undefined;
+  let isSettingTenant = tenant !== undefined;
   let rowCount = 0;
   let failure: Error | undefined;
 
-  const enter = (wire: Wire, statement: Prepared, text: string, values: readonly unknown[]) => {
+  const prepareAndBind = (wire: Wire, statement: Prepared, text: string, values: readonly unknown[]) => {
     if (!statement.ready) {
-      // Left over from a first time that failed after the server had taken it; closing what is not there is no error.
+      // An earlier attempt may have failed after the server prepared it. Closing an unknown statement is not an error.
       if (statement.name !== "") wire.close({ type: "S", name: statement.name });
       wire.parse({ name: statement.name, text: text.replaceAll(placeholder, "$$") });
     }
     wire.bind({ statement: statement.name, values, valueMapper: toParameter });
   };
-  const taken = (statement: Prepared) => {
+  const markReady = (statement: Prepared) => {
     if (statement.name !== "") statement.ready = true;
   };
 
@@ -90,10 +92,10 @@ export function makeStatement(
       wire.stream.cork();
       try {
         if (tenant !== undefined) {
-          enter(wire, tenant, tenantText, [query.tenantId]);
+          prepareAndBind(wire, tenant, tenantText, [query.tenantId]);
           wire.execute({});
         }
-        enter(wire, prepared, query.text, query.values);
+        prepareAndBind(wire, prepared, query.text, query.values);
         if (prepared.columns === undefined) wire.describe({ type: "P", name: "" });
         wire.execute({});
         wire.sync();
@@ -105,7 +107,7 @@ export function makeStatement(
       prepared.columns = fields.map(({ name, dataTypeID }) => ({ name, parse: parserOf(dataTypeID) }));
     },
     handleDataRow: ({ fields }) => {
-      if (namingTenant || failure !== undefined) return;
+      if (isSettingTenant || failure !== undefined) return;
       try {
         rows.push(toRow(prepared.columns ?? [], fields));
       } catch (error) {
@@ -113,8 +115,8 @@ export function makeStatement(
       }
     },
     handleCommandComplete: ({ text }) => {
-      if (namingTenant) {
-        namingTenant = false;
+      if (isSettingTenant) {
+        isSettingTenant = false;
         return;
       }
       rowCount = Number(/ (\d+)$/.exec(text)?.[1] ?? 0);
@@ -124,22 +126,25 @@ export function makeStatement(
     handlePortalSuspended: () => {},
     handleCopyInResponse: () => {},
     handleReadyForQuery: () => {
-      if (tenant !== undefined) taken(tenant);
-      taken(prepared);
+      if (tenant !== undefined) markReady(tenant);
+      markReady(prepared);
       settle(failure ?? null, { rows, rowCount });
     },
     handleError: (error) => {
-      // A changed table may have changed what the statement gives.
+      // The table may have changed, and with it the columns of the result: prepare and describe again.
       prepared.ready = false;
       prepared.columns = undefined;
-      if (tenant !== undefined && namingTenant) tenant.ready = false;
+      if (tenant !== undefined && isSettingTenant) tenant.ready = false;
       settle(error, { rows: [], rowCount: 0 });
     },
   };
 }
 
-/** Statements without parameters and rows, one or more in one message: begin, commit, and what goes with them. */
-export function makeCommand(text: string, settle: (error: Error | null, tag: string) => void): Answered {
+/** Makes a query of one or more statements without parameters or rows, in one message: begin, commit, set local, ... */
+export function makeCommand(
+  text: string,
+  settle: (error: Error | null, tag: string) => void,
+): ResponseHandler {
   let tag = "";
   return {
     submit: (wire) => wire.query(text),

@@ -1,13 +1,15 @@
-// Text from outside as Postgres can keep it. A worker's last words, a report's message or a reason for a cancel may hold
-// anything; one that could not be written would be tried again for ever, and everything behind it would wait. Used by the
-// statements that write such text.
+// Makes untrusted text storable in Postgres: termination messages, progress messages, cancellation reasons. If Postgres
+// refused such a text, the write would be retried for ever and block everything behind it. Used by the statements that
+// write such text.
 
-/** Without NUL, which no text may hold, and without half characters, which jsonb refuses: a cut makes those. */
+/**
+ * Removes NUL, which Postgres text cannot hold, and replaces lone surrogates (from truncation), which jsonb refuses.
+ */
 export function storable<T extends string | null | undefined>(text: T): T {
   return (typeof text === "string" ? text.replaceAll("\0", "").toWellFormed() : text) as T;
 }
 
-/** The same for all texts of a value, as JSON. */
+/** Serializes a value as JSON, with all its strings made storable. */
 export function storableJson(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) => (typeof part === "string" ? storable(part) : part));
 }

@@ -1,11 +1,11 @@
-// The database as one tenant sees it: every statement and every transaction names the tenant for row-level security
-// (migration 0004), until it ends and no longer. Made for each request by src/api/answer.ts, and by whoever works for one
+// The database restricted to one tenant: every statement and transaction sets the tenant for row-level security
+// (migration 0004), only until it ends. Made for each request by src/api/answer.ts, and by code that works for one
 // tenant at a time.
 import type { Db } from "./page.ts";
 
 /**
- * `db` is a pool or a connection, outside of any transaction. The name costs no round trip: it travels with the statement,
- * or with the begin of the transaction.
+ * Restricts `db`, a pool or a connection outside any transaction, to one tenant. Setting the tenant needs no round
+ * trip: it is sent with the statement, or with the `begin` of the transaction.
  */
 export function tenantDatabase(db: Db, tenantId: string): Db {
   return db.asTenant(tenantId);

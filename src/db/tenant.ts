@@ -1,4 +1,4 @@
-// Tenants: one account each. Made by the bootstrap Job and by plosive-admin (src/admin); their keys are in api-key.ts.
+// Tenants: one account each. Called by the bootstrap Job and plosive-admin (src/admin); api-key.ts manages their keys.
 import { sql } from "slonik";
 import { z } from "zod";
 import { newId } from "./id.ts";
@@ -6,14 +6,14 @@ import type { Db } from "./page.ts";
 
 const idRow = z.object({ id: z.string() });
 
-/** Makes a tenant and returns its id. */
+/** Adds a tenant and returns its id. */
 export async function insertTenant(db: Db, name: string, id = newId()): Promise<string> {
   return await db.oneFirst(
     sql.type(idRow)`insert into tenants (id, name) values (${id}, ${name}) returning id`,
   );
 }
 
-/** Makes the tenant with this id unless it is there. */
+/** Adds the tenant with this id unless it exists. */
 export async function ensureTenant(db: Db, id: string, name: string): Promise<void> {
   await db.query(
     sql.type(idRow)`insert into tenants (id, name) values (${id}, ${name}) on conflict (id) do nothing`,
@@ -25,7 +25,7 @@ const row = z.object({
   name: z.string(),
   created_at: z.number(),
   suspended_at: z.number().nullable(),
-  /** How many open its doors or will again when it is resumed. */
+  /** Number of keys that are not revoked, also while the tenant is suspended. */
   keys: z.number(),
 });
 export type TenantRow = z.infer<typeof row>;
@@ -33,16 +33,17 @@ export type TenantRow = z.infer<typeof row>;
 const columns = sql.fragment`t.id, t.name, t.created_at, t.suspended_at, (
   select count(*) from api_keys k where k.tenant_id = t.id and k.revoked_at is null) as keys`;
 
-/** All of them, oldest first. */
+/** Returns all tenants, oldest first. */
 export async function listTenants(db: Db): Promise<readonly TenantRow[]> {
   return await db.any(sql.type(row)`select ${columns} from tenants t order by created_at, id`);
 }
 
+/** Returns the tenant, or null. */
 export async function maybeOneTenant(db: Db, id: string): Promise<TenantRow | null> {
   return await db.maybeOne(sql.type(row)`select ${columns} from tenants t where id = ${id}`);
 }
 
-/** Since when all its keys are refused; null: they are not. Whether that changed anything. */
+/** Suspends a tenant (all its keys are refused) or resumes it. Returns whether that changed anything. */
 export async function suspendTenant(db: Db, id: string, isSuspended: boolean): Promise<boolean> {
   const changed = await db.query(sql.type(idRow)`
     update tenants set suspended_at = case when ${isSuspended} then now() end
@@ -50,8 +51,8 @@ export async function suspendTenant(db: Db, id: string, isSuspended: boolean): P
   return changed.rowCount === 1;
 }
 
-/** For whoever looks into what was done. What is done with keys is noted where that is done (api-key.ts). */
-export async function noteTenant(
+/** Adds an entry to the audit log. The statements that change keys log themselves (api-key.ts). */
+export async function auditTenant(
   db: Db,
   id: string,
   action: "tenant.created" | "tenant.suspended" | "tenant.resumed" | "tenant.embedded_again",

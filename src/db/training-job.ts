@@ -1,5 +1,6 @@
-// Training jobs as REST clients see them: created with their preconditions checked, listed, cancelled. What happens to
-// them on Kubernetes is written by job.ts and ingest.ts of this room.
+// Training jobs as REST clients see them: created after a check of their preconditions, listed, cancelled, retried,
+// deleted. job.ts and ingest.ts write their progress on Kubernetes. Called by src/api and, for adoption, by
+// controllers.
 import { sql } from "slonik";
 import { z } from "zod";
 import {
@@ -16,18 +17,27 @@ import { type TrainingJobConfig, trainingJobConfig } from "../schemas/training-c
 import { oneDatasetForShare } from "./dataset.ts";
 import { newId } from "./id.ts";
 import { insertJobEvent } from "./job-event.ts";
-import { bare, json, jsonObject, selectTextPage, type TextPage, text, time, word } from "./json-text.ts";
+import {
+  json,
+  jsonObject,
+  quoted,
+  selectTextPage,
+  type TextPage,
+  text,
+  time,
+  unquoted,
+} from "./json-text.ts";
 import type { Db, PageRequest } from "./page.ts";
 import {
-  hasWaitingPlace,
+  creationEvent,
+  isBelowWaitingQuota,
   type JobRequest,
-  madeBy,
   plainJobRequest,
-  requireWaitingPlace,
+  requireWaitingQuota,
   submittedAt,
-  tooManyWaiting,
+  waitingQuotaExceeded,
 } from "./quota.ts";
-import { failedPreconditions, remarkOnConfig, remarkOnLabels } from "./training-preconditions.ts";
+import { configWarning, failedPreconditions, labelWarning } from "./training-preconditions.ts";
 
 const row = z.object({
   id: z.string(),
@@ -51,16 +61,16 @@ export type TrainingJobRow = z.infer<typeof row>;
 const columns = sql.fragment`id, tenant_id, dataset_id, annotation_set_id, config, status, status_message,
   progress_percent, metrics, error_message, platform_job_name, created_at, queued_at, started_at, completed_at`;
 
-/** As viewTrainingJob of src/api/routes/training-job.ts. */
+/** Must match viewTrainingJob of src/api/routes/training-job.ts. */
 const item = jsonObject({
-  id: word(sql.fragment`id`),
-  tenant_id: word(sql.fragment`tenant_id`),
-  dataset_id: word(sql.fragment`dataset_id`),
-  annotation_set_id: word(sql.fragment`annotation_set_id`),
-  config: bare(sql.fragment`config`),
-  status: word(sql.fragment`status`),
+  id: quoted(sql.fragment`id`),
+  tenant_id: quoted(sql.fragment`tenant_id`),
+  dataset_id: quoted(sql.fragment`dataset_id`),
+  annotation_set_id: quoted(sql.fragment`annotation_set_id`),
+  config: unquoted(sql.fragment`config`),
+  status: quoted(sql.fragment`status`),
   status_message: text(sql.fragment`status_message`),
-  progress_percent: bare(sql.fragment`progress_percent`),
+  progress_percent: unquoted(sql.fragment`progress_percent`),
   metrics: json(sql.fragment`metrics`),
   error_message: text(sql.fragment`error_message`),
   platform_job_name: text(sql.fragment`platform_job_name`),
@@ -70,7 +80,7 @@ const item = jsonObject({
   completed_at: time(sql.fragment`completed_at`),
 });
 
-/** One page of the tenant's jobs, newest first, as JSON. */
+/** Returns one page of the tenant's jobs, newest first, as JSON text. */
 export async function listTrainingJobs(
   db: Db,
   tenantId: string,
@@ -85,12 +95,12 @@ export async function listTrainingJobs(
   const from = sql.fragment`training_jobs where tenant_id = ${tenantId} and ${status} and ${dataset}`;
   if (query.status !== undefined || query.dataset_id !== undefined)
     return await selectTextPage(db, { item, columns, from }, query);
-  // The number of all of them is kept (migration 0012).
+  // A trigger maintains the number of all jobs (migration 0012).
   const total = sql.fragment`select coalesce(sum(training_jobs), 0)::bigint from tenant_usage where tenant_id = ${tenantId}`;
   return await selectTextPage(db, { item, columns, from, total }, query);
 }
 
-/** The job, or trainingJobNotFound. */
+/** Returns the job; rejects with trainingJobNotFound. `lock`: a locking clause. */
 export async function oneTrainingJob(
   db: Db,
   tenantId: string,
@@ -103,13 +113,15 @@ export async function oneTrainingJob(
   return found;
 }
 
-/** The same, locked until the transaction ends. */
+/** Returns the job, locked until the transaction ends. */
 export const lockTrainingJob = (tx: Db, tenantId: string, id: string) =>
   oneTrainingJob(tx, tenantId, id, sql.fragment`for update`);
 
 /**
- * Checks the four preconditions and adds the job with the list of the files that it will train on, in one transaction:
- * what was checked is what is trained on. Existence first, then types, then all failed preconditions together.
+ * Checks the preconditions and adds the job with the list of its files, in one transaction: the job trains on exactly
+ * the files that were checked. Checks in this order: that dataset and set exist (datasetNotFound,
+ * annotationSetNotFound), artifact types (validationFailed), all preconditions together (preconditionsFailed), the
+ * quota (quotaExceeded).
  */
 export async function insertTrainingJob(
   db: Db,
@@ -117,7 +129,7 @@ export async function insertTrainingJob(
   request: { dataset_id: string; annotation_set_id: string; config: TrainingJobConfig },
   by = plainJobRequest,
 ): Promise<TrainingJobRow> {
-  // A type named twice would be two outputs of one model, and would take a second file away from training.
+  // A duplicate type would be two outputs of one model, and would hold out a second file from training.
   const types = [...new Set(request.config.artifact_types)];
   const job = { ...request, config: { ...request.config, artifact_types: types } };
   return await db.transaction(async (tx) => {
@@ -129,11 +141,11 @@ export async function insertTrainingJob(
         : [valueError(["body", "config", "artifact_types", i], "the dataset has no such artifact type")],
     );
     if (unknown.length > 0) throw validationFailed(unknown);
-    return await insertChecked(tx, tenantId, job, parents, by, ...madeBy(by));
+    return await insertChecked(tx, tenantId, job, parents, by, ...creationEvent(by));
   });
 }
 
-/** A new job with the configuration and the set of one that failed or was cancelled; all is checked again. */
+/** Adds a job with the configuration and set of one that failed or was cancelled; checks all preconditions again. */
 export async function retryTrainingJob(
   db: Db,
   tenantId: string,
@@ -156,9 +168,10 @@ interface NewJob {
   readonly config: TrainingJobConfig;
 }
 
-/** What the job needs of its dataset and its set, both locked against deletion until the transaction ends. */
+/** Returns the name and types of the dataset, and the set; locks both against deletion until the transaction ends. */
 async function lockParents(tx: Db, tenantId: string, job: NewJob) {
-  // The set, then the dataset, as all who lock both: otherwise a job and the deletion of its dataset wait for each other.
+  // Lock order everywhere: the set, then the dataset. Otherwise a new job and the deletion of its dataset would
+  // deadlock.
   const set = await tx.maybeOne(sql.type(z.object({ status: z.string(), version: z.number() }))`
     select status, version from annotation_sets
     where tenant_id = ${tenantId} and dataset_id = ${job.dataset_id} and id = ${job.annotation_set_id} for share`);
@@ -179,18 +192,18 @@ async function insertChecked(
   const failed = await failedPreconditions(tx, tenantId, job, set.status);
   if (failed.length > 0) throw preconditionsFailed(failed);
   const id = resource?.uid ?? newId();
-  const remarks = [remarkOnConfig(job.config), await remarkOnLabels(tx, tenantId, job)].filter(
-    (remark) => remark !== null,
+  const warnings = [configWarning(job.config), await labelWarning(tx, tenantId, job)].filter(
+    (warning) => warning !== null,
   );
   const created = await tx.maybeOne(sql.type(row)`
     insert into training_jobs (id, tenant_id, dataset_id, annotation_set_id, dataset_name, annotation_set_version,
       config, status_message, traceparent, resource_name, submitted_at)
     select ${id}, ${tenantId}, ${job.dataset_id}, ${job.annotation_set_id}, ${name}, ${set.version},
-      ${sql.jsonb(job.config)}, ${remarks.length === 0 ? null : remarks.join("; ")}, ${traceparent},
+      ${sql.jsonb(job.config)}, ${warnings.length === 0 ? null : warnings.join("; ")}, ${traceparent},
       ${resource?.name ?? null}::text, ${submittedAt(resource)}
-    where ${hasWaitingPlace("training_jobs", tenantId, maxWaiting)}
+    where ${isBelowWaitingQuota("training_jobs", tenantId, maxWaiting)}
     returning ${columns}`);
-  if (created === null) throw tooManyWaiting("training", maxWaiting);
+  if (created === null) throw waitingQuotaExceeded("training", maxWaiting);
   await tx.query(sql.type(z.object({}))`
     insert into training_job_files (tenant_id, training_job_id, audio_file_id, duration_ms, embedding_key,
       embedding_sha256, embedding_size_bytes, embedding_model, embedding_spec_hash)
@@ -200,13 +213,13 @@ async function insertChecked(
     where tenant_id = ${tenantId} and dataset_id = ${job.dataset_id}
       and status = 'ready' and embedding_status = 'completed'`);
   await insertJobEvent(tx, tenantId, { kind: "training", id, message, data });
-  for (const remark of remarks)
-    await insertJobEvent(tx, tenantId, { kind: "training", id, level: "warning", message: remark });
-  await requireWaitingPlace(tx, "training", tenantId, maxWaiting);
+  for (const warning of warnings)
+    await insertJobEvent(tx, tenantId, { kind: "training", id, level: "warning", message: warning });
+  await requireWaitingQuota(tx, "training", tenantId, maxWaiting);
   return created;
 }
 
-/** Asks for the end of a job. Harmless when it is already being cancelled; jobFinished when it is too late. */
+/** Requests the cancellation of a job. Idempotent. Rejects with jobFinished when the job has completed or failed. */
 export async function cancelTrainingJob(db: Db, tenantId: string, id: string): Promise<TrainingJobRow> {
   return await db.transaction(async (tx) => {
     const changed = await tx.maybeOne(sql.type(row)`
@@ -226,7 +239,7 @@ export async function cancelTrainingJob(db: Db, tenantId: string, id: string): P
 
 const point = z.object({ name: z.string(), step: z.number(), value: z.number() });
 
-/** The points of all training curves, by name and step. */
+/** Returns the points of all training curves, by name and step. */
 export async function trainingPoints(
   db: Db,
   tenantId: string,
@@ -237,7 +250,7 @@ export async function trainingPoints(
     where tenant_id = ${tenantId} and training_job_id = ${id} order by name, step`);
 }
 
-/** Deletes a job that has ended, with its curves and events; its model stays. jobNotFinished before that. */
+/** Deletes a job that has ended, with its curves and events; its model stays. Rejects with jobNotFinished. */
 export async function deleteTrainingJob(db: Db, tenantId: string, id: string): Promise<void> {
   await db.transaction(async (tx) => {
     const { status } = await lockTrainingJob(tx, tenantId, id);

@@ -1,5 +1,5 @@
-// What must hold before a training job is made, and what its owner should know although it is made. Called by
-// training-job.ts inside the transaction that adds the job.
+// Checks the preconditions of a training job, and finds warnings that do not prevent it. Called by training-job.ts
+// inside the transaction that adds the job.
 import { sql } from "slonik";
 import { z } from "zod";
 import { preconditions } from "../errors.ts";
@@ -20,11 +20,11 @@ const audioFacts = z.object({
   failed: z.number(),
   without_embedding: z.number(),
   usable_ms: z.number(),
-  /** Features and encoders that the embeddings come from. */
+  /** The distinct feature specifications (embedding model and hash) of the embeddings. */
   kinds: z.array(z.string()),
 });
 
-/** Every precondition that does not hold now. Locks the files against deletion until the transaction ends. */
+/** Returns every precondition that does not hold. Locks the files against deletion until the transaction ends. */
 export async function failedPreconditions(
   tx: Db,
   tenantId: string,
@@ -44,7 +44,7 @@ export async function failedPreconditions(
       coalesce(array_agg(distinct embedding_model || ' ' || embedding_spec_hash)
         filter (where status = 'ready' and embedding_status = 'completed'), '{}') as kinds
     from files`);
-  // A label that lies beyond the true end of its file is none for training.
+  // Training ignores a label that begins after the end of its decoded file.
   const labelled = await tx.anyFirst(sql.type(z.object({ artifact_type: z.string() }))`
     select distinct a.artifact_type
     from annotations a join audio_files f on f.tenant_id = a.tenant_id and f.id = a.audio_file_id
@@ -61,7 +61,7 @@ export async function failedPreconditions(
   if (audio.without_embedding > 0) {
     const broken =
       audio.failed > 0
-        ? ` (${audio.failed} failed: have them embedded again by whoever runs this service, upload them again, or delete them)`
+        ? ` (${audio.failed} failed: upload them again, delete them, or ask the administrator of this service to embed them again)`
         : "";
     failed.push({
       code: preconditions.embeddingsNotReady,
@@ -72,41 +72,42 @@ export async function failedPreconditions(
     failed.push({
       code: preconditions.embeddingsNotReady,
       message:
-        `The audio files were embedded in ${audio.kinds.length} ways: by releases with other features, or with and ` +
-        "without an encoder. Have them embedded again by whoever runs this service (plosive-admin embeddings renew)",
+        `The audio files have ${audio.kinds.length} kinds of embeddings: from releases with different features, or from ` +
+        "different encoders. Ask the administrator of this service to renew them (plosive-admin embeddings renew)",
     });
   }
   if (audio.usable_ms < minAudioMs) {
     failed.push({
       code: preconditions.notEnoughAudio,
-      message: `The dataset has ${audio.usable_ms} ms of audio with embeddings, training needs ${minAudioMs} ms`,
+      message: `The dataset has ${audio.usable_ms} ms of audio with embeddings; training needs at least ${minAudioMs} ms`,
     });
   }
-  const silent = job.config.artifact_types.filter((type) => !labelled.includes(type));
-  if (silent.length > 0) {
+  const unlabelled = job.config.artifact_types.filter((type) => !labelled.includes(type));
+  if (unlabelled.length > 0) {
     failed.push({
       code: preconditions.noAnnotations,
-      message: `The annotation set has no annotations of these types: ${silent.join(", ")}`,
+      message: `The annotation set has no annotations of these types: ${unlabelled.join(", ")}`,
     });
   }
   return failed;
 }
 
-/** Unusual settings are taken as they are (the specification states no bounds), but not in silence. */
-export function remarkOnConfig(config: TrainingConfig): string | null {
+/** Returns a warning for unusual settings, or null. They are accepted, because the specification states no bounds. */
+export function configWarning(config: TrainingConfig): string | null {
   const { chunk_size_ms, stride_ms } = config;
   if (stride_ms > chunk_size_ms)
-    return "stride_ms is greater than chunk_size_ms: some audio will not be seen";
+    return "stride_ms is greater than chunk_size_ms: training will skip some audio";
   if (chunk_size_ms < 50 || chunk_size_ms > 10_000 || stride_ms < 50)
     return "chunk_size_ms or stride_ms is outside 50 to 10000: training may be slow or inexact";
   return null;
 }
 
 /**
- * Labels may have been made and published by the length in a file's header, and decoding found it shorter. Publishing
- * has no condition, so they are cut to what is there when the trainer gets its work (run.ts), and their owner is told.
+ * Returns a warning when labels reach more than 50 ms beyond the end of the audio, or null. Labels may be published
+ * before the file is decoded, by the duration in its header, and decoding may find a shorter one. Publishing has no
+ * precondition, so run.ts cuts such labels for the trainer.
  */
-export async function remarkOnLabels(tx: Db, tenantId: string, job: NewJob): Promise<string | null> {
+export async function labelWarning(tx: Db, tenantId: string, job: NewJob): Promise<string | null> {
   const beyond = await tx.oneFirst(sql.type(z.object({ count: z.number() }))`
     select count(*) as count
     from annotations a join audio_files f on f.tenant_id = a.tenant_id and f.id = a.audio_file_id

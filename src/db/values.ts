@@ -1,9 +1,9 @@
-// How values cross the wire between Postgres and us, both ways as text. Used by statement.ts.
+// Converts values between JavaScript and Postgres's text format, in both directions. Used by statement.ts.
 import { types } from "pg";
 
 type Parse = (text: string) => unknown;
 
-/** `infinity` is a moment that Postgres knows and JavaScript does not. */
+/** Postgres timestamps may be `infinity`, which Date cannot represent. */
 const toMs: Parse = (text) =>
   text === "infinity"
     ? Number.POSITIVE_INFINITY
@@ -11,29 +11,30 @@ const toMs: Parse = (text) =>
       ? Number.NEGATIVE_INFINITY
       : Date.parse(text);
 
-// Postgres never changes the numbers of its types. Dates, intervals and times without zone are not used.
-const one: readonly (readonly [oid: number, arrayOid: number, parse: Parse])[] = [
-  // Every bigint of ours stays below 2^53.
+// Types with a parser of our own. Postgres never changes the OIDs of its types. The schema uses no dates, intervals or
+// times without time zone.
+const ownTypes: readonly (readonly [oid: number, arrayOid: number, parse: Parse])[] = [
+  // Every bigint in the schema stays below 2^53.
   [20, 1016, Number],
   [1700, 1231, Number],
   [1184, 1185, toMs],
 ];
 const splitArray = types.getTypeParser(1009 as never) as (text: string) => (string | null)[];
 const parsers = new Map<number, Parse>(
-  one.flatMap(([oid, arrayOid, parse]) => [
+  ownTypes.flatMap(([oid, arrayOid, parse]) => [
     [oid, parse],
     [arrayOid, (text) => splitArray(text).map((item) => (item === null ? null : parse(item)))],
   ]),
 );
 
-/** How text of this type becomes a value; undefined where it stays the text that it is. */
+/** Returns the parser for a type; undefined when the value stays text. */
 export function parserOf(oid: number): Parse | undefined {
   // text, varchar, uuid
   if (oid === 25 || oid === 1043 || oid === 2950) return undefined;
   return parsers.get(oid) ?? (types.getTypeParser(oid as never) as Parse);
 }
 
-/** A parameter as Postgres reads it. Arrays are of primitive values. */
+/** Converts a parameter to Postgres's format. Arrays may hold primitive values, buffers and arrays. */
 export function toParameter(value: unknown): string | Buffer | null {
   if (value === null || value === undefined) return null;
   if (typeof value === "string" || Buffer.isBuffer(value)) return value;
@@ -41,7 +42,7 @@ export function toParameter(value: unknown): string | Buffer | null {
   return String(value);
 }
 
-/** Long ones are nearly all of plain words or of numbers, and need no text for each element. */
+/** Fast paths first: most long arrays hold plain text or numbers, which need no conversion per element. */
 function toArray(values: readonly unknown[]): string {
   if (values.length > 0 && values.every(isPlainText)) return `{"${values.join('","')}"}`;
   if (values.every((value) => typeof value === "number")) return `{${values.join(",")}}`;
@@ -56,6 +57,6 @@ function toElement(value: unknown): string {
   return String(value);
 }
 
-/** Nearly all are: to look costs a fraction of a replacement that replaces nothing. */
+/** Whether text needs no escapes, as almost always: this check costs a fraction of a replacement without a match. */
 const isPlain = (text: string) => !text.includes('"') && !text.includes("\\");
 const isPlainText = (value: unknown) => typeof value === "string" && isPlain(value);

@@ -1,5 +1,5 @@
-// Deliveries: one event on its way to one webhook. Made by the stamper in the transaction that numbers the event
-// (migration 0007), claimed by src/webhooks/sender.ts on any replica, shown and repeated by the routes.
+// Deliveries: one event on its way to one webhook. The sequencer adds them in the transaction that numbers the event
+// (migration 0007); src/webhooks/sender.ts claims them on any replica; the routes list and repeat them.
 import { sql } from "slonik";
 import { z } from "zod";
 import { deliveryNotFound, webhookDisabled, webhookNotFound } from "../errors.ts";
@@ -31,7 +31,7 @@ const seconds = (ms: number) => sql.fragment`${ms / 1000}::double precision`;
 const timeOf = (ms: number | null) =>
   ms === null ? sql.fragment`null::timestamptz` : sql.fragment`to_timestamp(${seconds(ms)})`;
 
-/** One page of a webhook's deliveries of the last days, newest first. */
+/** Returns one page of a webhook's deliveries, newest first. They are deleted 7 days after they end. */
 export async function listDeliveries(
   db: Db,
   tenantId: string,
@@ -48,7 +48,7 @@ export async function listDeliveries(
   return await selectPage(db, row, { columns, from }, query);
 }
 
-/** The delivery, or deliveryNotFound. */
+/** Returns the delivery; rejects with deliveryNotFound. */
 export async function oneDelivery(
   db: Db,
   tenantId: string,
@@ -62,7 +62,7 @@ export async function oneDelivery(
   return found;
 }
 
-/** A delivery of no event, to try the webhook out; webhookDisabled when it is switched off. */
+/** Adds a delivery without an event, to test the webhook; rejects with webhookNotFound or webhookDisabled. */
 export async function insertTestDelivery(
   db: Db,
   tenantId: string,
@@ -77,7 +77,7 @@ export async function insertTestDelivery(
     timestamp: new Date(now).toISOString(),
     data: { webhook_id: webhookId },
   });
-  // From its row, locked: it may have been deleted since it was read.
+  // Selects from the locked webhook's row: the webhook may have been deleted since it was read.
   const made = await db.maybeOne(sql.type(row)`
     with hook as (
       select tenant_id, id from webhooks where tenant_id = ${tenantId} and id = ${webhookId} for key share
@@ -90,7 +90,10 @@ export async function insertTestDelivery(
   return made;
 }
 
-/** Sends it again, now and with the whole schedule before it, whatever became of it. */
+/**
+ * Makes a delivery due now, with all its attempts again, whatever its status is. Rejects with webhookNotFound,
+ * deliveryNotFound or webhookDisabled.
+ */
 export async function redeliver(
   db: Db,
   tenantId: string,
@@ -131,30 +134,31 @@ export type ClaimedDelivery = z.infer<typeof claimed>;
 
 export interface Claim {
   readonly now: number;
-  /** Whoever has not told the outcome by then is taken for dead, and the delivery is due again. */
+  /** If the outcome is not recorded within the lease, the process counts as dead and the delivery is due again. */
   readonly leaseMs: number;
-  readonly places: number;
-  /** What this process is sending already. */
-  readonly busy: readonly Pick<ClaimedDelivery, "webhook_id" | "tenant_id" | "host">[];
+  /** Claim at most this many deliveries. */
+  readonly limit: number;
+  /** Deliveries that this process is sending already. */
+  readonly inFlight: readonly Pick<ClaimedDelivery, "webhook_id" | "tenant_id" | "host">[];
   readonly limits: { readonly webhook: number; readonly tenant: number; readonly host: number };
 }
 
-/** Takes deliveries that are due, of whatever tenant. Nobody else gets them until the lease is over. */
+/** Claims due deliveries of all tenants. No other process gets them until the lease expires. */
 export async function claimDeliveries(db: Db, claim: Claim): Promise<readonly ClaimedDelivery[]> {
-  const { busy, limits } = claim;
+  const { inFlight, limits } = claim;
   const list = (values: string[], type: string) => sql.array(values, type);
   return await db.any(sql.type(claimed)`
     select id, tenant_id, webhook_id, message_id, type, body, attempt, url, host, secret, old_secret, failing_since
-    from claim_deliveries(${timeOf(claim.now)}, make_interval(secs => ${seconds(claim.leaseMs)}), ${claim.places},
+    from claim_deliveries(${timeOf(claim.now)}, make_interval(secs => ${seconds(claim.leaseMs)}), ${claim.limit},
       ${list(
-        busy.map((d) => d.webhook_id),
+        inFlight.map((d) => d.webhook_id),
         "uuid",
       )}, ${list(
-        busy.map((d) => d.tenant_id),
+        inFlight.map((d) => d.tenant_id),
         "uuid",
       )},
       ${list(
-        busy.map((d) => d.host),
+        inFlight.map((d) => d.host),
         "text",
       )}, ${limits.webhook}, ${limits.tenant}, ${limits.host})`);
 }
@@ -172,8 +176,8 @@ export interface DeliveryOutcome {
 }
 
 /**
- * Tells what became of a claimed delivery. By the tenant's database. False when it was claimed again meanwhile, or is
- * gone with its webhook: then nothing is changed.
+ * Records the outcome of a claimed delivery; `db` is the tenant's. Returns false, and changes nothing, when the
+ * delivery was claimed again meanwhile or deleted with its webhook.
  */
 export async function recordOutcome(
   db: Db,
@@ -184,20 +188,19 @@ export async function recordOutcome(
   const { tenant_id, webhook_id } = delivery;
   const { disable, failingSince, throttledUntil } = outcome.webhook;
   return await db.transaction(async (tx) => {
-    // The webhook first and its deliveries after it, as its deletion takes them: several outcomes at once, each with its
-    // delivery and then in want of the webhook or of the others' deliveries, would wait for each other. A webhook that is
-    // as it should be is nothing to wait for.
+    // Lock order, as in the deletion of a webhook: the webhook, then its deliveries. In the other order, concurrent
+    // outcomes of one webhook would deadlock. The webhook is locked only if this outcome changes it.
     const changes = await tx.maybeOne(sql.type(nothing)`
       select from webhooks
       where tenant_id = ${tenant_id} and id = ${webhook_id} and (
         ${disable !== null} or ${throttledUntil !== null} or (failing_since is null) <> ${failingSince === null})
       for no key update`);
-    const told = await tx.query(sql.type(nothing)`
+    const recorded = await tx.query(sql.type(nothing)`
       update webhook_deliveries set status = ${outcome.status}, next_attempt_at = ${timeOf(outcome.nextAttemptAt)},
         last_status = ${outcome.lastStatus}, last_error = ${outcome.lastError},
         finished_at = ${timeOf(outcome.status === "pending" ? null : now)}
       where tenant_id = ${tenant_id} and id = ${delivery.id} and status = 'pending' and attempts = ${delivery.attempt}`);
-    if (told.rowCount === 0) return false;
+    if (recorded.rowCount === 0) return false;
     if (changes === null) return true;
     await tx.query(sql.type(nothing)`
       update webhooks set

@@ -1,10 +1,11 @@
-// Webhooks: where a tenant wants its events sent. Secrets arrive and leave as bytes that src/webhooks/secret.ts made.
+// Webhooks: the URLs that receive a tenant's events. Secrets are stored as src/webhooks/secret.ts seals them. Called by
+// src/api/routes/webhook.ts.
 import { sql } from "slonik";
 import { z } from "zod";
 import { quotaExceeded, webhookNotFound } from "../errors.ts";
 import { newId } from "./id.ts";
 import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
-import { takeTurn } from "./quota.ts";
+import { lockQuota } from "./quota.ts";
 
 const row = z.object({
   id: z.string(),
@@ -25,7 +26,7 @@ const columns = sql.fragment`id, url, description, types, secret, enabled, disab
 const nothing = z.object({});
 
 export interface NewWebhook {
-  /** By newWebhookId, because the secret is sealed for it. */
+  /** From newWebhookId: the secret is sealed for this id before the row exists. */
   readonly id: string;
   readonly url: string;
   readonly host: string;
@@ -36,19 +37,19 @@ export interface NewWebhook {
 
 export const newWebhookId = newId;
 
-/** Adds a webhook; quotaExceeded when the tenant has `most` already. 0: as many as it likes. */
+/** Adds a webhook; rejects with quotaExceeded when the tenant has `max` webhooks already (0: no limit). */
 export async function insertWebhook(
   db: Db,
   tenantId: string,
   webhook: NewWebhook,
-  most: number,
+  max: number,
 ): Promise<WebhookRow> {
   return await db.transaction(async (tx) => {
-    await takeTurn(tx, "webhooks", tenantId);
+    await lockQuota(tx, "webhooks", tenantId);
     const present = await tx.oneFirst(sql.type(z.object({ count: z.number() }))`
       select count(*) as count from webhooks where tenant_id = ${tenantId}`);
-    if (most > 0 && present >= most)
-      throw quotaExceeded(`An account has at most ${most} webhooks; delete one first`);
+    if (max > 0 && present >= max)
+      throw quotaExceeded(`An account has at most ${max} webhooks; delete one first`);
     return await tx.one(sql.type(row)`
       insert into webhooks (id, tenant_id, url, host, description, types, secret)
       values (${webhook.id}, ${tenantId}, ${webhook.url}, ${webhook.host}, ${webhook.description},
@@ -57,7 +58,7 @@ export async function insertWebhook(
   });
 }
 
-/** One page of the tenant's webhooks, newest first. */
+/** Returns one page of the tenant's webhooks, newest first. */
 export async function listWebhooks(
   db: Db,
   tenantId: string,
@@ -67,7 +68,7 @@ export async function listWebhooks(
   return await selectPage(db, row, { columns, from }, request);
 }
 
-/** The webhook, or webhookNotFound. */
+/** Returns the webhook; rejects with webhookNotFound. */
 export async function oneWebhook(db: Db, tenantId: string, id: string): Promise<WebhookRow> {
   const found = await db.maybeOne(sql.type(row)`
     select ${columns} from webhooks where tenant_id = ${tenantId} and id = ${id}`);
@@ -75,7 +76,7 @@ export async function oneWebhook(db: Db, tenantId: string, id: string): Promise<
   return found;
 }
 
-/** The same, locked against changes until the transaction ends. */
+/** Returns the webhook, locked against changes until the transaction ends; rejects with webhookNotFound. */
 export async function oneWebhookForUpdate(db: Db, tenantId: string, id: string): Promise<WebhookRow> {
   const found = await db.maybeOne(sql.type(row)`
     select ${columns} from webhooks where tenant_id = ${tenantId} and id = ${id} for update`);
@@ -90,7 +91,10 @@ export interface WebhookChange {
   readonly enabled?: boolean;
 }
 
-/** Changes what is given. Switching it on, or giving it another address, forgets its failures. */
+/**
+ * Changes the given members. Enabling the webhook or changing its URL resets its failures. Rejects with
+ * webhookNotFound.
+ */
 export async function updateWebhook(
   db: Db,
   tenantId: string,
@@ -116,14 +120,14 @@ export async function updateWebhook(
   return changed;
 }
 
-/** Deletes it with its deliveries. */
+/** Deletes a webhook and its deliveries; rejects with webhookNotFound. */
 export async function deleteWebhook(db: Db, tenantId: string, id: string): Promise<void> {
   const deleted = await db.query(sql.type(nothing)`
     delete from webhooks where tenant_id = ${tenantId} and id = ${id}`);
   if (deleted.rowCount === 0) throw webhookNotFound();
 }
 
-/** A new secret; for 24 hours what is sent is signed with both. */
+/** Replaces the secret. For 24 hours deliveries are signed with both. Rejects with webhookNotFound. */
 export async function replaceWebhookSecret(
   db: Db,
   tenantId: string,

@@ -1,5 +1,5 @@
-// Turns a kind of src/schemas into a CustomResourceDefinition. Refuses, with the path, what the API server would not
-// take as a structural schema. Called by src/gen/main.ts.
+// Turns a kind of src/schemas into a CustomResourceDefinition. Throws, with the path, where the Kubernetes API server
+// would not accept the result as a structural schema. Called by src/gen/main.ts.
 import { z } from "zod";
 import { apiVersion, group, type Kind } from "../schemas/kind.ts";
 
@@ -45,9 +45,9 @@ export function crdOf(kind: Kind): Schema {
               required: ["spec"],
               ...(kind.rules === undefined ? {} : { "x-kubernetes-validations": kind.rules }),
               properties: {
-                spec: { description: "What is asked for", ...structural(kind.spec, `${kind.kind}.spec`) },
+                spec: { description: "Desired state", ...structural(kind.spec, `${kind.kind}.spec`) },
                 status: {
-                  description: "What is the case",
+                  description: "Observed state, written by the operator",
                   ...structural(kind.status, `${kind.kind}.status`),
                 },
               },
@@ -69,11 +69,11 @@ const refused = ["oneOf", "anyOf", "allOf", "not", "$ref"];
 function clean(node: Schema, path: string, described: boolean): Schema {
   for (const word of refused) {
     if (word in node)
-      throw new Error(`${path}: ${word} cannot stand in a structural schema; use an enum or CEL`);
+      throw new Error(`${path}: a structural schema cannot contain ${word}; use an enum or a CEL rule`);
   }
   if (typeof node.type !== "string") throw new Error(`${path}: the schema has no type`);
   if (typeof node.pattern === "string" && /\(\?[=!<]/.test(node.pattern)) {
-    throw new Error(`${path}: the API server's patterns know no look-around: ${node.pattern}`);
+    throw new Error(`${path}: the API server does not support look-around in patterns: ${node.pattern}`);
   }
   const { properties, items, additionalProperties, examples: _examples, $schema: _schema, ...rest } = node;
   const result: Schema = { ...rest };
@@ -81,7 +81,7 @@ function clean(node: Schema, path: string, described: boolean): Schema {
     result.properties = Object.fromEntries(
       Object.entries(properties as Record<string, Schema>).map(([name, child]) => {
         if (described && typeof child.description !== "string") {
-          throw new Error(`${path}.${name}: describe the field, the text is shown by kubectl explain`);
+          throw new Error(`${path}.${name}: the field has no description; kubectl explain shows it`);
         }
         return [name, clean(child, `${path}.${name}`, described)];
       }),

@@ -1,17 +1,17 @@
-// Makes the Grafana dashboards of the chart from panels.ts: what is the same for all panels, and their places. Called by
-// main.ts, which writes them to charts/plosive/files/dashboards.
+// Makes the chart's Grafana dashboards from panels.ts: adds what all panels share, and lays the panels out. Called by
+// main.ts, which writes the files to charts/plosive/files/dashboards.
 import { type DashboardOf, dashboards, type PanelOf } from "./panels.ts";
 
 const own = { operator: 'namespace="$namespace",job="$operator"', api: 'namespace="$namespace",job="$api"' };
 
-/** File name -> dashboard, as Grafana reads it. */
+/** File name -> dashboard, in Grafana's JSON form. */
 export function makeDashboards(): Record<string, object> {
   return Object.fromEntries(dashboards.map((one) => [`${one.uid}.json`, dashboardOf(one)]));
 }
 
 const source = { type: "prometheus", uid: "$datasource" };
 
-function dashboardOf({ uid, title, what, of, panels }: DashboardOf): object {
+function dashboardOf({ uid, title, description, of, panels }: DashboardOf): object {
   const known = { operator: "plosive_jobs", api: "plosive_http_requests_total" }[of];
   const variable = (name: string, query: string) => ({
     name,
@@ -28,7 +28,7 @@ function dashboardOf({ uid, title, what, of, panels }: DashboardOf): object {
   return {
     uid,
     title,
-    description: what,
+    description,
     tags: ["plosive"],
     schemaVersion: 39,
     editable: true,
@@ -52,7 +52,7 @@ function dashboardOf({ uid, title, what, of, panels }: DashboardOf): object {
         id: index + 1,
         type: panel.isOneNumber ? "stat" : "timeseries",
         title: panel.title,
-        description: panel.what,
+        description: panel.description,
         datasource: source,
         gridPos,
         fieldConfig: {

@@ -1,4 +1,5 @@
-// `make gen`: writes every document that comes from the schemas. Committed files; a clean diff is checked by the tests.
+// `make gen`: writes every document that is generated from the schemas. The files are committed, and a test checks that
+// running this again changes none of them.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { stringify } from "yaml";

@@ -1,5 +1,5 @@
-// The one Kubernetes client: typed get, list, watch, create, patch and delete of any resource type, and TokenReview.
-// Every call has a deadline and fails with KubeError. Used by src/submit.ts, src/bootstrap.ts and controllers.
+// The Kubernetes client: typed get, list, watch, create, patch and delete of any resource type, and TokenReview.
+// Every call has a deadline and rejects with KubeError. Used by src/submit.ts, src/bootstrap.ts and controllers.
 import type { IncomingMessage } from "node:http";
 import { type ServerAccess, serverAccess } from "./config.ts";
 import { isNotFound, KubeError } from "./errors.ts";
@@ -12,14 +12,14 @@ export type ListOptions = { labelSelector?: string; limit?: number; continue?: s
 export type WatchOptions<T> = {
   labelSelector?: string;
   resourceVersion: string;
-  /** The server closes the watch after this time; it is opened again then. */
+  /** The server closes the watch after this time; the caller opens it again. */
   timeoutSeconds: number;
-  /** Silence after which the connection counts as dead; bookmarks come about every minute. */
+  /** The connection counts as dead when it is silent for this long; the server sends bookmarks about every minute. */
   inactivityMs: number;
   signal: AbortSignal;
   onEvent(event: WatchEvent<T>): void;
 };
-/** `timeoutMs`: for the whole request; `urgent`: it waits behind no other. */
+/** `timeoutMs`: limit for the whole request. `urgent`: bypasses the rate limiter, on separate connections. */
 export type CallOptions = { timeoutMs?: number; urgent?: boolean };
 export type ApplyOptions = { fieldManager: string; subresource?: "status"; timeoutMs?: number };
 
@@ -27,7 +27,7 @@ export type Kube = {
   get<T extends KubeObject>(type: ResourceType<T>, ref: Ref, options?: CallOptions): Promise<T>;
   /** Like get; undefined when there is no such object. */
   find<T extends KubeObject>(type: ResourceType<T>, ref: Ref, options?: CallOptions): Promise<T | undefined>;
-  /** One page of a namespace; `metadata.continue` names the next one. */
+  /** Lists one page of a namespace; `metadata.continue` is the token of the next page. */
   list<T extends KubeObject>(
     type: ResourceType<T>,
     namespace: string,
@@ -40,35 +40,44 @@ export type Kube = {
     options: WatchOptions<T>,
   ): Promise<void>;
   create<T extends KubeObject>(type: ResourceType<T>, object: T, options?: CallOptions): Promise<T>;
-  /** Replaces the object; fails with Conflict unless resourceVersion is the present one. */
+  /** Replaces the object; rejects with Conflict if its resourceVersion is not the current one. */
   replace<T extends KubeObject>(type: ResourceType<T>, object: T, options?: CallOptions): Promise<T>;
-  /** JSON merge patch. */
+  /** Sends a JSON merge patch. */
   patch<T extends KubeObject>(type: ResourceType<T>, ref: Ref, body: unknown): Promise<T>;
-  /** Server-side apply, taking over what others own. With metadata.resourceVersion: only if still that. */
+  /**
+   * Server-side apply that takes over fields of other managers (force). With metadata.resourceVersion it rejects with
+   * Conflict if that is not the current one.
+   */
   apply<T extends KubeObject>(
     type: ResourceType<T>,
     object: Partial<T> & KubeObject,
     options: ApplyOptions,
   ): Promise<T>;
-  /** Deletes with Background propagation (else a Job's pods are orphaned); false when it was not there. */
+  /**
+   * Deletes with Background propagation, without which a Job's pods are orphaned. False when the object is not found.
+   */
   remove<T extends KubeObject>(type: ResourceType<T>, ref: Ref, options?: { uid?: string }): Promise<boolean>;
-  /** Deletes a pod as a disruption of it, which its Job may ignore; false when it was not there. 429: a budget forbids it. */
+  /**
+   * Evicts a pod: its Job may ignore this disruption in its failure count. False when the pod is not found. Rejects
+   * with isTooMany when a PodDisruptionBudget forbids the eviction.
+   */
   evict(ref: Ref, options: { uid?: string }): Promise<boolean>;
   reviewToken(token: string, audiences: string[]): Promise<NonNullable<TokenReview["status"]>>;
-  /** For paths that the methods above do not know. */
+  /** Sends any other request. */
   send(request: KubeRequest): Promise<unknown>;
   onRequest: Transport["onRequest"];
   close(): void;
 };
 
 /**
- * A client for the cluster of a kubeconfig file, or without one for the cluster that this pod runs in. `rate`: how many
- * requests a second it sends at most.
+ * Makes a client for the cluster of a kubeconfig file or, without one, for the cluster that this pod runs in. `rate`
+ * limits the requests per second.
  */
 export function makeKube(options: { kubeconfig?: string; rate?: RequestRate }): Kube {
   return kubeOf(serverAccess(options.kubeconfig), options.rate);
 }
 
+/** Makes a client for a given API server and credentials. */
 export function kubeOf(access: ServerAccess, rate?: RequestRate): Kube {
   const transport = makeTransport(access, rate);
   const send = transport.send as <T>(request: KubeRequest) => Promise<T>;
@@ -96,10 +105,10 @@ export function kubeOf(access: ServerAccess, rate?: RequestRate): Kube {
         });
         await readEvents(response, () => timer.refresh(), onEvent);
       } catch (cause) {
-        if (dead.signal.aborted) transport.distrust();
+        if (dead.signal.aborted) transport.dropIdleConnections();
         if (cause instanceof KubeError) throw cause;
         const why = cause instanceof Error ? cause.message : String(cause);
-        throw new KubeError(`watch of ${type.plural} broke off: ${why}`, {
+        throw new KubeError(`watch of ${type.plural} failed: ${why}`, {
           status: 0,
           reason: "Unreachable",
           cause,
@@ -137,12 +146,12 @@ export function kubeOf(access: ServerAccess, rate?: RequestRate): Kube {
           (subresource ? `/${subresource}` : ""),
         query: { fieldManager, force: true },
         body: { ...object, apiVersion: type.apiVersion, kind: type.kind },
-        // YAML by name, but JSON is YAML.
+        // The API server requires the YAML media type; JSON is valid YAML.
         contentType: "application/apply-patch+yaml",
         timeoutMs,
       }),
     remove: (type, ref, options = {}) =>
-      unlessGone(
+      foundAndDeleted(
         send({
           method: "DELETE",
           path: pathOf(type, ref.namespace, ref.name),
@@ -155,7 +164,7 @@ export function kubeOf(access: ServerAccess, rate?: RequestRate): Kube {
         }),
       ),
     evict: ({ namespace, name }, { uid }) =>
-      unlessGone(
+      foundAndDeleted(
         send({
           method: "POST",
           path: `${pathOf(pods, namespace, name)}/eviction`,
@@ -186,8 +195,8 @@ export function kubeOf(access: ServerAccess, rate?: RequestRate): Kube {
   };
 }
 
-/** Whether it was there. */
-async function unlessGone(deletion: Promise<unknown>): Promise<boolean> {
+/** True when the deletion succeeds, false when the object is not found. */
+async function foundAndDeleted(deletion: Promise<unknown>): Promise<boolean> {
   try {
     await deletion;
     return true;
@@ -197,14 +206,17 @@ async function unlessGone(deletion: Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** The path of a resource type in a namespace, or of one object. */
+/** Returns the URL path of a resource type in a namespace, or of one object. */
 export function pathOf(type: ResourceType, namespace: string, name?: string): string {
   const root = type.apiVersion.includes("/") ? `/apis/${type.apiVersion}` : `/api/${type.apiVersion}`;
   const folder = `${root}/namespaces/${encodeURIComponent(namespace)}/${type.plural}`;
   return name === undefined ? folder : `${folder}/${encodeURIComponent(name)}`;
 }
 
-/** Splits the stream into lines of JSON. A `for await` over readline would lose what comes before the loop begins. */
+/**
+ * Splits the stream into lines of JSON. A `for await` over readline would lose lines that arrive before the loop
+ * begins.
+ */
 async function readEvents<T>(
   response: IncomingMessage,
   onActivity: () => void,

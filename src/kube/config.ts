@@ -1,6 +1,6 @@
-// Where the API server is and who we are: a kubeconfig file or the pod's own service account. The only import of
-// client-node: its KubeConfig knows every kind of kubeconfig; its request code makes a new TLS agent (and handshake)
-// for each call, so transport.ts brings its own. Called by makeKube.
+// Finds the API server's address and our credentials: from a kubeconfig file or the pod's service account. Only this
+// file imports client-node, because its KubeConfig supports every kind of kubeconfig. client-node's own requests make a
+// new TLS agent (and handshake) for each call, so transport.ts replaces them. Called by makeKube.
 import { readFile } from "node:fs/promises";
 import type { RequestOptions } from "node:https";
 import { createRequire } from "node:module";
@@ -21,11 +21,11 @@ export type Credentials = {
 
 export type ServerAccess = {
   server: string;
-  /** The present credentials; tokens are read anew when they are older than `maxAgeMs`. */
+  /** Returns the current credentials. They are cached for `maxAgeMs`, then read again: tokens expire. */
   credentials(): Promise<Credentials>;
 };
 
-/** Reads a kubeconfig file, or without a path the pod's service account. Throws when neither is usable. */
+/** Uses a kubeconfig file or, without a path, the pod's service account. Throws when neither is usable. */
 export function serverAccess(kubeconfigPath: string | undefined, maxAgeMs = 30_000): ServerAccess {
   return kubeconfigPath === undefined
     ? podAccess(clusterAddress(), maxAgeMs)
@@ -34,14 +34,14 @@ export function serverAccess(kubeconfigPath: string | undefined, maxAgeMs = 30_0
 
 const accountFolder = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/** The kubelet puts address, authority and token into every pod that has a service account, and renews the token. */
+/** The kubelet gives every pod with a service account the address, the CA and a token, and renews the token. */
 export function podAccess(
   { host, port }: ReturnType<typeof clusterAddress>,
   maxAgeMs: number,
   folder = accountFolder,
 ): ServerAccess {
   if (!host || !port)
-    throw new Error("no API server: set PLOSIVE_KUBECONFIG, or run in a pod with a service account");
+    throw new Error("no API server found: set PLOSIVE_KUBECONFIG, or run in a pod with a service account");
   const account = async (): Promise<Credentials> => {
     const [ca, token] = await Promise.all([
       readFile(join(folder, "ca.crt"), "utf8"),
@@ -51,25 +51,25 @@ export function podAccess(
   };
   return {
     server: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
-    credentials: remembered(account, maxAgeMs),
+    credentials: cachedFor(account, maxAgeMs),
   };
 }
 
-/** Loaded only where it is used: 60 MiB of a process, for what pods never need. */
+/** Loads client-node only here: it takes 60 MiB of memory, and pods never need it. */
 function fileAccess(path: string, maxAgeMs: number): ServerAccess {
   const { KubeConfig } = createRequire(import.meta.url)("@kubernetes/client-node") as ClientNode;
   const config = new KubeConfig();
   config.loadFromFile(path);
   const cluster = config.getCurrentCluster();
-  if (cluster === null) throw new Error(`${path} names no cluster`);
+  if (cluster === null) throw new Error(`the current context of kubeconfig ${path} names no cluster`);
   return {
     server: cluster.server.replace(/\/$/, ""),
-    credentials: remembered(() => read(config), maxAgeMs),
+    credentials: cachedFor(() => read(config), maxAgeMs),
   };
 }
 
-/** What failed is asked for again by the next caller. */
-function remembered(read: () => Promise<Credentials>, maxAgeMs: number): () => Promise<Credentials> {
+/** Caches credentials for `maxAgeMs`. Failures are not cached: the next caller tries again. */
+function cachedFor(read: () => Promise<Credentials>, maxAgeMs: number): () => Promise<Credentials> {
   let cached: { at: number; value: Promise<Credentials> } | undefined;
   return () => {
     const now = performance.now();

@@ -1,11 +1,11 @@
-// What can go wrong between this process and the API server, as kinds that callers test instead of message text.
-// Thrown by transport.ts; used by everything that talks to Kubernetes.
+// Failures of requests to the API server, classified by status and reason; callers never test message text.
+// Thrown by transport.ts; used by all code that calls the API server.
 
 export class KubeError extends Error {
   override readonly name = "KubeError";
-  /** HTTP status; 0 when no answer came. */
+  /** HTTP status; 0 when there was no response. */
   readonly status: number;
-  /** The API server's own word: NotFound, AlreadyExists, Conflict, Expired, ... */
+  /** The `reason` of the API server's Status object: NotFound, AlreadyExists, Conflict, Expired, ... */
   readonly reason: string;
   readonly retryAfterSeconds: number | undefined;
 
@@ -27,13 +27,13 @@ export const isAlreadyExists = (error: unknown): boolean => hasReason(error, "Al
 export const isConflict = (error: unknown): boolean => hasReason(error, "Conflict");
 /** The list or watch position is too old: list again. */
 export const isExpired = (error: unknown): boolean => error instanceof KubeError && error.status === 410;
-/** The object is not acceptable; sending it again will not help. */
+/** The API server refuses the object as invalid; sending it again does not help. */
 export const isInvalid = (error: unknown): boolean =>
   error instanceof KubeError && (error.status === 400 || error.status === 422);
-/** Not with these rights, or not now: also how a quota of the namespace or a policy says no. */
+/** Refused: by RBAC, by a resource quota of the namespace, or by an admission policy. The last two may change. */
 export const isForbidden = (error: unknown): boolean => error instanceof KubeError && error.status === 403;
-/** Asked too often, or of a pod: no budget allows its eviction now. Nothing was done. */
+/** Too many requests or, for an eviction, a PodDisruptionBudget forbids it now. The server did nothing. */
 export const isTooMany = (error: unknown): boolean => error instanceof KubeError && error.status === 429;
-/** Nobody answered, or the API server says that it cannot at the moment: try again later. */
+/** No response, or the API server is overloaded or failing: try again later. */
 export const isUnreachable = (error: unknown): boolean =>
   error instanceof KubeError && (error.status === 0 || error.status === 429 || error.status >= 500);

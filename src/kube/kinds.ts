@@ -1,4 +1,5 @@
-// The resource types of the client: the built-in ones that Plosive uses, and its own from src/schemas.
+// The resource types that Plosive uses: built-in ones, and its custom resources from src/schemas. Used by every caller
+// of the client.
 import { embeddingJobKind } from "../schemas/embedding-job.ts";
 import { inferenceJobKind } from "../schemas/inference-job.ts";
 import { groupVersion, type Kind, type Resource } from "../schemas/kind.ts";
@@ -20,7 +21,7 @@ export const events: ResourceType<Event> = {
   plural: "events",
 };
 
-/** The resource type of one of Plosive's own kinds. */
+/** Returns the resource type of a custom resource of Plosive. */
 export function resourceTypeOf<K extends Kind>(kind: K): ResourceType<Resource<K> & KubeObject> {
   return { apiVersion: groupVersion, kind: kind.kind, plural: kind.plural };
 }

@@ -1,5 +1,5 @@
-// The built-in Kubernetes objects that Plosive touches, as the API server's JSON has them, cut down to the members that
-// are read or written here. Times are strings: client-node's classes hold Date from lists and strings from watches.
+// Types of the built-in Kubernetes objects that Plosive uses, as in the API server's JSON, reduced to the members that
+// Plosive reads or writes. Times are strings: client-node's classes hold Date after a list but strings after a watch.
 import type { ObjectMeta } from "../schemas/kind.ts";
 
 export type OwnerReference = {

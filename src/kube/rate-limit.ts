@@ -1,9 +1,9 @@
-// A token bucket: so many requests a second, with a burst. Protects the API server from our own loops.
+// A rate limiter (token bucket: requests per second, with a burst). Protects the API server from loops in our own code.
 // Called by transport.ts before each request.
 
 export type RateLimit = { take(signal?: AbortSignal): Promise<void> };
 
-/** `take` resolves when the request may go; at once while tokens are left. */
+/** `take` resolves when the request may be sent: immediately while tokens are left. */
 export function makeRateLimit(options: { perSecond: number; burst: number }): RateLimit {
   let tokens = options.burst;
   let at = performance.now();
@@ -12,7 +12,7 @@ export function makeRateLimit(options: { perSecond: number; burst: number }): Ra
       const now = performance.now();
       tokens = Math.min(options.burst, tokens + ((now - at) / 1000) * options.perSecond);
       at = now;
-      // Debt is allowed and paid by waiting: callers are served in the order in which they came.
+      // The bucket may go negative: each caller waits for its own token, so callers are served in order of arrival.
       tokens -= 1;
       if (tokens >= 0) return;
       const waitMs = (-tokens / options.perSecond) * 1000;

@@ -1,5 +1,5 @@
-// HTTP to the API server: kept-alive connections, a deadline on every request, 429 with Retry-After, a client-side
-// rate limit, and failures as KubeError. Knows no kind. Called by client.ts.
+// HTTP to the API server: keep-alive connections, a deadline on every request, retries after 429 with Retry-After, a
+// client-side rate limiter, and failures as KubeError. Independent of resource types. Called by client.ts.
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { text } from "node:stream/consumers";
@@ -13,9 +13,9 @@ export type KubeRequest = {
   query?: Record<string, string | number | boolean | undefined>;
   body?: unknown;
   contentType?: string;
-  /** For the whole request, answer included. A hung lease renewal would else lose the lease silently. */
+  /** Limit for the whole request, response included: a hung lease renewal would otherwise lose the lease silently. */
   timeoutMs?: number;
-  /** On connections of its own: it never waits behind requests that the API server is slow to answer. */
+  /** Bypasses the rate limiter and uses separate connections, so it never waits behind slow requests. */
   urgent?: boolean;
   signal?: AbortSignal;
 };
@@ -23,13 +23,13 @@ export type KubeRequest = {
 export type RequestListener = (method: string, status: number, seconds: number) => void;
 
 export type Transport = {
-  /** The parsed JSON answer. Throws KubeError. */
+  /** Sends a request and returns the parsed JSON response. Rejects with KubeError. */
   send(request: KubeRequest): Promise<unknown>;
-  /** The open answer of a watch; only the headers have a deadline. */
+  /** Opens a watch and returns the response with its body still open. It has no deadline: the caller aborts it. */
   open(request: KubeRequest): Promise<IncomingMessage>;
-  /** Ends the connections that wait for requests: one was found dead, and most likely they went the same way. */
-  distrust(): void;
-  /** Every request from now on, with the time until the head of its answer; status 0: there was none. */
+  /** Closes idle connections. Called after one connection was found dead: the others are probably dead too. */
+  dropIdleConnections(): void;
+  /** Reports every later request: method, status (0: no response), and seconds until the response headers. */
   onRequest(listener: RequestListener): void;
   close(): void;
 };
@@ -39,16 +39,16 @@ export type RequestRate = { perSecond: number; burst: number };
 type Agent = HttpAgent | HttpsAgent;
 
 const userAgent = "plosive";
-const tries = 4;
+const maxAttempts = 4;
 
 export function makeTransport(
   access: ServerAccess,
-  // Against loops that run wild; who is to wait when much is going on, the API server's own queues know better.
+  // High on purpose: it only stops runaway loops. Under load the API server's priority and fairness decides who waits.
   options: RequestRate = { perSecond: 1_000, burst: 1_000 },
 ): Transport {
   const listeners: RequestListener[] = [];
   const limit = makeRateLimit(options);
-  let agents: { made: Credentials; patient: Agent; urgent: Agent } | undefined;
+  let agents: { credentials: Credentials; normal: Agent; urgent: Agent } | undefined;
 
   const makeAgent = (credentials: Credentials, maxSockets: number): Agent => {
     const { ca, cert, key, servername, rejectUnauthorized } = credentials;
@@ -65,19 +65,19 @@ export function makeTransport(
       : new HttpAgent(shared);
   };
   const destroyAgents = () => {
-    agents?.patient.destroy();
+    agents?.normal.destroy();
     agents?.urgent.destroy();
   };
   const agentFor = (credentials: Credentials, urgent: boolean) => {
-    if (agents === undefined || !sameTls(agents.made, credentials)) {
+    if (agents === undefined || !sameTls(agents.credentials, credentials)) {
       destroyAgents();
       agents = {
-        made: credentials,
-        patient: makeAgent(credentials, 64),
+        credentials,
+        normal: makeAgent(credentials, 64),
         urgent: makeAgent(credentials, 4),
       };
     }
-    return urgent ? agents.urgent : agents.patient;
+    return urgent ? agents.urgent : agents.normal;
   };
 
   const open = async (request: KubeRequest): Promise<IncomingMessage> => {
@@ -97,11 +97,11 @@ export function makeTransport(
     };
     const send = url.protocol === "https:" ? httpsRequest : httpRequest;
     const began = performance.now();
-    let isTold = false;
-    // A watch that breaks off after its head is not another request.
-    const tell = (status: number) => {
-      if (isTold) return;
-      isTold = true;
+    let isReported = false;
+    // Reports once: a watch that fails after its headers must not count as another request.
+    const report = (status: number) => {
+      if (isReported) return;
+      isReported = true;
       for (const listener of listeners) listener(request.method, status, (performance.now() - began) / 1000);
     };
     return new Promise((resolve, reject) => {
@@ -112,12 +112,12 @@ export function makeTransport(
         signal: request.signal,
       });
       call.once("response", (response) => {
-        tell(response.statusCode ?? 0);
+        report(response.statusCode ?? 0);
         resolve(response);
       });
       call.on("error", (cause: NodeJS.ErrnoException) => {
-        tell(0);
-        // The server closed an idle connection just as it was used again: nothing was processed.
+        report(0);
+        // The server closed an idle connection just as we reused it: the server did not process the request.
         const stale = call.reusedSocket && cause.code === "ECONNRESET";
         reject(unreachable(request, cause, stale));
       });
@@ -125,13 +125,14 @@ export function makeTransport(
     });
   };
 
-  const once = async (request: KubeRequest): Promise<unknown> => {
+  const sendOnce = async (request: KubeRequest): Promise<unknown> => {
     const limitMs = request.timeoutMs ?? 15_000;
-    // One that is taken back: AbortSignal.timeout lives on after the answer, and makes an error when its time comes.
-    const late = new AbortController();
-    const timer = setTimeout(() => late.abort(new Error(`none within ${limitMs} ms`)), limitMs);
+    // Not AbortSignal.timeout: that cannot be cancelled and creates an error after every request, long after its
+    // response.
+    const timeout = new AbortController();
+    const timer = setTimeout(() => timeout.abort(new Error(`timed out after ${limitMs} ms`)), limitMs);
     const signal =
-      request.signal === undefined ? late.signal : AbortSignal.any([request.signal, late.signal]);
+      request.signal === undefined ? timeout.signal : AbortSignal.any([request.signal, timeout.signal]);
     let response: IncomingMessage;
     let content: string;
     try {
@@ -147,14 +148,14 @@ export function makeTransport(
     throw failure(request, status, content, response.headers["retry-after"]);
   };
 
-  const distrust = () => {
-    for (const agent of agents === undefined ? [] : [agents.patient, agents.urgent])
+  const dropIdleConnections = () => {
+    for (const agent of agents === undefined ? [] : [agents.normal, agents.urgent])
       for (const sockets of Object.values(agent.freeSockets))
         for (const socket of sockets ?? []) socket.destroy();
   };
 
   return {
-    distrust,
+    dropIdleConnections,
     open: async (request) => {
       await limit.take(request.signal);
       const response = await open(request);
@@ -167,12 +168,12 @@ export function makeTransport(
       for (let attempt = 1; ; attempt++) {
         if (!request.urgent) await limit.take(request.signal);
         try {
-          return await once(request);
+          return await sendOnce(request);
         } catch (error) {
-          if (attempt === tries || !(error instanceof KubeError)) throw error;
+          if (attempt === maxAttempts || !(error instanceof KubeError)) throw error;
           if (error.reason === "StaleConnection") continue;
-          if (error.status === 0) distrust();
-          // 429 says that nothing was done, so even a create may be sent again.
+          if (error.status === 0) dropIdleConnections();
+          // After 429 the server has done nothing, so even a create may be sent again.
           if (error.status !== 429 || request.signal?.aborted) throw error;
           await new Promise((resolve) =>
             setTimeout(resolve, 1_000 * Math.min(error.retryAfterSeconds ?? 1, 10)),
@@ -189,7 +190,7 @@ function parse(request: KubeRequest, content: string): unknown {
   try {
     return content === "" ? {} : JSON.parse(content);
   } catch (cause) {
-    // Something stands between, and answers in the API server's place.
+    // The response is from something else, such as a proxy in between.
     throw unreachable(request, new Error(`not JSON: ${content.slice(0, 100)}`, { cause }), false);
   }
 }
@@ -207,7 +208,7 @@ function failure(
     reason = parsed.reason ?? "";
     message = parsed.message ?? message;
   } catch {
-    // A proxy's page or nothing at all: the status says enough.
+    // Not a Status object, for example a proxy's error page: the HTTP status has to do.
   }
   return new KubeError(`${request.method} ${request.path}: ${status} ${message}`, {
     status,

@@ -9,8 +9,8 @@ const ms = (text: string, example = 1250) =>
     .min(0)
     .describe(`${text}, in milliseconds`)
     .meta({ examples: [example] });
-/** Audio is at most 12 hours long, with the tolerance at its end: sums of lengths stay exact whatever is labelled. */
-const place = (text: string, example = 1250) =>
+/** Audio is at most 12 hours long, plus the tolerance at its end. With this upper bound, sums of lengths stay exact. */
+const position = (text: string, example = 1250) =>
   ms(text, example)
     .max(12 * 3_600_000 + 50)
     .meta({ examples: [example] });
@@ -18,7 +18,7 @@ const confidence = z
   .number()
   .min(0)
   .max(1)
-  .describe("How sure the annotator is, 0 to 1")
+  .describe("Confidence of the annotator, 0 to 1")
   .meta({ examples: [0.9] });
 const extraData = z
   .record(z.string(), z.unknown())
@@ -26,23 +26,23 @@ const extraData = z
     error: "extra_data takes at most 4096 bytes of JSON",
   })
   .refine((value) => depthOf(value) <= 5, { error: "extra_data nests at most 5 levels" })
-  .describe("Anything of your own, up to 4 KiB of JSON")
+  .describe("Your own data, a JSON object of up to 4 KiB")
   .meta({ examples: [{ note: "at the end of a word" }] });
 
 export const annotation = z
   .object({
     id: id("Id of the annotation"),
-    annotation_set_id: id("Set that it is in"),
-    audio_file_id: id("Audio file that it labels"),
+    annotation_set_id: id("Annotation set that contains the annotation"),
+    audio_file_id: id("Audio file that the annotation labels"),
     artifact_type: artifactTypeName,
-    start_ms: ms("Where the artifact begins"),
-    end_ms: ms("Where it ends; equal to the start for a point", 1310),
+    start_ms: ms("Start of the artifact"),
+    end_ms: ms("End of the artifact; equal to the start for a point", 1310),
     confidence,
     extra_data: z
       .record(z.string(), z.unknown())
-      .describe("What the annotator added")
+      .describe("Data that the client stored with the annotation")
       .meta({ examples: [{ note: "at the end of a word" }] }),
-    created_at: time("When it was made"),
+    created_at: time("When the annotation was created"),
   })
   .meta({ id: "Annotation" });
 
@@ -54,8 +54,8 @@ const startBeforeEnd = {
 const newAnnotation = z.object({
   audio_file_id: id("Audio file of the same dataset"),
   artifact_type: artifactTypeName,
-  start_ms: place("Where the artifact begins"),
-  end_ms: place("Where it ends; equal to the start for a point", 1310),
+  start_ms: position("Start of the artifact"),
+  end_ms: position("End of the artifact; equal to the start for a point", 1310),
   confidence: confidence.default(1),
   extra_data: extraData.default({}),
 });
@@ -65,21 +65,27 @@ export const createAnnotationBody = newAnnotation
   .meta({ id: "CreateAnnotation" });
 
 export const bulkAnnotationsBody = z
-  .object({ annotations: z.array(createAnnotationBody).min(1).max(1000).describe("All or none are added") })
+  .object({
+    annotations: z
+      .array(createAnnotationBody)
+      .min(1)
+      .max(1000)
+      .describe("Annotations to add; all of them are added, or none"),
+  })
   .meta({ id: "CreateAnnotations" });
 
 export const bulkAnnotations = z
   .object({
-    items: z.array(annotation).max(1000).describe("In the order of the request"),
-    total: count("How many were added", 1),
+    items: z.array(annotation).max(1000).describe("The annotations, in the order of the request"),
+    total: count("Number of added annotations", 1),
   })
   .meta({ id: "CreatedAnnotations" });
 
 export const updateAnnotationBody = z
   .object({
     artifact_type: artifactTypeName.optional(),
-    start_ms: place("Where the artifact begins").optional(),
-    end_ms: place("Where it ends", 1310).optional(),
+    start_ms: position("Start of the artifact").optional(),
+    end_ms: position("End of the artifact", 1310).optional(),
     confidence: confidence.optional(),
     extra_data: extraData.optional(),
   })
@@ -87,13 +93,31 @@ export const updateAnnotationBody = z
 
 export const listAnnotationsQuery = z.object({
   audio_file_id: id("Only annotations of this audio file").optional(),
-  artifact_type: z.array(z.string().max(64)).max(64).optional().describe("Only these types; may be repeated"),
-  min_confidence: z.number().min(0).max(1).optional().describe("Only annotations at least this sure"),
-  max_confidence: z.number().min(0).max(1).optional().describe("Only annotations at most this sure"),
-  start_ms: ms("Only annotations that overlap the window from here").optional(),
-  end_ms: ms("Only annotations that overlap the window up to here").optional(),
-  page: z.int().min(1).optional().describe("Page to return; without page and page_size: everything"),
-  page_size: z.int().min(1).max(100).optional().describe("Items on a page"),
+  artifact_type: z
+    .array(z.string().max(64))
+    .max(64)
+    .optional()
+    .describe("Only these artifact types; repeat the parameter for several"),
+  min_confidence: z
+    .number()
+    .min(0)
+    .max(1)
+    .optional()
+    .describe("Only annotations with at least this confidence"),
+  max_confidence: z
+    .number()
+    .min(0)
+    .max(1)
+    .optional()
+    .describe("Only annotations with at most this confidence"),
+  start_ms: ms("Start of a window: only annotations that overlap it").optional(),
+  end_ms: ms("End of a window: only annotations that overlap it").optional(),
+  page: z
+    .int()
+    .min(1)
+    .optional()
+    .describe("Page to return; without page and page_size, the response has all annotations"),
+  page_size: z.int().min(1).max(100).optional().describe("Items per page"),
 });
 
 export type NewAnnotation = z.infer<typeof createAnnotationBody>;

@@ -4,7 +4,7 @@ import { id, sentence, time } from "./rest.ts";
 
 const members = {
   id: id("Id of the key"),
-  name: sentence("What the key is for", "build server"),
+  name: sentence("Purpose of the key", "build server"),
   key_prefix: z
     .string()
     .length(8)
@@ -12,17 +12,17 @@ const members = {
     .meta({ examples: ["pl_8Zr4t"] }),
   scopes: z
     .array(z.string())
-    .describe("Always empty: a key opens everything of its tenant")
+    .describe("Always empty: a key gives full access to its tenant")
     .meta({ examples: [[]] }),
-  created_at: time("When the key was made"),
-  expires_at: time("When it stops working; null: never").nullable(),
-  last_used_at: time("When it was last used, to the minute; null: never").nullable(),
+  created_at: time("When the key was created"),
+  expires_at: time("When the key expires; null: never").nullable(),
+  last_used_at: time("When the key was last used, accurate to the minute; null: never").nullable(),
 };
 
 export const apiKey = z.object(members).meta({ id: "ApiKey" });
 
 export const createdApiKey = z
-  .object({ ...members, key: sentence("The key itself, shown only now", `pl_${"0".repeat(46)}`) })
+  .object({ ...members, key: sentence("The key itself; no later response shows it", `pl_${"0".repeat(46)}`) })
   .meta({ id: "CreatedApiKey" });
 
 export const createApiKeyBody = z
@@ -31,13 +31,13 @@ export const createApiKeyBody = z
       .string()
       .min(1)
       .max(255)
-      .describe("What the key is for")
+      .describe("Purpose of the key")
       .meta({ examples: ["build server"] }),
     expires_at: z.iso
       .datetime({ offset: true })
       .max(64)
       .nullish()
-      .describe("When it shall stop working, in the future, with offset; absent: never")
+      .describe("When the key expires: a time in the future, with offset; absent: never")
       .meta({ examples: ["2099-12-31T23:59:59+01:00"] }),
   })
   .meta({ id: "CreateApiKey" });
@@ -49,7 +49,7 @@ export const rotateApiKeyBody = z
       .min(0)
       .max(86_400)
       .default(0)
-      .describe("How long the old key works besides the new one; 0: it is revoked at once")
+      .describe("Seconds for which the old key keeps working; 0: it is revoked at once")
       .meta({ examples: [3600] }),
   })
   .meta({ id: "RotateApiKey" });

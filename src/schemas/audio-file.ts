@@ -1,4 +1,4 @@
-// Audio files and the three-step upload in REST. The ticket is the same for inference uploads.
+// Audio files and the three-step upload in REST. Uploads of inference jobs use the same upload form.
 import { z } from "zod";
 import { sha256Hex } from "./primitives.ts";
 import { count, id, pageQuery, sentence, time } from "./rest.ts";
@@ -6,7 +6,7 @@ import { count, id, pageQuery, sentence, time } from "./rest.ts";
 export const audioStatuses = ["pending_upload", "processing", "ready", "failed", "expired"] as const;
 export const embeddingStatuses = ["pending", "processing", "completed", "failed"] as const;
 
-/** Accepted types, and the container that the bytes must then be in. */
+/** Accepted content types, and the container format that the bytes must have for each. */
 export const audioTypes = {
   "audio/wav": "wav",
   "audio/x-wav": "wav",
@@ -25,39 +25,39 @@ const filename = z
   .string()
   .min(1)
   .max(255)
-  .describe("Name of the file, for people: no path is made of it")
+  .describe("Name of the file for people; the service never uses it as a path")
   .meta({ examples: ["take-17.wav"] });
 const metadata = z
   .record(z.string().min(1).max(64), z.string().max(512))
-  .refine((pairs) => Object.keys(pairs).length <= 16, { error: "metadata has at most 16 members" })
-  .describe("Up to 16 pairs of your own")
+  .refine((pairs) => Object.keys(pairs).length <= 16, { error: "metadata must have at most 16 members" })
+  .describe("Up to 16 key-value pairs of your own")
   .meta({ maxProperties: 16, examples: [{ microphone: "left" }] });
 
 export const audioFile = z
   .object({
     id: id("Id of the audio file"),
-    dataset_id: id("Dataset that it is in"),
+    dataset_id: id("Dataset that contains the audio file"),
     filename,
-    content_type: sentence("Type of the audio", "audio/wav"),
+    content_type: sentence("Content type of the audio", "audio/wav"),
     size_bytes: count("Size in bytes", 5_292_044),
-    checksum_sha256: sha256Hex.nullable().describe("SHA-256 digest, hexadecimal; null until known"),
+    checksum_sha256: sha256Hex.nullable().describe("SHA-256 digest, hexadecimal; null until it is known"),
     status: z
       .enum(audioStatuses)
-      .describe("How far the file is")
+      .describe("State of the file")
       .meta({ examples: ["ready"] }),
     duration_ms: count(
-      "Length in milliseconds: by the header at first, by decoding later",
+      "Length in milliseconds: from the file header at first, exact after decoding",
       60_000,
     ).nullable(),
-    sample_rate_hz: count("Samples per second", 44_100).nullable(),
-    channels: count("Channels", 1).nullable(),
-    codec: sentence("How the sound is coded", "pcm16").nullable(),
+    sample_rate_hz: count("Sample rate in Hz", 44_100).nullable(),
+    channels: count("Number of channels", 1).nullable(),
+    codec: sentence("Codec of the audio", "pcm16").nullable(),
     embedding_status: z
       .enum(embeddingStatuses)
-      .describe("How far its embedding is")
+      .describe("State of the file's embedding")
       .meta({ examples: ["completed"] }),
-    embedding_model: sentence("What made the embedding", "dsp-mr1").nullable(),
-    embedded_at: time("When the embedding was made").nullable(),
+    embedding_model: sentence("Feature specification of the embedding", "dsp-mr1").nullable(),
+    embedded_at: time("When the embedding was computed").nullable(),
     error_message: z
       .string()
       .nullable()
@@ -65,39 +65,44 @@ export const audioFile = z
       .meta({ examples: [null] }),
     metadata: z
       .record(z.string(), z.string())
-      .describe("Your own pairs")
+      .describe("Your own key-value pairs")
       .meta({ examples: [{ microphone: "left" }] }),
-    created_at: time("When the upload was announced"),
+    created_at: time("When the upload ticket was requested"),
     uploaded_at: time("When the upload was confirmed").nullable(),
-    updated_at: time("When it was last changed"),
+    updated_at: time("When the audio file was last changed"),
   })
   .meta({ id: "AudioFile" });
 
-/** The body of an upload ticket request. S3 takes 5 GB in one form; the service's own limit is a setting. */
+/**
+ * The body of a request for an upload ticket. S3 accepts 5 GB in one form; the service has a configured limit of its
+ * own.
+ */
 export const uploadBody = z.object({
   filename,
-  content_type: z.enum(Object.keys(audioTypes) as AudioType[]).describe("Type of the audio"),
+  content_type: z.enum(Object.keys(audioTypes) as AudioType[]).describe("Content type of the audio"),
   size_bytes: z
     .int()
     .min(1)
     .max(5_000_000_000)
     .describe("Exact size of the file in bytes")
     .meta({ examples: [5_292_044] }),
-  checksum_sha256: sha256Hex.optional().describe("SHA-256 digest; the store then checks it"),
+  checksum_sha256: sha256Hex
+    .optional()
+    .describe("SHA-256 digest; with it, the object store verifies the upload"),
   metadata: metadata.optional(),
 });
 
 export const uploadForm = z
   .object({
     method: z.literal("POST"),
-    url: sentence("Where to POST the form", "https://store.example/plosive"),
+    url: sentence("URL to POST the form to", "https://store.example/plosive"),
     fields: z
       .record(z.string(), z.string())
-      .describe("Form fields to send unchanged, before `file`")
+      .describe("Form fields; send them unchanged, before `file`")
       .meta({
         examples: [{ key: "incoming/…", policy: "eyJleHBpcmF0aW9uIjoi…", "Content-Type": "audio/wav" }],
       }),
-    expires_at: time("When the form stops working"),
+    expires_at: time("When the form expires"),
   })
   .describe("A multipart form: send `fields`, then the bytes as the last field, `file`");
 
@@ -105,13 +110,13 @@ export const audioUpload = z
   .object({
     audio_file_id: id("Id of the audio file"),
     upload: uploadForm,
-    max_size_bytes: count("Largest accepted upload", 2_147_483_648),
+    max_size_bytes: count("Largest accepted upload, in bytes", 2_147_483_648),
     audio_file: audioFile,
   })
   .meta({ id: "AudioUpload" });
 
 export const confirmBody = z
-  .object({ checksum_sha256: sha256Hex.optional().describe("SHA-256 digest of what was sent") })
+  .object({ checksum_sha256: sha256Hex.optional().describe("SHA-256 digest of the uploaded bytes") })
   .meta({ id: "ConfirmUpload" });
 
 export const updateAudioFileBody = z
@@ -122,21 +127,26 @@ export const listAudioQuery = z.object({
   ...pageQuery,
   status: z.enum(audioStatuses).optional().describe("Only files with this status"),
   embedding_status: z.enum(embeddingStatuses).optional().describe("Only files with this embedding status"),
-  filename: z.string().max(255).optional().describe("Only files whose name contains this"),
+  filename: z.string().max(255).optional().describe("Only files whose name contains this text"),
 });
 
 export const download = z
   .object({
-    url: sentence("Signed URL of the bytes", "https://store.example/plosive/audio/…?X-Amz-Signature=…"),
+    url: sentence("Presigned URL of the bytes", "https://store.example/plosive/audio/…?X-Amz-Signature=…"),
     method: z.literal("GET"),
-    expires_at: time("When the URL stops working"),
+    expires_at: time("When the URL expires"),
     size_bytes: count("Size in bytes", 5_292_044),
     checksum_sha256: sha256Hex.nullable().describe("SHA-256 digest, hexadecimal"),
   })
   .meta({ id: "Download" });
 
 export const waveformQuery = z.object({
-  samples_per_pixel: z.int().min(1).max(10_000_000).optional().describe("Coarser than what is stored"),
+  samples_per_pixel: z
+    .int()
+    .min(1)
+    .max(10_000_000)
+    .optional()
+    .describe("Samples per pixel; rounded up to a multiple of the stored resolution, never finer"),
 });
 
 export const waveform = z
@@ -146,11 +156,11 @@ export const waveform = z
     sample_rate: z.int().min(1),
     samples_per_pixel: z.int().min(1),
     bits: z.literal(8),
-    length: count("Pairs of minimum and maximum in each channel", 2),
+    length: count("Number of minimum-maximum pairs per channel", 2),
     data: z
       .array(z.int().min(-128).max(127))
-      .describe("Minimum, maximum, minimum, maximum, ...")
+      .describe("Minimum and maximum in turn, interleaved by channel")
       .meta({ maxItems: 100_000_000, examples: [[-3, 4, -17, 21]] }),
   })
-  .describe("Peaks in the layout of waveform-data.js")
+  .describe("Peaks in the JSON layout of waveform-data.js")
   .meta({ id: "Waveform" });

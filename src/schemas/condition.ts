@@ -1,4 +1,5 @@
-// Conditions of the custom resources: closed lists of types and reasons (positive polarity, stable text).
+// Conditions of the custom resources: closed lists of types and reasons. Types have positive polarity: True means that
+// the type's name applies. The names never change.
 import { z } from "zod";
 
 export const conditionTypes = [
@@ -49,11 +50,11 @@ export const conditionReasons = [
 
 export const condition = z
   .object({
-    type: z.enum(conditionTypes).describe("What the condition is about"),
-    status: z.enum(["True", "False", "Unknown"]).describe("Whether it holds"),
-    reason: z.enum(conditionReasons).describe("Why, as one word from a closed list"),
-    message: z.string().max(1024).describe("Why, as a sentence"),
-    observedGeneration: z.int().min(0).describe("Generation of the spec that this was said about"),
+    type: z.enum(conditionTypes).describe("Type of the condition"),
+    status: z.enum(["True", "False", "Unknown"]).describe("Whether the condition holds"),
+    reason: z.enum(conditionReasons).describe("Reason as one word from a closed list"),
+    message: z.string().max(1024).describe("Reason as a sentence"),
+    observedGeneration: z.int().min(0).describe("Generation of the spec that the condition describes"),
     lastTransitionTime: z
       .string()
       .max(64)

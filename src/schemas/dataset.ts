@@ -7,13 +7,13 @@ const name = z
   .string()
   .min(1)
   .max(255)
-  .describe("Name for people; need not be unique")
+  .describe("Name for people; it does not have to be unique")
   .meta({ examples: ["Studio takes"] });
 const description = z
   .string()
   .max(2000)
   .nullable()
-  .describe("What is in it")
+  .describe("Description of the dataset")
   .meta({ examples: ["Close-miked speech, one talker a file"] });
 
 export const artifactType = z
@@ -23,39 +23,42 @@ export const artifactType = z
       .string()
       .max(2000)
       .nullish()
-      .describe("How it sounds")
+      .describe("What the artifact sounds like")
       .meta({ examples: ["A short tick, as of a wet mouth"] }),
   })
-  .describe("A kind of artifact that annotations of this dataset may name");
+  .describe("An artifact type that annotations of this dataset may use");
 
 const artifactTypes = z
   .array(artifactType)
   .max(64)
   .refine((types) => new Set(types.map((type) => type.name.toLowerCase())).size === types.length, {
-    error: "artifact type names must differ by more than upper and lower case",
+    error: "artifact type names must differ in more than upper and lower case",
   })
-  .describe("Artifact types of the dataset; names are unique, whatever their case");
+  .describe("Artifact types of the dataset; names are unique regardless of case");
 
 export const dataset = z
   .object({
     id: id("Id of the dataset"),
-    tenant_id: id("Tenant that owns it"),
+    tenant_id: id("Tenant that owns the dataset"),
     name,
     description,
     artifact_types: z
       .array(
         z.object({
           name: artifactTypeName,
-          description: sentence("How it sounds", "A short tick, as of a wet mouth").nullable(),
+          description: sentence(
+            "What the artifact sounds like",
+            "A short tick, as of a wet mouth",
+          ).nullable(),
         }),
       )
       .max(64)
-      .describe("What may be labelled in it"),
-    audio_file_count: count("Audio files in it, pending uploads included"),
-    total_duration_ms: count("Length of the files that training can use, in milliseconds", 720_000),
-    embedded_audio_file_count: count("Files that training can use"),
-    created_at: time("When it was made"),
-    updated_at: time("When it was last changed"),
+      .describe("Artifact types that may be labelled in the dataset"),
+    audio_file_count: count("Number of audio files, including pending uploads"),
+    total_duration_ms: count("Total length of the files that training can use, in milliseconds", 720_000),
+    embedded_audio_file_count: count("Number of files that training can use"),
+    created_at: time("When the dataset was created"),
+    updated_at: time("When the dataset was last changed"),
   })
   .meta({ id: "Dataset" });
 
@@ -73,5 +76,5 @@ export const updateDatasetBody = z
 
 export const listDatasetsQuery = z.object({
   ...pageQuery,
-  name: z.string().max(255).optional().describe("Only datasets whose name contains this"),
+  name: z.string().max(255).optional().describe("Only datasets whose name contains this text"),
 });

@@ -1,4 +1,4 @@
-// Detections in REST: what inference found.
+// Detections in REST: the regions in which a model found an artifact.
 import { z } from "zod";
 import { artifactTypeName } from "./primitives.ts";
 import { count, id, pageQuery } from "./rest.ts";
@@ -6,15 +6,15 @@ import { count, id, pageQuery } from "./rest.ts";
 export const detectionRecord = z
   .object({
     id: id("Id of the detection"),
-    inference_file_id: id("File that it was found in"),
+    inference_file_id: id("Inference file of the detection"),
     artifact_type: artifactTypeName,
-    start_ms: count("Where the artifact begins, in milliseconds", 1250),
-    end_ms: count("Where it ends, in milliseconds", 1310),
+    start_ms: count("Start of the artifact, in milliseconds", 1250),
+    end_ms: count("End of the artifact, in milliseconds", 1310),
     confidence: z
       .number()
       .min(0)
       .max(1)
-      .describe("How sure the model is")
+      .describe("Calibrated confidence of the model, 0 to 1")
       .meta({ examples: [0.87] }),
   })
   .meta({ id: "Detection" });
@@ -22,6 +22,15 @@ export const detectionRecord = z
 export const listDetectionsQuery = z.object({
   ...pageQuery,
   inference_file_id: id("Only detections of this file").optional(),
-  artifact_type: z.array(z.string().max(64)).max(64).optional().describe("Only these types; may be repeated"),
-  min_confidence: z.number().min(0).max(1).optional().describe("Only detections at least this sure"),
+  artifact_type: z
+    .array(z.string().max(64))
+    .max(64)
+    .optional()
+    .describe("Only these artifact types; repeat the parameter for several"),
+  min_confidence: z
+    .number()
+    .min(0)
+    .max(1)
+    .optional()
+    .describe("Only detections with at least this confidence"),
 });

@@ -1,4 +1,4 @@
-// Embedding jobs: the custom resource EmbeddingJob. It gathers confirmed audio files of one tenant into one run.
+// The custom resource EmbeddingJob. One embedding job processes many confirmed audio files of one tenant.
 import { z } from "zod";
 import { commonSpec, jobColumns, jobRules, jobStatus, specRules } from "./job-resource.ts";
 import { defineKind } from "./kind.ts";
@@ -8,7 +8,7 @@ export const embeddingJobKind = defineKind({
   plural: "embeddingjobs",
   singular: "embeddingjob",
   shortName: "vej",
-  description: "Decodes audio files and stores their frame embeddings.",
+  description: "Decodes audio files and stores their embeddings.",
   spec: z.object({ ...commonSpec }).meta(specRules),
   status: jobStatus,
   columns: jobColumns(),

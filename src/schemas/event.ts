@@ -1,5 +1,5 @@
-// Events: what happened to a tenant's things. The same shape in the list, in the stream and in webhooks;
-// the types are told by the triggers of migration 0007.
+// Events about a tenant's resources. The list, the stream and webhooks use the same shape. The database triggers of
+// migration 0007 set the types.
 import { z } from "zod";
 import { jobStatuses } from "./job.ts";
 import { pageQuery, time } from "./rest.ts";
@@ -25,29 +25,29 @@ export type EventType = (typeof eventTypes)[number];
 export const eventTypeList = z
   .array(z.enum(eventTypes))
   .max(64)
-  .describe("Only events of these types; may be repeated");
+  .describe("Only events of these types; repeat the parameter for several");
 
 export const event = z
   .object({
-    id: z.int().describe("Grows with every event of this service; the `id` in the stream"),
+    id: z.int().describe("Number that grows with every event of this service; the `id` in the stream"),
     type: z
       .string()
-      .describe("What happened")
+      .describe("Type of the event")
       .meta({ examples: ["training_job.completed"] }),
-    timestamp: time("When it happened"),
+    timestamp: time("When the event happened"),
     data: z
       .record(z.string(), z.unknown())
-      .describe("Ids and status of what it happened to; read the rest from there"),
+      .describe("Ids and status of the resource; read the resource itself for everything else"),
   })
   .meta({ id: "Event" });
 
-/** One block of the stream, as its readers parse it. */
+/** One block of the stream, after a client has parsed it. */
 export const streamedEvent = z
   .object({
     id: z
       .string()
       .regex(/^[0-9]{1,16}$/)
-      .describe("For Last-Event-ID")
+      .describe("Id of the event, for the header Last-Event-ID")
       .meta({ examples: ["1024"] }),
     data: z
       .string()
@@ -78,6 +78,6 @@ export const waitQuery = z.object({
     .max(60)
     .optional()
     .describe(
-      "Seconds to wait for a change: from what If-None-Match names, or else from now. Answers sooner when there is one",
+      "Long polling: seconds to wait until the resource differs from the ETag in If-None-Match, or, without that header, from its present state. The response comes as soon as the resource changes",
     ),
 });

@@ -6,35 +6,40 @@ import { id } from "./rest.ts";
 
 const { page, page_size, ...annotationFilter } = listAnnotationsQuery.shape;
 
-/** Exports of a set take the filters of its list, but no pages: an export is complete. */
+/** Exports of a set accept the filters of its annotation list, but no pages: an export is complete. */
 export const setExportQuery = z.object(annotationFilter);
 
-/** A label track and captions have the times of one file. */
+/** The times in a label track or in captions refer to one audio file. */
 export const fileExportQuery = setExportQuery.extend({
-  audio_file_id: id("The audio file to export: the times of this format are those of one file"),
+  audio_file_id: id("Audio file to export; this format covers one file only"),
 });
 
 const labelTool = {
   flavor: z
     .enum(["full", "import"])
     .default("full")
-    .describe("`import` leaves out completed_by: the tool refuses a file with a user that it does not know"),
+    .describe("`import` omits completed_by, because the tool rejects a file that names an unknown user"),
   audio: z
     .enum(["url", "key"])
     .default("url")
-    .describe("What data.audio holds: a signed URL, by default for 24 hours, or the audio file's id"),
+    .describe(
+      "Content of data.audio: `url` for a presigned URL, valid for 24 hours by default, `key` for the audio file's id",
+    ),
 };
 
 export const labelExportQuery = setExportQuery.extend(labelTool);
 
 const labelResult = z.object({
   id: z.string(),
-  value: z.record(z.string(), z.unknown()).describe("start and end in seconds, labels, channel"),
+  value: z.record(z.string(), z.unknown()).describe("Members start and end (in seconds), labels and channel"),
   from_name: z.string(),
   to_name: z.string(),
   type: z.string(),
-  score: z.number().describe("The confidence, 0 to 1"),
-  meta: z.record(z.string(), z.unknown()).optional().describe("extra_data of the annotation, if it has any"),
+  score: z.number().describe("Confidence, 0 to 1"),
+  meta: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe("extra_data of the annotation; absent if it is empty"),
 });
 
 /** The label tool's document (interface specification 2.9). */
@@ -62,18 +67,18 @@ export const inferenceExportQuery = z.object({
   format: z
     .enum(["json", "csv", "audacity", "webvtt", "dcase", "annotation-tool"])
     .default("json")
-    .describe("Form of the answer; audacity and webvtt need inference_file_id"),
+    .describe("Format of the export; audacity and webvtt require inference_file_id"),
   inference_file_id: listDetectionsQuery.shape.inference_file_id,
   artifact_type: listDetectionsQuery.shape.artifact_type,
   min_confidence: listDetectionsQuery.shape.min_confidence,
   audio: labelTool.audio.describe(
-    "annotation-tool only: what data.audio holds, a signed URL or the file's id",
+    "Only for annotation-tool. Content of data.audio: `url` for a presigned URL, `key` for the inference file's id",
   ),
 });
 
 const exportedDetection = detectionRecord
   .extend({
-    audio_file_id: id("Audio file of a dataset; null for an upload of the job's own").nullable(),
+    audio_file_id: id("Audio file of a dataset; null if the file was uploaded to the job").nullable(),
     filename: z.string(),
   })
   .meta({ id: "ExportedDetection" });
@@ -84,23 +89,26 @@ const predictions = z
       z.object({
         id: z.int(),
         data: z.record(z.string(), z.unknown()),
-        annotations: z.array(z.unknown()).max(0).describe("Nobody has labelled anything yet"),
+        annotations: z.array(z.unknown()).max(0).describe("Always empty: nobody has labelled the file yet"),
         predictions: z.array(z.object({ model_version: z.string(), result: z.array(labelResult) })),
       }),
     ),
   })
   .meta({ id: "LabelToolPredictions" });
 
-/** `json` is the bare array, `annotation-tool` the document. */
+/** The format `json` is the bare array, `annotation-tool` is the object with tasks. */
 export const inferenceExport = z.union([z.array(exportedDetection), predictions]);
 
-// What comes from the tool: only what is looked at, and nothing required that can be reported for one task.
+// The tool's document: only the members that the import reads. A member is required only if its fault cannot be
+// reported for a single task.
 const labelTask = z.object({
   data: z
     .object({ audio: z.unknown(), audio_file_id: z.unknown(), filename: z.unknown() })
     .partial()
     .nullish()
-    .describe("audio_file_id, or else a filename, or an address in audio that ends with one; never fetched"),
+    .describe(
+      "audio_file_id, or else filename, or else an address in audio that ends with the file name; addresses are never fetched",
+    ),
   file_upload: z.unknown().optional(),
   annotations: z
     .array(
@@ -109,9 +117,12 @@ const labelTask = z.object({
           .array(z.unknown())
           .max(1_000_000)
           .nullish()
-          .describe("Those of the type labels are imported"),
-        was_cancelled: z.boolean().nullish().describe("True: it is left out"),
-        ground_truth: z.boolean().nullish().describe("True: the task's other annotations are left out"),
+          .describe("Results; only those of type `labels` are imported"),
+        was_cancelled: z.boolean().nullish().describe("True: the annotation is skipped"),
+        ground_truth: z
+          .boolean()
+          .nullish()
+          .describe("True: only the task's annotations with ground_truth are imported"),
       }),
     )
     .max(1_000_000)
@@ -123,33 +134,41 @@ const tasks = z.array(labelTask).max(100_000);
 
 export const labelImportBody = z
   .union([z.object({ tasks }), tasks])
-  .describe("The export document, or a bare list of tasks")
+  .describe("The exported document, or a bare list of tasks")
   .meta({ id: "LabelToolImport" });
 
-/** At most 8 MiB: the limit of the body is in bytes. */
+/** At most 8 Mi characters; the limit of the body is 8 MiB. */
 export const textImportBody = z
   .string()
   .min(1)
   .max(8 * 1024 * 1024);
 
 export const importQuery = z.object({
-  dry_run: z.boolean().default(false).describe("True: says what would be imported, and changes nothing"),
+  dry_run: z.boolean().default(false).describe("True: reports what would be imported, and changes nothing"),
   create_types: z
     .boolean()
     .default(false)
-    .describe("True: labels that are no artifact types of the dataset become some, if their names allow it"),
+    .describe(
+      "True: labels that are not artifact types of the dataset yet are added to it, if they are valid names",
+    ),
 });
 
 export const fileImportQuery = importQuery.extend({
-  audio_file_id: id("The audio file that the labels are of"),
+  audio_file_id: id("Audio file that the labels belong to"),
 });
 
 const report = {
-  imported: z.int().min(0).describe("Annotations added; with dry_run: that would be added"),
-  skipped: z.int().min(0).describe("Labels left out: those with errors, and those that the set already has"),
-  created_types: z.array(z.string()).describe("Artifact types added to the dataset"),
+  imported: z
+    .int()
+    .min(0)
+    .describe("Number of annotations that were added, or would be added without dry_run"),
+  skipped: z
+    .int()
+    .min(0)
+    .describe("Number of skipped labels: those with errors, and those that the set already has"),
+  created_types: z.array(z.string()).describe("Artifact types that were added to the dataset"),
 };
-const message = z.string().describe("Why the label, or all of its task, was left out");
+const message = z.string().describe("Why the label, or its whole task, was skipped");
 
 export const importReport = z
   .object({
@@ -157,15 +176,17 @@ export const importReport = z
     errors: z
       .array(
         z.object({
-          task: z.int().describe("Which task, from 0"),
+          task: z.int().describe("Index of the task, from 0"),
           result: z
             .int()
             .nullable()
-            .describe("Which result of the annotations that count, from 0; null: the task as a whole"),
+            .describe(
+              "Index of the result among the imported annotations of the task, from 0; null: the whole task",
+            ),
           message,
         }),
       )
-      .describe("The first 1000"),
+      .describe("The first 1000 errors"),
   })
   .meta({ id: "ImportReport" });
 
@@ -173,18 +194,23 @@ export const textImportReport = z
   .object({
     ...report,
     errors: z
-      .array(z.object({ line: z.int().describe("Line of the text, from 1"), message }))
-      .describe("The first 1000"),
+      .array(z.object({ line: z.int().describe("Number of the line, from 1"), message }))
+      .describe("The first 1000 errors"),
   })
   .meta({ id: "TextImportReport" });
 
 export const toAnnotationSetBody = z
   .object({
-    dataset_id: id("Dataset that the draft is made in: detections of its audio files are taken"),
-    min_confidence: z.number().min(0).max(1).default(0).describe("Only detections at least this sure"),
+    dataset_id: id("Dataset of the new draft; only detections in its audio files are used"),
+    min_confidence: z
+      .number()
+      .min(0)
+      .max(1)
+      .default(0)
+      .describe("Only detections with at least this confidence"),
     create_types: z
       .boolean()
       .default(false)
-      .describe("True: artifact types that the dataset lacks are added to it"),
+      .describe("True: artifact types that the dataset does not have are added to it"),
   })
   .meta({ id: "DetectionsToAnnotationSet" });

@@ -16,26 +16,26 @@ export const inferenceFileStatuses = [
 export const inferenceFile = z
   .object({
     id: id("Id of the file"),
-    inference_job_id: id("Job that it belongs to"),
-    audio_file_id: id("Audio file of a dataset; null for an upload of the job's own").nullable(),
+    inference_job_id: id("Inference job that the file belongs to"),
+    audio_file_id: id("Audio file of a dataset; null if the file was uploaded to the job").nullable(),
     filename: sentence("Name of the file", "take-17.wav"),
-    content_type: sentence("Type of the audio", "audio/wav"),
+    content_type: sentence("Content type of the audio", "audio/wav"),
     size_bytes: count("Size in bytes", 5_292_044),
-    checksum_sha256: sha256Hex.nullable().describe("SHA-256 digest, hexadecimal; null until known"),
+    checksum_sha256: sha256Hex.nullable().describe("SHA-256 digest, hexadecimal; null until it is known"),
     status: z
       .enum(inferenceFileStatuses)
-      .describe("How far the file is")
+      .describe("State of the file")
       .meta({ examples: ["completed"] }),
     duration_ms: count("Length in milliseconds", 60_000).nullable(),
-    detection_count: count("Artifacts found in it"),
+    detection_count: count("Number of detections in the file"),
     error_message: z
       .string()
       .nullable()
       .describe("Why the file failed")
       .meta({ examples: [null] }),
-    created_at: time("When it was added"),
-    started_at: time("When its search began").nullable(),
-    completed_at: time("When its search ended").nullable(),
+    created_at: time("When the file was added to the job"),
+    started_at: time("When processing of the file started").nullable(),
+    completed_at: time("When processing of the file ended").nullable(),
   })
   .meta({ id: "InferenceFile" });
 
@@ -43,7 +43,7 @@ export const inferenceUpload = z
   .object({
     inference_file_id: id("Id of the file"),
     upload: uploadForm,
-    max_size_bytes: count("Largest accepted upload", 2_147_483_648),
+    max_size_bytes: count("Largest accepted upload, in bytes", 2_147_483_648),
     inference_file: inferenceFile,
   })
   .meta({ id: "InferenceUpload" });

@@ -18,28 +18,26 @@ import type { DetectConfig } from "./worker.ts";
 
 const milliseconds = (text: string) => z.int().min(0).max(3_600_000).optional().describe(text);
 
-/** As `inferenceConfig` below, without null: what is not given, the model decides. */
+/** Like `inferenceConfig` below, but without null. The model decides every member that is absent. */
 const resourceConfig = z.object({
   threshold: z.number().min(0).max(1).optional().describe("One threshold for all types"),
   thresholds: z
     .record(z.string().max(64), z.number().min(0).max(1).describe("Threshold of this type"))
     .optional()
-    .describe("Thresholds by type, win over `threshold`")
+    .describe("Thresholds by type; they take precedence over `threshold`")
     .meta({ maxProperties: 64 }),
   artifact_types: z
     .array(artifactTypeName)
     .min(1)
     .max(64)
     .optional()
-    .describe("Types to report; by default all of the model"),
-  min_duration_ms: milliseconds(
-    "Detections that are shorter when near ones have become one are dropped, in milliseconds",
-  ),
+    .describe("Artifact types to report; by default all types of the model"),
+  min_duration_ms: milliseconds("Detections shorter than this, after merging, are dropped, in milliseconds"),
   merge_gap_ms: milliseconds(
-    "Reported detections of a type this close become one, as sure as the surest, in milliseconds",
+    "Detections of one type at most this far apart are merged, with the highest confidence of them, in milliseconds",
   ),
   chunk_size_ms: z.int().min(1).optional().describe("Length of a window, in milliseconds"),
-  stride_ms: z.int().min(1).optional().describe("Distance between windows, in milliseconds"),
+  stride_ms: z.int().min(1).optional().describe("Distance between the starts of windows, in milliseconds"),
 });
 
 export const inferenceJobKind = defineKind({
@@ -47,14 +45,16 @@ export const inferenceJobKind = defineKind({
   plural: "inferencejobs",
   singular: "inferencejob",
   shortName: "vij",
-  description: "Finds artifacts in audio files with a trained model.",
+  description: "Runs a trained model over audio files and stores detections.",
   spec: z
     .object({
       ...commonSpec,
-      modelId: immutable("modelId", resourceId("Model to use, a UUID")),
+      modelId: immutable("modelId", resourceId("Model to run, a UUID")),
       datasetId: immutable(
         "datasetId",
-        resourceId("Dataset whose ready files are searched; for jobs made with kubectl").optional(),
+        resourceId(
+          "Dataset whose ready files are processed; for jobs that are applied with kubectl",
+        ).optional(),
       ),
       audioFileIds: immutable(
         "audioFileIds",
@@ -63,9 +63,9 @@ export const inferenceJobKind = defineKind({
           .min(1)
           .max(1_000)
           .optional()
-          .describe("Audio files to search, in place of datasetId"),
+          .describe("Audio files to process, instead of datasetId"),
       ),
-      config: immutable("config", resourceConfig.optional().describe("How detections are made")),
+      config: immutable("config", resourceConfig.optional().describe("Options of inference")),
     })
     .meta({
       "x-kubernetes-validations": [
@@ -86,29 +86,29 @@ export const inferenceJobKind = defineKind({
 export const inferenceJob = z
   .object({
     id: uuid("Id of the job"),
-    tenant_id: uuid("Tenant that owns it"),
-    model_id: uuid("Model that it uses"),
+    tenant_id: uuid("Tenant that owns the job"),
+    model_id: uuid("Model that the job runs"),
     config: z
       .record(z.string(), z.unknown())
-      .describe("The effective configuration; null: as the model says")
+      .describe("Effective configuration; null: the value of the model")
       .meta({ examples: [{ threshold: 0.5 }] }),
     ...jobProgress,
-    total_files: count("Files of the job"),
-    processed_files: count("Finished files, failed ones included"),
-    failed_files: count("Files that failed"),
-    total_detections: count("Artifacts found so far"),
+    total_files: count("Number of files of the job"),
+    processed_files: count("Number of processed files, including failed ones"),
+    failed_files: count("Number of failed files"),
+    total_detections: count("Number of detections so far"),
     error_message: z
       .string()
       .nullable()
       .describe("Why the job failed")
       .meta({ examples: [null] }),
     platform_job_name: sentence(
-      "Name of the Kubernetes Job of the present run",
+      "Name of the Kubernetes Job of the current run",
       "ij-0198b0de-7c1f-7a59-8a3c-9f4d8f7f2f11-1",
     ).nullable(),
-    created_at: time("When the job was made"),
-    started_at: time("When it began to run").nullable(),
-    completed_at: time("When it ended, however it ended")
+    created_at: time("When the job was created"),
+    started_at: time("When the job started to run").nullable(),
+    completed_at: time("When the job ended, with any outcome")
       .nullable()
       .meta({ examples: [null] }),
   })
@@ -126,29 +126,29 @@ export const inferenceConfig = z
     thresholds: z
       .record(artifactTypeName, z.number().min(0).max(1))
       .optional()
-      .describe("Thresholds by type, win over `threshold`")
+      .describe("Thresholds by type; they take precedence over `threshold`")
       .meta({ examples: [{ click: 0.6 }] }),
-    artifact_types: z.array(artifactTypeName).min(1).max(64).nullish().describe("Types to report"),
+    artifact_types: z.array(artifactTypeName).min(1).max(64).nullish().describe("Artifact types to report"),
     min_duration_ms: z
       .int()
       .min(0)
       .max(3_600_000)
       .nullish()
-      .describe("Detections that are shorter when near ones have become one are dropped; in milliseconds"),
+      .describe("Detections shorter than this, after merging, are dropped; in milliseconds"),
     merge_gap_ms: z
       .int()
       .min(0)
       .max(3_600_000)
       .nullish()
       .describe(
-        "Reported detections of a type this close become one, as sure as the surest; in milliseconds",
+        "Detections of one type at most this far apart are merged, with the highest confidence of them; in milliseconds",
       ),
-    chunk_size_ms: z.int().min(1).nullish().describe("Length of a window"),
-    stride_ms: z.int().min(1).nullish().describe("Distance between windows"),
+    chunk_size_ms: z.int().min(1).nullish().describe("Length of a window, in milliseconds"),
+    stride_ms: z.int().min(1).nullish().describe("Distance between the starts of windows, in milliseconds"),
   })
-  .describe("What is not given, the model decides");
+  .describe("Options of inference; the model decides every option that is absent or null");
 
-/** Every member with its value, so that a misspelt one shows in the answer. */
+/** Fills in every member, so that a client sees in the response that a misspelt member was ignored. */
 export function effectiveConfig(config: z.infer<typeof inferenceConfig>): DetectConfig {
   return {
     threshold: config.threshold ?? null,
@@ -163,15 +163,15 @@ export function effectiveConfig(config: z.infer<typeof inferenceConfig>): Detect
 
 export const createInferenceJobBody = z
   .object({
-    model_id: uuid("Model to use"),
+    model_id: uuid("Model to run"),
     config: inferenceConfig.default({}),
     audio_file_ids: z
       .array(uuid("Audio file"))
       .min(1)
       .max(10_000)
       .nullish()
-      .describe("Audio files to search"),
-    dataset_id: uuid("Dataset whose ready files are searched").nullish(),
+      .describe("Audio files to process"),
+    dataset_id: uuid("Dataset whose ready files are processed").nullish(),
   })
   .refine((body) => !(body.audio_file_ids && body.dataset_id), {
     error: "give either audio_file_ids or dataset_id, not both",
@@ -190,6 +190,10 @@ export const createInferenceJobBody = z
 
 export const listInferenceJobsQuery = z.object({
   ...pageQuery,
-  status: z.array(z.enum(jobStatuses)).max(16).optional().describe("Only these statuses; may be repeated"),
+  status: z
+    .array(z.enum(jobStatuses))
+    .max(16)
+    .optional()
+    .describe("Only jobs with these statuses; repeat the parameter for several"),
   model_id: uuid("Only jobs of this model").optional(),
 });

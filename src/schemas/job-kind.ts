@@ -1,5 +1,5 @@
-// The three kinds of jobs, the names of their custom resources and of their runs. One place for the rule
-// `<prefix>-<row id>-<attempt>`; used by src/submit.ts and controllers.
+// The three job kinds, the names of their custom resources and runs (`<prefix>-<row id>-<attempt>`), and the keys of
+// their objects in the object store. Used by src/submit.ts and controllers.
 
 export const jobKindNames = ["training", "inference", "embedding"] as const;
 export type JobKind = (typeof jobKindNames)[number];
@@ -10,36 +10,38 @@ const runPattern = new RegExp(`^(tj|ij|ej)-(${uuid})-([1-9][0-9]{0,5})$`);
 const resourcePattern = new RegExp(`^(tj|ij|ej)-(${uuid})$`);
 const kindOf = (prefix: string) => jobKindNames.find((kind) => prefixes[kind] === prefix)!;
 
-/** The name of a job's custom resource: 39 characters. */
+/** Returns the name of a job's custom resource: 39 characters. */
 export function resourceName(kind: JobKind, id: string): string {
   return `${prefixes[kind]}-${id}`;
 }
 
-/** The id of the row that a custom resource stands for: in its name when the service gave it, else its uid. */
+/**
+ * Returns the id of a custom resource's row. A name that the service gave contains the id; otherwise the id is the uid.
+ */
 export function jobIdOf(kind: JobKind, { name, uid = "" }: { name: string; uid?: string }): string {
   const named = parseResourceName(name);
   return named?.kind === kind ? named.id : uid;
 }
 
-/** The id of a run, which is the name of its Kubernetes Job. `job` is the name of resourceName(). */
+/** Returns the id of a run, which is also the name of its Kubernetes Job. `job` is the result of resourceName(). */
 export function runName(job: string, attempt: number): string {
   return `${job}-${attempt}`;
 }
 
-/** The row that a custom resource stands for; undefined for names that the service did not give. */
+/** Returns the kind and row id in a custom resource's name; undefined for a name that the service did not give. */
 export function parseResourceName(name: string): { kind: JobKind; id: string } | undefined {
   const match = resourcePattern.exec(name);
   return match === null ? undefined : { kind: kindOf(match[1]!), id: match[2]! };
 }
 
-/** The parts of a run's id; undefined when it is none. */
+/** Splits the id of a run into its parts; undefined for any other text. */
 export function parseRunName(run: string): { kind: JobKind; id: string; attempt: number } | undefined {
   const match = runPattern.exec(run);
   if (match === null) return undefined;
   return { kind: kindOf(match[1]!), id: match[2]!, attempt: Number(match[3]) };
 }
 
-/** A run and those of its job that came before it. */
+/** Returns the names of all runs of a job up to and including `run`. */
 export function runsUntil(run: string): string[] {
   const end = run.lastIndexOf("-");
   return Array.from({ length: Number(run.slice(end + 1)) }, (_, index) =>
@@ -47,7 +49,7 @@ export function runsUntil(run: string): string[] {
   );
 }
 
-/** Where things lie in the object store. */
+/** Keys and key prefixes in the object store. */
 export const keys = {
   audio: (tenant: string, audioFile: string) => `audio/${tenant}/${audioFile}`,
   embedding: (tenant: string, audioFile: string, run: string) =>
@@ -57,13 +59,13 @@ export const keys = {
     `models/${tenant}/${trainingJob}/${run}/${file}`,
   checkpoint: (run: string) => `runs/${run}/checkpoint`,
   result: (run: string, shard: number) => `runs/${run}/${shard}/result.json`,
-  /** All that runs made of an audio file. */
+  /** Prefixes of everything that runs derived from an audio file. */
   ofAudio: (tenant: string, audioFile: string) => [
     `embeddings/${tenant}/${audioFile}/`,
     `peaks/${tenant}/${audioFile}/`,
   ],
-  /** All that a training job's runs left of models. */
+  /** Prefix of the model files of all runs of a training job. */
   ofTraining: (tenant: string, trainingJob: string) => `models/${tenant}/${trainingJob}/`,
-  /** All that the runs of a job's custom resource left besides. */
+  /** Prefix of the other objects (checkpoints, results) of all runs of a custom resource. */
   ofRuns: (resource: string) => `runs/${resource}-`,
 };

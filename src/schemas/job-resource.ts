@@ -1,4 +1,5 @@
-// What the three job kinds share: the common part of their spec, and their status. Used by the noun files.
+// The parts that the custom resources of the three job kinds share: common spec fields, CEL rules, status, printer
+// columns. Used by embedding-job.ts, inference-job.ts and training-job.ts.
 import { z } from "zod";
 import { condition } from "./condition.ts";
 import type { CelRule, Column } from "./kind.ts";
@@ -6,7 +7,7 @@ import type { CelRule, Column } from "./kind.ts";
 const seconds = (max: number) => z.int().min(1).max(max);
 const fixed = (field: string) => `${field} cannot be changed after creation`;
 
-/** A field that the API server refuses to change once it is there. */
+/** Adds a CEL rule with which the Kubernetes API server refuses to change the field once it is set. */
 export function immutable<T extends z.ZodType>(field: string, schema: T, message = fixed(field)): T {
   const validations = [{ rule: "self == oldSelf", message }];
   return schema.meta({ ...schema.meta(), "x-kubernetes-validations": validations }) as T;
@@ -18,7 +19,7 @@ const name = (max: number) =>
     .max(max)
     .regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/);
 
-/** Lower-case, as the service writes them: it compares them as text too. */
+/** A UUID in lower case, because the service also compares ids as text. */
 export const resourceId = (text: string) =>
   z
     .string()
@@ -29,59 +30,71 @@ export const resourceId = (text: string) =>
 
 export const commonSpec = {
   tenantId: immutable("tenantId", resourceId("Tenant that owns the job, a UUID")),
-  suspend: z.boolean().default(false).describe("True: no pods run until it is false again"),
+  suspend: z.boolean().default(false).describe("True: the job has no running pods until this is false again"),
   cancel: immutable(
     "cancel",
     z
       .object({ reason: z.string().max(256).describe("Why the job is cancelled") })
       .optional()
-      .describe("Once set, the job ends as Cancelled; it cannot be taken back"),
-    "cancel is set once: its reason cannot be changed",
+      .describe("Once set, the job ends as Cancelled; this cannot be undone"),
+    "cancel cannot be changed once it is set",
   ),
   shards: z
     .object({
-      count: immutable("shards.count", z.int().min(1).max(10_000).describe("Number of pods' worth of work")),
-      parallelism: z.int().min(1).max(1_000).default(1).describe("How many pods may run at once"),
+      count: immutable(
+        "shards.count",
+        z.int().min(1).max(10_000).describe("Number of shards; one pod processes each of them"),
+      ),
+      parallelism: z.int().min(1).max(1_000).default(1).describe("Maximum number of pods that run at once"),
     })
-    .describe("How the work is split"),
+    .describe("How the work is split into shards"),
   retries: immutable(
     "retries",
     z
       .object({
-        perShard: z.int().min(0).max(10).default(2).describe("How often one shard is tried again"),
+        perShard: z
+          .int()
+          .min(0)
+          .max(10)
+          .default(2)
+          .describe("How often one shard is retried after its own failures"),
         infraPerShard: z
           .int()
           .min(0)
           .max(100)
           .default(10)
-          .describe("How often a shard may lose its pod to preemption, eviction or a lost node"),
+          .describe(
+            "How often one shard is retried after its pod is lost to preemption, eviction or a lost node",
+          ),
         maxFailedShards: z
           .int()
           .min(0)
           .max(10_000)
           .default(0)
-          .describe("Failed shards that the job may have"),
+          .describe("Number of shards that may fail before the job fails"),
       })
       .default({ perShard: 2, infraPerShard: 10, maxFailedShards: 0 })
-      .describe("What is tried again before the job fails"),
+      .describe("Retry budgets of the job"),
   ),
   activeDeadlineSeconds: immutable(
     "activeDeadlineSeconds",
     seconds(604_800)
       .default(86_400)
-      .describe("Time that the job may run, in seconds, without the time that it is suspended"),
+      .describe("Seconds that the job may run, not counting the time that it is suspended"),
   ),
   pendingDeadlineSeconds: immutable(
     "pendingDeadlineSeconds",
     seconds(604_800)
       .default(3_600)
-      .describe("Time that the job's pods may wait for a node or an image before the job fails, in seconds"),
+      .describe("Seconds that the job's pods may wait for a node or an image before the job fails"),
   ),
   progressDeadlineSeconds: immutable(
     "progressDeadlineSeconds",
     seconds(604_800)
       .default(900)
-      .describe("Time that a running shard may be silent before its pod is replaced, once, in seconds"),
+      .describe(
+        "Seconds without a progress report after which a running shard is stalled and its pod is replaced, once",
+      ),
   ),
   ttlSecondsAfterFinished: immutable(
     "ttlSecondsAfterFinished",
@@ -90,14 +103,14 @@ export const commonSpec = {
       .min(0)
       .max(31_536_000)
       .optional()
-      .describe("Time after the end of the job when this resource is deleted; its records stay"),
+      .describe("Seconds after the end of the job until this resource is deleted; its database records stay"),
   ),
   priorityClassName: immutable(
     "priorityClassName",
-    name(253).optional().describe("PriorityClass of the job's pods, and of its place in the queue"),
+    name(253).optional().describe("PriorityClass of the job's pods; it also orders the queue"),
   ),
-  // It becomes a label.
-  queueName: name(63).optional().describe("Queue that admits the job; it can be changed until then"),
+  // At most 63 characters, because the name becomes a label value.
+  queueName: name(63).optional().describe("Queue that admits the job; it can be changed until admission"),
   profile: immutable(
     "profile",
     z
@@ -111,7 +124,7 @@ export const commonSpec = {
   ),
 };
 
-/** What is absent at first must stay absent, which a rule on the field itself cannot say. */
+/** A field that is absent at creation must stay absent. A rule on the field itself cannot express this. */
 export const neverAdded = (field: string): CelRule => ({
   rule: `has(self.${field}) == has(oldSelf.${field})`,
   message: fixed(field),
@@ -120,15 +133,15 @@ export const neverAdded = (field: string): CelRule => ({
 /** CEL rules of a job kind's spec as a whole. */
 export const specRules = {
   "x-kubernetes-validations": [
-    { rule: "!has(oldSelf.cancel) || has(self.cancel)", message: "cancel cannot be taken back" },
+    { rule: "!has(oldSelf.cancel) || has(self.cancel)", message: "cancel cannot be removed once it is set" },
     neverAdded("ttlSecondsAfterFinished"),
     neverAdded("priorityClassName"),
   ],
 };
 
-/** CEL rules of a job as a whole: what its name or its status has a say in. */
+/** CEL rules of a job as a whole, because they read its name or its status. */
 export const jobRules: CelRule[] = [
-  { rule: "size(self.metadata.name) <= 52", message: "the name has at most 52 characters" },
+  { rule: "size(self.metadata.name) <= 52", message: "the name must have at most 52 characters" },
   {
     rule: "!has(oldSelf.status) || !has(oldSelf.status.admittedTime) || (has(self.spec.queueName) == has(oldSelf.spec.queueName) && (!has(self.spec.queueName) || self.spec.queueName == oldSelf.spec.queueName))",
     message: "queueName cannot be changed after admission",
@@ -155,32 +168,42 @@ export const jobStatus = z.object({
     .min(0)
     .optional()
     .describe("Generation of the spec that the operator has acted on"),
-  phase: z.enum(phases).optional().describe("One word for humans, derived from the conditions"),
-  attempt: z.int().min(1).optional().describe("Number of the present run, from 1"),
-  runId: z.string().max(63).optional().describe("Name of the present run: the name of its Kubernetes Job"),
-  admittedTime: time("When the job was let through to run").optional(),
-  startTime: time("When the first pod ran").optional(),
+  phase: z.enum(phases).optional().describe("Summary of the conditions as one word, for people"),
+  attempt: z.int().min(1).optional().describe("Number of the current run, from 1"),
+  runId: z.string().max(63).optional().describe("Name of the current run and of its Kubernetes Job"),
+  admittedTime: time("When the job was admitted").optional(),
+  startTime: time("When the first pod started to run").optional(),
   suspendedSeconds: z
     .int()
     .min(0)
     .optional()
-    .describe("Time that the started job was suspended; it does not count against activeDeadlineSeconds"),
+    .describe(
+      "Seconds that the job was suspended after its start; they do not count towards activeDeadlineSeconds",
+    ),
   completionTime: time("When the job ended").optional(),
   progress: z
     .object({
-      percent: z.int().min(0).max(100).describe("Share of the work done; 100 only with success"),
-      itemsDone: z.int().min(0).describe("Finished items: files, or epochs of a training"),
-      itemsTotal: z.int().min(0).describe("All items"),
-      itemsFailed: z.int().min(0).describe("Items that failed, a part of itemsDone"),
-      message: z.string().max(256).optional().describe("The present step"),
-      etaSeconds: z.int().min(0).optional().describe("Time left at the pace so far, in seconds"),
+      percent: z
+        .int()
+        .min(0)
+        .max(100)
+        .describe("Share of the work that is done, in percent; 100 only after success"),
+      itemsDone: z.int().min(0).describe("Finished items: files, or epochs of a training job"),
+      itemsTotal: z.int().min(0).describe("Number of all items"),
+      itemsFailed: z.int().min(0).describe("Failed items; itemsDone includes them"),
+      message: z.string().max(256).optional().describe("Current step"),
+      etaSeconds: z
+        .int()
+        .min(0)
+        .optional()
+        .describe("Estimated seconds until the end, at the average speed so far"),
       lastReportTime: time("When a pod last reported").optional(),
     })
     .optional()
-    .describe("How far the job is"),
+    .describe("Progress of the job"),
   shards: z
     .object({
-      total: z.int().min(0).describe("Shards of the job"),
+      total: z.int().min(0).describe("Number of shards of the job"),
       active: z.int().min(0).describe("Shards with a running pod"),
       succeeded: z.int().min(0).describe("Finished shards"),
       failed: z.int().min(0).describe("Failed shards"),
@@ -191,49 +214,49 @@ export const jobStatus = z.object({
     .array(
       z.object({
         name: z.string().max(64).describe("Name of the metric"),
-        value: z.string().max(32).describe("Last value, as a decimal number"),
+        value: z.string().max(32).describe("Latest value, as a decimal number"),
       }),
     )
     .max(32)
     .optional()
-    .describe("Last values reported by the pods"),
+    .describe("Latest metrics that the pods reported"),
   artifacts: z
     .array(
       z.object({
         name: z.string().max(64).describe("Name of the file"),
-        key: z.string().max(512).describe("Where it lies in the object store"),
+        key: z.string().max(512).describe("Key in the object store"),
         sha256: z.string().max(64).describe("SHA-256 digest"),
         sizeBytes: z.int().min(0).describe("Size in bytes"),
       }),
     )
     .max(16)
     .optional()
-    .describe("Files that came out"),
+    .describe("Files that the job produced"),
   checkpoint: z
     .object({
-      key: z.string().max(512).describe("Where it lies in the object store"),
-      step: z.int().min(0).describe("Steps of training that are in it"),
-      time: time("When it was written"),
+      key: z.string().max(512).describe("Key in the object store"),
+      step: z.int().min(0).describe("Number of training steps that the checkpoint contains"),
+      time: time("When the checkpoint was written"),
     })
     .optional()
-    .describe("Where the work goes on after its pod is lost"),
+    .describe("Checkpoint from which the job continues after it loses its pod"),
   usage: z
     .object({
-      podSeconds: z.int().min(0).describe("Time of all pods"),
-      cpuSeconds: z.int().min(0).describe("Requested processors by time"),
-      gpuSeconds: z.int().min(0).describe("Requested GPUs by time"),
-      audioSeconds: z.int().min(0).describe("Audio that was worked through"),
+      podSeconds: z.int().min(0).describe("Run time of all pods, in seconds"),
+      cpuSeconds: z.int().min(0).describe("Requested CPU cores times run time, in core seconds"),
+      gpuSeconds: z.int().min(0).describe("Requested GPUs times run time, in GPU seconds"),
+      audioSeconds: z.int().min(0).describe("Seconds of processed audio"),
     })
     .optional()
-    .describe("What the ended pods of the job have used"),
+    .describe("Resources that the ended pods of the job used"),
   failure: z
     .object({
-      class: z.enum(failureClasses).describe("Who can do something about it"),
+      class: z.enum(failureClasses).describe("Failure class: who can fix the cause"),
       code: z.string().max(64).describe("Machine-readable code"),
-      message: z.string().max(1024).describe("What happened, and what to try"),
+      message: z.string().max(1024).describe("What happened, and what to do"),
       shard: z.int().min(0).optional().describe("Shard that failed"),
-      exitCode: z.int().optional().describe("Exit code of its container"),
-      retryable: z.boolean().describe("Whether a new job may succeed unchanged"),
+      exitCode: z.int().optional().describe("Exit code of the shard's container"),
+      retryable: z.boolean().describe("Whether a new job with the same spec may succeed"),
     })
     .optional()
     .describe("Why the job failed"),
@@ -242,10 +265,10 @@ export const jobStatus = z.object({
     .max(16)
     .meta({ "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"] })
     .optional()
-    .describe("The state in detail"),
+    .describe("Conditions: the state of the job in detail"),
 });
 
-/** The printer columns of a kind; `model` is where its model's id stands. */
+/** Returns the printer columns of a job kind; `model` is the JSON path of its model's id. */
 export function jobColumns(model?: string): Column[] {
   const text = (name: string, jsonPath: string, description: string): Column => ({
     name,
@@ -263,11 +286,11 @@ export function jobColumns(model?: string): Column[] {
     count("Progress", ".status.progress.percent", "Percent done"),
     count("Shards", ".status.shards.succeeded", "Finished shards"),
     count("Failed", ".status.progress.itemsFailed", "Failed items"),
-    text("Reason", '.status.conditions[?(@.type=="Progressing")].reason', "Why it is so, as one word"),
+    text("Reason", '.status.conditions[?(@.type=="Progressing")].reason', "Reason of the state, as one word"),
     wide(text("Queue", ".spec.queueName", "Queue that admits the job")),
-    wide(count("ETA", ".status.progress.etaSeconds", "Seconds left at the pace so far")),
+    wide(count("ETA", ".status.progress.etaSeconds", "Estimated seconds until the end")),
     ...(model === undefined ? [] : [wide(text("Model", model, "Model of the job"))]),
-    wide(text("Run", ".status.runId", "Kubernetes Job of the present run")),
+    wide(text("Run", ".status.runId", "Kubernetes Job of the current run")),
     { ...text("Age", ".metadata.creationTimestamp", "Age"), type: "date" },
   ];
 }

@@ -1,4 +1,5 @@
-// defineKind: a custom resource as data. src/gen writes the CRD from it, controllers and src/kube read names from it.
+// defineKind: a kind of custom resource as data. src/gen writes its CRD from it; controllers and src/kube read its
+// names.
 import type { z } from "zod";
 
 export const group = "plosive.dev";
@@ -14,7 +15,7 @@ export type Column = {
   priority?: 0 | 1;
 };
 
-/** A rule in CEL that the API server checks. */
+/** A rule in CEL that the Kubernetes API server checks. */
 export type CelRule = { rule: string; message: string };
 
 export type Kind<S extends z.ZodObject = z.ZodObject, T extends z.ZodObject = z.ZodObject> = {
@@ -43,7 +44,7 @@ export type ObjectMeta = {
   finalizers?: string[];
 };
 
-/** The object of a kind as the API server gives it. */
+/** An object of the kind, as the Kubernetes API server returns it. */
 export type Resource<K extends Kind> = {
   apiVersion: string;
   kind: string;

@@ -1,4 +1,4 @@
-// The flat list of the custom resources. Read by src/gen, src/kube and the operator's wiring.
+// The flat list of all kinds of custom resources. Used by src/gen, src/kube and the operator's wiring.
 import { embeddingJobKind } from "./embedding-job.ts";
 import { inferenceJobKind } from "./inference-job.ts";
 import { modelKind } from "./model.ts";

@@ -1,4 +1,5 @@
-// Models: the custom resource Model, a read-only picture of a trained model (interface specification 2.3 for REST).
+// Models: the custom resource Model, a read-only view of a trained model, and the REST form (interface specification
+// 2.3).
 import { z } from "zod";
 import { immutable } from "./job-resource.ts";
 import { defineKind, type Resource } from "./kind.ts";
@@ -13,11 +14,11 @@ export const modelKind = defineKind({
   plural: "models",
   singular: "model",
   shortName: "vmodel",
-  description: "A trained detector. Made by the operator when a training job succeeds.",
+  description: "A trained model. The operator creates it when a training job succeeds.",
   spec: z.object({
     tenantId: immutable("tenantId", id("Tenant that owns the model, a UUID")),
-    trainingJobId: immutable("trainingJobId", id("Training job that made the model, a UUID")),
-    artifactTypes: z.array(artifactTypeName).min(1).max(64).describe("Artifact types that the model finds"),
+    trainingJobId: immutable("trainingJobId", id("Training job that trained the model, a UUID")),
+    artifactTypes: z.array(artifactTypeName).min(1).max(64).describe("Artifact types that the model detects"),
     objectStoreKey: z.string().max(512).describe("Storage key of the model artifact"),
     sha256: z.string().max(64).describe("SHA-256 digest of the model artifact"),
     sizeBytes: z.int().min(0).describe("Size of the model artifact in bytes"),
@@ -27,42 +28,47 @@ export const modelKind = defineKind({
     f1: z.string().max(16).optional().describe("Macro F1 on the validation files, as a decimal number"),
   }),
   columns: [
-    { name: "Phase", type: "string", jsonPath: ".status.phase", description: "Whether inference may use it" },
+    {
+      name: "Phase",
+      type: "string",
+      jsonPath: ".status.phase",
+      description: "Whether inference may use the model",
+    },
     { name: "F1", type: "string", jsonPath: ".status.f1", description: "Macro F1 on the validation files" },
     {
       name: "Types",
       type: "string",
       jsonPath: ".spec.artifactTypes",
-      description: "Artifact types it finds",
+      description: "Artifact types that the model detects",
     },
-    { name: "Size", type: "integer", jsonPath: ".spec.sizeBytes", description: "Bytes", priority: 1 },
+    { name: "Size", type: "integer", jsonPath: ".spec.sizeBytes", description: "Size in bytes", priority: 1 },
     { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp", description: "Age" },
   ],
 });
 
 export type ModelResource = Resource<typeof modelKind>;
 
-/** The REST form (interface specification 2.3; the digest is an addition). */
+/** The REST form (interface specification 2.3). The specification does not have checksum_sha256. */
 export const model = z
   .object({
     id: uuid("Id of the model"),
-    tenant_id: uuid("Tenant that owns it"),
-    training_job_id: uuid("Job that trained it"),
+    tenant_id: uuid("Tenant that owns the model"),
+    training_job_id: uuid("Training job that trained the model"),
     name: sentence("Name for people", "Studio takes v3"),
-    description: sentence("What it is for", "Clicks in close-miked speech"),
-    artifact_types: z.array(artifactTypeName).max(64).describe("Artifact types that it finds"),
+    description: sentence("Purpose of the model", "Clicks in close-miked speech"),
+    artifact_types: z.array(artifactTypeName).max(64).describe("Artifact types that the model detects"),
     object_store_key: sentence("Storage key of the model artifact", "models/…/model.onnx"),
     model_size_bytes: count("Size of the artifact in bytes", 410_233),
     checksum_sha256: sha256Hex.describe("SHA-256 digest of the artifact, hexadecimal"),
-    architecture: architecture.describe("How it is built"),
+    architecture: architecture.describe("Architecture of the network"),
     eval_metrics: modelMetrics
-      .describe("How good it was on files kept out of training: the metrics of its training job")
+      .describe("Metrics of its training job, measured on files held out of training")
       .meta({
         examples: [{ overall: { f1: 0.91 }, per_type: { click: { precision: 0.93, recall: 0.89 } } }],
       }),
-    is_active: z.boolean().describe("Whether new inference jobs may use it"),
+    is_active: z.boolean().describe("Whether new inference jobs may use the model"),
     created_at: time("When training finished"),
-    archived_at: time("When it was archived")
+    archived_at: time("When the model was archived; null: not archived")
       .nullable()
       .meta({ examples: [null] }),
   })
@@ -71,14 +77,17 @@ export const model = z
 export const updateModelBody = z
   .object({
     name: z.string().min(1).max(255).optional().describe("Name for people"),
-    description: z.string().max(2000).optional().describe("What it is for"),
-    is_active: z.boolean().optional().describe("Whether new inference jobs may use it"),
+    description: z.string().max(2000).optional().describe("Purpose of the model"),
+    is_active: z.boolean().optional().describe("Whether new inference jobs may use the model"),
   })
   .meta({ id: "UpdateModel" });
 
 export const listModelsQuery = z.object({
   ...pageQuery,
-  is_active: z.boolean().optional().describe("Only models that are (not) active"),
-  archived: z.enum(["false", "true", "all"]).default("false").describe("Which models to list"),
-  training_job_id: uuid("Only the model of this job").optional(),
+  is_active: z.boolean().optional().describe("True: only active models. False: only inactive models"),
+  archived: z
+    .enum(["false", "true", "all"])
+    .default("false")
+    .describe("`false`: models that are not archived. `true`: archived models. `all`: both"),
+  training_job_id: uuid("Only the model of this training job").optional(),
 });

@@ -1,4 +1,4 @@
-// The small words of the language: ids, digests, names, times. Imported by every other schema.
+// Primitive schemas: UUIDs, SHA-256 digests, names of artifact types. Used by the other schemas.
 import { z } from "zod";
 
 export const uuid = z

@@ -1,9 +1,9 @@
-// Worker profiles: where and how worker pods run, by the operator's configuration (chart values), never by users.
-// Read from PLOSIVE_PROFILES_FILE by controllers/main.ts; a job's spec names one.
+// Worker profiles: where and how worker pods run. Platform engineers configure them through chart values; users only
+// name one in a job's spec. controllers/main.ts reads them from PLOSIVE_PROFILES_FILE.
 import { z } from "zod";
 
 const text = z.record(z.string().max(253), z.string().max(253));
-/** YAML reads `nvidia.com/gpu: 1` as a number; Kubernetes takes both. */
+/** Accepts numbers too: YAML reads `nvidia.com/gpu: 1` as a number, and Kubernetes accepts both forms. */
 const quantities = z.record(
   z.string().max(253),
   z.union([z.string().max(253), z.number().nonnegative()]).transform(String),
@@ -27,13 +27,15 @@ export const podProfile = z
       .array(z.strictObject({ name: z.string().min(1).max(253), value: z.string().max(4096) }))
       .max(64)
       .default([])
-      .describe("Further environment, e.g. the number of threads; never a secret"),
+      .describe(
+        "Additional environment variables, for example the number of threads; do not put secrets here",
+      ),
   })
-  .describe("How the pods of one verb run");
+  .describe("Configuration of the pods of one verb (embed, train or detect)");
 
 export const profiles = z
   .record(z.string(), z.strictObject({ embed: podProfile, train: podProfile, detect: podProfile }))
-  .refine((all) => "default" in all, "there must be a profile named default");
+  .refine((all) => "default" in all, "there must be a profile with the name default");
 
 export type PodProfile = z.infer<typeof podProfile>;
 export type Profiles = z.infer<typeof profiles>;

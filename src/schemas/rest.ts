@@ -1,8 +1,8 @@
-// The shapes that every REST endpoint shares: ids, pages, error bodies. Used by src/api and the noun files here.
+// Shapes that all REST endpoints share: ids, times, pages, error bodies. Used by src/api and the other schemas.
 import { z } from "zod";
 import { errorCodes, errorMeanings } from "./error-code.ts";
 
-/** Any UUID, whatever its version: clients may hold ids that we did not make. */
+/** A UUID of any version: clients may send ids that the service did not generate. */
 export const id = (text: string) =>
   z
     .guid()
@@ -15,7 +15,7 @@ export const time = (text: string) =>
     .describe(`${text}: RFC 3339, UTC, milliseconds`)
     .meta({ maxLength: 64, examples: ["2026-01-31T12:00:00.000Z"] });
 
-/** Examples are for reading: one that looks as the real thing does. */
+/** A count. `example` is shown in the OpenAPI description, so it should look realistic. */
 export const count = (text: string, example = 12) =>
   z
     .int()
@@ -23,7 +23,7 @@ export const count = (text: string, example = 12) =>
     .describe(text)
     .meta({ examples: [example] });
 
-/** A sentence for people in an answer. */
+/** A text in a response. */
 export const sentence = (text: string, example: string) =>
   z
     .string()
@@ -32,24 +32,24 @@ export const sentence = (text: string, example: string) =>
 
 export const pageQuery = {
   page: z.int().min(1).default(1).describe("Page to return, from 1"),
-  page_size: z.int().min(1).max(100).default(20).describe("Items on a page"),
+  page_size: z.int().min(1).max(100).default(20).describe("Items per page"),
 };
 
 /** The envelope of every paginated list. */
 export function listOf<T extends z.ZodType>(item: T) {
   return z.object({
     items: z.array(item).max(100).describe("The items of this page, newest first"),
-    total: count("Items on all pages together", 1),
-    page: z.int().min(1).describe("The page that was asked for"),
+    total: count("Number of items on all pages", 1),
+    page: z.int().min(1).describe("Number of this page"),
     page_size: z
       .int()
       .min(1)
       .max(100)
-      .describe("Items on a page")
+      .describe("Items per page")
       .meta({ examples: [20] }),
     has_more: z
       .boolean()
-      .describe("Whether there are further pages")
+      .describe("Whether there are more pages")
       .meta({ examples: [false] }),
   });
 }
@@ -58,7 +58,7 @@ const errorCode = z
   .enum(errorCodes)
   .describe(
     [
-      "What went wrong as one stable word, for programs:",
+      "Error code: one stable word for programs:",
       ...Object.entries(errorMeanings).map(([code, meaning]) => `- \`${code}\`: ${meaning}`),
     ].join("\n"),
   )
@@ -66,13 +66,13 @@ const errorCode = z
 
 export const errorBody = z
   .object({
-    detail: z.string().describe("What went wrong, as a sentence"),
+    detail: z.string().describe("Error message as a sentence, for people"),
     code: errorCode.optional(),
     errors: z
-      .array(z.object({ code: errorCode, message: z.string().describe("The same as a sentence") }))
+      .array(z.object({ code: errorCode, message: z.string().describe("Error message as a sentence") }))
       .max(16)
       .optional()
-      .describe("Every precondition that failed, when there can be several"),
+      .describe("All failed preconditions; only for errors that can have several"),
   })
   .meta({ id: "Error" });
 
@@ -82,9 +82,9 @@ export const validationErrorBody = z
       z.object({
         loc: z
           .array(z.union([z.string(), z.int()]))
-          .describe("Where the fault is, beginning with body, path, query or header"),
-        msg: z.string().describe("What is wrong with it"),
-        type: z.string().describe("The same as one stable word"),
+          .describe("Location of the fault: body, path, query or header, then the members down to it"),
+        msg: z.string().describe("Description of the fault"),
+        type: z.string().describe("Kind of the fault as one stable word"),
       }),
     ),
   })

@@ -1,10 +1,10 @@
-// Reviewed marks of an annotation set in REST.
+// Reviewed files of an annotation set in REST.
 import { z } from "zod";
 import { id, time } from "./rest.ts";
 
 export const reviewedFile = z
   .object({
-    audio_file_id: id("Audio file that was listened to as a whole"),
-    created_at: time("When it was marked"),
+    audio_file_id: id("Audio file that somebody listened to from start to end"),
+    created_at: time("When the file was marked as reviewed"),
   })
   .meta({ id: "ReviewedFile" });

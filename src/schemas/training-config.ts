@@ -1,6 +1,6 @@
-// The training configuration: the `config` of POST /api/v1/training-jobs, of a TrainingJob's spec, and of the
-// trainer's work. One schema for all three (interface specification 2.2); chunk and stride have no upper bound but 2^53,
-// the trainer cuts them to what its memory takes.
+// The training configuration: the `config` of POST /api/v1/training-jobs, of a TrainingJob's spec, and of the trainer's
+// work document. One schema for all three (interface specification 2.2). The only upper bound of chunk and stride is
+// 2^53; the trainer reduces them to what fits into its memory.
 import { z } from "zod";
 import { artifactTypeName } from "./primitives.ts";
 
@@ -10,15 +10,17 @@ export const trainingConfig = z
       .array(artifactTypeName)
       .min(1)
       .max(64)
-      .describe("Artifact types to learn; each one is in the dataset and has annotations in the set"),
-    epochs: z.int().min(1).max(100).default(20).describe("How many times training goes through the data"),
+      .describe(
+        "Artifact types to train; the dataset must have each of them, and the annotation set must have annotations of each",
+      ),
+    epochs: z.int().min(1).max(100).default(20).describe("Number of passes over the training data"),
     validation_split: z
       .number()
       .min(0.1)
       .max(0.5)
       .default(0.2)
       .describe(
-        "Share of the files kept out of training to choose thresholds and to measure the model. Where labels are few, the model that was measured is then trained once more, on all files",
+        "Share of the files that is held out of training, to choose thresholds and to measure the model. With few labels, the model is trained again on all files after it was measured",
       ),
     learning_rate: z
       .number()
@@ -36,20 +38,22 @@ export const trainingConfig = z
       .int()
       .min(1)
       .default(250)
-      .describe("Distance between the starts of neighbouring chunks, in milliseconds"),
+      .describe("Distance between the starts of consecutive chunks, in milliseconds"),
     seed: z
       .int()
       .min(0)
       .max(2_147_483_647)
       .optional()
-      .describe("Seed of the run; by default derived from the job's id")
+      .describe("Random seed of the run; by default derived from the job's id")
       .meta({ examples: [7] }),
   })
-  .describe("How a detector is trained");
+  .describe("Options of training");
 
 export type TrainingConfig = z.infer<typeof trainingConfig>;
 
-/** The same with what the trainer does not see: the limit becomes the custom resource's activeDeadlineSeconds. */
+/**
+ * The REST form: with a time limit, which becomes activeDeadlineSeconds of the custom resource. Trainers do not see it.
+ */
 export const trainingJobConfig = trainingConfig
   .extend({
     max_runtime_seconds: z
@@ -57,9 +61,9 @@ export const trainingJobConfig = trainingConfig
       .min(1)
       .max(604_800)
       .optional()
-      .describe("The job fails when it runs longer than this, in seconds; by default one day")
+      .describe("Seconds after which a running job fails; one day by default")
       .meta({ examples: [3600] }),
   })
-  .describe("How a detector is trained, and for how long at most");
+  .describe("Options of training, and a time limit");
 
 export type TrainingJobConfig = z.infer<typeof trainingJobConfig>;

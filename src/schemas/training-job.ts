@@ -20,11 +20,11 @@ export const trainingJobKind = defineKind({
   plural: "trainingjobs",
   singular: "trainingjob",
   shortName: "vtj",
-  description: "Trains a detector of voice artifacts from a published annotation set.",
+  description: "Trains a model from a published annotation set.",
   spec: z
     .object({
       ...commonSpec,
-      datasetId: immutable("datasetId", resourceId("Dataset whose audio is trained on, a UUID")),
+      datasetId: immutable("datasetId", resourceId("Dataset with the audio to train on, a UUID")),
       annotationSetId: immutable(
         "annotationSetId",
         resourceId("Published annotation set with the labels, a UUID"),
@@ -33,7 +33,7 @@ export const trainingJobKind = defineKind({
     })
     .meta(specRules),
   status: jobStatus.extend({
-    modelId: z.string().max(36).optional().describe("Model that came out, a UUID"),
+    modelId: z.string().max(36).optional().describe("Model that the job trained, a UUID"),
   }),
   columns: jobColumns(".status.modelId"),
   rules: jobRules,
@@ -43,17 +43,17 @@ export const trainingJobKind = defineKind({
 export const trainingJob = z
   .object({
     id: uuid("Id of the job"),
-    tenant_id: uuid("Tenant that owns it"),
-    dataset_id: uuid("Dataset that it trains on"),
+    tenant_id: uuid("Tenant that owns the job"),
+    dataset_id: uuid("Dataset that the job trains on"),
     annotation_set_id: uuid("Published annotation set with the labels"),
     config: z
       .record(z.string(), z.unknown())
-      .describe("The effective configuration")
+      .describe("Effective configuration")
       .meta({ examples: [{ artifact_types: ["click"], epochs: 20, validation_split: 0.2 }] }),
     ...jobProgress,
     metrics: modelMetrics
       .nullable()
-      .describe("What training measured, null before its end")
+      .describe("Metrics of the trained model; null before training ends")
       .meta({
         examples: [{ overall: { f1: 0.91 }, per_type: { click: { precision: 0.93, recall: 0.89 } } }],
       }),
@@ -63,13 +63,13 @@ export const trainingJob = z
       .describe("Why the job failed")
       .meta({ examples: [null] }),
     platform_job_name: sentence(
-      "Name of the Kubernetes Job of the present run",
+      "Name of the Kubernetes Job of the current run",
       "tj-0198b0de-7c1f-7a59-8a3c-9f4d8f7f2f11-1",
     ).nullable(),
-    created_at: time("When the job was made"),
-    queued_at: time("When Kubernetes took it").nullable(),
-    started_at: time("When it began to run").nullable(),
-    completed_at: time("When it ended, however it ended")
+    created_at: time("When the job was created"),
+    queued_at: time("When Kubernetes accepted the job").nullable(),
+    started_at: time("When the job started to run").nullable(),
+    completed_at: time("When the job ended, with any outcome")
       .nullable()
       .meta({ examples: [null] }),
   })
@@ -85,7 +85,11 @@ export const createTrainingJobBody = z
 
 export const listTrainingJobsQuery = z.object({
   ...pageQuery,
-  status: z.array(z.enum(jobStatuses)).max(16).optional().describe("Only these statuses; may be repeated"),
+  status: z
+    .array(z.enum(jobStatuses))
+    .max(16)
+    .optional()
+    .describe("Only jobs with these statuses; repeat the parameter for several"),
   dataset_id: uuid("Only jobs of this dataset").optional(),
 });
 
@@ -97,7 +101,7 @@ export const trainingMetrics = z
           name: sentence("Name of the curve", "val_f1"),
           points: z
             .array(z.array(z.number()).length(2))
-            .describe("Pairs of step and value, by step")
+            .describe("Pairs of step and value, ordered by step")
             .meta({
               examples: [
                 [
@@ -108,6 +112,6 @@ export const trainingMetrics = z
             }),
         }),
       )
-      .describe("By name"),
+      .describe("Curves, ordered by name"),
   })
   .meta({ id: "TrainingMetrics" });

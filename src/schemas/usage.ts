@@ -1,11 +1,11 @@
-// What a tenant uses and may use, in REST.
+// Usage and limits of a tenant in REST.
 import { z } from "zod";
 
 const use = (what: string) =>
   z
     .object({
-      used: z.int().min(0).describe("How much there is"),
-      limit: z.int().min(1).nullable().describe("How much there may be; null: no limit"),
+      used: z.int().min(0).describe("Amount in use"),
+      limit: z.int().min(1).nullable().describe("Upper limit; null: no limit"),
     })
     .describe(what)
     .meta({ examples: [{ used: 3, limit: 1000 }] });
@@ -18,32 +18,36 @@ const seconds = (what: string) =>
     .meta({ examples: [86_400] });
 
 const rate = z.object({
-  name: z.enum(["default", "writes", "uploads", "keys", "trainings"]).describe("As in the header RateLimit"),
-  requests_per_minute: z.int().min(1).nullable().describe("null: no limit"),
+  name: z
+    .enum(["default", "writes", "uploads", "keys", "trainings"])
+    .describe("Name of the rate limit, as in the header RateLimit"),
+  requests_per_minute: z.int().min(1).nullable().describe("Requests per minute; null: no limit"),
 });
 
 export const usage = z
   .object({
     quotas: z.object({
       datasets: use("Datasets"),
-      audio_bytes: use("Bytes of audio, announced uploads and inference uploads included"),
-      audio_files_per_dataset: use("Audio files of a dataset; used: of the largest one"),
-      annotations_per_set: use("Annotations of an annotation set; used: of the largest one"),
-      running_training_jobs: use("Training jobs that run at once; more wait"),
-      waiting_training_jobs: use("Training jobs that wait; more are refused"),
-      running_inference_jobs: use("Inference jobs that run at once; more wait"),
-      waiting_inference_jobs: use("Inference jobs that wait; more are refused"),
+      audio_bytes: use("Bytes of audio, including pending uploads and files uploaded to inference jobs"),
+      audio_files_per_dataset: use("Audio files per dataset; `used` is for the largest dataset"),
+      annotations_per_set: use("Annotations per annotation set; `used` is for the largest set"),
+      running_training_jobs: use("Training jobs that run at once; further jobs wait"),
+      waiting_training_jobs: use("Training jobs that wait; further jobs are refused"),
+      running_inference_jobs: use("Inference jobs that run at once; further jobs wait"),
+      waiting_inference_jobs: use("Inference jobs that wait; further jobs are refused"),
       api_keys: use("API keys"),
       webhooks: use("Webhooks"),
     }),
     compute: z
       .object({
-        pod_seconds: seconds("Time of all pods"),
-        cpu_seconds: seconds("Requested processors by time"),
-        gpu_seconds: seconds("Requested GPUs by time"),
-        audio_seconds: seconds("Audio that was worked through"),
+        pod_seconds: seconds("Run time of all pods"),
+        cpu_seconds: seconds("Requested CPU cores times run time"),
+        gpu_seconds: seconds("Requested GPUs times run time"),
+        audio_seconds: seconds("Processed audio"),
       })
-      .describe("What jobs have used so far, in seconds; it never falls, also when they are deleted"),
-    rates: z.array(rate).describe("Rates of requests: all count towards default, some towards one more"),
+      .describe("Total usage of all jobs, in seconds. It never decreases, not even when jobs are deleted"),
+    rates: z
+      .array(rate)
+      .describe("Rate limits. Every request counts against `default`, some requests count against one more"),
   })
   .meta({ id: "Usage" });

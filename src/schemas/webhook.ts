@@ -1,4 +1,4 @@
-// Webhooks in REST: where events are sent (Standard Webhooks).
+// Webhooks and their deliveries in REST. Webhooks follow Standard Webhooks.
 import { z } from "zod";
 import { eventTypes } from "./event.ts";
 import { count, id, pageQuery, time } from "./rest.ts";
@@ -7,24 +7,28 @@ const url = z
   .string()
   .min(1)
   .max(2048)
-  .describe("Public https address of the receiver, with a host name, on port 443 or 8443")
+  .describe("Public https URL of the receiver, with a host name, on port 443 or 8443")
   .meta({ examples: ["https://hooks.example.com/plosive"] });
-const description = z.string().max(255).describe("What it is for");
-const types = z.array(z.enum(eventTypes)).max(64).describe("Types of the events that are sent; empty: all");
+const description = z.string().max(255).describe("Purpose of the webhook");
+const types = z.array(z.enum(eventTypes)).max(64).describe("Types of the events to send; empty: all types");
 
 const members = {
   id: id("Id of the webhook"),
-  url: z.string().describe("Where events are sent"),
-  description: z.string().describe("What it is for"),
-  types: z.array(z.string()).describe("Types of the events that are sent; empty: all"),
-  enabled: z.boolean().describe("Whether events are sent"),
+  url: z.string().describe("URL that events are sent to"),
+  description: z.string().describe("Purpose of the webhook"),
+  types: z.array(z.string()).describe("Types of the events to send; empty: all types"),
+  enabled: z.boolean().describe("Whether events are sent to the webhook"),
   disabled_reason: z
     .enum(["gone", "failing"])
     .nullable()
-    .describe("Why the service switched it off: it answered 410, or failed for days"),
-  failing_since: time("First failure since the last success; null: the last one succeeded").nullable(),
-  created_at: time("When it was made"),
-  updated_at: time("When it was last changed by a client"),
+    .describe(
+      "Why the service disabled the webhook: `gone` if the receiver answered 410, `failing` if deliveries failed for days; null: the service did not disable it",
+    ),
+  failing_since: time(
+    "First failure since the last successful delivery; null: the last delivery succeeded",
+  ).nullable(),
+  created_at: time("When the webhook was created"),
+  updated_at: time("When a client last changed the webhook"),
 };
 
 export const webhook = z.object(members).meta({ id: "Webhook" });
@@ -32,7 +36,11 @@ export const webhook = z.object(members).meta({ id: "Webhook" });
 export const webhookWithSecret = z
   .object({
     ...members,
-    secret: z.string().describe("Signs what is sent: `whsec_` and base64 of 32 bytes. Shown only now"),
+    secret: z
+      .string()
+      .describe(
+        "Secret that signs the deliveries: `whsec_` and 32 bytes in base64. No later response shows it",
+      ),
   })
   .meta({ id: "WebhookWithSecret" });
 
@@ -45,15 +53,15 @@ export const updateWebhookBody = z
     url: url.optional(),
     description: description.optional(),
     types: types.optional(),
-    enabled: z.boolean().optional().describe("True starts a webhook again that was switched off"),
+    enabled: z.boolean().optional().describe("False disables the webhook; true enables it again"),
   })
   .meta({ id: "UpdateWebhook" });
 
 export const deliveryStatuses = ["pending", "delivered", "failed"] as const;
 
 /**
- * Why an attempt failed. Nothing of the receiver's answer but its status is kept. `secret`: nothing was sent, because the
- * service cannot read the webhook's secret any more.
+ * Why an attempt failed. The service stores only the status of the receiver's response. `secret`: nothing was sent,
+ * because the service can no longer decrypt the webhook's secret.
  */
 export const deliveryErrors = [
   "status",
@@ -71,20 +79,22 @@ export type DeliveryError = (typeof deliveryErrors)[number];
 export const delivery = z
   .object({
     id: id("Id of the delivery"),
-    webhook_id: id("Webhook that it goes to"),
-    message_id: z.string().describe("The header webhook-id: the same for every attempt"),
+    webhook_id: id("Webhook that the delivery goes to"),
+    message_id: z.string().describe("Value of the header webhook-id; the same for every attempt"),
     type: z.string().describe("Type of the event"),
-    status: z.enum(deliveryStatuses).describe("Whether it has arrived"),
-    attempts: count("Attempts so far"),
-    next_attempt_at: time("When it is tried next; null: not again").nullable(),
-    last_attempt_at: time("When it was last tried").nullable(),
-    last_status: z.int().nullable().describe("HTTP status of the last answer; null: there was none"),
+    status: z.enum(deliveryStatuses).describe("State of the delivery"),
+    attempts: count("Number of attempts so far"),
+    next_attempt_at: time("When the next attempt is due; null: there is none").nullable(),
+    last_attempt_at: time("When the last attempt was made").nullable(),
+    last_status: z.int().nullable().describe("HTTP status of the last response; null: there was no response"),
     last_error: z
       .enum(deliveryErrors)
       .nullable()
-      .describe("Why the last attempt failed; `secret`: nothing can be signed until the secret is rotated"),
-    created_at: time("When it was made"),
-    finished_at: time("When it arrived or was given up").nullable(),
+      .describe(
+        "Why the last attempt failed; `secret`: the secret cannot be decrypted, and no delivery can be signed until it is rotated",
+      ),
+    created_at: time("When the delivery was created"),
+    finished_at: time("When the delivery succeeded or was given up").nullable(),
   })
   .meta({ id: "WebhookDelivery" });
 
@@ -94,5 +104,5 @@ export const listDeliveriesQuery = z.object({
     .array(z.enum(deliveryStatuses))
     .max(3)
     .optional()
-    .describe("Only these statuses; may be repeated"),
+    .describe("Only deliveries with these statuses; repeat the parameter for several"),
 });

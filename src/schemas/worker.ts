@@ -1,24 +1,30 @@
-// The contract between the operator and the Python workers: what a shard is asked to do (Work), what it reports on
-// the way (Progress), what it leaves in the object store (Result) and in its termination log (Termination).
-// JSON members are snake_case: the same words stand in the Python dataclasses. Used by controllers/runs and src/gen.
+// The contract between the operator and the Python workers: the work of a shard (Work), its heartbeats (Progress), the
+// result that it writes to the object store (Result), and its termination log (Termination). JSON members are
+// snake_case, with the same names as in the Python dataclasses. Used by controllers/runs and src/gen.
 import { z } from "zod";
 import { architecture, modelMetrics } from "./model-metrics.ts";
 import { artifactTypeName, sha256Hex } from "./primitives.ts";
 import { trainingConfig } from "./training-config.ts";
 
-const url = z.string().min(1).max(8192).describe("Presigned URL; fetch the work again when it has expired");
+const url = z
+  .string()
+  .min(1)
+  .max(8192)
+  .describe("Presigned URL; fetch the work document again when it has expired");
 const sizeBytes = z.int().min(0).describe("Size in bytes");
-/** Of what pods report: as many as the records and the status of a custom resource can hold. */
+/**
+ * A count that a pod reports. The upper bound is what database columns and the status of a custom resource can hold.
+ */
 const count = z.int().min(0).max(2_147_483_647);
 
 /** An object that the pod may read. */
 export const source = z.object({
   url,
   size_bytes: sizeBytes.nullable(),
-  sha256: sha256Hex.nullable().describe("Digest to verify after the download; null when unknown"),
+  sha256: sha256Hex.nullable().describe("Digest to verify after the download; null if it is unknown"),
 });
 
-/** An object that the pod may write once, with exactly these request headers. */
+/** An object that the pod may write once. The request must have exactly these headers. */
 export const target = z.object({
   url,
   headers: z
@@ -39,7 +45,7 @@ export const exitCodes = {
 
 const audioItem = z.object({
   id: z.uuid().describe("Audio file id (embed) or inference file id (detect)"),
-  filename: z.string().max(255).describe("Name for messages only, never a path"),
+  filename: z.string().max(255).describe("File name for messages; never use it as a path"),
   audio: source,
 });
 
@@ -47,14 +53,16 @@ const common = {
   version: z.literal(1),
   run: z.string().min(1).max(63).describe("Name of the Kubernetes Job, which is the id of the run"),
   shard: z.int().min(0).describe("Completion index of the pod"),
-  result: target.describe("Where result.json goes, written last: it makes the shard's outcome final"),
+  result: target.describe(
+    "Target of result.json, which the pod writes last: it makes the shard's outcome final",
+  ),
 };
 
-/** A plug-in encoder whose columns are put behind those that the worker computes. */
+/** A plug-in encoder, whose columns are appended to those of the built-in features. */
 const encoder = z
   .object({ manifest: source, onnx: source })
   .nullish()
-  .describe("The plug-in encoder of the installation, null where there is none");
+  .describe("Plug-in encoder of the installation; null if there is none");
 
 export const embedWork = z.object({
   ...common,
@@ -70,7 +78,9 @@ export const trainFile = z.object({
   id: z.uuid(),
   duration_ms: z.int().min(1),
   embedding: source,
-  reviewed: z.boolean().describe("Only reviewed files count as negatives where they carry no label"),
+  reviewed: z
+    .boolean()
+    .describe("Whether the file is reviewed; only then its unlabelled parts count as negatives"),
   annotations: z.array(
     z.object({ artifact_type: artifactTypeName, start_ms: z.int().min(0), end_ms: z.int().min(0) }),
   ),
@@ -83,7 +93,7 @@ export const trainWork = z.object({
   seed: z.int().min(0),
   feature_spec: z
     .object({ id: z.string(), hash: z.string() })
-    .describe("All embeddings of the run have this spec"),
+    .describe("Feature specification that all embeddings of the run have"),
   files: z.array(trainFile).min(1),
   outputs: z.object({
     model: target.describe("model.onnx"),
@@ -92,21 +102,24 @@ export const trainWork = z.object({
     sums: target.describe("SHA256SUMS"),
     checkpoint: target.describe("Overwritten at every checkpoint"),
   }),
-  checkpoint: source.nullable().describe("The last checkpoint of this run, null at the first start"),
+  checkpoint: source.nullable().describe("Last checkpoint of this run; null at the first start"),
 });
 
-/** How detections are made from a model; every member has its effective value. */
+/** The effective options of inference: every member is present. */
 export const detectConfig = z.object({
   threshold: z
     .number()
     .min(0)
     .max(1)
     .nullable()
-    .describe("One threshold for all types; null: those of the model"),
+    .describe("One threshold for all types; null: the thresholds of the model"),
   thresholds: z
     .record(artifactTypeName, z.number().min(0).max(1))
-    .describe("Thresholds by type, win over `threshold`"),
-  artifact_types: z.array(artifactTypeName).nullable().describe("Types to report; null: all of the model"),
+    .describe("Thresholds by type; they take precedence over `threshold`"),
+  artifact_types: z
+    .array(artifactTypeName)
+    .nullable()
+    .describe("Artifact types to report; null: all types of the model"),
   min_duration_ms: z.int().min(0).nullable(),
   merge_gap_ms: z.int().min(0).nullable(),
   chunk_size_ms: z.int().min(1).nullable(),
@@ -122,27 +135,34 @@ export const detectWork = z.object({
   items: z.array(audioItem).min(1).max(1000),
 });
 
-/** The results of an earlier run are taken in: the pod has nothing to do but to end well. */
+/**
+ * The operator has already ingested the shard's result from an earlier run, so the pod only has to exit with code 0.
+ */
 export const doneWork = z.object({
   version: z.literal(1),
   kind: z.literal("done"),
   run: common.run,
   shard: common.shard,
-  items: z.int().min(0).describe("Items of the shard"),
+  items: z.int().min(0).describe("Number of items of the shard"),
 });
 
 export const work = z.discriminatedUnion("kind", [embedWork, trainWork, detectWork, doneWork]);
 
 export const progress = z.object({
-  seq: z.int().min(1).describe("Grows with every report of this pod; an older one is ignored"),
+  seq: z
+    .int()
+    .min(1)
+    .describe(
+      "Number that grows with every report of this pod; the operator ignores reports with an older number",
+    ),
   items_done: count,
   items_total: count,
   items_failed: count,
   fraction: z.number().min(0).max(1).describe("Share of this shard's work that is done"),
-  message: z.string().max(200).nullable().describe("One sentence on the present step"),
+  message: z.string().max(200).nullable().describe("Current step as one sentence"),
   checkpoint_step: count
     .nullish()
-    .describe("Steps of training that are in the last checkpoint; null: this pod has written none"),
+    .describe("Number of training steps in the last checkpoint; null: this pod has not written one"),
   metrics: z
     .array(
       z.object({
@@ -152,7 +172,7 @@ export const progress = z.object({
       }),
     )
     .max(256)
-    .describe("New points of the training curves since the last report"),
+    .describe("Points of the training curves since the last report"),
 });
 
 export const itemError = z.object({ code: z.string().max(64), message: z.string().max(1000) });
@@ -202,7 +222,9 @@ export const trainResult = z.object({
   shard: z.int(),
   artifact_types: z.array(artifactTypeName).min(1),
   architecture,
-  metrics: modelMetrics.describe("Becomes the job's metrics and the model's eval_metrics"),
+  metrics: modelMetrics.describe(
+    "Metrics of the model; they become the job's metrics and the model's eval_metrics",
+  ),
   artifacts: z
     .array(artifact)
     .min(1)

@@ -1,7 +1,7 @@
-// The Content-Disposition header that makes browsers save an answer under a name. Used for signed URLs here, and by the
-// exports of src/api.
+// The Content-Disposition header that makes browsers save a response under a file name. Used by storage.ts for
+// presigned URLs, and by the exports of src/api.
 
-/** RFC 6266: an ASCII stand-in, and the real name percent-encoded. */
+/** Returns the header of RFC 6266: an ASCII fallback, and the real name percent-encoded. */
 export function attachment(filename: string): string {
   const ascii = filename.replace(/[^\x20-\x7e]|["\\%]/g, "_");
   const encoded = encodeURIComponent(filename.toWellFormed()).replace(

@@ -1,7 +1,8 @@
-// Kinds of failure of the object store, told apart by status, never by message text. Used by src/api and controllers.
+// Classifies failures of the object store by status and error code, never by message text. Used by src/api and
+// controllers.
 import { S3ServiceException } from "@aws-sdk/client-s3";
 
-/** The object is not there. When all of the bucket is not, something else is wrong, and nothing is known of the object. */
+/** The object does not exist. False when the bucket does not exist: then nothing is known about the object. */
 export function isNotFound(error: unknown): boolean {
   return (
     error instanceof S3ServiceException &&
@@ -10,7 +11,7 @@ export function isNotFound(error: unknown): boolean {
   );
 }
 
-/** The object is not the one that the caller named by its ETag. */
+/** The object's ETag differs from the one that the caller named. */
 export function isChanged(error: unknown): boolean {
   return error instanceof S3ServiceException && error.$metadata.httpStatusCode === 412;
 }
@@ -31,7 +32,7 @@ const networkCodes = new Set([
   "ETIMEDOUT",
 ]);
 
-/** The store is away or overloaded; the same call may succeed later. */
+/** The store is unreachable or overloaded; the same call may succeed later. */
 export function isStoreUnavailable(error: unknown): boolean {
   if (error instanceof S3ServiceException) {
     const status = error.$metadata.httpStatusCode ?? 0;
@@ -41,6 +42,6 @@ export function isStoreUnavailable(error: unknown): boolean {
   if (error.name === "TimeoutError") return true;
   const codes = [error, error.cause].map((e) => (e instanceof Error && "code" in e ? String(e.code) : ""));
   if (error instanceof AggregateError) codes.push(...error.errors.map((e) => String(e?.code)));
-  // HPE: what answers there is no HTTP server, as while a proxy in between starts.
+  // HPE_*: the response is not valid HTTP, for example while a proxy in between starts.
   return codes.some((code) => networkCodes.has(code) || code.startsWith("HPE_"));
 }

@@ -1,8 +1,8 @@
-// Where objects lie in the bucket. No name that a user chose is ever a part of a key. Used by src/api and controllers.
+// The keys of objects in the bucket. A key never contains a name that a user chose. Used by src/api and controllers.
 
-/** Where a client uploads to; the only keys that upload forms are signed for. */
+/** The key that a client uploads to. Upload forms are presigned for these keys only. */
 export const incomingKey = (tenantId: string, id: string) => `incoming/${tenantId}/${id}`;
-/** Audio of a dataset after it was confirmed. */
+/** The key of an audio file of a dataset after it is confirmed. */
 export const audioKey = (tenantId: string, audioFileId: string) => `audio/${tenantId}/${audioFileId}`;
-/** Audio of an inference job after it was confirmed. */
+/** The key of an audio file of an inference job after it is confirmed. */
 export const inferenceKey = (tenantId: string, fileId: string) => `inference/${tenantId}/${fileId}`;

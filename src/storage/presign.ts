@@ -1,7 +1,7 @@
-// URLs that are signed for one object, by AWS Signature Version 4 in the query
-// (https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html). The SDK's own way takes half a
-// millisecond for each and lets nothing else run meanwhile: a training on 100,000 files would cost the operator its lease.
-// Called by storage.ts.
+// Presigns URLs with AWS Signature Version 4 in the query string. Called by storage.ts.
+// https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html
+// The SDK blocks the event loop for half a millisecond per URL: with 100,000 training files the operator would lose its
+// lease.
 import { createHash, createHmac } from "node:crypto";
 
 export interface Signer {
@@ -17,21 +17,21 @@ export interface Signed {
   readonly key: string;
   readonly expiresSeconds: number;
   readonly query?: Readonly<Record<string, string | undefined>>;
-  /** That whoever uses the URL has to send. */
+  /** Content-Type header that the user of the URL must send. */
   readonly contentType?: string | undefined;
   readonly at: Date;
 }
 
-/** A function that signs; the key of a day is derived once. */
+/** Returns a function that presigns a URL. It derives the signing key once a day. */
 export function makePresign({ endpoint, region, accessKeyId, secretAccessKey }: Signer) {
   const base = new URL(endpoint);
   const root = base.pathname.replace(/\/$/, "");
-  let ofDay: { day: string; key: Buffer } | undefined;
+  let signingKey: { day: string; key: Buffer } | undefined;
 
   return ({ method, bucket, key, expiresSeconds, query = {}, contentType, at }: Signed): string => {
     const time = at.toISOString().replace(/[-:]|\.\d{3}/g, "");
     const day = time.slice(0, 8);
-    if (ofDay?.day !== day) ofDay = { day, key: keyOfDay(secretAccessKey, day, region) };
+    if (signingKey?.day !== day) signingKey = { day, key: deriveSigningKey(secretAccessKey, day, region) };
     const scope = `${day}/${region}/s3/aws4_request`;
     const headers = [
       ...(contentType === undefined ? [] : [["content-type", contentType]]),
@@ -59,16 +59,16 @@ export function makePresign({ endpoint, region, accessKeyId, secretAccessKey }: 
       "UNSIGNED-PAYLOAD",
     ].join("\n");
     const digest = createHash("sha256").update(request).digest("hex");
-    const signature = hmac(ofDay.key, `AWS4-HMAC-SHA256\n${time}\n${scope}\n${digest}`).toString("hex");
+    const signature = hmac(signingKey.key, `AWS4-HMAC-SHA256\n${time}\n${scope}\n${digest}`).toString("hex");
     return `${base.origin}${path}?${search}&X-Amz-Signature=${signature}`;
   };
 }
 
 const hmac = (key: string | Buffer, text: string) => createHmac("sha256", key).update(text).digest();
 
-const keyOfDay = (secret: string, day: string, region: string) =>
+const deriveSigningKey = (secret: string, day: string, region: string) =>
   [region, "s3", "aws4_request"].reduce(hmac, hmac(`AWS4${secret}`, day));
 
-/** All but the unreserved characters of RFC 3986. */
+/** Percent-encodes all but the unreserved characters of RFC 3986. */
 const encode = (text: string) =>
   encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);

@@ -1,5 +1,6 @@
-// The object store: the only room that imports the S3 SDK. Made once by each main file and passed on as an argument.
-// Two addresses for one bucket: URLs for clients are signed for the public endpoint, URLs for pods for the inner one.
+// The object store client. Only src/storage imports the S3 SDK. Each main file makes one client and passes it on as an
+// argument. A bucket has two endpoints: URLs for clients are presigned for the public one, URLs for pods for the
+// internal one.
 import {
   CopyObjectCommand,
   CreateBucketCommand,
@@ -28,9 +29,9 @@ export interface StorageConfig {
 export interface PostPolicy {
   readonly key: string;
   readonly contentType: string;
-  /** Exactly this many bytes. */
+  /** The upload must have exactly this many bytes. */
   readonly sizeBytes: number;
-  /** Hexadecimal; null: the store checks no digest. */
+  /** Hexadecimal. Null: the store does not verify a digest. */
   readonly checksumSha256: string | null;
   readonly metadata: Readonly<Record<string, string>>;
   readonly expiresSeconds: number;
@@ -46,11 +47,11 @@ export interface ObjectHead {
 
 export type Storage = ReturnType<typeof makeStorage>;
 
-/** Every function rejects with an error that src/storage/errors.ts can name. */
+/** Makes the client. Its functions reject with errors that src/storage/errors.ts classifies. */
 export function makeStorage(config: StorageConfig) {
   const bucket = config.PLOSIVE_S3_BUCKET;
-  const inner = client(config, config.PLOSIVE_S3_ENDPOINT);
-  const outer = client(config, config.PLOSIVE_S3_PUBLIC_ENDPOINT ?? config.PLOSIVE_S3_ENDPOINT);
+  const internal = client(config, config.PLOSIVE_S3_ENDPOINT);
+  const external = client(config, config.PLOSIVE_S3_PUBLIC_ENDPOINT ?? config.PLOSIVE_S3_ENDPOINT);
 
   const signer = (endpoint: string) =>
     makePresign({
@@ -59,11 +60,14 @@ export function makeStorage(config: StorageConfig) {
       accessKeyId: config.PLOSIVE_S3_ACCESS_KEY_ID,
       secretAccessKey: config.PLOSIVE_S3_SECRET_ACCESS_KEY,
     });
-  const presignInner = signer(config.PLOSIVE_S3_ENDPOINT);
-  const presignOuter = signer(config.PLOSIVE_S3_PUBLIC_ENDPOINT ?? config.PLOSIVE_S3_ENDPOINT);
+  const presignInternal = signer(config.PLOSIVE_S3_ENDPOINT);
+  const presignExternal = signer(config.PLOSIVE_S3_PUBLIC_ENDPOINT ?? config.PLOSIVE_S3_ENDPOINT);
 
   return {
-    /** A form that a client may POST to the store once filled with `file` as its last field. Nothing in it is open. */
+    /**
+     * Presigns a form. The client adds `file` as its last field and posts it to the store. The policy fixes every other
+     * field and the size.
+     */
     async presignPost(policy: PostPolicy): Promise<{ url: string; fields: Record<string, string> }> {
       const fields: Record<string, string> = {
         "Content-Type": policy.contentType,
@@ -74,7 +78,7 @@ export function makeStorage(config: StorageConfig) {
         fields["x-amz-checksum-algorithm"] = "SHA256";
         fields["x-amz-checksum-sha256"] = Buffer.from(policy.checksumSha256, "hex").toString("base64");
       }
-      return await createPresignedPost(outer, {
+      return await createPresignedPost(external, {
         Bucket: bucket,
         Key: policy.key,
         Expires: policy.expiresSeconds,
@@ -86,7 +90,7 @@ export function makeStorage(config: StorageConfig) {
       });
     },
 
-    /** A URL to read one object; with a file name, browsers save it under that name. */
+    /** Presigns a URL to read one object. With a file name, browsers save the object under that name. */
     async presignGet(
       key: string,
       options: { expiresSeconds: number; filename?: string; audience: "client" | "pod" },
@@ -94,11 +98,11 @@ export function makeStorage(config: StorageConfig) {
       const disposition = options.filename === undefined ? undefined : attachment(options.filename);
       const { expiresSeconds, audience } = options;
       const query = { "response-content-disposition": disposition, "x-id": "GetObject" };
-      const presign = audience === "client" ? presignOuter : presignInner;
+      const presign = audience === "client" ? presignExternal : presignInternal;
       return presign({ method: "GET", bucket, key, expiresSeconds, query, at: new Date() });
     },
 
-    /** A URL for a pod to write one object, and the headers that it must send with it. */
+    /** Presigns a URL for a pod to write one object, and returns the headers that the pod must send. */
     async presignPut(
       key: string,
       options: { contentType?: string; expiresSeconds: number },
@@ -106,14 +110,22 @@ export function makeStorage(config: StorageConfig) {
       const { contentType, expiresSeconds } = options;
       const query = { "x-id": "PutObject" };
       return {
-        url: presignInner({ method: "PUT", bucket, key, expiresSeconds, query, contentType, at: new Date() }),
+        url: presignInternal({
+          method: "PUT",
+          bucket,
+          key,
+          expiresSeconds,
+          query,
+          contentType,
+          at: new Date(),
+        }),
         headers: contentType === undefined ? {} : { "Content-Type": contentType },
       };
     },
 
-    /** Size, ETag and type of an object. */
+    /** Returns size, ETag, content type and digest of an object. */
     async head(key: string): Promise<ObjectHead> {
-      const answer = await inner.send(
+      const answer = await internal.send(
         new HeadObjectCommand({ Bucket: bucket, Key: key, ChecksumMode: "ENABLED" }),
       );
       return {
@@ -124,9 +136,9 @@ export function makeStorage(config: StorageConfig) {
       };
     },
 
-    /** Bytes of an object, both ends of the range included; without a range the whole object: mind its size. */
+    /** Reads a range of bytes, both ends included. Without a range it reads the whole object into memory. */
     async read(key: string, range?: { start: number; end: number }): Promise<Buffer> {
-      const answer = await inner.send(
+      const answer = await internal.send(
         new GetObjectCommand({
           Bucket: bucket,
           Key: key,
@@ -136,9 +148,9 @@ export function makeStorage(config: StorageConfig) {
       return Buffer.from((await answer.Body?.transformToByteArray()) ?? []);
     },
 
-    /** The whole object, or TooLargeError before anything is read. */
+    /** Reads the whole object; rejects with TooLargeError, before it reads the body, if it exceeds `maxBytes`. */
     async readAll(key: string, maxBytes: number): Promise<Buffer> {
-      const answer = await inner.send(new GetObjectCommand({ Bucket: bucket, Key: key }));
+      const answer = await internal.send(new GetObjectCommand({ Bucket: bucket, Key: key }));
       if ((answer.ContentLength ?? 0) > maxBytes) {
         (answer.Body as { destroy?: () => void } | undefined)?.destroy?.();
         throw new TooLargeError(`object ${key} has ${answer.ContentLength} bytes, more than ${maxBytes}`);
@@ -146,23 +158,23 @@ export function makeStorage(config: StorageConfig) {
       return Buffer.from((await answer.Body?.transformToByteArray()) ?? []);
     },
 
-    /** Writes an object as a whole. */
+    /** Writes an object in one request. */
     async write(key: string, body: Uint8Array | string, contentType?: string): Promise<void> {
-      await inner.send(
+      await internal.send(
         new PutObjectCommand({ Bucket: bucket, Key: key, Body: body, ContentType: contentType }),
       );
     },
 
     /**
-     * Copies within the store, without the bytes passing through this process. isChanged when the ETag differs. On
-     * demand the store reads them for their digest; null when it does not tell it.
+     * Copies an object inside the store; the bytes do not pass through this process. Rejects with an isChanged error
+     * when the ETag differs from `ifMatch`. With `digest` the store computes SHA-256; null when it does not return it.
      */
     async copy(
       from: string,
       to: string,
       options: { ifMatch: string; digest?: boolean },
     ): Promise<{ checksumSha256: string | null }> {
-      const answer = await inner.send(
+      const answer = await internal.send(
         new CopyObjectCommand({
           Bucket: bucket,
           Key: to,
@@ -170,49 +182,49 @@ export function makeStorage(config: StorageConfig) {
           CopySourceIfMatch: options.ifMatch,
           ChecksumAlgorithm: options.digest ? "SHA256" : undefined,
         }),
-        // The answer comes when the bytes are copied, and there may be gigabytes of them.
+        // The store responds after it has copied everything, which may be gigabytes.
         { requestTimeout: 300_000 },
       );
       return { checksumSha256: hexOrNull(answer.CopyObjectResult?.ChecksumSHA256) };
     },
 
-    /** Deletes an object; one that is not there is no error. */
+    /** Deletes an object. Deleting an object that does not exist is not an error. */
     async remove(key: string): Promise<void> {
-      await inner.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }));
+      await internal.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }));
     },
 
-    /** Deletes every object whose key begins so. What is written meanwhile may stay. */
+    /** Deletes every object whose key begins with `prefix`. It may miss objects that are written while it runs. */
     async removeAll(prefix: string): Promise<void> {
       for (let token: string | undefined; ; ) {
-        const page = await inner.send(
+        const page = await internal.send(
           new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, ContinuationToken: token }),
         );
         for (const { Key } of page.Contents ?? [])
-          if (Key !== undefined) await inner.send(new DeleteObjectCommand({ Bucket: bucket, Key }));
+          if (Key !== undefined) await internal.send(new DeleteObjectCommand({ Bucket: bucket, Key }));
         token = page.NextContinuationToken;
         if (token === undefined) return;
       }
     },
 
-    /** Makes the bucket unless it is there. Called by the bootstrap Job and the tests. */
+    /** Creates the bucket unless it exists. Called by the bootstrap Job and the tests. */
     async ensureBucket(): Promise<void> {
       try {
-        await inner.send(new HeadBucketCommand({ Bucket: bucket }));
+        await internal.send(new HeadBucketCommand({ Bucket: bucket }));
       } catch (error) {
         if (!isNotFound(error)) throw error;
-        await inner.send(new CreateBucketCommand({ Bucket: bucket }));
+        await internal.send(new CreateBucketCommand({ Bucket: bucket }));
       }
     },
 
-    /** Rejects unless the store answers for the bucket. */
+    /** Rejects unless the store is reachable and the bucket exists. */
     async ping(): Promise<void> {
-      await inner.send(new HeadBucketCommand({ Bucket: bucket }));
+      await internal.send(new HeadBucketCommand({ Bucket: bucket }));
     },
 
     /** Closes the sockets. */
     close(): void {
-      inner.destroy();
-      outer.destroy();
+      internal.destroy();
+      external.destroy();
     },
   };
 }
@@ -227,14 +239,14 @@ function client(config: StorageConfig, endpoint: string): S3Client {
       secretAccessKey: config.PLOSIVE_S3_SECRET_ACCESS_KEY,
     },
     maxAttempts: 2,
-    // The SDK's default adds CRC32 trailers and query members that many S3-compatible servers do not know.
+    // By default the SDK adds CRC32 trailers and query parameters that many S3-compatible servers do not support.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
     requestHandler: { connectionTimeout: 2_000, requestTimeout: 15_000, throwOnRequestTimeout: true },
   });
 }
 
-/** Digests in S3 are Base64, in this service they are hexadecimal. */
+/** S3 encodes digests in Base64, this service in hexadecimal. */
 function hexOrNull(base64: string | undefined): string | null {
   return base64 === undefined ? null : Buffer.from(base64, "base64").toString("hex");
 }

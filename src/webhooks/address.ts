@@ -1,9 +1,9 @@
-// Which IP addresses a webhook may reach: only those of the public internet. Asked by send.ts for every address that a
-// name leads to, at every attempt.
+// Decides which IP addresses a webhook may reach: only those of the public internet. send.ts checks every address that
+// a host name resolves to, at every attempt.
 import { BlockList, isIP } from "node:net";
 
-// The IANA registries of special-purpose addresses (IPv4 and IPv6), what is not globally reachable in them, and the IPv6
-// forms that carry an IPv4 address inside.
+// The ranges that are not globally reachable in the IANA registries of special-purpose addresses (IPv4 and IPv6), and
+// the IPv6 forms that embed an IPv4 address.
 const refused4 = [
   "0.0.0.0/8", // this network
   "10.0.0.0/8", // private
@@ -11,7 +11,7 @@ const refused4 = [
   "127.0.0.0/8", // loopback
   "169.254.0.0/16", // link-local, metadata services of clouds
   "172.16.0.0/12", // private
-  "192.0.0.0/24", // protocol assignments, among them 192.0.0.192, metadata of one cloud
+  "192.0.0.0/24", // protocol assignments, including 192.0.0.192, the metadata service of one cloud
   "192.0.2.0/24", // documentation
   "192.31.196.0/24", // AS112
   "192.52.193.0/24", // AMT
@@ -23,9 +23,9 @@ const refused4 = [
   "203.0.113.0/24", // documentation
   "224.0.0.0/4", // multicast
   "240.0.0.0/4", // reserved, broadcast
-  "168.63.129.16/32", // a public address that is one cloud's metadata and DNS
+  "168.63.129.16/32", // public, but one cloud's metadata and DNS service
 ];
-// Of IPv6 only 2000::/3 is given out at all; these parts of it are not for us.
+// Global unicast IPv6 addresses lie in 2000::/3 only; these ranges inside it are refused.
 const refused6 = [
   "2001::/23", // protocol assignments: Teredo, benchmarks, ORCHID
   "2001:db8::/32", // documentation
@@ -37,11 +37,11 @@ const refused6 = [
 const refused = blockList([...refused4, ...refused6]);
 const global6 = blockList(["2000::/3"]);
 
-/** Whether this text is an IP address of the public internet. Anything that is not plainly one is not. */
+/** Whether this text is an IP address of the public internet. False when in doubt. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !refused.check(address, "ipv4");
-  // With a zone it is link-local; mapped, translated and unspecified addresses lie outside of 2000::/3.
+  // An address with a zone is link-local. Mapped, translated and unspecified addresses lie outside 2000::/3.
   if (family === 6 && !address.includes("%"))
     return global6.check(address, "ipv6") && !refused.check(address, "ipv6");
   return false;

@@ -1,7 +1,7 @@
-// What every API process does besides answering: numbers events, sends deliveries, forgets what is old. Started by
-// src/main.ts. Replicas share the work through the database; a notification wakes them, a clock does where it was lost.
+// The background loops of every API process: number events, send deliveries, delete old events. Started by src/main.ts.
+// Replicas share the work through the database. A notification wakes a loop; a timer does if the notification was lost.
 import { Gauge } from "prom-client";
-import { forgetEvents, oneEventLag, stampEvents } from "../db/event.ts";
+import { deleteOldEvents, numberEvents, oneEventLag } from "../db/event.ts";
 import type { Listener } from "../db/listen.ts";
 import type { Log } from "../log.ts";
 import { makeSender, type SenderDeps } from "./sender.ts";
@@ -11,39 +11,39 @@ export interface DispatchDeps extends SenderDeps {
 }
 
 export interface Dispatch {
-  /** Resolves when all is ended in order: what is being sent gets `graceMs` to end. */
+  /** Stops the loops. Attempts in progress get `graceMs` to end, then they are aborted. */
   stop(graceMs: number): Promise<void>;
 }
 
-const pollMs = { stamp: 2_000, send: 2_000, forget: 60_000 };
+const pollMs = { number: 2_000, send: 2_000, delete: 60_000 };
 
 export function startDispatch(deps: DispatchDeps): Dispatch {
   const { pool, listener, log, registry } = deps;
-  const stamping = startLoop("number events", pollMs.stamp, log, async () => {
-    const stamped = await stampEvents(pool);
-    return stamped?.more === true;
+  const numbering = startLoop("number events", pollMs.number, log, async () => {
+    const numbered = await numberEvents(pool);
+    return numbered?.more === true;
   });
   const sender = makeSender(deps, () => sending.wake());
   const sending = startLoop("send deliveries", pollMs.send, log, async () => {
     await sender.start();
     return false;
   });
-  const forgetting = startLoop(
-    "forget old events",
-    pollMs.forget,
+  const deleting = startLoop(
+    "delete old events",
+    pollMs.delete,
     log,
-    async () => (await forgetEvents(pool)).more,
+    async () => (await deleteOldEvents(pool)).more,
   );
-  const deaf = [
-    listener.on("plosive_inbox", () => stamping.wake()),
+  const unsubscribers = [
+    listener.on("plosive_inbox", () => numbering.wake()),
     listener.on("plosive_deliveries", () => sending.wake()),
   ];
   measureLags(deps);
 
   return {
     stop: async (graceMs) => {
-      for (const stop of deaf) stop();
-      await Promise.all([stamping.stop(), sending.stop(), forgetting.stop()]);
+      for (const unsubscribe of unsubscribers) unsubscribe();
+      await Promise.all([numbering.stop(), sending.stop(), deleting.stop()]);
       const cut = setTimeout(() => sender.abort(), graceMs);
       await sender.idle();
       clearTimeout(cut);
@@ -54,11 +54,11 @@ export function startDispatch(deps: DispatchDeps): Dispatch {
 
 const lagName = "plosive_event_lag_seconds";
 
-/** Asked for at each scrape. */
+/** Registers a gauge that queries the database at each scrape. */
 function measureLags({ pool, registry, log }: DispatchDeps): void {
   new Gauge({
     name: lagName,
-    help: "Age of the oldest event without a number (numbering) and of the oldest delivery that is due (delivery)",
+    help: "Seconds that the oldest unnumbered event (numbering) and the oldest due delivery (delivery) have waited",
     labelNames: ["stage"],
     registers: [registry],
     async collect() {
@@ -67,7 +67,7 @@ function measureLags({ pool, registry, log }: DispatchDeps): void {
         this.set({ stage: "numbering" }, lag.inbox);
         this.set({ stage: "delivery" }, lag.deliveries);
       } catch (error) {
-        // The other metrics are wanted most when the database is away.
+        // A rejection would fail the whole scrape, and the other metrics matter most while the database is down.
         this.reset();
         log.debug({ reason: String(error) }, "could not measure the lag of events");
       }
@@ -80,11 +80,13 @@ interface Loop {
   stop(): Promise<void>;
 }
 
-/** Does the work now, when woken, and every `everyMs`; never twice at once. True from the work: there is more. */
+/**
+ * Runs `work` now, when woken, and every `everyMs`; never twice at once. `work` returns true when more is left to do.
+ */
 function startLoop(what: string, everyMs: number, log: Log, work: () => Promise<boolean>): Loop {
   let awake = true;
   let ended = false;
-  let ring = () => {};
+  let interrupt = () => {};
   const run = async () => {
     while (!ended) {
       awake = false;
@@ -92,14 +94,14 @@ function startLoop(what: string, everyMs: number, log: Log, work: () => Promise<
         awake = (await work()) || awake;
       } catch (error) {
         log.warn({ reason: String(error) }, `could not ${what}; trying again`);
-        // What failed is not tried again at once, whoever rings.
+        // After a failure the loop pauses even if it is woken; only stop() cuts the pause short.
         await rest(Math.min(everyMs, 1_000));
         continue;
       }
       if (!awake && !ended) {
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, everyMs);
-          ring = () => {
+          interrupt = () => {
             clearTimeout(timer);
             resolve();
           };
@@ -110,7 +112,7 @@ function startLoop(what: string, everyMs: number, log: Log, work: () => Promise<
   const rest = (ms: number) =>
     new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms);
-      ring = () => {
+      interrupt = () => {
         if (!ended) return;
         clearTimeout(timer);
         resolve();
@@ -120,11 +122,11 @@ function startLoop(what: string, everyMs: number, log: Log, work: () => Promise<
   return {
     wake: () => {
       awake = true;
-      ring();
+      interrupt();
     },
     stop: async () => {
       ended = true;
-      ring();
+      interrupt();
       await done;
     },
   };

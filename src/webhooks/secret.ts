@@ -1,10 +1,11 @@
-// Signing secrets. Signing needs them back, so they cannot be hashed; with a key from the configuration they are stored
-// sealed (AES-256-GCM), and a copy of the database alone signs nothing. Used by the webhook routes and by sender.ts.
+// Encrypts the signing secrets of webhooks. Signing needs the plain secret, so hashing is not possible. With a key from
+// the configuration they are stored encrypted (AES-256-GCM): a copy of the database alone is not enough to sign.
+// Used by the webhook routes and by sender.ts.
 import { createCipheriv, createDecipheriv } from "node:crypto";
 
 export interface SecretBox {
   seal(secret: Buffer, webhookId: string): Buffer;
-  /** Rejects what was sealed with another key or for another webhook. */
+  /** Throws if the secret was sealed with another key or for another webhook. */
   open(stored: Buffer, webhookId: string): Buffer;
 }
 
@@ -16,17 +17,17 @@ const ivBytes = 12;
 const tagBytes = 16;
 const algorithm = "aes-256-gcm";
 
-/** `key`: 32 bytes in base64; without one secrets are stored as they are. What was stored plain stays readable. */
+/** `key`: 32 bytes in base64. Without a key, secrets are stored in plain text; with one, those stay readable. */
 export function makeSecretBox(key: string | undefined, random: Random): SecretBox {
   const bytes = key === undefined ? undefined : Buffer.from(key, "base64");
   if (bytes !== undefined && bytes.length !== 32)
-    throw new Error("the key for webhook secrets has not 32 bytes");
+    throw new Error("the key for webhook secrets must have 32 bytes");
   return {
     seal: (secret, webhookId) => {
       if (bytes === undefined) return Buffer.concat([Buffer.of(plain), secret]);
       const iv = random(ivBytes);
       const cipher = createCipheriv(algorithm, bytes, iv, { authTagLength: tagBytes });
-      // Bound to its webhook: a secret moved to another row in the database does not open.
+      // Binds the secret to its webhook: if it is copied to another row of the database, decryption fails.
       cipher.setAAD(Buffer.from(webhookId));
       const text = Buffer.concat([cipher.update(secret), cipher.final()]);
       return Buffer.concat([Buffer.of(sealed), iv, cipher.getAuthTag(), text]);
@@ -46,5 +47,5 @@ export function makeSecretBox(key: string | undefined, random: Random): SecretBo
 /** 32 random bytes. */
 export const makeSecret = (random: Random): Buffer => Buffer.from(random(32));
 
-/** As the owner of the webhook gets to see it. */
-export const showSecret = (secret: Buffer): string => `whsec_${secret.toString("base64")}`;
+/** Formats a secret for the owner of the webhook, as Standard Webhooks defines it. */
+export const formatSecret = (secret: Buffer): string => `whsec_${secret.toString("base64")}`;

@@ -1,6 +1,7 @@
-// One POST to a receiver that anybody may have named: the only place of Plosive that calls out to addresses from
-// requests. The name is looked up once, every address must be public, and the socket goes to just those addresses; TLS is
-// checked against the name; redirects are failures; of the answer only status and Retry-After are looked at.
+// Sends one POST to a receiver. The URL is untrusted input; no other code of Plosive connects to addresses from
+// requests. Protection against SSRF: the host name is resolved once, every address must be public, and the socket
+// connects only to those addresses. TLS is verified against the host name. Redirects are failures. Of the response only
+// status and Retry-After are read. Called by sender.ts.
 import { Resolver, lookup as systemLookup } from "node:dns/promises";
 import {
   Agent as HttpAgent,
@@ -13,17 +14,17 @@ import { BlockList, isIP, isIPv6, type LookupFunction } from "node:net";
 import type { DeliveryError } from "../schemas/webhook.ts";
 import { isPublicAddress } from "./address.ts";
 import { type Attempt, parseRetryAfter } from "./schedule.ts";
-import { type AllowedOrigins, judgeTarget, type Target } from "./target.ts";
+import { type AllowedOrigins, checkTarget, type Target } from "./target.ts";
 
 export interface SendDeps {
-  /** All addresses of a name. Rejects or gives none when there are none. */
+  /** Returns all addresses of a host name. Rejects or returns none when there are none. */
   readonly resolve: (name: string) => Promise<readonly string[]>;
   readonly allowed: AllowedOrigins;
   readonly isPublic: (address: string) => boolean;
   readonly clock: { now(): number };
-  /** From the first step to the end of the answer. */
+  /** Limit for the whole attempt, from the DNS look-up to the end of the response. */
   readonly timeoutMs: number;
-  /** Certificate authorities in place of the usual ones, PEM; for tests. */
+  /** Certificate authorities (PEM) that replace the default ones; for tests. */
   readonly ca?: string;
 }
 
@@ -33,9 +34,9 @@ export interface Message {
   readonly body: string;
 }
 
-const maxAnswerBytes = 64 * 1024;
+const maxResponseBytes = 64 * 1024;
 
-/** Without the search list of /etc/resolv.conf, which would try inner names first, and without /etc/hosts. */
+/** Uses neither the search list of /etc/resolv.conf, which would try cluster-internal names first, nor /etc/hosts. */
 async function resolvePublic(name: string): Promise<readonly string[]> {
   const resolver = new Resolver({ timeout: 3_000, tries: 2 });
   const found = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
@@ -44,16 +45,16 @@ async function resolvePublic(name: string): Promise<readonly string[]> {
 
 export const sendDefaults = { resolve: resolvePublic, isPublic: isPublicAddress, timeoutMs: 15_000 };
 
-/** Never rejects: what goes wrong is a result. `ended`: give up now. */
+/** Makes one attempt. Never rejects: a failure is a result too. `ended` aborts it. */
 export async function send(message: Message, deps: SendDeps, ended?: AbortSignal): Promise<Attempt> {
-  const judged = judgeTarget(message.url, deps.allowed);
-  if ("refusal" in judged) return failure("address");
+  const checked = checkTarget(message.url, deps.allowed);
+  if ("refusal" in checked) return failure("address");
   const timeout = AbortSignal.timeout(deps.timeoutMs);
   const signal = ended === undefined ? timeout : AbortSignal.any([timeout, ended]);
   try {
-    const addresses = await aborted(signal, addressesOf(judged.target, deps));
+    const addresses = await abortable(signal, addressesOf(checked.target, deps));
     if (addresses.length === 0) return failure("address");
-    return await post(judged.target.url, addresses, message, deps, signal);
+    return await post(checked.target.url, addresses, message, deps, signal);
   } catch (error) {
     return failure(timeout.aborted ? "timeout" : reasonOf(error));
   }
@@ -61,7 +62,7 @@ export async function send(message: Message, deps: SendDeps, ended?: AbortSignal
 
 const failure = (error: DeliveryError): Attempt => ({ status: null, error, retryAfterMs: null });
 
-/** Empty when the name leads nowhere or anywhere else than to the public internet: which one is nobody's business. */
+/** Returns no address when the name does not resolve or is not public: a tenant must not be able to tell them apart. */
 async function addressesOf(target: Target, deps: SendDeps): Promise<readonly string[]> {
   const name = target.url.hostname.replace(/^\[|\]$/g, "");
   if (target.allowed) {
@@ -69,7 +70,7 @@ async function addressesOf(target: Target, deps: SendDeps): Promise<readonly str
     return (await systemLookup(name, { all: true })).map(({ address }) => address);
   }
   const addresses = await deps.resolve(name).catch(() => []);
-  // One bad address condemns the name: the good ones are then bait.
+  // One address that is not public refuses the whole name: an attacker may add public ones as a decoy.
   return addresses.every((address) => deps.isPublic(address)) ? addresses : [];
 }
 
@@ -83,7 +84,7 @@ function post(
   const secure = url.protocol === "https:";
   const options: RequestOptions & { ca?: string } = {
     method: "POST",
-    // A connection for this attempt alone: a kept one could belong to addresses of an earlier look-up.
+    // No keep-alive: a reused connection could lead to an address of an earlier look-up.
     agent: secure ? new HttpsAgent({ keepAlive: false }) : new HttpAgent({ keepAlive: false }),
     lookup: pinned(addresses),
     signal,
@@ -102,16 +103,16 @@ function post(
   return new Promise((resolve, reject) => {
     let result: Attempt | undefined;
     const request = (secure ? httpsRequest : httpRequest)(url, options, (answer) => {
-      const judged = judge(answer, deps.clock.now());
-      result = judged;
-      finish(answer, () => {
-        resolve(judged);
+      const attempt = attemptOf(answer, deps.clock.now());
+      result = attempt;
+      drain(answer, () => {
+        resolve(attempt);
         request.destroy();
       });
     });
     request.on("socket", (socket) =>
       socket.once("connect", () => {
-        // Should Node ever connect to what was not asked for.
+        // Defence in depth, should Node ever ignore `lookup`.
         const remote = socket.remoteAddress ?? "";
         if (!expected.check(remote, familyOf(remote)))
           request.destroy(new Error("connected to another address"));
@@ -124,7 +125,7 @@ function post(
 
 const familyOf = (address: string) => (isIPv6(address) ? "ipv6" : "ipv4");
 
-/** Whatever name is asked for: only these addresses. */
+/** A DNS look-up function that returns these addresses for every name. */
 function pinned(addresses: readonly string[]): LookupFunction {
   const found = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
   return (_name, options, callback) => {
@@ -134,26 +135,28 @@ function pinned(addresses: readonly string[]): LookupFunction {
   };
 }
 
-function judge(answer: IncomingMessage, now: number): Attempt {
+function attemptOf(answer: IncomingMessage, now: number): Attempt {
   const status = answer.statusCode ?? 0;
   const retryAfterMs = parseRetryAfter(answer.headers["retry-after"], now);
   const error = status >= 200 && status < 300 ? null : status >= 300 && status < 400 ? "redirect" : "status";
   return { status, error, retryAfterMs };
 }
 
-/** Lets the receiver finish its answer, unless it is long; nothing of it is kept. The status counts in any case. */
-function finish(answer: IncomingMessage, done: () => void): void {
+/**
+ * Reads and discards the body, up to 64 KiB, so that the receiver can finish its response. The status counts anyway.
+ */
+function drain(answer: IncomingMessage, done: () => void): void {
   let bytes = 0;
   answer.on("data", (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > maxAnswerBytes) done();
+    if (bytes > maxResponseBytes) done();
   });
   answer.on("end", done);
   answer.on("error", done);
   answer.on("close", done);
 }
 
-function aborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+function abortable<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   signal.throwIfAborted();
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);

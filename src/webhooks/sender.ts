@@ -1,9 +1,9 @@
-// Sends what is due: claims deliveries, posts them, tells what became of each. Any number of replicas do so at once; a
-// delivery of one that was killed is claimed again when its lease is over, so receivers get it at least once, always with
+// Claims due deliveries, posts them and records their outcomes. All replicas run it at once. If a replica is killed,
+// its deliveries are claimed again when their leases expire, so receivers get each delivery at least once, always with
 // the same webhook-id. Driven by dispatch.ts.
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import { makeLimit } from "../db/limit.ts";
 import type { DatabasePool } from "../db/pool.ts";
+import { makeSemaphore } from "../db/semaphore.ts";
 import { tenantDatabase } from "../db/tenant-db.ts";
 import { type ClaimedDelivery, claimDeliveries, recordOutcome } from "../db/webhook-delivery.ts";
 import type { Log } from "../log.ts";
@@ -21,27 +21,27 @@ export interface SenderDeps extends SendDeps {
 }
 
 export interface Sender {
-  /** Starts what is due and has a place. Returns how many; the work goes on after it. */
+  /** Claims due deliveries within the limits and starts sending them. Returns how many; does not wait for their end. */
   start(): Promise<number>;
-  /** Resolves when nothing is under way. */
+  /** Resolves when no attempt is in progress. */
   idle(): Promise<void>;
-  /** Gives up what is under way: its leases run out, and it is sent again. */
+  /** Aborts the attempts in progress. Their leases expire, and the deliveries are sent again. */
   abort(): void;
 }
 
-const places = 64;
-/** At once from this process: a receiver that takes its 15 seconds to fail holds up its own deliveries only. */
+const maxConcurrent = 64;
+/** Concurrent attempts of this process: a receiver that times out after 15 seconds delays only its own deliveries. */
 export const limits = { webhook: 4, tenant: 8, host: 16 } as const;
 
-/** `onFree`: a place has become free. */
+/** `onFree` is called when an attempt ends, so that another one may start. */
 export function makeSender(deps: SenderDeps, onFree: () => void): Sender {
   const { pool, log, clock } = deps;
   const metrics = makeMetrics(deps.registry);
-  const busy = new Map<string, { delivery: ClaimedDelivery; done: Promise<void> }>();
+  const inFlight = new Map<string, { delivery: ClaimedDelivery; done: Promise<void> }>();
   const ended = new AbortController();
-  // Requests need connections too; this is still far within the lease.
-  const record = makeLimit(3, 20_000);
-  // Time to send, to wait for a connection, and to tell the outcome.
+  // Leaves connections for REST requests. Its maximum wait is well below the lease.
+  const record = makeSemaphore(3, 20_000);
+  // The attempt, the wait for a connection, and the recording of the outcome must fit into the lease.
   const leaseMs = deps.timeoutMs + 45_000;
 
   const deliver = async (delivery: ClaimedDelivery): Promise<void> => {
@@ -58,16 +58,16 @@ export function makeSender(deps: SenderDeps, onFree: () => void): Sender {
     await record(() => recordOutcome(db, delivery, now, outcome));
     const facts = { webhookId: delivery.webhook_id, deliveryId: delivery.id, attempt: delivery.attempt };
     if (outcome.webhook.disable !== null)
-      log.warn({ ...facts, reason: outcome.webhook.disable }, "switched a webhook off");
+      log.warn({ ...facts, reason: outcome.webhook.disable }, "disabled a webhook");
     else if (attempt.error === "secret")
-      log.warn(facts, "the secret of a webhook cannot be read with the present key: it must be rotated");
-    else log.debug({ ...facts, status: attempt.status, error: attempt.error }, "tried a delivery");
+      log.warn(facts, "could not decrypt the secret of a webhook with the current key; rotate the secret");
+    else log.debug({ ...facts, status: attempt.status, error: attempt.error }, "attempted a delivery");
   };
 
   const attemptOf = async (delivery: ClaimedDelivery): Promise<Attempt> => {
     const secrets = [delivery.secret, delivery.old_secret]
       .filter((stored) => stored !== null)
-      .flatMap((stored) => openedBy(deps.secrets, stored, delivery.webhook_id));
+      .flatMap((stored) => openSecret(deps.secrets, stored, delivery.webhook_id));
     if (secrets.length === 0) return { status: null, error: "secret", retryAfterMs: null };
     const headers = signatureHeaders(delivery.message_id, clock.now(), delivery.body, secrets);
     return await send({ url: delivery.url, headers, body: delivery.body }, deps, ended.signal);
@@ -75,39 +75,39 @@ export function makeSender(deps: SenderDeps, onFree: () => void): Sender {
 
   return {
     start: async () => {
-      if (ended.signal.aborted || busy.size >= places) return 0;
+      if (ended.signal.aborted || inFlight.size >= maxConcurrent) return 0;
       const claimed = await claimDeliveries(pool, {
         now: clock.now(),
         leaseMs,
-        places: places - busy.size,
-        busy: [...busy.values()].map(({ delivery }) => delivery),
+        limit: maxConcurrent - inFlight.size,
+        inFlight: [...inFlight.values()].map(({ delivery }) => delivery),
         limits,
       });
       for (const delivery of claimed) {
-        // Also what no one could foresee must not take a place for ever.
+        // An unforeseen error must not occupy a slot for ever.
         const done = deliver(delivery)
           .catch((err) =>
-            log.warn({ err, deliveryId: delivery.id }, "could not tell what became of a delivery"),
+            log.warn({ err, deliveryId: delivery.id }, "could not record the outcome of a delivery"),
           )
           .finally(() => {
-            busy.delete(delivery.id);
-            metrics.busy.set(busy.size);
+            inFlight.delete(delivery.id);
+            metrics.inFlight.set(inFlight.size);
             onFree();
           });
-        busy.set(delivery.id, { delivery, done });
+        inFlight.set(delivery.id, { delivery, done });
       }
-      metrics.busy.set(busy.size);
+      metrics.inFlight.set(inFlight.size);
       return claimed.length;
     },
     idle: async () => {
-      while (busy.size > 0) await Promise.all([...busy.values()].map(({ done }) => done));
+      while (inFlight.size > 0) await Promise.all([...inFlight.values()].map(({ done }) => done));
     },
     abort: () => ended.abort(),
   };
 }
 
-/** One secret; none if the key that it was sealed with is lost. */
-function openedBy(box: SecretBox, stored: Buffer, webhookId: string): Buffer[] {
+/** Returns the secret, or none if it was sealed with another key. */
+function openSecret(box: SecretBox, stored: Buffer, webhookId: string): Buffer[] {
   try {
     return [box.open(stored, webhookId)];
   } catch {
@@ -125,19 +125,19 @@ function makeMetrics(registry: Registry) {
     }),
     finished: new Counter({
       name: "plosive_webhook_deliveries_total",
-      help: "Deliveries that arrived or were given up",
+      help: "Deliveries that succeeded or were given up",
       labelNames: ["status"],
       registers: [registry],
     }),
     seconds: new Histogram({
       name: "plosive_webhook_attempt_seconds",
-      help: "How long attempts took",
+      help: "Duration of attempts in seconds",
       buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
       registers: [registry],
     }),
-    busy: new Gauge({
+    inFlight: new Gauge({
       name: "plosive_webhook_attempts_running",
-      help: "Attempts under way in this process",
+      help: "Attempts in progress in this process",
       registers: [registry],
     }),
   };

@@ -1,8 +1,10 @@
-// The headers of a delivery by Standard Webhooks 1.0. Called by sender.ts for each attempt: the time is the attempt's,
-// so that receivers can refuse what was recorded and played again.
+// Signs a delivery as Standard Webhooks 1.0 defines it. Called by sender.ts for each attempt, because the timestamp is
+// that of the attempt: receivers can refuse replayed requests.
 import { createHmac } from "node:crypto";
 
-/** One signature for each secret: while a secret is being replaced there are two. `body` is signed to the byte. */
+/**
+ * Returns the headers, with one signature for each secret: two while a secret is being rotated. `body` is signed as is.
+ */
 export function signatureHeaders(
   messageId: string,
   nowMs: number,

@@ -1,27 +1,27 @@
-// What a webhook's URL must look like. Asked when it is registered and again before every attempt; where its name leads
-// is looked up only then (send.ts).
+// Checks the URL of a webhook. Called when the webhook is registered (src/api/routes/webhook.ts) and before every
+// attempt (send.ts). Only send.ts resolves the host name.
 
-/** Origins that an administrator allows besides: for receivers inside the own network, and for tests. */
+/** Further origins that an administrator allows: for receivers inside the own network, and for tests. */
 export type AllowedOrigins = ReadonlySet<string>;
 
 export interface Target {
   readonly url: URL;
-  /** The administrator vouches for it: any scheme, port and address. */
+  /** An administrator allowed the origin: any scheme, port and address is accepted. */
   readonly allowed: boolean;
 }
 
-export type Judged = { readonly target: Target } | { readonly refusal: string };
+export type TargetCheck = { readonly target: Target } | { readonly refusal: string };
 
 const ports = new Set(["", "443", "8443"]);
-// Names that no public name server answers for, or that lead back into a cluster or a network at home.
+// Names that public DNS does not serve, or that resolve inside a cluster or a home network.
 const innerNames =
   /(?:^|\.)(?:local|localhost|localdomain|internal|intranet|lan|home|corp|private|test|example|invalid|onion|alt|arpa|svc|cluster)$/;
 const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** The target, or why it is refused: a clause for "Value error, ...". */
-export function judgeTarget(text: string, allowed: AllowedOrigins): Judged {
+/** Returns the target, or the reason for its refusal: a clause for "Value error, ...". */
+export function checkTarget(text: string, allowed: AllowedOrigins): TargetCheck {
   const refuse = (refusal: string) => ({ refusal });
-  // The parser would drop or repair all of these in silence, and what is checked must be what is called.
+  // The URL parser silently drops or repairs all of these. The checked text must be the URL that is called.
   if (!/^[\x21-\x7e]+$/.test(text)) return refuse("the URL must consist of visible ASCII characters");
   if (text.includes("\\")) return refuse("the URL must not contain a backslash");
   const written = /^(https?):\/\/([^/?#]*)/i.exec(text);
@@ -35,7 +35,7 @@ export function judgeTarget(text: string, allowed: AllowedOrigins): Judged {
 
   if (url.protocol !== "https:") return refuse("the URL must begin with https://");
   if (!ports.has(url.port)) return refuse("the port must be 443 or 8443");
-  // As it was written: the parser makes 0x7f.1 and 2130706433 into 127.0.0.1.
+  // Checks the host as written: the parser turns 0x7f.1 and 2130706433 into 127.0.0.1.
   const host = authority.replace(/:\d*$/, "").toLowerCase();
   if (host.startsWith("[") || host.includes(":")) return refuse("the host must be a name, not an address");
   if (host.endsWith(".")) return refuse("the host must not end in a dot");

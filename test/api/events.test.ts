@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
 import { sql } from "slonik";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { stampEvents } from "../../src/db/event.ts";
+import { numberEvents } from "../../src/db/event.ts";
 import { makeListener } from "../../src/db/listen.ts";
 import { makeDatabase } from "../../src/db/pool.ts";
 import { makeLog } from "../../src/log.ts";
@@ -21,7 +21,7 @@ afterAll(() => {
 
 const stream = async (client: Client, query = "", headers: Record<string, string> = {}) => {
   // Of the making of the tenant's key, for example: nothing old shall come in between.
-  while ((await stampEvents(api.pool))?.more !== false);
+  while ((await numberEvents(api.pool))?.more !== false);
   const reader = await readEvents(`${api.url}/api/v1/events/stream${query}`, client.key, headers);
   open.push(reader);
   return reader;
@@ -33,7 +33,7 @@ async function tell(tenantId: string, type: string, data: object = {}, times = 1
     sql.fragment`select emit_event(${tenantId}::uuid, ${type}, ${JSON.stringify(data)}::jsonb)
       from generate_series(1, ${times})`,
   );
-  while ((await stampEvents(api.pool))?.more !== false);
+  while ((await numberEvents(api.pool))?.more !== false);
 }
 
 describe("GET /api/v1/events", () => {

@@ -186,7 +186,7 @@ describe("a draft of detections", () => {
     const job = await finishedJob(4, ["click"]);
     const refused = await draft(job);
     expect(refused.body).toEqual({
-      detail: "The dataset has no artifact types hum; add them, or ask with create_types",
+      detail: "The dataset does not have the artifact types hum; add them, or set create_types to true",
       code: "artifact_types_missing",
     });
     const made = await draft(job, { create_types: true });

@@ -139,7 +139,7 @@ describe("sent again with its key", () => {
       expect(third.body.detail).toEqual([
         {
           loc: ["header", "Idempotency-Key"],
-          msg: "Value error, the key was used for another request",
+          msg: "Value error, the key was used for a different request",
           type: "value_error",
         },
       ]);
@@ -160,7 +160,7 @@ describe("sent again with its key", () => {
       "rotateWebhookSecret",
     ];
     // The imports: test/api/imports.test.ts.
-    const imports = routes.filter((route) => route.turn === "imports");
+    const imports = routes.filter((route) => route.semaphore === "imports");
     for (const route of imports) expect(route.idempotent, route.operationId).toBeTypeOf("function");
     const all = routes.filter((route) => route.method === "POST" && route.answer.status === 201);
     for (const route of all) expect(route.idempotent, route.operationId).toBeTypeOf("function");

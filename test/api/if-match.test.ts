@@ -158,7 +158,7 @@ async function newWebhook(): Promise<string> {
 }
 
 const refused = {
-  detail: "The resource has changed since: If-Match names none of its ETags",
+  detail: "The resource has changed: If-Match contains none of its current ETags",
   code: "precondition_failed",
 };
 

@@ -51,7 +51,7 @@ describe("an import", () => {
     });
     expect([answer.status, answer.body.imported, answer.body.skipped]).toEqual([200, 1, 14]);
     const name =
-      "The label cannot be an artifact type: letters A to Z and a to z, digits, space, underscore, dot and hyphen, at most 64";
+      "The label is not a valid artifact type; use at most 64 letters (A to Z, a to z), digits, spaces, underscores, dots and hyphens";
     expect(answer.body.errors.map((e: Record<string, unknown>) => [e.task, e.result, e.message])).toEqual([
       [0, 1, "end_ms: end_ms must not be less than start_ms"],
       [0, 2, "start_ms: Input should be greater than or equal to 0"],
@@ -59,13 +59,13 @@ describe("an import", () => {
       [0, 4, "The dataset has no artifact type pop; add it, or import with create_types=true"],
       [0, 5, name],
       [0, 6, name],
-      [0, 7, "The dataset calls the artifact type click: it differs in upper and lower case"],
+      [0, 7, "The dataset has the artifact type click, which differs only in upper and lower case"],
       [0, 8, "confidence: Input should be less than or equal to 1"],
       [0, 9, "extra_data: extra_data takes at most 4096 bytes of JSON"],
-      [0, 10, "Only results of the type labels are imported"],
+      [0, 10, "Only results of type labels are imported"],
       [1, 0, "The dataset has no such audio file"],
       [1, 1, "The dataset has no such audio file"],
-      [2, null, "The task names no audio file: data has no audio_file_id, filename or audio"],
+      [2, null, "The task names no audio file; data needs audio_file_id, filename or audio"],
     ]);
     expect(await annotationsOf(set)).toMatchObject([{ start_ms: 1, end_ms: 1_250, confidence: 1 }]);
   });
@@ -92,7 +92,7 @@ describe("an import", () => {
     expect(answer.body).toMatchObject({
       imported: 4,
       errors: [
-        { task: 2, message: "2 audio files of the dataset have this name; tell them apart by audio_file_id" },
+        { task: 2, message: "2 audio files of the dataset have this name; use audio_file_id to choose one" },
         { task: 5, message: "The dataset has no such audio file" },
       ],
     });

@@ -30,7 +30,7 @@ async function send(method: string, path: string, body: string) {
 const annotation = (extra: string) =>
   `{"audio_file_id":"${audio}","artifact_type":"click","start_ms":1,"end_ms":2,"extra_data":${extra}}`;
 
-const kept = "the number cannot be kept exactly; send it as a string";
+const kept = "the number cannot be stored exactly; send it as a string";
 const named = "a member must not be named __proto__";
 
 describe("extra data", () => {

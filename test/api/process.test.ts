@@ -147,6 +147,6 @@ describe("two API processes on one database", () => {
     });
     running.push(owners);
     await poll("the API to be ready", async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).ok);
-    expect(owners.output()).toContain("give it a user of its own");
+    expect(owners.output()).toContain("create a separate database user for it");
   });
 });

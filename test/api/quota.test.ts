@@ -90,7 +90,7 @@ describe("the last place is given, and no more", () => {
     );
     const job = (await client.post("/api/v1/inference-jobs", { model_id: model })).body.id;
     const files = `/api/v1/inference-jobs/${job}/files/upload-url`;
-    expectFull(await client.post(files, upload(401)), /it has 600, these would be 401 more/);
+    expectFull(await client.post(files, upload(401)), /it has 600, and these files would add 401/);
     expect((await client.post(files, upload(400))).status).toBe(201);
     expectFull(await client.post(path, upload(1)), /it has 1000/);
     await client.delete(`/api/v1/datasets/${dataset}/audio/${first.body.audio_file_id}`);
@@ -145,7 +145,7 @@ describe("the last place is given, and no more", () => {
     const body = { dataset_id: dataset, annotation_set_id: set, config: { artifact_types: ["click"] } };
     const first = await client.post("/api/v1/training-jobs", body);
     await client.post("/api/v1/training-jobs", body);
-    expectFull(await client.post("/api/v1/training-jobs", body), /at most 2 training jobs that wait/);
+    expectFull(await client.post("/api/v1/training-jobs", body), /at most 2 waiting training jobs/);
     await execute(
       api.db,
       sql.fragment`update training_jobs set status = 'running' where id = ${first.body.id}`,
@@ -167,7 +167,7 @@ describe("the last place is given, and no more", () => {
     const body = { model_id: await addModel(api.db, client.tenantId, training) };
     const first = await client.post("/api/v1/inference-jobs", body);
     await client.post("/api/v1/inference-jobs", body);
-    expectFull(await client.post("/api/v1/inference-jobs", body), /at most 2 inference jobs that wait/);
+    expectFull(await client.post("/api/v1/inference-jobs", body), /at most 2 waiting inference jobs/);
     await client.post(`/api/v1/inference-jobs/${first.body.id}/cancel`);
     expect((await client.post("/api/v1/inference-jobs", body)).status).toBe(201);
   });
@@ -195,7 +195,7 @@ describe("the last place is given, and no more", () => {
       );
       expect(answers.filter(({ status }) => status === 201)).toHaveLength(2);
       for (const answer of answers.filter(({ status }) => status !== 201))
-        expectFull(answer, /at most 2 .* jobs that wait/);
+        expectFull(answer, /at most 2 waiting .* jobs/);
     }
   });
 

@@ -6,7 +6,7 @@ import { sql } from "slonik";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { makeApiKey } from "../../src/api/api-key-format.ts";
-import { makeStrangers } from "../../src/api/strangers.ts";
+import { makeFailedAuthLimiter } from "../../src/api/failed-auth-limiter.ts";
 import type { ApiSettings } from "../../src/config.ts";
 import {
   type Client,
@@ -277,16 +277,16 @@ describe("keys that open nothing", () => {
   });
 
   it("shut nobody out for longer because many of them came at the same instant", () => {
-    const strangers = makeStrangers({
+    const limiter = makeFailedAuthLimiter({
       config: testSettings(settings),
       clock: { now: () => now },
       registry: new Registry(),
     });
     // All are let through before the first of them is known to open nothing.
-    for (let i = 0; i < 40; i++) strangers.failed("192.0.2.9", randomBytes(32), "unknown");
-    expect(strangers.waitOf("192.0.2.9", randomBytes(32))).toBeCloseTo(0.1);
+    for (let i = 0; i < 40; i++) limiter.recordFailure("192.0.2.9", randomBytes(32), "unknown");
+    expect(limiter.secondsToWait("192.0.2.9", randomBytes(32))).toBeCloseTo(0.1);
     now += 100;
-    expect(strangers.waitOf("192.0.2.9", randomBytes(32))).toBe(0);
+    expect(limiter.secondsToWait("192.0.2.9", randomBytes(32))).toBe(0);
   });
 
   it("count together when they come from one network of IPv6, which has more addresses than anybody can count", async () => {

@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { stampEvents } from "../../src/db/event.ts";
+import { numberEvents } from "../../src/db/event.ts";
 import { eventTypes } from "../../src/schemas/event.ts";
 import { type Client, execute, testDeps, useApi } from "../support/api.ts";
 import { hostileUrls } from "../support/hostile-urls.ts";
@@ -23,7 +23,7 @@ const make = async (client: Client, body: object = { url }) => (await client.pos
 
 async function tell(tenantId: string): Promise<void> {
   await execute(api.db, sql.fragment`select emit_event(${tenantId}::uuid, 'model.created', '{}')`);
-  while ((await stampEvents(api.pool))?.more !== false);
+  while ((await numberEvents(api.pool))?.more !== false);
 }
 
 describe("a webhook", () => {

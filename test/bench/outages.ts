@@ -18,7 +18,7 @@ const vitest = spawn(
   {
     cwd: repoDir,
     stdio: "inherit",
-    env: { ...process.env, PLOSIVE_OUTAGES: "full", PLOSIVE_OUTAGES_FILE: file },
+    env: { ...process.env, PLOSIVE_TRIALS: "full", PLOSIVE_OUTAGES_FILE: file },
   },
 );
 const [code] = await once(vitest, "exit");

@@ -67,14 +67,15 @@ export function render(report: Report): string {
   );
   return `# Results of the benchmarks
 
-Written by \`make bench-api\`; the method is in [benchmarks.md](benchmarks.md). Medians of ${rounds} rounds of ${seconds} s for each side
-in turns, ${connections} connections, one process for each server. ${cpu}, ${availableParallelism()} cores, Node ${process.versions.node}.
+Written by \`make bench-api\`; [benchmarks.md](benchmarks.md) describes the method. The figures are medians of ${rounds} rounds of
+${seconds} s per server. The servers take turns, with ${connections} connections and one process each.
+${cpu}, ${availableParallelism()} cores, Node ${process.versions.node}.
 
 | Endpoint | Server | requests/s | p50 ms | p99 ms | server CPU ms | Postgres CPU ms | most resident MiB | load generator |
 |---|---|---|---|---|---|---|---|---|
 ${rows.join("\n")}
 
-The CPU times are for one request. The load generator's share is of one core.
+CPU times are per request. The load generator's share is a share of one core.
 
 | Endpoint | requests/s, times FastAPI | in single rounds | p99, times FastAPI |
 |---|---|---|---|

@@ -17,6 +17,7 @@ const { values: options } = parseArgs({
     kills: { type: "string", default: "1000" },
     seconds: { type: "string", default: "14400" },
     "at-once": { type: "string", default: "12" },
+    seed: { type: "string", default: String(Date.now() % 2 ** 31) },
   },
 });
 const began = performance.now();
@@ -39,7 +40,7 @@ try {
     const operatorKubeconfig = join(dir, "operator.kubeconfig");
     const token = await tokenOf(admin, namespace, "plosive-operator");
     writeFileSync(operatorKubeconfig, kubeconfigOf(plane.server, plane.tls.caFile, token));
-    say("everything runs");
+    say(`everything runs; seed ${options.seed}`);
     const { server, tls } = plane;
     const report = await runChaos(
       { admin, server, tls, namespace, operatorKubeconfig, databaseUrl, storage: storageConfig, dir },
@@ -48,6 +49,7 @@ try {
         kills: Number(options.kills),
         seconds: Number(options.seconds),
         atOnce: Number(options["at-once"]),
+        seed: Number(options.seed),
         say,
       },
     );

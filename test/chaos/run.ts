@@ -10,6 +10,7 @@ import { embeddingJobs, inferenceJobs, jobs, leases, pods, trainingJobs } from "
 import type { KubeObject, Pod, ResourceType } from "../../src/kube/objects.ts";
 import { makeLog } from "../../src/log.ts";
 import { type JobKind, resourceName } from "../../src/schemas/job-kind.ts";
+import { randomOf } from "../hostile/sequence.ts";
 import { endPod, startPod } from "../support/operator.ts";
 import { poll } from "../support/poll.ts";
 import { makeJudge } from "./judge.ts";
@@ -40,7 +41,7 @@ const patienceMs = 900_000;
 export async function runChaos(
   world: ChaosWorld,
   scene: Scene,
-  options: { kills: number; atOnce: number; seconds?: number; say: (text: string) => void },
+  options: { kills: number; atOnce: number; seed: number; seconds?: number; say: (text: string) => void },
 ): Promise<ChaosReport> {
   const { admin, namespace } = world;
   const { pool } = scene;
@@ -48,7 +49,7 @@ export async function runChaos(
   const began = performance.now();
   const isLate = () => performance.now() - began > (options.seconds ?? Number.POSITIVE_INFINITY) * 1000;
   const judge = makeJudge();
-  const strikes = makeStrikes();
+  const strikes = makeStrikes(randomOf(options.seed));
   const trouble = new Set<string>();
   const told = new Set<string>();
   const open = new Map<string, PlannedJob & { since: number; overAt?: number }>();

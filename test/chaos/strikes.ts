@@ -18,7 +18,8 @@ const mostBefore = 60;
 /** So many more go by in vain before any will do: some points come only with certain jobs. */
 const patience = 100;
 
-export function makeStrikes(): Strikes {
+/** `random` gives numbers from 0 to 1. */
+export function makeStrikes(random: () => number): Strikes {
   const hits = new Map<string, number>();
   const dead = new WeakSet<object>();
   let armed: { replica: object; kill: () => void; skip: number; left: number } | undefined;
@@ -40,7 +41,7 @@ export function makeStrikes(): Strikes {
       return true;
     },
     arm: (replica, kill) => {
-      armed = { replica, kill, skip: Math.floor(Math.random() * mostBefore), left: patience };
+      armed = { replica, kill, skip: Math.floor(random() * mostBefore), left: patience };
     },
     disarm: () => {
       armed = undefined;

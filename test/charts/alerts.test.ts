@@ -62,7 +62,7 @@ const cases: Case[] = [
     alert: "PlosiveNoLeader",
     fires: { [leader("a")]: "1x9 0x30", [leader("b")]: "0x40" },
     between: [11, 12],
-    summary: "No replica of the operator leads, so no job moves.",
+    summary: "No replica of the operator is the leader, so no job makes progress.",
     silent: { "one of two leads": { [leader("a")]: "0x60", [leader("b")]: "1x60" } },
   },
   {
@@ -96,7 +96,7 @@ const cases: Case[] = [
     },
     between: [14, 15],
     labels: { name: "models" },
-    summary: "5000 models have been waiting for the operator for a quarter of an hour.",
+    summary: "More than 100 models have been waiting in the workqueue for 15 minutes, now 5000.",
     silent: {
       "a burst is worked off": { [gauge("workqueue_depth", 'name="models",')]: "10000-1000x10 0x50" },
     },
@@ -106,7 +106,7 @@ const cases: Case[] = [
     fires: { [heard("a")]: "0+60x60", [heard("b")]: "0+60x10 600x60" },
     between: [20, 21],
     labels: { resource: "pods" },
-    summary: "A replica has heard nothing of pods for 11m 0s.",
+    summary: "The watch of pods on an operator replica has received nothing for 11m 0s.",
     silent: { "bookmarks come each minute": { [heard("a")]: "0+60x60", [heard("b")]: "-50+60x60" } },
   },
   {
@@ -114,7 +114,7 @@ const cases: Case[] = [
     fires: { [lag("30")]: "0x60", [lag("60")]: "0+1x60", [lag("+Inf")]: "0+1x60" },
     between: [10, 11],
     labels: { sink: "row" },
-    summary: "The ends of jobs reach the row after 59.7s.",
+    summary: "The end of a job takes 59.7s to reach the row (99th percentile).",
     silent: {
       "they come within seconds": { [lag("2")]: "0+1x60", [lag("60")]: "0+1x60", [lag("+Inf")]: "0+1x60" },
       "nothing ends": { [lag("30")]: "0x60", [lag("60")]: "7x60", [lag("+Inf")]: "7x60" },
@@ -125,7 +125,8 @@ const cases: Case[] = [
     fires: { [gauge("plosive_status_overdue_seconds", 'kind="training",')]: "0+60x60" },
     between: [6, 7],
     labels: { kind: "training" },
-    summary: "Of the training jobs one ended 7m 0s ago, and its custom resource does not say so.",
+    summary:
+      "The Kubernetes Job of a job (training) ended 7m 0s ago, but its custom resource does not show it.",
     silent: {
       "each is written after a while": {
         [gauge("plosive_status_overdue_seconds", 'kind="training",')]: "0 70 0 70 0 0 70 0x30",
@@ -147,14 +148,14 @@ const cases: Case[] = [
     fires: { [sweep("a")]: "0+60x10 600x50", [sweep("b")]: "0x60" },
     between: [20, 21],
     labels: { sweep: "outbox" },
-    summary: 'The operator\'s sweep "outbox" has not gone through for 11m 0s.',
+    summary: 'The operator\'s sweep "outbox" has not completed for 11m 0s.',
     silent: { "the leader changed": { [sweep("a")]: "0+60x10 600x50", [sweep("b")]: "0x10 660+60x50" } },
   },
   {
     alert: "PlosivePurgeStuck",
     fires: { [gauge("plosive_purges_failing", "")]: "3x90" },
     between: [59, 60],
-    summary: "3 leftovers of deleted rows could not be deleted for an hour.",
+    summary: "3 entries of the purge queue have failed for an hour.",
     silent: { "the store was away for half an hour": { [gauge("plosive_purges_failing", "")]: "3x30 0x60" } },
   },
   {
@@ -174,7 +175,7 @@ const cases: Case[] = [
     fires: { [gauge("plosive_shards_stalled_total", 'kind="training",')]: "0x9 1x60" },
     between: [9, 10],
     labels: { kind: "training" },
-    summary: "Pods of training jobs ran and reported nothing for longer than progressDeadlineSeconds.",
+    summary: "Pods of jobs (training) ran without a report for longer than progressDeadlineSeconds.",
     silent: {
       "none stalled lately": { [gauge("plosive_shards_stalled_total", 'kind="training",')]: "4x90" },
     },
@@ -184,7 +185,7 @@ const cases: Case[] = [
     fires: { [gauge("plosive_jobs_oldest_wait_seconds", 'kind="training",phase="Waiting",')]: "0+60x90" },
     between: [35, 36],
     labels: { kind: "training", phase: "Waiting" },
-    summary: "Of the training jobs one has been Waiting for 36m 0s.",
+    summary: "A job (training) has been Waiting for 36m 0s.",
     silent: {
       "each waits for twenty minutes": {
         [gauge("plosive_jobs_oldest_wait_seconds", 'kind="training",phase="Pending",')]: "1200x90",
@@ -195,7 +196,7 @@ const cases: Case[] = [
     alert: "PlosiveInfraFailures",
     fires: { [finished("failed", "Infra")]: "0x10 4x60", [finished("succeeded", "")]: "0+0.2x70" },
     between: [15, 16],
-    summary: "4 jobs failed within an hour for reasons that are not their owners'.",
+    summary: "4 jobs failed within an hour because of the infrastructure or the service.",
     silent: {
       "their owners are the reason": {
         [finished("failed", "User")]: "0+1x90",
@@ -212,7 +213,7 @@ const cases: Case[] = [
     alert: "PlosiveProgressRejected",
     fires: { [reports("refused")]: "0+1x60", [reports("accepted")]: "0+9x60" },
     between: [10, 11],
-    summary: "10% of what pods send to the run endpoint is rejected.",
+    summary: "The run endpoint rejects 10% of the reports of pods.",
     silent: {
       "pods report after the end of their run": {
         [reports("ended")]: "0+5x60",
@@ -235,7 +236,7 @@ const cases: Case[] = [
     alert: "PlosiveApiErrors",
     fires: { [answers("503")]: "0+6x60", [answers("200")]: "0+54x60" },
     between: [5, 6],
-    summary: "10% of the API's answers are errors of its own.",
+    summary: "10% of the API's responses are server errors (5xx).",
     silent: { "clients are wrong": { [answers("404")]: "0+6x60", [answers("503")]: "0x60" } },
   },
   {

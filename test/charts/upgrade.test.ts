@@ -6,10 +6,10 @@ import { describe, expect, it } from "vitest";
 import { apiConfig } from "../../src/config.ts";
 import { secrets } from "../../src/kube/kinds.ts";
 import { repoDir, tool } from "../../tools/cache.ts";
-import { useCluster } from "../support/kube.ts";
+import { useOwnCluster } from "../support/kube.ts";
 
 const run = promisify(execFile);
-const cluster = useCluster();
+const cluster = useOwnCluster();
 const images = ["server", "worker", "trainer", "postgres", "s3"].map(
   (name) => `images.${name}=registry/${name}:1`,
 );
@@ -78,7 +78,7 @@ describe("a second release", () => {
     await helm("install", name);
     const second = helm("install", `plosive-second@${name}`);
     await expect(second).rejects.toThrow(
-      `the namespace ${name} has the release ${name} of Plosive already: give each a namespace of its own`,
+      `namespace ${name} already contains the Plosive release ${name}: install each release into its own namespace`,
     );
     await helm("install", "plosive-other");
     await helm("upgrade", name);

@@ -10,7 +10,7 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-async function serve(answer: RequestListener, patienceMs = 5_000) {
+async function serve(answer: RequestListener, retryForMs = 5_000) {
   const server = createServer(answer);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   closers.push(async () => {
@@ -18,7 +18,7 @@ async function serve(answer: RequestListener, patienceMs = 5_000) {
     await new Promise((resolve) => server.close(resolve));
   });
   const { port } = server.address() as AddressInfo;
-  return makeClient({ baseUrl: `http://127.0.0.1:${port}`, apiKey: "pl_test", patienceMs });
+  return makeClient({ baseUrl: `http://127.0.0.1:${port}`, apiKey: "pl_test", retryForMs });
 }
 
 const id = "0198b0de-7c1f-7a59-8a3c-9f4d8f7f2f11";
@@ -93,7 +93,7 @@ describe("tries again", () => {
 describe("does not try again", () => {
   test("a POST that broke off without a key: it may have been carried out", async () => {
     const { seen, listener } = script("break");
-    await expect(makeDataset(await serve(listener))).rejects.toThrow(/POST .*datasets got no answer/);
+    await expect(makeDataset(await serve(listener))).rejects.toThrow(/POST .*datasets got no response/);
     expect(seen).toHaveLength(1);
   });
 
@@ -109,7 +109,7 @@ describe("does not try again", () => {
     expect(seen).toHaveLength(1);
   });
 
-  test("when its patience would end before the time that the service names", async () => {
+  test("when the time that the service names is after the end of its retries", async () => {
     const { seen, listener } = script({ status: 503, retryAfter: "20" });
     const client = await serve(listener, 1_000);
     await expect(body(client.GET("/api/v1/models"))).rejects.toMatchObject({ status: 503 });

@@ -14,7 +14,7 @@ let tenant: TestClient;
 let client: Client;
 beforeAll(async () => {
   tenant = await api.tenant();
-  client = makeClient({ baseUrl: api.url, apiKey: tenant.key, patienceMs: 2_000 });
+  client = makeClient({ baseUrl: api.url, apiKey: tenant.key, retryForMs: 2_000 });
 });
 
 const take = (name: string) => ({
@@ -103,5 +103,5 @@ test("gives up on a job that does not move, and says so", async () => {
   const modelId = await addModel(api.db, tenant.tenantId, trainingId);
   const job = await body(client.POST("/api/v1/inference-jobs", { body: { model_id: modelId } }));
   const waiting = waitForInference(client, job.id, { stallMs: 100, pollSeconds: 1 });
-  await expect(waiting).rejects.toThrow(/has been "pending" for .* nothing has moved/);
+  await expect(waiting).rejects.toThrow(/has been "pending" for .* without any change/);
 });

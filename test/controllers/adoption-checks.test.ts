@@ -103,7 +103,7 @@ describe("a training job of any name", () => {
     await apply(trainingJobs, "two-of-one", spec);
     expect(await refusal(trainingJobs, "two-of-one")).toMatchObject({
       reason: "QuotaExceeded",
-      message: expect.stringContaining("at most 1 training jobs that wait"),
+      message: expect.stringContaining("at most 1 waiting training jobs"),
     });
     await stage.operator.stop();
     await stage.start();
@@ -124,7 +124,7 @@ describe("an inference job of any name", () => {
       [
         "too-many-shards",
         { ...spec, datasetId, shards: { count: 3 } },
-        /there are only 2 files: give at most 2/,
+        /there are only 2 files; use at most 2/,
       ],
       [
         "empty",

@@ -236,7 +236,9 @@ describe("an embedding job of any name", () => {
   it("takes the uploads that wait, and is refused where none does", async () => {
     const dataset = await makeDataset(client);
     await apply(embeddingJobs, "too-early", { tenantId: client.tenantId });
-    expect((await refusal(embeddingJobs, "too-early")).message).toMatch(/No uploaded files .*\(no_files\)/);
+    expect((await refusal(embeddingJobs, "too-early")).message).toMatch(
+      /no confirmed audio files .*\(no_files\)/,
+    );
     for (const _ of [1, 2, 3]) await insertConfirmedAudio(api.db, client.tenantId, dataset);
     const { metadata } = await apply(embeddingJobs, "uploads-now", {
       tenantId: client.tenantId,

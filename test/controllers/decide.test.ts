@@ -1,6 +1,7 @@
 // The decisions of the job engine as tables: facts in, verdict out. No server is needed, because decide() is pure.
 import { describe, expect, it } from "vitest";
-import { decide, type Facts, type Verdict } from "../../controllers/job/decide.ts";
+import { decide, type Verdict } from "../../controllers/job/decide.ts";
+import type { Facts } from "../../controllers/job/facts.ts";
 import type { Pod } from "../../src/kube/objects.ts";
 import {
   ago,
@@ -47,7 +48,7 @@ const verdicts: [string, Partial<Facts>, Partial<Verdict> & Record<string, unkno
       kind: "end",
       end: "Failed",
       reason: "UserError",
-      message: "The operator has no worker profile named default: the chart sets them (profiles).",
+      message: "The operator has no worker profile named default. Add it to the chart's value profiles.",
     },
   ],
   ["a suspended job gets no Job", { cr: resource({ suspend: true }) }, { kind: "wait" }],
@@ -112,7 +113,7 @@ const verdicts: [string, Partial<Facts>, Partial<Verdict> & Record<string, unkno
       child: child({ completedIndexes: "1", failedIndexes: "0,2", conditions: conditions("Failed") }),
       ingested: new Set([1]),
     },
-    { kind: "end", end: "Succeeded", message: "The job is complete without 2 failed shards." },
+    { kind: "end", end: "Succeeded", message: "The job is complete. Failed shards: 2." },
   ],
   [
     "a job with too many failed shards fails",

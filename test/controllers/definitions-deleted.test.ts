@@ -5,13 +5,14 @@ import { maybeOneJob } from "../../src/db/job.ts";
 import { models } from "../../src/kube/kinds.ts";
 import type { KubeObject, List } from "../../src/kube/objects.ts";
 import { kinds } from "../../src/schemas/kinds.ts";
+import { useOwnCluster } from "../support/kube.ts";
 import { installCrds } from "../support/namespace.ts";
 import { jobsOf } from "../support/operator.ts";
 import { poll } from "../support/poll.ts";
 import { insertInferenceJob, insertModel, insertTenant, insertTrainingJob } from "../support/rows.ts";
 import { useOperator } from "../support/use-operator.ts";
 
-const stage = useOperator({ driftMs: 200 });
+const stage = useOperator({ cluster: useOwnCluster(), driftMs: 200 });
 
 it("definitions that are deleted and put back cost the open jobs and nothing else", async () => {
   const { cluster, database } = stage;

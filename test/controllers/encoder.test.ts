@@ -59,5 +59,5 @@ it("lets nobody train on what was embedded without it: every pod that detects wo
     .worker(await stage.podOf(`tj-${job}-1`))
     .work()
     .catch(String);
-  expect(asked).toMatch(/422.*with encoder none, .* has bands@1: .*plosive-admin embeddings renew/s);
+  expect(asked).toMatch(/422.*with encoder none, .* has bands@1; .*plosive-admin embeddings renew/s);
 });

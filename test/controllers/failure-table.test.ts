@@ -133,7 +133,7 @@ describe.concurrent("a shard", { timeout: 150_000 }, () => {
     expect(await failureOf(job)).toMatchObject({
       class: "Resources",
       code: "gpu_out_of_memory",
-      message: expect.stringContaining("The GPU is full. Its profile gives it 1 nvidia.com/gpu;"),
+      message: expect.stringContaining("The GPU is full. Its profile requests 1 nvidia.com/gpu."),
     });
   });
 
@@ -180,7 +180,7 @@ describe.concurrent("a shard", { timeout: 150_000 }, () => {
       class: "Infra",
       code: "stalled",
       reason: "InfrastructureError",
-      message: "Nothing was heard of the worker for 3 s. That happened 2 times to shard 0.",
+      message: "The worker sent no report for 3 s. That happened 2 times to shard 0.",
     });
   });
 

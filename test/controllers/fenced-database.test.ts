@@ -25,9 +25,9 @@ it("a replica that leads ends a job; one that does not, does not", async () => {
   await endJob(db, "training", first, failed);
   expect(await statusOf(first)).toBe("failed");
   leads = false;
-  await expect(endJob(db, "training", second, failed)).rejects.toThrow("does not lead any more");
-  await expect(touch(db, second)).rejects.toThrow("does not lead any more");
-  await expect(maybeOneJob(db, "training", second)).rejects.toThrow("does not lead any more");
+  await expect(endJob(db, "training", second, failed)).rejects.toThrow("is no longer the leader");
+  await expect(touch(db, second)).rejects.toThrow("is no longer the leader");
+  await expect(maybeOneJob(db, "training", second)).rejects.toThrow("is no longer the leader");
   expect(await statusOf(second)).toBe("pending");
 });
 
@@ -39,6 +39,6 @@ it("what a transaction did before the lead was lost is rolled back", async () =>
     await touch(tx, id);
     leads = false;
   });
-  await expect(late).rejects.toThrow("does not lead any more");
+  await expect(late).rejects.toThrow("is no longer the leader");
   expect((await maybeOneJob(database.pool, "training", id))?.status_message).toBeNull();
 });

@@ -73,7 +73,7 @@ it("a job whose Job the namespace does not let in says so, and goes on once it d
     return status?.conditions?.find(({ type, status }) => type === "QuotaReserved" && status === "False");
   });
   expect(said.reason).toBe("WaitingForQuota");
-  expect(said.message).toMatch(/^The cluster does not let the job's Job in: .*no-jobs/);
+  expect(said.message).toMatch(/^The cluster rejects the job's Kubernetes Job: .*no-jobs/);
   expect((await rowOf(id))?.status_message).toBe(said.message);
   await cluster.admin.send({ method: "DELETE", path: `${path}/no-jobs` });
   // Looked at again before its time.
@@ -101,7 +101,7 @@ it("a result that cannot be used is read once, and what was wrong with it is wha
   expect(good?.status).toBe("completed");
   expect(bad).toEqual({
     status: "failed",
-    error_message: "A worker left a result that is not of the agreed form.",
+    error_message: "The worker wrote a result that does not match the schema.",
   });
 });
 
@@ -119,7 +119,7 @@ it("a large result is taken in, one that is too large costs its own files", asyn
   await phase(id, "Succeeded");
   expect(await filesOf(id)).toEqual([
     { status: "completed", error_message: null },
-    { status: "failed", error_message: "A worker left a result that is too large." },
+    { status: "failed", error_message: "The worker wrote a result that is larger than 32 MiB." },
   ]);
   const found = await database.pool.oneFirst(sql.type(z.object({ total_detections: z.number() }))`
     select total_detections from inference_jobs where id = ${id}`);

@@ -1,9 +1,9 @@
 // What the operator needs is away for a while, under load: Postgres, the object store, etcd, the API server. The process
 // goes on or is restarted once, nothing exists twice, and a minute after the return everything of before is through.
-// PLOSIVE_OUTAGES=full has the outages of docs/benchmarks-operator-outages.md: minutes instead of seconds.
+// `make trials` has the outages of docs/benchmarks-operator-outages.md: minutes instead of seconds.
 import { appendFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
-import { useCluster } from "../support/kube.ts";
+import { useOwnCluster } from "../support/kube.ts";
 import {
   forget,
   type Load,
@@ -19,10 +19,10 @@ import { useDatabase } from "../support/postgres.ts";
 import { startProxy, type TestProxy } from "../support/proxy.ts";
 import { insertModel, insertTenant } from "../support/rows.ts";
 import { useStorage } from "../support/s3.ts";
+import { isFull, sliceOf } from "../support/trial.ts";
 
-const isFull = process.env.PLOSIVE_OUTAGES === "full";
 const everyMs = isFull ? 4_000 : 1_000;
-const cluster = useCluster();
+const cluster = useOwnCluster();
 const database = useDatabase();
 const store = useStorage();
 let postgres: TestProxy;
@@ -116,7 +116,7 @@ const outages: Outage[] = [
   },
 ];
 
-it.each(outages)(
+it.each(sliceOf(outages, 2))(
   "$name away: nothing exists twice, all is through a minute after its return",
   async (outage) => {
     const seconds = isFull ? outage.fullSeconds : outage.seconds;

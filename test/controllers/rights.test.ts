@@ -11,7 +11,7 @@ import type { KubeObject, Pod, ResourceType } from "../../src/kube/objects.ts";
 import { makeLog } from "../../src/log.ts";
 import { makeSubmit } from "../../src/submit.ts";
 import { rightsOf } from "../support/audit.ts";
-import { type TestNamespace, useCluster } from "../support/kube.ts";
+import { type TestNamespace, useOwnCluster } from "../support/kube.ts";
 import { patchStatus, podOf, runOperator, startPod, type TestOperator, Worker } from "../support/operator.ts";
 import { poll } from "../support/poll.ts";
 import { useDatabase } from "../support/postgres.ts";
@@ -26,7 +26,7 @@ import {
 import { useStorage } from "../support/s3.ts";
 import { finishTraining } from "../support/training.ts";
 
-const cluster = useCluster({ audit: true });
+const cluster = useOwnCluster({ audit: true });
 const database = useDatabase();
 const store = useStorage();
 let space: TestNamespace;

@@ -14,11 +14,11 @@ import { embeddingJobs, inferenceJobs, jobs, models, pods, trainingJobs } from "
 import type { Job, KubeObject, ResourceType } from "../../src/kube/objects.ts";
 import { makeLog } from "../../src/log.ts";
 import { compact } from "../support/compact.ts";
-import { useCluster } from "../support/kube.ts";
+import { useOwnCluster } from "../support/kube.ts";
 import { poll } from "../support/poll.ts";
 import { startProxy, type TestProxy } from "../support/proxy.ts";
 
-const cluster = useCluster();
+const cluster = useOwnCluster();
 const log = makeLog("operator", "silent");
 let namespace: string;
 let proxy: TestProxy;

@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { parseIndexes } from "../../controllers/job/indexes.ts";
 import { withCondition } from "../../controllers/runtime/conditions.ts";
-import { Queue } from "../../controllers/runtime/queue.ts";
 import { Store } from "../../controllers/runtime/store.ts";
+import { Workqueue } from "../../controllers/runtime/workqueue.ts";
 import type { KubeObject } from "../../src/kube/objects.ts";
 import { makeRateLimit } from "../../src/kube/rate-limit.ts";
 import { parseResourceName, parseRunName, resourceName, runName } from "../../src/schemas/job-kind.ts";
@@ -11,7 +11,7 @@ import { poll } from "../support/poll.ts";
 
 describe("the queue", () => {
   it("holds a key once, and gives it to one worker at a time", async () => {
-    const queue = new Queue({ random: () => 1 });
+    const queue = new Workqueue({ random: () => 1 });
     queue.add("a");
     queue.add("a");
     queue.add("b");
@@ -28,7 +28,7 @@ describe("the queue", () => {
   });
 
   it("comes back later and later while a key fails, and forgets when it went well", () => {
-    const queue = new Queue({ random: () => 1, baseBackoffMs: 100, maxBackoffMs: 1_000 });
+    const queue = new Workqueue({ random: () => 1, baseBackoffMs: 100, maxBackoffMs: 1_000 });
     const waits = Array.from({ length: 6 }, () => queue.addAfterFailure("a"));
     expect(waits).toEqual([100, 200, 400, 800, 1_000, 1_000]);
     queue.forget("a");
@@ -37,7 +37,7 @@ describe("the queue", () => {
   });
 
   it("gives out new keys before events, and those before what was noted for later, but each in its turn", async () => {
-    const queue = new Queue({ random: () => 1 });
+    const queue = new Workqueue({ random: () => 1 });
     for (const key of ["l1", "l2"]) queue.addAfter(key, 0);
     await poll("the times", () => queue.depth === 2);
     for (const key of ["n1", "n2", "n3", "n4", "n5"]) queue.add(key);
@@ -52,7 +52,7 @@ describe("the queue", () => {
   });
 
   it("lets keys that fail take no place from those whose time has come", async () => {
-    const queue = new Queue({ random: () => 1, baseBackoffMs: 1, atOnce: { retry: 1, later: 1 } });
+    const queue = new Workqueue({ random: () => 1, baseBackoffMs: 1, atOnce: { retry: 1, later: 1 } });
     for (const key of ["r1", "r2"]) queue.addAfterFailure(key);
     queue.addAfter("l1", 1);
     await poll("the times", () => queue.depth === 3);
@@ -64,7 +64,7 @@ describe("the queue", () => {
   });
 
   it("drops the time for which a key was noted when it is worked on before", async () => {
-    const queue = new Queue({ random: () => 1 });
+    const queue = new Workqueue({ random: () => 1 });
     queue.addAfter("a", 20);
     queue.add("a");
     expect(await queue.take()).toBe("a");
@@ -75,7 +75,7 @@ describe("the queue", () => {
   });
 
   it("keeps the earliest of several times", async () => {
-    const queue = new Queue({ random: () => 1 });
+    const queue = new Workqueue({ random: () => 1 });
     queue.addAfter("a", 60_000);
     queue.addAfter("a", 5);
     expect(await queue.take()).toBe("a");
@@ -83,7 +83,7 @@ describe("the queue", () => {
   });
 
   it("works on no more keys of a lane than may be worked on at once, and on the next when one is done", async () => {
-    const queue = new Queue({ random: () => 1, atOnce: { next: 1 } });
+    const queue = new Workqueue({ random: () => 1, atOnce: { next: 1 } });
     const taken: (string | undefined)[] = [];
     for (let n = 0; n < 4; n++) void queue.take().then((key) => taken.push(key));
     for (const key of ["a", "b", "c"]) queue.add(key);
@@ -104,7 +104,7 @@ describe("the queue", () => {
   });
 
   it("wakes those that wait when it closes", async () => {
-    const queue = new Queue({ random: () => 1 });
+    const queue = new Workqueue({ random: () => 1 });
     const waiting = [queue.take(), queue.take()];
     queue.close();
     expect(await Promise.all(waiting)).toEqual([undefined, undefined]);

@@ -75,7 +75,7 @@ it("nobody steers an adopted job through a resource that has the job's id in its
   await apply(trainingJobs, `tj-${id}`, spec);
   expect(await refusal(trainingJobs, `tj-${id}`)).toMatchObject({
     reason: "PreconditionFailed",
-    message: "The job with the id in this name belongs to the resource mine.",
+    message: "The job whose id is in this name belongs to the resource mine.",
   });
   await cluster.admin.remove(trainingJobs, stage.ref(`tj-${id}`));
   await poll("the other to go", async () => (await find(trainingJobs, `tj-${id}`)) === undefined);

@@ -11,7 +11,7 @@ import type { JobPhase } from "../../src/schemas/job-resource.ts";
 import type { DetectResult, EmbedResult } from "../../src/schemas/worker.ts";
 import { type JobRef, resourceTypes } from "../../src/submit.ts";
 import { compact } from "../support/compact.ts";
-import { type TestNamespace, useCluster } from "../support/kube.ts";
+import { type TestNamespace, useOwnCluster } from "../support/kube.ts";
 import { endPod, podOf, runOperator, type TestOperator, Worker } from "../support/operator.ts";
 import { poll } from "../support/poll.ts";
 import { execute, useDatabase } from "../support/postgres.ts";
@@ -27,7 +27,7 @@ import {
 import { useStorage } from "../support/s3.ts";
 import { finishTraining } from "../support/training.ts";
 
-const cluster = useCluster({ audit: true });
+const cluster = useOwnCluster({ audit: true });
 const database = useDatabase();
 const store = useStorage();
 let space: TestNamespace;

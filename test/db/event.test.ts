@@ -4,12 +4,12 @@ import { sql } from "slonik";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import {
-  forgetEvents,
+  deleteOldEvents,
   listEvents,
   manyEventsAfter,
+  numberEvents,
   oneEventLag,
   oneEventPosition,
-  stampEvents,
 } from "../../src/db/event.ts";
 import { advanceJob, finishJob } from "../../src/db/job.ts";
 import { makeDatabase } from "../../src/db/pool.ts";
@@ -24,7 +24,7 @@ const newTenant = () => insertTenant(database.pool, "events");
 
 /** Numbers all that is waiting and gives what the tenant can read of it. */
 async function told(tenant: string): Promise<{ type: string; data: Record<string, unknown> }[]> {
-  while ((await stampEvents(database.apiPool))?.more);
+  while ((await numberEvents(database.apiPool))?.more);
   const rows = await manyEventsAfter(tenantDatabase(database.apiPool, tenant), tenant, 0, 1000);
   return rows.map(({ type, data }) => ({ type, data }));
 }
@@ -170,8 +170,8 @@ describe("events", () => {
       database.pool,
       sql.fragment`update inference_files set status = 'completed' where inference_job_id = ${job.id}`,
     );
-    expect(await stampEvents(database.apiPool)).toEqual({ stamped: 200, more: true });
-    while ((await stampEvents(database.apiPool))?.more);
+    expect(await numberEvents(database.apiPool)).toEqual({ numbered: 200, more: true });
+    while ((await numberEvents(database.apiPool))?.more);
     const rows = await manyEventsAfter(tenantDatabase(database.apiPool, tenant), tenant, own, 2_000);
     expect(rows).toHaveLength(1_000);
     expect(new Set(rows.map(({ data }) => data.inference_file_id)).size).toBe(1_000);
@@ -214,10 +214,10 @@ describe("events", () => {
     const { own, given } = await oneEventPosition(tenantDatabase(database.apiPool, tenant), tenant);
     expect(own).toBe(given);
     await execute(database.pool, sql.fragment`update events set created_at = now() - interval '23 hours'`);
-    expect(await forgetEvents(database.apiPool)).toEqual({ more: false });
+    expect(await deleteOldEvents(database.apiPool)).toEqual({ more: false });
     expect(await told(tenant)).not.toEqual([]);
     await execute(database.pool, sql.fragment`update events set created_at = now() - interval '25 hours'`);
-    await forgetEvents(database.apiPool);
+    await deleteOldEvents(database.apiPool);
     expect(await told(tenant)).toEqual([]);
     expect((await oneEventPosition(tenantDatabase(database.apiPool, tenant), tenant)).given).toBe(given);
     await insertTrainingJob(database.pool, tenant);
@@ -257,7 +257,7 @@ describe("numbers", () => {
       }
     };
     const stamp = async () => {
-      while (writing) await stampEvents(database.apiPool);
+      while (writing) await numberEvents(database.apiPool);
     };
     const read = async (tenant: string) => {
       const seen: { id: number; data: Record<string, unknown> }[] = [];
@@ -276,7 +276,7 @@ describe("numbers", () => {
     const readers = Promise.all(tenants.map(read));
     const stampers = Promise.all([stamp(), stamp(), stamp()]);
     await Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)));
-    while ((await oneEventLag(database.apiPool)).inbox > 0) await stampEvents(database.apiPool);
+    while ((await oneEventLag(database.apiPool)).inbox > 0) await numberEvents(database.apiPool);
     writing = false;
     const seen = await readers;
     await stampers;

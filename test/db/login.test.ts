@@ -5,7 +5,7 @@ import { Client } from "pg";
 import { sql } from "slonik";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { insertApiKey } from "../../src/db/api-key.ts";
-import { ensureLogin, isAboveRowSecurity } from "../../src/db/login.ts";
+import { bypassesRowSecurity, ensureLogin } from "../../src/db/login.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { type DatabasePool, makeDatabase, type Role } from "../../src/db/pool.ts";
 import { insertTenant } from "../../src/db/tenant.ts";
@@ -101,7 +101,7 @@ describe("on a server without our roles", () => {
       expect(await migrate(pool)).not.toHaveLength(0);
     });
     await expect(ensureLogin(owner, api, ["plosive_api"])).rejects.toThrow(
-      `plain may not make the database user plain_api. Let an administrator run: create role "plain_api" login noinherit password '...'; grant plosive_api to "plain_api";`,
+      `plain may not create the database user plain_api. An administrator must run: create role "plain_api" login noinherit password '...'; grant plosive_api to "plain_api";`,
     );
     await run(
       superuser,
@@ -111,7 +111,7 @@ describe("on a server without our roles", () => {
     await ensureLogin(owner, api, ["plosive_api"]);
     await proveThatTheApiWorks(owner, api);
     await expect(ensureLogin(owner, owner, operatorRoles)).rejects.toThrow(
-      `plain may not take the role plosive_operator or plosive_admin. Let an administrator run: grant plosive_operator, plosive_admin to "plain";`,
+      `plain may not take the role plosive_operator or plosive_admin. An administrator must run: grant plosive_operator, plosive_admin to "plain";`,
     );
   });
 });
@@ -134,8 +134,8 @@ describe("the embedded database", () => {
     await expect(run(as(api, "plosive_api_login", "wrong"), "select 1")).rejects.toMatchObject({
       code: "28P01",
     });
-    expect(await isAboveRowSecurity(superuser)).toBe(true);
-    expect(await isAboveRowSecurity(api)).toBe(false);
+    expect(await bypassesRowSecurity(superuser)).toBe(true);
+    expect(await bypassesRowSecurity(api)).toBe(false);
     // Without the role not even that of its role.
     for (const address of [api, operator])
       await expect(run(address, "select from datasets")).rejects.toMatchObject({ code: "42501" });

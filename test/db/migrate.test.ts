@@ -45,16 +45,16 @@ describe("a migration that needs a table which a long transaction has", () => {
 
   it("lets others pass, says who is in its way, and runs when the transaction has ended", async () => {
     await withReader(async (end) => {
-      const heard: string[] = [];
+      const reasons: string[] = [];
       const running = migrate(database.pool, undefined, {
         lockTimeoutMs: 100,
         pauseMs: 50,
-        heard: (reason) => heard.push(reason),
+        onBlocked: (reason) => reasons.push(reason),
       });
-      await poll("the migration to come again", async () => heard.length > 1);
+      await poll("the migration to come again", async () => reasons.length > 1);
       // Would wait behind the migration for as long as that waits for the reader: longer than a statement may.
       await database.pool.query(none`select from datasets`);
-      expect(heard[0]).toMatch(
+      expect(reasons[0]).toMatch(
         /^migration 0013_\w+\.sql cannot lock its tables: the oldest .*processes \d+ \(user \w+, for \d+ s\)/,
       );
       expect(await isMigrated(database.pool)).toBe(false);

@@ -1,15 +1,16 @@
-// Accounts of the installed service: the first one, and others made by hand so that tests do not see each other's
-// jobs. Called by the end-to-end tests.
+// Accounts of the installed service: the first one, which the main job uses, and one that the other end-to-end test files
+// share. Called by the end-to-end tests.
 import { findService } from "../../tools/demo/connection.ts";
 import { makeUser, type User } from "../../tools/demo/user.ts";
 import { clusterName, kubectl, namespace } from "./cluster.ts";
+import { once } from "./shared.ts";
 
 export interface Account {
   readonly tenant: string;
   readonly user: User;
 }
 
-const patienceMs = 120_000;
+const retryForMs = 120_000;
 const service = () => findService({ cluster: clusterName, namespace }, {});
 
 export const findAddress = async (): Promise<string> => (await service()).base_url;
@@ -21,11 +22,14 @@ export const admin = async (...args: string[]): Promise<string> =>
 /** The account that the installation made. */
 export async function firstUser(): Promise<User> {
   const { base_url, api_key } = await service();
-  return makeUser({ baseUrl: base_url, apiKey: api_key, patienceMs });
+  return makeUser({ baseUrl: base_url, apiKey: api_key, retryForMs });
 }
 
-export async function openAccount(name: string): Promise<Account> {
-  const tenant = await admin("tenants", "create", name);
-  const apiKey = await admin("keys", "create", "--tenant", tenant);
-  return { tenant, user: makeUser({ baseUrl: await findAddress(), apiKey, patienceMs }) };
+/** The account of the test files that do not mind each other's jobs. */
+export async function sharedAccount(): Promise<Account> {
+  const { tenant, apiKey } = await once("account", async () => {
+    const tenant = await admin("tenants", "create", "end to end");
+    return { tenant, apiKey: await admin("keys", "create", "--tenant", tenant) };
+  });
+  return { tenant, user: makeUser({ baseUrl: await findAddress(), apiKey, retryForMs }) };
 }

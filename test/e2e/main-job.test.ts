@@ -77,7 +77,9 @@ describe("an account made by hand", () => {
   });
 
   test("the API logs in as a user without the rights of the database's owner", async () => {
-    expect(await kubectl("logs", "deploy/plosive-api")).not.toContain("give it a user of its own");
+    expect(await kubectl("logs", "deploy/plosive-api")).not.toContain(
+      "create a separate database user for it",
+    );
   });
 });
 

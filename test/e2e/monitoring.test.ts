@@ -121,7 +121,7 @@ test("the way of the guide finds the pods of operator and API and no others", as
 test.each(readDashboards())("every panel of $title has an answer", async (dashboard) => {
   const place = { namespace, operator: "plosive-operator", api: "plosive-api" };
   // What need not have happened in this cluster.
-  const mayBeEmpty = ["Limited", "Refused keys", "Webhooks", "Why they wait", "Uploads"];
+  const mayBeEmpty = ["Rate-limited requests", "Rejected API keys", "Webhooks", "Waiting reasons", "Uploads"];
   await askPanels(prometheus, dashboard, place, mayBeEmpty);
 });
 

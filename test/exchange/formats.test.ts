@@ -6,12 +6,12 @@ import { describe, expect, it } from "vitest";
 import { readAudacity } from "../../src/api/exchange/audacity.ts";
 import { readCsv } from "../../src/api/exchange/csv.ts";
 import { cell, parseCells } from "../../src/api/exchange/delimited.ts";
-import { type Found, onOneLine, seconds } from "../../src/api/exchange/format.ts";
+import { type ImportEntry, onOneLine, seconds } from "../../src/api/exchange/format.ts";
 import type { FormatName } from "../../src/api/exchange/formats.ts";
 import { readTasks } from "../../src/api/exchange/read-tasks.ts";
 import { oddMarks, oddTexts, written } from "./marks.ts";
 
-const linesOf = (found: Iterable<Found>) =>
+const linesOf = (found: Iterable<ImportEntry>) =>
   [...found].map((label) => ("line" in label ? label.line : label.problem));
 
 describe("the golden files", () => {
@@ -170,17 +170,17 @@ describe("a CSV from elsewhere", () => {
     [
       "without a column",
       "filename,start_ms\na.wav,1",
-      ["The first line must name the columns; missing: artifact_type, end_ms"],
+      ["The first line must name the columns; missing columns: artifact_type, end_ms"],
     ],
     [
       "without a file",
       "artifact_type,start_ms,end_ms\nclick,1,2",
-      ["The first line must name the columns; missing: audio_file_id or filename"],
+      ["The first line must name the columns; missing columns: audio_file_id or filename"],
     ],
     [
       "with a cell that never ends",
       'filename,artifact_type,start_ms,end_ms\n"a.wav,click,1,2\n',
-      ["A quoted cell behind this line never ends"],
+      ["A quoted cell after this line has no closing quote"],
     ],
     [
       "with fractions of milliseconds",
@@ -272,7 +272,7 @@ describe("a label track from elsewhere", () => {
     "1\tInfinity\tclick",
   ])("is told that %j is no label", (text) => {
     expect(linesOf(readAudacity(text, "f"))).toEqual([
-      "A line must be: start in seconds, tab, end in seconds, tab, label",
+      "A line must have the start in seconds, a tab, the end in seconds, a tab, and a label",
     ]);
   });
 });
@@ -347,7 +347,7 @@ describe("tasks from the label tool", () => {
     ).toEqual([
       [0, ["a", 0.5, { x: 1 }]],
       [0, ["b", 0.5, { x: 1 }]],
-      [1, "Only results of the type labels are imported"],
+      [1, "Only results of type labels are imported"],
       [2, "The result must have a value with start and end in seconds and labels"],
       [3, "The result must have a value with start and end in seconds and labels"],
       [4, "The result must have a value with start and end in seconds and labels"],

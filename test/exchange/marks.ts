@@ -1,6 +1,6 @@
 // Labels with every oddity that file names and labels can have; the golden files of this folder are exports of them.
 // Called by formats.test.ts; test_readers.py has the same values in the words of Python.
-import type { Mark, Marks, WriteOptions } from "../../src/api/exchange/format.ts";
+import type { Region, Regions, WriteOptions } from "../../src/api/exchange/format.ts";
 import { type FormatName, formats } from "../../src/api/exchange/formats.ts";
 
 export const oddTexts = [
@@ -29,7 +29,7 @@ export const oddTexts = [
 const uuid = (prefix: string, n: number) => `${prefix}0000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
 
 /** One label in each of the files; the times are odd to the millisecond. */
-export const oddMarks: readonly Mark[] = oddTexts.map((filename, i) => ({
+export const oddMarks: readonly Region[] = oddTexts.map((filename, i) => ({
   id: uuid("a", i),
   file: { id: uuid("f", i), audioFileId: uuid("f", i), filename, objectKey: `audio/t/${uuid("f", i)}` },
   type: i % 2 === 0 ? "click" : "mouth noise",
@@ -40,13 +40,13 @@ export const oddMarks: readonly Mark[] = oddTexts.map((filename, i) => ({
   extraData: i % 3 === 0 ? {} : { note: filename, n: i },
 }));
 
-async function* inBatches(marks: readonly Mark[], size: number): Marks {
+async function* inBatches(marks: readonly Region[], size: number): Regions {
   for (let i = 0; i < marks.length; i += size) yield marks.slice(i, i + size);
 }
 
 export async function written(
   format: FormatName,
-  marks: readonly Mark[],
+  marks: readonly Region[],
   options: Partial<WriteOptions> & { batchSize?: number } = {},
 ): Promise<string> {
   const pieces = formats[format].write(inBatches(marks, options.batchSize ?? 3), {

@@ -1,17 +1,16 @@
 // Documents that no labelling tool wrote: random ones made from pieces of good ones, and known tricks. Each is refused or
 // reported on, never fails the service, and what the answer counts is what came into the set. PLOSIVE_TEST_SEED repeats a
 // run.
-import { randomInt } from "node:crypto";
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type Client, useApi } from "../support/api.ts";
+import { seed } from "../support/trial.ts";
 import { makeWorld, type World } from "../support/world.ts";
 import { send } from "./send.ts";
 import { randomOf } from "./sequence.ts";
 
 const api = useApi();
-const seed = Number(process.env.PLOSIVE_TEST_SEED ?? randomInt(2 ** 31));
 const random = randomOf(seed);
 let client: Client;
 let world: World;

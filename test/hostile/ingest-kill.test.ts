@@ -17,6 +17,7 @@ import {
   insertTenant,
   insertTrainingJob,
 } from "../support/rows.ts";
+import { isFull, nextPoint } from "../support/trial.ts";
 import { type Delivery, takeIn } from "./delivery.ts";
 import { digestOfTables } from "./digest.ts";
 
@@ -138,7 +139,7 @@ describe("the operator killed between any two statements", () => {
     "of taking in %s leaves all or nothing",
     async (name, prepare) => {
       const states = new Set<string>();
-      for (let after = 0; ; after++) {
+      for (let after = nextPoint(3); ; after = nextPoint(3, after)) {
         // Digests of thousands of detections for each point would be most of the time.
         await execute(database.pool, sql.fragment`truncate tenants, result_ingests cascade`);
         const delivery = await prepare();
@@ -161,8 +162,10 @@ describe("the operator killed between any two statements", () => {
           break;
         }
       }
-      // Nothing, the result without the job's end, everything: no fourth state.
-      expect([...states].sort()).toEqual(["0 running", "1 completed", "1 running"]);
+      // Nothing, the result without the job's end, everything: no fourth state. Some points see only some of them.
+      const possible = ["0 running", "1 completed", "1 running"];
+      if (isFull) expect([...states].sort()).toEqual(possible);
+      else expect(possible).toEqual(expect.arrayContaining([...states]));
     },
     300_000,
   );

@@ -9,6 +9,7 @@ import { useCluster } from "../support/kube.ts";
 import { useDatabase } from "../support/postgres.ts";
 import { insertModel, insertTenant } from "../support/rows.ts";
 import { useStorage } from "../support/s3.ts";
+import { rounds, seed } from "../support/trial.ts";
 
 const cluster = useCluster();
 const database = useDatabase();
@@ -17,7 +18,7 @@ const dir = mkdtempSync(join(tmpdir(), "plosive-chaos-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 /** Each of them takes a process that has just started, and as long as that. */
-const kills = 50;
+const kills = rounds({ slice: 12, full: 300 });
 
 it("the leader killed at its writes doubles nothing and loses nothing", async () => {
   const { admin, tls, plane } = cluster;
@@ -29,7 +30,7 @@ it("the leader killed at its writes doubles nothing and loses nothing", async ()
   const report = await runChaos(
     { admin, server: plane.server, tls, namespace, operatorKubeconfig, databaseUrl, storage: config, dir },
     { pool: database.pool, storage, tenant, model },
-    { kills, atOnce: 6, say: () => {} },
+    { kills, atOnce: 6, seed, say: () => {} },
   );
   console.info(
     `killed ${report.kills} times at ${[...report.points.values()].filter((hits) => hits > 0).length} write points; ` +
@@ -37,4 +38,4 @@ it("the leader killed at its writes doubles nothing and loses nothing", async ()
   );
   expect(report.faults).toEqual([]);
   expect(report.kills).toBe(kills);
-}, 1_500_000);
+}, 7_200_000);

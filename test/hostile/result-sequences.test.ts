@@ -1,23 +1,22 @@
 // Results are taken in exactly once. Random sequences of deliveries, doubled, reordered, by several runs, at once and
 // broken off by crashes, must leave the rows, the sums and the events that each shard's first result alone leaves.
 // PLOSIVE_TEST_SEED repeats a run.
-import { randomInt } from "node:crypto";
 import { sql } from "slonik";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { embeddingJobAdapter } from "../../controllers/embedding-job/adapter.ts";
-import { takeResults } from "../../controllers/job/results.ts";
+import { ingestResults } from "../../controllers/job/results.ts";
 import { makeLog } from "../../src/log.ts";
 import { type JobKind, keys } from "../../src/schemas/job-kind.ts";
 import { useDatabase } from "../support/postgres.ts";
 import { useStorage } from "../support/s3.ts";
+import { rounds, seed } from "../support/trial.ts";
 import { beginRun, complete, deliver, type Job, makeJob, playResults, takenIn } from "./result-sequence.ts";
 import { randomOf } from "./sequence.ts";
 
 const database = useDatabase();
-const count = 80;
+const count = rounds({ slice: 24, full: 80 });
 const atOnce = 4;
-const seed = Number(process.env.PLOSIVE_TEST_SEED ?? randomInt(2 ** 31));
 
 /** All that a client can see of the job, without ids and times. */
 async function pictureOf(job: Job): Promise<unknown> {
@@ -99,7 +98,7 @@ it.each<JobKind>(["inference", "embedding", "training"])(
 describe("a result that no row can hold", () => {
   const store = useStorage();
   const poisons: [string, (item: Record<string, unknown>) => unknown[], RegExp][] = [
-    ["a file twice", (item) => [item, item], /two results of one file/],
+    ["a file twice", (item) => [item, item], /two results for the same file/],
     ["a number beyond its column", (item) => [{ ...item, sample_rate_hz: 2 ** 40 }], /cannot be stored/],
     ["a text with a zero byte", (item) => [{ ...item, codec: "a\u0000b" }], /cannot be stored/],
   ];
@@ -124,7 +123,7 @@ describe("a result that no row can hold", () => {
     await store.storage.write(keys.result(run, 0), JSON.stringify(result));
     const log = makeLog("test", "error");
     const adapter = embeddingJobAdapter({ db: database.pool });
-    const taken = await takeResults({ storage: store.storage, log }, adapter, job.id, run, [0]);
+    const taken = await ingestResults({ storage: store.storage, log }, adapter, job.id, run, [0]);
     expect(taken.ingested).toEqual([]);
     expect(taken.bad.get(0)).toMatchObject({ code: "result_invalid", message: expect.stringMatching(words) });
     expect(await takenIn(database.pool, job)).toEqual([]);

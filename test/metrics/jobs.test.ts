@@ -2,7 +2,7 @@
 import { Registry } from "prom-client";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { JobResource } from "../../controllers/job/adapter.ts";
-import { watchJobs } from "../../controllers/job/census.ts";
+import { registerCacheMetrics } from "../../controllers/job/cache-metrics.ts";
 import { type JobMetrics, makeJobMetrics } from "../../controllers/job/metrics.ts";
 import { Store } from "../../controllers/runtime/store.ts";
 import type { Job } from "../../src/kube/objects.ts";
@@ -19,7 +19,7 @@ beforeEach(() => {
 
 /** Sum of the values that have these labels. */
 async function value(name: string, labels: Record<string, string> = {}): Promise<number> {
-  // The first of the census fills the others.
+  // The collect() of the first gauge sets the others too.
   await registry.getSingleMetric("plosive_jobs")?.get();
   const metric = name.replace(/_(count|sum)$/, "");
   const { values } = (await registry.getSingleMetric(metric)!.get()) as {
@@ -108,7 +108,7 @@ describe("a look at the caches", () => {
     });
   };
   const watch = (stores = resources(), jobs = new Store<Job>({ resource: () => "ended" })) => {
-    watchJobs(registry, { resources: stores, jobs, now: () => now });
+    registerCacheMetrics(registry, { resources: stores, jobs, now: () => now });
     return { stores, jobs };
   };
 

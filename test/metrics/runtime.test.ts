@@ -4,19 +4,19 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Controller, startController } from "../../controllers/runtime/controller.ts";
 import { makeRuntimeMetrics, type RuntimeMetrics } from "../../controllers/runtime/metrics.ts";
 import { type Outcome, RetryError, TerminalError } from "../../controllers/runtime/outcome.ts";
-import { Queue } from "../../controllers/runtime/queue.ts";
+import { Workqueue } from "../../controllers/runtime/workqueue.ts";
 import { makeLog } from "../../src/log.ts";
 import { poll } from "../support/poll.ts";
 
 let registry: Registry;
 let metrics: RuntimeMetrics;
-let queue: Queue;
+let queue: Workqueue;
 let controller: Controller | undefined;
 
 beforeEach(() => {
   registry = new Registry();
   metrics = makeRuntimeMetrics(registry, ["models"]);
-  queue = new Queue({ random: () => 1, baseBackoffMs: 1 });
+  queue = new Workqueue({ random: () => 1, baseBackoffMs: 1 });
   metrics.watchQueue("models", queue);
 });
 afterEach(async () => {

@@ -116,8 +116,10 @@ describe("rules on changes", () => {
 
   it("cancel is set once, for good", async () => {
     expect(await merge(name, { cancel: { reason: "wrong labels" } })).toMatchObject({ ok: true });
-    expect((await merge(name, { cancel: { reason: "another" } })).text).toContain("cancel is set once");
-    expect((await merge(name, { cancel: null })).text).toContain("cancel cannot be taken back");
+    expect((await merge(name, { cancel: { reason: "another" } })).text).toContain(
+      "cancel cannot be changed once it is set",
+    );
+    expect((await merge(name, { cancel: null })).text).toContain("cancel cannot be removed once it is set");
   });
 });
 
@@ -208,7 +210,7 @@ describe("the name", () => {
       object.metadata.name = "n".repeat(length);
       const answer = await kubectl(["create", "--dry-run=server", "-f", "-"], object);
       expect(answer.ok, answer.text).toBe(taken);
-      if (!taken) expect(answer.text).toContain("the name has at most 52 characters");
+      if (!taken) expect(answer.text).toContain("the name must have at most 52 characters");
     }
   });
 });

@@ -6,7 +6,7 @@ import { Registry } from "prom-client";
 import { afterAll, beforeAll, expect } from "vitest";
 import { hashApiKey, makeApiKey, prefixOf } from "../../src/api/api-key-format.ts";
 import { type App, makeApp } from "../../src/api/app.ts";
-import type { ApiDeps } from "../../src/api/route.ts";
+import type { ApiDeps } from "../../src/api/deps.ts";
 import { routes } from "../../src/api/routes/index.ts";
 import { type HttpServer, listen } from "../../src/api/server.ts";
 import { type ApiSettings, apiConfig } from "../../src/config.ts";

@@ -1,6 +1,6 @@
 // Facts about a job for the tables of the pure decisions: a custom resource, its row, its child Job and pods.
 import type { JobResource } from "../../controllers/job/adapter.ts";
-import type { Facts } from "../../controllers/job/decide.ts";
+import type { Facts } from "../../controllers/job/facts.ts";
 import type { JobRow } from "../../src/db/job.ts";
 import type { Job, Pod } from "../../src/kube/objects.ts";
 import type { JobStatus } from "../../src/schemas/job-resource.ts";

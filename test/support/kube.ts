@@ -1,24 +1,30 @@
-// A real control plane for a test file (etcd, API server and the Job controller; no node), with Plosive's CRDs and a
-// namespace under Pod Security "restricted". Called at the top of test files: `const cluster = useCluster()`.
+// A real control plane (etcd, API server, controller manager; no node) with Plosive's CRDs, and namespaces in it under Pod
+// Security "restricted". Test files call `const cluster = useCluster()` at their top and share one control plane; files that
+// stop it, compact it, read its audit log or change what belongs to the whole cluster call `useOwnCluster()`.
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll } from "vitest";
+import { afterAll, beforeAll, inject } from "vitest";
 import { type Kube, makeKube } from "../../src/kube/client.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control-plane.ts";
+import type { SharedPlane } from "../../tools/testing/servers.ts";
 import { type Asked, askedBy, auditFlags, requestsBy } from "./audit.ts";
 import { installCrds, kubeconfigOf, makeNamespace, tokenOf } from "./namespace.ts";
+import { poll } from "./poll.ts";
 
 export { tokenOf };
 
-export type TestCluster = {
-  readonly plane: ControlPlane;
+export type TestCluster<Plane = SharedPlane> = {
+  readonly plane: Plane;
   /** As cluster administrator. */
   readonly admin: Kube;
-  readonly tls: ControlPlane["tls"];
+  readonly tls: SharedPlane["tls"];
   /** A new namespace with the service accounts and exactly the rights of controllers/rbac.ts. */
   namespace(options?: { kueue?: boolean }): Promise<TestNamespace>;
+};
+
+export type OwnCluster = TestCluster<ControlPlane> & {
   /** What the operator or the API of a namespace asked of the API server so far; only with `audit`. */
   asked(namespace: TestNamespace, of: "operator" | "api"): Asked;
   /** Each of its requests so far, in order; only with `audit`. */
@@ -33,45 +39,79 @@ export type TestNamespace = {
   readonly apiKubeconfig: string;
 };
 
-/** A control plane for the calling file, started before its tests and gone after them. */
-export function useCluster({ audit = false } = {}): TestCluster {
+/** The control plane of the whole run. */
+export function useCluster(): TestCluster {
+  return useStarted(async () => {
+    const { planeFile } = inject("servers");
+    await poll("the control plane of the test run", () => existsSync(planeFile), 120_000);
+    const found = JSON.parse(readFileSync(planeFile, "utf8")) as SharedPlane | { error: string };
+    if ("error" in found) throw new Error(`the control plane of the test run did not start: ${found.error}`);
+    return { plane: found, stop: async () => {} };
+  });
+}
+
+/** A control plane of the calling file alone, started before its tests and gone after them. */
+export function useOwnCluster({ audit = false } = {}): OwnCluster {
   const dir = mkdtempSync(join(tmpdir(), "plosive-cluster-"));
-  let plane: ControlPlane | undefined;
-  let admin: Kube | undefined;
-  beforeAll(async () => {
+  const cluster = useStarted(async () => {
     const flags: Record<string, string[]> = audit ? { "kube-apiserver": auditFlags(dir) } : {};
-    plane = await startControlPlane({ dir: join(dir, "plane"), withControllerManager: true, flags });
-    admin = makeKube({ kubeconfig: plane.kubeconfigPath });
-    await installCrds(admin);
+    const plane = await startControlPlane({ dir: join(dir, "plane"), withControllerManager: true, flags });
+    const stop = async () => {
+      await plane.stop();
+      rmSync(dir, { recursive: true, force: true });
+    };
+    return { plane, stop };
   });
-  afterAll(async () => {
-    admin?.close();
-    await plane?.stop();
-    rmSync(dir, { recursive: true, force: true });
+  return Object.assign(cluster, {
+    asked: ({ name }: TestNamespace, of: string) =>
+      askedBy(dir, `system:serviceaccount:${name}:plosive-${of}`),
+    requests: ({ name }: TestNamespace, of: string) =>
+      requestsBy(dir, `system:serviceaccount:${name}:plosive-${of}`),
   });
+}
+
+function useStarted<Plane extends SharedPlane>(
+  start: () => Promise<{ plane: Plane; stop: () => Promise<void> }>,
+): TestCluster<Plane> {
+  const dir = mkdtempSync(join(tmpdir(), "plosive-kubeconfigs-"));
+  const namespaces: string[] = [];
+  let started: { plane: Plane; stop: () => Promise<void> } | undefined;
+  let admin: Kube | undefined;
   const need = <T>(value: T | undefined): T => {
     if (value === undefined) throw new Error("the control plane exists only while tests run");
     return value;
   };
+  beforeAll(async () => {
+    started = await start();
+    admin = makeKube({ kubeconfig: started.plane.kubeconfigPath });
+    await installCrds(admin);
+  });
+  afterAll(async () => {
+    // Without waiting: the controller manager deletes what is in them.
+    const remove = (name: string) => admin?.send({ method: "DELETE", path: `/api/v1/namespaces/${name}` });
+    await Promise.allSettled(namespaces.map(remove));
+    admin?.close();
+    await started?.stop();
+    rmSync(dir, { recursive: true, force: true });
+  });
   return {
     get plane() {
-      return need(plane);
+      return need(started).plane;
     },
     get admin() {
       return need(admin);
     },
     get tls() {
-      return need(plane).tls;
+      return need(started).plane.tls;
     },
-    asked: ({ name }, of) => askedBy(dir, `system:serviceaccount:${name}:plosive-${of}`),
-    requests: ({ name }, of) => requestsBy(dir, `system:serviceaccount:${name}:plosive-${of}`),
     async namespace({ kueue = false } = {}) {
       const name = `test-${randomBytes(4).toString("hex")}`;
+      namespaces.push(name);
       await makeNamespace(need(admin), name, kueue);
       const write = async (of: "operator" | "api") => {
         const token = await tokenOf(need(admin), name, `plosive-${of}`);
         const path = join(dir, `${name}-${of}.kubeconfig`);
-        const { server, tls } = need(plane);
+        const { server, tls } = need(started).plane;
         writeFileSync(path, kubeconfigOf(server, tls.caFile, token));
         return path;
       };

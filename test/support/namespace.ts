@@ -13,10 +13,14 @@ import type { Kind } from "../../src/schemas/kind.ts";
 import { kinds } from "../../src/schemas/kinds.ts";
 import { poll } from "./poll.ts";
 
+/** Creates the CRDs, or brings those of an earlier run up to date. */
 export async function installCrds(admin: Kube): Promise<void> {
-  const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
   await Promise.all(
-    kinds.map((kind) => admin.send({ method: "POST", path, body: crdOf(kind as unknown as Kind) })),
+    kinds.map((kind) => {
+      const body = crdOf(kind as unknown as Kind) as { metadata: { name: string } };
+      const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${body.metadata.name}?fieldManager=tests&force=true`;
+      return admin.send({ method: "PATCH", path, body, contentType: "application/apply-patch+yaml" });
+    }),
   );
   for (const kind of kinds) {
     await poll(`the API of ${kind.plural}`, () =>

@@ -1,7 +1,9 @@
 // A migrated database of its own for each test file, copied from one template. Called at the top of test files:
 // `const database = useDatabase()`, then `database.pool` inside the tests. Fails the file when it leaves connections.
 // What a test sets up it does as the owner; the code under test logs in as in an installation, with its role's rights.
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { Client } from "pg";
 import { sql } from "slonik";
 import { afterAll, beforeAll, inject } from "vitest";
@@ -10,7 +12,14 @@ import type { Queries } from "../../src/db/job.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { type DatabasePool, makeDatabase, type Role } from "../../src/db/pool.ts";
 
-const template = "plosive_template";
+/** A server that outlives a run keeps the template of each version of the migrations. */
+const template = `plosive_template_${versionOf(join(import.meta.dirname, "../../src/db/migrations"))}`;
+
+function versionOf(folder: string): string {
+  const hash = createHash("sha256");
+  for (const file of readdirSync(folder).sort()) hash.update(readFileSync(join(folder, file)));
+  return hash.digest("hex").slice(0, 12);
+}
 
 export interface TestDatabase {
   /** postgres:// address of the owner, who is above row-level security. */
@@ -106,8 +115,8 @@ async function makeTemplate(admin: Client): Promise<void> {
   try {
     await migrate(pool);
     for (const role of roles) {
-      await admin.query(`drop role if exists test_${role}`);
-      await admin.query(`create role test_${role} login in role ${role}`);
+      const found = await admin.query("select from pg_roles where rolname = $1", [`test_${role}`]);
+      if (found.rowCount === 0) await admin.query(`create role test_${role} login in role ${role}`);
     }
   } finally {
     await pool.end();
@@ -131,7 +140,7 @@ async function openConnections(admin: Client, name: string): Promise<number> {
 }
 
 async function asAdmin(use: (admin: Client) => Promise<void>): Promise<void> {
-  const admin = new Client({ connectionString: inject("postgresUrl") });
+  const admin = new Client({ connectionString: inject("servers").postgresUrl });
   await admin.connect();
   try {
     await use(admin);
@@ -141,7 +150,7 @@ async function asAdmin(use: (admin: Client) => Promise<void>): Promise<void> {
 }
 
 function urlOf(name: string): string {
-  const url = new URL(inject("postgresUrl"));
+  const url = new URL(inject("servers").postgresUrl);
   url.pathname = `/${name}`;
   return url.href;
 }

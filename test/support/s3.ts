@@ -34,5 +34,5 @@ export function useStorage(): TestStorage {
 
 /** Settings of a bucket that nobody else uses. */
 export function storageConfig(): StorageConfig {
-  return bucketOf(inject("s3"), `test-${randomBytes(8).toString("hex")}`);
+  return bucketOf(inject("servers").s3, `test-${randomBytes(8).toString("hex")}`);
 }

@@ -1,4 +1,4 @@
-// An operator that leads, for a whole test file, with a control plane, a database and a bucket of its own. Called at the
+// An operator that leads, for a whole test file, with a namespace, a database and a bucket of its own. Called at the
 // top of test files: `const stage = useOperator()`. Tests that stop and start operators call runOperator themselves.
 import { afterAll, beforeAll } from "vitest";
 import type { Pod } from "../../src/kube/objects.ts";
@@ -22,10 +22,12 @@ export interface OperatorStage {
   worker(pod: Pod): Worker;
 }
 
-type Options = Pick<Parameters<typeof runOperator>[0], "driftMs" | "graceSeconds" | "config">;
+type Options = Pick<Parameters<typeof runOperator>[0], "driftMs" | "graceSeconds" | "config"> & {
+  /** In place of the shared control plane. */
+  cluster?: TestCluster;
+};
 
-export function useOperator(options: Options = {}): OperatorStage {
-  const cluster = useCluster();
+export function useOperator({ cluster = useCluster(), ...options }: Options = {}): OperatorStage {
   const database = useDatabase();
   const store = useStorage();
   let space: TestNamespace | undefined;

@@ -10,8 +10,8 @@ import { updateWebhook } from "../../src/db/webhook.ts";
 import { insertTestDelivery, redeliver } from "../../src/db/webhook-delivery.ts";
 import { makeLog } from "../../src/log.ts";
 import { startDispatch } from "../../src/webhooks/dispatch.ts";
-import { waits } from "../../src/webhooks/schedule.ts";
-import { showSecret } from "../../src/webhooks/secret.ts";
+import { retryDelays } from "../../src/webhooks/schedule.ts";
+import { formatSecret } from "../../src/webhooks/secret.ts";
 import { limits, makeSender } from "../../src/webhooks/sender.ts";
 import { execute } from "../support/api.ts";
 import { poll } from "../support/poll.ts";
@@ -42,7 +42,7 @@ describe("an event", () => {
     for (const { headers, body } of receiver.received) {
       const signedBy = [all, some].filter(({ secret }) => {
         try {
-          new Webhook(showSecret(secret)).verify(body, headers);
+          new Webhook(formatSecret(secret)).verify(body, headers);
           return true;
         } catch {
           return false;
@@ -74,7 +74,7 @@ describe("an event", () => {
       return started;
     };
     expect(await step()).toBe(1);
-    for (const wait of waits) {
+    for (const wait of retryDelays) {
       clock.pass(wait - 1);
       expect(await step()).toBe(0);
       clock.pass(1);

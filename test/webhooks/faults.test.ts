@@ -9,7 +9,7 @@ import { insertTenant } from "../../src/db/tenant.ts";
 import { oneWebhook, replaceWebhookSecret, updateWebhook } from "../../src/db/webhook.ts";
 import { listDeliveries } from "../../src/db/webhook-delivery.ts";
 import { makeLog } from "../../src/log.ts";
-import { waits } from "../../src/webhooks/schedule.ts";
+import { retryDelays } from "../../src/webhooks/schedule.ts";
 import { makeSecret, makeSecretBox } from "../../src/webhooks/secret.ts";
 import { limits, makeSender } from "../../src/webhooks/sender.ts";
 import { execute } from "../support/api.ts";
@@ -285,7 +285,7 @@ describe("a dispatcher", () => {
     expect(await sender.start()).toBe(2);
     await sender.idle();
     expect((await onlyDelivery(whole)).status).toBe("delivered");
-    for (const wait of waits) {
+    for (const wait of retryDelays) {
       expect(await onlyDelivery(broken)).toMatchObject({ status: "pending", last_error: "secret" });
       clock.pass(wait);
       await sender.start();

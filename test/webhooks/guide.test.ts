@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { eventTypes } from "../../src/schemas/event.ts";
-import { makeSecret, showSecret } from "../../src/webhooks/secret.ts";
+import { formatSecret, makeSecret } from "../../src/webhooks/secret.ts";
 import { signatureHeaders } from "../../src/webhooks/sign.ts";
 
 const guide = readFileSync(join(import.meta.dirname, "../../docs/events.md"), "utf8");
@@ -60,7 +60,7 @@ describe("the guide", () => {
     const file = join(dir, "verify.mjs");
     writeFileSync(file, snippet("js"));
     const { verify } = await import(file);
-    const said = cases.map(({ name, headers, body }) => [name, verify(showSecret(secret), headers, body)]);
+    const said = cases.map(({ name, headers, body }) => [name, verify(formatSecret(secret), headers, body)]);
     expect(said).toEqual(expected);
   });
 
@@ -71,7 +71,7 @@ describe("the guide", () => {
 import json, sys
 cases = json.load(open(sys.argv[1]))
 print(json.dumps([[c["name"], verify(sys.argv[2], c["headers"], c["body"].encode())] for c in cases]))`;
-    const output = execFileSync("python3", ["-c", program, file, showSecret(secret)], { encoding: "utf8" });
+    const output = execFileSync("python3", ["-c", program, file, formatSecret(secret)], { encoding: "utf8" });
     expect(JSON.parse(output)).toEqual(expected);
   });
 

@@ -7,9 +7,9 @@ import {
   disableAfterMs,
   maxAttempts,
   parseRetryAfter,
-  waits,
+  retryDelays,
 } from "../../src/webhooks/schedule.ts";
-import { makeSecret, makeSecretBox, showSecret } from "../../src/webhooks/secret.ts";
+import { formatSecret, makeSecret, makeSecretBox } from "../../src/webhooks/secret.ts";
 import { signatureHeaders } from "../../src/webhooks/sign.ts";
 
 const now = Date.parse("2026-01-01T00:00:00Z");
@@ -21,7 +21,7 @@ describe("after an attempt", () => {
     const wait = (attempt: number, chance: number) =>
       ((afterAttempt(attempt, failed(), now, now, chance).nextAttemptAt ?? Number.NaN) - now) / 1000;
     const minutes = [5 / 60, 5, 30, 120, 300, 600, 840, 1200, 1440];
-    expect(waits.map((ms) => ms / 60_000)).toEqual(minutes);
+    expect(retryDelays.map((ms) => ms / 60_000)).toEqual(minutes);
     expect(maxAttempts).toBe(10);
     minutes.forEach((expected, i) => {
       expect(wait(i + 1, 0)).toBeCloseTo(expected * 60);
@@ -94,7 +94,7 @@ describe("signatures", () => {
 
   it("are taken by the library of Standard Webhooks, and refused when anything was changed", () => {
     const secret = makeSecret(randomBytes);
-    const receiver = new Webhook(showSecret(secret));
+    const receiver = new Webhook(formatSecret(secret));
     const headers = signatureHeaders("evt_1", Date.now(), body, [secret]);
     expect(receiver.verify(body, headers)).toEqual(JSON.parse(body));
     expect(() => receiver.verify(`${body} `, headers)).toThrow();
@@ -108,7 +108,7 @@ describe("signatures", () => {
   it("are what the library itself signs", () => {
     const secret = makeSecret(randomBytes);
     const at = new Date(now);
-    const signed = new Webhook(showSecret(secret)).sign("evt_1", at, body);
+    const signed = new Webhook(formatSecret(secret)).sign("evt_1", at, body);
     expect(signatureHeaders("evt_1", now, body, [secret])["webhook-signature"]).toBe(signed);
   });
 
@@ -116,8 +116,8 @@ describe("signatures", () => {
     const [fresh, old] = [makeSecret(randomBytes), makeSecret(randomBytes)];
     const headers = signatureHeaders("evt_1", Date.now(), body, [fresh, old]);
     expect(headers["webhook-signature"]).toMatch(/^v1,[A-Za-z0-9+/]{43}= v1,[A-Za-z0-9+/]{43}=$/);
-    for (const secret of [fresh, old]) new Webhook(showSecret(secret)).verify(body, headers);
-    expect(() => new Webhook(showSecret(makeSecret(randomBytes))).verify(body, headers)).toThrow();
+    for (const secret of [fresh, old]) new Webhook(formatSecret(secret)).verify(body, headers);
+    expect(() => new Webhook(formatSecret(makeSecret(randomBytes))).verify(body, headers)).toThrow();
   });
 });
 
@@ -125,7 +125,7 @@ describe("a secret", () => {
   const key = () => randomBytes(32).toString("base64");
 
   it("has 32 random bytes", () => {
-    expect(showSecret(makeSecret(randomBytes))).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(formatSecret(makeSecret(randomBytes))).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
   });
 
   it("is stored so that the bytes themselves do not stand there, and comes back", () => {

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { Registry } from "prom-client";
 import { sql } from "slonik";
 import { afterEach } from "vitest";
-import { stampEvents } from "../../src/db/event.ts";
+import { numberEvents } from "../../src/db/event.ts";
 import { insertTenant } from "../../src/db/tenant.ts";
 import { tenantDatabase } from "../../src/db/tenant-db.ts";
 import { insertWebhook, newWebhookId } from "../../src/db/webhook.ts";
@@ -87,7 +87,7 @@ export function useSending(database: TestDatabase) {
       database.pool,
       sql.fragment`select emit_event(${tenant}::uuid, ${type}, jsonb_build_object('n', n)) from generate_series(1, ${times}) n`,
     );
-    while ((await stampEvents(database.apiPool))?.more !== false);
+    while ((await numberEvents(database.apiPool))?.more !== false);
   }
 
   const deliveriesOf = async ({ db, tenant, id }: Hook) =>

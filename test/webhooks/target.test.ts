@@ -2,13 +2,13 @@
 // range that is not the public internet.
 import { describe, expect, it } from "vitest";
 import { isPublicAddress } from "../../src/webhooks/address.ts";
-import { judgeTarget } from "../../src/webhooks/target.ts";
+import { checkTarget } from "../../src/webhooks/target.ts";
 import { hostileUrls, refusals } from "../support/hostile-urls.ts";
 
 const none = new Set<string>();
 
 function refusalOf(url: string, allowed: ReadonlySet<string> = none): string | null {
-  const judged = judgeTarget(url, allowed);
+  const judged = checkTarget(url, allowed);
   return "refusal" in judged ? judged.refusal : null;
 }
 

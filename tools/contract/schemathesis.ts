@@ -15,7 +15,7 @@ const { values, positionals } = parseArgs({
   options: { seconds: { type: "string", default: "600" }, seed: { type: "string" } },
   allowPositionals: true,
 });
-const seed = values.seed ?? String(randomInt(1, 2 ** 31));
+const seed = values.seed ?? process.env.PLOSIVE_TEST_SEED ?? String(randomInt(1, 2 ** 31));
 const say = (text: string) => process.stdout.write(`${text}\n`);
 
 const folder = mkdtempSync(join(tmpdir(), "plosive-schemathesis-"));

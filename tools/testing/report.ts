@@ -4,9 +4,17 @@ import { z } from "zod";
 
 export interface Outcome {
   readonly passed: number;
-  /** Names of failed tests, each with the beginning of what it says, or what else went wrong. */
+  /** Names of failed tests, each with the first line of its message, or another reason why the suite failed. */
   readonly failed: readonly string[];
   readonly skipped: readonly string[];
+  /** How long each test file took. */
+  readonly files?: readonly FileTime[];
+}
+
+export interface FileTime {
+  /** Path in the repository. */
+  readonly name: string;
+  readonly seconds: number;
 }
 
 const vitestReport = z.object({
@@ -14,6 +22,8 @@ const vitestReport = z.object({
     z.object({
       name: z.string(),
       status: z.string(),
+      startTime: z.number(),
+      endTime: z.number(),
       message: z.string().optional(),
       assertionResults: z.array(
         z.object({
@@ -47,23 +57,31 @@ export function readVitest(text: string | undefined, exitCode: number | null): O
       failed.push(`${shortName(file.name)}: ${words}`);
     }
   }
-  return settle({ passed: passed.length, failed, skipped }, exitCode);
+  const files = report.data.testResults.map(({ name, startTime, endTime }) => ({
+    name: shortName(name),
+    seconds: (endTime - startTime) / 1000,
+  }));
+  return settle({ passed: passed.length, failed, skipped, files }, exitCode);
 }
 
 export function readJunit(text: string | undefined, exitCode: number | null): Outcome {
   const failed: string[] = [];
   const skipped: string[] = [];
+  const seconds = new Map<string, number>();
   let passed = 0;
   for (const [, head = "", body = ""] of (text ?? "").matchAll(
     /<testcase\b([^>]*?)(?:\/>|>([\s\S]*?)<\/testcase>)/g,
   )) {
     const name = `${attribute(head, "classname")}: ${attribute(head, "name")}`;
+    const file = fileOf(attribute(head, "classname"));
+    seconds.set(file, (seconds.get(file) ?? 0) + Number(attribute(head, "time")));
     const failure = /<(?:failure|error)\b([^>]*)/.exec(body)?.[1];
     if (failure !== undefined) failed.push(withWords(name, attribute(failure, "message")));
     else if (/<skipped\b/.test(body)) skipped.push(name);
     else passed += 1;
   }
-  return settle({ passed, failed, skipped }, exitCode);
+  const files = [...seconds].map(([name, time]) => ({ name, seconds: time }));
+  return settle({ passed, failed, skipped, files }, exitCode);
 }
 
 /** A command that is one check by itself. */
@@ -77,9 +95,9 @@ function settle(outcome: Outcome, exitCode: number | null): Outcome {
   if (failed.length > 0) return outcome;
   if (exitCode !== 0) {
     const how = exitCode === null ? "was ended by a signal" : `ended with code ${exitCode}`;
-    return { passed, failed: [`the suite itself ${how}`], skipped };
+    return { ...outcome, failed: [`the suite itself ${how}`] };
   }
-  if (passed + skipped.length === 0) return { passed, failed: ["the suite ran no test"], skipped };
+  if (passed + skipped.length === 0) return { ...outcome, failed: ["the suite ran no test"] };
   return outcome;
 }
 
@@ -88,6 +106,7 @@ export function add(outcomes: readonly Outcome[]): Outcome {
     passed: outcomes.reduce((sum, one) => sum + one.passed, 0),
     failed: outcomes.flatMap((one) => one.failed),
     skipped: outcomes.flatMap((one) => one.skipped),
+    files: outcomes.flatMap((one) => one.files ?? []),
   };
 }
 
@@ -102,6 +121,12 @@ function attribute(head: string, name: string): string {
   return value.replaceAll(/&(lt|gt|quot|apos|amp|#10);/g, (_, entity: string) => entities[entity] ?? "");
 }
 
+/** pytest's classname is the module, then the class if there is one: test.worker.test_events.TestBoxes. */
+const fileOf = (classname: string) => {
+  const parts = classname.split(".");
+  const module = parts.findLastIndex((part) => /^(test|check)_/.test(part));
+  return `${parts.slice(0, module + 1).join("/")}.py`;
+};
 const shortName = (path: string) => path.slice(path.lastIndexOf("/test/") + 1);
 const withWords = (name: string, text: string | undefined) =>
   [name, beginningOf(text)].filter((part) => part !== "").join("\n      ");

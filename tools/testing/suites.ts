@@ -1,7 +1,7 @@
 // The suites of `make test`, the fast ones first: a flat list. Called by tools/test.ts.
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { cacheDir, repoDir } from "../cache.ts";
+import { chartChecks, staticChecks } from "./checks.ts";
 import { type Outcome, readExit, readJunit, readVitest } from "./report.ts";
 
 export interface Command {
@@ -17,69 +17,94 @@ export interface Suite {
   /** For --only. */
   readonly name: string;
   readonly title: string;
+  readonly lane: Lane;
   /** A suite that takes longer is ended and has failed. */
   readonly limitMinutes: number;
   /** `reportFile` is where a command of the suite leaves its report. */
   readonly commands: (reportFile: string) => readonly Command[];
 }
 
+/** "trials" is that of tools/trials.ts. "fast" runs alone and first; "servers" and "sound" run side by side: one mostly computes while the other waits. */
+export type Lane = "fast" | "servers" | "sound" | "trials";
+export const lanes: readonly (readonly Lane[])[] = [["fast"], ["servers", "sound"]];
+
 const node = process.execPath;
 const local = (...path: string[]) => join(repoDir, ...path);
 const vitest = local("node_modules", "vitest", "vitest.mjs");
 const python = join(cacheDir, "venv", "bin", "python");
-const helm = join(cacheDir, "bin", "helm");
 
 /** A command whose exit code is the one thing to know. */
-const check = (name: string, ...argv: string[]): Command => ({
+export const check = (name: string, ...argv: string[]): Command => ({
   argv,
   read: (_, exitCode) =>
     readExit(`${name}: ${argv.map((word) => word.replace(repoDir, ".")).join(" ")}`, exitCode),
 });
 
-function vitestRun(reportFile: string, ...args: string[]): Command {
+export function vitestRun(reportFile: string, ...args: string[]): Command {
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${reportFile}`];
   return { argv: [node, vitest, "run", ...args, ...reporters], read: readVitest };
+}
+
+export function pytestRun(reportFile: string, ...paths: string[]): Command {
+  return {
+    argv: [
+      python,
+      "-m",
+      "pytest",
+      "-p",
+      "no:cacheprovider",
+      `--junitxml=${reportFile}`,
+      ...paths.map((path) => local(path)),
+    ],
+    env: { PYTHONPATH: `${local("images/worker")}:${local("tools")}`, PYTHONDONTWRITEBYTECODE: "1" },
+    read: readJunit,
+  };
 }
 
 export const suites: readonly Suite[] = [
   {
     name: "lint",
     title: "Formatter, linter, types, generated files",
+    lane: "fast",
     limitMinutes: 10,
-    commands: () => [
-      check(
-        "lint",
-        node,
-        local("node_modules/@biomejs/biome/bin/biome"),
-        "check",
-        "--error-on-warnings",
-        ".",
-      ),
-      check("types", node, local("node_modules/typescript/bin/tsc"), "--noEmit"),
-      check("generated", node, local("tools/testing/clean-diff.ts")),
-    ],
+    commands: () => staticChecks().map(({ name, argv }) => check(name, ...argv)),
   },
   {
     name: "unit",
     title: "Pure decisions",
+    lane: "fast",
     limitMinutes: 10,
     commands: (reportFile) => [vitestRun(reportFile, "--project=unit")],
   },
   {
     name: "chart",
     title: "Helm chart",
+    lane: "fast",
     limitMinutes: 5,
-    commands: () => (existsSync(local("charts/plosive/Chart.yaml")) ? chartChecks() : []),
+    commands: () => chartChecks().map(({ name, argv }) => ({ ...check(name, ...argv), quiet: true })),
   },
   {
     name: "real",
     title: "API, database, object store and operator against real servers",
+    lane: "servers",
     limitMinutes: 35,
-    commands: (reportFile) => [vitestRun(reportFile, "--project=real")],
+    commands: (reportFile) => [
+      vitestRun(reportFile, "--project=real"),
+      check(
+        "soak",
+        node,
+        "--expose-gc",
+        "test/chaos/soak.ts",
+        "--minutes=0.7",
+        "--watch-seconds=1",
+        "--idle-minutes=0",
+      ),
+    ],
   },
   {
     name: "kueue",
     title: "The operator with the real Kueue",
+    lane: "servers",
     limitMinutes: 20,
     commands: (reportFile) => [
       check("build", "bash", local("tools/build.sh"), "kueue"),
@@ -89,34 +114,21 @@ export const suites: readonly Suite[] = [
   {
     name: "contract",
     title: "The description by its linters, against the last release, and schemathesis in short",
+    lane: "servers",
     limitMinutes: 10,
     commands: () => contractChecks(),
   },
   {
     name: "worker",
     title: "Python workers on real sound; detection against its last figures; other readers of our exports",
+    lane: "sound",
     limitMinutes: 35,
-    commands: (reportFile) => [
-      {
-        argv: [
-          python,
-          "-m",
-          "pytest",
-          "-p",
-          "no:cacheprovider",
-          `--junitxml=${reportFile}`,
-          local("test/worker"),
-          local("test/exchange"),
-          local("test/bench/detection"),
-        ],
-        env: { PYTHONPATH: `${local("images/worker")}:${local("tools")}`, PYTHONDONTWRITEBYTECODE: "1" },
-        read: readJunit,
-      },
-    ],
+    commands: (reportFile) => [pytestRun(reportFile, "test/worker", "test/exchange", "test/bench/detection")],
   },
   {
     name: "e2e",
     title: "The main job and its failures on a full cluster with kubelet and containers",
+    lane: "sound",
     limitMinutes: 45,
     commands: (reportFile) => [vitestRun(reportFile, "--config", local("test/e2e/vitest.config.ts"))],
   },
@@ -149,25 +161,6 @@ function contractChecks(): Command[] {
     },
     check("openapi-spec-validator", join(cacheDir, "contract-venv/bin/openapi-spec-validator"), description),
     check("oasdiff", node, local("tools/contract/breaking.ts")),
-    check("schemathesis", node, local("tools/contract/schemathesis.ts"), "--seconds=75", "--seed=1"),
-  ];
-}
-
-function chartChecks(): Command[] {
-  const chart = local("charts/plosive");
-  const images = ["server", "worker", "trainer", "postgres", "s3"].map(
-    (name) => `images.${name}=example.test/${name}:1`,
-  );
-  // Without a cluster helm assumes an old Kubernetes, which the chart refuses.
-  const settings = ["--kube-version=1.36.0", "--set", images.join(",")];
-  const template = [helm, "template", "plosive", chart, "--namespace=plosive", ...settings];
-  return [
-    check("lint", helm, "lint", "--strict", chart, ...settings),
-    check("alert rules", "promtool", "check", "rules", join(chart, "files/alerts.yaml")),
-    { ...check("template", ...template), quiet: true },
-    {
-      ...check("template for the local cluster", ...template, "--values", join(chart, "values-local.yaml")),
-      quiet: true,
-    },
+    check("schemathesis", node, local("tools/contract/schemathesis.ts"), "--seconds=75"),
   ];
 }

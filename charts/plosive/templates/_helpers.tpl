@@ -25,8 +25,8 @@ app.kubernetes.io/component: {{ index . 1 }}
 {{ .Values.database.existingSecret | default (printf "%s-database" (include "plosive.name" .)) }}
 {{- end -}}
 
-{{- /* The member of the database's Secret with the address for "owner", "api" or "operator": (list context "api").
-     A Secret of one's own that has the owner's alone, as all had before there were others, serves everybody with that. */ -}}
+{{- /* The key of the database Secret with the URL for "owner", "api" or "operator": (list context "api"). An existing
+     Secret with only the owner's key, as in older installations, serves all three users with that key. */ -}}
 {{- define "plosive.databaseMember" -}}
 {{- $context := index . 0 }}{{- $for := index . 1 }}
 {{- $keys := dict "owner" "url" "api" "api-url" "operator" "operator-url" }}
@@ -67,7 +67,7 @@ readOnlyRootFilesystem: true
 capabilities: { drop: [ALL] }
 {{- end -}}
 
-{{- /* Environment of every process that reads the record and the store. */ -}}
+{{- /* Environment of every process that uses the database and the object store. */ -}}
 {{- define "plosive.env" -}}
 - { name: PLOSIVE_DATABASE_URL_FILE, value: /etc/plosive/database/url }
 - { name: PLOSIVE_S3_ENDPOINT, value: {{ include "plosive.objectStoreEndpoint" . | quote }} }
@@ -87,7 +87,7 @@ capabilities: { drop: [ALL] }
 - { name: tmp, mountPath: /tmp }
 {{- end -}}
 
-{{- /* With the address of the database as one of its users, and of no other: (list context "api") */ -}}
+{{- /* Volumes for these mounts, with the database URL of one user only: (list context "api") */ -}}
 {{- define "plosive.volumes" -}}
 {{- $context := index . 0 }}
 - name: database
@@ -106,7 +106,7 @@ imagePullSecrets: {{ toYaml . | nindent 2 }}
 {{- end }}
 {{- end -}}
 
-{{- /* Whether Kueue decides: on or off. The rights for it are given only where it does. */ -}}
+{{- /* Whether Kueue decides about jobs: on or off. The operator gets permissions for Kueue only when it is on. */ -}}
 {{- define "plosive.kueue" -}}
 {{- $wanted := .Values.operator.queueing.kueue }}
 {{- $there := or (.Capabilities.APIVersions.Has "kueue.x-k8s.io/v1beta2") (.Capabilities.APIVersions.Has "kueue.x-k8s.io/v1beta1") }}

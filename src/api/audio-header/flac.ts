@@ -1,4 +1,4 @@
-// FLAC: its first block says everything. Called by read.ts with the first 42 bytes.
+// Reads a FLAC header: the STREAMINFO block has all facts. Called by read.ts with the first 42 bytes.
 import type { AudioHeader } from "./types.ts";
 
 export function readFlac(start: Buffer): AudioHeader {
@@ -10,7 +10,7 @@ export function readFlac(start: Buffer): AudioHeader {
   const sampleRateHz = Number(packed >> 44n);
   const channels = Number((packed >> 41n) & 7n) + 1;
   const samples = Number(packed & 0xfffffffffn);
-  if (sampleRateHz === 0) return { problem: "The FLAC file names no sample rate" };
+  if (sampleRateHz === 0) return { problem: "The FLAC file has no sample rate" };
   return {
     codec: "flac",
     sampleRateHz,

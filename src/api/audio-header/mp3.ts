@@ -1,21 +1,22 @@
-// MP3: the first two frames, and the count of frames that most encoders leave in the first one. Called by read.ts.
+// Reads an MP3 header: the first two frames, and the number of frames that most encoders write into the first one.
+// Called by read.ts.
 import { type AudioHeader, type Bytes, maxDurationMs } from "./types.ts";
 
 const maxTags = 16;
 const windowBytes = 65_536;
 const maxFrameBytes = 2_881;
 const framesInARow = 3;
-// Files that may hold frames and are none (archives, films, documents), as in the worker's header.py; and more tags than
-// are skipped.
+// First bytes of other file types that may contain MPEG frames (archives, films, documents), the same as in the
+// worker's header.py. ID3 is in the list for files with more tags than skipId3 skips.
 const foreign = "PK Rar! 7z\xbc RIFF FORM FLV FWS MZ \x7fELF \x1f\x8b % # < ID3".split(" ");
 
-/** Where the audio begins: ID3v2 tags, which may hold whole pictures, stand before it. */
+/** Returns the offset of the audio after all ID3v2 tags. Such tags may contain whole pictures. */
 export async function skipId3(bytes: Bytes): Promise<number> {
   let offset = 0;
   for (let tag = 0; tag < maxTags; tag++) {
     const header = await bytes.at(offset, 10);
     if (header.length < 10 || header.toString("latin1", 0, 3) !== "ID3") break;
-    // 7 bits in each of 4 bytes; a footer repeats the header.
+    // The size has 7 bits in each of 4 bytes. A footer repeats the 10 bytes of the header.
     const size = [6, 7, 8, 9].reduce((sum, i) => sum * 128 + ((header[i] ?? 0) & 0x7f), 0);
     const footer = ((header[5] ?? 0) & 0x10) === 0 ? 0 : 10;
     offset += 10 + size + footer;
@@ -25,20 +26,21 @@ export async function skipId3(bytes: Bytes): Promise<number> {
 
 interface Frame {
   readonly bytes: number;
-  /** Of this version and rate, whatever the bitrate: no frame of the file is smaller. */
+  /** Smallest possible size of a frame with this version and sample rate, at the lowest bitrate. */
   readonly leastBytes: number;
   readonly samples: number;
   readonly sampleRateHz: number;
   readonly channels: number;
   readonly bitrate: number;
-  /** Where the count of frames lies, if there is one: behind the header and the side information. */
+  /** Offset after the header and the side information, where the number of frames may be. */
   readonly sideInfoEnd: number;
 }
 
 /**
- * Where the first frames are: at `start`, or behind zeros or the rest of a frame, as in a stream that was recorded from its
- * middle on, or behind a tag that is longer than it says; null when there are none in 64 KiB, or when they lie in a file of
- * another kind. One header is soon found by chance, three that follow each other are not.
+ * Returns the offset of the first frames. They begin at `start`, or after zeros, or after the rest of a frame (a
+ * recording that starts in the middle of a stream), or after a tag that is longer than its size field. Returns null if
+ * the first 64 KiB have no frames, or if the file has another type. The search requires three consecutive headers,
+ * because random bytes often look like one.
  */
 export async function findFrames(bytes: Bytes, start: number): Promise<number | null> {
   const window = await bytes.at(start, windowBytes);
@@ -67,7 +69,7 @@ export async function readMp3(bytes: Bytes, start: number): Promise<AudioHeader>
   const first = await bytes.at(start, maxFrameBytes + 4);
   const frame = parseFrame(first);
   if (frame === null) return { problem: "The MP3 file does not begin with an MPEG layer III frame" };
-  // Two bytes are soon found by chance; a second header where the first one says is not.
+  // Random bytes often look like one header, but rarely have a second one at the offset that the first one gives.
   const next = parseFrame(first.subarray(frame.bytes, frame.bytes + 4));
   if (next === null || next.sampleRateHz !== frame.sampleRateHz)
     return { problem: "The MP3 file has no second frame where the first one ends" };
@@ -80,9 +82,11 @@ export async function readMp3(bytes: Bytes, start: number): Promise<AudioHeader>
 }
 
 /**
- * Null where the file does not tell: a killed encoder leaves a count of 0, and one that these bytes cannot hold was copied
- * from another file. Without a count the first frame's bitrate stands for all. That is a guess, as bitrates that vary begin
- * low in silence, and nothing is refused for it. (No frame grows a hundredfold: the limit of time is the only one in reach.)
+ * Returns the duration in ms, or null if the file does not give it: an encoder that was killed leaves a count of 0, and
+ * a count that is too large for the file was copied from another file. Without a count, the bitrate of the first frame
+ * is used for all frames. That is an estimate (variable bitrates begin low in silence), so no file is refused because
+ * of it: an estimate over the maximum duration becomes null. (The estimate cannot reach the limit of the decoded size,
+ * which is 2000 times the file's size: no frame decodes to more than 100 times its size.)
  */
 function durationOf(frame: Frame, count: number | null, soundBytes: number): number | null {
   if (count === null) {
@@ -123,7 +127,10 @@ function parseFrame(data: Buffer): Frame | null {
   };
 }
 
-/** 0 where a first frame that only informs does not say it: its own bitrate is no other frame's. Null without such a one. */
+/**
+ * Returns the number of frames from a Xing, Info or VBRI frame; null if there is no such frame. Returns 0 if such a
+ * frame has no count: then the duration is unknown, because the bitrate of this frame says nothing about the others.
+ */
 function countOfFrames(first: Buffer, frame: Frame): number | null {
   const xing = first.toString("latin1", frame.sideInfoEnd, frame.sideInfoEnd + 4);
   if ((xing === "Xing" || xing === "Info") && first.length >= frame.sideInfoEnd + 12) {

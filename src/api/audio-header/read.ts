@@ -1,5 +1,5 @@
-// Looks whether a file is audio that the workers accept, by its header alone and without any native decoder: confirm
-// (src/api/upload.ts) calls it on bytes that anybody may have sent.
+// Checks whether a file is audio that the workers accept. Reads only the header, without a native decoder, because the
+// bytes are untrusted input. The confirm step of uploads (src/api/upload.ts) calls this.
 import type { AudioContainer } from "../../schemas/audio-file.ts";
 import { readFlac } from "./flac.ts";
 import { findFrames, readMp3, skipId3 } from "./mp3.ts";
@@ -10,13 +10,17 @@ import { readWav } from "./wav.ts";
 export type { AudioHeader } from "./types.ts";
 
 const headBytes = 65_536;
-// The decoders' own limit, in bytes of 16-bit sound: what promises more would be refused by them later.
+// Limits of the decoders: a file may decode to 64 MiB of 16-bit samples plus 2000 times its own size. The decoders
+// would refuse more later.
 const maxRatio = 2_000;
 const freeBytes = 64 * 1024 * 1024;
-// The latter two may be longer than 4 GiB.
+// RF64 and BW64 files may be longer than 4 GiB.
 const riffWords = ["RIFF", "RF64", "BW64"];
 
-/** `read` returns the bytes from start to end, both included; the range lies within the file. */
+/**
+ * Reads and checks the header. `read` returns the bytes from start to end, both inclusive; the range is within the
+ * file.
+ */
 export async function readAudioHeader(
   read: (start: number, end: number) => Promise<Buffer>,
   size: number,
@@ -55,7 +59,7 @@ async function parse(
     if (frames !== null) return await readMp3(bytes, frames);
   }
   const names = { wav: "a WAV", flac: "a FLAC", ogg: "an Ogg", mp3: "an MP3" };
-  return { problem: `The upload is not ${names[expected]} file, as its content type says` };
+  return { problem: `The upload is not ${names[expected]} file, although its content type says so` };
 }
 
 function containerOf(magic: Buffer): AudioContainer | null {
@@ -70,12 +74,12 @@ function containerOf(magic: Buffer): AudioContainer | null {
 function check(header: Exclude<AudioHeader, { problem: string }>, size: number): AudioHeader {
   const { sampleRateHz, channels, durationMs } = header;
   if (sampleRateHz < 8_000 || sampleRateHz > 192_000)
-    return { problem: `A sample rate of ${sampleRateHz} Hz is not accepted: 8000 to 192000 are` };
-  if (channels < 1 || channels > 8) return { problem: `${channels} channels are not accepted: 1 to 8 are` };
-  if (durationMs === 0) return { problem: "The upload holds no audio" };
+    return { problem: `A sample rate of ${sampleRateHz} Hz is not supported; use 8000 to 192000 Hz` };
+  if (channels < 1 || channels > 8) return { problem: `${channels} channels are not supported; use 1 to 8` };
+  if (durationMs === 0) return { problem: "The upload contains no audio" };
   if (durationMs !== null && durationMs > maxDurationMs)
     return { problem: "The audio is longer than 12 hours" };
   if (((durationMs ?? 0) / 1000) * sampleRateHz * channels * 2 > freeBytes + maxRatio * size)
-    return { problem: "The header promises more sound than a file of this size can hold" };
+    return { problem: "The header declares more audio than a file of this size can contain" };
   return header;
 }

@@ -1,5 +1,5 @@
-// What the header parsers agree on. They read untrusted bytes: every length is checked against what is there, nothing
-// is allocated by a number from the file, and the number of reads is bounded.
+// Types that the header parsers share. The parsers read untrusted input: they check every length against the size of
+// the file, allocate nothing by a number from the file, and have an upper bound for the number of reads.
 
 export const maxDurationMs = 12 * 3_600_000;
 
@@ -7,18 +7,20 @@ export interface AudioFacts {
   readonly codec: string;
   readonly sampleRateHz: number;
   readonly channels: number;
-  /** As the header says or as follows from the file's size; null when neither tells. The worker finds the truth. */
+  /**
+   * From the header, or computed from the file's size; null if neither gives it. The worker determines the exact value.
+   */
   readonly durationMs: number | null;
 }
 
-/** `problem` is a sentence for the client. */
+/** The facts, or why the file is refused: `problem` is a sentence for the client. */
 export type AudioHeader = AudioFacts | { readonly problem: string };
 
-/** The file: its size, its first bytes, and a way to read others. */
+/** Access to the file: its size, its first bytes, and a function that reads other parts. */
 export interface Bytes {
   readonly size: number;
   /** Up to 64 KiB from the start. */
   readonly head: Buffer;
-  /** At most `length` bytes from `start`; fewer at the end of the file. */
+  /** Reads `length` bytes from `start`; fewer at the end of the file. */
   at(start: number, length: number): Promise<Buffer>;
 }

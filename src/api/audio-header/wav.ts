@@ -1,5 +1,5 @@
-// WAV: the chunks of a RIFF, RF64 or BW64 file up to its data. Formats whose decoders have been exploited (ADPCM and the
-// like) are refused here, before any library opens the file. Called by read.ts.
+// Reads a WAV header: the chunks of a RIFF, RF64 or BW64 file up to the data chunk. Refuses formats whose decoders have
+// been exploited (ADPCM and similar), before any library opens the file. Called by read.ts.
 import type { AudioHeader, Bytes } from "./types.ts";
 
 const maxChunks = 64;
@@ -9,7 +9,7 @@ const codecs: Record<number, { name: string; bits: readonly number[] }> = {
   6: { name: "alaw", bits: [8] },
   7: { name: "mulaw", bits: [8] },
 };
-// An extensible format names its real one in the first two bytes of a GUID that ends like this.
+// An extensible format stores its actual format tag in the first two bytes of a GUID; the other bytes are these.
 const guidTail = Buffer.from("000000001000800000aa00389b71", "hex");
 
 export async function readWav(bytes: Bytes): Promise<AudioHeader> {
@@ -27,19 +27,19 @@ export async function readWav(bytes: Bytes): Promise<AudioHeader> {
       if (sizes.length === 24) longSize = Number(sizes.readBigUInt64LE(8));
     }
     if (name === "data") {
-      if (format === null) return { problem: "The WAV file has no format before its data" };
-      // Writers to a pipe leave 0 or 0xffffffff: then the data goes to the end of the file.
+      if (format === null) return { problem: "The WAV file has no format chunk before its data" };
+      // Programs that write to a pipe leave a size of 0 or 0xffffffff. Then the data extends to the end of the file.
       const present = bytes.size - offset - 8;
-      const told = size === 0xffffffff && longSize !== null ? longSize : size;
-      return facts(format, told === 0 || told > present ? present : told);
+      const declared = size === 0xffffffff && longSize !== null ? longSize : size;
+      return facts(format, declared === 0 || declared > present ? present : declared);
     }
     offset += 8 + size + (size % 2);
   }
-  return { problem: "The WAV file has no data" };
+  return { problem: "The WAV file has no data chunk" };
 }
 
 function facts(format: Buffer, dataBytes: number): AudioHeader {
-  if (format.length < 16) return { problem: "The WAV file has a format that is cut off" };
+  if (format.length < 16) return { problem: "The format chunk of the WAV file is truncated" };
   const tag = format.readUInt16LE(0);
   const channels = format.readUInt16LE(2);
   const sampleRateHz = format.readUInt32LE(4);
@@ -48,10 +48,10 @@ function facts(format: Buffer, dataBytes: number): AudioHeader {
   const codec = codecs[tag === 0xfffe ? extensibleTag(format) : tag];
   if (codec === undefined || !codec.bits.includes(bits))
     return {
-      problem: "The WAV file is coded in a way that is not accepted: PCM, float, A-law and mu-law are",
+      problem: "The codec of the WAV file is not supported; use PCM, float, A-law or mu-law",
     };
   if (channels === 0 || sampleRateHz === 0 || blockBytes !== (channels * bits) / 8)
-    return { problem: "The format of the WAV file contradicts itself" };
+    return { problem: "The format chunk of the WAV file contradicts itself" };
   const frames = Math.floor(dataBytes / blockBytes);
   return {
     codec: codec.bits.length > 1 ? `${codec.name}${bits}` : codec.name,

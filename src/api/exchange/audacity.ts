@@ -1,6 +1,13 @@
-// A label track of Audacity: seconds, seconds and a label with tabs between them, for one audio file; written and read.
-// https://support.audacityteam.org/music/audio-editing/creating-and-selecting/using-label-tracks
-import { type AudioReference, type Format, type Found, type Marks, onOneLine, seconds } from "./format.ts";
+// Label tracks of Audacity, export and import: start and end in seconds and a label, separated by tabs, for one audio
+// file. https://support.audacityteam.org/music/audio-editing/creating-and-selecting/using-label-tracks
+import {
+  type AudioReference,
+  type Format,
+  type ImportEntry,
+  onOneLine,
+  type Regions,
+  seconds,
+} from "./format.ts";
 
 export const audacity: Format = {
   contentType: "text/plain; charset=utf-8",
@@ -10,32 +17,35 @@ export const audacity: Format = {
   write: writeAudacity,
 };
 
-async function* writeAudacity(marks: Marks): AsyncGenerator<string> {
-  for await (const batch of marks)
+async function* writeAudacity(regions: Regions): AsyncGenerator<string> {
+  for await (const batch of regions)
     yield batch
-      .map((mark) => `${micro(mark.startMs)}\t${micro(mark.endMs)}\t${onOneLine(mark.type)}\n`)
+      .map((region) => `${micro(region.startMs)}\t${micro(region.endMs)}\t${onOneLine(region.type)}\n`)
       .join("");
 }
 
-/** With six decimals, as the program itself writes them. */
+/** Seconds with six decimals, as Audacity writes them. */
 const micro = (ms: number) => `${seconds(ms)}000`;
 
-/** Everything in a label track is about the one file that the client names. */
-export function* readAudacity(text: string, audioFileId: string): Generator<Found> {
+/** Reads a label track. It has no file names: all its labels belong to the audio file that the client names. */
+export function* readAudacity(text: string, audioFileId: string): Generator<ImportEntry> {
   const audio: AudioReference = { ids: [audioFileId], filenames: [] };
   let number = 0;
   for (const line of linesOf(text)) {
     number += 1;
-    // A line with a backslash gives the frequencies of the label before it.
+    // A line that begins with a backslash has the frequencies of the label before it.
     if (line.trim() === "" || line.startsWith("\\")) continue;
     const at = { line: number };
     const [start = "", ...rest] = line.split("\t");
     const startMs = milliseconds(start);
     const endMs = milliseconds(rest[0] ?? "");
-    // Very old files have points only, with a single time.
+    // Files of very old versions have only points, with a single time.
     const label = endMs === null ? rest : rest.slice(1);
     if (startMs === null || (endMs === null && rest.length !== 1))
-      yield { at, problem: "A line must be: start in seconds, tab, end in seconds, tab, label" };
+      yield {
+        at,
+        problem: "A line must have the start in seconds, a tab, the end in seconds, a tab, and a label",
+      };
     else {
       yield {
         at,
@@ -52,7 +62,7 @@ export function* readAudacity(text: string, audioFileId: string): Generator<Foun
   }
 }
 
-/** One after the other: a text of 8 MiB can have millions. */
+/** Yields one line at a time, because a text of 8 MiB can have millions of lines. */
 function* linesOf(text: string): Generator<string> {
   let from = 0;
   while (from < text.length) {
@@ -63,7 +73,7 @@ function* linesOf(text: string): Generator<string> {
   }
 }
 
-/** Old versions write a decimal comma where the system has one. */
+/** Accepts a decimal comma too: old versions write it if the system's locale does. */
 function milliseconds(text: string): number | null {
   const number = text.trim().replace(",", ".");
   return /^-?\d{1,9}(\.\d*)?$/.test(number) ? Math.round(Number(number) * 1000) + 0 : null;

@@ -1,5 +1,5 @@
-// Which audio file of the dataset a foreign document means: by id, or else by a name that only one file has. Used by
-// import.ts.
+// Finds the audio file of the dataset that an imported label refers to: by id, or else by a file name that only one
+// file has. Used by import.ts.
 import type { AudioCandidate } from "../../db/audio-file.ts";
 import type { AudioReference } from "./format.ts";
 
@@ -15,7 +15,10 @@ export function indexAudio(files: readonly AudioCandidate[]): AudioIndex {
   };
 }
 
-/** The file, or why there is none. An id that the dataset does not know is passed over if a name fits: it may be the tool's. */
+/**
+ * Returns the file, or a sentence about why there is none. Ignores unknown ids if a name matches: they may be the
+ * tool's.
+ */
 export function pickAudio(index: AudioIndex, { ids, filenames }: AudioReference): AudioCandidate | string {
   for (const id of ids) {
     const file = index.byId.get(id.toLowerCase());
@@ -24,7 +27,7 @@ export function pickAudio(index: AudioIndex, { ids, filenames }: AudioReference)
   for (const name of filenames) {
     const files = index.byName.get(name) ?? [];
     if (files.length > 1)
-      return `${files.length} audio files of the dataset have this name; tell them apart by audio_file_id`;
+      return `${files.length} audio files of the dataset have this name; use audio_file_id to choose one`;
     if (files[0] !== undefined) return files[0];
   }
   return "The dataset has no such audio file";

@@ -1,24 +1,24 @@
-// CSV (RFC 4180), for spreadsheets and scripts; written and read. Milliseconds, as in the API itself.
+// CSV (RFC 4180), export and import, for spreadsheets and scripts. Times are in milliseconds, as in the REST API.
 import { cell, type Line, parseCells, UnterminatedCellError } from "./delimited.ts";
-import type { Format, Found, Mark, Marks, WriteOptions } from "./format.ts";
+import type { Format, ImportEntry, Region, Regions, WriteOptions } from "./format.ts";
 
-type Column = readonly [name: string, value: (mark: Mark) => string];
+type Column = readonly [name: string, value: (region: Region) => string];
 
 const shared: readonly Column[] = [
-  ["audio_file_id", (mark) => mark.file.audioFileId ?? ""],
-  ["filename", (mark) => inert(mark.file.filename)],
-  ["artifact_type", (mark) => inert(mark.type)],
-  ["start_ms", (mark) => String(mark.startMs)],
-  ["end_ms", (mark) => String(mark.endMs)],
-  ["confidence", (mark) => String(mark.confidence)],
+  ["audio_file_id", (region) => region.file.audioFileId ?? ""],
+  ["filename", (region) => inert(region.file.filename)],
+  ["artifact_type", (region) => inert(region.type)],
+  ["start_ms", (region) => String(region.startMs)],
+  ["end_ms", (region) => String(region.endMs)],
+  ["confidence", (region) => String(region.confidence)],
 ];
 const columns: Record<WriteOptions["kind"], readonly Column[]> = {
   annotation: [
-    ["id", (mark) => mark.id],
+    ["id", (region) => region.id],
     ...shared,
     ["extra_data", ({ extraData }) => (Object.keys(extraData).length === 0 ? "" : JSON.stringify(extraData))],
   ],
-  detection: [["id", (mark) => mark.id], ["inference_file_id", (mark) => mark.file.id], ...shared],
+  detection: [["id", (region) => region.id], ["inference_file_id", (region) => region.file.id], ...shared],
 };
 
 export const csv: Format = {
@@ -33,26 +33,31 @@ export const csv: Format = {
   write: writeCsv,
 };
 
-async function* writeCsv(marks: Marks, { kind }: WriteOptions): AsyncGenerator<string> {
+async function* writeCsv(regions: Regions, { kind }: WriteOptions): AsyncGenerator<string> {
   const layout = columns[kind];
   yield `${layout.map(([name]) => name).join(",")}\r\n`;
-  for await (const batch of marks) {
-    yield batch.map((mark) => `${layout.map(([, value]) => cell(value(mark), ",")).join(",")}\r\n`).join("");
+  for await (const batch of regions) {
+    yield batch
+      .map((region) => `${layout.map(([, value]) => cell(value(region), ",")).join(",")}\r\n`)
+      .join("");
   }
 }
 
-// Spreadsheets take such a cell for a formula, and a formula can run programs and send what it reads. An apostrophe in
-// front makes it text. A cell that already begins so gets one too: that makes the reverse exact.
+// Spreadsheets treat such a cell as a formula, and a formula can run programs and send data away. An apostrophe at the
+// start makes the cell text. A cell that already begins with apostrophes and such a character gets one more, so that
+// the import can restore every cell exactly.
 const dangerous = /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
 
 const inert = (text: string) => (dangerous.test(text) ? `'${text}` : text);
 const original = (text: string) => (text.startsWith("'") && dangerous.test(text) ? text.slice(1) : text);
 
-/** What JavaScript would read besides, as 0x10, nobody means. */
+/** Decimal numbers only. Number() would also accept other forms, such as 0x10. */
 const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-/** The columns are found by their names; those of no use here are ignored. Spreadsheets may use `;` or tabs. */
-export function* readCsv(text: string): Generator<Found> {
+/**
+ * Reads CSV. Finds columns by name and ignores unknown ones. Accepts `;` and tabs as delimiters, as spreadsheets write.
+ */
+export function* readCsv(text: string): Generator<ImportEntry> {
   const head = text.slice(0, text.search(/[\r\n]|$/));
   const delimiter = [",", ";", "\t"].find((candidate) => head.includes(candidate)) ?? ",";
   let number = 1;
@@ -68,22 +73,24 @@ export function* readCsv(text: string): Generator<Found> {
     }
   } catch (error) {
     if (!(error instanceof UnterminatedCellError)) throw error;
-    yield { at: { line: number }, problem: "A quoted cell behind this line never ends" };
+    yield { at: { line: number }, problem: "A quoted cell after this line has no closing quote" };
   }
 }
 
 function missingColumns(names: ReadonlyMap<string, number>): string | null {
   const missing = ["artifact_type", "start_ms", "end_ms"].filter((name) => !names.has(name));
   if (!names.has("audio_file_id") && !names.has("filename")) missing.push("audio_file_id or filename");
-  return missing.length === 0 ? null : `The first line must name the columns; missing: ${missing.join(", ")}`;
+  return missing.length === 0
+    ? null
+    : `The first line must name the columns; missing columns: ${missing.join(", ")}`;
 }
 
-function readLine(line: Line, names: ReadonlyMap<string, number>, delimiter: string): Found {
+function readLine(line: Line, names: ReadonlyMap<string, number>, delimiter: string): ImportEntry {
   const at = { line: line.number };
   const value = (name: string) => original(line.cells[names.get(name) ?? -1] ?? "");
   const number = (name: string) => {
     const text = value(name).trim();
-    // Where the delimiter is a semicolon, the decimal point is a comma.
+    // With a semicolon or a tab as delimiter, the decimal point may be a comma.
     const written = delimiter === "," ? text : text.replace(",", ".");
     return decimal.test(written) ? Number(written) : Number.NaN;
   };

@@ -1,7 +1,8 @@
-// The tab-separated event list of the DCASE challenges, as sed_eval, dcase_util and pandas read it. File names are exact:
-// evaluation compares them. Quotes stand around a cell only where a tab, a line break or a quote is in it.
+// Export as the tab-separated event list of the DCASE challenges, which sed_eval, dcase_util and pandas read. File
+// names are unchanged, because evaluations compare them. A cell is quoted only if delimited.ts requires it, such as for
+// a tab, a line break or a quote.
 import { cell } from "./delimited.ts";
-import { type Format, type Marks, seconds } from "./format.ts";
+import { type Format, type Regions, seconds } from "./format.ts";
 
 export const dcase: Format = {
   contentType: "text/tab-separated-values; charset=utf-8",
@@ -11,9 +12,9 @@ export const dcase: Format = {
   write: writeDcase,
 };
 
-async function* writeDcase(marks: Marks): AsyncGenerator<string> {
+async function* writeDcase(regions: Regions): AsyncGenerator<string> {
   yield "filename\tonset\toffset\tevent_label\n";
-  for await (const batch of marks) {
+  for await (const batch of regions) {
     yield batch
       .map(({ file, startMs, endMs, type }) =>
         [cell(file.filename, "\t"), seconds(startMs), seconds(endMs), cell(type, "\t")].join("\t"),

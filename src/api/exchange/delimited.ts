@@ -1,24 +1,24 @@
-// Cells in lines, as RFC 4180 has them, with a comma, a semicolon or a tab between them. Used by the CSV and DCASE
-// formats.
+// Writes and parses delimited text as in RFC 4180, with a comma, a semicolon or a tab as delimiter. Used by the CSV and
+// DCASE formats.
 
-/** One cell, quoted only if it must be. Every text comes back the same from parseCells. */
+/** Returns the text as a cell, quoted only if necessary. parseCells returns exactly the same text. */
 export function cell(text: string, delimiter: "," | "\t"): string {
   const quoted = text.includes(delimiter) || /["\r\n]|^\s|\s$/.test(text);
   return quoted ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 export interface Line {
-  /** Where it begins, from 1. */
+  /** Number of the line in which the record begins, from 1. */
   readonly number: number;
   readonly cells: readonly string[];
 }
 
-/** A quoted cell that never ends. */
+/** A quoted cell has no closing quote. */
 export class UnterminatedCellError extends Error {
   override name = "UnterminatedCellError";
 }
 
-/** The lines of a text, blank ones left out. A quote inside an unquoted cell stands for itself, as everywhere. */
+/** Yields the lines of a text without blank ones. A quote inside an unquoted cell is an ordinary character. */
 export function* parseCells(text: string, delimiter: string): Generator<Line> {
   let at = 0;
   let number = 1;
@@ -27,7 +27,7 @@ export function* parseCells(text: string, delimiter: string): Generator<Line> {
     const first = number;
     for (;;) {
       const { value, end, lines } = text[at] === '"' ? quotedCell(text, at) : plainCell(text, at, delimiter);
-      // What stands between a closing quote and the next delimiter belongs to the cell, as spreadsheets read it.
+      // Text between a closing quote and the next delimiter belongs to the cell, as in spreadsheets.
       const rest = text[end - 1] === '"' && end > at ? plainCell(text, end, delimiter) : undefined;
       cells.push(value + (rest?.value ?? ""));
       at = rest?.end ?? end;
@@ -44,7 +44,7 @@ export function* parseCells(text: string, delimiter: string): Generator<Line> {
 
 interface Cell {
   readonly value: string;
-  /** Behind its last character. */
+  /** Offset after the last character of the cell. */
   readonly end: number;
   readonly lines: number;
 }
@@ -60,7 +60,7 @@ function quotedCell(text: string, start: number): Cell {
   let from = start + 1;
   for (;;) {
     const quote = text.indexOf('"', from);
-    if (quote < 0) throw new UnterminatedCellError("a quoted cell does not end");
+    if (quote < 0) throw new UnterminatedCellError("a quoted cell has no closing quote");
     parts.push(text.slice(from, quote));
     if (text[quote + 1] !== '"') {
       const value = parts.join('"');

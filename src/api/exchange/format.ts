@@ -1,21 +1,21 @@
-// What an exchange format is, and what it is written from and read into. Each format is one file of this folder; the
-// table of them is formats.ts.
+// Types of the exchange formats: what an export writes and what an import reads. Each format is one file of this
+// folder; formats.ts is the table of the formats.
 
-/** An audio file as an export names it. */
-export interface MarkedFile {
-  /** The audio file's id for annotations, the inference file's for detections. */
+/** The audio file of an exported region. */
+export interface RegionFile {
+  /** Id of the audio file for annotations, of the inference file for detections. */
   readonly id: string;
-  /** Null for an upload of an inference job's own. */
+  /** Null if the file was uploaded to an inference job. */
   readonly audioFileId: string | null;
   readonly filename: string;
-  /** Where its bytes lie. */
+  /** Key of its bytes in the object store. */
   readonly objectKey: string;
 }
 
-/** One labelled place: an annotation of a set or a detection of a job. */
-export interface Mark {
+/** One exported region: an annotation of a set, or a detection of an inference job. */
+export interface Region {
   readonly id: string;
-  readonly file: MarkedFile;
+  readonly file: RegionFile;
   readonly type: string;
   readonly startMs: number;
   readonly endMs: number;
@@ -23,47 +23,47 @@ export interface Mark {
   readonly extraData: Readonly<Record<string, unknown>>;
 }
 
-/** In batches, ordered by file and start, so that an export of any size needs the memory of one batch. */
-export type Marks = AsyncIterable<readonly Mark[]>;
+/** Regions in batches, ordered by file and start, so that an export of any size needs the memory of one batch. */
+export type Regions = AsyncIterable<readonly Region[]>;
 
 export interface WriteOptions {
   readonly kind: "annotation" | "detection";
-  /** What the label tool finds the sound by. */
-  readonly audioOf: (file: MarkedFile) => Promise<string>;
-  /** Label tool only: `import` leaves out who labelled. */
+  /** Labelling tool only: returns the value of data.audio, by which the tool loads the audio. */
+  readonly audioOf: (file: RegionFile) => Promise<string>;
+  /** Labelling tool only: `import` omits completed_by. */
   readonly flavor: "full" | "import";
-  /** Label tool only: which model made the detections. */
+  /** Labelling tool only: name of the model that made the detections. */
   readonly modelName: string;
 }
 
 export interface Format {
   readonly contentType: string;
-  /** Of the file that the answer is saved as. */
+  /** File name extension under which clients save the export. */
   readonly extension: string;
-  /** Its times are those of one audio file, so an export needs to know which one. */
+  /** Whether an export covers a single audio file, because the format has no file names. */
   readonly oneFile: boolean;
   readonly example: string;
-  readonly write: (marks: Marks, options: WriteOptions) => AsyncIterable<string>;
+  readonly write: (regions: Regions, options: WriteOptions) => AsyncIterable<string>;
 }
 
-/** What an import found in its input: a place to add, or why there is none. */
-export type Found =
+/** One entry that an import has read: a label, or the reason why the entry is skipped. */
+export type ImportEntry =
   | { readonly at: Position; readonly line: ImportLine }
   | {
       readonly at: Position;
       readonly problem: string;
-      /** How many labels are lost by it; 1 unless a whole task is. */
+      /** Number of labels that the problem concerns; 1 by default, more if it concerns a whole task. */
       readonly count?: number;
     };
 
-/** Where in the input: a task and its result, or a line. Counted from 0, lines from 1 as editors do. */
+/** Position in the input: task and result, counted from 0, or the line, counted from 1 as in editors. */
 export interface Position {
   readonly task?: number;
   readonly result?: number | null;
   readonly line?: number;
 }
 
-/** An annotation as a foreign document gives it: nothing of it is checked yet. */
+/** A label as an imported document has it: untrusted input, not validated yet. */
 export interface ImportLine {
   readonly audio: AudioReference;
   readonly type: string;
@@ -73,19 +73,19 @@ export interface ImportLine {
   readonly extraData: unknown;
 }
 
-/** Ids and names that the input gives for its audio file, the best first. */
+/** Candidate ids and file names of the label's audio file, the most reliable first. */
 export interface AudioReference {
   readonly ids: readonly string[];
   readonly filenames: readonly string[];
 }
 
-/** Milliseconds as seconds with three decimals, exact: 1250 is "1.250". */
+/** Formats milliseconds as seconds with three decimals, exactly: 1250 is "1.250". */
 export function seconds(ms: number): string {
   return `${Math.floor(ms / 1000)}.${String(ms % 1000).padStart(3, "0")}`;
 }
 
-/** Text for formats in which a line or a tab ends it. */
+/** Replaces line breaks and tabs by spaces, for formats in which these end a text. */
 export function onOneLine(text: string): string {
-  // Line breaks in the sense of Unicode, too: some readers split at them.
+  // Includes Unicode line breaks, because some readers split lines at them.
   return text.replace(/[\t\n\v\f\r\u0085\u2028\u2029]+/g, " ");
 }

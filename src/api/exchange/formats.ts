@@ -1,5 +1,5 @@
-// The table of exchange formats: name in the path or in `format` -> how it is written. Used by the exports of annotation
-// sets and of inference jobs.
+// The table of export formats. The keys are the names in paths and in the parameter `format`. Used by the exports of
+// annotation sets and of inference jobs.
 import { annotationTool } from "./annotation-tool.ts";
 import { audacity } from "./audacity.ts";
 import { csv } from "./csv.ts";

@@ -1,5 +1,5 @@
-// A bare array of an inference job's detections, each with the name of its file. For programs.
-import type { Format, Mark, Marks } from "./format.ts";
+// Export for programs: a bare JSON array of an inference job's detections, each with the name of its file.
+import type { Format, Region, Regions } from "./format.ts";
 
 export const json: Format = {
   contentType: "application/json; charset=utf-8",
@@ -9,16 +9,16 @@ export const json: Format = {
   write: writeJson,
 };
 
-async function* writeJson(marks: Marks): AsyncGenerator<string> {
+async function* writeJson(regions: Regions): AsyncGenerator<string> {
   let separator = "[";
-  for await (const batch of marks) {
-    yield separator + batch.map((mark) => JSON.stringify(viewMark(mark))).join(",");
+  for await (const batch of regions) {
+    yield separator + batch.map((region) => JSON.stringify(viewRegion(region))).join(",");
     separator = ",";
   }
   yield separator === "[" ? "[]" : "]";
 }
 
-function viewMark({ id, file, type, startMs, endMs, confidence }: Mark) {
+function viewRegion({ id, file, type, startMs, endMs, confidence }: Region) {
   return {
     id,
     inference_file_id: file.id,

@@ -1,19 +1,22 @@
-// Reads the label tool's tasks: our own document, or what the tool exports. Nothing in it is trusted or fetched: of
-// addresses only the file name at their end is looked at. Called by the import of src/api/routes/exchange-import.ts.
+// Reads the labelling tool's tasks, from this API's own export or from the tool's. The document is untrusted input. No
+// address in it is fetched; only the file name at its end is used. Called by src/api/routes/exchange-import.ts.
 import { z } from "zod";
 import type { LabelTask } from "../../schemas/exchange.ts";
-import type { AudioReference, Found } from "./format.ts";
+import type { AudioReference, ImportEntry } from "./format.ts";
 
 const result = z.object({
   type: z.literal("labels"),
   value: z.object({ start: z.number(), end: z.number(), labels: z.array(z.string()).min(1) }),
   score: z.number().nullish(),
-  // As it is, not as a record: a copy of it would lose a member named __proto__ in silence.
+  // z.unknown and not z.record: a record would be copied, and the copy would silently lose a member named __proto__.
   meta: z.object({ extra_data: z.unknown() }).partial().nullish(),
 });
 
-/** Every label of every task. Cancelled annotations say nothing; where some are the ground truth, only they count. */
-export function* readTasks(tasks: readonly LabelTask[]): Generator<Found> {
+/**
+ * Yields every label of every task. Skips cancelled annotations. If a task has ground truth annotations, yields only
+ * those.
+ */
+export function* readTasks(tasks: readonly LabelTask[]): Generator<ImportEntry> {
   for (const [i, task] of tasks.entries()) {
     const finished = (task.annotations ?? []).filter((annotation) => annotation.was_cancelled !== true);
     const trusted = finished.filter((annotation) => annotation.ground_truth === true);
@@ -22,7 +25,7 @@ export function* readTasks(tasks: readonly LabelTask[]): Generator<Found> {
     );
     const audio = audioOf(task);
     if (audio.ids.length === 0 && audio.filenames.length === 0) {
-      const problem = "The task names no audio file: data has no audio_file_id, filename or audio";
+      const problem = "The task names no audio file; data needs audio_file_id, filename or audio";
       yield { at: { task: i, result: null }, problem, count: results.length };
       continue;
     }
@@ -34,7 +37,7 @@ function* readResult(
   value: unknown,
   audio: AudioReference,
   at: { task: number; result: number },
-): Generator<Found> {
+): Generator<ImportEntry> {
   const parsed = result.safeParse(value);
   if (!parsed.success) {
     yield { at, problem: problemOf(value) };
@@ -57,14 +60,14 @@ function* readResult(
 function problemOf(value: unknown): string {
   const type = typeof value === "object" && value !== null && "type" in value ? value.type : undefined;
   return type !== undefined && type !== "labels"
-    ? "Only results of the type labels are imported"
+    ? "Only results of type labels are imported"
     : "The result must have a value with start and end in seconds and labels";
 }
 
-/** The tool computes in floating point; zero without a sign. */
+/** Rounds, because the tool computes in floating point. `+ 0` turns -0 into 0. */
 const milliseconds = (seconds: number) => Math.round(seconds * 1000) + 0;
 
-/** By id if one is given, by name else. */
+/** Collects the candidates for the task's audio file: ids first, then file names. */
 function audioOf({ data, file_upload }: LabelTask): AudioReference {
   const audio = textOf(data?.audio);
   const named = textOf(data?.filename);
@@ -73,7 +76,7 @@ function audioOf({ data, file_upload }: LabelTask): AudioReference {
     named,
     ...[audio, textOf(file_upload)].flatMap((address) => {
       const name = address === undefined ? undefined : lastSegment(address);
-      // The tool puts eight digits in front of the name of what was uploaded to it.
+      // The tool prefixes the names of uploaded files with eight hexadecimal digits and a hyphen.
       return name === undefined ? [] : [name, name.replace(/^[0-9a-f]{8}-/, "")];
     }),
   ];
@@ -84,7 +87,7 @@ const textOf = (value: unknown) => (typeof value === "string" && value !== "" ? 
 
 const isGuid = (text: string | undefined): text is string => z.guid().safeParse(text).success;
 
-/** The name at the end of a path or address; the tool's local files stand in the parameter d. */
+/** Returns the file name at the end of a path or URL. For the tool's local files, the path is in the parameter d. */
 function lastSegment(address: string): string | undefined {
   const [path = "", query] = address.split("#")[0]?.split("?") ?? [];
   const local = path.endsWith("/local-files/") ? new URLSearchParams(query).get("d") : null;

@@ -1,14 +1,14 @@
-// An export as the answer to a request: streamed, and saved by browsers under a name that people know again. Called by the
-// export routes.
+// Makes the response of an export: a stream, and the file name under which browsers save it. Called by the export
+// routes.
 import { attachment } from "../../storage/attachment.ts";
 import type { HandlerDeps, Reply } from "../route.ts";
-import type { MarkedFile, Marks, WriteOptions } from "./format.ts";
+import type { RegionFile, Regions, WriteOptions } from "./format.ts";
 import { type FormatName, formats } from "./formats.ts";
 
 export interface Export {
-  readonly marks: Marks;
+  readonly regions: Regions;
   readonly kind: WriteOptions["kind"];
-  /** Without its extension. */
+  /** File name without extension. */
   readonly name: string;
   readonly flavor?: "full" | "import";
   readonly audio?: "url" | "key";
@@ -25,22 +25,22 @@ export function sendExport(deps: HandlerDeps, formatName: FormatName, what: Expo
   };
   return {
     contentType: format.contentType,
-    headers: { "Content-Disposition": attachment(`${harmless(what.name)}.${format.extension}`) },
-    stream: format.write(what.marks, options),
+    headers: { "Content-Disposition": attachment(`${safeName(what.name)}.${format.extension}`) },
+    stream: format.write(what.regions, options),
   };
 }
 
-/** The name of a file without the part behind its last dot, so that take-17.wav gets take-17.vtt. */
+/** Removes the extension of a file name, so that the export of take-17.wav is called take-17.vtt. */
 export const stemOf = (filename: string) => filename.replace(/(?<=.)\.[^.]*$/, "");
 
 /**
- * What no file system takes, or takes for a folder or a hidden file, becomes an underscore; so does what turns the
- * direction of writing, behind which an extension can hide.
+ * Replaces by an underscore: characters that file systems refuse, path separators, leading dots (hidden files), and
+ * Unicode controls of the text direction, which can disguise an extension.
  */
-const harmless = (name: string) =>
+const safeName = (name: string) =>
   name.replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069/\\:*?"<>|]/gu, "_").replace(/^\.+/, "_");
 
-async function audioOf(deps: HandlerDeps, file: MarkedFile, form: "url" | "key"): Promise<string> {
+async function audioOf(deps: HandlerDeps, file: RegionFile, form: "url" | "key"): Promise<string> {
   if (form === "key") return file.id;
   return await deps.storage.presignGet(file.objectKey, {
     expiresSeconds: deps.config.PLOSIVE_EXPORT_EXPIRY_SECONDS,

@@ -1,10 +1,11 @@
-// Which artifact type of the dataset a foreign label means, and which are to be made. Used by import.ts.
+// Finds the artifact type of the dataset that a label refers to, and collects the types to create. Used by import.ts
+// and by the route that makes a draft of detections.
 
 const maxTypes = 64;
 
 export interface TypeIndex {
   readonly known: Set<string>;
-  /** Lower case to name: types of a dataset differ by more than case. */
+  /** Lower-case name -> name. The types of a dataset differ in more than upper and lower case. */
   readonly byFold: Map<string, string>;
   readonly mayCreate: boolean;
   readonly created: string[];
@@ -19,7 +20,10 @@ export function indexTypes(names: readonly string[], mayCreate: boolean): TypeIn
   };
 }
 
-/** The type of this name, made if that is allowed, or why there is none. Spaces at its ends are the tool's. */
+/**
+ * Returns the type with this name, created if allowed, or the problem. Ignores leading and trailing spaces of the
+ * label.
+ */
 export function pickType(
   index: TypeIndex,
   label: string,
@@ -29,7 +33,9 @@ export function pickType(
   if (index.known.has(name)) return { name };
   const alike = index.byFold.get(name.toLowerCase());
   if (alike !== undefined)
-    return { problem: `The dataset calls the artifact type ${alike}: it differs in upper and lower case` };
+    return {
+      problem: `The dataset has the artifact type ${alike}, which differs only in upper and lower case`,
+    };
   if (!index.mayCreate)
     return { problem: `The dataset has no artifact type ${name}; add it, or import with create_types=true` };
   if (index.known.size >= maxTypes)

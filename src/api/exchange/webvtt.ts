@@ -1,5 +1,5 @@
-// WebVTT, for players that show captions along the sound of one file. https://www.w3.org/TR/webvtt1/
-import { type Format, type Marks, onOneLine } from "./format.ts";
+// Export as WebVTT, for players that show captions for one audio file. https://www.w3.org/TR/webvtt1/
+import { type Format, onOneLine, type Regions } from "./format.ts";
 
 export const webvtt: Format = {
   contentType: "text/vtt; charset=utf-8",
@@ -9,12 +9,12 @@ export const webvtt: Format = {
   write: writeWebvtt,
 };
 
-async function* writeWebvtt(marks: Marks): AsyncGenerator<string> {
+async function* writeWebvtt(regions: Regions): AsyncGenerator<string> {
   yield "WEBVTT\n";
-  for await (const batch of marks) {
+  for await (const batch of regions) {
     yield batch
       .map(({ id, startMs, endMs, type }) => {
-        // A cue must have a length: a point lasts a millisecond.
+        // A WebVTT cue must not be empty, so a point becomes one millisecond.
         const end = Math.max(endMs, startMs + 1);
         return `\n${id}\n${timestamp(startMs)} --> ${timestamp(end)}\n${escaped(onOneLine(type))}\n`;
       })

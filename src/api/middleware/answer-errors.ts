@@ -1,4 +1,5 @@
-// The one place that makes an error into an answer. What is not meant for the client goes to the log instead.
+// The only place that turns errors into responses. Errors that clients must not see in detail are logged. Used by
+// app.ts.
 import type { Context, Middleware } from "koa";
 import { isDatabaseUnavailable, isFrozen } from "../../db/errors.ts";
 import { AppError, annotationSetPublished, unavailable } from "../../errors.ts";
@@ -13,8 +14,8 @@ export function answerErrors(log: Log): Middleware {
       const error = toAppError(thrown);
       if (error.status >= 500) {
         const line = { err: thrown, requestId: ctx.state.requestId, method: ctx.method, path: ctx.path };
-        if (error.status === 503) log.warn(line, "a backend cannot be reached");
-        else log.error(line, "a request failed");
+        if (error.status === 503) log.warn(line, "a request failed: a backend cannot be reached");
+        else log.error(line, "a request failed with an unexpected error");
       }
       ctx.state.code = error.code;
       render(ctx, error);
@@ -26,12 +27,16 @@ function toAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
   if (isDatabaseUnavailable(thrown)) return unavailable("database", thrown);
   if (isStoreUnavailable(thrown)) return unavailable("object store", thrown);
-  // The trigger below the code caught a write that slipped between two checks.
+  // A write raced with the publication of its set: it passed the checks in the code, and the database trigger refused
+  // it.
   if (isFrozen(thrown)) return annotationSetPublished();
   return new AppError({ status: 500, code: "internal_error", message: "unexpected error", cause: thrown });
 }
 
-/** 422: `detail` is the list of faults. Otherwise: a sentence, its code, and all failed preconditions if several. */
+/**
+ * Status 422: `detail` is the list of faults. Other statuses: a sentence, the code, and all failed preconditions if
+ * any.
+ */
 function render(ctx: Context, error: AppError): void {
   ctx.status = error.status;
   for (const [name, value] of Object.entries(error.headers)) ctx.set(name, value);

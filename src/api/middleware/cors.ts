@@ -1,5 +1,5 @@
-// Lets pages of other origins call the API from a browser, if any are allowed at all. Keys travel in a
-// header that pages set themselves, so no cookies and no credentials mode.
+// CORS: lets web pages of the configured origins call the API. Keys are sent in a header that pages set themselves, so
+// there are no cookies and no credentials mode. Used by app.ts.
 import type { Middleware } from "koa";
 
 const allowedHeaders = [
@@ -27,22 +27,22 @@ const exposedHeaders = [
   "RateLimit-Reset",
 ];
 
-/** Goes around everything that answers, errors too: a page could not read them otherwise. */
+/** Must wrap everything that responds, including error responses, because pages could not read these otherwise. */
 export function cors(origins: readonly string[]): Middleware {
   return async (ctx, next) => {
     if (origins.length === 0) return await next();
-    // Answers differ by origin; what keeps them must know.
+    // Responses differ by origin, and caches must know it.
     ctx.vary("Origin");
     const origin = ctx.get("Origin");
     if (!origins.includes(origin)) return await next();
     ctx.set("Access-Control-Allow-Origin", origin);
-    const isQuestion = ctx.method === "OPTIONS" && ctx.get("Access-Control-Request-Method") !== "";
-    if (!isQuestion) {
+    const isPreflight = ctx.method === "OPTIONS" && ctx.get("Access-Control-Request-Method") !== "";
+    if (!isPreflight) {
       ctx.set("Access-Control-Expose-Headers", exposedHeaders.join(", "));
       return await next();
     }
     await next();
-    // A path that is not there has no methods.
+    // An unknown path has no Allow header.
     const methods = ctx.response.get("Allow");
     if (methods !== undefined) ctx.set("Access-Control-Allow-Methods", methods);
     ctx.set("Access-Control-Allow-Headers", allowedHeaders.join(", "));

@@ -1,4 +1,5 @@
-// Counts, times and logs every request. Labels are routes, not paths: an id in a label would be a metric for each id.
+// Metrics and a log line for every request. The label is the route and not the path, because an id in a label would
+// create a time series per id. Used by app.ts.
 import type { Middleware } from "koa";
 import { Counter, Histogram, type Registry } from "prom-client";
 import type { Log } from "../../log.ts";
@@ -14,14 +15,14 @@ export function observe(registry: Registry, log: Log): Middleware {
   });
   const seconds = new Histogram({
     name: "plosive_http_request_seconds",
-    help: "Time until the head of the answer, by route",
+    help: "Time until the response headers, by route",
     labelNames: ["method", "route"],
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [registry],
   });
   const uploads = new Counter({
     name: "plosive_uploads_total",
-    help: "Uploads: announced (tickets given), confirmed, or refused by the code of the answer",
+    help: "Uploads: announced (tickets issued), confirmed, or the error code if refused",
     labelNames: ["outcome"],
     registers: [registry],
   });
@@ -41,7 +42,7 @@ export function observe(registry: Registry, log: Log): Middleware {
       requests.inc({ method, route, status: String(ctx.status) });
       seconds.observe({ method, route }, took / 1000);
       if (uploadRoute.test(route)) countUploads(route, ctx.status, ctx.state);
-      // Probes come every few seconds and say nothing while they succeed.
+      // Probes arrive every few seconds. A successful probe is logged at level debug only.
       const level = route.startsWith("/api/") || ctx.status >= 400 ? "info" : "debug";
       log[level](
         {

@@ -1,4 +1,5 @@
-// Headers of every answer: nothing under /api is stored by anyone, nothing is shown as a page or guessed at.
+// Security headers of every response: caches must not store responses under /api, and browsers must neither render
+// responses as pages nor guess their type. Used by app.ts.
 import type { Middleware } from "koa";
 
 export const secureHeaders: Middleware = async (ctx, next) => {

@@ -1,5 +1,5 @@
-// The answers of an operation: its success, and every failure that it can end in. Failures that are the same everywhere
-// stand in components/responses. Called by openapi.ts and operation.ts.
+// The responses of an operation: its success and every possible error. Errors that are the same for all operations are
+// in components/responses. Called by openapi.ts and operation.ts.
 import type { z } from "zod";
 import { type ErrorCode, errorMeanings } from "../../schemas/error-code.ts";
 import { errorBody, validationErrorBody } from "../../schemas/rest.ts";
@@ -16,16 +16,16 @@ interface Failure {
   readonly headers?: readonly string[];
 }
 
-/** Failures that are the same everywhere. */
+/** Errors that are the same for all operations. */
 const failures: Record<number, Failure> = {
   400: {
     name: "BadRequest",
-    description: "The request is not well formed: its framing, its headers or the JSON in it",
+    description: "The request is malformed: its framing, its headers or its JSON",
     example: { detail: "Invalid request format: the body is not JSON in UTF-8", code: "invalid_request" },
   },
   401: {
     name: "Unauthorized",
-    description: "The key is missing, invalid, revoked or expired",
+    description: "The API key is missing, invalid, revoked or expired",
     example: { detail: "Invalid or missing API key", code: "invalid_api_key" },
     headers: ["WWW-Authenticate"],
   },
@@ -36,14 +36,15 @@ const failures: Record<number, Failure> = {
   },
   404: {
     name: "NotFound",
-    description: "There is no such resource, or it is not yours: the answer is the same",
+    description:
+      "There is no such resource, or it belongs to another account; the response does not tell which",
     example: { detail: "Dataset not found", code: "dataset_not_found" },
   },
   412: {
     name: "PreconditionFailed",
-    description: "If-Match names none of the resource's present ETags; nothing was changed",
+    description: "If-Match contains none of the resource's current ETags; nothing was changed",
     example: {
-      detail: "The resource has changed since: If-Match names none of its ETags",
+      detail: "The resource has changed: If-Match contains none of its current ETags",
       code: "precondition_failed",
     },
   },
@@ -57,36 +58,37 @@ const failures: Record<number, Failure> = {
   },
   415: {
     name: "UnsupportedMediaType",
-    description: "The body is not of the content type that the operation takes",
+    description: "The body does not have the content type that the operation accepts",
     example: {
-      detail: "The request body must be JSON: Content-Type: application/json",
+      detail: "The request body must be JSON, sent with Content-Type: application/json",
       code: "unsupported_media_type",
     },
   },
   422: {
     name: "ValidationFailed",
-    description: "Fields of the request are invalid: all of them are listed",
+    description: "Fields of the request are invalid; the response lists all faults",
     example: { detail: [{ loc: ["body", "name"], msg: "Field required", type: "missing" }] },
   },
   429: {
     name: "TooManyRequests",
-    description: "Too many requests (then Retry-After says when to go on), or a quota is used up",
+    description:
+      "Too many requests (then wait for the seconds in Retry-After), or a quota is used up (then there is no Retry-After)",
     example: { detail: "Rate limit exceeded", code: "rate_limited" },
     headers: ["Retry-After"],
   },
   431: {
     name: "HeadersTooLarge",
-    description: "The headers of the request are larger than 16 KiB together",
+    description: "The headers of the request are larger than 16 KiB in total",
     example: { detail: "The request headers are too large", code: "invalid_request" },
   },
   500: {
     name: "InternalError",
-    description: "Something broke in the service; X-Request-Id names the request in its logs",
+    description: "The service has an internal error; its logs contain the X-Request-Id of the response",
     example: { detail: "Internal server error", code: "internal_error" },
   },
   503: {
     name: "Unavailable",
-    description: "The service cannot work at the moment; try again after the time in Retry-After",
+    description: "The service is temporarily unavailable; try again after the seconds in Retry-After",
     example: {
       detail: "The database cannot be reached at the moment; try again shortly",
       code: "unavailable",
@@ -131,7 +133,7 @@ export function responsesOf(route: Route, routes: readonly Route[], components: 
     ...(route.conditional
       ? {
           304: {
-            description: "Unchanged: If-None-Match names the ETag that the resource has",
+            description: "Unchanged: If-None-Match contains the current ETag of the resource",
             headers: headerRefs(...everyAnswer, "ETag"),
           },
         }
@@ -154,7 +156,7 @@ function failuresOf(route: Route): number[] {
     500,
     ...(route.body === undefined ? [] : [413, 415]),
     ...(route.auth === false ? [] : [401, 403, 429, 503]),
-    // Also when what the first request with the Idempotency-Key made was deleted meanwhile.
+    // With an Idempotency-Key also if the resource that the first request created was deleted since.
     ...(route.params !== undefined || route.notFound || route.idempotent !== undefined ? [404] : []),
     ...(route.guard === undefined ? [] : [412]),
     ...(hasInput || route.idempotent !== undefined ? [422] : []),
@@ -168,7 +170,7 @@ function conflict(route: Route, components: Components): Json {
     ...(route.idempotent === undefined ? [] : ["request_in_progress"]),
   ];
   if (codes.length === 0) return {};
-  const description = `The request does not fit the present state: ${codes.map((code) => `\`${code}\``).join(", ")}`;
+  const description = `The request conflicts with the current state: ${codes.map((code) => `\`${code}\``).join(", ")}`;
   const example = { detail: errorMeanings[codes[0] as ErrorCode], code: codes[0] };
   return {
     409: {
@@ -183,7 +185,7 @@ function contentOf(answer: Route["answer"], schema: z.ZodType, components: Compo
   const plain = (type: string) => type.split(";")[0] ?? "";
   const texts = Object.entries(answer.texts ?? {}).map(([type, example]) => [
     plain(type),
-    // A whole export: as long as its annotations make it.
+    // An export may have any length.
     { schema: { type: "string", maxLength: 2 ** 31 - 1 }, example },
   ]);
   const main = schemaOf(schema, "output", components);

@@ -1,8 +1,8 @@
-// Examples of bodies and answers, put together from those that the schemas' members carry, so that no example can be
-// forgotten or grow old. Called by operation.ts; a test checks each against its schema.
+// Examples of request and response bodies, assembled from the examples in the schemas' members, so that every body has
+// an up-to-date example. Called by operation.ts and answers.ts; a test checks each example against its schema.
 import type { Components, Json } from "./schema.ts";
 
-/** A value that fits the schema: its own example, or one made of its members' examples. */
+/** Returns a value that matches the schema: its own example, or one assembled from its members' examples. */
 export function exampleOf(schema: Json, components: Components): unknown {
   const examples = schema.examples as unknown[] | undefined;
   if (examples !== undefined && examples.length > 0) return examples[0];

@@ -1,25 +1,25 @@
-// Headers of answers and requests, each described once; operations refer to them. Called by openapi.ts, answers.ts and
-// operation.ts.
+// Response and request headers. Each is described once, and operations refer to it. Called by openapi.ts, answers.ts
+// and operation.ts.
 import { longestTagList } from "../conditional.ts";
 import type { Route } from "../route.ts";
 import type { Json } from "./schema.ts";
 
 const text = (maxLength: number, more: Json = {}) => ({ type: "string", maxLength, ...more });
 
-/** Named as they are sent. */
+/** Response headers by name. */
 export const headers: Record<string, Json> = {
   "Access-Control-Allow-Origin": {
-    description:
-      "Only to pages of the origins that the installation allows, and only where it allows any; never `*`",
+    description: "Only for web pages of the origins that the installation allows; never `*`",
     schema: text(2048, { format: "uri" }),
   },
   ETag: {
-    description: "Changes with every change of the resource; for If-None-Match and If-Match",
+    description: "Changes whenever the resource changes; for If-None-Match and If-Match",
     schema: text(128, { pattern: '^"[!#-~]+"$' }),
     example: '"b7F0c1yq3Zk9vT2mX8aLwQ"',
   },
   "Idempotency-Replayed": {
-    description: "`true`: an earlier request with the same Idempotency-Key made this; nothing was made now",
+    description:
+      "`true`: an earlier request with the same Idempotency-Key created the resource; this request created nothing",
     schema: { type: "string", enum: ["true"] },
   },
   Location: {
@@ -30,64 +30,64 @@ export const headers: Record<string, Json> = {
   },
   RateLimit: {
     description:
-      'What is left of the limit, and the seconds until it is whole again (draft-ietf-httpapi-ratelimit-headers): `"default";r=597;t=12`. Sent with every answer to a valid key, together with RateLimit-Limit, RateLimit-Remaining and RateLimit-Reset, the older form of the same.',
+      'Remaining requests `r`, and seconds `t` until the full limit is available again (draft-ietf-httpapi-ratelimit-headers): `"default";r=597;t=12`. Every response to a valid key has it, together with the older headers RateLimit-Limit, RateLimit-Remaining and RateLimit-Reset.',
     schema: text(256),
     example: '"default";r=597;t=12',
   },
   "RateLimit-Policy": {
-    description: "The limits that apply: requests `q` in `w` seconds. Sent with every answer to a valid key.",
+    description:
+      "The rate limits that apply: `q` requests in `w` seconds. Every response to a valid key has it.",
     schema: text(256),
     example: '"default";q=600;w=60',
   },
   "Retry-After": {
-    description: "Seconds after which trying again makes sense; absent where waiting does not help (quotas)",
+    description: "Seconds to wait before the next attempt; absent if waiting does not help (quotas)",
     schema: { type: "integer", format: "int32", minimum: 0, maximum: 86_400 },
     example: 2,
   },
   "X-Annotation-Set-ETag": {
-    description:
-      "ETag of the annotation set after this change: for the next change with If-Match, without reading the set again",
+    description: "ETag of the annotation set after this change, for If-Match of the next change",
     schema: text(128, { pattern: '^"[!#-~]+"$' }),
     example: '"set-1-17"',
   },
   "Content-Disposition": {
-    description: "Says that the answer is a file, and how it is called (RFC 6266)",
+    description: "Tells browsers to save the response as a file, and the name of the file (RFC 6266)",
     schema: text(4096, { pattern: "^attachment; " }),
     example: `attachment; filename="takes v3.csv"; filename*=UTF-8''takes%20v3.csv`,
   },
   "X-Total-Count": {
-    description: "How many there are in all, whatever page was asked for",
+    description: "Total number of items, independent of the page",
     schema: { type: "integer", format: "int64", minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
     example: 240,
   },
   "X-Request-Id": {
     description:
-      "Names this request in the service's logs: the request's own X-Request-Id if it is 8 to 128 letters, digits, `.`, `_` and `-`, else a new one",
+      "Identifies this request in the service's logs. It is the X-Request-Id of the request if that consists of 8 to 128 letters, digits, `.`, `_` and `-`, else a new id",
     required: true,
     schema: text(128, { pattern: "^[A-Za-z0-9._-]{8,128}$" }),
     example: "4f6a2c8e-5d8b-4e2f-9a35-0c7d7f0f3b1e",
   },
   "WWW-Authenticate": {
-    description: "The scheme of the key: the header X-API-Key",
+    description: "Authentication scheme: an API key in the header X-API-Key",
     schema: { type: "string", enum: ["APIKey"] },
   },
 };
 
-/** References to the headers of an answer. */
+/** Returns references to the named response headers. */
 export function headerRefs(...names: string[]): Json {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-/** On every answer. */
+/** Headers of every response. */
 export const everyAnswer = ["Access-Control-Allow-Origin", "RateLimit", "RateLimit-Policy", "X-Request-Id"];
 
-/** Request headers beside the key. */
+/** Request headers, except for the key. */
 export const headerParameters: Record<string, Json> = {
   IdempotencyKey: {
     name: "Idempotency-Key",
     in: "header",
     description:
-      "A word of your own for this request, good for 24 hours: sent again with the same body, the request makes nothing new and gets the answer for what it made the first time, with Idempotency-Replayed. With another body it is refused. Failed requests are not remembered.",
+      "Your own name for this request, valid for 24 hours. A repeated request with the same key and body creates nothing; its response describes what the first request created, with Idempotency-Replayed. A request with the same key and a different body is refused. Failed requests are not stored.",
     schema: text(255, { minLength: 1 }),
     example: "upload-take-17-first-try",
   },
@@ -95,28 +95,27 @@ export const headerParameters: Record<string, Json> = {
     name: "If-Match",
     in: "header",
     description:
-      "Only if the resource still has one of these ETags; otherwise nothing is done and 412 says so",
+      "Expected ETags: if the resource has none of them, nothing is changed and the response is 412",
     schema: text(longestTagList),
     example: "*",
   },
   IfNoneMatch: {
     name: "If-None-Match",
     in: "header",
-    description:
-      "ETags that you have: if one of them is still the resource's, the answer is 304 without a body",
+    description: "Known ETags: if the resource still has one of them, the response is 304 without a body",
     schema: text(longestTagList),
     example: '"b7F0c1yq3Zk9vT2mX8aLwQ"',
   },
   LastEventId: {
     name: "Last-Event-ID",
     in: "header",
-    description: "The id of the last event that you have: the stream begins with the one after it",
+    description: "Id of the last received event; the stream begins with the event after it",
     schema: text(15, { pattern: "^[0-9]*$" }),
     example: "1024",
   },
 };
 
-/** Those that this operation takes. */
+/** Returns references to the request headers that the operation accepts. */
 export function headerParametersOf(route: Route): Json[] {
   return [
     ...(route.idempotent === undefined ? [] : ["IdempotencyKey"]),

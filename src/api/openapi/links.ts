@@ -1,9 +1,9 @@
-// What can be done with a resource that was just made: links from a 201 answer to the operations on the resource and on
-// what is in it. Checkers follow them to test whole life cycles. Called by answers.ts.
+// Links from a 201 response to the operations on the new resource and on the resources below it. API test tools follow
+// them to test whole life cycles. Called by answers.ts.
 import type { Route } from "../route.ts";
 import type { Json } from "./schema.ts";
 
-/** POSTs whose resource is not below their own path, or whose answer names its id otherwise. */
+/** POSTs whose new resource is not below their own path, or whose response has its id in another member than `id`. */
 const special: Record<string, { path: string; ids: Record<string, string> }> = {
   "/api/v1/datasets/{dataset_id}/audio/upload-url": {
     path: "/api/v1/datasets/{dataset_id}/audio/{audio_file_id}",
@@ -48,19 +48,19 @@ const special: Record<string, { path: string; ids: Record<string, string> }> = {
 };
 
 export function linksOf(route: Route, routes: readonly Route[]): Json {
-  const made = special[route.path] ?? below(route, routes);
-  if (made === undefined) return {};
+  const created = special[route.path] ?? below(route, routes);
+  if (created === undefined) return {};
   return Object.fromEntries(
     routes
-      .filter((other) => other.path === made.path || isIn(other.path, made.path))
+      .filter((other) => other.path === created.path || isIn(other.path, created.path))
       .map((other) => [
         other.operationId,
-        { operationId: other.operationId, parameters: parameters(other, made.ids) },
+        { operationId: other.operationId, parameters: parameters(other, created.ids) },
       ]),
   );
 }
 
-/** A POST to a collection makes what `collection/{id}` addresses, and answers with its `id`. */
+/** A POST to a collection creates the resource `collection/{id}`, and its response has the `id`. */
 function below(route: Route, routes: readonly Route[]) {
   const item = new RegExp(`^${escaped(route.path)}/\\{(\\w+)\\}$`);
   for (const other of routes) {
@@ -70,12 +70,12 @@ function below(route: Route, routes: readonly Route[]) {
   return undefined;
 }
 
-/** Whether it lies below `path` without asking for further ids. */
+/** Whether `other` is below `path` and has no further parameters. */
 function isIn(other: string, path: string): boolean {
   return other.startsWith(`${path}/`) && !other.slice(path.length).includes("{");
 }
 
-/** Ids of the new resource come from the answer, those of what it is in from the request. */
+/** The ids of the new resource come from the response, the ids of its parents from the request. */
 function parameters(route: Route, ids: Readonly<Record<string, string>>): Json {
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as string);
   return Object.fromEntries(

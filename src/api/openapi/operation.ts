@@ -1,4 +1,4 @@
-// One operation of the description, made from its route. Called by openapi.ts.
+// Makes one operation of the OpenAPI description from its route. Called by openapi.ts.
 import type { z } from "zod";
 import type { Route } from "../route.ts";
 import { responsesOf } from "./answers.ts";
@@ -24,15 +24,15 @@ export function operationOf(route: Route, routes: readonly Route[], components: 
   };
 }
 
-/** What the route says itself, and what follows from its kind. */
+/** The route's own description, and sentences that follow from its options. */
 function descriptionOf(route: Route): string {
   return [
     route.description ?? `${route.summary}.`,
-    route.auth === false ? "Needs no key." : "",
-    route.maxBodyBytes === undefined ? "" : `The body may have ${route.maxBodyBytes / 2 ** 20} MiB.`,
-    route.idempotent ? "Takes an Idempotency-Key." : "",
-    route.guard ? "With If-Match nothing is changed that you have not seen." : "",
-    route.conditional ? "Polling costs little with If-None-Match." : "",
+    route.auth === false ? "Needs no API key." : "",
+    route.maxBodyBytes === undefined ? "" : `The body may be up to ${route.maxBodyBytes / 2 ** 20} MiB.`,
+    route.idempotent ? "Accepts an Idempotency-Key." : "",
+    route.guard ? "Accepts If-Match, to avoid overwriting changes that you have not seen." : "",
+    route.conditional ? "Accepts If-None-Match, for cheap polling." : "",
   ]
     .filter((sentence) => sentence !== "")
     .join(" ");

@@ -1,36 +1,39 @@
-// zod schemas as JSON Schema in the form that the description has them: shared ones as components, limits on everything.
-// Called by the other files here.
+// Converts zod schemas to the JSON Schema of the OpenAPI description: shared schemas become components, and all types
+// get limits. Called by the other files of this folder.
 import { z } from "zod";
 
 export type Json = Record<string, unknown>;
 export type Components = Record<string, Json>;
 export type Direction = "input" | "output";
 
-/** Rules that hold for every answer and are described in the introduction: no client has to read more than this. */
+/** Upper bounds of texts and lists in responses, which the introduction documents. */
 export const answerLimits = { text: 65_535, items: 1_000_000 };
 
-/** A reference for a schema with an id, the schema itself otherwise. Fills `components`. */
+/**
+ * Converts a schema: to a reference if it has an id, else to the schema itself. Adds to `components`. Throws if two
+ * different schemas have the same id.
+ */
 export function schemaOf(schema: z.ZodType, io: Direction, components: Components): Json {
   const { $schema, $defs, ...root } = z.toJSONSchema(schema, { target: "draft-2020-12", io }) as Json;
   for (const [name, definition] of Object.entries(($defs ?? {}) as Record<string, Json>)) {
     const tidy = tidied(definition, io);
     const known = components[name];
     if (known !== undefined && JSON.stringify(known) !== JSON.stringify(tidy))
-      throw new Error(`two different schemas are called ${name}`);
+      throw new Error(`two different schemas have the id ${name}`);
     components[name] = tidy;
   }
   return tidied(root, io);
 }
 
-/** Points references to the components, leaves objects open, and says the limits that types imply. */
+/** Makes references point to the components, keeps objects open, and adds the limits that types imply. */
 function tidied(schema: Json, io: Direction): Json {
   const tidy = Object.fromEntries(
     Object.entries(schema).flatMap(([name, member]) => {
       if (name === "$ref" && typeof member === "string")
         return [[name, member.replace("#/$defs/", "#/components/schemas/")]];
-      // Closed objects would forbid the members that later versions add, and those that we ignore.
+      // Closed objects would forbid members that later versions add, and unknown members, which the service ignores.
       if (name === "additionalProperties" && member === false) return [];
-      // Names of members are texts anyway.
+      // Redundant: member names are always strings.
       if (name === "propertyNames" && JSON.stringify(member) === '{"type":"string"}') return [];
       if (["examples", "example", "default", "enum", "const", "required"].includes(name))
         return [[name, member]];

@@ -32,7 +32,7 @@ export const create = defineRoute({
   method: "POST",
   path: base,
   operationId: "createAnnotationSet",
-  summary: "Make a draft, empty or with the annotations of another set",
+  summary: "Create a draft, empty or with a copy of another set's annotations",
   tag: "Annotation sets",
   params: inDataset,
   body: createAnnotationSetBody,
@@ -42,13 +42,13 @@ export const create = defineRoute({
   handler: async ({ params, body, tenantId, deps }) => {
     const fromId = body.from_annotation_set_id ?? null;
     const row = await insertAnnotationSet(deps.db, tenantId, params.dataset_id, fromId);
-    return made(row);
+    return created(row);
   },
   idempotent: async ({ params, tenantId, deps }, [setId = ""]) =>
-    made(await oneAnnotationSet(deps.db, tenantId, params.dataset_id, setId)),
+    created(await oneAnnotationSet(deps.db, tenantId, params.dataset_id, setId)),
 });
 
-function made(row: AnnotationSetRow) {
+function created(row: AnnotationSetRow) {
   return {
     created: [row.id],
     etag: etagOfSet(row.revision),
@@ -90,7 +90,7 @@ export const read = defineRoute({
   },
 });
 
-/** The members of the set without their closing brace, and the array as one more member. */
+/** Adds the array as one more member to the JSON of the set, which comes without its closing brace. */
 async function* withAnnotations(head: string, array: AsyncIterable<string>): AsyncGenerator<string> {
   yield `${head},"annotations":`;
   yield* array;
@@ -101,9 +101,9 @@ export const publish = defineRoute({
   method: "POST",
   path: `${base}/{annotation_set_id}/publish`,
   operationId: "publishAnnotationSet",
-  summary: "Publish a draft: it never changes again, and training may use it",
+  summary: "Publish a draft; the set never changes again, and training may use it",
   description:
-    "A label that reaches beyond the end that decoding found is published as it is, and cut there for training.",
+    "A label that extends beyond the decoded end of its file is published unchanged, and truncated for training.",
   tag: "Annotation sets",
   params,
   answer: { status: 200, description: "The published set", schema: annotationSet },
@@ -123,7 +123,7 @@ export const remove = defineRoute({
   summary: "Delete a draft",
   tag: "Annotation sets",
   params,
-  answer: { status: 204, description: "The draft is gone" },
+  answer: { status: 204, description: "The draft is deleted" },
   conflicts: ["annotation_set_published"],
   guard,
   handler: async ({ params, tenantId, deps }) => {

@@ -1,5 +1,5 @@
 // /api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/annotations (interface specification 4.7).
-// Reading is open for drafts and published sets, writing for drafts only.
+// Annotations of drafts and published sets can be read; only those of drafts can be changed.
 import { z } from "zod";
 import {
   type AnnotationRow,
@@ -24,7 +24,7 @@ import {
   updateAnnotationBody,
 } from "../../schemas/annotation.ts";
 import { id } from "../../schemas/rest.ts";
-import { requireFitting } from "../annotation-rules.ts";
+import { requireValidAnnotations } from "../annotation-rules.ts";
 import { etagOf, etagOfSet } from "../conditional.ts";
 import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
 import { iso } from "../view.ts";
@@ -37,7 +37,7 @@ const inSet = z.object({
 const params = inSet.extend({ annotation_id: id("Id of the annotation") });
 type InSet = z.infer<typeof inSet>;
 
-/** On answers to writes: the set's ETag afterwards, so that an editor can go on without reading the set again. */
+/** Header of responses to writes: the new ETag of the set, so that an editor does not have to read the set again. */
 export const setEtagHeader = "X-Annotation-Set-ETag";
 
 export const create = defineRoute({
@@ -53,11 +53,11 @@ export const create = defineRoute({
   guard: guardSet,
   handler: async ({ params, body, tenantId, deps }) => {
     const { rows, revision } = await insert(deps, tenantId, params, [body], () => ["body"]);
-    return madeOne(params, rows, revision);
+    return replyOne(params, rows, revision);
   },
   idempotent: async ({ params, tenantId, deps }, ids) => {
-    const { rows, revision } = await madeBefore(deps.db, tenantId, params, ids);
-    return madeOne(params, rows, revision);
+    const { rows, revision } = await readCreated(deps.db, tenantId, params, ids);
+    return replyOne(params, rows, revision);
   },
 });
 
@@ -65,7 +65,7 @@ export const createBulk = defineRoute({
   method: "POST",
   path: `${base}/bulk`,
   operationId: "createAnnotations",
-  summary: "Add up to 1000 annotations to a draft: all or none",
+  summary: "Add up to 1000 annotations to a draft, all or none",
   tag: "Annotations",
   params: inSet,
   body: bulkAnnotationsBody,
@@ -80,16 +80,18 @@ export const createBulk = defineRoute({
   handler: async ({ params, body, tenantId, deps }) => {
     const place = (i: number) => ["body", "annotations", i];
     const { rows, revision } = await insert(deps, tenantId, params, body.annotations, place);
-    return madeMany(params, rows, revision);
+    return replyMany(params, rows, revision);
   },
   idempotent: async ({ params, tenantId, deps }, ids) => {
-    const { rows, revision } = await madeBefore(deps.db, tenantId, params, ids);
-    return madeMany(params, rows, revision);
+    const { rows, revision } = await readCreated(deps.db, tenantId, params, ids);
+    return replyMany(params, rows, revision);
   },
 });
 
-/** The ETag is the one of what Location names: the annotation, or the list of the set's annotations. */
-function madeOne(place: InSet, rows: readonly AnnotationRow[], revision: number): Reply {
+/**
+ * The ETag belongs to the resource in Location: the annotation here, the list of the set's annotations in replyMany.
+ */
+function replyOne(place: InSet, rows: readonly AnnotationRow[], revision: number): Reply {
   const body = viewAnnotation(rows[0]!);
   return {
     created: [body.id],
@@ -100,7 +102,7 @@ function madeOne(place: InSet, rows: readonly AnnotationRow[], revision: number)
   };
 }
 
-function madeMany(place: InSet, rows: readonly AnnotationRow[], revision: number): Reply {
+function replyMany(place: InSet, rows: readonly AnnotationRow[], revision: number): Reply {
   return {
     created: rows.map((row) => row.id),
     etag: etagOfSet(revision),
@@ -110,7 +112,7 @@ function madeMany(place: InSet, rows: readonly AnnotationRow[], revision: number
   };
 }
 
-async function madeBefore(db: Db, tenantId: string, place: InSet, ids: readonly string[]) {
+async function readCreated(db: Db, tenantId: string, place: InSet, ids: readonly string[]) {
   const set = await oneAnnotationSet(db, tenantId, place.dataset_id, place.annotation_set_id);
   return { rows: await manyAnnotations(db, tenantId, set.id, ids), revision: set.revision };
 }
@@ -123,10 +125,10 @@ async function insert(
   locOf: (index: number) => (string | number)[],
 ): Promise<{ rows: readonly AnnotationRow[]; revision: number }> {
   const { dataset_id: datasetId, annotation_set_id: setId } = place;
-  const room = { adding: annotations.length, most: deps.config.PLOSIVE_QUOTA_ANNOTATIONS };
+  const room = { adding: annotations.length, max: deps.config.PLOSIVE_QUOTA_ANNOTATIONS };
   return await deps.db.transaction(async (tx) => {
     const revision = await lockDraft(tx, tenantId, datasetId, setId, room);
-    await requireFitting(tx, tenantId, datasetId, annotations, locOf);
+    await requireValidAnnotations(tx, tenantId, datasetId, annotations, locOf);
     return { rows: await insertAnnotations(tx, { tenantId, datasetId, setId }, annotations), revision };
   });
 }
@@ -137,7 +139,7 @@ export const list = defineRoute({
   operationId: "listAnnotations",
   summary: "List annotations by audio file, start and id",
   description:
-    "A bare array; the header X-Total-Count says how many match. Without page and page_size: all of them.",
+    "Returns a bare array. The header X-Total-Count has the number of matching annotations. Without page and page_size, the response has all of them.",
   tag: "Annotations",
   params: inSet,
   query: listAnnotationsQuery,
@@ -157,7 +159,7 @@ export const list = defineRoute({
   },
 });
 
-/** The batches, each of items with commas between them, as one JSON array: for answers of any length. */
+/** Makes one JSON array of batches, which are comma-separated items. For responses of any length. */
 export async function* jsonArray(batches: AsyncIterable<string>): AsyncGenerator<string> {
   let separator = "[";
   for await (const batch of batches) {
@@ -198,7 +200,7 @@ export const update = defineRoute({
       const revision = await lockDraft(tx, tenantId, params.dataset_id, params.annotation_set_id);
       const now = await oneAnnotation(tx, tenantId, params.annotation_set_id, params.annotation_id);
       const changed = { ...now, ...withoutAbsent(body) };
-      await requireFitting(tx, tenantId, params.dataset_id, [changed], () => ["body"]);
+      await requireValidAnnotations(tx, tenantId, params.dataset_id, [changed], () => ["body"]);
       return { row: await updateAnnotation(tx, tenantId, changed), revision };
     });
     return { headers: { [setEtagHeader]: etagOfSet(revision) }, body: viewAnnotation(row) };
@@ -212,7 +214,7 @@ export const remove = defineRoute({
   summary: "Delete an annotation of a draft",
   tag: "Annotations",
   params,
-  answer: { status: 204, description: "The annotation is gone" },
+  answer: { status: 204, description: "The annotation is deleted" },
   conflicts: ["annotation_set_published"],
   guard: guardOne,
   handler: async ({ params, tenantId, deps }) => {
@@ -225,12 +227,15 @@ export const remove = defineRoute({
   },
 });
 
-/** What an addition may name in If-Match: the ETag of the set, or of the list of its annotations, which is the same. */
+/** Current ETags for If-Match of an addition: the ETag of the set. The list of its annotations has the same one. */
 async function guardSet({ params, tenantId, deps }: Call<InSet>): Promise<string[]> {
   return [etagOfSet(await lockAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id))];
 }
 
-/** What a change may name: the set's ETag, or only the annotation's, when others may work on the rest of the set. */
+/**
+ * Current ETags for If-Match of a change: the ETag of the set, or only that of the annotation, for clients that allow
+ * others to change the rest of the set.
+ */
 async function guardOne(call: Call<z.infer<typeof params>>): Promise<string[]> {
   const { params, tenantId, deps } = call;
   const set = await guardSet(call);

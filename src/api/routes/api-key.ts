@@ -1,4 +1,4 @@
-// /api/v1/auth/api-keys: keys are made and revoked with a key (interface specification 4.9 to 4.11).
+// /api/v1/auth/api-keys: creates, lists, rotates and revokes API keys (interface specification 4.9 to 4.11).
 import { z } from "zod";
 import {
   type ApiKeyRow,
@@ -30,7 +30,7 @@ export const createApiKey = defineRoute({
   method: "POST",
   path: base,
   operationId: "createApiKey",
-  summary: "Make a key; the answer is the only one that shows it",
+  summary: "Create a key; only this response shows it",
   tag: "API keys",
   body: createApiKeyBody,
   rate: "keys",
@@ -40,7 +40,7 @@ export const createApiKey = defineRoute({
     const { body, tenantId, deps } = call;
     const expiresAt = body.expires_at == null ? null : expiryOf(body.expires_at, deps.clock.now());
     const limits = limitsOf(call);
-    return await withNewKey(call, limits.most, (key) =>
+    return await withNewKey(call, limits.max, (key) =>
       insertApiKey(deps.db, tenantId, { ...key, name: body.name, expiresAt }, limits),
     );
   },
@@ -51,9 +51,9 @@ export const rotateKey = defineRoute({
   method: "POST",
   path: `${base}/{key_id}/rotate`,
   operationId: "rotateApiKey",
-  summary: "Put a new key in place of another; the answer is the only one that shows it",
+  summary: "Replace a key by a new one; only this response shows the new key",
   description:
-    "The new key has the old one's name and, if that had an end, the same life from now on. The old one is revoked at once, or works for overlap_seconds more.",
+    "The new key has the name of the old key and, if the old key expires, the same lifetime, counted from now. The old key is revoked at once, or after overlap_seconds.",
   tag: "API keys",
   params,
   body: rotateApiKeyBody,
@@ -64,7 +64,7 @@ export const rotateKey = defineRoute({
   handler: async (call) => {
     const { params, body, tenantId, deps } = call;
     const limits = limitsOf(call);
-    return await withNewKey(call, limits.most, (key) =>
+    return await withNewKey(call, limits.max, (key) =>
       rotateApiKey(
         deps.db,
         tenantId,
@@ -77,24 +77,24 @@ export const rotateKey = defineRoute({
   idempotent: refuseToShowAgain,
 });
 
-/** Nobody but the first answer has the key. */
+/** Only the first response contained the key: the database stores just its digest. */
 async function refuseToShowAgain(_: unknown, [id = ""]: readonly string[]): Promise<Reply> {
   throw keyAlreadyCreated(id);
 }
 
 function limitsOf({ deps, keyId, request }: Pick<Call, "deps" | "keyId" | "request">) {
   return {
-    most: deps.config.PLOSIVE_QUOTA_API_KEYS,
+    max: deps.config.PLOSIVE_QUOTA_API_KEYS,
     by: { actorKeyId: keyId, ip: request.ip, requestId: request.id },
   };
 }
 
 type NewKey = Pick<NewApiKey, "prefix" | "hash">;
 
-/** Tries keys until `insert` takes one. */
+/** Generates keys until `insert` accepts one. Throws quotaExceeded if the tenant has `max` keys. */
 async function withNewKey(
   { deps, tenantId }: Pick<Call, "deps" | "tenantId">,
-  most: number,
+  max: number,
   insert: (key: NewKey) => Promise<ApiKeyRow | null>,
 ): Promise<Reply> {
   for (;;) {
@@ -102,13 +102,13 @@ async function withNewKey(
     const row = await insert({ prefix: prefixOf(key), hash: hashApiKey(key) });
     if (row !== null)
       return { created: [row.id], location: `${base}/${row.id}`, body: { ...viewApiKey(row), key } };
-    // Else another key of the tenant has the same first 8 characters, once in 916 million.
-    if (most > 0 && (await countApiKeys(deps.db, tenantId)) >= most)
-      throw quotaExceeded(`An account has at most ${most} API keys; revoke one first`);
+    // Otherwise another key of the tenant has the same first 8 characters, which happens once in 916 million times.
+    if (max > 0 && (await countApiKeys(deps.db, tenantId)) >= max)
+      throw quotaExceeded(`An account can have at most ${max} API keys; revoke one first`);
   }
 }
 
-/** In UTC, as every answer gives it: Postgres knows no offsets beyond 15:59, and year 10000 is no RFC 3339. */
+/** Converts to UTC: Postgres does not support offsets beyond 15:59. RFC 3339 ends with the year 9999. */
 function expiryOf(text: string, now: number): string {
   const time = Date.parse(text);
   const refuse = (why: string) => validationFailed([valueError(["body", "expires_at"], why)]);
@@ -121,7 +121,7 @@ export const listKeys = defineRoute({
   method: "GET",
   path: base,
   operationId: "listApiKeys",
-  summary: "All keys of the account, newest first, without the keys themselves",
+  summary: "List all keys of the account, newest first, without the keys themselves",
   tag: "API keys",
   answer: { status: 200, description: "The keys", schema: z.array(apiKey) },
   handler: async ({ tenantId, deps }) => ({ body: (await listApiKeys(deps.db, tenantId)).map(viewApiKey) }),
@@ -131,7 +131,7 @@ export const revokeKey = defineRoute({
   method: "DELETE",
   path: `${base}/{key_id}`,
   operationId: "revokeApiKey",
-  summary: "Revoke a key: it is invalid at once and for good",
+  summary: "Revoke a key; it becomes invalid at once and permanently",
   tag: "API keys",
   params,
   answer: { status: 204, description: "The key is revoked" },

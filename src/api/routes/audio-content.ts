@@ -1,4 +1,4 @@
-// What is in an audio file: its bytes by a signed URL, its waveform as the worker measured it.
+// The contents of an audio file: a presigned URL of its bytes, and the waveform that the worker computed.
 import { oneAudioFile } from "../../db/audio-file.ts";
 import { audioNotReady } from "../../errors.ts";
 import {
@@ -20,8 +20,9 @@ export const download = defineRoute({
   method: "GET",
   path: `${base}/download`,
   operationId: "downloadAudioFile",
-  summary: "Get a URL of the original bytes",
-  description: "JSON and not a redirect: a client that follows redirects would send its key to the store.",
+  summary: "Get a presigned URL of the original bytes",
+  description:
+    "Returns JSON and not a redirect, because a client that follows redirects would send its API key to the object store.",
   tag: "Audio files",
   params: audioParams,
   answer: { status: 200, description: "The URL", schema: downloadSchema },
@@ -52,7 +53,7 @@ export const waveform = defineRoute({
   method: "GET",
   path: `${base}/waveform`,
   operationId: "getWaveform",
-  summary: "Read the peaks of an audio file",
+  summary: "Read the waveform of an audio file",
   tag: "Audio files",
   params: audioParams,
   query: waveformQuery,
@@ -61,19 +62,19 @@ export const waveform = defineRoute({
   conflicts: ["audio_not_ready"],
   handler: async ({ params, query, tenantId, deps }) => {
     const file = await oneAudioFile(deps.db, tenantId, params.dataset_id, params.audio_file_id);
-    if (file.peaks_key === null) throw audioNotReady("The waveform has not been measured yet");
-    // Written by a worker from a file that anybody sent: parsed like any other input.
+    if (file.peaks_key === null) throw audioNotReady("The waveform has not been computed yet");
+    // Untrusted input: a worker computed it from a file that a client uploaded.
     const stored = waveformSchema.parse(JSON.parse((await readPeaks(deps, file.peaks_key)).toString()));
     return { body: coarser(stored, query.samples_per_pixel ?? stored.samples_per_pixel) };
   },
 });
 
-/** They may have been purged while the row was read. */
+/** Reads the stored peaks. Throws audioNotReady if they were purged after the row was read. */
 async function readPeaks(deps: HandlerDeps, key: string): Promise<Buffer> {
   try {
     return await deps.storage.readAll(key, maxPeaksBytes);
   } catch (error) {
-    if (isNotFound(error)) throw audioNotReady("The waveform is not there any more");
+    if (isNotFound(error)) throw audioNotReady("The waveform has been deleted");
     throw error;
   }
 }

@@ -44,14 +44,14 @@ export const createUpload = defineRoute({
   method: "POST",
   path: `${base}/upload-url`,
   operationId: "createAudioUpload",
-  summary: "Step 1 of 3: announce a file and get the form to upload it with",
+  summary: "Step 1 of 3: request an upload ticket",
   description:
-    "Step 2: POST the form to `upload.url` as multipart/form-data, with `upload.fields` and then the bytes as `file`. Step 3: confirm.",
+    "Step 2: POST `upload.fields` and then the bytes as `file` to `upload.url`, as multipart/form-data. Step 3: confirm the upload.",
   tag: "Audio files",
   params: inDataset,
   body: uploadBody.meta({ id: "CreateUpload" }),
   rate: "uploads",
-  answer: { status: 201, description: "The form", schema: audioUpload },
+  answer: { status: 201, description: "The upload ticket", schema: audioUpload },
   handler: async ({ params, body, tenantId, deps }) => {
     const rows = await announce(deps, tenantId, params.dataset_id, [body], () => ["body"]);
     return await oneTicket(deps, rows);
@@ -64,14 +64,14 @@ export const createUploads = defineRoute({
   method: "POST",
   path: `${base}/upload-urls`,
   operationId: "createAudioUploads",
-  summary: "Step 1 of 3 for up to 100 files at once",
+  summary: "Step 1 of 3: request upload tickets for up to 100 files",
   tag: "Audio files",
   params: inDataset,
   body: z.object({ files: z.array(uploadBody).min(1).max(100) }).meta({ id: "CreateUploads" }),
   rate: "uploads",
   answer: {
     status: 201,
-    description: "The forms, in the order of the request",
+    description: "The upload tickets, in the order of the request",
     schema: z.object({ items: z.array(audioUpload), total: z.int() }).meta({ id: "AudioUploads" }),
   },
   handler: async ({ params, body, tenantId, deps }) => {
@@ -142,7 +142,7 @@ export const confirm = defineRoute({
   method: "POST",
   path: `${base}/{audio_file_id}/confirm`,
   operationId: "confirmAudioUpload",
-  summary: "Step 3 of 3: say that the upload is complete; it is checked and then embedded",
+  summary: "Step 3 of 3: confirm the upload; the service checks the file and then embeds it",
   tag: "Audio files",
   params: audioParams,
   body: confirmBody,
@@ -203,7 +203,7 @@ export const update = defineRoute({
   method: "PATCH",
   path: `${base}/{audio_file_id}`,
   operationId: "updateAudioFile",
-  summary: "Change file name or metadata",
+  summary: "Change the file name or the metadata",
   tag: "Audio files",
   params: audioParams,
   body: updateAudioFileBody,
@@ -220,12 +220,12 @@ export const remove = defineRoute({
   method: "DELETE",
   path: `${base}/{audio_file_id}`,
   operationId: "deleteAudioFile",
-  summary: "Delete an audio file with its labels in drafts",
+  summary: "Delete an audio file and its annotations in drafts",
   description:
-    "Refused while a published set names it or a job that has not ended uses it. Its bytes go after a grace period, by default 7 days.",
+    "Refused while a published annotation set labels the file or a job that has not ended uses it. Its bytes are deleted after a grace period, 7 days by default.",
   tag: "Audio files",
   params: audioParams,
-  answer: { status: 204, description: "The audio file is gone" },
+  answer: { status: 204, description: "The audio file is deleted" },
   conflicts: ["audio_in_use"],
   guard,
   handler: async ({ params, tenantId, deps }) => {

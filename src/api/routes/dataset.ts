@@ -1,4 +1,4 @@
-// /api/v1/datasets: what audio and annotation sets belong to.
+// /api/v1/datasets: the datasets, to which audio files and annotation sets belong.
 import { z } from "zod";
 import {
   type DatasetRow,
@@ -22,7 +22,7 @@ export const create = defineRoute({
   method: "POST",
   path: "/api/v1/datasets",
   operationId: "createDataset",
-  summary: "Make a dataset",
+  summary: "Create a dataset",
   tag: "Datasets",
   body: createDatasetBody,
   answer: { status: 201, description: "The dataset", schema: dataset },
@@ -33,12 +33,12 @@ export const create = defineRoute({
       artifactTypes: body.artifact_types,
     };
     const row = await insertDataset(deps.db, tenantId, dataset, deps.config.PLOSIVE_QUOTA_DATASETS);
-    return made(row);
+    return created(row);
   },
-  idempotent: async ({ tenantId, deps }, [id = ""]) => made(await oneDataset(deps.db, tenantId, id)),
+  idempotent: async ({ tenantId, deps }, [id = ""]) => created(await oneDataset(deps.db, tenantId, id)),
 });
 
-function made(row: DatasetRow) {
+function created(row: DatasetRow) {
   return { created: [row.id], location: `/api/v1/datasets/${row.id}`, body: viewDataset(row) };
 }
 
@@ -73,7 +73,7 @@ export const update = defineRoute({
   method: "PATCH",
   path: "/api/v1/datasets/{dataset_id}",
   operationId: "updateDataset",
-  summary: "Change name, description or artifact types",
+  summary: "Change the name, description or artifact types",
   tag: "Datasets",
   params,
   body: updateDatasetBody,
@@ -89,12 +89,12 @@ export const remove = defineRoute({
   method: "DELETE",
   path: "/api/v1/datasets/{dataset_id}",
   operationId: "deleteDataset",
-  summary: "Delete a dataset with its audio and annotation sets; models stay",
+  summary: "Delete a dataset with its audio files and annotation sets; models are kept",
   description:
-    "Refused while a job that has not ended uses it. The bytes of its audio go after a grace period, by default 7 days.",
+    "Refused while a job that has not ended uses the dataset. The bytes of its audio files are deleted after a grace period, 7 days by default.",
   tag: "Datasets",
   params,
-  answer: { status: 204, description: "The dataset is gone" },
+  answer: { status: 204, description: "The dataset is deleted" },
   conflicts: ["dataset_in_use"],
   guard,
   handler: async ({ params, tenantId, deps }) => {

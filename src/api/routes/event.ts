@@ -1,5 +1,4 @@
-// /api/v1/events: what happened to the things of the account in the last 24 hours, as a list and as a stream of
-// server-sent events.
+// /api/v1/events: the events of the account in the last 24 hours, as a list and as a stream of server-sent events.
 import { listEvents, oneEventPosition } from "../../db/event.ts";
 import { tooManyStreams, validationFailed, valueError } from "../../errors.ts";
 import { event, listEventsQuery, streamEventsQuery, streamedEvent } from "../../schemas/event.ts";
@@ -14,7 +13,7 @@ export const list = defineRoute({
   method: "GET",
   path: "/api/v1/events",
   operationId: "listEvents",
-  summary: "List what happened in the last 24 hours, newest first",
+  summary: "List the events of the last 24 hours, newest first",
   tag: "Events",
   query: listEventsQuery,
   answer: { status: 200, description: "One page", schema: listOf(event) },
@@ -29,36 +28,36 @@ export const stream = defineRoute({
   operationId: "streamEvents",
   summary: "Receive events as they happen, as server-sent events",
   description:
-    "Each event has its id; with the last one in the header Last-Event-ID a client that was away gets what it missed in " +
-    "the last 24 hours. A comment comes every 15 seconds. The stream ends when the key is revoked or the service is " +
-    "updated.",
+    "Each event has an id. A client that reconnects with its last id in the header Last-Event-ID receives the events that " +
+    "it missed in the last 24 hours. The stream has a comment every 15 seconds. It ends when the key is revoked or the " +
+    "service is updated.",
   tag: "Events",
   query: streamEventsQuery,
   resumable: true,
   answer: {
     status: 200,
-    description: "One event after the other, each of this form",
+    description: "A sequence of events of this form",
     schema: streamedEvent,
     contentType: "text/event-stream; charset=utf-8",
   },
   handler: async (call) => {
     const { query, tenantId, deps } = call;
     const after = await startOf(call);
-    const leave = deps.live.enter(tenantId, "stream", mostStreams);
+    const leave = deps.live.acquire(tenantId, "stream", mostStreams);
     if (leave === null) throw tooManyStreams(mostStreams);
     return {
       stream: eventStream(call, { after, types: query.types, onEnd: leave }),
-      // Proxies that collect answers before they pass them on would make a stream useless.
+      // Tells proxies such as nginx not to buffer the stream.
       headers: { "X-Accel-Buffering": "no" },
     };
   },
 });
 
-/** The number in Last-Event-ID; without the header, the newest event. */
+/** Returns the id in Last-Event-ID; without the header, the id of the newest event. Throws validationFailed. */
 async function startOf(call: Call): Promise<number> {
   const given = call.request.headers["last-event-id"];
   const { own, given: lastGiven } = await oneEventPosition(call.deps.db, call.tenantId);
-  // A client that never got an event sends the header empty or not at all.
+  // A client that has not received any event sends an empty header or none.
   if (given === undefined || given === "") return own;
   const refuse = (why: string) => validationFailed([valueError(["header", "Last-Event-ID"], why)]);
   if (typeof given !== "string" || !/^\d{1,15}$/.test(given)) throw refuse("this is not the id of an event");

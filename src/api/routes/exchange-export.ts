@@ -1,5 +1,6 @@
 // /api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/export/{format} (interface specification 4.8).
-// Every export is streamed and complete; a draft that is changed meanwhile is exported as its parts are read.
+// Every export is streamed and complete. If a draft changes during its export, each part is exported as it is when
+// read.
 import { z } from "zod";
 import { type AnnotationSetRow, oneAnnotationSet } from "../../db/annotation-set.ts";
 import { oneAudioFile } from "../../db/audio-file.ts";
@@ -8,7 +9,7 @@ import type { AnnotationFilter } from "../../schemas/annotation.ts";
 import { fileExportQuery, labelExport, labelExportQuery, setExportQuery } from "../../schemas/exchange.ts";
 import { id } from "../../schemas/rest.ts";
 import { type FormatName, formats } from "../exchange/formats.ts";
-import { annotationMarks } from "../exchange/marks.ts";
+import { annotationRegions } from "../exchange/regions.ts";
 import { type Export, sendExport, stemOf } from "../exchange/send.ts";
 import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
 
@@ -25,7 +26,7 @@ export const exportLabels = defineRoute({
   operationId: "exportAnnotationTool",
   summary: "Export the annotations for a labelling tool",
   description:
-    "One task for each audio file that has annotations, times in seconds. `score` and `meta.extra_data` carry what the tool has no place for.",
+    "One task for each audio file that has annotations; times are in seconds. `score` and `meta.extra_data` contain the confidence and the extra data of an annotation.",
   tag,
   params: inSet,
   query: labelExportQuery,
@@ -42,11 +43,11 @@ export const exportCsv = defineRoute({
   operationId: "exportCsv",
   summary: "Export the annotations as CSV, for spreadsheets and scripts",
   description:
-    "RFC 4180 in UTF-8, with a line of column names. A cell that a spreadsheet would take for a formula has an apostrophe in front; import/csv takes it off again.",
+    "RFC 4180 in UTF-8, with a header line. A cell that a spreadsheet would treat as a formula begins with an apostrophe, which import/csv removes again.",
   tag,
   params: inSet,
   query: setExportQuery,
-  answer: text("csv", "A line for each annotation"),
+  answer: text("csv", "One line for each annotation"),
   handler: (call) => exportSet(call, call.query, "csv"),
 });
 
@@ -56,11 +57,11 @@ export const exportDcase = defineRoute({
   operationId: "exportDcase",
   summary: "Export the annotations as a DCASE event list",
   description:
-    "Tab-separated: filename, onset, offset, event_label; times in seconds. File names are exact and not made safe for spreadsheets: use csv there.",
+    "Tab-separated columns filename, onset, offset, event_label; times are in seconds. File names are exported unchanged, without protection against formulas: use csv for spreadsheets.",
   tag,
   params: inSet,
   query: setExportQuery,
-  answer: text("dcase", "A line for each annotation"),
+  answer: text("dcase", "One line for each annotation"),
   handler: (call) => exportSet(call, call.query, "dcase"),
 });
 
@@ -69,11 +70,12 @@ export const exportAudacity = defineRoute({
   path: `${base}/audacity`,
   operationId: "exportAudacity",
   summary: "Export the annotations of one audio file as a label track of Audacity",
-  description: "Seconds, tab, seconds, tab, label: for File > Import > Labels.",
+  description:
+    "Each line has start and end in seconds and the label, separated by tabs. In Audacity: File > Import > Labels.",
   tag,
   params: inSet,
   query: fileExportQuery,
-  answer: text("audacity", "A line for each annotation of the file"),
+  answer: text("audacity", "One line for each annotation of the file"),
   handler: (call) => exportSet(call, call.query, "audacity"),
 });
 
@@ -82,11 +84,12 @@ export const exportWebvtt = defineRoute({
   path: `${base}/webvtt`,
   operationId: "exportWebvtt",
   summary: "Export the annotations of one audio file as WebVTT captions",
-  description: "A cue for each annotation. A cue must have a length, so that of a point is one millisecond.",
+  description:
+    "One cue for each annotation. A cue cannot be empty, so an annotation of a point becomes one millisecond long.",
   tag,
   params: inSet,
   query: fileExportQuery,
-  answer: text("webvtt", "A cue for each annotation of the file"),
+  answer: text("webvtt", "One cue for each annotation of the file"),
   handler: (call) => exportSet(call, call.query, "webvtt"),
 });
 
@@ -104,14 +107,14 @@ async function exportSet(
   const set = await oneAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id);
   const place = { tenantId, datasetId: set.dataset_id, setId: set.id };
   return sendExport(deps, format, {
-    marks: annotationMarks(deps.db, place, filter),
+    regions: annotationRegions(deps.db, place, filter),
     kind: "annotation",
     name: await nameOf(deps, tenantId, set, formats[format].oneFile ? filter.audio_file_id : undefined),
     ...options,
   });
 }
 
-/** `<dataset> v<version>`, or as the one audio file is called; audioFileNotFound when the dataset has none such. */
+/** Returns `<dataset> v<version>`, or the name of the single audio file. Throws audioFileNotFound. */
 async function nameOf(deps: HandlerDeps, tenantId: string, set: AnnotationSetRow, audioFileId?: string) {
   if (audioFileId === undefined)
     return `${await nameOfDataset(deps.db, tenantId, set.dataset_id)} v${set.version}`;

@@ -1,5 +1,5 @@
-// /api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/import/{format}: labels made elsewhere
-// are added to a draft. What does not fit is reported and left out; the same document twice adds nothing the second time.
+// /api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/import/{format}: adds labels of other tools to a
+// draft. Invalid labels are skipped and reported. Importing the same document twice adds nothing the second time.
 import { z } from "zod";
 import { lockAnnotationSet, oneAnnotationSet } from "../../db/annotation-set.ts";
 import { oneAudioFile } from "../../db/audio-file.ts";
@@ -15,10 +15,10 @@ import { id } from "../../schemas/rest.ts";
 import { etagOfSet } from "../conditional.ts";
 import { audacity, readAudacity } from "../exchange/audacity.ts";
 import { csv, readCsv } from "../exchange/csv.ts";
-import type { Found } from "../exchange/format.ts";
+import type { ImportEntry } from "../exchange/format.ts";
 import { type Imported, importLabels, maxLabels } from "../exchange/import.ts";
-import type { SetPlace } from "../exchange/marks.ts";
 import { readTasks } from "../exchange/read-tasks.ts";
+import type { SetPlace } from "../exchange/regions.ts";
 import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
 import { setEtagHeader } from "./annotation.ts";
 
@@ -33,12 +33,15 @@ const shared = {
   tag,
   conflicts: ["annotation_set_published"],
   guard,
-  turn: "imports",
+  semaphore: "imports",
   maxBodyBytes: 8 * 1024 * 1024,
   idempotent: sameReport,
 } as const;
-const answer = { status: 200, description: "What was imported, and what was not and why" } as const;
-const rules = `At most ${maxLabels} labels. Everything that fits is added in one transaction; what does not fit is reported and left out. Labels that the set already has (same file, type and times) are not added again.`;
+const answer = {
+  status: 200,
+  description: "Report: what was imported, and what was skipped and why",
+} as const;
+const rules = `At most ${maxLabels} labels. All valid labels are added in one transaction; invalid ones are skipped and reported. Labels that the set already has (same file, type and times) are not added again.`;
 
 export const importLabelTool = defineRoute({
   ...shared,
@@ -46,7 +49,7 @@ export const importLabelTool = defineRoute({
   path: `${base}/annotation-tool`,
   operationId: "importAnnotationTool",
   summary: "Import annotations from a labelling tool into a draft",
-  description: `${rules} A task belongs to the audio file of data.audio_file_id, or else to the one that is called as data.filename or the end of data.audio; two files of that name are an error. No address is ever fetched.`,
+  description: `${rules} A task belongs to the audio file with the id data.audio_file_id, or else to the one whose name is data.filename or the end of data.audio; it is an error if two files have that name. Addresses are never fetched.`,
   query: importQuery,
   body: labelImportBody,
   answer: { ...answer, schema: importReport },
@@ -68,7 +71,7 @@ export const importCsv = defineRoute({
   path: `${base}/csv`,
   operationId: "importCsv",
   summary: "Import annotations from CSV into a draft",
-  description: `${rules} The first line names the columns, in any order: artifact_type, start_ms, end_ms, and audio_file_id or filename; confidence and extra_data if wanted. Others are ignored, the id too. Semicolons or tabs may stand for the commas.`,
+  description: `${rules} The first line names the columns, in any order. Required: artifact_type, start_ms, end_ms, and audio_file_id or filename. Optional: confidence and extra_data. Other columns are ignored, including id. The delimiter is a comma, a semicolon or a tab.`,
   query: importQuery,
   body: textImportBody,
   bodyType: "text/csv",
@@ -86,7 +89,7 @@ export const importAudacity = defineRoute({
   path: `${base}/audacity`,
   operationId: "importAudacity",
   summary: "Import a label track of Audacity as annotations of one audio file into a draft",
-  description: `${rules} Lines of frequencies are passed over.`,
+  description: `${rules} Lines with frequencies are ignored.`,
   query: fileImportQuery,
   body: textImportBody,
   bodyType: "text/plain",
@@ -111,7 +114,7 @@ const placeOf = (tenantId: string, params: Params) => ({
 async function run(
   deps: HandlerDeps,
   place: SetPlace,
-  read: () => Iterable<Found>,
+  read: () => Iterable<ImportEntry>,
   query: z.infer<typeof importQuery>,
 ): Promise<Imported> {
   const options = {
@@ -134,7 +137,7 @@ function reportOn(revision: number, report: unknown): Reply {
   return { etag, headers: { [setEtagHeader]: etag }, body: report, report };
 }
 
-/** What the first request imported; the ETag is the one that the set has now. */
+/** Returns the report of the first request, with the current ETag of the set. */
 async function sameReport({ params, tenantId, deps }: Call<Params>, _: readonly string[], report: unknown) {
   const { dataset_id, annotation_set_id } = params;
   const set = await oneAnnotationSet(deps.db, tenantId, dataset_id, annotation_set_id);

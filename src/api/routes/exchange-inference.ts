@@ -1,5 +1,5 @@
-// /api/v1/inference-jobs/{inference_job_id}/export and /to-annotation-set: what inference found, as a file for
-// other tools or as a draft to correct.
+// /api/v1/inference-jobs/{inference_job_id}/export and /to-annotation-set: exports the detections of a job, or copies
+// them into a draft that people can correct.
 import type { z } from "zod";
 import { insertDetectionsAsAnnotations, requireRoom } from "../../db/annotation.ts";
 import { insertAnnotationSet, oneAnnotationSet } from "../../db/annotation-set.ts";
@@ -15,7 +15,7 @@ import { inferenceExport, inferenceExportQuery, toAnnotationSetBody } from "../.
 import { isTerminal } from "../../schemas/job.ts";
 import { etagOfSet } from "../conditional.ts";
 import { formats } from "../exchange/formats.ts";
-import { detectionMarks } from "../exchange/marks.ts";
+import { detectionRegions } from "../exchange/regions.ts";
 import { sendExport, stemOf } from "../exchange/send.ts";
 import { indexTypes, pickType } from "../exchange/type-index.ts";
 import { defineRoute, type HandlerDeps, type Reply } from "../route.ts";
@@ -30,15 +30,15 @@ export const exportDetections = defineRoute({
   method: "GET",
   path: `${base}/export`,
   operationId: "exportDetections",
-  summary: "Export what was found; also while the job runs",
+  summary: "Export the detections of a job, also while it runs",
   description:
-    "The formats are those of the exports of annotation sets; for the labelling tool detections are predictions, which it shows as suggestions.",
+    "The formats are the same as for exports of annotation sets. For the labelling tool, detections are predictions, which it shows as suggestions.",
   tag,
   params: jobParams,
   query: inferenceExportQuery,
   answer: {
     status: 200,
-    description: "The detections by file and start, in the form that `format` names",
+    description: "The detections, ordered by file and start, in the format of the parameter `format`",
     schema: inferenceExport,
     texts: Object.fromEntries(
       [csv, audacity, webvtt, dcase].map(({ contentType, example }) => [contentType, example]),
@@ -56,8 +56,8 @@ export const exportDetections = defineRoute({
       ? stemOf((await oneInferenceFile(deps.db, tenantId, job.id, filter.inference_file_id!)).filename)
       : `detections ${job.id}`;
     const model = format === "annotation-tool" ? await oneModel(deps.db, tenantId, job.model_id) : undefined;
-    const marks = detectionMarks(deps.db, tenantId, job.id, filter);
-    return sendExport(deps, format, { marks, kind: "detection", name, audio, modelName: model?.name });
+    const regions = detectionRegions(deps.db, tenantId, job.id, filter);
+    return sendExport(deps, format, { regions, kind: "detection", name, audio, modelName: model?.name });
   },
 });
 
@@ -65,9 +65,9 @@ export const toAnnotationSet = defineRoute({
   method: "POST",
   path: `${base}/to-annotation-set`,
   operationId: "createAnnotationSetFromDetections",
-  summary: "Make a draft of what was found, to correct it and to train on it",
+  summary: "Create a draft from the detections, to correct it and to train on it",
   description:
-    "Takes the detections of the job's files that are audio files of the dataset, with their confidence; files that the job got by uploads of its own are left out. extra_data.inference_job_id says where an annotation comes from.",
+    "Copies the detections in audio files of the dataset, with their confidence. Skips files that were uploaded to the job. extra_data.inference_job_id of an annotation is the id of the job.",
   tag,
   params: jobParams,
   body: toAnnotationSetBody,
@@ -88,25 +88,26 @@ async function makeDraft(
   tx: Db,
   tenantId: string,
   jobId: string,
-  wish: z.output<typeof toAnnotationSetBody>,
+  request: z.output<typeof toAnnotationSetBody>,
   maxAnnotations: number,
 ): Promise<string> {
   const job = await oneInferenceJob(tx, tenantId, jobId);
-  // Locked first: the new set will change the dataset's row, and two that hold a share of it would wait for each other.
-  const types = indexTypes(await lockTypes(tx, tenantId, wish.dataset_id, true), wish.create_types);
+  // An exclusive lock first, because the new set updates the dataset's row. With share locks, two transactions would
+  // deadlock.
+  const types = indexTypes(await lockTypes(tx, tenantId, request.dataset_id, true), request.create_types);
   if (!isTerminal(job.status)) throw jobNotFinished(job.status);
-  const source = { jobId: job.id, datasetId: wish.dataset_id, minConfidence: wish.min_confidence };
+  const source = { jobId: job.id, datasetId: request.dataset_id, minConfidence: request.min_confidence };
   const found = await summarizeDetections(tx, tenantId, job.id, source);
   if (found.files === 0) throw noFiles("None of the job's files is an audio file of the dataset");
   const missing = found.types.filter((type) => pickType(types, type).name !== type);
   if (missing.length > 0)
     throw artifactTypesMissing(
-      `The dataset has no artifact types ${missing.join(", ")}; add them, or ask with create_types`,
+      `The dataset does not have the artifact types ${missing.join(", ")}; add them, or set create_types to true`,
     );
-  if (types.created.length > 0) await addTypes(tx, tenantId, wish.dataset_id, types.created);
-  const set = await insertAnnotationSet(tx, tenantId, wish.dataset_id, null);
+  if (types.created.length > 0) await addTypes(tx, tenantId, request.dataset_id, types.created);
+  const set = await insertAnnotationSet(tx, tenantId, request.dataset_id, null);
   await requireRoom(tx, tenantId, set.id, found.detections, maxAnnotations);
-  await insertDetectionsAsAnnotations(tx, { tenantId, datasetId: wish.dataset_id, setId: set.id }, source);
+  await insertDetectionsAsAnnotations(tx, { tenantId, datasetId: request.dataset_id, setId: set.id }, source);
   return set.id;
 }
 

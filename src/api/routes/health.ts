@@ -1,21 +1,19 @@
-// Whether the process lives and whether it may get requests; the description of the API. Without a key.
+// /healthz, /readyz and /startupz, for the probes of the Deployment. No key needed.
 import { z } from "zod";
 import { isMigrated } from "../../db/migrate.ts";
-import { notReady, routeNotFound } from "../../errors.ts";
-import { makeOpenApi } from "../openapi.ts";
+import { notReady } from "../../errors.ts";
 import { defineRoute, type HandlerDeps } from "../route.ts";
-import { routes } from "./index.ts";
 
 export const health = defineRoute({
   method: "GET",
   path: "/healthz",
   operationId: "getHealth",
-  summary: "Whether the process lives",
+  summary: "Liveness: the process is running",
   tag: "Service",
   auth: false,
   answer: {
     status: 200,
-    description: "It does",
+    description: "The process is running",
     contentType: "text/plain; charset=utf-8",
     schema: z.string(),
   },
@@ -26,21 +24,21 @@ export const readiness = defineRoute({
   method: "GET",
   path: "/readyz",
   operationId: "getReadiness",
-  summary: "Whether requests may be sent here: database reachable and migrated, not shutting down",
+  summary: "Readiness: the database can be reached and is migrated, and the process is not shutting down",
   tag: "Service",
   auth: false,
   failures: [503],
   answer: {
     status: 200,
-    description: "They may",
+    description: "The process accepts requests",
     contentType: "text/plain; charset=utf-8",
     schema: z.string(),
   },
   handler: async ({ deps }) => {
     const lines = { database: await databaseState(deps), shutdown: deps.isDraining() ? "fail" : "ok" };
-    const told = Object.entries(lines).map(([name, state]) => `${name} ${state}`);
-    if (Object.values(lines).includes("fail")) throw notReady(told.join(", "));
-    return { body: told.map((line) => `${line}\n`).join("") };
+    const states = Object.entries(lines).map(([name, state]) => `${name} ${state}`);
+    if (Object.values(lines).includes("fail")) throw notReady(states.join(", "));
+    return { body: states.map((line) => `${line}\n`).join("") };
   },
 });
 
@@ -48,13 +46,13 @@ export const startup = defineRoute({
   method: "GET",
   path: "/startupz",
   operationId: "getStartup",
-  summary: "Whether the process has begun: its database was reached and migrated once",
+  summary: "Startup: the process has reached a migrated database at least once",
   tag: "Service",
   auth: false,
   failures: [503],
   answer: {
     status: 200,
-    description: "It has, and from now on this is the answer",
+    description: "The process has started; it keeps this response from now on",
     contentType: "text/plain; charset=utf-8",
     schema: z.string(),
   },
@@ -65,40 +63,14 @@ export const startup = defineRoute({
   },
 });
 
-/** By their databases: tests have more than one API in a process. */
+/** Pools of the APIs that have started. A set, because tests run more than one API in a process. */
 const started = new WeakSet<HandlerDeps["pool"]>();
 
 async function databaseState(deps: HandlerDeps): Promise<"ok" | "fail"> {
   try {
     return (await isMigrated(deps.pool)) ? "ok" : "fail";
   } catch (err) {
-    deps.log.warn({ err }, "the database cannot be reached");
+    deps.log.warn({ err }, "a probe found that the database cannot be reached");
     return "fail";
   }
 }
-
-// Made once: anyone may ask for it as often as they like.
-let description: string | undefined;
-
-export const openApi = defineRoute({
-  method: "GET",
-  path: "/openapi.json",
-  operationId: "getOpenApi",
-  summary: "This description",
-  tag: "Service",
-  auth: false,
-  failures: [404],
-  answer: { status: 200, description: "OpenAPI 3.1.0", schema: z.record(z.string(), z.unknown()) },
-  handler: ({ deps }) => {
-    if (!deps.config.PLOSIVE_DOCS_ENABLED) throw routeNotFound();
-    description ??= JSON.stringify(makeOpenApi(routes));
-    return { body: description };
-  },
-});
-
-/** The same below the version, where the description of version 1 stays when there is a version 2. */
-export const openApiOfVersion = defineRoute({
-  ...openApi,
-  path: "/api/v1/openapi.json",
-  operationId: "getOpenApiV1",
-});

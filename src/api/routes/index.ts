@@ -1,5 +1,5 @@
-// The table of contents of the REST API: every route, in the order of the documentation. Read by the app, and by the
-// OpenAPI description.
+// The table of all routes of the REST API, in the order of the documentation. Used by app.ts, the OpenAPI description
+// and the generator.
 import type { Route } from "../route.ts";
 import * as annotation from "./annotation.ts";
 import * as annotationSet from "./annotation-set.ts";
@@ -7,6 +7,7 @@ import * as apiKey from "./api-key.ts";
 import * as audioContent from "./audio-content.ts";
 import * as audioFile from "./audio-file.ts";
 import * as dataset from "./dataset.ts";
+import { descriptionRoutes } from "./description.ts";
 import * as event from "./event.ts";
 import * as exchangeExport from "./exchange-export.ts";
 import * as exchangeImport from "./exchange-import.ts";
@@ -124,6 +125,5 @@ export const routes: readonly Route[] = [
   health.health,
   health.readiness,
   health.startup,
-  health.openApi,
-  health.openApiOfVersion,
+  ...descriptionRoutes(() => routes),
 ];

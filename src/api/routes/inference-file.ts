@@ -1,4 +1,5 @@
-// /api/v1/inference-jobs/{inference_job_id}/files: uploads of a job's own, in the same three steps as audio files.
+// /api/v1/inference-jobs/{inference_job_id}/files: the files of an inference job. Files are uploaded to a job in the
+// same three steps as audio files.
 import { z } from "zod";
 import { listDetections } from "../../db/detection.ts";
 import {
@@ -37,12 +38,12 @@ export const createUpload = defineRoute({
   method: "POST",
   path: `${base}/upload-url`,
   operationId: "createInferenceUpload",
-  summary: "Step 1 of 3: announce a file and get the form to upload it with",
+  summary: "Step 1 of 3: request an upload ticket",
   tag: "Inference files",
   params: jobParams,
   body: uploadBody.meta({ id: "CreateUpload" }),
   rate: "uploads",
-  answer: { status: 201, description: "The form", schema: inferenceUpload },
+  answer: { status: 201, description: "The upload ticket", schema: inferenceUpload },
   conflicts: ["job_started", "job_finished"],
   handler: async ({ params, body, tenantId, deps }) => {
     const rows = await announce(deps, tenantId, params.inference_job_id, [body], () => ["body"]);
@@ -60,14 +61,14 @@ export const createUploads = defineRoute({
   method: "POST",
   path: `${base}/upload-urls`,
   operationId: "createInferenceUploads",
-  summary: "Step 1 of 3 for up to 100 files at once",
+  summary: "Step 1 of 3: request upload tickets for up to 100 files",
   tag: "Inference files",
   params: jobParams,
   body: z.object({ files: z.array(uploadBody).min(1).max(100) }).meta({ id: "CreateUploads" }),
   rate: "uploads",
   answer: {
     status: 201,
-    description: "The forms, in the order of the request",
+    description: "The upload tickets, in the order of the request",
     schema: z.object({ items: z.array(inferenceUpload), total: z.int() }).meta({ id: "InferenceUploads" }),
   },
   conflicts: ["job_started", "job_finished"],
@@ -142,7 +143,7 @@ export const confirm = defineRoute({
   method: "POST",
   path: `${base}/{file_id}/confirm`,
   operationId: "confirmInferenceUpload",
-  summary: "Step 3 of 3: say that the upload is complete; it is checked",
+  summary: "Step 3 of 3: confirm the upload; the service checks the file",
   tag: "Inference files",
   params,
   body: confirmBody,
@@ -203,10 +204,10 @@ export const remove = defineRoute({
   method: "DELETE",
   path: `${base}/{file_id}`,
   operationId: "deleteInferenceFile",
-  summary: "Take a file out of a job that has not been started",
+  summary: "Remove a file from a job that has not started",
   tag: "Inference files",
   params,
-  answer: { status: 204, description: "The file is gone" },
+  answer: { status: 204, description: "The file is removed" },
   conflicts: ["job_started", "job_finished"],
   guard: async ({ params, tenantId, deps }) => {
     const { inference_job_id: jobId, file_id: fileId } = params;
@@ -223,7 +224,7 @@ export const detections = defineRoute({
   method: "GET",
   path: `${base}/{file_id}/detections`,
   operationId: "listInferenceFileDetections",
-  summary: "List what was found in one file, by start",
+  summary: "List the detections in one file, ordered by start",
   tag: "Inference files",
   params,
   query: listDetectionsQuery.omit({ inference_file_id: true }),

@@ -1,5 +1,5 @@
-// /api/v1/inference-jobs (interface specification 4.3). With files or a dataset a job starts at once;
-// without, it waits for uploads and for its start.
+// /api/v1/inference-jobs (interface specification 4.3). A job that is created with files or a dataset starts at once.
+// Other jobs wait for uploads and for the request to start.
 import { z } from "zod";
 import { listDetections } from "../../db/detection.ts";
 import {
@@ -34,7 +34,7 @@ export const create = defineRoute({
   method: "POST",
   path: base,
   operationId: "createInferenceJob",
-  summary: "Search audio for artifacts with a model",
+  summary: "Create an inference job: find artifacts in audio with a model",
   tag: "Inference jobs",
   body: createInferenceJobBody,
   notFound: true,
@@ -49,10 +49,10 @@ export const create = defineRoute({
       datasetId: body.dataset_id ?? null,
     };
     const row = await insertInferenceJob(deps.db, tenantId, job, requestOf(call));
-    return made(deps, row);
+    return created(deps, row);
   },
   idempotent: async ({ tenantId, deps }, [id = ""]) =>
-    made(deps, await oneInferenceJob(deps.db, tenantId, id)),
+    created(deps, await oneInferenceJob(deps.db, tenantId, id)),
 });
 
 const requestOf = ({ deps, request }: Pick<Call, "deps" | "request">) => ({
@@ -60,7 +60,7 @@ const requestOf = ({ deps, request }: Pick<Call, "deps" | "request">) => ({
   traceparent: request.traceparent,
 });
 
-function made(deps: HandlerDeps, row: InferenceJobRow): Reply {
+function created(deps: HandlerDeps, row: InferenceJobRow): Reply {
   submitStarted(deps, row);
   return { created: [row.id], location: `${base}/${row.id}`, body: viewInferenceJob(row) };
 }
@@ -105,7 +105,7 @@ export const start = defineRoute({
   method: "POST",
   path: `${base}/{inference_job_id}/start`,
   operationId: "startInferenceJob",
-  summary: "Start a job with the files that were uploaded to it",
+  summary: "Start a job with its uploaded files",
   tag: "Inference jobs",
   params: jobParams,
   answer: { status: 200, description: "The job", schema: inferenceJob },
@@ -121,7 +121,7 @@ export const cancel = defineRoute({
   method: "POST",
   path: `${base}/{inference_job_id}/cancel`,
   operationId: "cancelInferenceJob",
-  summary: "Cancel an inference job; what it has found so far stays",
+  summary: "Cancel an inference job; its detections so far are kept",
   tag: "Inference jobs",
   params: jobParams,
   answer: { status: 200, description: "The job", schema: inferenceJob },
@@ -137,27 +137,30 @@ export const retry = defineRoute({
   method: "POST",
   path: `${base}/{inference_job_id}/retry`,
   operationId: "retryInferenceJob",
-  summary: "Make a new job of the files that failed",
+  summary: "Create a new job for the files that failed",
   tag: "Inference jobs",
   params: jobParams,
   answer: { status: 201, description: "The new job", schema: inferenceJob },
   conflicts: ["job_not_finished", "no_files", "model_inactive", "audio_not_ready"],
   handler: async (call) => {
     const { params, tenantId, deps } = call;
-    return made(deps, await retryInferenceJob(deps.db, tenantId, params.inference_job_id, requestOf(call)));
+    return created(
+      deps,
+      await retryInferenceJob(deps.db, tenantId, params.inference_job_id, requestOf(call)),
+    );
   },
   idempotent: async ({ tenantId, deps }, [id = ""]) =>
-    made(deps, await oneInferenceJob(deps.db, tenantId, id)),
+    created(deps, await oneInferenceJob(deps.db, tenantId, id)),
 });
 
 export const remove = defineRoute({
   method: "DELETE",
   path: `${base}/{inference_job_id}`,
   operationId: "deleteInferenceJob",
-  summary: "Delete an inference job that has ended, with its files and detections",
+  summary: "Delete an ended inference job with its files and detections",
   tag: "Inference jobs",
   params: jobParams,
-  answer: { status: 204, description: "The job is gone" },
+  answer: { status: 204, description: "The job is deleted" },
   conflicts: ["job_not_finished"],
   guard: async ({ params, tenantId, deps }) => [
     etagOf(viewInferenceJob(await lockInferenceJob(deps.db, tenantId, params.inference_job_id))),
@@ -172,7 +175,7 @@ export const detections = defineRoute({
   method: "GET",
   path: `${base}/{inference_job_id}/detections`,
   operationId: "listInferenceJobDetections",
-  summary: "List what was found, by file and start; also while the job runs",
+  summary: "List the detections of a job, ordered by file and start, also while it runs",
   tag: "Inference jobs",
   params: jobParams,
   query: listDetectionsQuery,
@@ -187,7 +190,7 @@ export const events = defineRoute({
   method: "GET",
   path: `${base}/{inference_job_id}/events`,
   operationId: "listInferenceJobEvents",
-  summary: "List what happened to an inference job, newest first",
+  summary: "List the events of an inference job, newest first",
   tag: "Inference jobs",
   params: jobParams,
   query: z.object(pageQuery),
@@ -198,7 +201,10 @@ export const events = defineRoute({
   },
 });
 
-/** Only a started job has a custom resource to make or to change. */
+/**
+ * Submits the job in the background. Only a job that has started and not ended has a custom resource to create or
+ * update.
+ */
 function submitStarted(deps: HandlerDeps, row: InferenceJobRow): void {
   const finished = row.status === "completed" || row.status === "failed" || row.status === "cancelled";
   if (row.start_requested_at === null || finished) return;

@@ -1,4 +1,5 @@
-// /api/v1/models (interface specification 4.4). Models are made by training alone.
+// /api/v1/models (interface specification 4.4). Only training jobs create models, so there is no POST to the
+// collection.
 import { z } from "zod";
 import {
   archiveModel,
@@ -51,7 +52,7 @@ export const update = defineRoute({
   method: "PATCH",
   path: "/api/v1/models/{model_id}",
   operationId: "updateModel",
-  summary: "Change name, description or active status",
+  summary: "Change the name, the description or whether the model is active",
   tag: "Models",
   params,
   body: updateModelBody,
@@ -67,7 +68,7 @@ export const archive = defineRoute({
   method: "POST",
   path: "/api/v1/models/{model_id}/archive",
   operationId: "archiveModel",
-  summary: "Archive a model: it is no longer listed and no longer active",
+  summary: "Archive a model; it becomes inactive and is no longer listed by default",
   tag: "Models",
   params,
   answer: { status: 200, description: "The model", schema: model },
@@ -80,7 +81,7 @@ export const unarchive = defineRoute({
   method: "POST",
   path: "/api/v1/models/{model_id}/unarchive",
   operationId: "unarchiveModel",
-  summary: "Take a model out of the archive; make it active by PATCH",
+  summary: "Unarchive a model; it stays inactive until a PATCH activates it",
   tag: "Models",
   params,
   answer: { status: 200, description: "The model", schema: model },
@@ -93,10 +94,10 @@ export const remove = defineRoute({
   method: "DELETE",
   path: "/api/v1/models/{model_id}",
   operationId: "deleteModel",
-  summary: "Delete an archived model; what it found stays",
+  summary: "Delete an archived model; its detections are kept",
   tag: "Models",
   params,
-  answer: { status: 204, description: "The model is gone" },
+  answer: { status: 204, description: "The model is deleted" },
   conflicts: ["model_not_archived", "model_in_use"],
   guard,
   handler: async ({ params, tenantId, deps }) => {
@@ -109,7 +110,7 @@ export const download = defineRoute({
   method: "GET",
   path: "/api/v1/models/{model_id}/download",
   operationId: "downloadModel",
-  summary: "Get a URL of the model artifact (ONNX)",
+  summary: "Get a presigned URL of the model artifact (ONNX)",
   tag: "Models",
   params,
   answer: { status: 200, description: "The URL", schema: downloadSchema },

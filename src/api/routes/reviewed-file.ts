@@ -1,5 +1,5 @@
-// .../annotation-sets/{annotation_set_id}/reviewed: files that were listened to as a whole. Where such a
-// file carries no label, training takes it as free of artifacts; a file with a label counts as reviewed without a mark.
+// .../annotation-sets/{annotation_set_id}/reviewed: the reviewed files of a set. Training treats the unlabelled parts
+// of a reviewed file as free of artifacts. A file with a label counts as reviewed without being marked.
 import { z } from "zod";
 import { lockAnnotationSet, lockDraft, oneAnnotationSet } from "../../db/annotation-set.ts";
 import { lengthsOfAudio } from "../../db/audio-file.ts";
@@ -25,7 +25,7 @@ export const list = defineRoute({
   path: base,
   operationId: "listReviewedFiles",
   summary: "List the files that are marked as reviewed",
-  description: "Files with annotations count as reviewed too; they are listed only when they are marked.",
+  description: "Files with annotations count as reviewed too, but the list contains only marked files.",
   tag: "Annotation sets",
   params: inSet,
   query: z.object(pageQuery),
@@ -45,7 +45,7 @@ export const mark = defineRoute({
   method: "PUT",
   path: `${base}/{audio_file_id}`,
   operationId: "markReviewedFile",
-  summary: "Mark a file as reviewed: where it carries no label, it has no artifacts",
+  summary: "Mark a file as reviewed: its unlabelled parts are free of artifacts",
   tag: "Annotation sets",
   params,
   answer: { status: 204, description: "The file is marked" },
@@ -70,7 +70,7 @@ export const unmark = defineRoute({
   method: "DELETE",
   path: `${base}/{audio_file_id}`,
   operationId: "unmarkReviewedFile",
-  summary: "Take the mark away",
+  summary: "Remove the mark of a reviewed file",
   tag: "Annotation sets",
   params,
   answer: { status: 204, description: "The file is no longer marked" },

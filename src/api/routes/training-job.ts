@@ -1,5 +1,5 @@
-// /api/v1/training-jobs (interface specification 4.1, 4.2). The row is the outbox: the answer never waits
-// for Kubernetes.
+// /api/v1/training-jobs (interface specification 4.1, 4.2). New rows form the outbox, so a response never waits for
+// Kubernetes.
 import { z } from "zod";
 import { listJobEvents } from "../../db/job-event.ts";
 import {
@@ -48,10 +48,10 @@ export const create = defineRoute({
   conflicts: trainingConflicts,
   handler: async (call) => {
     const { body, tenantId, deps } = call;
-    return made(deps, await insertTrainingJob(deps.db, tenantId, body, requestOf(call)));
+    return created(deps, await insertTrainingJob(deps.db, tenantId, body, requestOf(call)));
   },
   idempotent: async ({ tenantId, deps }, [id = ""]) =>
-    made(deps, await oneTrainingJob(deps.db, tenantId, id)),
+    created(deps, await oneTrainingJob(deps.db, tenantId, id)),
 });
 
 const requestOf = ({ deps, request }: Pick<Call, "deps" | "request">) => ({
@@ -59,8 +59,11 @@ const requestOf = ({ deps, request }: Pick<Call, "deps" | "request">) => ({
   traceparent: request.traceparent,
 });
 
-/** Submitting it again does nothing, and helps when the first attempt was cut off. */
-function made(deps: HandlerDeps, row: TrainingJobRow): Reply {
+/**
+ * Submits the job in the background. A repeated request submits it again, which has no effect unless the first submit
+ * was interrupted.
+ */
+function created(deps: HandlerDeps, row: TrainingJobRow): Reply {
   deps.background("submit a training job", () => deps.submit({ kind: "training", id: row.id }));
   return { created: [row.id], location: `/api/v1/training-jobs/${row.id}`, body: viewTrainingJob(row) };
 }
@@ -69,9 +72,9 @@ export const retry = defineRoute({
   method: "POST",
   path: "/api/v1/training-jobs/{training_job_id}/retry",
   operationId: "retryTrainingJob",
-  summary: "Make a new job from one that failed or was cancelled",
+  summary: "Create a new job from a failed or cancelled one",
   description:
-    "Same configuration, same annotation set, the files of today; all preconditions are checked again.",
+    "The new job has the same configuration and annotation set, and uses the present files. All preconditions are checked again.",
   tag: "Training jobs",
   params,
   rate: "trainings",
@@ -79,10 +82,10 @@ export const retry = defineRoute({
   conflicts: ["job_finished", "job_not_finished", ...trainingConflicts],
   handler: async (call) => {
     const { params, tenantId, deps } = call;
-    return made(deps, await retryTrainingJob(deps.db, tenantId, params.training_job_id, requestOf(call)));
+    return created(deps, await retryTrainingJob(deps.db, tenantId, params.training_job_id, requestOf(call)));
   },
   idempotent: async ({ tenantId, deps }, [id = ""]) =>
-    made(deps, await oneTrainingJob(deps.db, tenantId, id)),
+    created(deps, await oneTrainingJob(deps.db, tenantId, id)),
 });
 
 export const list = defineRoute({
@@ -125,8 +128,9 @@ export const cancel = defineRoute({
   method: "POST",
   path: "/api/v1/training-jobs/{training_job_id}/cancel",
   operationId: "cancelTrainingJob",
-  summary: "Cancel a training job; one that is about to end may still complete",
-  description: "Its pods are told within a few seconds; until they have ended, the job is `cancelling`.",
+  summary: "Cancel a training job; a job that is about to end may still complete",
+  description:
+    "The pods of the job receive the request within a few seconds. Until they have ended, the status is `cancelling`.",
   tag: "Training jobs",
   params,
   answer: { status: 200, description: "The job", schema: trainingJob },
@@ -143,10 +147,10 @@ export const remove = defineRoute({
   method: "DELETE",
   path: "/api/v1/training-jobs/{training_job_id}",
   operationId: "deleteTrainingJob",
-  summary: "Delete a training job that has ended; its model stays",
+  summary: "Delete an ended training job; its model is kept",
   tag: "Training jobs",
   params,
-  answer: { status: 204, description: "The job is gone" },
+  answer: { status: 204, description: "The job is deleted" },
   conflicts: ["job_not_finished"],
   guard: async ({ params, tenantId, deps }) => [
     etagOf(viewTrainingJob(await lockTrainingJob(deps.db, tenantId, params.training_job_id))),
@@ -161,7 +165,7 @@ export const events = defineRoute({
   method: "GET",
   path: "/api/v1/training-jobs/{training_job_id}/events",
   operationId: "listTrainingJobEvents",
-  summary: "List what happened to a training job, newest first",
+  summary: "List the events of a training job, newest first",
   tag: "Training jobs",
   params,
   query: z.object(pageQuery),

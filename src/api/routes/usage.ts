@@ -1,4 +1,4 @@
-// GET /api/v1/usage: what the tenant has and may have, and how often it may ask.
+// GET /api/v1/usage: usage and quotas of the tenant, its compute time, and its rate limits.
 import { computeOf, type Usage, usageOf } from "../../db/quota.ts";
 import { usage } from "../../schemas/usage.ts";
 import { defineRoute, type HandlerDeps } from "../route.ts";
@@ -7,9 +7,9 @@ export const read = defineRoute({
   method: "GET",
   path: "/api/v1/usage",
   operationId: "getUsage",
-  summary: "Read what the account uses, and its limits",
+  summary: "Read the usage and the limits of the account",
   tag: "Service",
-  answer: { status: 200, description: "Use and limits", schema: usage },
+  answer: { status: 200, description: "Usage and limits", schema: usage },
   handler: async ({ tenantId, deps }) => {
     const used = await usageOf(deps.db, tenantId);
     const compute = await computeOf(deps.db, tenantId);

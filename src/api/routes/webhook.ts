@@ -1,5 +1,5 @@
-// /api/v1/webhooks: where the account wants its events sent, signed by Standard Webhooks, and what became of each
-//. Sending is src/webhooks.
+// /api/v1/webhooks: the webhooks of the account (signed as in Standard Webhooks) and their deliveries. src/webhooks
+// sends them.
 import { z } from "zod";
 import {
   deleteWebhook,
@@ -29,8 +29,8 @@ import {
   webhook,
   webhookWithSecret,
 } from "../../schemas/webhook.ts";
-import { makeSecret, showSecret } from "../../webhooks/secret.ts";
-import { judgeTarget } from "../../webhooks/target.ts";
+import { formatSecret, makeSecret } from "../../webhooks/secret.ts";
+import { checkTarget } from "../../webhooks/target.ts";
 import { etagOf } from "../conditional.ts";
 import { type Call, defineRoute, type HandlerDeps } from "../route.ts";
 import { envelope, iso, isoOrNull } from "../view.ts";
@@ -46,7 +46,7 @@ export const create = defineRoute({
   method: "POST",
   path: base,
   operationId: "createWebhook",
-  summary: "Have events sent to an address; the answer shows the signing secret",
+  summary: "Create a webhook; the response shows its signing secret",
   tag,
   body: createWebhookBody,
   answer: { status: 201, description: "The webhook with its secret", schema: webhookWithSecret },
@@ -94,7 +94,7 @@ export const update = defineRoute({
   method: "PATCH",
   path: one,
   operationId: "updateWebhook",
-  summary: "Change address, types or description, or switch a webhook off or on",
+  summary: "Change the URL, types or description of a webhook, or disable or enable it",
   tag,
   params,
   body: updateWebhookBody,
@@ -111,7 +111,7 @@ export const remove = defineRoute({
   method: "DELETE",
   path: one,
   operationId: "deleteWebhook",
-  summary: "Delete a webhook; what is still to be delivered is not",
+  summary: "Delete a webhook with its deliveries; pending ones are not sent",
   tag,
   params,
   answer: { status: 204, description: "The webhook is deleted" },
@@ -126,7 +126,7 @@ export const rotateSecret = defineRoute({
   method: "POST",
   path: `${one}/rotate-secret`,
   operationId: "rotateWebhookSecret",
-  summary: "Make a new signing secret; for 24 hours deliveries carry signatures by both",
+  summary: "Create a new signing secret; for 24 hours, deliveries have signatures with both secrets",
   tag,
   params,
   answer: { status: 200, description: "The webhook with its new secret", schema: webhookWithSecret },
@@ -144,7 +144,7 @@ export const test = defineRoute({
   summary: "Send an event of the type webhook.test",
   tag,
   params,
-  answer: { status: 201, description: "The delivery, on its way", schema: delivery },
+  answer: { status: 201, description: "The pending delivery", schema: delivery },
   conflicts: ["webhook_disabled"],
   handler: async ({ params, tenantId, deps }) => {
     const row = await insertTestDelivery(deps.db, tenantId, params.webhook_id, deps.clock.now());
@@ -160,7 +160,7 @@ export const deliveries = defineRoute({
   method: "GET",
   path: `${one}/deliveries`,
   operationId: "listWebhookDeliveries",
-  summary: "List what was sent or is to be sent, newest first; finished deliveries are kept for 7 days",
+  summary: "List the deliveries of a webhook, newest first; finished deliveries are kept for 7 days",
   tag,
   params,
   query: listDeliveriesQuery,
@@ -191,7 +191,7 @@ export const redeliver = defineRoute({
   summary: "Send a delivery again, with the same webhook-id",
   tag,
   params: deliveryParams,
-  answer: { status: 200, description: "The delivery, on its way again", schema: delivery },
+  answer: { status: 200, description: "The delivery, pending again", schema: delivery },
   conflicts: ["webhook_disabled"],
   handler: async ({ params, tenantId, deps }) => ({
     body: viewDelivery(await redeliverRow(deps.db, tenantId, params.webhook_id, params.delivery_id)),
@@ -202,11 +202,11 @@ async function guard({ params, tenantId, deps }: Call<Params>): Promise<readonly
   return [etagOf(viewWebhook(await oneWebhookForUpdate(deps.db, tenantId, params.webhook_id)))];
 }
 
-/** Only what can be seen from the address itself; where its name leads is looked up for each delivery. */
+/** Checks only the URL itself. Each delivery resolves the host name and checks its addresses. */
 function targetOf(url: string, deps: HandlerDeps): { url: string; host: string } {
-  const judged = judgeTarget(url, deps.config.PLOSIVE_WEBHOOK_ALLOWED_ORIGINS);
-  if ("refusal" in judged) throw validationFailed([valueError(["body", "url"], judged.refusal)]);
-  return { url, host: judged.target.url.host };
+  const checked = checkTarget(url, deps.config.PLOSIVE_WEBHOOK_ALLOWED_ORIGINS);
+  if ("refusal" in checked) throw validationFailed([valueError(["body", "url"], checked.refusal)]);
+  return { url, host: checked.target.url.host };
 }
 
 const locationOf = (row: DeliveryRow) => `${base}/${row.webhook_id}/deliveries/${row.id}`;
@@ -226,7 +226,7 @@ function viewWebhook(row: WebhookRow) {
 }
 
 function viewWithSecret(row: WebhookRow, deps: HandlerDeps) {
-  return { ...viewWebhook(row), secret: showSecret(deps.secrets.open(row.secret, row.id)) };
+  return { ...viewWebhook(row), secret: formatSecret(deps.secrets.open(row.secret, row.id)) };
 }
 
 function viewDelivery(row: DeliveryRow) {

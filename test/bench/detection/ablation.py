@@ -76,19 +76,19 @@ DOUBTFUL = (NO_LOG_MEL, PLAIN_WEIGHT, NOT_MOVED)
 NOTES = """\
 # What each part of the detector is worth
 
-Written by `make bench-detection-ablation`: the worker's own code with one thing changed, {minutes} minutes of training audio,
-an unseen talker and language; the same takes in each row. The features of a row that lacks some are 0 in training and in
-detection.
+Written by `make bench-detection-ablation`. Each row is the worker's own code with one change, trained on {minutes} minutes of
+audio and tested on an unseen talker and language, with the same takes in every row. A row without some features sets them
+to 0 in training and in detection.
 
-## One thing changed, seed {seed}
+## One change at a time, seed {seed}
 
-Differences under 0.02 are within what another seed changes.
+Differences under 0.02 are within the variation between seeds.
 
 {first}
-## What one seed cannot tell from chance, seeds {seeds}
+## Changes whose effect is within chance for one seed, seeds {seeds}
 
-Change of the event-F1 against the detector as it is, of the same seed and takes: mean ± standard deviation over seeds. The
-types that no feature was made for are alert, backwards, muffled, stutter and tremolo, after 20 minutes.
+Change of the event-F1 against the unchanged detector with the same seed and takes: mean ± standard deviation over seeds. The
+types that no feature was made for are alert, backwards, muffled, stutter and tremolo, after 20 minutes of training audio.
 
 {repeated}"""
 

@@ -182,7 +182,7 @@ def main() -> None:
     text = table(("verb", "private memory, MiB", "cgroup of 1 GiB", "seconds"), rows)
     FOLDER.mkdir(parents=True, exist_ok=True)
     head = f"# Memory of the workers\n\nWritten by `make bench-detection-memory`. {cpu_name()}.\n"
-    notes = f"One recording of {options.hours:g} hours (16 kHz, one channel), one pod for each verb; the train verb for one epoch.\n"
+    notes = f"One recording of {options.hours:g} hours (16 kHz, one channel), one pod per verb. The train verb runs one epoch.\n"
     (FOLDER / "detection-memory.md").write_text(f"{head}\n{notes}\n{text}")
     say(f"wrote {FOLDER / 'detection-memory.md'}\n{text}")
     deadline = time.monotonic() + 10

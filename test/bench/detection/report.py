@@ -19,21 +19,25 @@ FOLDER = REPO / "docs" / "benchmarks"
 Speeds = Mapping[str, Sequence[float]]
 SPEEDS = folder_of("results") / f"speed-{CODE}.json"  # of the verbs, by round; written by speed.py
 METHOD = """\
-`make bench-detection` plays it ({seeds} seeds); what is played already is kept in the cache.
+`make bench-detection` runs the benchmark ({seeds} seeds). Results of finished parts stay in the cache.
 
 - **Voices.** Recorded: Debian's asterisk prompts in English, Spanish, French, Italian and Russian, four talkers. Synthetic:
-  espeak-ng, flite and festival, {languages} languages. Takes of 20 to 60 s with room tone. With each seed another talker is
-  held out together with everything else in that language ({held}); German, Portuguese and Catalan are never trained on.
-- **Artifacts.** {types} types, each event faint, medium or strong. An event counts only where a listener has something to
-  hear: somewhere the change is as loud as what was there, in at least one band of hearing. Every take has a clean twin. The
-  second generator draws the same types by other means; nothing of it is trained on.
-- **Ours.** The verbs embed, train and detect as pods run them, with the service's default training settings. Thresholds are
-  the model's own, chosen in training.
-- **What is not reached**, what was tried and what limits it is in [ADR 16](../adr/0016-the-detector-as-measured.md).
-- **Figures.** Event-F1: an impulsive event ({impulsive}) is found when a detection of its type begins within 50 ms, any
-  other when it begins within 200 ms and ends within 200 ms or 20 % of its length. Macro: mean over types. Segment-F1: seconds.
-  PSDS: tolerances 0.7, up to 100 false events per hour, deviation over types subtracted, events under 100 ms widened to that.
-  ECE: over all candidates of a confidence of 0.1 and more. ± is the standard deviation over seeds.
+  espeak-ng, flite and festival, {languages} languages. Takes have 20 to 60 s with room tone. Each seed holds out another
+  talker and all other takes in the same language ({held}). German, Portuguese and Catalan are never trained on.
+- **Artifacts.** {types} types; each event is faint, medium or strong. An event counts only if it is audible: at some point
+  the change is as loud as the original sound, in at least one band of hearing. Every take has a clean twin without
+  artifacts. The second generator makes the same types by other means; none of its takes are in the training data.
+- **Plosive** ("ours" in the plots). The verbs embed, train and detect run as in pods, with the service's default training settings. The
+  thresholds are those that the model chose in training.
+- **Goals that are not reached**, what was tried and what limits it: see
+  [ADR 16](../adr/0016-detector-design-by-measurement.md).
+- **Event-F1.** An impulsive event ({impulsive}) counts as found when a detection of its type begins within 50 ms. Any other
+  event counts as found when a detection of its type begins within 200 ms and ends within 200 ms or 20 % of the event's
+  length. Macro is the mean over types.
+- **Other figures.** Segment-F1 compares whole seconds. PSDS has tolerances of 0.7 and a limit of 100 false alarms per hour;
+  the deviation over types is subtracted, and events under 100 ms are widened to 100 ms. ECE is the expected calibration
+  error over all candidates with a confidence of at least 0.1. False events are false alarms on the clean twins. ± is the
+  standard deviation over seeds.
 """
 
 
@@ -217,14 +221,14 @@ Unseen human talker, 60 minutes of training audio.
 ## Types that no feature was made for
 
 A chime of another program, speech played backwards, a hand over the microphone, a buffer that is played again, a level that
-flutters: learned from {round(invented.TRAINING.minutes)} minutes of labelled takes, found in an unseen talker's.
+flutters. The model learns them from {round(invented.TRAINING.minutes)} minutes of labelled takes and is tested on an unseen talker.
 
 {invented_table(made_up)}
 ## Peers
 
 The mean is over the types that a detector can find. Peers without training chose their thresholds on 15 minutes of the
-training takes. The CRNN has 80 epochs, half an hour of one core, and is far from learned by then: its row says what so much
-work brings (ours trains in a fifth of that), not what such a network can do.
+training takes. The CRNN trains for 80 epochs, half an hour of one core, and has not converged by then. Its row shows the
+result of this amount of work (Plosive trains in a fifth of the time), not the best that such a network can reach.
 
 {peer_table(scores, parts)}
 ## Confidence

@@ -102,9 +102,9 @@ export function render(result: Result): string {
   const lines = [
     "# Benchmarks of the operator: results",
     "",
-    `Written by \`make bench-operator\` on ${date}; the method stands in [benchmarks.md](benchmarks.md). ` +
-      `${availableParallelism()} CPUs (${cpu}) for everything: etcd, API server, Kubernetes' controllers and scheduler, ` +
-      "KWOK, Postgres, S3, the operator, the load generator.",
+    `Written by \`make bench-operator\` on ${date}; [benchmarks.md](benchmarks.md) describes the method. ` +
+      `${availableParallelism()} CPUs (${cpu}) run everything: etcd, API server, Kubernetes' controllers and scheduler, ` +
+      "KWOK, Postgres, S3, the operator and the load generator.",
     "",
     "## Promises",
     "",
@@ -134,7 +134,7 @@ export function render(result: Result): string {
     lines.push(
       "## CPU time of the flood",
       "",
-      "Milliseconds for one job: until all Jobs were created, then until all rows had ended; Kueue's for one admission.",
+      "Milliseconds per job: until all Jobs are created, and from then until all rows have ended. Kueue: milliseconds per admission.",
       "",
       `| | created | ended |${kueue === undefined ? "" : " Kueue |"}`,
       `|---|---|---|${kueue === undefined ? "" : "---|"}`,
@@ -145,21 +145,21 @@ export function render(result: Result): string {
     lines.push(
       "## Kueue",
       "",
-      `${number(kueue.jobs)} suspended Jobs, submitted at ${kueue.submitted.toFixed(1)} a second: ` +
-        `${number(kueue.done)} admitted in the time they were given, ${kueue.admitted.toFixed(1)} a second and ` +
-        `${kueue.best.toFixed(1)} in the best minute; from creation to admission p50 ${quantile(kueue.toAdmission, 0.5).toFixed(0)} ms, ` +
-        `p99 ${p99(kueue.toAdmission).toFixed(0)} ms; at most ${(kueue.peakBytes / 2 ** 20).toFixed(0)} MiB resident.`,
+      `${number(kueue.jobs)} suspended Jobs, submitted at ${kueue.submitted.toFixed(1)} a second. Kueue admitted ` +
+        `${number(kueue.done)} of them in the measured time: ${kueue.admitted.toFixed(1)} a second, and ` +
+        `${kueue.best.toFixed(1)} a second in the best minute. From creation to admission: p50 ${quantile(kueue.toAdmission, 0.5).toFixed(0)} ms, ` +
+        `p99 ${p99(kueue.toAdmission).toFixed(0)} ms. Kueue had at most ${(kueue.peakBytes / 2 ** 20).toFixed(0)} MiB resident.`,
       "",
     );
   if (reports !== undefined)
     lines.push(
       "## Reports",
       "",
-      `${number(reports.shards)} shards of ${reports.jobs} jobs for ${reports.seconds.toFixed(0)} s: ` +
-        `${reports.reportsPerSecond.toFixed(0)} reports a second, ${reports.refused} refused; one takes p50 ` +
+      `${number(reports.shards)} shards of ${reports.jobs} jobs report for ${reports.seconds.toFixed(0)} s: ` +
+        `${reports.reportsPerSecond.toFixed(0)} reports a second, ${reports.refused} refused. A report takes p50 ` +
         `${quantile(reports.took, 0.5).toFixed(0)} ms, p99 ${p99(reports.took).toFixed(0)} ms. ` +
-        `The percent of the REST API is p50 ${quantile(reports.ages, 0.5).toFixed(0)} ms, p99 ${p99(reports.ages).toFixed(0)} ms old. ` +
-        `The operator takes ${(100 * reports.operatorCpu).toFixed(0)} % of a CPU.`,
+        `The progress that the REST API shows is p50 ${quantile(reports.ages, 0.5).toFixed(0)} ms, p99 ${p99(reports.ages).toFixed(0)} ms old. ` +
+        `The operator uses ${(100 * reports.operatorCpu).toFixed(0)} % of a CPU.`,
       "",
     );
   return lines.join("\n");

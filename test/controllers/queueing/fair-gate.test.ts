@@ -35,10 +35,10 @@ describe("the fair gate", () => {
     gate.ask(first);
     const words = gate.ask(second);
     expect(words).toBe(
-      "The job waits for its turn: when it came, 1 of 1 training jobs of the tenant were running and it was the next.",
+      "The job waits in the queue. When it joined, 1 of 1 training jobs of the tenant were running and no job waited ahead of it.",
     );
     expect(gate.ask(third)).toMatch(
-      /1 of 1 training jobs of the tenant were running and 1 waited ahead of it/,
+      /1 of 1 training jobs of the tenant were running and 1 job waited ahead of it/,
     );
     expect(gate.ask(second)).toBe(words);
     expect(gate.ask(job("a"), "What it was told before.")).toBe("What it was told before.");

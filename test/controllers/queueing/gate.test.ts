@@ -71,7 +71,7 @@ it("lets a tenant's next job wait, says so in the resource and in the row, and s
   expect(waiting).toMatchObject({
     status: "False",
     message:
-      "The job waits for its turn: when it came, 1 of 1 training jobs of the tenant were running and it was the next.",
+      "The job waits in the queue. When it joined, 1 of 1 training jobs of the tenant were running and no job waited ahead of it.",
   });
   const other = await insertTrainingJob(database.pool, await insertTenant(database.pool));
   await runs(other);

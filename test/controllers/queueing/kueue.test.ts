@@ -10,7 +10,7 @@ import { jobs, trainingJobs } from "../../../src/kube/kinds.ts";
 import { buildKueue, type Kueue, startKueue } from "../../../tools/kueue.ts";
 import { type Client, makeTenant, type ServedApi, serveApi, testDeps } from "../../support/api.ts";
 import { rightsOf } from "../../support/audit.ts";
-import { type TestNamespace, useCluster } from "../../support/kube.ts";
+import { type TestNamespace, useOwnCluster } from "../../support/kube.ts";
 import { queueName, queueObjects, urgent as urgentClass } from "../../support/kueue-queue.ts";
 import { podOf, put, runOperator, startPod, type TestOperator, Worker } from "../../support/operator.ts";
 import { poll } from "../../support/poll.ts";
@@ -20,7 +20,7 @@ import { insertTrainingJob } from "../../support/rows.ts";
 import { useStorage } from "../../support/s3.ts";
 import { finishTraining } from "../../support/training.ts";
 
-const cluster = useCluster({ audit: true });
+const cluster = useOwnCluster({ audit: true });
 const database = useDatabase();
 const store = useStorage();
 const dir = mkdtempSync(join(tmpdir(), "plosive-kueue-"));

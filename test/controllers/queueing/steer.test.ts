@@ -1,7 +1,8 @@
 // What the queue's word does to a job and its Job: nothing is made or runs before it, and what Kueue decides about is
 // steered by its Workload alone. Pure.
 import { expect, it } from "vitest";
-import { decide, type Facts } from "../../../controllers/job/decide.ts";
+import { decide } from "../../../controllers/job/decide.ts";
+import type { Facts } from "../../../controllers/job/facts.ts";
 import { openStatus } from "../../../controllers/job/status.ts";
 import { ago, child, facts, now, resource } from "../../support/facts.ts";
 

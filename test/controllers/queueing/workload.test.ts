@@ -25,13 +25,17 @@ const preempted: Said = ["Evicted", "True", "Preempted", "Preempted to accommoda
 
 describe("Kueue's word", () => {
   it.each<[string, Workload | undefined, string | true]>([
-    ["before it has seen the job", undefined, "Kueue has not taken the job up yet; its queue is voices."],
+    [
+      "before it has seen the job",
+      undefined,
+      "Kueue has not picked up the job yet. The job's queue is voices.",
+    ],
     ["before it has said anything", workload({}), "The job waits in its queue."],
     ["while the quota is used", workload({}, pending), needs("500m")],
     [
       "while admission checks go on",
       workload({}, reserved),
-      "Kueue has reserved the quota; its admission checks go on.",
+      "Kueue has reserved the quota. Its admission checks are not finished.",
     ],
     ["when the job may run", workload({}, reserved, admitted), true],
     [

@@ -7,6 +7,8 @@ const vitest = (...files: { status: string; message?: string; tests: string[] }[
     testResults: files.map(({ status, message, tests }, i) => ({
       name: `/somewhere/test/api/f${i}.test.ts`,
       status,
+      startTime: 1_000,
+      endTime: 3_500,
       message,
       assertionResults: tests.map((test, j) => {
         const words = ["AssertionError: expected 1\n  to be 2\n    at f0.test.ts:1:1"];
@@ -93,6 +95,11 @@ describe("vitest", () => {
     expect(closingLine(outcome)).toBe(line);
     expect(outcome.failed[0]).toBe(failed);
   });
+
+  test("each file has its time", () => {
+    const { files } = readVitest(vitest({ status: "passed", tests: ["passed"] }), 0);
+    expect(files).toEqual([{ name: "test/api/f0.test.ts", seconds: 2.5 }]);
+  });
 });
 
 describe("pytest", () => {
@@ -108,6 +115,10 @@ describe("pytest", () => {
       passed: 1,
       failed: ["worker.test_a: test_two\n      assert 1 == 2", "worker.test_b: test_four\n      fixture"],
       skipped: ["worker.test_a: test_three"],
+      files: [
+        { name: "worker/test_a.py", seconds: 0.1 },
+        { name: "worker/test_b.py", seconds: 0 },
+      ],
     });
   });
 

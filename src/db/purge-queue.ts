@@ -1,0 +1,96 @@
+// The purge queue: objects and custom resources that deleted rows leave behind (table leftovers, filled by triggers);
+// also expires uploads that were not confirmed. The leader calls it: controllers/purge-queue.ts and controllers/sweep.ts.
+import { sql } from "slonik";
+import { z } from "zod";
+import type { Queries } from "./job.ts";
+import { storable } from "./storable.ts";
+
+const nothing = z.object({});
+
+const entry = z.object({
+  id: z.number(),
+  tenant_id: z.string(),
+  kind: z.enum(["upload", "audio", "embedding", "inference_audio", "model", "run", "resource"]),
+  target: z.string(),
+  /** A row still refers to the target: a retried job to an upload of the first job, a model to its training's files. */
+  in_use: z.boolean(),
+});
+export type PurgeEntry = z.infer<typeof entry>;
+
+/** Returns due entries, oldest first. An entry is due at once (`at_once`) or after the grace period. */
+export async function manyDuePurges(
+  db: Queries,
+  options: { graceSeconds: number; limit: number },
+): Promise<readonly PurgeEntry[]> {
+  const grace = sql.fragment`make_interval(secs => ${options.graceSeconds}::double precision)`;
+  return await db.any(sql.type(entry)`
+    select l.id, l.tenant_id, l.kind, l.target,
+      case l.kind
+        when 'inference_audio' then exists (
+          select from inference_files
+          where audio_file_id is null and object_key = 'inference/' || l.tenant_id || '/' || l.target)
+        when 'model' then exists (
+          select from models where tenant_id = l.tenant_id and training_job_id = l.target::uuid)
+        else false
+      end as in_use
+    from (
+      (select * from leftovers where at_once and try_at <= now() order by try_at limit ${options.limit})
+      union all
+      (select * from leftovers where not at_once and created_at <= now() - ${grace} and try_at <= now()
+       order by created_at limit ${options.limit})
+    ) l order by l.id limit ${options.limit}`);
+}
+
+/** Counts the entries whose deletion has failed at least once. */
+export function countFailingPurges(db: Queries): Promise<number> {
+  return db.oneFirst(sql.type(z.object({ count: z.number() }))`
+    select count(*) as count from leftovers where attempts > 0`);
+}
+
+/** Removes entries whose targets are deleted. */
+export async function deletePurgeEntries(db: Queries, ids: readonly number[]): Promise<void> {
+  if (ids.length === 0) return;
+  await db.query(sql.type(nothing)`delete from leftovers where id = any(${sql.array([...ids], "int8")})`);
+}
+
+/** Records a failed deletion. The next attempt follows after a backoff of 5 seconds to one hour. */
+export async function postponePurge(db: Queries, id: number, error: string): Promise<void> {
+  await db.query(sql.type(nothing)`
+    update leftovers set attempts = attempts + 1, last_error = ${storable(error.slice(0, 1000))},
+      try_at = now() + least(interval '1 hour', interval '5 seconds' * 2 ^ least(attempts, 16))
+    where id = ${id}`);
+}
+
+/**
+ * Marks uploads that were not confirmed in time as expired and deletes them one day after they expired; expired uploads
+ * to inference jobs are deleted at once. Handles at most `limit` of each and returns how many in total.
+ */
+export async function expireUploads(db: Queries, limit: number): Promise<number> {
+  const changed = await db.oneFirst(sql.type(z.object({ changed: z.number() }))`
+    with expired as (
+      update audio_files set status = 'expired', updated_at = now()
+      where id in (
+        select id from audio_files where status = 'pending_upload' and upload_expires_at <= now()
+        order by upload_expires_at limit ${limit} for update skip locked)
+        and status = 'pending_upload'
+      returning id
+    ), deleted as (
+      delete from audio_files
+      where id in (
+        select id from audio_files f where status = 'expired' and upload_expires_at <= now() - interval '1 day'
+          and not exists (
+            select from annotations a
+            where a.tenant_id = f.tenant_id and a.dataset_id = f.dataset_id and a.audio_file_id = f.id)
+        order by upload_expires_at limit ${limit} for update skip locked)
+      returning id
+    ), dropped as (
+      delete from inference_files
+      where id in (
+        select id from inference_files where status = 'pending_upload' and upload_expires_at <= now()
+        order by upload_expires_at limit ${limit} for update skip locked)
+      returning id
+    )
+    select (select count(*) from expired) + (select count(*) from deleted) + (select count(*) from dropped)
+      as changed`);
+  return changed;
+}

@@ -1,0 +1,303 @@
+// What goes with deleted rows: their objects in a real store and their custom resources in a real API server, taken away
+// by the operator's leader with exactly its own rights, and with no grace period.
+import { sql } from "slonik";
+import { beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { purgeNextBatch } from "../../controllers/purge-queue.ts";
+import { buildModel } from "../../controllers/training-job/build-model.ts";
+import { maybeOneModelRow } from "../../src/db/ingest.ts";
+import { maybeOneJob } from "../../src/db/job.ts";
+import { countFailingPurges } from "../../src/db/purge-queue.ts";
+import { inferenceJobs, jobs, models, trainingJobs } from "../../src/kube/kinds.ts";
+import { makeLog } from "../../src/log.ts";
+import { isNotFound } from "../../src/storage/errors.ts";
+import { makeStorage } from "../../src/storage/storage.ts";
+import { poll } from "../support/poll.ts";
+import { startProxy } from "../support/proxy.ts";
+import {
+  insertDataset,
+  insertEmbeddedAudio,
+  insertInferenceJob,
+  insertModel,
+  insertTenant,
+  insertTrainingJob,
+} from "../support/rows.ts";
+import { useOperator } from "../support/use-operator.ts";
+
+const stage = useOperator({ graceSeconds: 0 });
+const { cluster, database, store } = stage;
+let tenant: string;
+
+beforeAll(async () => {
+  tenant = await insertTenant(database.pool);
+});
+
+const write = async (...keys: string[]) => {
+  for (const key of keys) await store.storage.write(key, key);
+};
+const exists = (key: string) =>
+  store.storage.head(key).then(
+    () => true,
+    (error: unknown) => {
+      if (isNotFound(error)) return false;
+      throw error;
+    },
+  );
+const untilGone = async (...keys: string[]) => {
+  for (const key of keys) await poll(`${key} to be gone`, async () => !(await exists(key)));
+};
+const leftovers = () =>
+  database.pool.any(sql.type(
+    z.object({ id: z.number(), kind: z.string(), target: z.string(), attempts: z.number() }),
+  )`
+    select id, kind, target, attempts from leftovers order by id`);
+
+describe("what requests leave in the database", () => {
+  it("goes when it has served: retried requests after a day, the audit log after 400 days", async () => {
+    const bytes = "0".repeat(64);
+    for (const age of ["1 hour", "25 hours"])
+      await database.execute(sql.fragment`
+        insert into idempotency_keys (tenant_id, scope, fingerprint, created_ids, created_at)
+        values (${tenant}, sha256(${age}::bytea), decode(${bytes}, 'hex'), '{}', now() - ${age}::interval)`);
+    for (const age of ["399 days", "401 days"])
+      await database.execute(sql.fragment`
+        insert into audit_log (tenant_id, action, reason, created_at)
+        values (${tenant}, 'api_key.refused', ${age}, now() - ${age}::interval)`);
+    const left = z.object({ keys: z.number(), lines: z.array(z.string()) });
+    await poll("old rows to be purged", async () => {
+      const { keys, lines } = await database.pool.one(sql.type(left)`
+        select (select count(*) from idempotency_keys where tenant_id = ${tenant}) as keys,
+          (select array_agg(reason) from audit_log where tenant_id = ${tenant}) as lines`);
+      return keys === 1 && lines.join() === "399 days";
+    });
+  });
+});
+
+describe("a cancelled training job", () => {
+  it("reaches Kubernetes within seconds, and leaves neither results nor, once deleted, its custom resource", async () => {
+    const id = await insertTrainingJob(database.pool, tenant);
+    const ref = stage.ref(`tj-${id}`);
+    await stage.podOf(`tj-${id}-1`);
+    const result = `runs/tj-${id}-1/0/result.json`;
+    const partial = `models/${tenant}/${id}/tj-${id}-1/model.onnx`;
+    await write(result, `runs/tj-${id}-1/checkpoint`, partial, `runs/tj-${id}x-1/checkpoint`);
+    const asked = Date.now();
+    await database.execute(
+      sql.fragment`update training_jobs set status = 'cancelling', cancel_requested_at = now() where id = ${id}`,
+    );
+    await poll(
+      "the cancel in the spec",
+      async () => (await cluster.admin.get(trainingJobs, ref)).spec?.cancel,
+    );
+    expect(Date.now() - asked).toBeLessThan(5_000);
+    await poll(
+      "the row to be cancelled",
+      async () => (await maybeOneJob(database.pool, "training", id))?.status === "cancelled",
+    );
+    await untilGone(result, `runs/tj-${id}-1/checkpoint`);
+    expect(await exists(partial)).toBe(true);
+    expect(await exists(`runs/tj-${id}x-1/checkpoint`)).toBe(true);
+
+    await database.execute(sql.fragment`delete from training_jobs where id = ${id}`);
+    await untilGone(partial);
+    await poll(
+      "the custom resource to be gone",
+      async () => (await cluster.admin.find(trainingJobs, ref)) === undefined,
+    );
+    expect(await cluster.admin.find(jobs, stage.ref(`tj-${id}-1`))).toBeUndefined();
+  });
+});
+
+describe("a job that has ended", () => {
+  const end = async (id: string) => {
+    await cluster.admin.patch(inferenceJobs, stage.ref(`ij-${id}`), {
+      spec: { cancel: { reason: "enough" } },
+    });
+    await poll("the row to end", async () => {
+      return (await maybeOneJob(database.pool, "inference", id))?.status === "cancelled";
+    });
+  };
+
+  it("loses its custom resource with its results, and its Job with that; its row stays", async () => {
+    const { id } = await insertInferenceJob(
+      database.pool,
+      tenant,
+      await insertModel(database.pool, tenant),
+      1,
+    );
+    await stage.podOf(`ij-${id}-1`);
+    await end(id);
+    await poll("the resource to go", async () => {
+      return (await cluster.admin.find(inferenceJobs, stage.ref(`ij-${id}`))) === undefined;
+    });
+    await poll("its Job to go", async () => {
+      return (await cluster.admin.find(jobs, stage.ref(`ij-${id}-1`))) === undefined;
+    });
+    expect((await maybeOneJob(database.pool, "inference", id))?.status).toBe("cancelled");
+  });
+});
+
+describe("a deleted model", () => {
+  it("takes its artifacts and its custom resource along", async () => {
+    const id = await insertModel(database.pool, tenant);
+    const row = (await maybeOneModelRow(database.pool, id))!;
+    const folder = `models/${tenant}/${row.trainingJobId}/`;
+    await write(`${folder}run/model.onnx`, `${folder}run/card.json`);
+    await cluster.admin.create(models, buildModel(row, stage.namespace));
+    // Its training job may go first: what it trained is still the model's.
+    await database.execute(sql.fragment`delete from training_jobs where id = ${row.trainingJobId}`);
+    await poll("the job's leftovers to be dealt with", async () => (await leftovers()).length === 0);
+    expect(await exists(`${folder}run/model.onnx`)).toBe(true);
+    await database.execute(sql.fragment`delete from models where id = ${id}`);
+    await untilGone(`${folder}run/model.onnx`, `${folder}run/card.json`);
+    await poll(
+      "the custom resource to be gone",
+      async () => (await cluster.admin.find(models, stage.ref(`m-${id}`))) === undefined,
+    );
+  });
+});
+
+describe("an embedding that was made again", () => {
+  it("takes the one before it along, and nothing of the new one", async () => {
+    const file = await insertEmbeddedAudio(database.pool, tenant, await insertDataset(database.pool, tenant));
+    const of = (run: string) => [
+      `embeddings/${tenant}/${file}/${run}.safetensors`,
+      `peaks/${tenant}/${file}/${run}.json`,
+    ];
+    await write(...of("x"), ...of("ej-2-1"));
+    await database.execute(sql.fragment`
+      update audio_files set embedding_key = ${`embeddings/${tenant}/${file}/ej-2-1.safetensors`} where id = ${file}`);
+    await untilGone(...of("x"));
+    for (const key of of("ej-2-1")) expect(await exists(key)).toBe(true);
+  });
+});
+
+describe("a deleted dataset", () => {
+  it("takes audio, embeddings and peaks along, but not before open upload forms have expired", async () => {
+    const dataset = await insertDataset(database.pool, tenant);
+    const [old, young] = [
+      await insertEmbeddedAudio(database.pool, tenant, dataset),
+      await insertEmbeddedAudio(database.pool, tenant, dataset),
+    ];
+    await database.execute(
+      sql.fragment`update audio_files set created_at = now() - interval '2 hours' where id = ${old}`,
+    );
+    const objectsOf = (id: string) => [
+      `audio/${tenant}/${id}`,
+      `incoming/${tenant}/${id}`,
+      `embeddings/${tenant}/${id}/ej-1.safetensors`,
+      `peaks/${tenant}/${id}/ej-1.json`,
+    ];
+    await write(...objectsOf(old), ...objectsOf(young));
+    await database.execute(sql.fragment`delete from datasets where id = ${dataset}`);
+    await untilGone(...objectsOf(old));
+    expect(await exists(`audio/${tenant}/${young}`)).toBe(true);
+    await database.execute(sql.fragment`update leftovers set try_at = now() where target = ${young}`);
+    await untilGone(...objectsOf(young));
+  });
+
+  it("waits for forms that were signed again for an upload of long ago", async () => {
+    const dataset = await insertDataset(database.pool, tenant);
+    const pending = await insertEmbeddedAudio(database.pool, tenant, dataset);
+    await database.execute(sql.fragment`
+      update audio_files set status = 'pending_upload', uploaded_at = null, created_at = now() - interval '23 hours'
+      where id = ${pending}`);
+    await database.execute(sql.fragment`delete from datasets where id = ${dataset}`);
+    const waits = await database.pool.oneFirst(sql.type(z.object({ waits: z.boolean() }))`
+      select try_at > now() + interval '55 minutes' as waits from leftovers where target = ${pending}`);
+    expect(waits).toBe(true);
+  });
+});
+
+describe("an upload to an inference job", () => {
+  it("stays while a job that was made again from it needs it", async () => {
+    const model = await insertModel(database.pool, tenant);
+    const first = await insertInferenceJob(database.pool, tenant, model, 1);
+    const second = await insertInferenceJob(database.pool, tenant, model, 1);
+    const key = `inference/${tenant}/${first.files[0]}`;
+    await database.execute(sql.fragment`update inference_files set object_key = ${key}, created_at = now() - interval '2 hours'
+      where inference_job_id in (${first.id}, ${second.id})`);
+    await write(key);
+    await database.execute(sql.fragment`delete from inference_jobs where id = ${first.id}`);
+    await poll(
+      "the first job's leftovers",
+      async () => !(await leftovers()).some((line) => line.target === first.files[0]),
+    );
+    expect(await exists(key)).toBe(true);
+    await database.execute(sql.fragment`delete from inference_jobs where id = ${second.id}`);
+    await untilGone(key);
+  });
+});
+
+describe("an upload that nobody confirmed", () => {
+  it("expires with its bytes, and is forgotten a day later", async () => {
+    const dataset = await insertDataset(database.pool, tenant);
+    const id = await insertEmbeddedAudio(database.pool, tenant, dataset);
+    const key = `incoming/${tenant}/${id}`;
+    await write(key);
+    await database.execute(
+      sql.fragment`update audio_files set status = 'pending_upload', uploaded_at = null where id = ${id}`,
+    );
+    const status = () =>
+      database.pool.maybeOneFirst(sql.type(z.object({ status: z.string() }))`
+        select status from audio_files where id = ${id}`);
+    await poll("the upload to expire", async () => (await status()) === "expired");
+    await untilGone(key);
+    await database.execute(
+      sql.fragment`update audio_files set upload_expires_at = now() - interval '25 hours' where id = ${id}`,
+    );
+    await poll("the upload to be forgotten", async () => (await status()) === null);
+  });
+
+  it("goes at once when it was meant for an inference job", async () => {
+    const model = await insertModel(database.pool, tenant);
+    const { files } = await insertInferenceJob(database.pool, tenant, model, 2);
+    await database.execute(sql.fragment`update inference_files set status = 'pending_upload', upload_expires_at = now()
+      where id = ${files[0]!}`);
+    await poll("the file to be gone", async () => {
+      const left = await database.pool.anyFirst(sql.type(z.object({ id: z.string() }))`
+        select id from inference_files where id in (${files[0]!}, ${files[1]!})`);
+      return left.length === 1 && left[0] === files[1];
+    });
+  });
+});
+
+describe("a purge", () => {
+  it("that fails is tried again later, and holds up no other", async () => {
+    const proxy = await startProxy(store.config.PLOSIVE_S3_ENDPOINT);
+    const storage = makeStorage({ ...store.config, PLOSIVE_S3_ENDPOINT: proxy.url });
+    const dataset = await insertDataset(database.pool, tenant);
+    const audio = await insertEmbeddedAudio(database.pool, tenant, dataset);
+    const deps = {
+      db: database.pool,
+      kube: cluster.admin,
+      storage,
+      namespace: stage.namespace,
+      graceSeconds: 3_600,
+      log: makeLog("test", "silent"),
+    };
+    try {
+      // An upload form may still be open: nobody takes it before an hour has passed.
+      await database.execute(sql.fragment`delete from audio_files where id = ${audio}`);
+      const mine = async () => (await leftovers()).find((line) => line.target === audio);
+      expect(await mine()).toMatchObject({ attempts: 0 });
+      await purgeNextBatch(deps);
+      expect(await mine()).toMatchObject({ attempts: 0 });
+      await stage.operator.stop();
+      await database.execute(sql.fragment`update leftovers set try_at = now() where target = ${audio}`);
+      proxy.cut();
+      await purgeNextBatch({ ...deps, graceSeconds: 0 });
+      expect(await mine()).toMatchObject({ attempts: 1 });
+      expect(await countFailingPurges(database.pool)).toBe(1);
+      proxy.heal();
+      await purgeNextBatch({ ...deps, graceSeconds: 0 });
+      expect(await mine()).toMatchObject({ attempts: 1 });
+      await database.execute(sql.fragment`update leftovers set try_at = now() where target = ${audio}`);
+      await purgeNextBatch({ ...deps, graceSeconds: 0 });
+      expect(await mine()).toBeUndefined();
+    } finally {
+      storage.close();
+      await proxy.stop();
+    }
+  });
+});

@@ -1,0 +1,66 @@
+// Which statuses are written at once, and how many of the others.
+import { describe, expect, it } from "vitest";
+import { makeStatusThrottle } from "../../controllers/job/status-throttle.ts";
+import type { JobStatus } from "../../src/schemas/job-resource.ts";
+
+const condition = (type: string, status: string, reason: string) =>
+  ({ type, status, reason, message: "", observedGeneration: 1, lastTransitionTime: "t" }) as never;
+
+function statusOf(percent: number, phase: JobStatus["phase"] = "Running", reason = "Reporting"): JobStatus {
+  return {
+    phase,
+    progress: { percent, itemsDone: percent, itemsTotal: 100, itemsFailed: 0 },
+    conditions: [
+      condition("Started", "True", "PodsRunning"),
+      condition("Progressing", reason === "Reporting" ? "True" : "False", reason),
+    ],
+  };
+}
+
+describe("the throttle of statuses", () => {
+  it("lets every turn through at once, and counts of one job every five seconds", () => {
+    let now = 0;
+    const throttle = makeStatusThrottle(() => now);
+    expect(throttle.waitMs("a", undefined, statusOf(1))).toBe(0);
+    throttle.written("a");
+    now = 1_000;
+    expect(throttle.waitMs("a", statusOf(1), statusOf(2))).toBe(4_000);
+    expect(throttle.waitMs("a", statusOf(1), statusOf(2, "Waiting", "WaitingForPods"))).toBe(4_000);
+    expect(throttle.waitMs("a", statusOf(1), statusOf(2, "Waiting", "Unschedulable"))).toBe(0);
+    expect(throttle.waitMs("a", statusOf(1), statusOf(2, "Cancelling"))).toBe(0);
+    now = 5_000;
+    const resting = { ...statusOf(2), shards: { total: 1, active: 0, succeeded: 1, failed: 0 } };
+    expect(throttle.waitMs("a", statusOf(1), resting)).toBe(5_000);
+    expect(throttle.waitMs("a", statusOf(1), statusOf(2))).toBe(0);
+  });
+
+  it("tells why a job waits although nothing runs, when the queue has new words for it", () => {
+    const waiting = (message: string): JobStatus => ({
+      phase: "Waiting",
+      shards: { total: 1, active: 0, succeeded: 0, failed: 0 },
+      conditions: [{ ...(condition("QuotaReserved", "False", "QueuePending") as object), message } as never],
+    });
+    let now = 0;
+    const throttle = makeStatusThrottle(() => now);
+    throttle.written("a");
+    now = 1_000;
+    expect(throttle.waitMs("a", waiting("not looked at yet"), waiting("no room"))).toBe(4_000);
+    now = 5_000;
+    expect(throttle.waitMs("a", waiting("not looked at yet"), waiting("no room"))).toBe(0);
+  });
+
+  it("lets the counts of a thousand jobs through at twelve a second", () => {
+    let now = 0;
+    const throttle = makeStatusThrottle(() => now);
+    let written = 0;
+    for (; now < 10_000; now += 100) {
+      for (let n = 0; n < 1_000; n++) {
+        if (throttle.waitMs(`job ${n}`, statusOf(1), statusOf(2)) > 0) continue;
+        throttle.written(`job ${n}`);
+        written++;
+      }
+    }
+    expect(written).toBeGreaterThan(110);
+    expect(written).toBeLessThanOrEqual(12 + 120);
+  });
+});

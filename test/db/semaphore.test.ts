@@ -1,0 +1,67 @@
+// The queue in front of the pool, and the ids of rows.
+import { describe, expect, it } from "vitest";
+import { newId } from "../../src/db/id.ts";
+import { BusyError, makeSemaphore } from "../../src/db/semaphore.ts";
+
+function gate() {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { wait: () => promise, open: resolve };
+}
+
+describe("a limit", () => {
+  it("lets so many run at once and the others in their order", async () => {
+    const limit = makeSemaphore(2, 1_000);
+    const gates = Array.from({ length: 5 }, gate);
+    const started: number[] = [];
+    const all = gates.map((one, i) =>
+      limit(async () => {
+        started.push(i);
+        await one.wait();
+        return i;
+      }),
+    );
+    expect(started).toEqual([0, 1]);
+    gates[1]?.open();
+    await all[1];
+    expect(started).toEqual([0, 1, 2]);
+    for (const one of gates) one.open();
+    expect(await Promise.all(all)).toEqual([0, 1, 2, 3, 4]);
+    expect(started).toEqual([0, 1, 2, 3, 4]);
+  });
+
+  it("gives the place of failed work to the next", async () => {
+    const limit = makeSemaphore(1, 1_000);
+    const failed = limit(() => Promise.reject(new Error("no")));
+    const next = limit(async () => "yes");
+    await expect(failed).rejects.toThrow("no");
+    expect(await next).toBe("yes");
+  });
+
+  it("tells those who waited too long, does not run them, and loses no place by it", async () => {
+    const limit = makeSemaphore(1, 20);
+    const { wait, open } = gate();
+    const first = limit(wait);
+    let ran = false;
+    const second = limit(async () => {
+      ran = true;
+    });
+    await expect(second).rejects.toBeInstanceOf(BusyError);
+    open();
+    await first;
+    expect(await limit(async () => "free")).toBe("free");
+    expect(ran).toBe(false);
+  });
+});
+
+describe("a row id", () => {
+  it("is a UUID of version 7 of this moment, and greater than the one before", () => {
+    const before = Date.now();
+    const ids = Array.from({ length: 20_000 }, newId);
+    for (const id of ids)
+      expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(ids).toEqual([...ids].sort());
+    expect(new Set(ids).size).toBe(ids.length);
+    const ms = Number.parseInt((ids[0] as string).replace("-", "").slice(0, 12), 16);
+    expect(Math.abs(ms - before)).toBeLessThan(1_000);
+  });
+});

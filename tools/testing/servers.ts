@@ -1,0 +1,121 @@
+// The servers that tests share: Postgres, S3 and a control plane. test/support/servers.ts starts them for one run of
+// vitest; tools/dev.ts keeps them running between runs, so that `make check` does not wait for them.
+import { createHash } from "node:crypto";
+import {
+  chmodSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { cacheDir, tool } from "../cache.ts";
+import { type ControlPlane, startControlPlane } from "../cluster/control-plane.ts";
+import { type PostgresServer, serverPrograms, startPostgres } from "../postgres.ts";
+import { type S3Server, startS3 } from "../s3.ts";
+import { processesWith } from "./leftovers.ts";
+
+/** The part of a control plane that tests may share: none of them stops or reconfigures it. */
+export type SharedPlane = Pick<ControlPlane, "kubeconfigPath" | "server" | "tls">;
+
+export interface TestServers {
+  /** Address of the superuser, e.g. postgres://postgres@127.0.0.1:5433/postgres. */
+  readonly postgresUrl: string;
+  /** Path-style S3 without buckets. */
+  readonly s3: Pick<S3Server, "endpoint" | "region" | "accessKey" | "secretKey">;
+  /** File with a SharedPlane as JSON; it appears once the control plane is ready. */
+  readonly planeFile: string;
+}
+
+export interface RunningServers extends TestServers {
+  /** Resolves when the control plane is ready. Most test files do not wait for it. */
+  readonly plane: Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+export async function startServers(): Promise<RunningServers> {
+  // Not below $TMPDIR: Postgres runs as a user of its own, which must be able to enter every folder above its data.
+  const dir = mkdtempSync("/tmp/plosive-test-");
+  chmodSync(dir, 0o755);
+  const planeFile = join(dir, "plane.json");
+  let postgres: PostgresServer | undefined;
+  let s3: S3Server | undefined;
+  const plane = startControlPlane({ dir: join(dir, "plane"), withControllerManager: true }).then(
+    (started) => {
+      const { kubeconfigPath, server, tls } = started;
+      writeWhole(planeFile, { kubeconfigPath, server, tls } satisfies SharedPlane);
+      return started;
+    },
+  );
+  plane.catch((error: unknown) => writeWhole(planeFile, { error: String(error) }));
+  const stop = async () => {
+    await Promise.all([
+      postgres?.stop(),
+      s3?.stop(),
+      plane.then(
+        (started) => started.stop(),
+        () => undefined,
+      ),
+    ]);
+    rmSync(dir, { recursive: true, force: true });
+  };
+  try {
+    [postgres, s3] = await Promise.all([
+      startPostgres({ dir: join(dir, "postgres") }),
+      startS3({ dir: join(dir, "s3") }),
+    ]);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { postgresUrl: postgres.url, s3, planeFile, plane, stop };
+}
+
+/** A reader sees nothing or the whole file. */
+function writeWhole(path: string, value: object): void {
+  writeFileSync(`${path}.new`, JSON.stringify(value));
+  renameSync(`${path}.new`, path);
+}
+
+/** The servers that `make dev-up` keeps. Every process of them has this variable. */
+export const devMark = { name: "PLOSIVE_DEV", value: cacheDir };
+const stateFile = join(cacheDir, "dev-servers.json");
+
+interface DevState extends TestServers {
+  /** Of the binaries: servers of another version are not used. */
+  readonly version: string;
+}
+
+export function keepState({ postgresUrl, s3, planeFile }: TestServers): void {
+  const { endpoint, region, accessKey, secretKey } = s3;
+  const state = {
+    postgresUrl,
+    s3: { endpoint, region, accessKey, secretKey },
+    planeFile,
+    version: version(),
+  };
+  writeFileSync(stateFile, "", { mode: 0o600 });
+  writeWhole(stateFile, state satisfies DevState);
+}
+
+export const dropState = () => rmSync(stateFile, { force: true });
+
+/** The kept servers if they run and have the wanted versions. */
+export function findDevServers(): TestServers | undefined {
+  try {
+    const state = JSON.parse(readFileSync(stateFile, "utf8")) as DevState;
+    const isRunning = processesWith(devMark.name, devMark.value).length > 0;
+    return isRunning && state.version === version() ? state : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function version(): string {
+  const programs = ["etcd", "kube-apiserver", "versitygw"].map((name) => realpathSync(tool(name)));
+  return createHash("sha256")
+    .update([...programs, serverPrograms()].join("\n"))
+    .digest("hex");
+}

@@ -1,0 +1,115 @@
+// The long trials of `make trials`: a flat list. The table in CONTRIBUTING.md has the same rows;
+// test/tools/testing/trials.test.ts compares them. Called by tools/trials.ts.
+import { check, pytestRun, type Suite, vitestRun } from "./suites.ts";
+
+export interface Trial extends Suite {
+  /** What `make test` plays of it. */
+  readonly slice: string;
+  /** What a run without a fault shows. */
+  readonly proves: string;
+  /** Expected on two cores. */
+  readonly minutes: number;
+}
+
+const node = process.execPath;
+type Given = Omit<Trial, "lane" | "limitMinutes">;
+const trial = (given: Given): Trial => ({ ...given, lane: "trials", limitMinutes: 4 * given.minutes + 10 });
+
+const inVitest = (given: Omit<Given, "commands">, ...files: string[]): Trial =>
+  trial({
+    ...given,
+    commands: (report) => [
+      vitestRun(report, "--project=real", ...files.map((file) => `test/${file}.test.ts`)),
+    ],
+  });
+
+export const trials: readonly Trial[] = [
+  inVitest(
+    {
+      name: "kill-api",
+      title: "The API killed before each of its calls to Postgres and S3",
+      proves: "A request leaves all or nothing, and repeating it doubles nothing.",
+      slice: "every fourth call",
+      minutes: 4,
+    },
+    "hostile/kill",
+  ),
+  inVitest(
+    {
+      name: "kill-ingest",
+      title: "The operator killed between the statements of an ingest",
+      proves: "A result is ingested whole or not at all, however often it is delivered.",
+      slice: "every third statement",
+      minutes: 2,
+    },
+    "hostile/ingest-kill",
+  ),
+  inVitest(
+    {
+      name: "sequences",
+      title: "Random sequences of concurrent clients and of results",
+      proves:
+        "Published sets never change, no answered write is lost, each shard counts once, no request gets a 5xx.",
+      slice: "a quarter of the sequences",
+      minutes: 5,
+    },
+    "hostile/sequences",
+    "hostile/result-sequences",
+    "hostile/everything-at-once",
+    "hostile/imports",
+  ),
+  inVitest(
+    {
+      name: "kill-operator",
+      title: "The leading operator killed at 300 writes while jobs of all kinds run",
+      proves: "No Job runs twice, and no end of a job is lost or changed.",
+      slice: "12 writes",
+      minutes: 20,
+    },
+    "hostile/operator-kill",
+  ),
+  inVitest(
+    {
+      name: "outages",
+      title: "Postgres, object store, etcd and API server away for minutes, under load",
+      proves: "Nothing is lost or doubled, and the backlog is done a minute after the return.",
+      slice: "two of the four, for seconds",
+      minutes: 30,
+    },
+    "controllers/outages",
+  ),
+  trial({
+    name: "fuzz",
+    title: "2,000 mutated audio files and decompression bombs",
+    proves: "Every upload ends in time, decoded or with a plain reason; the worker goes on.",
+    slice: "200 files",
+    minutes: 3,
+    commands: (report) => [pytestRun(report, "test/worker/test_fuzz.py")],
+  }),
+  trial({
+    name: "detection",
+    title: "A training and three test rows against the recorded figures",
+    proves: "Detection is as good as it was: macro F1 and false alarms stay within their margins.",
+    slice: "all of it",
+    minutes: 6,
+    commands: (report) => [pytestRun(report, "test/bench/detection/test_short.py")],
+  }),
+  trial({
+    name: "contract",
+    title: "schemathesis over the whole REST description for ten minutes",
+    proves: "No request in or beside the description causes a 5xx or an answer that it does not describe.",
+    slice: "75 seconds",
+    minutes: 11,
+    commands: () => [check("schemathesis", node, "tools/contract/schemathesis.ts", "--seconds=600")],
+  }),
+  trial({
+    name: "soak",
+    title: "Caches and leader election over hundreds of watch renewals",
+    proves: "Sockets and heap do not grow; an event after idle time is not late.",
+    slice: "40 seconds",
+    minutes: 31,
+    commands: () => [
+      check("soak", node, "--expose-gc", "test/chaos/soak.ts", "--minutes=20", "--idle-minutes=10"),
+    ],
+  }),
+];
