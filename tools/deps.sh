@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the Makefile's targets need and the machine lacks; says what it does; quick when nothing is missing.
-# Called by the Makefile:  deps.sh system  (Debian 12 or Ubuntu packages, npm, Go)  |  deps.sh python  |  deps.sh python-test  |  deps.sh contract  |  deps.sh lint  |  deps.sh bench  |  deps.sh bench-detection
+# Called by the Makefile:  deps.sh system  (Debian 12 or Ubuntu packages, npm, Go)  |  deps.sh python  |  deps.sh python-test  |  deps.sh contract  |  deps.sh lint  |  deps.sh bench  |  deps.sh bench-detection  |  deps.sh audit
 set -euo pipefail
 
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -152,6 +152,17 @@ bench_detection() {
   touch "$cache/detection-venv/.has-$key"
 }
 
+# pip-audit, for `make audit`: an environment of its own.
+audit() {
+  local requirements=$repo/tools/audit/requirements.txt key
+  key=$(sha256sum <"$requirements" | cut -c1-12)
+  [[ -e $cache/audit-venv/.has-$key ]] && return 0
+  say "installing pip-audit into $cache/audit-venv"
+  python3 -m venv --clear "$cache/audit-venv"
+  "$cache/audit-venv/bin/pip" install --quiet --disable-pip-version-check --require-hashes -r "$requirements"
+  touch "$cache/audit-venv/.has-$key"
+}
+
 mkdir -p "$cache"
 case ${1:-} in
 system) system ;;
@@ -161,5 +172,6 @@ contract) contract ;;
 lint) lint ;;
 bench) bench ;;
 bench-detection) bench_detection ;;
-*) echo "usage: tools/deps.sh system|python|python-test|contract|lint|bench|bench-detection" >&2 && exit 2 ;;
+audit) audit ;;
+*) echo "usage: tools/deps.sh system|python|python-test|contract|lint|bench|bench-detection|audit" >&2 && exit 2 ;;
 esac
