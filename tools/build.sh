@@ -8,7 +8,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache=${PLOSIVE_CACHE:-$HOME/.cache/plosive}
 # The order is that of need: the control plane is what most tests wait for.
 all=(etcd kubernetes versitygw helm containerd runc cni coredns oasdiff)
-# Built by name only: kueue (make test), kwok (make bench-operator), kubernetes-1.31 (make compat).
+# Built by name only: kueue (make test), kwok (make bench-operator), kubernetes-1.31 (make compat), gitleaks and govulncheck (make audit).
 
 # The version of a family's module, read from its own go.mod: it is stamped into the binaries.
 pinned() { awk -v m="$2" '$1 == m && $2 ~ /^v/ {print $2; exit} $1 == "require" && $2 == m {print $3; exit}' "$here/go/$1/go.mod"; }
@@ -64,6 +64,8 @@ compile() {
     cp "$module"/config/components/crd/bases/*.yaml "$module/config/components/webhook/manifests.yaml" "$out/kueue-manifests/"
     chmod -R u+w "$out/kueue-manifests"
     ;;
+  gitleaks) CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$out/gitleaks" github.com/zricethezav/gitleaks/v8 ;;
+  govulncheck) CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$out/govulncheck" golang.org/x/vuln/cmd/govulncheck ;;
   *) echo "tools/build.sh: no family named '$1' (known: ${all[*]})" >&2 && return 2 ;;
   esac
 }

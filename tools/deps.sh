@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the Makefile's targets need and the machine lacks; says what it does; quick when nothing is missing.
-# Called by the Makefile:  deps.sh system  (Debian 12 or Ubuntu packages, npm, Go)  |  deps.sh python  |  deps.sh python-test  |  deps.sh contract  |  deps.sh lint  |  deps.sh bench  |  deps.sh bench-detection  |  deps.sh postgres 15|18
+# Called by the Makefile:  deps.sh system  (Debian 12 or Ubuntu packages, npm, Go)  |  deps.sh python  |  deps.sh python-test  |  deps.sh contract  |  deps.sh lint  |  deps.sh bench  |  deps.sh bench-detection  |  deps.sh audit  |  deps.sh postgres 15|18
 set -euo pipefail
 
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -152,6 +152,17 @@ bench_detection() {
   touch "$cache/detection-venv/.has-$key"
 }
 
+# pip-audit, for `make audit`: an environment of its own.
+audit() {
+  local requirements=$repo/tools/audit/requirements.txt key
+  key=$(sha256sum <"$requirements" | cut -c1-12)
+  [[ -e $cache/audit-venv/.has-$key ]] && return 0
+  say "installing pip-audit into $cache/audit-venv"
+  python3 -m venv --clear "$cache/audit-venv"
+  "$cache/audit-venv/bin/pip" install --quiet --disable-pip-version-check --require-hashes -r "$requirements"
+  touch "$cache/audit-venv/.has-$key"
+}
+
 # The server programs of one major version of Postgres, beside Debian's. PostgreSQL refuses to run as root, and its own user
 # cannot enter root's home: root keeps the programs in /var/cache. tools/postgres.ts finds them there.
 postgres() {
@@ -195,6 +206,7 @@ contract) contract ;;
 lint) lint ;;
 bench) bench ;;
 bench-detection) bench_detection ;;
+audit) audit ;;
 postgres) postgres "${2:?usage: tools/deps.sh postgres 15|18}" ;;
-*) echo "usage: tools/deps.sh system|python|python-test|contract|lint|bench|bench-detection|postgres" >&2 && exit 2 ;;
+*) echo "usage: tools/deps.sh system|python|python-test|contract|lint|bench|bench-detection|audit|postgres" >&2 && exit 2 ;;
 esac

@@ -1,5 +1,5 @@
-// A real S3 server for tests: versitygw over a folder, on a free loopback port, gone at stop().
-// Called by tests, benchmarks and contract checks; the chart's embedded S3 is the same program (images/s3).
+// A real S3 server for tests: versitygw on a folder and a free loopback port; stop() deletes it. Called by tests,
+// benchmarks and contract checks. The chart's embedded S3 is the same program (images/s3).
 import { randomBytes } from "node:crypto";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ export interface S3Server {
   stop(): Promise<void>;
 }
 
-/** A bucket of the server as API and operator are told of it. */
+/** The configuration of API and operator for a bucket of the server. */
 export function bucketOf(
   { endpoint, region, accessKey, secretKey }: Omit<S3Server, "pid" | "stop">,
   name: string,
@@ -31,7 +31,7 @@ export function bucketOf(
   };
 }
 
-/** The same, once it is there. */
+/** Creates a bucket and returns its configuration. */
 export async function makeBucket(server: S3Server, name: string): Promise<StorageConfig> {
   const config = bucketOf(server, name);
   const storage = makeStorage(config);
@@ -40,7 +40,7 @@ export async function makeBucket(server: S3Server, name: string): Promise<Storag
   return config;
 }
 
-/** Starts the server with buckets as folders below `dir`/buckets. It has no bucket yet; the caller makes them. */
+/** Starts the server without buckets; the caller creates them. Buckets are folders below `dir`/buckets. */
 export async function startS3({ dir }: { dir: string }): Promise<S3Server> {
   const buckets = join(dir, "buckets");
   mkdirSync(buckets, { recursive: true });
@@ -62,7 +62,7 @@ export async function startS3({ dir }: { dir: string }): Promise<S3Server> {
         buckets,
       ],
       log: join(dir, "versitygw.log"),
-      // By environment, so that no other user reads the secret in the process list.
+      // In the environment, so that other users cannot read the secret in the process list.
       env: { ...process.env, ROOT_ACCESS_KEY: accessKey, ROOT_SECRET_KEY: secretKey },
     });
     const stop = async () => {

@@ -1,8 +1,8 @@
 // Each way in which a worker's pod can fail or not even begin, on real kubelet, scheduler and Job controller: what the
 // custom resource, the REST API and the events say of it, and how often it is tried. All at once, in an account of their
 // own: most of them only wait.
-import { beforeAll, describe, expect, test } from "vitest";
-import { type Account, openAccount } from "./accounts.ts";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { type Account, sharedAccount } from "./accounts.ts";
 import { clusterName, create, evict, kubectl, until } from "./cluster.ts";
 import { addInjection, secretName } from "./injection.ts";
 import {
@@ -22,7 +22,7 @@ import {
 import { workerProcesses } from "./machine.ts";
 import { emptyNode } from "./node.ts";
 import { addProfiles, pool } from "./profiles.ts";
-import { makeTrainable, type Trainable, types } from "./takes.ts";
+import { sharedTrainable, type Trainable, types } from "./takes.ts";
 
 interface Named {
   readonly metadata: { readonly name: string };
@@ -35,8 +35,8 @@ const run = Date.now().toString(36);
 
 beforeAll(async () => {
   await Promise.all([addProfiles(), addInjection()]);
-  account = await openAccount("failures");
-  data = await makeTrainable(account.user, "failures");
+  account = await sharedAccount();
+  data = await sharedTrainable(account);
 });
 
 const failing = (profile: string, spec: object = {}): Promise<Made> =>
@@ -245,7 +245,11 @@ describe("a file that is needed and is not there", () => {
   test("fails the job at once, with the name of the file", async () => {
     const lost = data.files[0]?.id ?? "";
     const folder = `/data/plosive/embeddings/${account.tenant}/${lost}`;
-    await kubectl("exec", "plosive-object-store-0", "--", "rm", "-r", folder);
+    const move = (from: string, to: string) =>
+      kubectl("exec", "plosive-object-store-0", "--", "mv", from, to);
+    await move(folder, `${folder}.away`);
+    // Other test files train on the same dataset.
+    onTestFinished(() => move(`${folder}.away`, folder).then(() => {}));
     const job = await train(account, `input-missing-${run}`, data, { retries: { perShard: 1 } });
     const { pods } = await expectFailed(job, {
       class: "User",

@@ -69,5 +69,5 @@ test("when all numbers are taken the next cluster is refused", () => {
 });
 
 test.each(["", "E2E", "1st", "../up", "a b", "a".repeat(32)])("'%s' is no cluster name", (name) => {
-  expect(() => checkName(name)).toThrow("no cluster name");
+  expect(() => checkName(name)).toThrow("not a valid cluster name");
 });

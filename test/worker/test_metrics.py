@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from plosive_worker.events.boxes import Box
 from plosive_worker.events.profile import Profile
-from plosive_worker.training.metrics import Judged, average_precision, confusion, overall, per_type
+from plosive_worker.training.metrics import Candidates, average_precision, confusion, overall, per_type
 
 from bench.detection.metrics.calibration import ece
 from bench.detection.metrics.events import Counts, count, macro_f1, pairs
@@ -37,7 +37,7 @@ def drawn(rng: np.random.Generator, kind: str) -> tuple[list[tuple[float, float]
 def test_the_figures_are_those_of_the_benchmark(seed: int) -> None:
     rng = np.random.default_rng(seed)
     profiles = [Profile(name, ms, ms, 1000.0, 9, threshold=0.4, slope=1.0, offset=0.0) for name, ms in TYPES.items()]
-    judged = [Judged([], []) for _ in profiles]
+    judged = [Candidates([], []) for _ in profiles]
     takes: list[tuple[list[Event], list[Detection]]] = []
     for _ in range(TAKES):
         events, found = [], []
@@ -79,7 +79,7 @@ def test_average_precision_of_a_known_order() -> None:
 
 def test_nothing_found_is_a_figure_and_nothing_to_find_is_none() -> None:
     profiles = [Profile("click", 5.0, 5.0, 1000.0, 0), Profile("hum", 900.0, 900.0, 1000.0, 0)]
-    judged = [Judged([[], []], [[], []]), Judged([[(0.0, 900.0)], []], [[], []])]
+    judged = [Candidates([[], []], [[], []]), Candidates([[(0.0, 900.0)], []], [[], []])]
     whole, types = overall(judged, profiles, 0.1), per_type(judged, profiles)
     assert whole["f1"] == 0 == whole["psds"] and whole["few_events"]
     assert types["hum"]["recall"] == 0 == types["hum"]["f1"]
@@ -95,7 +95,7 @@ def test_nothing_found_is_a_figure_and_nothing_to_find_is_none() -> None:
 def test_the_confusion_names_what_was_heard_instead() -> None:
     profiles = [Profile(name, 5.0, 5.0, 1000.0, 9, threshold=0.5) for name in ("click", "pop")]
     judged = [
-        Judged([[(1000.0, 1005.0), (2000.0, 2005.0), (3000.0, 3005.0)]], [[Box(1001.0, 1006.0, 0.9)]]),
-        Judged([[]], [[Box(2001.0, 2006.0, 0.9), Box(3001.0, 3006.0, 0.3)]]),
+        Candidates([[(1000.0, 1005.0), (2000.0, 2005.0), (3000.0, 3005.0)]], [[Box(1001.0, 1006.0, 0.9)]]),
+        Candidates([[]], [[Box(2001.0, 2006.0, 0.9), Box(3001.0, 3006.0, 0.3)]]),
     ]
     assert confusion(judged, profiles) == {"click": {"click": 1, "pop": 1, "none": 1}, "pop": {}}

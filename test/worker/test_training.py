@@ -84,7 +84,7 @@ def test_a_batch_is_cut_to_what_fits_into_memory(capsys: pytest.CaptureFixture) 
 
     assert settings(32, 500).chunk_frames == 50 and settings(32, 20_000).chunk_frames == 2000
     assert settings(256, 20_000).chunk_frames == 390
-    assert "cut to 3900 ms" in capsys.readouterr().out
+    assert "chunks of 3900 ms" in capsys.readouterr().out
 
 
 def test_another_label_is_another_snapshot() -> None:

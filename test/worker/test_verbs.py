@@ -324,7 +324,7 @@ def test_a_shard_whose_files_were_deleted_ends_with_66_which_costs_that_shard_al
     platform.works[run] = None
     code, said = platform.run("embed", run, tmp_path / "scratch")
     assert (code, said["code"]) == (66, "input_missing")
-    assert "None of the files" in said["message"]
+    assert "No file of this shard" in said["message"]
 
 
 def test_an_unknown_run_ends_with_64_and_a_wrong_token_with_77(

@@ -5,7 +5,7 @@ try {
   process.stdout.write(`${JSON.stringify(await findService(), null, 2)}\n`);
 } catch (error) {
   process.stderr.write(
-    `demo-info: could not read where the service is: ${error instanceof Error ? error.message : error}\nIs it running? \`make cluster-status\` tells; \`make up\` starts it.\n`,
+    `demo-info: could not find the service: ${error instanceof Error ? error.message : error}\nCheck the cluster with \`make cluster-status\`; start the service with \`make up\`.\n`,
   );
   process.exitCode = 1;
 }

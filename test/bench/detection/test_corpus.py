@@ -9,7 +9,7 @@ from bench.detection.corpus import coding
 from bench.detection.corpus.sets import HELD_OUT, NEVER_TRAINED, ROWS, make_one, same_side
 from bench.detection.types import TYPES
 from voices.recordings import Prompt, decode, list_prompts
-from voices.takes import HEARD_PART_S, Take, make_take
+from voices.takes import AUDIBLE_PART_S, Take, make_take
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def test_a_take_differs_from_its_twin_at_its_events_and_hardly_elsewhere(made: l
             inside[max(0, start - take.rate // 50) : end + int(0.35 * take.rate)] = True
             near = slice(max(0, start - take.rate // 100), max(end, start + take.rate // 20))
             assert changed[near].max() > 1e-3 * np.abs(take.clean).max(), kind
-        if kind not in HEARD_PART_S:  # of those only what is heard is marked
+        if kind not in AUDIBLE_PART_S:  # of those only what is heard is marked
             assert changed[~inside].max(initial=0) < 1e-9, kind
 
 

@@ -1,5 +1,5 @@
-# A look at a model's protobuf before ONNX Runtime sees it: only the operators that our own export writes, every tensor
-# inside the file. Refuses external data, whose paths can leave the folder (onnx#3991). Called by detector.py.
+# Checks a model's protobuf before ONNX Runtime parses it. Allows only the operators that onnx_graph.py exports, and
+# only tensors inside the file: paths of external data can leave the folder (onnx#3991). Called by detector.py.
 from collections.abc import Iterator
 
 from ..failure import WorkerFailure
@@ -48,7 +48,7 @@ def members(data: bytes) -> Iterator[tuple[int, bytes | int]]:
 
 
 def refuse(why: str) -> WorkerFailure:
-    return WorkerFailure("bad_manifest", f"The model is refused: {why}", "Only models that this service trained are run")
+    return WorkerFailure("bad_manifest", f"The model is rejected: {why}", "Use a model that this service trained")
 
 
 def has_external_data(tensor: bytes) -> bool:
@@ -58,7 +58,7 @@ def has_external_data(tensor: bytes) -> bool:
 def check_node(node: bytes) -> None:
     for field, value in members(node):
         if field == NODE_OP and value.decode(errors="replace") not in OPERATORS:
-            raise refuse(f"operator {value.decode(errors='replace')[:40]!r} is not one of ours")
+            raise refuse(f"operator {value.decode(errors='replace')[:40]!r} is not allowed")
         if field == NODE_DOMAIN and value:
             raise refuse("it uses an operator of another domain")
         if field == NODE_ATTRIBUTE:
@@ -68,7 +68,7 @@ def check_node(node: bytes) -> None:
 
 
 def check_model(data: bytes) -> None:
-    """Raises WorkerFailure(bad_manifest) with the reason."""
+    """Raises WorkerFailure(bad_manifest) with the reason unless the model passes all checks."""
     if len(data) > MAX_BYTES:
         raise refuse(f"it has {len(data)} bytes")
     try:
@@ -88,6 +88,6 @@ def check_model(data: bytes) -> None:
                     if has_external_data(inner):
                         raise refuse("it has external data")
     except (IndexError, AttributeError, TypeError) as error:
-        raise refuse("it is no ONNX file") from error
+        raise refuse("it is not an ONNX file") from error
     if graphs != 1:
-        raise refuse("it is no ONNX file")
+        raise refuse("it is not an ONNX file")
