@@ -8,7 +8,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache=${PLOSIVE_CACHE:-$HOME/.cache/plosive}
 # The order is that of need: the control plane is what most tests wait for.
 all=(etcd kubernetes versitygw helm containerd runc cni coredns oasdiff)
-# Built by name only: kueue (make test), kwok (make bench-operator), kubernetes-1.31 (make compat), gitleaks and govulncheck (make audit).
+# Built by name only: kueue (make test), kwok (make bench-operator), kubernetes-1.31 and minio (make compat), gitleaks and
+# govulncheck (make audit).
 
 # The version of a family's module, read from its own go.mod: it is stamped into the binaries.
 pinned() { awk -v m="$2" '$1 == m && $2 ~ /^v/ {print $2; exit} $1 == "require" && $2 == m {print $3; exit}' "$here/go/$1/go.mod"; }
@@ -32,6 +33,10 @@ compile() {
   versitygw)
     CGO_ENABLED=0 go build -trimpath -o "$out/versitygw" \
       -ldflags "-s -w -X main.Version=$(pinned versitygw github.com/versity/versitygw)" github.com/versity/versitygw/cmd/versitygw
+    ;;
+  minio)
+    CGO_ENABLED=0 go build -trimpath -o "$out/minio" \
+      -ldflags "-s -w -X github.com/minio/minio/cmd.Version=$(pinned minio github.com/minio/minio)" github.com/minio/minio
     ;;
   helm)
     CGO_ENABLED=0 go build -trimpath -o "$out/helm" \

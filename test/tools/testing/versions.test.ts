@@ -6,8 +6,10 @@ import { expect, inject, test } from "vitest";
 import { z } from "zod";
 import { debianVersion } from "../../../tools/postgres.ts";
 import { useCluster } from "../../support/kube.ts";
+import { useStorage } from "../../support/s3.ts";
 
 const cluster = useCluster();
+const store = useStorage();
 
 test("Postgres has the major version that was asked for", async () => {
   const client = new Client({ connectionString: inject("servers").postgresUrl });
@@ -28,6 +30,15 @@ test("the API server has the version that was asked for", async () => {
   expect(gitVersion.split(".").slice(0, 2).join(".")).toBe(
     `v${process.env.PLOSIVE_TEST_KUBERNETES ?? pinned()}`,
   );
+});
+
+test("the object store is the program that was asked for, and its clients address buckets as asked for", async () => {
+  const { url } = await store.storage.presignPut("x", { expiresSeconds: 60 });
+  const answer = await fetch(url, { method: "PUT", body: "x" });
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get("server")?.toLowerCase()).toBe(process.env.PLOSIVE_TEST_S3 ?? "versitygw");
+  const isVirtual = process.env.PLOSIVE_TEST_S3_ADDRESSING === "virtual";
+  expect(new URL(url).hostname.startsWith(`${store.config.PLOSIVE_S3_BUCKET}.`)).toBe(isVirtual);
 });
 
 /** Major and minor version of Kubernetes in tools/go/kubernetes. */
