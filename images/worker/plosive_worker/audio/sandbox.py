@@ -163,9 +163,7 @@ def read_result(folder: Path, exit_code: int | None, wave_rate: int | None = Non
     return facts
 
 
-def wait_for_child(
-    process: multiprocessing.Process, folder: Path, on_progress: Callable[[float], None], until: float
-) -> None:
+def wait_for_child(process: multiprocessing.Process, folder: Path, on_progress: Callable[[float], None], until: float) -> None:
     """Waits until the child has ended or `until` (monotonic seconds). Calls `on_progress` with the finished share
     whenever the child has made progress, and not while it stalls."""
     last = b""
