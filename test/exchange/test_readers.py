@@ -44,9 +44,7 @@ def rows(name: str, dialect: str) -> list[dict[str, str]]:
 
 def test_csv_has_every_name_time_and_label():
     found = rows("odd.csv", "excel")
-    assert [row["filename"] for row in found] == [
-        "'" + name if i in GUARDED else name for i, name in enumerate(NAMES)
-    ]
+    assert [row["filename"] for row in found] == ["'" + name if i in GUARDED else name for i, name in enumerate(NAMES)]
     assert [int(row["start_ms"]) for row in found] == STARTS
     assert [int(row["end_ms"]) for row in found] == ENDS
     assert [row["artifact_type"] for row in found] == LABELS

@@ -2,10 +2,10 @@
 from pathlib import Path
 
 import pytest
-
 from plosive_worker.failure import ItemFailure
 from plosive_worker.session import Environment, Session
 from plosive_worker.store import Store
+
 from worker.platform import Platform, new_run, target
 
 

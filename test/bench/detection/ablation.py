@@ -55,9 +55,7 @@ VARIANTS = (
     NO_LOG_MEL,
     unseen_columns("no long windows", 'name.startswith(("long_", "tone_", "steady_")) and "pitch" not in name'),
     unseen_columns("no sample features", "name in dict(spec.SAMPLE_FEATURES)"),
-    unseen_columns(
-        "no features for repetition", 'name.startswith(("echo_", "exact_", "steady_pitch")) or name == "self_repeat"'
-    ),
+    unseen_columns("no features for repetition", 'name.startswith(("echo_", "exact_", "steady_pitch")) or name == "self_repeat"'),
     Variant("levels not against the file's own", "features/file.py", SEEN, "return frames.astype(np.float32)"),
     Variant("width 64", "model/head.py", "WIDTH = 96", "WIDTH = 64"),
     Variant("context of 140 ms", "model/head.py", "DILATIONS = (1, 2, 4, 8, 16)", "DILATIONS = (1, 1, 1, 2, 2)"),
@@ -69,7 +67,9 @@ VARIANTS = (
     Variant("no second training", "train.py", "FEW_LABELS = 60", "FEW_LABELS = 0"),
     Variant("calibration from the validation files alone", "events/calibration.py", "(1.0, -0.8), 10.0", "(1.0, 0.0), 0.1"),
     NOT_MOVED,
-    Variant("near parts are not joined", "events/boxes.py", "MERGE_SHARE, MERGE_MS = 0.75, 300", "MERGE_SHARE, MERGE_MS = 0.0, 0"),
+    Variant(
+        "near parts are not joined", "events/boxes.py", "MERGE_SHARE, MERGE_MS = 0.75, 300", "MERGE_SHARE, MERGE_MS = 0.0, 0"
+    ),
 )
 # One seed cannot tell these from chance: all seeds do, and types that no feature was made for.
 DOUBTFUL = (NO_LOG_MEL, PLAIN_WEIGHT, NOT_MOVED)
@@ -145,7 +145,8 @@ def scores(variant: Variant, sort: str, seed: int) -> dict[str, Score] | None:
     part = results.read(path)
     of_rows = rows_of(seed) if sort == "ablation" else {invented.TEST.name: invented.takes_of(invented.TEST, seed)}
     return {
-        name: judge(takes, part.rows[name], part.clean.get(name, {}), part.thresholds, part.types) for name, takes in of_rows.items()
+        name: judge(takes, part.rows[name], part.clean.get(name, {}), part.thresholds, part.types)
+        for name, takes in of_rows.items()
     }
 
 
@@ -153,7 +154,8 @@ def line(title: str, found: dict[str, Score], whole: dict[str, Score]) -> tuple[
     unseen, second = found["unseen"], found["second"]
     step, step_second = unseen.macro_f1 - whole["unseen"].macro_f1, second.macro_f1 - whole["second"].macro_f1
     f1 = (f"{unseen.macro_f1:.3f}", f"{step:+.3f}", f"{second.macro_f1:.3f}", f"{step_second:+.3f}")
-    return (title, *f1, f"{unseen.false_per_hour:.0f}", f"{unseen.ece:.3f}", f"{unseen.onset_ms[0]:.1f} / {unseen.onset_ms[1]:.1f}")
+    onset_ms = f"{unseen.onset_ms[0]:.1f} / {unseen.onset_ms[1]:.1f}"
+    return (title, *f1, f"{unseen.false_per_hour:.0f}", f"{unseen.ece:.3f}", onset_ms)
 
 
 def one_seed() -> str:

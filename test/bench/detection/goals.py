@@ -90,5 +90,6 @@ def goals(scores: Scores, types: Sequence[str], spent: Mapping[str, np.ndarray])
     out.append(compared("embed, one core, times real time", ">= 200", spent["embed_rtf"], lambda v: v >= 200, 0))
     out.append(compared("decode to events, one core, times real time", ">= 150", spent["detect_rtf"], lambda v: v >= 150, 0))
     out.append(Goal("decode to events on an H200 with 16 cores, times real time", ">= 10,000", "no such machine here", None))
-    out.append(compared("train on 1 h, 20 epochs (processor minutes; one core works)", "<= 10", spent["train_minutes"], lambda v: v <= 10, 1))
+    name = "train on 1 h, 20 epochs (processor minutes; one core works)"
+    out.append(compared(name, "<= 10", spent["train_minutes"], lambda v: v <= 10, 1))
     return out

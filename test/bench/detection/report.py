@@ -27,8 +27,8 @@ METHOD = """\
 - **Artifacts.** {types} types; each event is faint, medium or strong. An event counts only if it is audible: at some point
   the change is as loud as the original sound, in at least one band of hearing. Every take has a clean twin without
   artifacts. The second generator makes the same types by other means; none of its takes are in the training data.
-- **Plosive** ("ours" in the plots). The verbs embed, train and detect run as in pods, with the service's default training settings. The
-  thresholds are those that the model chose in training.
+- **Plosive** ("ours" in the plots). The verbs embed, train and detect run as in pods, with the service's default training
+  settings. The thresholds are those that the model chose in training.
 - **Goals that are not reached**, what was tried and what limits it: see
   [ADR 16](../adr/0016-detector-design-by-measurement.md).
 - **Event-F1.** An impulsive event ({impulsive}) counts as found when a detection of its type begins within 50 ms. Any other
@@ -221,7 +221,8 @@ Unseen human talker, 60 minutes of training audio.
 ## Types that no feature was made for
 
 A chime of another program, speech played backwards, a hand over the microphone, a buffer that is played again, a level that
-flutters. The model learns them from {round(invented.TRAINING.minutes)} minutes of labelled takes and is tested on an unseen talker.
+flutters. The model learns them from {round(invented.TRAINING.minutes)} minutes of labelled takes and is tested on an
+unseen talker.
 
 {invented_table(made_up)}
 ## Peers

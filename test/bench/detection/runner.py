@@ -83,7 +83,8 @@ def parts(seeds: Sequence[int], peers: bool) -> list[tuple[str, list[str], int, 
     invented_key = key_of("test/bench/detection/invented.py", extra=f"{CODE} {CORPUS} {CONFIG}")
     length = round(invented.TRAINING.minutes)
     out += [
-        ("invented", list(invented.TYPES), length, seed, results.path_of("invented", length, seed, invented_key)) for seed in seeds
+        ("invented", list(invented.TYPES), length, seed, results.path_of("invented", length, seed, invented_key))
+        for seed in seeds
     ]
     if peers and others.PYTHON.exists():
         peer_key = key_of("test/bench/detection/peers", extra=f"{CORPUS} {ROWS}")

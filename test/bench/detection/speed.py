@@ -24,8 +24,8 @@ TITLES = {
 LIMITS = {"embed": 200, "detect": 150}
 NOTES = """\
 The figures are processor time, so waiting for the object store and load from other processes do not count. The detectors
-take turns for {rounds} rounds; the table shows the median and the range. Input: {files} FLAC files, {minutes:.0f} minutes, 16 kHz,
-one core. Every row includes decoding. The verbs include the whole life of a pod: start-up, download, checks, a sandbox
+take turns for {rounds} rounds; the table shows the median and the range. Input: {files} FLAC files, {minutes:.0f} minutes,
+16 kHz, one core. Every row includes decoding. The verbs include the whole life of a pod: start-up, download, checks, a sandbox
 process for each file, upload. The other rows are loops in one warm process. silero-vad computes one probability per 32 ms,
 librosa's row 64 bands per 10 ms, Plosive ("ours") {dims} features per 10 ms. The detect verb then also finds events of
 {types} types.

@@ -2,7 +2,6 @@
 import json
 
 import pytest
-
 from bench.detection.short import LIMITS, faults, figures, measure
 
 THEN = json.loads(LIMITS.read_text())
