@@ -1,5 +1,5 @@
-// An installation of the release before row-level security, with rows in its tables, is brought to this one while
-// processes of the older release still write.
+// The upgrade of an installation from the release before row-level security, with rows in its tables, while processes
+// of the older release still write.
 import { Client } from "pg";
 import { beforeAll, describe, expect, it } from "vitest";
 import { isMigrated, migrate } from "../../src/db/migrate.ts";
