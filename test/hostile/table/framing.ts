@@ -1,5 +1,5 @@
-// Lines of the table that are bytes: requests that two servers could cut at different places, heads that are too large
-// or not HTTP, bodies that end early. Each one gets a single refusal, and the connection is closed behind it.
+// Cases of raw bytes: requests that two servers could split at different places, heads that are too large or not HTTP,
+// and truncated bodies. Each gets a single refusal, and the server closes the connection.
 import type { RawCase } from "../case.ts";
 
 const head = "Host: x\r\nX-API-Key: {key}\r\nContent-Type: application/json\r\n";
@@ -9,7 +9,7 @@ const body = '{"name":"smuggled"}';
 const chunk = `${body.length.toString(16)}\r\n${body}\r\n`;
 const chunked = `${post}Transfer-Encoding: chunked\r\n`;
 const length = `Content-Length: ${body.length}\r\n`;
-/** What a smuggler wants to be read as a request of its own. */
+/** The request that an attacker wants to smuggle. */
 const second = `${post}${length}\r\n${body}`;
 
 const cutInTwoWays: readonly (readonly [name: string, bytes: string])[] = [
@@ -93,7 +93,7 @@ export const rawCases: readonly RawCase[] = [
   ...noHttp.map(line("what is no HTTP:")),
 ];
 
-/** The client goes before its body is whole: nobody is there for an answer, and nothing is made. */
+/** The client disconnects before its body is complete: nobody receives an answer, and nothing is created. */
 export const endingEarly: readonly (readonly [name: string, bytes: string])[] = [
   ["in the middle of the body", `${post}${length}\r\n${body.slice(0, 5)}`],
   ["before the body", `${post}${length}\r\n`],

@@ -1,5 +1,5 @@
-// Lines of the table: bodies that are no JSON, no UTF-8, or JSON that only looks harmless. One endpoint stands for all
-// of them, for all bodies are read in one place; what each endpoint makes of its fields stands in fields.ts.
+// Cases: bodies that are not JSON, not UTF-8, or valid JSON with problems. One endpoint represents all of them, since
+// one function reads all bodies; the fields of each endpoint are in fields.ts.
 import { hostileUrls } from "../../support/hostile-urls.ts";
 import type { HostileCase } from "../case.ts";
 

@@ -1,4 +1,4 @@
-// Lines of the table: garbage in the headers that carry a meaning of their own, each where it counts.
+// Cases: invalid values of headers with their own semantics, each on an operation that uses the header.
 import type { HostileCase } from "../case.ts";
 
 const dataset = "/api/v1/datasets/{dataset_id}";

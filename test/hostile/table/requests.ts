@@ -1,4 +1,4 @@
-// Lines of the table: paths, queries, methods, keys and headers that try to be understood in two ways.
+// Cases: ambiguous paths, queries, methods, keys and headers.
 import type { HostileCase, HostileRequest } from "../case.ts";
 import { nobody } from "../case.ts";
 
@@ -22,8 +22,8 @@ const line = (status: number, code: string) => (name: string, request: HostileRe
   code,
 });
 
-/** As the one segment that is an id: refused as no id, never decoded into another path. */
-const oddIds: readonly (readonly [name: string, segment: string])[] = [
+/** Path segments in place of an id: each is rejected as a malformed id and never decoded into another path. */
+const malformedIds: readonly (readonly [name: string, segment: string])[] = [
   ["dots and a slash, encoded", "..%2f..%2fauth%2fapi-keys"],
   ["dots, encoded", "%2e%2e%2f%2e%2e"],
   ["dots, encoded twice", "%252e%252e%252f"],
@@ -58,8 +58,8 @@ const oddIds: readonly (readonly [name: string, segment: string])[] = [
   ["4,000 percent encodings", "%41".repeat(4_000)],
 ];
 
-/** None of these is a path of the service. */
-const oddPaths: readonly (readonly [name: string, path: string])[] = [
+/** Paths that do not exist in the service. */
+const unknownPaths: readonly (readonly [name: string, path: string])[] = [
   ["a slash at the end", `${datasets}/`],
   ["a slash at the end of an id", `${dataset}/`],
   ["two slashes", "/api//v1/datasets"],
@@ -205,7 +205,7 @@ const types: readonly (readonly [name: string, request: HostileRequest])[] = [
   ],
 ];
 
-/** Headers that other servers obey: the method and the path stay what the request line says. */
+/** Headers that other servers obey: the method and the path stay those of the request line. */
 const overrides = ["X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"];
 
 const filters: readonly (readonly [name: string, path: string, status: number, code: string])[] = [
@@ -242,11 +242,11 @@ const filters: readonly (readonly [name: string, path: string, status: number, c
 ];
 
 export const requestCases: readonly HostileCase[] = [
-  ...oddIds.map(([name, segment]) => ({
+  ...malformedIds.map(([name, segment]) => ({
     ...line(422, "uuid_parsing")(`a dataset id that is ${name}`, get(`${datasets}/${segment}`)),
     loc: ["path", "dataset_id"],
   })),
-  ...oddPaths.map(([name, path]) => line(404, "route_not_found")(`a path with ${name}`, get(path))),
+  ...unknownPaths.map(([name, path]) => line(404, "route_not_found")(`a path with ${name}`, get(path))),
   ...methods.map((method) =>
     line(405, "method_not_allowed")(`the method ${method}`, { method, path: datasets }),
   ),
