@@ -25,7 +25,7 @@ async function makeKey(): Promise<{ tenantId: string; hash: Buffer }> {
   return { tenantId, hash };
 }
 
-/** The pool, and how many statements were sent through it. */
+/** Wraps the pool and counts its statements. */
 function counted(db: Db): { db: Db; sent: () => number } {
   let count = 0;
   const any: Db["any"] = (query) => {
@@ -47,7 +47,7 @@ it("requests with one key that arrive together share look-ups and are charged on
   expect(callers.slice(0, 5).every((caller) => caller?.admitted)).toBe(true);
 });
 
-/** Holds the row of the tenant's rates, for which look-ups then wait, until it is released. */
+/** Locks the row of the tenant's rate limits until release(), so that look-ups block. */
 async function holdRates(tenantId: string): Promise<{ release(): Promise<void> }> {
   const held = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();

@@ -13,7 +13,7 @@ const database = useDatabase();
 const none = sql.type(z.object({}));
 const counted = sql.type(z.object({ count: z.number() }));
 
-/** A dataset whose published set has so many labels. */
+/** A dataset whose published set has `labels` labels. */
 async function publishedSet(labels: number) {
   const tenant = await insertTenant(database.pool);
   const dataset = await insertDataset(database.pool, tenant);

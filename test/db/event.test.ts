@@ -22,7 +22,7 @@ import { insertDataset, insertInferenceJob, insertModel, insertTrainingJob } fro
 const database = useDatabase();
 const newTenant = () => insertTenant(database.pool, "events");
 
-/** Numbers all that is waiting and gives what the tenant can read of it. */
+/** Numbers all pending events and returns those of the tenant. */
 async function readEvents(tenant: string): Promise<{ type: string; data: Record<string, unknown> }[]> {
   while ((await numberEvents(database.apiPool))?.more);
   const rows = await manyEventsAfter(tenantDatabase(database.apiPool, tenant), tenant, 0, 1000);

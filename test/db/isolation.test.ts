@@ -33,7 +33,7 @@ const count = z.object({ count: z.number() });
 const rowsOf = (db: Db, table: string) =>
   db.oneFirst(sql.type(count)`select count(*) as count from ${sql.identifier([table])}`);
 
-/** What a role may do with a table at all: select, insert, ... */
+/** The privileges of a role on a table, including those on single columns: select, insert, ... */
 async function rightsOf(role: Role, table: string): Promise<readonly string[]> {
   const kinds = ["select", "insert", "update", "delete", "truncate", "references", "trigger"];
   return await api.db.anyFirst(sql.type(text)`

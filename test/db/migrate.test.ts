@@ -30,7 +30,7 @@ describe("a migration that needs a table which a long transaction has locked", (
   const older = "0012_number_of_training_jobs.sql";
   const none = sql.type(z.object({}));
 
-  /** A database of an older release, in which somebody reads datasets for long. */
+  /** A database of an older release, in which a long transaction has read the table datasets. */
   async function withReader(work: (end: () => Promise<unknown>) => Promise<void>): Promise<void> {
     await database.pool.query(none`drop schema public cascade`);
     await database.pool.query(none`create schema public`);

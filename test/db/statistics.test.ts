@@ -36,7 +36,7 @@ async function emptyDraft() {
     audio,
     set,
     stored: async (id: string = set) => statistics.parse(await oneAnnotationSet(db, tenant, dataset, id)),
-    /** The n-th is `n % 7` long. */
+    /** Inserts labels; the n-th has a length of `n % 7` ms. */
     add: (type: string, file: number, labels: number) =>
       run(sql.fragment`
         insert into annotations

@@ -26,13 +26,13 @@ beforeAll(async () => {
 });
 
 const groups: Readonly<Record<string, readonly HostileCase[]>> = {
-  "fields of bodies": fieldCases,
-  "bodies as a whole": bodyCases,
-  "parameters of paths and queries": parameterCases,
-  "ids of nobody": unknownIdCases,
+  "body fields": fieldCases,
+  "complete bodies": bodyCases,
+  "path and query parameters": parameterCases,
+  "unknown ids": unknownIdCases,
   "JSON and text": jsonCases,
   "paths, keys, headers and queries": requestCases,
-  "headers with a meaning": ruleCases,
+  "headers with semantics": ruleCases,
 };
 
 /** Sends a few requests concurrently; the order of the answers does not matter. */

@@ -12,10 +12,10 @@ const nothing = z.object({});
 
 /** Tables without rows of tenants, and the reason. Every other table must be isolated. */
 export const tenantless: Readonly<Record<string, string>> = {
-  schema_migrations: "tells the release of the schema",
-  result_ingests: "what runs reported, of which the operator alone knows",
-  run_pods: "what pods used, of which the operator alone knows",
-  shard_progress: "what runs reported, of which the operator alone knows",
+  schema_migrations: "lists the migrations of the schema",
+  result_ingests: "ingested results of runs, visible to the operator only",
+  run_pods: "resource use of pods, visible to the operator only",
+  shard_progress: "reported progress of runs, visible to the operator only",
 };
 
 export interface TenantTable {

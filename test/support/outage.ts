@@ -280,15 +280,17 @@ export async function manyDuplicates(
   const { items } = await cluster.admin.list(jobs, namespace);
   const runs = items.map(({ metadata }) => metadata.name);
   const rows = await db.any(sql.type(
-    z.object({ id: z.string(), found: z.number(), ingests: z.number(), told: z.number() }),
+    z.object({ id: z.string(), found: z.number(), ingests: z.number(), completions: z.number() }),
   )`
     select j.id, (select count(*) from detections d where d.inference_job_id = j.id) as found,
       (select count(*) from result_ingests i where i.run_id like 'ij-' || j.id || '-%') as ingests,
-      (select count(*) from job_events e where e.job_id = j.id and e.data ->> 'status' = 'completed') as told
+      (select count(*) from job_events e where e.job_id = j.id and e.data ->> 'status' = 'completed') as completions
     from inference_jobs j where id = any(${sql.array([...ids], "uuid")})`);
   return [
     ...runs.filter((run) => !run.endsWith("-1")),
-    ...rows.filter((row) => row.found !== 1 || row.ingests !== 1 || row.told !== 1).map((row) => row.id),
+    ...rows
+      .filter((row) => row.found !== 1 || row.ingests !== 1 || row.completions !== 1)
+      .map((row) => row.id),
   ];
 }
 

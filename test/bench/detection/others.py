@@ -46,6 +46,6 @@ def detect_with(
         )
         command = [str(PYTHON), "-m", "bench.detection.peer_child", str(request), str(answer)]
         subprocess.run(command, env=environment(), check=True)
-        told = json.loads(answer.read_text())
-    found = {name: [Detection(**d) for d in detections] for name, detections in told["detections"].items()}
-    return found, {"tune_cpu": told["tune_seconds"], "detect_cpu": told["seconds"]}
+        result = json.loads(answer.read_text())
+    found = {name: [Detection(**d) for d in detections] for name, detections in result["detections"].items()}
+    return found, {"tune_cpu": result["tune_seconds"], "detect_cpu": result["seconds"]}

@@ -76,8 +76,7 @@ class Model:
 
 
 class Product:
-    """The platform with a persistent store, so that nothing is embedded twice; with `folder` one with an empty store.
-    """
+    """The platform with a persistent store, so that nothing is embedded twice; with `folder` one with an empty store."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or folder_of("platform")

@@ -265,7 +265,7 @@ export const unknownIdCases: readonly HostileCase[] = operations.flatMap((operat
   operation.parameters
     .filter((parameter) => parameter.in === "path" && parameter.schema.format === "uuid")
     .map(({ name }) => ({
-      name: `${operation.method} ${operation.path}: ${name} of nobody`,
+      name: `${operation.method} ${operation.path}: unknown ${name}`,
       request: {
         method: operation.method,
         ...operation.sent,

@@ -18,4 +18,4 @@ def bins(scores: np.ndarray, right: np.ndarray) -> list[tuple[float, float, int]
 def ece(scores: np.ndarray, right: np.ndarray) -> float:
     if not len(scores):
         return 0.0
-    return float(sum(abs(said - true) * size for said, true, size in bins(scores, right)) / len(scores))
+    return float(sum(abs(score - true) * size for score, true, size in bins(scores, right)) / len(scores))

@@ -52,13 +52,13 @@ def judge(
 ) -> Score:  # fmt: skip
     """`found` has all candidates of each take by its id, `clean` those of its twin by the twin's id; `thresholds` are
     the detector's own."""
-    said = {take.id: kept(found[take.id], thresholds) for take in takes}
+    reported = {take.id: kept(found[take.id], thresholds) for take in takes}
     counts, segments = dict.fromkeys(types, Counts()), dict.fromkeys(types, Counts())
     errors: list[float] = []
     by_severity = {severity: [0, 0] for severity in SEVERITIES}
     for take in takes:
         for kind in types:
-            truth, mine = of_type(take.events, kind), of_type(said[take.id], kind)
+            truth, mine = of_type(take.events, kind), of_type(reported[take.id], kind)
             counts[kind] += count(truth, mine, kind)
             segments[kind] += count_segments(truth, mine, kind, take.duration_s)
             matches = pairs(truth, mine)
@@ -80,7 +80,7 @@ def judge(
         false_per_hour=len(alarms) / hours if hours else float("nan"),
         onset_ms=(float(np.quantile(errors, 0.5)), float(np.quantile(errors, 0.95))) if errors else (float("nan"),) * 2,
         ece=ece(scores, right),
-        ece_reported=ece(*calibration(takes, said, types)),
+        ece_reported=ece(*calibration(takes, reported, types)),
         recall={severity: hits / max(1, total) for severity, (hits, total) in by_severity.items()},
         false_types={kind: len(of_type(alarms, kind)) / hours for kind in types} if hours else {},
         reliability=bins(scores, right),

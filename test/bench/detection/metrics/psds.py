@@ -58,11 +58,11 @@ def rates(takes: list[OfType], threshold: float, hours: float) -> tuple[float, f
     """True positive rate and false positives per hour of one type at one threshold."""
     found = events = false = 0
     for truth, scored in takes:
-        said = [d for d, score in scored if score >= threshold]
-        right = [d for d in said if overlap(d, truth) >= TOLERANCE * (d[1] - d[0])]
+        reported = [d for d, score in scored if score >= threshold]
+        right = [d for d in reported if overlap(d, truth) >= TOLERANCE * (d[1] - d[0])]
         found += sum(overlap(t, right) >= TOLERANCE * (t[1] - t[0]) for t in truth)
         events += len(truth)
-        false += len(said) - len(right)
+        false += len(reported) - len(right)
     return found / max(1, events), false / hours
 
 
