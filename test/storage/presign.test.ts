@@ -1,5 +1,5 @@
-// Our own signatures beside those of the SDK, which is the reference: the same URL for the same object at the same time.
-// That a real store takes them is shown by every test with a worker.
+// Our signatures compared with the SDK's, which are the reference: the same URL for the same object at the same time.
+// Every test with a worker shows that a real store accepts them.
 import { GetObjectCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { expect, it } from "vitest";
@@ -19,7 +19,7 @@ it.each([
   ["https://s3.example.com", "audio/one/two"],
   ["http://127.0.0.1:7070", "odd/ a+b&c=d/é\u{1f50a}/!'()*~._-"],
   ["https://example.com/store/", "models/x/model.onnx"],
-])("signs for %s as the SDK does", async (endpoint, key) => {
+])("a signed URL for %s equals the one of the SDK", async (endpoint, key) => {
   const region = "eu-north-1";
   const client = new S3Client({
     endpoint,

@@ -1,6 +1,7 @@
-# What each part of the detector is worth: the worker's own code with one line changed, trained on 15 minutes and judged like
-# the rest. `python3 -m bench.detection.ablation` (make bench-detection-ablation) writes docs/benchmarks/detection-ablation.md;
-# what has been played is kept in the cache. --seeds 1,2 plays those alone, --report-only nothing.
+# Measures the contribution of each part of the detector: the worker's code with one line changed, trained on 15 minutes
+# and scored like the rest. `python3 -m bench.detection.ablation` (make bench-detection-ablation) writes
+# docs/benchmarks/detection-ablation.md; finished parts are kept in the cache. --seeds 1,2 runs these seeds alone,
+# --report-only runs nothing.
 import argparse
 import shutil
 import tempfile
@@ -22,12 +23,12 @@ from .types import TYPES
 
 MINUTES, SEEDS, ROWS = 15, (0, 1, 2), ("unseen", "second")
 PACKAGE = REPO / "images" / "worker"
-SEEN = "return frames.astype(np.float32) - level_reference(stats)"  # what training and detection see of an embedding
+SEEN = "return frames.astype(np.float32) - level_reference(stats)"  # frames for training and detection
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A line of the worker that is changed; `old` stands in `file` once."""
+    """One changed line of the worker; `old` occurs once in `file`."""
 
     title: str
     file: str = ""
@@ -35,12 +36,12 @@ class Variant:
     new: str = ""
 
     def path(self, detector: str, seed: int) -> Path:
-        """Where what it found is kept."""
+        """The path of the variant's result."""
         return results.path_of(detector, MINUTES, seed, key_of(extra=f"{CODE} {CORPUS} {CONFIG} {self}"))
 
 
 def unseen_columns(title: str, chosen: str) -> Variant:
-    """These columns of the embedding are 0, `chosen` a condition on `name`."""
+    """Sets the columns of the embedding to 0 for which `chosen`, a condition on `name`, is true."""
     columns = f"[i for i, name in enumerate(spec.NAMES) if {chosen}]"
     lines = f"out = frames.astype(np.float32) - level_reference(stats)\n    out[:, {columns}] = 0\n    return out"
     return Variant(title, "features/file.py", SEEN, lines)
@@ -71,7 +72,7 @@ VARIANTS = (
         "near parts are not joined", "events/boxes.py", "MERGE_SHARE, MERGE_MS = 0.75, 300", "MERGE_SHARE, MERGE_MS = 0.0, 0"
     ),
 )
-# One seed cannot tell these from chance: all seeds do, and types that no feature was made for.
+# Within chance for one seed, so these variants run with all seeds and also on invented types.
 DOUBTFUL = (NO_LOG_MEL, PLAIN_WEIGHT, NOT_MOVED)
 NOTES = """\
 # What each part of the detector is worth
@@ -94,7 +95,7 @@ types that no feature was made for are alert, backwards, muffled, stutter and tr
 
 
 def changed(variant: Variant, folder: Path) -> Path:
-    """A copy of the worker with those lines changed."""
+    """A copy of the worker with the variant's lines."""
     package = folder / "worker"
     shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
     if variant.file:
@@ -122,7 +123,7 @@ PLAYS = {"ablation": found_by, "ablation-invented": invented.play}
 
 
 def steps(seeds: Sequence[int]) -> list[tuple[Variant, str, int]]:
-    """What there is to play: variant, which of PLAYS, seed."""
+    """The parts to run: variant, which of PLAYS, seed."""
     close = (AS_IT_IS, *DOUBTFUL)
     once = [(variant, "ablation", SEEDS[0]) for variant in VARIANTS]
     more = [(variant, sort, seed) for seed in SEEDS for sort in PLAYS for variant in close]
@@ -138,7 +139,7 @@ def play(product: Product, variant: Variant, sort: str, seed: int) -> None:
 
 
 def scores(variant: Variant, sort: str, seed: int) -> dict[str, Score] | None:
-    """By row; None when it was not played."""
+    """Scores by row; None for a part that was not run."""
     path = variant.path(sort, seed)
     if not path.exists():
         return None
@@ -170,7 +171,7 @@ def one_seed() -> str:
 
 
 def several(values: Sequence[float], form: str) -> str:
-    """Mean and deviation; of how many seeds, unless of all."""
+    """Mean and deviation, with the number of seeds unless all were run."""
     if not values:
         return "not played yet"
     seeds = "" if len(values) == len(SEEDS) else f" ({len(values)} of {len(SEEDS)} seeds)"
@@ -197,7 +198,7 @@ def repeated_line(variant: Variant) -> tuple[str, ...]:
 
 
 def write() -> None:
-    """The tables of what has been played so far."""
+    """The tables of the parts that were run so far."""
     head = ("", "unseen talker", "second generator", "types that no feature was made for", "false per clean hour", "ECE")
     repeated = table(head, [repeated_line(variant) for variant in (AS_IT_IS, *DOUBTFUL)])
     seeds = ", ".join(map(str, SEEDS))

@@ -17,7 +17,7 @@ from .types import IMPULSIVE, SEVERITIES, TYPES
 
 FOLDER = REPO / "docs" / "benchmarks"
 Speeds = Mapping[str, Sequence[float]]
-SPEEDS = folder_of("results") / f"speed-{CODE}.json"  # of the verbs, by round; written by speed.py
+SPEEDS = folder_of("results") / f"speed-{CODE}.json"  # times of the verbs by round, written by speed.py
 METHOD = """\
 `make bench-detection` runs the benchmark ({seeds} seeds). Results of finished parts stay in the cache.
 
@@ -70,13 +70,13 @@ def goal_table(scores: Scores, parts: Sequence[Part], timed: Speeds) -> str:
 
 
 def speeds() -> Speeds:
-    """Times real time by round, of the verbs and the others, where speed.py was run on this code."""
+    """Times real time by round, of the verbs and the others, if speed.py was run on this code."""
     return json.loads(SPEEDS.read_text()) if SPEEDS.exists() else {}
 
 
 def spent(parts: Sequence[Part], timed: Speeds) -> dict[str, np.ndarray]:
-    """Of trainings on an hour, and times real time of the verbs: as speed.py timed them, else of these parts, which had the
-    machine for themselves or had not."""
+    """Minutes of a training on an hour, and times real time of the verbs: from speed.py if it was run, otherwise from
+    these parts, which may have shared the machine."""
     hour = [part.spent for part in parts if part.detector == "plosive" and part.minutes == 60]
     return {
         "embed_rtf": np.array(timed.get("embed") or [s["embed_sound"] / s["embed_cpu"] for s in hour if "embed_cpu" in s]),

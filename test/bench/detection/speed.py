@@ -1,5 +1,5 @@
-# How fast the workers are beside other tools, on the same files and one core, in one run: `python3 -m bench.detection.speed`
-# (make bench-detection-speed) writes docs/benchmarks/detection-speed.md.
+# Speed of the workers compared with other tools, on the same files and one core, in one run: `python3 -m
+# bench.detection.speed` (make bench-detection-speed) writes docs/benchmarks/detection-speed.md.
 import json
 import os
 import subprocess
@@ -41,14 +41,14 @@ def timed_child(name: str, files: Path) -> float:
 
 
 def measure(takes: list[Take], folder: Path) -> dict[str, list[float]]:
-    """Of each way, times real time in each round."""
+    """For each way, times real time in each round."""
     sound = sum(take.duration_s for take in takes)
     names = folder / "files.json"
     names.write_text(json.dumps([str(take.path) for take in takes]))
     found: dict[str, list[float]] = {name: [] for name in ("embed", "detect", *WAYS)}
-    worker = Product(folder)  # nothing has been embedded there before
+    worker = Product(folder)  # its store is empty
     try:
-        model = worker.train(training_takes(5, 0), 0, epochs=1)  # how well it was trained does not matter here
+        model = worker.train(training_takes(5, 0), 0, epochs=1)  # the quality of its training does not matter here
         for number in range(ROUNDS):
             _, spent = worker.embed(takes)
             found["embed"].append(sound / spent.cpu)

@@ -1,4 +1,4 @@
-# The regression gate of detection: a small training, three small rows, no worse than what short.json says.
+# The regression gate of detection: a small training and three small rows, compared with short.json.
 import json
 
 import pytest

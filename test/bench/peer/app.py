@@ -1,6 +1,6 @@
-# The benchmark's peer: the same three endpoints over the same tables, as FastAPI's documentation advises for speed.
-# Response models (serialized by pydantic in Rust), asyncpg with prepared statements, one connection for each request.
-# Run by test/bench/servers.ts: uvicorn app:app, one process.
+# The benchmark's peer: the same three endpoints on the same tables, built for speed as FastAPI's documentation
+# recommends. Response models (serialized by pydantic in Rust), asyncpg with prepared statements, one connection per
+# request. Run by test/bench/servers.ts: uvicorn app:app, one process.
 import hashlib
 import os
 import re
@@ -250,7 +250,7 @@ def fault(index: int, member: str, msg: str) -> dict[str, Any]:
 
 
 def new_ids(count: int) -> list[uuid.UUID]:
-    """UUIDs of version 7, as the other side makes them, so that both fill the index in the same way."""
+    """UUIDs of version 7, as the API generates them, so that both servers fill the index in the same way."""
     head = (time.time_ns() // 1_000_000) << 80 | 0x7 << 76 | 0b10 << 62
     random = os.urandom(8 * count)
     mask = (1 << 62) - 1
