@@ -13,7 +13,7 @@ NODE := $(CURDIR)/node_modules/.bin/node
 AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo --preserve-env env PATH="$$PATH")
 INSTALLED := node_modules/.package-lock.json
 
-.PHONY: help deps npm python python-test contract-tools lint-tools tools images cluster-up cluster-down cluster-status up demo demo-info demo-down check dev-up dev-down test trials contract bench-api bench-operator bench-detection bench-detection-speed bench-detection-memory bench-detection-ablation bench-detection-deps bench-deps lint gen audit
+.PHONY: help deps npm python python-test contract-tools lint-tools tools images cluster-up cluster-down cluster-status up demo demo-info demo-down check dev-up dev-down test trials compat contract bench-api bench-operator bench-detection bench-detection-speed bench-detection-memory bench-detection-ablation bench-detection-deps bench-deps lint gen audit
 
 help: ## lists the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -82,6 +82,10 @@ test: npm tools lint-tools python-test contract-tools ## sets everything up and 
 # ONLY=NAME plays one of them; PLOSIVE_TEST_SEED=N repeats a run.
 trials: npm tools python-test contract-tools ## the long random and fault trials with a new seed (two hours)
 	@$(AS_ROOT) $(NODE) tools/trials.ts $(addprefix --only=,$(ONLY))
+
+# ONLY=NAME plays one of them.
+compat: npm tools ## the tests against other versions of Postgres, Kubernetes and the object store (an hour)
+	@$(AS_ROOT) $(NODE) tools/compat.ts $(addprefix --only=,$(ONLY))
 
 # SEED=N repeats a run.
 contract: tools contract-tools ## ten minutes of schemathesis over the whole REST description

@@ -11,8 +11,16 @@ export const cniDir = join(cacheDir, "cni");
 /**
  * Returns the path of a pinned binary built by tools/build.sh; throws with the command to build it if it is missing.
  */
-export function tool(name: string): string {
+export function tool(name: string, command = "make tools"): string {
   const path = join(cacheDir, "bin", name);
-  if (!existsSync(path)) throw new Error(`${name} is not built yet (looked at ${path}): run \`make tools\``);
+  if (!existsSync(path)) throw new Error(`${name} is not built yet (looked at ${path}): run \`${command}\``);
   return path;
+}
+
+/** The same for a component of the tests' control plane: of the Kubernetes version in PLOSIVE_TEST_KUBERNETES, if it is set. */
+export function controlPlaneTool(name: string): string {
+  const version = process.env.PLOSIVE_TEST_KUBERNETES;
+  if (version === undefined || name === "etcd") return tool(name);
+  const family = `kubernetes-${version}`;
+  return tool(join(family, name), `tools/build.sh ${family}`);
 }

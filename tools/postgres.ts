@@ -1,10 +1,12 @@
 // A real PostgreSQL server for tests: a new cluster on a free loopback port, without fsync; stop() deletes it. Called
-// by tests, benchmarks and contract checks. Uses the server programs of Debian's package (make deps).
+// by tests, benchmarks and contract checks. Uses the server programs of Debian's package (make deps), or those of
+// the major version in PLOSIVE_TEST_POSTGRES (tools/deps.sh postgres 18).
 import { execFile } from "node:child_process";
 import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { cacheDir } from "./cache.ts";
 import { freePorts, startDaemon, waitUntil } from "./process.ts";
 
 const run = promisify(execFile);
@@ -102,17 +104,37 @@ export async function startPostgres({
   }
 }
 
-/** The program folder of the newest PostgreSQL version of Debian; it is not on PATH. */
-export function serverPrograms(): string {
-  const root = "/usr/lib/postgresql";
-  const versions = existsSync(root)
-    ? readdirSync(root).filter((version) => existsSync(join(root, version, "bin", "initdb")))
-    : [];
-  const newest = versions.sort((a, b) => Number(b) - Number(a))[0];
-  if (newest === undefined)
-    throw new Error(`no PostgreSQL server below ${root}: run \`make deps\` (Debian package postgresql)`);
-  return join(root, newest, "bin");
+/** Major version of Debian's newest PostgreSQL server; undefined: none is installed. */
+export function debianVersion(): string | undefined {
+  const versions = existsSync(debianRoot) ? readdirSync(debianRoot) : [];
+  return versions
+    .filter((version) => existsSync(join(debianRoot, version, "bin", "initdb")))
+    .sort((a, b) => Number(b) - Number(a))[0];
 }
+
+/** The folder of the server programs; they are not on PATH. Debian's newest version, unless `wanted` names another. */
+export function serverPrograms(wanted = process.env.PLOSIVE_TEST_POSTGRES): string {
+  const debian = debianVersion();
+  if (wanted !== undefined && wanted !== debian) {
+    const bin = join(installedRoot(), wanted, "bin");
+    if (!existsSync(join(bin, "initdb")))
+      throw new Error(
+        `Postgres ${wanted} is not installed (looked at ${bin}): run \`tools/deps.sh postgres ${wanted}\``,
+      );
+    return bin;
+  }
+  if (debian === undefined)
+    throw new Error(
+      `no PostgreSQL server below ${debianRoot}: run \`make deps\` (Debian package postgresql)`,
+    );
+  return join(debianRoot, debian, "bin");
+}
+
+const debianRoot = "/usr/lib/postgresql";
+
+/** Where tools/deps.sh installs further versions: root's home is closed to the user that runs the server for root. */
+const installedRoot = () =>
+  process.getuid?.() === 0 ? "/var/cache/plosive/postgres" : join(cacheDir, "postgres");
 
 /** The package's user, if this process runs as root: PostgreSQL refuses to run as root. */
 export function unprivilegedUser(): { uid: number; gid: number } | undefined {

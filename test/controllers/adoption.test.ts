@@ -257,7 +257,7 @@ describe("a custom resource of which the records know nothing", () => {
     const { metadata } = await apply(trainingJobs, name, await trainable(api.db, client));
     const said = await refusal(trainingJobs, name);
     expect(said.reason).toBe("RowMissing");
-    expect(said.message).toContain("Give the resource any other name");
+    expect(said.message).toContain("under another name");
     expect((await client.get("/api/v1/training-jobs")).body.items).toEqual([]);
     expect((await runs()).filter((run) => run.includes(metadata.uid!) || run.startsWith(name))).toEqual([]);
   });

@@ -201,17 +201,49 @@ describe("the embedded database", () => {
 });
 
 describe("a database whose owner has CREATEROLE but is no superuser", () => {
-  it("grants its owner the roles when every process connects as the owner", async () => {
+  it("creates roles and users on a new server and lets its owner take the roles", async () => {
+    // The roles belong to the whole server, and the other tests create them as superuser.
+    const fresh = makeDatabaseImage();
+    try {
+      const administrator = await fresh.start();
+      await run(
+        administrator,
+        "create role alone login createrole password 'alone'",
+        "create database alone owner alone",
+      );
+      const owner = as(administrator, "alone", "alone", "alone");
+      const api = as(owner, "alone_api", "secret");
+      const operator = as(owner, "alone_operator", "secret");
+      await withPool(owner, migrate);
+      await ensureLogin(owner, api, ["plosive_api"]);
+      await ensureLogin(owner, operator, operatorRoles);
+      await expectWorkingApi(owner, api);
+      // Where all log in as the owner.
+      await expect(run(owner, "set role plosive_api")).rejects.toMatchObject({ code: "42501" });
+      await ensureLogin(owner, owner, ["plosive_api"]);
+      await ensureLogin(owner, owner, operatorRoles);
+      await expectWorkingApi(owner, owner);
+    } finally {
+      await fresh.remove();
+    }
+  });
+
+  it("takes roles of another installation as the server permits: from Postgres 16 on, an administrator grants", async () => {
     await run(
       superuser,
-      "create role alone login createrole password 'alone'",
-      "create database alone owner alone",
+      "create role second login createrole password 'second'",
+      "create database second owner second",
     );
-    const owner = as(superuser, "alone", "alone", "alone");
+    const owner = as(superuser, "second", "second", "second");
     await withPool(owner, migrate);
-    await expect(run(owner, "set role plosive_api")).rejects.toMatchObject({ code: "42501" });
+    const refused = await ensureLogin(owner, owner, ["plosive_api"]).catch((error: Error) => error.message);
+    const mustBeGranted =
+      (await run(superuser, "select from pg_settings where name = 'createrole_self_grant'")).length > 0;
+    expect(refused !== undefined).toBe(mustBeGranted);
+    // What the error asks for.
+    const [grant] = /grant plosive_api to .*;/.exec(refused ?? "") ?? ["grant plosive_api to second"];
+    await run(superuser, grant);
     await ensureLogin(owner, owner, ["plosive_api"]);
-    await ensureLogin(owner, owner, operatorRoles);
     await expectWorkingApi(owner, owner);
   });
 

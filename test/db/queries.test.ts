@@ -52,7 +52,7 @@ describe("a transaction", () => {
         await tx.query(none`insert into kept values (1)`);
         await tx.query(none`select 1 / 0`).catch(() => {});
       });
-      await expect(swallowing).rejects.toThrow("a statement in it had failed");
+      await expect(swallowing).rejects.toThrow("a statement in it failed");
       expect(await pool.oneFirst(number`select count(*) as n from kept`)).toBe(0);
       await pool.query(none`drop table kept`);
     });

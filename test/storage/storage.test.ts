@@ -66,9 +66,30 @@ describe("signed URLs", () => {
   });
 });
 
+describe("virtual-host style", () => {
+  it("puts the bucket before the host of the public and of the internal endpoint", async () => {
+    const storage = makeStorage({
+      ...store.config,
+      PLOSIVE_S3_ENDPOINT: "http://s3.internal:9000",
+      PLOSIVE_S3_PUBLIC_ENDPOINT: "https://s3.example.com/",
+      PLOSIVE_S3_ADDRESSING: "virtual",
+      PLOSIVE_S3_BUCKET: "plosive",
+    });
+    const policy = { key: "k", contentType: "a/b", sizeBytes: 1, checksumSha256: null, metadata: {} };
+    const form = await storage.presignPost({ ...policy, expiresSeconds: 60 });
+    expect(form.url).toBe("https://plosive.s3.example.com/");
+    const get = (audience: "client" | "pod") => storage.presignGet("k", { expiresSeconds: 60, audience });
+    expect(await get("client")).toMatch(/^https:\/\/plosive\.s3\.example\.com\/k\?/);
+    expect(await get("pod")).toMatch(/^http:\/\/plosive\.s3\.internal:9000\/k\?/);
+    const put = await storage.presignPut("k", { expiresSeconds: 60 });
+    expect(put.url).toMatch(/^http:\/\/plosive\.s3\.internal:9000\/k\?/);
+    storage.close();
+  });
+});
+
 describe("an unreachable store", () => {
   it("causes another error than a missing object", async () => {
-    const away = makeStorage({ ...store.config, PLOSIVE_S3_ENDPOINT: "http://127.0.0.1:1" });
+    const away = makeStorage({ ...store.config, PLOSIVE_S3_ENDPOINT: "http://localhost:1" });
     await expect(away.ping()).rejects.toSatisfy(isStoreUnavailable);
     await expect(store.storage.head("nothing")).rejects.not.toSatisfy(isStoreUnavailable);
     away.close();

@@ -2,7 +2,7 @@
 // on free loopback ports. It is ready in seconds, and several can run side by side. Called by test/support/kube.ts.
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { tool } from "../cache.ts";
+import { controlPlaneTool } from "../cache.ts";
 import { type Daemon, freePorts, startDaemon, waitUntil } from "../process.ts";
 import { answers } from "./api-call.ts";
 import {
@@ -86,7 +86,7 @@ async function startOnce({
   const start = (name: string, args: readonly string[], further = flags[name] ?? []) => {
     const daemon = startDaemon({
       name,
-      command: tool(name),
+      command: controlPlaneTool(name),
       args: [...args, ...further],
       log: join(dir, `${name}.log`),
     });

@@ -26,9 +26,9 @@ export interface Suite {
 
 /**
  * "fast" runs alone and first. Then "waiting", which mostly waits for a cluster, runs beside "computing", which keeps the
- * cores busy. "trials" is the lane of tools/trials.ts.
+ * cores busy. "trials" is the lane of tools/trials.ts, "compat" that of tools/compat.ts.
  */
-export type Lane = "fast" | "waiting" | "computing" | "trials";
+export type Lane = "fast" | "waiting" | "computing" | "trials" | "compat";
 export const lanes: readonly (readonly Lane[])[] = [["fast"], ["waiting", "computing"]];
 
 const node = process.execPath;

@@ -1,0 +1,60 @@
+// The suites of `make compat`: parts of the project "real" against other versions of what Plosive runs on. A flat list; the
+// table in docs/install.md has the same rows, which test/tools/testing/compat.test.ts compares. Called by tools/compat.ts.
+import { repoDir } from "../cache.ts";
+import { check, type Suite, vitestRun } from "./suites.ts";
+
+export interface Compatibility extends Suite {
+  /** What the tests run against. */
+  readonly subject: string;
+  /** The tests, as vitest selects them. */
+  readonly tests: readonly string[];
+  /** Expected on two cores. */
+  readonly minutes: number;
+}
+
+type Given = Pick<Compatibility, "name" | "subject" | "tests" | "minutes"> & {
+  /** Builds or installs the subject: a script and its arguments. */
+  readonly install: readonly string[];
+  /** Makes the tests use the subject. */
+  readonly env: Record<string, string>;
+};
+
+const compatibility = ({ name, subject, tests, minutes, install, env }: Given): Compatibility => ({
+  name,
+  subject,
+  tests,
+  minutes,
+  title: `${subject}: ${tests.join(", ")}`,
+  lane: "compat",
+  limitMinutes: 4 * minutes + 20,
+  commands: (report) => [
+    check("install", "bash", ...install),
+    { ...vitestRun(report, "--project=real", ...tests, versions), env },
+  ],
+});
+
+/** Proves that the servers are those of `env`. */
+const versions = "test/tools/testing/versions";
+
+const onPostgres = (major: string): Compatibility =>
+  compatibility({
+    name: `postgres-${major}`,
+    subject: `Postgres ${major}`,
+    tests: ["test/db", "test/api", "test/hostile", "test/webhooks", "test/admin", "test/bootstrap"],
+    minutes: 15,
+    install: [`${repoDir}/tools/deps.sh`, "postgres", major],
+    env: { PLOSIVE_TEST_POSTGRES: major },
+  });
+
+export const compat: readonly Compatibility[] = [
+  onPostgres("15"),
+  onPostgres("18"),
+  compatibility({
+    name: "kubernetes-1.31",
+    subject: "Kubernetes 1.31",
+    tests: ["test/controllers", "test/schemas/crd", "test/kube", "test/charts/upgrade"],
+    minutes: 15,
+    install: [`${repoDir}/tools/build.sh`, "kubernetes-1.31"],
+    env: { PLOSIVE_TEST_KUBERNETES: "1.31" },
+  }),
+];
