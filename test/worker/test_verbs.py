@@ -293,13 +293,14 @@ def test_a_model_of_another_feature_spec_is_refused(platform: Platform, trained:
 def test_expired_urls_and_store_faults_cost_time_only(platform: Platform, voices: Path, tmp_path: Path) -> None:
     run, path = new_run(), sorted((voices / "test").glob("*.wav"))[0]
     platform.works[run] = common("embed", run) | {"items": audio_items(platform, [path], True)}
-    platform.faults[:] = [503, 403, 500]
-    platform.progress_lost = True
+    platform.faults[:] = [503, None, 500, "cut", "changed"]  # None: the store itself refuses the expired URL
+    platform.expired_fetches, platform.through_proxy, platform.progress_lost = 1, True, True
     try:
         code, ending = platform.run("embed", run, tmp_path / "scratch")
     finally:
-        platform.progress_lost = False
+        platform.through_proxy = platform.progress_lost = False
     assert (code, ending["code"]) == (0, "ok")
+    assert platform.faults == []
     assert platform.fetches[run] == 2, "the work was fetched again after the 403"
     assert result_of(platform, run)["items"][0]["status"] == "completed"
 
@@ -315,6 +316,7 @@ def test_expired_urls_and_store_faults_cost_time_only(platform: Platform, voices
 def test_work_that_is_not_ours_ends_with_64(platform: Platform, tmp_path: Path, change: dict, code: int, word: str) -> None:
     run = new_run()
     platform.works[run] = common("embed", run) | {"items": []} | change
+    platform.odd.add(run)
     got, ending = platform.run("embed", run, tmp_path / "scratch")
     assert (got, ending["code"]) == (code, word)
 
