@@ -174,8 +174,7 @@ describe("a reflector", () => {
     expect(openSockets()).toBeLessThanOrEqual(before.sockets + 1);
     // Thirty watches came meanwhile. The three that run now may be at another point than those before.
     const now = kept();
-    for (const [what, count] of Object.entries(before.kept))
-      expect(now[what], what).toBeLessThan(count + 10);
+    for (const [what, count] of Object.entries(before.kept)) expect(now[what], what).toBeLessThan(count + 10);
     expect(others.map((other) => other.reflector.relists())).toEqual([1, 1]);
   });
 });
@@ -268,10 +267,10 @@ function openSockets(): number {
 
 /** How many objects of which each watch has one or more are still held after a garbage collection. */
 const kept = (): Record<string, number> => ({
-  requests: queryObjects(ClientRequest),
-  answers: queryObjects(IncomingMessage),
-  signals: queryObjects(AbortSignal),
-  controllers: queryObjects(AbortController),
+  requests: queryObjects(ClientRequest, { format: "count" }),
+  answers: queryObjects(IncomingMessage, { format: "count" }),
+  signals: queryObjects(AbortSignal, { format: "count" }),
+  controllers: queryObjects(AbortController, { format: "count" }),
 });
 
 /** Makes the API server refuse everything that the operator asks, as it does with those who ask too much. */
