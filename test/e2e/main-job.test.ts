@@ -48,6 +48,10 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+/** What the worker says of corruptFile's bytes; where the decoder notices depends on how it was built. */
+const damaged =
+  /^(Decoding stopped after \d+\.\d s of |The flac file cannot be opened: its data are damaged)/;
+
 /** Kubernetes Jobs of a custom resource, over all its attempts. */
 const jobsOf = async (resource: string) =>
   (await kubectlJson<List<Named>>("get", "jobs")).items.filter((job) =>
@@ -117,7 +121,7 @@ describe("the main job", () => {
       status: "failed",
       embedding_status: "failed",
     });
-    expect(broken.failed[0]?.error_message).toMatch(/\w+ \w+/);
+    expect(broken.failed[0]?.error_message).toMatch(damaged);
     const jobs = await kubectlJson<List<{ status: { phase: string } }>>("get", "embeddingjobs");
     expect(jobs.items.map((job) => job.status.phase)).not.toContain("Failed");
     expect(jobs.items.length).toBeLessThan(voices.train.paths.length);
@@ -184,7 +188,7 @@ describe("the main job", () => {
     expect(files.filter((file) => file.status === "failed").map((file) => file.filename)).toEqual([
       "unreadable.flac",
     ]);
-    expect(files.find((file) => file.status === "failed")?.error_message).toMatch(/\w+ \w+/);
+    expect(files.find((file) => file.status === "failed")?.error_message).toMatch(damaged);
     const detections = await user.listDetections(job.id);
     expect(detections.length).toBeGreaterThan(0);
     expect(detections).toHaveLength(ended.total_detections);
@@ -214,7 +218,7 @@ describe("the main job", () => {
     for (const { status, error_message } of files)
       expect({ status, error_message }).toEqual({
         status: "failed",
-        error_message: expect.stringMatching(/\w+ \w+/),
+        error_message: expect.stringMatching(damaged),
       });
     const { status } = await kubectlJson<{ status: JobStatus }>("get", "inferencejob", `ij-${job.id}`);
     expect(status).toMatchObject({
@@ -304,7 +308,9 @@ async function assertNoCredential(name: string): Promise<void> {
     kubectlJson<List<Named & { data?: Record<string, string> }>>("get", "secrets"),
     kubectlJson<{ metadata: { labels: Record<string, string> } }>("get", "namespace", namespace),
   ]);
-  expect(secrets.items.length, "the service has secrets").toBeGreaterThan(0);
+  expect(secrets.items.map((secret) => secret.metadata.name)).toEqual(
+    expect.arrayContaining(["plosive-database", "plosive-object-store", "plosive-webhooks"]),
+  );
   for (const secret of secrets.items) {
     for (const [member, encoded] of Object.entries(secret.data ?? {})) {
       const value = Buffer.from(encoded, "base64").toString("utf8");
