@@ -81,10 +81,11 @@ describe("a log line", () => {
   });
 
   it("is scanned in a short time, whatever its content", () => {
-    const start = performance.now();
+    // Processor time, which other processes do not lengthen: 20 ms are used.
+    const start = process.threadCpuUsage();
     for (const fragment of ["pl_", "whsec_", "eyJ.", "postgres://a:", "X-Amz-Signature=", "eyJa.eyJb"])
       withoutSecrets(fragment.repeat(20_000));
-    expect(performance.now() - start).toBeLessThan(2_000);
+    expect(process.threadCpuUsage(start).user).toBeLessThan(2_000_000);
   });
 });
 

@@ -20,8 +20,7 @@ describe("migrate", () => {
     await database.pool.query(sql.unsafe`create schema public`);
     expect(await isMigrated(database.pool)).toBe(false);
     const runs = await Promise.all([migrate(database.pool), migrate(database.pool), migrate(database.pool)]);
-    expect(runs.flat()).toEqual([...new Set(runs.flat())]);
-    expect(runs.flat().length).toBeGreaterThan(0);
+    expect(runs.flat().sort()).toEqual(readdirSync("src/db/migrations").sort());
     expect(await isMigrated(database.pool)).toBe(true);
   });
 });
