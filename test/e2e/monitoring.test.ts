@@ -1,6 +1,6 @@
 // The installed service as a Prometheus outside of the cluster sees it: pods are found as docs/metrics.md says and scraped
 // through the API server, and every panel and every alert rule of the chart has an answer. What they ask about happens
-// here, in an account of its own.
+// here, in the account that test files share.
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,14 +9,16 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
 import { makeApiKey } from "../../src/api/api-key-format.ts";
 import { repoDir } from "../../tools/cache.ts";
+import { composeVoices } from "../../tools/demo/voices.ts";
+import { waitForEmbeddings } from "../../tools/demo/waiting.ts";
 import { askPanels, askRule, readDashboards, readRules } from "../metrics/questions.ts";
 import { type Prometheus, type ScrapeConfig, startPrometheus } from "../support/prometheus.ts";
-import { type Account, admin, findAddress, openAccount } from "./accounts.ts";
+import { type Account, admin, findAddress, sharedAccount } from "./accounts.ts";
 import { clusterPlace, kubectlJson, namespace, until } from "./cluster.ts";
 import { cancel, type Made, train, waitsFor } from "./jobs.ts";
 import { podProcesses } from "./machine.ts";
 import { addProfiles } from "./profiles.ts";
-import { makeTrainable } from "./takes.ts";
+import { sharedTrainable, takes, uploadTo } from "./takes.ts";
 
 interface Pod {
   metadata: { name: string; uid: string; labels?: Record<string, string> };
@@ -30,14 +32,18 @@ let waiting: Made;
 beforeAll(async () => {
   // First: it may restart the operator.
   await addProfiles();
-  const account = await openAccount("monitoring");
+  const account = await sharedAccount();
+  const { user } = account;
   const ruleFiles = [join(repoDir, "charts/plosive/files/alerts.yaml")];
   const targets = await discover();
   const scrape = ["operator", "api"].map((component) => scrapeConfig(component, targets));
   prometheus = await startPrometheus({ scrape, ruleFiles });
   await useTheApi(account);
-  // Uploads and an embedding job; then a job that waits for a GPU that no node has, as long as the tests ask.
-  const data = await makeTrainable(account.user, "monitoring");
+  // An upload and an embedding job; then a job that waits for a GPU that no node has, as long as the tests ask.
+  const { id } = await user.createDataset("monitoring", []);
+  await uploadTo(user, id, (await composeVoices(takes)).train.paths.slice(0, 1));
+  expect((await waitForEmbeddings(user, id, () => {})).failed).toEqual([]);
+  const data = await sharedTrainable(account);
   waiting = await train(account, `monitoring-${Date.now().toString(36)}`, data, { profile: "no-gpu" });
   await waitsFor(waiting, "Unschedulable", /Insufficient nvidia\.com\/gpu/);
 });
