@@ -133,8 +133,6 @@ def test_a_file_that_breaks_off_fails_with_how_far_it_got(tmp_path: Path, voice,
 def endings_of(suffix: str, mutant: bytes, original: bytes) -> set[str]:
     """How a damaged and shortened file may end: the codec where it still holds sound, or codes of failures."""
     if suffix == "mp3":  # no checksums: a decoder skips damaged frames, and the frame count shows when too many are gone
-        suffix == "mp3"
-    ):  # no checksums: a decoder skips damaged frames, and the file's count of frames tells that too many are gone
         return {"mp3", "corrupt_audio"}
     if mutant[:4] != original[:4] or (suffix == "wav" and mutant[8:12] != b"WAVE"):
         return {"unsupported_format"}
