@@ -92,43 +92,26 @@ python() {
   touch "$cache/venv/.has-$key"
 }
 
-# What judges the REST description: linters from npm beside their settings, schemathesis in an environment of its own.
+# An environment of its own for programs that only some targets need: $cache/$1-venv, with the packages of the file $2.
+environment() {
+  local venv=$cache/$1-venv requirements=$repo/$2 key
+  key=$(sha256sum <"$requirements" | cut -c1-12)
+  [[ -e $venv/.has-$key ]] && return 0
+  say "installing $2 into $venv"
+  python3 -m venv --clear "$venv"
+  "$venv/bin/pip" install --quiet --disable-pip-version-check --require-hashes -r "$requirements"
+  touch "$venv/.has-$key"
+}
+
+# The checks of the REST description: schemathesis, and linters from npm beside their settings.
 contract() {
-  local folder=$repo/tools/contract key
-  key=$(cat "$folder/requirements.txt" | sha256sum | cut -c1-12)
-  if [[ ! -e $cache/contract-venv/.has-$key ]]; then
-    say "installing schemathesis into $cache/contract-venv"
-    python3 -m venv --clear "$cache/contract-venv"
-    "$cache/contract-venv/bin/pip" install --quiet --disable-pip-version-check --require-hashes -r "$folder/requirements.txt"
-    touch "$cache/contract-venv/.has-$key"
-  fi
+  local folder=$repo/tools/contract
+  environment contract tools/contract/requirements.txt
   if [[ ! $folder/npm/node_modules/.package-lock.json -nt $folder/npm/package-lock.json ]]; then
     say "installing the linters of the REST description and the generator of its types"
     (cd "$folder/npm" && PATH=$cache/path:$PATH npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
     touch "$folder/npm/node_modules/.package-lock.json"
   fi
-}
-
-# ruff, mypy and shellcheck.
-lint() {
-  local requirements=$repo/tools/lint/requirements.txt key
-  key=$(sha256sum <"$requirements" | cut -c1-12)
-  [[ -e $cache/lint-venv/.has-$key ]] && return 0
-  say "installing the linters into $cache/lint-venv"
-  python3 -m venv --clear "$cache/lint-venv"
-  "$cache/lint-venv/bin/pip" install --quiet --disable-pip-version-check --require-hashes -r "$requirements"
-  touch "$cache/lint-venv/.has-$key"
-}
-
-# FastAPI and what it needs, for the benchmark: an environment of its own.
-bench() {
-  local requirements=$repo/test/bench/peer/requirements.txt key
-  key=$(sha256sum <"$requirements" | cut -c1-12)
-  [[ -e $cache/bench-venv/.has-$key ]] && return 0
-  say "installing FastAPI into $cache/bench-venv"
-  python3 -m venv --clear "$cache/bench-venv"
-  "$cache/bench-venv/bin/pip" install --quiet --disable-pip-version-check --require-hashes -r "$requirements"
-  touch "$cache/bench-venv/.has-$key"
 }
 
 # The detection benchmark: synthetic voices, and an environment for the other detectors. It sees the tests' environment
@@ -150,17 +133,6 @@ bench_detection() {
   )/plosive-tests.pth"
   "$cache/detection-venv/bin/pip" install --quiet --disable-pip-version-check --require-hashes "${files[@]}"
   touch "$cache/detection-venv/.has-$key"
-}
-
-# pip-audit, for `make audit`: an environment of its own.
-audit() {
-  local requirements=$repo/tools/audit/requirements.txt key
-  key=$(sha256sum <"$requirements" | cut -c1-12)
-  [[ -e $cache/audit-venv/.has-$key ]] && return 0
-  say "installing pip-audit into $cache/audit-venv"
-  python3 -m venv --clear "$cache/audit-venv"
-  "$cache/audit-venv/bin/pip" install --quiet --disable-pip-version-check --require-hashes -r "$requirements"
-  touch "$cache/audit-venv/.has-$key"
 }
 
 # The server programs of one major version of Postgres, beside Debian's. PostgreSQL refuses to run as root, and its own user
@@ -203,10 +175,10 @@ system) system ;;
 python) python requirements.txt ;;
 python-test) python requirements.txt requirements-train.txt requirements-test.txt ;;
 contract) contract ;;
-lint) lint ;;
-bench) bench ;;
+lint) environment lint tools/lint/requirements.txt ;;
+bench) environment bench test/bench/peer/requirements.txt ;;
 bench-detection) bench_detection ;;
-audit) audit ;;
+audit) environment audit tools/audit/requirements.txt ;;
 postgres) postgres "${2:?usage: tools/deps.sh postgres 15|18}" ;;
 *) echo "usage: tools/deps.sh system|python|python-test|contract|lint|bench|bench-detection|audit|postgres" >&2 && exit 2 ;;
 esac

@@ -62,12 +62,12 @@ describe.concurrent("a pod that ends", () => {
     {
       profile: "internal",
       ...{ class: "System", code: "internal", reason: "SystemError", exitCode: 70, pods: 2 },
-      message: /^RuntimeError: something is wrong with the worker$/,
+      message: /^RuntimeError: During parsing environment variable: 'NPY_DISABLE_CPU_FEATURES'/,
     },
     {
       profile: "temporary",
       ...{ class: "Infra", code: "temporary", reason: "InfrastructureError", exitCode: 75, pods: 2 },
-      message: /^Fetching the work failed 7 times\.$/,
+      message: /^Fetching the work failed 7 times, the last time: NameResolutionError/,
     },
     {
       profile: "gpu-memory",

@@ -121,7 +121,12 @@ test("a training waits for Kueue's quota; one that is preempted goes on at its c
   expect(await kubectl("logs", second.metadata.name)).toContain(`going on at step ${step}`);
   // Each epoch once: none was worked on again.
   const { series } = await account.user.getTrainingMetrics(modest.id);
-  expect(series.length).toBeGreaterThan(0);
+  expect(series.map(({ name }) => name).sort()).toEqual([
+    "learning_rate",
+    "train_loss",
+    "val_f1",
+    "val_loss",
+  ]);
   for (const { points } of series)
     expect(points.map(([epoch]) => epoch)).toEqual(Array.from({ length: config.epochs }, (_, n) => n + 1));
   expect(await digestsOf(modest)).toEqual(await reference());

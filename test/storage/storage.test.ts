@@ -8,7 +8,7 @@ import { useStorage } from "../support/s3.ts";
 const store = useStorage();
 
 describe("objects", () => {
-  it("are written, measured, read in part and as a whole, and removed", async () => {
+  it("can be written, measured, read in part and completely, and deleted", async () => {
     await store.storage.write("a/b", "0123456789", "text/plain");
     const head = await store.storage.head("a/b");
     expect(head).toMatchObject({ sizeBytes: 10, contentType: "text/plain" });
@@ -26,7 +26,7 @@ describe("objects", () => {
     await expect(store.storage.readAll("large", 9)).rejects.toBeInstanceOf(TooLargeError);
   });
 
-  it("are copied only while they are the object that the caller saw", async () => {
+  it("are copied only while their ETag is the one that the caller read", async () => {
     await store.storage.write("from", "first");
     const { etag } = await store.storage.head("from");
     await store.storage.copy("from", "to", { ifMatch: etag });
@@ -49,7 +49,7 @@ describe("a digest", () => {
 });
 
 describe("signed URLs", () => {
-  it("let a pod write exactly one object with exactly the signed type", async () => {
+  it("let a pod write exactly one object with exactly the signed content type", async () => {
     const target = await store.storage.presignPut("runs/x/result.json", {
       contentType: "application/json",
       expiresSeconds: 60,
@@ -63,7 +63,7 @@ describe("signed URLs", () => {
     expect((await store.storage.head("runs/x/result.json")).contentType).toBe("application/json");
   });
 
-  it("let a client download under the name of the file", async () => {
+  it("let a client download under the file's own name", async () => {
     await store.storage.write("audio/x", "RIFF");
     const url = await store.storage.presignGet("audio/x", {
       expiresSeconds: 60,
@@ -99,8 +99,8 @@ describe("virtual-host style", () => {
   });
 });
 
-describe("a store that is away", () => {
-  it("is told apart from an object that is not there", async () => {
+describe("an unreachable store", () => {
+  it("causes another error than a missing object", async () => {
     const away = makeStorage({ ...store.config, PLOSIVE_S3_ENDPOINT: "http://localhost:1" });
     await expect(away.ping()).rejects.toSatisfy(isStoreUnavailable);
     await expect(store.storage.head("nothing")).rejects.not.toSatisfy(isStoreUnavailable);

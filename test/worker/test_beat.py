@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
-
 from plosive_worker import embed, session
 from plosive_worker.audio import sandbox
 from plosive_worker.failure import ItemFailure
 from plosive_worker.pool import for_each_item
 from plosive_worker.session import Environment, Session
+
 from worker.platform import Platform, new_run, target
 
 

@@ -84,7 +84,8 @@ def encoder_of(folder: Path, model: bytes | None = None, **other: object) -> Enc
         ({"sample_rate": 16_000.5}, "sample_rate"), ({"sample_rate": 4_000}, "sample_rate"), ({"dims": 0}, "dims"),
         ({"frame_hop_ms": "20"}, "not a number"), ({"frame_hop_ms": 0}, "frame_hop_ms"), ({"max_input_s": 1}, "max_input_s"),
         ({"normalise": "batch"}, "normalise"), ({"id": "a b"}, "id and version"), ({"weights": 1}, "cannot be read"),
-        ({"id": "a" * 50, "version": "b" * 20}, "characters together"), ({"first_frame_offset_ms": True}, "not a number"), ({"dims": float("nan")}, "dims"),
+        ({"id": "a" * 50, "version": "b" * 20}, "characters together"), ({"first_frame_offset_ms": True}, "not a number"),
+        ({"dims": float("nan")}, "dims"),
     ],
 )  # fmt: skip
 def test_a_wrong_manifest_is_refused_with_the_reason(tmp_path: Path, other: dict, why: str) -> None:
@@ -201,9 +202,7 @@ def test_another_manifest_makes_other_embeddings() -> None:
     assert one.id == two.id == "dsp-mr1+bands@1" and one.hash != two.hash and one.base == spec.own_spec().hash
 
 
-def test_the_verbs_embed_train_and_detect_with_it(
-    platform: Platform, voices: Path, truth: dict, tmp_path: Path
-) -> None:
+def test_the_verbs_embed_train_and_detect_with_it(platform: Platform, voices: Path, truth: dict, tmp_path: Path) -> None:
     model = built()
     sources = {
         "onnx": platform.put("encoders/bands/1/model.onnx", model),

@@ -2,16 +2,15 @@
 # psds_eval): the same random events and boxes, the same figures.
 import numpy as np
 import pytest
-from plosive_worker.events.boxes import Box
-from plosive_worker.events.profile import Profile
-from plosive_worker.training.metrics import Candidates, average_precision, confusion, overall, per_type
-
 from bench.detection.metrics.calibration import ece
 from bench.detection.metrics.events import Counts, count, macro_f1, pairs
 from bench.detection.metrics.psds import Judged as OneTake
 from bench.detection.metrics.psds import psds
 from bench.detection.metrics.segments import count_segments
 from bench.detection.types import Detection, Event
+from plosive_worker.events.boxes import Box
+from plosive_worker.events.profile import Profile
+from plosive_worker.training.metrics import Candidates, average_precision, confusion, overall, per_type
 
 SECONDS, TAKES = 60.0, 6
 TYPES = {"click": 5.0, "hum": 900.0}  # impulsive and sustained for both implementations; milliseconds
@@ -52,8 +51,7 @@ def test_the_figures_are_those_of_the_benchmark(seed: int) -> None:
 
     kept = [(events, [d for d in found if d.score >= 0.4]) for events, found in takes]
     counts = {name: sum((count(e, f, name) for e, f in kept), Counts()) for name in TYPES}
-    segments = {name: sum((count_segments(
-        [x for x in e if x.type == name], [x for x in f if x.type == name], name, SECONDS) for e, f in kept), Counts()) for name in TYPES}  # fmt: skip
+    segments = {name: sum((count_segments(e, f, name, SECONDS) for e, f in kept), Counts()) for name in TYPES}
     for name in TYPES:
         assert types[name]["precision"] == pytest.approx(counts[name].precision, abs=1e-4)
         assert types[name]["recall"] == pytest.approx(counts[name].recall, abs=1e-4)

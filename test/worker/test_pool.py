@@ -4,7 +4,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-
 from plosive_worker import pool
 from plosive_worker.pool import MIB, items_at_once, memory_limit
 

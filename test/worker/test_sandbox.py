@@ -144,8 +144,8 @@ def test_an_honest_result_is_taken(tmp_path: Path) -> None:
         {"facts": {**FACTS, "frames": 99}}, {"facts": {**FACTS, "frames": 10**12}}, {"facts": {**FACTS, "duration_ms": -1}},
         {"facts": {**FACTS, "duration_ms": 10**15}}, {"facts": {**FACTS, "channels": True}},
         {"facts": {**FACTS, "sample_rate_hz": 1.5}}, {"facts": {**FACTS, "codec": "x" * 99}},
-        {"facts": {**FACTS, "codec": "a\0"}}, {"facts": {**FACTS, "codec": 7}}, '{"facts": {"duration_ms": 1000, "sample_rate_hz": '
-        '16000, "channels": 1, "codec": "pcm", "frames": ' + "9" * 4299 + "}}",
+        {"facts": {**FACTS, "codec": "a\0"}}, {"facts": {**FACTS, "codec": 7}},
+        '{"facts": {"duration_ms": 1000, "sample_rate_hz": 16000, "channels": 1, "codec": "pcm", "frames": ' + "9" * 4299 + "}}",
         {"error": None}, {"error": {"code": "x"}}, {"error": {"code": "A code", "message": "m"}},
         {"error": {"code": "corrupt_audio", "message": "\x1b[2J"}}, {"error": {"code": 7, "message": []}},
     ],

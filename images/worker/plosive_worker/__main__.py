@@ -21,12 +21,13 @@ def write_termination(
     """Writes the termination log, at most 4096 bytes. If the log cannot be written, prints the error and goes on."""
     path = Path(os.environ.get("PLOSIVE_TERMINATION_LOG", "/dev/termination-log"))
     shard = os.environ.get("JOB_COMPLETION_INDEX", "")
-    document = {"code": code, "message": message[:1000], "hint": hint and hint[:1000], "item": item}
+    document: dict[str, str | int | None] = {"code": code, "message": message[:1000]}
+    document |= {"hint": hint and hint[:1000], "item": item}
     document |= {"shard": int(shard) if shard.isdigit() else None}
     document |= {name: (counts or {}).get(name) for name in ("items_done", "items_total", "items_failed")}
     text = json.dumps(document)
     if len(text.encode()) > 4096:
-        text = json.dumps({**document, "message": document["message"][:300], "hint": None})
+        text = json.dumps({**document, "message": message[:300], "hint": None})
     try:
         path.write_text(text)
     except OSError as error:

@@ -35,7 +35,7 @@ def compute_embedding(
 ) -> tuple[Facts, Path]:
     """Decodes `folder`/audio. Returns its facts and the path of its embedding. Raises ItemFailure if the file is
     unusable."""
-    rate = encoder and encoder.manifest.sample_rate
+    rate = None if encoder is None else encoder.manifest.sample_rate
     facts = extract_safely(folder / "audio", folder, on_progress, filename=filename, wave_rate=rate)
     if encoder is None:
         return facts, folder / FRAMES

@@ -168,7 +168,7 @@ def read(kind: Any, value: Any, path: str) -> Any:
         if not isinstance(value, dict):
             raise type_failure(path, "an object", value)
         return {str(name): read(arguments[1], item, f"{path}.{name}") for name, item in value.items()}
-    if is_dataclass(kind):
+    if isinstance(kind, type) and is_dataclass(kind):
         if not isinstance(value, dict):
             raise type_failure(path, "an object", value)
         hints = typing.get_type_hints(kind)

@@ -73,7 +73,7 @@ def for_each_item(session: Session, do: Callable[[int, Path, Callable[[float], N
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
-    outcomes: list[dict | None] = [None] * count
+    outcomes: dict[int, dict] = {}  # by index, in the order of completion
     done = failed = 0
     session.progress(0.0, f"0 of {count} files", items_done=0, items_total=count, items_failed=0)
     with ThreadPoolExecutor(items_at_once(usable_cpus(), memory_limit())) as pool:
@@ -88,4 +88,4 @@ def for_each_item(session: Session, do: Callable[[int, Path, Callable[[float], N
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    return outcomes
+    return [outcomes[index] for index in range(count)]

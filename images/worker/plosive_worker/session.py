@@ -4,6 +4,7 @@ import json
 import os
 import threading
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -97,7 +98,7 @@ class Session:
         return self.work
 
     def progress(
-        self, fraction: float, message: str | None = None, points: list[tuple[int, str, float]] = (), **items: int
+        self, fraction: float, message: str | None = None, points: Iterable[tuple[int, str, float]] = (), **items: int
     ) -> None:
         """Records the current state. The background thread sends it as soon as 2 s have passed since the last
         report."""

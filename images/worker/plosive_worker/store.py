@@ -44,7 +44,7 @@ class HeartbeatFile(io.FileIO):
         super().__init__(path)
         self.heartbeat = heartbeat
 
-    def read(self, size: int = -1) -> bytes:
+    def read(self, size: int | None = -1) -> bytes:
         self.heartbeat()
         return super().read(size)
 
@@ -87,6 +87,8 @@ class Store:
         )
 
     def download_once(self, what: str, source_of: Callable[[Any], Source], path: Path) -> Stored:
+        received: list[Stored] = []  # one entry, when a response was read to its end
+
         def call() -> urllib3.BaseHTTPResponse:
             answer = self.pool.request("GET", source_of(self.session.work).url, preload_content=False)
             if answer.status != 200:
@@ -100,14 +102,14 @@ class Store:
                     digest.update(block)
                     file.write(block)
                     self.session.heartbeat()
-            answer.stored = Stored(digest.hexdigest(), size)
+            received.append(Stored(digest.hexdigest(), size))
             return answer
 
         answer = self.with_fresh_url(f"Reading {what}", source_of, call)
         if answer.status != 200:
             answer.drain_conn()
             raise ItemFailure("input_missing", f"{what} is not in the object store ({answer.status})")
-        return answer.stored
+        return received[-1]
 
     def upload(self, what: str, target_of: Callable[[Any], Target], path: Path) -> Stored:
         """Uploads a file. Raises WorkerFailure if the object store rejects it."""

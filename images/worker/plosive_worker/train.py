@@ -103,6 +103,13 @@ class Checkpoints:
             return None
         return self.path.read_bytes()
 
+    def drop_second_pass(self) -> None:
+        """Drops a checkpoint of a second pass. A run with one pass cannot use it: another release of the worker decided
+        on two passes."""
+        if self.first_pass_result:
+            print("starting over: the checkpoint belongs to a second pass, and this run has only one")
+            self.kept, self.first_pass_result = None, ""
+
     def restore(self, trainer: Trainer) -> None:
         """Restores the checkpoint into the first trainer that asks for it; a later pass starts from its beginning.
         Ignores a checkpoint of other settings."""
@@ -163,23 +170,25 @@ def run_first_pass(passes: TrainingPasses, split: Split, validation: Validation)
 def train_model(passes: TrainingPasses, split: Split, validation: Validation) -> tuple[Head, list[Profile], dict]:
     """Runs all passes. Returns the final head, its profiles and metrics. A run that was interrupted in its second pass
     continues there."""
-    checkpoints, head = passes.checkpoints, None
+    checkpoints = passes.checkpoints
+    if passes.count == 1:
+        checkpoints.drop_second_pass()
+        return run_first_pass(passes, split, validation)
     if checkpoints.first_pass_result:
         first = json.loads(checkpoints.first_pass_result)
         profiles, metrics = [Profile(**values) for values in first["profiles"]], first["metrics"]
         checkpoints.steps_before = first["steps"]
     else:
-        head, profiles, metrics = run_first_pass(passes, split, validation)
+        _, profiles, metrics = run_first_pass(passes, split, validation)
         first = {"profiles": [p.as_json() for p in profiles], "metrics": metrics, "steps": checkpoints.steps_before}
         checkpoints.first_pass_result = json.dumps(first)
-    if passes.count > 1:
-        epochs = passes.settings.epochs
+    epochs = passes.settings.epochs
 
-        def after_epoch(trainer: Trainer, train_loss: float) -> None:
-            epoch = trainer.step // trainer.steps_per_epoch
-            passes.session.report["message"] = f"Training on all files, epoch {epoch} of {epochs}"
+    def after_epoch(trainer: Trainer, train_loss: float) -> None:
+        epoch = trainer.step // trainer.steps_per_epoch
+        passes.session.report["message"] = f"Training on all files, epoch {epoch} of {epochs}"
 
-        head, _ = passes.train(1, split.train + split.validation, after_epoch)
+    head, _ = passes.train(1, split.train + split.validation, after_epoch)
     return head, profiles, metrics
 
 

@@ -93,7 +93,7 @@ def mp4_sound(budget: Budget, scale: int, first: int, last: int) -> Track | None
     """Reads a `trak` box. Returns None if it is not an audio track."""
     media = mp4_inside(budget, first, last, b"mdia")
     handler = media and mp4_inside(budget, *media, b"hdlr")
-    if handler is None or budget.read(handler[0] + 8, 4) != b"soun":
+    if media is None or handler is None or budget.read(handler[0] + 8, 4) != b"soun":
         return None
     table = mp4_inside(budget, *media, b"minf", b"stbl", b"stsd")
     entry = budget.read(table[0], 16) if table else b""

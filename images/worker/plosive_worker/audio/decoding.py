@@ -170,8 +170,10 @@ def open_with_ffmpeg(path: Path, header: Header, seconds: float | None, start: i
         stderr=subprocess.DEVNULL,
         preexec_fn=limit_ffmpeg,
     )
+    output = process.stdout
+    assert output is not None  # Popen opens it for stdout=PIPE
     try:
-        rate, channels, packets = timed_packets(process.stdout)
+        rate, channels, packets = timed_packets(output)
     except EOFError:
         raise ffmpeg_failure(process, "The file cannot be decoded: the decoder produced no samples") from None
     check_facts(rate, channels)
@@ -188,7 +190,7 @@ def open_with_ffmpeg(path: Path, header: Header, seconds: float | None, start: i
 
     def blocks() -> Iterator[np.ndarray]:
         seen = 0
-        with process.stdout:  # closing it early ends ffmpeg too
+        with output:  # closing it early ends ffmpeg too
             for seconds, data in packets:
                 missing = silence_before(seconds, seen)
                 for at in range(0, missing, most):
@@ -199,7 +201,7 @@ def open_with_ffmpeg(path: Path, header: Header, seconds: float | None, start: i
             if process.wait() != 0:
                 raise ffmpeg_failure(process, "The decoder stopped with an error before the end of the file")
 
-    return Sound(rate, channels, rebatched(blocks(), most), seconds and round(seconds * rate))
+    return Sound(rate, channels, rebatched(blocks(), most), None if seconds is None else round(seconds * rate))
 
 
 def rebatched(blocks: Iterator[np.ndarray], most: int) -> Iterator[np.ndarray]:

@@ -2,7 +2,7 @@
 # parser trusts ffmpeg; containers.py checks the Matroska files of users.
 import struct
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import IO
 
 SEGMENT, TRACKS, TRACK, AUDIO, CLUSTER, GROUP = 0x18538067, 0x1654AE6B, 0xAE, 0xE1, 0x1F43B675, 0xA0
 RATE, CHANNELS, CLUSTER_MS, SIMPLE_BLOCK, BLOCK = 0xB5, 0x9F, 0xE7, 0xA3, 0xA1
@@ -10,14 +10,14 @@ OUTER = (SEGMENT, TRACKS, TRACK, AUDIO, CLUSTER, GROUP)
 MAX_BYTES = 64 << 20  # of one element; an audio packet has a thousandth of it
 
 
-def read_exactly(stream: BinaryIO, size: int) -> bytes:
+def read_exactly(stream: IO[bytes], size: int) -> bytes:
     data = stream.read(size)
     if len(data) < size:
         raise EOFError
     return data
 
 
-def read_number(stream: BinaryIO, marked: bool) -> int:
+def read_number(stream: IO[bytes], marked: bool) -> int:
     """Reads a number of variable length: as many leading zero bits as further bytes, then a marker bit. The marker is
     part of an id (`marked`) but not of a size."""
     first = read_exactly(stream, 1)
@@ -26,7 +26,7 @@ def read_number(stream: BinaryIO, marked: bool) -> int:
     return value if marked else value & (1 << 7 * (length + 1)) - 1
 
 
-def elements(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
+def elements(stream: IO[bytes]) -> Iterator[tuple[int, bytes]]:
     """Yields (id, body) of all elements up to the end; the body of an element that contains others is empty."""
     while True:
         try:
@@ -39,7 +39,7 @@ def elements(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
         yield name, body
 
 
-def timed_packets(stream: BinaryIO) -> tuple[int, int, Iterator[tuple[float, bytes]]]:
+def timed_packets(stream: IO[bytes]) -> tuple[int, int, Iterator[tuple[float, bytes]]]:
     """Returns (rate, channels, iterator of (seconds, samples) per packet). Raises EOFError if the stream has no
     packet."""
     found, rate, channels = elements(stream), 0, 0

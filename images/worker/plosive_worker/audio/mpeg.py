@@ -126,7 +126,9 @@ def walk_mp3(file: BinaryIO, start: int, most_seconds: float) -> Mp3 | None:
             place = find_run(file, at, end)
             if place is None:
                 break
-            at, gap, kind = place, max(gap, place - at), frame_at(file, place).kind
+            run = frame_at(file, place)
+            assert run is not None  # find_run has parsed it
+            at, gap, kind = place, max(gap, place - at), run.kind
             kinds.add(kind)
             continue
         if at + frame.size > end:

@@ -185,12 +185,13 @@ class Stream:
 def pieces_of(file: BinaryIO, most_seconds: float) -> Iterator[Piece]:
     """Yields the pieces up to the end of the file, or until they exceed `most_seconds`; at least one for each
     stream."""
-    stream, link, in_heads, seconds = None, 0, True, 0.0
+    stream: Stream | None = None
+    link, in_heads, seconds = 0, True, 0.0
     for page in pages_of(file):
         if page.flags & FIRST:
             if stream and not in_heads:
                 yield stream.piece()
-                stream, link, seconds = None, link + 1, seconds + stream.seconds
+                link, seconds, stream = link + 1, seconds + stream.seconds, None
             in_heads, kind = True, kind_of(page.body[:64])
             if kind and kind[1] and stream is None:
                 stream = Stream(kind, page, link)

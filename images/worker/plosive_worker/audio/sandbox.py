@@ -14,6 +14,7 @@ import stat
 import sys
 import time
 from collections.abc import Callable
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from ..failure import ItemFailure
@@ -90,8 +91,9 @@ def exit_failure(exit_code: int | None) -> ItemFailure:
     return ItemFailure("decoder_crashed", "The decoder ended without a result")
 
 
-def end_group(process: multiprocessing.Process) -> None:
+def end_group(process: BaseProcess) -> None:
     """Kills the child, if it still runs, and its whole process group."""
+    assert process.pid is not None  # the process was started
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
@@ -120,6 +122,8 @@ def is_wave(path: Path, samples: float) -> bool:
 
 def checked_facts(reported: object) -> Facts:
     """Converts the facts that the child reported. Raises ItemFailure if a value is impossible."""
+    if not isinstance(reported, dict):
+        raise exit_failure(None)
     try:
         facts = Facts(**reported)
         whole = (facts.duration_ms, facts.sample_rate_hz, facts.channels, facts.frames)
@@ -163,9 +167,7 @@ def read_result(folder: Path, exit_code: int | None, wave_rate: int | None = Non
     return facts
 
 
-def wait_for_child(
-    process: multiprocessing.Process, folder: Path, on_progress: Callable[[float], None], until: float
-) -> None:
+def wait_for_child(process: BaseProcess, folder: Path, on_progress: Callable[[float], None], until: float) -> None:
     """Waits until the child has ended or `until` (monotonic seconds). Calls `on_progress` with the finished share
     whenever the child has made progress, and not while it stalls."""
     last = b""

@@ -1,6 +1,6 @@
 # The profile of an artifact type, derived from the training labels: duration, distance between two events, threshold.
 # Made by the trainer (training/evaluation.py), stored in card.json, used by boxes.py.
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -37,9 +37,6 @@ class Profile:
 
     def as_json(self) -> dict:
         return asdict(self)
-
-    def with_values(self, **values: float) -> "Profile":
-        return replace(self, **values)
 
 
 def profile_of(name: str, labels: list[list[tuple[int, int]]]) -> Profile:

@@ -33,8 +33,8 @@ SAMPLE_FEATURES = (
     ("self_repeat", False), ("skew", False), ("infrasound", True), ("level_in_context", False),
     ("residual_burst", False), ("bend_burst", False), ("low_peak", True), ("rail_count", False),
     ("residual_outlier", False), ("residual_after", False), ("residual_before", False), ("bend_outlier", False),
-    ("low_outlier", False), ("exact_pitch", False), ("exact_repeat", False), ("echo_long", False), ("echo_short", False), ("echo_local", False),
-    ("steady_pitch", False), ("steady_pitch_far", False),
+    ("low_outlier", False), ("exact_pitch", False), ("exact_repeat", False), ("echo_long", False),
+    ("echo_short", False), ("echo_local", False), ("steady_pitch", False), ("steady_pitch_far", False),
 )  # fmt: skip
 
 # Features that swing around 0: the channel whose value is furthest from 0 counts.

@@ -21,7 +21,8 @@ def export(head: Head) -> bytes:
     """Returns the model's bytes: input frames (batch, time, F) float32, output posteriors (batch, time, 3 * K), classes
     innermost."""
     state = {name: value.detach().cpu().numpy() for name, value in head.state_dict().items()}
-    nodes, constants = [], []
+    nodes: list[onnx.NodeProto] = []
+    constants: list[TensorProto] = []
 
     def constant(name: str, value: np.ndarray) -> str:
         constants.append(numpy_helper.from_array(np.ascontiguousarray(value, np.float32), name))

@@ -67,11 +67,12 @@ def save_artifacts(
     paths = {name: scratch / name for name in ("model.onnx", "weights.safetensors", "card.json", "SHA256SUMS")}
     paths["model.onnx"].write_bytes(model)
     save_file({name: value.contiguous() for name, value in head.state_dict().items()}, paths["weights.safetensors"])
+    architecture = architecture_of(head, files[0].frames.spec)
     facts = {
         "config": asdict(work.config),
         "seed": work.seed,
         "data_snapshot": snapshot,
-        "architecture": architecture_of(head, files[0].frames.spec),
+        "architecture": architecture,
         "metrics": metrics,
         "onnx_parity": parity,
         "versions": {
@@ -97,4 +98,4 @@ def save_artifacts(
                 paths[name].write_text("".join(f"{a['sha256']}  {a['name']}\n" for a in artifacts))
             stored = store.upload(name, target, paths[name])
         artifacts.append({"name": name, "sha256": stored.sha256, "size_bytes": stored.size_bytes})
-    return Saved(artifacts, facts["architecture"])
+    return Saved(artifacts, architecture)

@@ -1,6 +1,7 @@
 # Evaluates the model on the validation part: loss and event-F1 after each epoch, then profiles (threshold, calibration,
 # edge shift) and the metrics of the finished model. Called by train.py.
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -77,7 +78,8 @@ def fit_profile(candidates: Candidates, profile: Profile) -> Profile:
     slope, offset = fit_confidence(np.array(scores), np.array(right, float))
     confident = confidence(np.array(scores), slope, offset) if scores else np.zeros(0)
     shrink = len(starts) / (len(starts) + 5)
-    return profile.with_values(
+    return replace(
+        profile,
         slope=slope,
         offset=offset,
         threshold=best_threshold(confident, np.array(right, bool), events),

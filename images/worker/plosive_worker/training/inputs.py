@@ -16,7 +16,8 @@ def events_from(annotations: list[Label], kinds: dict[str, int], length_ms: int)
     """Returns the labels of the wanted classes, clipped to the file. Labels of one class whose edges differ by at most
     a frame (two annotators) become one event."""
     events: list[Event] = []
-    for kind, start, end in sorted((kinds[a.artifact_type], a.start_ms, a.end_ms) for a in annotations if a.artifact_type in kinds):
+    wanted = [(kinds[a.artifact_type], a.start_ms, a.end_ms) for a in annotations if a.artifact_type in kinds]
+    for kind, start, end in sorted(wanted):
         start = min(start, length_ms - 1)
         end = max(start, min(end, length_ms))
         same = (k == kind and abs(s - start) <= HOP_MS and abs(e - end) <= HOP_MS for k, s, e in reversed(events[-20:]))

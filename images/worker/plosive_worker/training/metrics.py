@@ -92,9 +92,9 @@ def calibration_error(confidences: np.ndarray, right: np.ndarray) -> float:
 
 def widened(spans: list[Span]) -> np.ndarray:
     """Returns the spans (n, 2); those shorter than WIDENED_MS are widened to it around their middle."""
-    spans = np.array(spans, float).reshape(-1, 2)
-    short = np.maximum(0, WIDENED_MS - (spans[:, 1] - spans[:, 0]))
-    return spans + np.stack([-short / 2, short / 2], 1)
+    edges = np.array(spans, float).reshape(-1, 2)
+    short = np.maximum(0, WIDENED_MS - (edges[:, 1] - edges[:, 0]))
+    return edges + np.stack([-short / 2, short / 2], 1)
 
 
 def covered(spans: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -173,7 +173,7 @@ def per_type(candidates: list[Candidates], profiles: list[Profile]) -> dict[str,
             "ap": rounded(average_precision(right, support), support > 0),
             "segment_f1": rounded(segment_counts(one, profile).f1, support > 0),
             "threshold": round(profile.threshold, 4),
-            "calibration_error": rounded(calibration_error(confidences, right), (confidences >= LEAST_CONFIDENCE).any()),
+            "calibration_error": rounded(calibration_error(confidences, right), bool((confidences >= LEAST_CONFIDENCE).any())),
             "support": support,
             "train_support": profile.support,
             "collar_ms": IMPULSIVE_COLLAR_MS if profile.impulsive else SUSTAINED_COLLAR_MS,
@@ -198,6 +198,6 @@ def overall(candidates: list[Candidates], profiles: list[Profile], hours: float)
         "micro_f1": rounded(total.f1, any_events),
         "segment_f1": rounded(macro_f1([segment_counts(one, profile) for one, profile in zip(candidates, profiles)]), any_events),
         "psds": rounded(psds(candidates, profiles, hours), any_events),
-        "calibration_error": rounded(calibration_error(confidences, right), (confidences >= LEAST_CONFIDENCE).any()),
+        "calibration_error": rounded(calibration_error(confidences, right), bool((confidences >= LEAST_CONFIDENCE).any())),
         "few_events": any(support < FEW_EVENTS for support in supports),
     }
