@@ -84,7 +84,7 @@ trials: npm tools python-test contract-tools ## the long random and fault trials
 	@$(AS_ROOT) $(NODE) tools/trials.ts $(addprefix --only=,$(ONLY))
 
 # ONLY=NAME plays one of them.
-compat: npm tools ## the tests against other versions of Postgres, Kubernetes and the object store (an hour)
+compat: npm tools ## the tests against other versions of Postgres, Kubernetes and the object store (half an hour)
 	@$(AS_ROOT) $(NODE) tools/compat.ts $(addprefix --only=,$(ONLY))
 
 # SEED=N repeats a run.
