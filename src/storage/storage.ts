@@ -71,6 +71,19 @@ export function makeStorage(config: StorageConfig) {
   const presignInternal = signer(config.PLOSIVE_S3_ENDPOINT);
   const presignExternal = signer(config.PLOSIVE_S3_PUBLIC_ENDPOINT ?? config.PLOSIVE_S3_ENDPOINT);
 
+  /** Returns size, ETag, content type and digest of an object. */
+  const head = async (key: string): Promise<ObjectHead> => {
+    const answer = await internal.send(
+      new HeadObjectCommand({ Bucket: bucket, Key: key, ChecksumMode: "ENABLED" }),
+    );
+    return {
+      sizeBytes: answer.ContentLength ?? 0,
+      etag: answer.ETag ?? "",
+      contentType: answer.ContentType ?? null,
+      checksumSha256: hexOrNull(answer.ChecksumSHA256),
+    };
+  };
+
   return {
     /**
      * Presigns a form. The client adds `file` as its last field and posts it to the store. The policy fixes every other
@@ -130,18 +143,7 @@ export function makeStorage(config: StorageConfig) {
       };
     },
 
-    /** Returns size, ETag, content type and digest of an object. */
-    async head(key: string): Promise<ObjectHead> {
-      const answer = await internal.send(
-        new HeadObjectCommand({ Bucket: bucket, Key: key, ChecksumMode: "ENABLED" }),
-      );
-      return {
-        sizeBytes: answer.ContentLength ?? 0,
-        etag: answer.ETag ?? "",
-        contentType: answer.ContentType ?? null,
-        checksumSha256: hexOrNull(answer.ChecksumSHA256),
-      };
-    },
+    head,
 
     /** Reads a range of bytes, both ends included. Without a range it reads the whole object into memory. */
     async read(key: string, range?: { start: number; end: number }): Promise<Buffer> {
@@ -174,7 +176,7 @@ export function makeStorage(config: StorageConfig) {
 
     /**
      * Copies an object inside the store; the bytes do not pass through this process. Rejects with an isChanged error
-     * when the ETag differs from `ifMatch`. With `digest` the store computes SHA-256; null when it does not return it.
+     * when the ETag differs from `ifMatch`. With `digest` the store computes SHA-256; null when it cannot.
      */
     async copy(
       from: string,
@@ -192,7 +194,10 @@ export function makeStorage(config: StorageConfig) {
         // The store responds after it has copied everything, which may be gigabytes.
         { requestTimeout: 300_000 },
       );
-      return { checksumSha256: hexOrNull(answer.CopyObjectResult?.ChecksumSHA256) };
+      const checksumSha256 = hexOrNull(answer.CopyObjectResult?.ChecksumSHA256);
+      if (checksumSha256 !== null || !options.digest) return { checksumSha256 };
+      // MinIO computes the digest, but its response to the copy does not contain it.
+      return { checksumSha256: (await head(to)).checksumSha256 };
     },
 
     /** Deletes an object. Deleting an object that does not exist is not an error. */

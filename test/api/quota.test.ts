@@ -155,7 +155,10 @@ describe("a quota grants its last place and no more", () => {
       api.db,
       sql.fragment`update training_jobs set status = 'failed' where id = ${first.body.id}`,
     );
-    expectFull(await client.post(`/api/v1/training-jobs/${first.body.id}/retry`), /at most 2 training jobs/);
+    expectFull(
+      await client.post(`/api/v1/training-jobs/${first.body.id}/retry`),
+      /at most 2 waiting training jobs/,
+    );
     const other = await tenant();
     const nowhere = { ...body, dataset_id: randomUUID() };
     expect((await other.post("/api/v1/training-jobs", nowhere)).status).toBe(404);

@@ -1,4 +1,5 @@
 // The object store's functions, on a real S3 server.
+import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { isChanged, isNotFound, isStoreUnavailable, TooLargeError } from "../../src/storage/errors.ts";
 import { makeStorage } from "../../src/storage/storage.ts";
@@ -33,6 +34,17 @@ describe("objects", () => {
     await store.storage.write("from", "swapped");
     await expect(store.storage.copy("from", "to", { ifMatch: etag })).rejects.toSatisfy(isChanged);
     expect((await store.storage.read("to")).toString()).toBe("first");
+  });
+});
+
+describe("a digest", () => {
+  it("is computed by the store while it copies, on request", async () => {
+    await store.storage.write("plain", "0123456789");
+    const { etag, checksumSha256 } = await store.storage.head("plain");
+    expect(checksumSha256).toBeNull();
+    const copied = await store.storage.copy("plain", "counted", { ifMatch: etag, digest: true });
+    expect(copied.checksumSha256).toBe(createHash("sha256").update("0123456789").digest("hex"));
+    expect(await store.storage.head("counted")).toMatchObject(copied);
   });
 });
 

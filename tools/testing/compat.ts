@@ -46,6 +46,24 @@ const onPostgres = (major: string): Compatibility =>
     env: { PLOSIVE_TEST_POSTGRES: major },
   });
 
+/** MinIO shares no code with versitygw, the embedded object store. */
+const onMinio = (addressing: "path" | "virtual", ...tests: string[]): Compatibility =>
+  compatibility({
+    name: `s3-${addressing}`,
+    subject: addressing === "path" ? "MinIO, path style" : "MinIO, virtual-host style",
+    tests,
+    minutes: 5,
+    install: [`${repoDir}/tools/build.sh`, "minio"],
+    env: {
+      PLOSIVE_TEST_S3: "minio",
+      PLOSIVE_TEST_S3_ADDRESSING: addressing,
+      // Buckets are names below localhost.
+      ...(addressing === "virtual" && {
+        NODE_OPTIONS: `--import=file://${repoDir}/tools/testing/localhost.ts`,
+      }),
+    },
+  });
+
 export const compat: readonly Compatibility[] = [
   onPostgres("15"),
   onPostgres("18"),
@@ -57,4 +75,20 @@ export const compat: readonly Compatibility[] = [
     install: [`${repoDir}/tools/build.sh`, "kubernetes-1.31"],
     env: { PLOSIVE_TEST_KUBERNETES: "1.31" },
   }),
+  onMinio(
+    "path",
+    "test/storage",
+    "test/api",
+    "test/hostile/uploads",
+    "test/hostile/store-away",
+    "test/controllers/purge-queue",
+  ),
+  onMinio(
+    "virtual",
+    "test/storage",
+    "test/api/upload",
+    "test/api/exports",
+    "test/api/inference",
+    "test/hostile/uploads",
+  ),
 ];
