@@ -108,16 +108,16 @@ BENCH_PYTHON := $(PLOSIVE_CACHE)/venv/bin/python
 # BENCH='--seeds 0 --parts plosive-60-0' plays a part of it; BENCH=--short is CI's gate, which needs no more than the tests do.
 bench-detection: $(if $(filter --short,$(BENCH)),python-test,bench-detection-deps) ## compares our detector with all peers (hours; what is done is kept)
 	@$(if $(filter --short,$(BENCH)),,$(PLOSIVE_CACHE)/detection-venv/bin/python -W ignore -m pytest -q -W ignore -p no:cacheprovider test/bench/detection/check_psds.py)
-	@PYTHONPATH=test:tools:images/worker $(BENCH_PYTHON) -m bench.detection $(BENCH)
+	@tools/build.sh versitygw && PYTHONPATH=test:tools:images/worker $(BENCH_PYTHON) -m bench.detection $(BENCH)
 
 bench-detection-speed: bench-detection-deps ## times the workers beside other tools on one core (a few minutes; a quiet machine)
-	@PYTHONPATH=test:tools:images/worker $(BENCH_PYTHON) -m bench.detection.speed
+	@tools/build.sh versitygw && PYTHONPATH=test:tools:images/worker $(BENCH_PYTHON) -m bench.detection.speed
 
 bench-detection-memory: python-test ## plays each verb on a recording of ten hours within 1 GiB (half an hour, root, 8 GB of disk)
-	@PYTHONPATH=test:tools:images/worker $(BENCH_PYTHON) -m bench.detection.memory $(BENCH)
+	@tools/build.sh versitygw && PYTHONPATH=test:tools:images/worker $(BENCH_PYTHON) -m bench.detection.memory $(BENCH)
 
 bench-detection-ablation: bench-detection-deps ## trains the detector without each of its parts in turn (two hours; what is done is kept)
-	@PYTHONPATH=test:tools:images/worker $(BENCH_PYTHON) -m bench.detection.ablation $(BENCH)
+	@tools/build.sh versitygw && PYTHONPATH=test:tools:images/worker $(BENCH_PYTHON) -m bench.detection.ablation $(BENCH)
 
 lint: lint-tools contract-tools ## formatters, linters, types of TypeScript, Python and shell, generated files, chart
 	@tools/build.sh helm && $(NODE) tools/lint.ts

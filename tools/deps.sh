@@ -17,7 +17,7 @@ packages=(
   # images without Docker
   buildah skopeo golang-github-containers-common mmdebstrap debian-archive-keyring
   # tests and demo: a real database, decoding, real voices
-  postgresql ffmpeg python3-venv asterisk-core-sounds-{en,es,fr,it,ru}-g722
+  postgresql ffmpeg python3-venv curl jq asterisk-core-sounds-{en,es,fr,it,ru}-g722
   # the browser of the pages' tests
   chromium
   # the tests of metrics, alerts and dashboards

@@ -1,0 +1,48 @@
+// The rooms that mutation testing measures: which files it changes and which tests may notice. Called by main.ts.
+export interface Room {
+  readonly name: string;
+  /** Globs of the files that get mutants. */
+  readonly files: readonly string[];
+  /** Globs of the test files that may kill them. */
+  readonly tests: readonly string[];
+  /** The project of vitest.config.ts. */
+  readonly project: "unit" | "real";
+  /** Mutants to try; a room with fewer is measured in full. */
+  readonly sample: number;
+  /** Seconds of tests per mutant, the nearest tests first. A mutant that outlives them has survived. */
+  readonly budgetSeconds: number;
+}
+
+export const rooms: readonly Room[] = [
+  {
+    name: "controllers/job",
+    files: ["decide", "deadlines", "retry-budget", "status", "conditions", "pods"].map(
+      (name) => `controllers/job/${name}.ts`,
+    ),
+    tests: ["test/controllers/*.test.ts", "test/controllers/queueing/*.test.ts"],
+    project: "unit",
+    sample: Number.POSITIVE_INFINITY,
+    budgetSeconds: 30,
+  },
+  {
+    name: "src/db",
+    files: ["src/db/*.ts"],
+    tests: [
+      "test/db/*.test.ts",
+      "test/api/*.test.ts",
+      "test/webhooks/*.test.ts",
+      "test/controllers/*.test.ts",
+    ],
+    project: "real",
+    sample: 140,
+    budgetSeconds: 90,
+  },
+  {
+    name: "src/api",
+    files: ["src/api/*.ts"],
+    tests: ["test/api/*.test.ts"],
+    project: "real",
+    sample: 140,
+    budgetSeconds: 90,
+  },
+];
