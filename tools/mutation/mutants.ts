@@ -15,6 +15,8 @@ export interface Mutant {
   /** The line of code as it is, and the change in it; with the file they name the mutant in known.json. */
   readonly code: string;
   readonly change: string;
+  /** Counts mutants of the same name, as of a line with the same call twice. */
+  readonly nth: number;
   /** The whole text of the file with the mutant. Undefined: the instrumented file contains it, behind the switch `id`. */
   readonly text?: string;
 }
@@ -47,6 +49,12 @@ export async function makeMutants(
   const sources = new Map(files.map((file) => [file, readFileSync(join(repoDir, file), "utf8")]));
   const made = await instrument(sources);
   const mutants: Mutant[] = [];
+  const seen = new Map<string, number>();
+  const add = (mutant: Omit<Mutant, "nth">) => {
+    const nth = (seen.get(nameOf(mutant)) ?? 0) + 1;
+    seen.set(nameOf(mutant), nth);
+    mutants.push({ ...mutant, nth });
+  };
   for (const { id, fileName: file, mutatorName, replacement, location } of made.mutants) {
     // An excluded mutator still lists its mutants, without a switch.
     if (mutatorName === "StringLiteral") continue;
@@ -55,7 +63,7 @@ export async function makeMutants(
     const code = lineAt(source, start);
     if (logCall.test(code)) continue;
     const change = `${inOneLine(source.slice(start, offsetOf(source, location.end)))} -> ${inOneLine(replacement)}`;
-    mutants.push({ id, file, line: location.start.line + 1, code, change });
+    add({ id, file, line: location.start.line + 1, code, change });
   }
   for (const [file, source] of sources) {
     const own = made.mutants.filter(({ fileName }) => fileName === file);
@@ -68,7 +76,7 @@ export async function makeMutants(
         }))
         .filter((one) => one.start <= start && end <= one.end)
         .sort((a, b) => a.end - a.start - (b.end - b.start))[0];
-      mutants.push({
+      add({
         id: around?.id,
         file,
         line: source.slice(0, start).split("\n").length,
@@ -87,12 +95,9 @@ export const nameOf = ({ file, code, change }: Pick<Mutant, "file" | "code" | "c
 
 /** Picks by the hash of seed and name, so that a change of other lines leaves the sample as it was. */
 export function sampleOf(mutants: readonly Mutant[], count: number, seed: number): Mutant[] {
-  const seen = new Map<string, number>();
   const ranked = mutants.map((mutant) => {
-    const name = nameOf(mutant);
-    const nth = (seen.get(name) ?? 0) + 1;
-    seen.set(name, nth);
-    return { mutant, hash: createHash("sha256").update(`${seed}\n${nth}\n${name}`).digest("hex") };
+    const text = `${seed}\n${mutant.nth}\n${nameOf(mutant)}`;
+    return { mutant, hash: createHash("sha256").update(text).digest("hex") };
   });
   ranked.sort((a, b) => (a.hash < b.hash ? -1 : 1));
   return ranked.slice(0, count).map(({ mutant }) => mutant);

@@ -46,3 +46,6 @@ export const rooms: readonly Room[] = [
     budgetSeconds: 90,
   },
 ];
+
+/** The room of worker.py, which knows its own files and tests. */
+export const worker = { name: "images/worker", sample: 160 };

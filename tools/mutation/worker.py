@@ -1,7 +1,7 @@
 """Mutation testing of the worker's training and events: changes one place of a file's syntax tree at a time and runs the unit
 tests that reach its line, the fastest first, until one fails. Called by main.ts (`make mutation`).
 The process imports torch once and forks for each mutant, and the mutant exists only in the memory of that fork.
-Usage: worker.py --out FILE [--seed N] [--sample N] [--only PATTERN]"""
+Usage: worker.py --out FILE [--seed N] [--sample N] [--again]"""
 
 import argparse
 import ast
@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("images/worker/plosive_worker/events", "images/worker/plosive_worker/training")
 TESTS = ("test_events.py", "test_metrics.py", "test_training.py", "test_training_rules.py")
 AT_ONCE = 2
-BUDGET_SECONDS = 40.0
+BUDGET_SECONDS = 12.0
 
 SWAPS: dict[type, type] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -133,6 +133,7 @@ class Probe:
         self.lines: dict[str, set[tuple[str, int]]] = defaultdict(set)
         self.seconds: dict[str, float] = defaultdict(float)
         self.failed: list[str] = []
+        self.ours: dict[str, bool] = {}
 
     def pytest_collection_modifyitems(self, items: list) -> None:
         items[:] = [item for item in items if "platform" not in item.fixturenames]
@@ -162,10 +163,17 @@ class Probe:
 
     def trace(self, frame, _event: str, _arg):
         path = frame.f_code.co_filename
-        if not any(folder in path for folder in FOLDERS):
+        if path not in self.ours:
+            self.ours[path] = any(folder in path for folder in FOLDERS)
+        if not self.ours[path]:
             return None
-        self.lines[self.test].add((str(Path(path).relative_to(ROOT)), frame.f_lineno))
-        return self.trace
+        seen = self.lines[self.test]
+
+        def local(inner, _event: str, _arg):
+            seen.add((path, inner.f_lineno))
+            return local
+
+        return local(frame, "", None)
 
 
 def play(mutant: Mutant | None, probe: Probe, folder: Path, answer: Path) -> None:
@@ -189,7 +197,7 @@ def play(mutant: Mutant | None, probe: Probe, folder: Path, answer: Path) -> Non
     code = pytest.main([*stop, "-q", "-p", "no:cacheprovider", f"--basetemp={folder}", f"--rootdir={ROOT}", *tests], [probe])
     found = {
         "code": int(code), "failed": probe.failed, "seconds": probe.seconds, "voices": probe.voices,
-        "lines": {test: sorted(lines) for test, lines in probe.lines.items()},
+        "lines": {t: sorted((path[len(str(ROOT)) + 1 :], line) for path, line in ls) for t, ls in probe.lines.items()},
     }  # fmt: skip
     answer.write_text(json.dumps(found))
     os._exit(0)
@@ -266,8 +274,8 @@ def measure(sample: list[Mutant], scratch: Path) -> list[dict]:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--sample", type=int, default=200)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--sample", type=int, default=160)
+    parser.add_argument("--again", action="store_true", help="try only what survived, by the verdicts in --out")
     parser.add_argument("--out", type=Path, required=True, help="where the verdicts go, as JSON")
     options = parser.parse_args()
     # Loaded once, before the forks. Threads do not survive a fork, so none may be started here.
@@ -281,9 +289,13 @@ def main() -> None:
     # By the hash of the name, so that a change of other lines leaves the sample as it was.
     sample = sorted(population, key=lambda m: hashlib.sha256(f"{options.seed}\n{m.name}".encode()).hexdigest())[: options.sample]
     known = {f"{k['file']}\n{k['code']}\n{k['change']}" for k in json.loads((Path(__file__).parent / "known.json").read_text())}
-    unexplained = [m for m in sample if m.name not in known and options.only in f"{m.file}:{m.line}"]
+    unexplained = [m for m in sample if m.name not in known]
+    last = json.loads(options.out.read_text())["verdicts"] if options.again else []
+    dead = {v["file"] + v["code"] + v["change"]: v for v in last if v["state"] in ("killed", "hung")}
+    kept = [dead[m.file + m.code + m.change] for m in unexplained if m.file + m.code + m.change in dead]
+    unexplained = [m for m in unexplained if m.file + m.code + m.change not in dead]
     with tempfile.TemporaryDirectory(prefix="plosive-mutation-") as scratch:
-        verdicts = measure(unexplained, Path(scratch))
+        verdicts = kept + measure(unexplained, Path(scratch))
     options.out.write_text(json.dumps({"population": len(population), "sample": len(sample), "verdicts": verdicts}))
 
 

@@ -1,0 +1,356 @@
+// Tests the limits of the job engine's decisions: deadlines to the millisecond, the last attempt, the cause among several
+// failures, and objects with parts missing. Pure, no server.
+import { describe, expect, it } from "vitest";
+import {
+  deadlinesOf,
+  pendingFailure,
+  stalledPods,
+  suspendedSeconds,
+} from "../../controllers/job/deadlines.ts";
+import { agreesWithRow, awaitPodsUntil, decide, expiresAt } from "../../controllers/job/decide.ts";
+import type { Facts } from "../../controllers/job/facts.ts";
+import { exhaustedShards } from "../../controllers/job/retry-budget.ts";
+import type { FailedPod } from "../../src/db/run-pod.ts";
+import type { Job, Pod } from "../../src/kube/objects.ts";
+import {
+  ago,
+  child,
+  conditions,
+  ended,
+  facts,
+  name,
+  now,
+  pod,
+  resource,
+  row,
+  running,
+  said,
+  waitingFor,
+} from "../support/facts.ts";
+
+const failedPod = (shard: number | undefined, code: string, more: object = {}): FailedPod => ({
+  pod_uid: `uid-${shard}-${code}`,
+  run_id: `${name}-1`,
+  failure: {
+    class: "Infra",
+    code,
+    message: code,
+    ...(shard === undefined ? {} : { shard }),
+    retryable: true,
+    ...more,
+  },
+});
+const memory = (shard: number) => failedPod(shard, "out_of_memory", { class: "Resources" });
+const withoutStatus: Job = { ...child(), status: undefined } as never;
+const startedAt = (shard: number, seconds: number): Pod => ({
+  ...pod(shard, {
+    phase: "Running",
+    containerStatuses: [{ name: "worker", state: { running: { startedAt: ago(seconds) } } }],
+  }),
+  metadata: { ...pod(shard, {}).metadata, uid: `pod-${shard}` },
+});
+const deleting = (made: Pod): Pod => ({
+  ...made,
+  metadata: { ...made.metadata, deletionTimestamp: ago(1) as never },
+});
+const unindexed = (made: Pod): Pod => ({ ...made, metadata: { ...made.metadata, annotations: {} } });
+
+describe("the deadlines of a job", () => {
+  const silent = { child: child(), listeningSince: 0 };
+
+  it("are in order, and that of progress goes by the pod that has been silent longest", () => {
+    const cr = resource({}, { startTime: ago(100) });
+    const given = facts({ ...silent, cr, pods: [startedAt(0, 50), startedAt(1, 90)] });
+    expect(deadlinesOf(given)).toEqual([
+      { at: now + 110_000, which: "progress" },
+      { at: now + 900_000, which: "active" },
+    ]);
+  });
+
+  it("of progress leave out pods that are being deleted, have no shard or do not run", () => {
+    const pods = [
+      deleting(startedAt(0, 900)),
+      unindexed(startedAt(1, 900)),
+      ended(2, 1),
+      pod(2, { phase: "Pending" }),
+    ];
+    expect(deadlinesOf(facts({ ...silent, pods }))).toEqual([]);
+    expect(stalledPods(facts({ ...silent, pods }))).toEqual([]);
+  });
+
+  it("do not run while the job is suspended or queued, or has no Job", () => {
+    const pods = [startedAt(0, 900)];
+    const admission = { admitted: false, reason: "QuotaExceeded", message: "" } as never;
+    for (const held of [{ cr: resource({ suspend: true }) }, { admission }, { child: undefined }]) {
+      expect(deadlinesOf(facts({ ...silent, pods, ...held }))).toEqual([]);
+      expect(stalledPods(facts({ ...silent, pods, ...held }))).toEqual([]);
+    }
+  });
+
+  it("pass at their very millisecond", () => {
+    const at = (seconds: number, more: object = {}) =>
+      facts({ ...silent, cr: resource({}, { startTime: ago(seconds) }), pods: [startedAt(0, 1)], ...more });
+    expect(decide(at(1000))).toMatchObject({ reason: "DeadlineExceeded", failure: { retryable: true } });
+    expect(decide(at(1000, { now: now - 1 })).kind).toBe("wait");
+    expect(stalledPods(at(1, { pods: [startedAt(0, 200)] }))).toHaveLength(1);
+    expect(stalledPods(at(1, { pods: [startedAt(0, 200)], now: now - 1 }))).toHaveLength(0);
+    const silentPods = decide(at(300, { pods: [startedAt(0, 200)] }));
+    const failure = { class: "Infra", code: "stalled", shard: 0, retryable: true };
+    expect(silentPods).toMatchObject({ kind: "stop", pods: [{ failure }] });
+  });
+
+  it("of progress do not end the job: its pod is replaced", () => {
+    const given = facts({ ...silent, pods: [startedAt(0, 900)] });
+    expect(deadlinesOf(given)[0]?.which).toBe("progress");
+    expect(decide(given).kind).toBe("stop");
+  });
+
+  it.each([
+    ["unschedulable", "Quota", [pod(0, { phase: "Pending", conditions: [unschedulable()] })]],
+    ["image_unavailable", "System", [waitingFor("ErrImagePull", "no")]],
+    ["pods_not_started", "Infra", [pod(0, { phase: "Pending" })]],
+  ])("of waiting fail a job with %s", (code, of, pods) => {
+    const failure = pendingFailure(facts({ pods }));
+    expect(failure).toMatchObject({ class: of, code, retryable: true });
+    const long = { ...waitingFor("ErrImagePull", "x".repeat(2000)) };
+    expect(pendingFailure(facts({ pods: [long] })).message).toHaveLength(1000);
+  });
+  function unschedulable() {
+    return { type: "PodScheduled", status: "False", reason: "Unschedulable", message: "Full." };
+  }
+
+  it("do not count time in which the job was suspended or queued, from the earlier of the two on", () => {
+    const held = [said("Suspended", "True", 50), said("QuotaReserved", "False", 80)];
+    const status = { startTime: ago(500), conditions: held };
+    expect(suspendedSeconds(facts({ cr: resource({}, status) }))).toBe(80);
+    const unstarted = { conditions: held, suspendedSeconds: 7 };
+    expect(suspendedSeconds(facts({ cr: resource({}, unstarted) }))).toBe(7);
+    expect(suspendedSeconds(facts({ cr: resource() }))).toBe(0);
+    const late = { startTime: ago(30), conditions: held };
+    expect(suspendedSeconds(facts({ cr: resource({}, late) }))).toBe(30);
+  });
+});
+
+describe("a job of its own", () => {
+  it("is refused when another resource has its row", () => {
+    const refused = { kind: "refuse", reason: "PreconditionFailed" };
+    expect(decide(facts({ row: row({ resource_name: "other" }) }))).toMatchObject(refused);
+    expect(decide(facts({ row: row({ resource_name: name }) })).kind).toBe("create");
+  });
+
+  it("is created twenty times at most", () => {
+    expect(decide(facts({ cr: resource({}, { attempt: 19 }) }))).toEqual({ kind: "create", attempt: 20 });
+    const failure = { class: "Infra", code: "child_deleted", retryable: true };
+    expect(decide(facts({ cr: resource({}, { attempt: 20 }) }))).toMatchObject({ end: "Failed", failure });
+  });
+
+  it("is not worth another try without its profile", () => {
+    const failure = { class: "User", code: "profile_unknown", retryable: false };
+    expect(decide(facts({ profileKnown: false }))).toMatchObject({ failure });
+  });
+
+  it("needs no suspension twice, and a Job without the field is not suspended", () => {
+    const bare = { ...child(), spec: { parallelism: 2, template: { spec: {} } } } as Job;
+    expect(decide(facts({ child: bare }))).toEqual({ kind: "wait" });
+    const suspended = resource({ suspend: true });
+    expect(decide(facts({ cr: suspended, child: bare }))).toMatchObject({ kind: "patch", suspend: true });
+  });
+
+  it("that was resumed needs nothing of a queue that it is not in", () => {
+    const cr = resource({}, { conditions: [said("Suspended", "True", 5)] });
+    expect(decide(facts({ cr, child: child() }))).toEqual({ kind: "wait" });
+  });
+
+  it("waits while its Job has no status", () => {
+    expect(decide(facts({ child: withoutStatus }))).toEqual({ kind: "wait" });
+    expect(decide(facts({ child: { ...child(), status: {} } }))).toEqual({ kind: "wait" });
+  });
+
+  it("expires only once it has ended", () => {
+    const status = { completionTime: ago(10) };
+    expect(expiresAt(resource({ ttlSecondsAfterFinished: 60 }, status))).toBe(now + 50_000);
+    expect(expiresAt(resource({ ttlSecondsAfterFinished: 60 }))).toBeUndefined();
+    expect(expiresAt(resource({}, status))).toBeUndefined();
+  });
+});
+
+describe("pods of a shard that is given up", () => {
+  const gone = [memory(1), memory(1)];
+
+  it("are stopped, but not when they have ended, are being deleted, or are of another shard", () => {
+    const pods = [running(0), running(1), ended(1, 137), deleting(running(1)), unindexed(running(1))];
+    const verdict = decide(facts({ child: child(), failedPods: gone, pods }));
+    expect(verdict).toEqual({ kind: "stop", pods: [{ pod: pods[1] }] });
+  });
+
+  it("are stopped once, as stalled, when they are silent too", () => {
+    const pods = [startedAt(1, 900), startedAt(2, 900)];
+    const verdict = decide(facts({ child: child(), failedPods: gone, pods, listeningSince: 0 }));
+    const stops = verdict.kind === "stop" ? verdict.pods : [];
+    expect(stops.map(({ pod: each, failure }) => [each.metadata.name, failure?.code])).toEqual([
+      ["p1", "stalled"],
+      ["p2", "stalled"],
+    ]);
+    const both = [startedAt(1, 10), startedAt(2, 900)];
+    const mixed = decide(facts({ child: child(), failedPods: gone, pods: both, listeningSince: 0 }));
+    expect(mixed).toMatchObject({ pods: [{ pod: both[1], failure: { code: "stalled" } }, { pod: both[0] }] });
+  });
+});
+
+describe("the last pods of an ended Job", () => {
+  const over = (type: string, more: object = {}): Job =>
+    child({
+      failed: 1,
+      conditions: [{ ...conditions(type)[0]!, lastTransitionTime: ago(1), ...more }],
+    } as never);
+  const until = (given: Partial<Facts>) => awaitPodsUntil(facts(given));
+
+  it.each(["Complete", "Failed"])("are waited for after %s", (type) => {
+    expect(until({ child: over(type), pods: [running(0)] })).toBe(now + 4_000);
+  });
+
+  it.each([
+    ["while the Job is open", over("Suspended")],
+    ["when the condition is not true", over("Failed", { status: "False" })],
+    ["when the condition has no time", child({ conditions: conditions("Failed") })],
+    ["when the Job has no status", withoutStatus],
+    ["when there is no Job", undefined],
+  ])("are not waited for %s", (_name, made) => {
+    expect(until({ child: made, pods: [running(0)] })).toBeUndefined();
+  });
+
+  it("are known by failures of this run that the Job counts", () => {
+    const job = over("Failed");
+    expect(until({ child: job, failedPods: [failedPod(0, "killed")] })).toBeUndefined();
+    for (const other of [
+      failedPod(0, "disrupted"),
+      failedPod(0, "stalled"),
+      { ...failedPod(0, "killed"), run_id: `${name}-0` },
+    ])
+      expect(until({ child: job, failedPods: [other] })).toBe(now + 4_000);
+    const uncounted = { ...job, status: { ...job.status, failed: undefined } } as Job;
+    expect(until({ child: uncounted })).toBeUndefined();
+  });
+});
+
+describe("the verdict on a Job", () => {
+  const closed = (more: object, type = "Failed") => child({ conditions: conditions(type), ...more });
+
+  it("does not depend on other conditions of the Job", () => {
+    const both = [...conditions("SuccessCriteriaMet"), ...conditions("Complete")];
+    const given = {
+      child: child({ conditions: both, completedIndexes: "0-2" }),
+      ingested: new Set([0, 1, 2]),
+    };
+    expect(decide(facts(given))).toMatchObject({ end: "Succeeded" });
+    const open = [{ ...conditions("Failed")[0]!, status: "False" }];
+    expect(decide(facts({ child: child({ conditions: open, failedIndexes: "0" }) }))).toEqual({
+      kind: "wait",
+    });
+  });
+
+  it("waits for the Job to end when an index of it has failed", () => {
+    const cr = resource({ retries: { perShard: 1, infraPerShard: 9, maxFailedShards: 0 } });
+    expect(decide(facts({ cr, child: child({ failedIndexes: "0" }) }))).toEqual({ kind: "wait" });
+  });
+
+  it("is a success with few failed shards, whatever they failed with", () => {
+    const given = {
+      child: closed({ completedIndexes: "1,2" }),
+      ingested: new Set([1, 2]),
+      pods: [ended(0, 75)],
+    };
+    const verdict = decide(facts(given));
+    expect(verdict).toMatchObject({ end: "Succeeded" });
+    const lost = verdict.kind === "end" ? verdict.failedShards : new Map();
+    expect([...lost]).toEqual([[0, expect.objectContaining({ code: "temporary", shard: 0 })]]);
+  });
+
+  it("is a failure when no shard is left, however many may fail", () => {
+    const cr = resource({ retries: { perShard: 0, infraPerShard: 0, maxFailedShards: 3 } });
+    expect(decide(facts({ cr, child: closed({ failedIndexes: "0-2" }) }))).toMatchObject({ end: "Failed" });
+  });
+
+  it("has the failure of the Job for shards whose pods no longer exist", () => {
+    const verdict = decide(facts({ child: closed({ completedIndexes: "1,2" }), ingested: new Set([1, 2]) }));
+    const lost = verdict.kind === "end" ? verdict.failedShards.get(0) : undefined;
+    const job = { class: "System", code: "Because", message: "The Job says so.", retryable: true };
+    expect(lost).toEqual({ ...job, shard: 0 });
+  });
+
+  it("names the shard that failed by itself, not one that was stopped because of it", () => {
+    const cr = resource({ retries: { perShard: 0, infraPerShard: 0, maxFailedShards: 0 } });
+    const given = facts({
+      cr,
+      child: closed({ failedIndexes: "2" }),
+      pods: [ended(0, 143), ended(2, 66)],
+    });
+    expect(decide(given)).toMatchObject({ failure: { code: "input_missing", shard: 2 } });
+    const exhausted = facts({
+      cr,
+      child: closed({}),
+      pods: [ended(0, 143)],
+      failedPods: [memory(1), memory(1)],
+    });
+    expect(decide(exhausted)).toMatchObject({ failure: { code: "out_of_memory", shard: 1 } });
+    const noCause = facts({ cr, child: closed({}), ingested: new Set([0]), pods: [ended(1, 143)] });
+    expect(decide(noCause)).toMatchObject({ failure: { code: "killed", shard: 1 } });
+  });
+});
+
+describe("the end of a row and the end of its resource", () => {
+  it.each([
+    ["Succeeded", "completed", true],
+    ["Succeeded", "failed", true],
+    ["Succeeded", "cancelled", false],
+    ["Succeeded", "running", false],
+    ["Failed", "failed", true],
+    ["Failed", "completed", false],
+    ["Cancelled", "cancelled", true],
+    ["Cancelled", "failed", false],
+  ] as const)("%s and %s agree: %s", (end, status, agree) => {
+    expect(agreesWithRow({ end } as never, row({ status }))).toBe(agree);
+  });
+
+  it("are the same after a crash between them", () => {
+    const recorded = (more: object) => decide(facts({ row: row(more as never), child: child() }));
+    expect(recorded({ status: "completed" })).toMatchObject({ end: "Succeeded", reason: "Completed" });
+    const cancelled = recorded({ status: "cancelled", status_message: "enough" });
+    expect(cancelled).toMatchObject({ end: "Cancelled", message: "enough" });
+    expect(recorded({ status: "cancelled" })).toMatchObject({ end: "Cancelled", message: "Cancelled." });
+    const failed = recorded({ status: "failed" });
+    expect(failed).toMatchObject({
+      end: "Failed",
+      failure: { class: "System", code: "failed", retryable: true },
+    });
+  });
+});
+
+describe("the retry budget of a shard", () => {
+  const cr = resource({ retries: { perShard: 9, infraPerShard: 1, maxFailedShards: 0 } });
+  const past = (shard: number | undefined, count: number, more: Partial<Pod> = {}): Pod => {
+    const ignored = { "batch.kubernetes.io/job-index-ignored-failure-count": String(count) };
+    const made = shard === undefined ? unindexed(running(0)) : running(shard);
+    const annotations = { ...made.metadata.annotations, ...ignored };
+    return { ...made, metadata: { ...made.metadata, uid: "now", annotations }, ...more };
+  };
+
+  it("is not used by failures without a shard, or by pods without one", () => {
+    expect(exhaustedShards({ cr, child: child(), pods: [past(undefined, 9)], failedPods: [] }).size).toBe(0);
+    const nobody = [failedPod(undefined, "stalled"), failedPod(undefined, "stalled")];
+    expect(exhaustedShards({ cr, child: child(), pods: [], failedPods: nobody }).size).toBe(0);
+  });
+
+  it("is used by disruptions only, not by failures that the Job counts itself", () => {
+    const failedPods = [failedPod(0, "killed"), failedPod(0, "internal")];
+    const found = exhaustedShards({ cr, child: child(), pods: [past(0, 2)], failedPods });
+    expect(found.get(0)?.code).toBe("disrupted");
+  });
+
+  it("is known also when the Job is gone, and its message fits into the resource", () => {
+    const long = Array.from({ length: 2 }, () => failedPod(0, "stalled", { message: "x".repeat(1000) }));
+    const found = exhaustedShards({ cr, child: undefined, pods: [], failedPods: long });
+    expect(found.get(0)?.message).toHaveLength(1000);
+    expect(exhaustedShards({ cr, child: child(), pods: [], failedPods: [] }).size).toBe(0);
+  });
+});

@@ -1,0 +1,244 @@
+// Tests the conditions, the times and the counts that an open job's status shows, and its row. Pure, no server.
+import { describe, expect, it } from "vitest";
+import { decide } from "../../controllers/job/decide.ts";
+import { endStatus, openStatus, rowChange, statusDiffers } from "../../controllers/job/status.ts";
+import type { JobStatus } from "../../src/schemas/job-resource.ts";
+import { ago, bad, child, facts, name, now, pod, resource, row, running, said } from "../support/facts.ts";
+
+const wait = { kind: "wait" } as const;
+const at = new Date(now).toISOString();
+const find = (status: JobStatus, type: string) => status.conditions?.find((each) => each.type === type);
+const line = {
+  shard: 0,
+  pod_uid: "uid",
+  items_done: 1,
+  items_total: 2,
+  items_failed: 0,
+  fraction: 0.5,
+  message: "half",
+  checkpoint_step: null,
+  checkpoint_at: null,
+  updated_at: now,
+};
+
+describe("a refused job", () => {
+  const old = { attempt: 3, conditions: [said("QuotaReserved", "False", 5)] };
+  const cr = resource({}, old);
+  const refuse = { kind: "refuse", reason: "PreconditionFailed", message: "x".repeat(2000) } as const;
+
+  it("shows why, keeps the rest of its status, and its messages fit into the resource", () => {
+    const status = openStatus(facts({ cr, row: null }), refuse);
+    expect(status).toMatchObject({ phase: "Pending", attempt: 3, observedGeneration: 2 });
+    expect(status.conditions?.map(({ type }) => type)).toEqual(["QuotaReserved", "Accepted", "Progressing"]);
+    for (const type of ["Accepted", "Progressing"]) {
+      expect(find(status, type)).toMatchObject({ status: "False", reason: "PreconditionFailed" });
+      expect(find(status, type)).toMatchObject({ observedGeneration: 2, lastTransitionTime: at });
+      expect(find(status, type)?.message).toHaveLength(1000);
+    }
+  });
+});
+
+describe("the conditions of an open job", () => {
+  it("show a suspension and its end", () => {
+    const suspended = openStatus(facts({ cr: resource({ suspend: true }), child: child() }), wait);
+    expect(find(suspended, "Suspended")).toMatchObject({ status: "True", reason: "SuspendRequested" });
+    expect(find(suspended, "Progressing")).toMatchObject({ status: "False", reason: "SuspendRequested" });
+    expect(suspended.phase).toBe("Suspended");
+    const resumed = openStatus(facts({ cr: resource({}, suspended), child: child() }), wait);
+    expect(find(resumed, "Suspended")).toMatchObject({ status: "False", reason: "Resumed" });
+    expect(find(openStatus(facts({}), wait), "Suspended")).toBeUndefined();
+  });
+
+  it("show whether the pods report", () => {
+    const given = { child: child(), pods: [running(0)] };
+    expect(find(openStatus(facts(given), wait), "Progressing")?.reason).toBe("PodsRunning");
+    const reporting = openStatus(facts({ ...given, progress: [line] }), wait);
+    expect(find(reporting, "Progressing")).toMatchObject({ status: "True", reason: "Reporting" });
+    expect(reporting.phase).toBe("Running");
+  });
+
+  it("show why the queue holds the job", () => {
+    const admission = { admitted: false, reason: "QuotaExceeded", message: "No room." } as never;
+    const status = openStatus(facts({ admission }), wait);
+    for (const type of ["QuotaReserved", "Started", "Progressing"])
+      expect(find(status, type)).toMatchObject({ status: "False", reason: "QuotaExceeded" });
+  });
+
+  it("of a new run have nothing of the pods of the run before", () => {
+    const before = { child: undefined, pods: [running(0)] };
+    const status = openStatus(facts({ ...before, cr: resource({}, { attempt: 1 }) }), {
+      kind: "create",
+      attempt: 2,
+    });
+    expect(find(status, "Started")?.status).toBe("False");
+    expect(find(status, "Progressing")?.status).toBe("False");
+    expect(status).toMatchObject({ phase: "Waiting", shards: { active: 0, failed: 0, succeeded: 0 } });
+  });
+
+  it("of a new run say that the Job of the run before was deleted", () => {
+    const create = { kind: "create", attempt: 2 } as const;
+    const again = openStatus(facts({ cr: resource({}, { attempt: 1, runId: `${name}-1` }) }), create);
+    expect(find(again, "Progressing")?.reason).toBe("ChildDeleted");
+    const first = openStatus(facts({}), { ...create, attempt: 1 });
+    expect(find(first, "Progressing")?.reason).toBe("WaitingForPods");
+  });
+
+  it("explain a wait by the last failure, unless the pods themselves say why they wait", () => {
+    const failure = { class: "Infra", code: "disrupted", message: "Evicted.", retryable: true } as const;
+    const failedPods = [{ pod_uid: "a", run_id: `${name}-1`, failure }];
+    const after = openStatus(facts({ child: child(), failedPods }), wait);
+    expect(find(after, "Progressing")).toMatchObject({ reason: "Preempted", message: "Evicted." });
+    const unschedulable = pod(0, {
+      phase: "Pending",
+      conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable", message: "Full." }],
+    });
+    const waits = openStatus(facts({ child: child(), failedPods, pods: [unschedulable] }), wait);
+    expect(find(waits, "Progressing")).toMatchObject({ reason: "Unschedulable", message: "Full." });
+  });
+
+  it("keep a checkpoint that was written, and say when there is none", () => {
+    const checkpoint = { step: 7 } as never;
+    const written = openStatus(facts({ cr: resource({}, { checkpoint }), checkpoints: true }), wait);
+    expect(find(written, "Checkpointed")).toMatchObject({ status: "True", reason: "CheckpointWritten" });
+    const new_ = openStatus(facts({ checkpoint, checkpoints: true }), wait);
+    expect(new_.checkpoint).toBe(checkpoint);
+    const none = openStatus(facts({ child: child(), pods: [running(0)], checkpoints: true }), wait);
+    expect(find(none, "Checkpointed")).toMatchObject({ status: "False", reason: "NoCheckpoint" });
+    expect(find(openStatus(facts({ checkpoints: true }), wait), "Checkpointed")).toBeUndefined();
+  });
+});
+
+describe("the status of an open job", () => {
+  it("counts only pods that run, and failed indexes of the Job", () => {
+    const given = facts({
+      child: child({ failedIndexes: "1" }),
+      pods: [running(0), pod(2, { phase: "Pending" })],
+    });
+    expect(openStatus(given, wait).shards).toEqual({ total: 3, active: 1, succeeded: 0, failed: 1 });
+    const empty = facts({ child: { ...child(), status: undefined } });
+    expect(openStatus(empty, wait).shards).toEqual({ total: 3, active: 0, succeeded: 0, failed: 0 });
+  });
+
+  it("has no run before there is one", () => {
+    const status = openStatus(facts({}), wait);
+    expect(Object.keys(status)).not.toContain("runId");
+    expect(Object.keys(status)).not.toContain("attempt");
+    expect(status.phase).toBe("Pending");
+    expect(rowChange(facts({}), status).platformJobName).toBeNull();
+  });
+
+  it("shows metrics with six digits, and usage in whole seconds once there is any", () => {
+    const used = row({ pod_seconds: 10.4, cpu_seconds: 8.6, gpu_seconds: 0, audio_seconds: 10.4 });
+    const status = openStatus(facts({ row: used, metrics: [{ name: "loss", value: 0.123456789 }] }), wait);
+    expect(status.metrics).toEqual([{ name: "loss", value: "0.123457" }]);
+    expect(status.usage).toEqual({ podSeconds: 10, cpuSeconds: 9, gpuSeconds: 0, audioSeconds: 10 });
+    const unused = openStatus(facts({}), wait);
+    expect(Object.keys(unused)).not.toContain("metrics");
+    expect(Object.keys(unused)).not.toContain("usage");
+  });
+
+  it("has the time of its admission from the first Job on, and keeps it", () => {
+    expect(openStatus(facts({}), wait).admittedTime).toBeUndefined();
+    expect(openStatus(facts({}), { kind: "create", attempt: 1 }).admittedTime).toBe(at);
+    expect(openStatus(facts({ child: child() }), wait)).toMatchObject({ admittedTime: at });
+    const kept = facts({ cr: resource({}, { admittedTime: ago(50) }), child: child() });
+    expect(openStatus(kept, wait).admittedTime).toBe(ago(50));
+    const held = { admitted: false, reason: "QuotaExceeded", message: "" } as never;
+    expect(openStatus(facts({ child: child(), admission: held }), wait).admittedTime).toBeUndefined();
+    const ran = resource({}, { conditions: [said("Started", "True", 9)] });
+    expect(openStatus(facts({ cr: ran, admission: held }), wait).admittedTime).toBe(at);
+    expect(openStatus(facts({ child: child() }), wait).startTime).toBeUndefined();
+  });
+
+  it("adds suspended time up only when a started job resumes", () => {
+    const conditions = [said("Suspended", "True", 60)];
+    const of = (status: Partial<JobStatus>, spec: object = {}) =>
+      openStatus(facts({ cr: resource(spec, status), child: child() }), wait).suspendedSeconds;
+    expect(of({ startTime: ago(100), conditions })).toBe(60);
+    expect(of({ startTime: ago(100), conditions: [said("QuotaReserved", "False", 30)] })).toBe(30);
+    expect(of({ startTime: ago(100), conditions }, { suspend: true })).toBeUndefined();
+    expect(of({ startTime: ago(100) })).toBeUndefined();
+    expect(of({ conditions })).toBeUndefined();
+  });
+
+  it("estimates the remaining time only once the job has started", () => {
+    const given = { child: child(), progress: [{ ...line, updated_at: now }], pods: [running(0)] };
+    const started = facts({ ...given, cr: resource({}, { attempt: 1, startTime: ago(100) }) });
+    // A sixth of the work took 100 s.
+    expect(openStatus(started, wait).progress?.etaSeconds).toBe(500);
+    expect(openStatus(facts(given), wait).progress?.etaSeconds).toBeUndefined();
+  });
+
+  it.each([
+    ["Cancelling", { cr: resource({ cancel: { reason: "x" }, suspend: true }) }],
+    ["Suspended", { cr: resource({ suspend: true }), child: child(), pods: [running(0)] }],
+    ["Running", { child: child(), pods: [running(0)] }],
+    ["Waiting", { child: child() }],
+    ["Waiting", { cr: resource({}, { conditions: [said("Started", "True", 9)] }) }],
+    ["Pending", {}],
+  ])("has the phase %s", (phase, given) => {
+    expect(openStatus(facts(given), wait).phase).toBe(phase);
+  });
+});
+
+describe("the end of a job", () => {
+  const end = { kind: "end", end: "Failed", reason: "SystemError", message: "No.", failedShards: new Map() };
+  const checkpointed = (cr = resource()) =>
+    find(endStatus(facts({ cr, checkpoints: true }), end as never, {}), "Checkpointed");
+
+  it("says that no checkpoint is left to resume from, only where one could have been", () => {
+    const none = said("Checkpointed", "False", 9);
+    expect(checkpointed(resource({}, { conditions: [none] }))).toMatchObject({
+      status: "False",
+      message: expect.stringContaining("ended"),
+    });
+    expect(checkpointed()).toBeUndefined();
+    const written = resource({}, { checkpoint: { step: 7 } as never });
+    expect(checkpointed(written)).toMatchObject({ status: "True" });
+  });
+
+  it("has a failure that fits into the resource, and no shard of a deleted Job", () => {
+    const failure = { ...bad, message: "x".repeat(2000) };
+    const status = endStatus(facts({}), { ...end, failure } as never, {});
+    expect(status.failure?.message).toHaveLength(1000);
+    expect(status.shards).toMatchObject({ failed: 0 });
+    const empty = facts({ child: { ...child(), status: undefined } });
+    expect(endStatus(empty, end as never, {}).shards).toMatchObject({ failed: 0 });
+    expect(status.completionTime).toBe(at);
+  });
+});
+
+describe("the row of an open job", () => {
+  it("is cancelling as soon as the cancel is there", () => {
+    const given = facts({ cr: resource({ cancel: { reason: "x" } }), child: child(), pods: [running(0)] });
+    expect(rowChange(given, openStatus(given, wait)).status).toBe("cancelling");
+  });
+
+  it("has the message of the reports while pods run, else the reason why none runs", () => {
+    const given = facts({ child: child(), pods: [running(0)], progress: [line] });
+    const status = openStatus(given, wait);
+    expect(rowChange(given, status)).toMatchObject({ statusMessage: "half", progressPercent: 16 });
+    const unsaid = facts({ child: child(), pods: [running(0)] });
+    expect(rowChange(unsaid, openStatus(unsaid, wait)).statusMessage).toBeNull();
+    expect(rowChange(given, { ...status, conditions: [] }).statusMessage).toBeNull();
+    expect(rowChange(given, { conditions: status.conditions })).toMatchObject({
+      statusMessage: null,
+      progressPercent: 0,
+    });
+  });
+});
+
+describe("a status", () => {
+  it("does not differ by the order of its fields or by minor ones, and does by any other", () => {
+    const a = openStatus(facts({ child: child(), pods: [running(0)] }), wait);
+    const turned = Object.fromEntries(Object.entries(a).reverse()) as JobStatus;
+    expect(statusDiffers(a, turned)).toBe(false);
+    const shards = { failed: 0, succeeded: 0, active: 2, total: 3 };
+    expect(statusDiffers(a, { ...a, shards })).toBe(false);
+    expect(statusDiffers(a, { ...a, shards: { ...shards, failed: 1 } })).toBe(true);
+    expect(statusDiffers(a, { ...a, conditions: a.conditions?.toReversed() })).toBe(true);
+    expect(statusDiffers(undefined, a)).toBe(true);
+    expect(statusDiffers({ ...a, message: null } as never, { ...a, message: "x" } as never)).toBe(true);
+    expect(decide(facts({ child: child(), pods: [running(0)] }))).toEqual(wait);
+  });
+});

@@ -1,0 +1,92 @@
+// Which test files reach which mutants, and what the nearest of them say about one. Called by main.ts.
+import { createHash } from "node:crypto";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { repoDir } from "../cache.ts";
+import { fitInto, rankTests } from "../testing/related.ts";
+import type { Mutant } from "./mutants.ts";
+import type { Player } from "./player.ts";
+import type { Room } from "./rooms.ts";
+import type { Order } from "./runner.ts";
+
+/** A test file without a mutant. */
+export interface Surveyed {
+  /** Of the file's text. */
+  readonly hash: string;
+  readonly seconds: number;
+  /** Stryker's numbers of the mutants that it reaches; none when it fails by itself or is of another project. */
+  readonly reached: readonly string[];
+}
+export type Survey = ReadonlyMap<string, Surveyed>;
+
+export interface Verdict {
+  readonly state: "killed" | "hung" | "survived" | "not reached";
+  /** The test file that noticed the mutant. */
+  readonly by?: string;
+}
+
+const say = (text: string) => void process.stdout.write(`${text}\n`);
+export const hashOf = (text: string) => createHash("sha256").update(text).digest("hex").slice(0, 16);
+
+/** Runs each test file of a room once; `kept` are results for files that may not have changed since. */
+export async function surveyTests(
+  room: Room,
+  players: readonly Player[],
+  kept: Survey,
+): Promise<Map<string, Surveyed>> {
+  const queue = globSync([...room.tests], { cwd: repoDir }).sort();
+  const found = new Map<string, Surveyed>();
+  const work = async (player: Player) => {
+    for (let test = queue.shift(); test !== undefined; test = queue.shift()) {
+      const hash = hashOf(readFileSync(join(repoDir, test), "utf8"));
+      const old = kept.get(test);
+      if (old?.hash === hash) {
+        found.set(test, old);
+        continue;
+      }
+      const [answer] = (await player.play({ active: "", tests: [test], survey: true }, 600)) ?? [];
+      const isUsable = answer !== undefined && !answer.failed;
+      if (!isUsable && answer?.reached.length !== 0)
+        say(`left out: ${test} fails without a mutant: ${answer?.errors[0] ?? "it did not end"}`);
+      found.set(test, { hash, seconds: answer?.seconds ?? 0, reached: isUsable ? answer.reached : [] });
+    }
+  };
+  await Promise.all(players.map(work));
+  return found;
+}
+
+/** Runs the tests that reach a mutant, the nearest first, until one fails. */
+export async function judge(
+  player: Player,
+  mutant: Mutant,
+  room: Room,
+  survey: Survey,
+  dependents: ReadonlyMap<string, ReadonlySet<string>>,
+): Promise<Verdict> {
+  const { id, file, text } = mutant;
+  const reaching = [...survey].filter(([, { reached }]) =>
+    id === undefined ? reached.length > 0 : reached.includes(id),
+  );
+  const seconds = Object.fromEntries(reaching.map(([test, one]) => [test, one.seconds]));
+  const ranked = rankTests([file], Object.keys(seconds), dependents, seconds);
+  const { chosen } = fitInto(room.budgetSeconds, ranked);
+  if (chosen.length === 0) return { state: "not reached" };
+  const order: Order = {
+    active: text === undefined ? (id ?? "") : "",
+    tests: chosen.map((one) => one.file),
+    survey: false,
+    ...(text === undefined ? {} : { replace: { file, text } }),
+  };
+  const limit = 60 + 10 * chosen.reduce((sum, one) => sum + one.seconds, 0);
+  const failed = await firstFailure(player, order, limit);
+  if (failed === undefined || failed === "hung") return { state: failed ?? "survived" };
+  // A test with servers can fail on a busy machine: only one that fails twice has noticed the mutant.
+  if (room.project === "real" && !(await firstFailure(player, { ...order, tests: [failed] }, limit)))
+    return { state: "survived" };
+  return { state: "killed", by: failed };
+}
+
+async function firstFailure(player: Player, order: Order, limit: number): Promise<string | undefined> {
+  const answers = await player.play(order, limit);
+  return answers === undefined ? "hung" : answers.find(({ failed }) => failed)?.test;
+}
