@@ -47,7 +47,7 @@ describe.concurrent("a pod that ends", () => {
     {
       profile: "bad-manifest",
       ...{ class: "User", code: "bad_manifest", reason: "UserError", exitCode: 64, pods: 1 },
-      message: /environment is not complete/,
+      message: /environment is incomplete/,
     },
     {
       profile: "forbidden",
@@ -257,7 +257,7 @@ describe("a file that is needed and is not there", () => {
       reason: "UserError",
       exitCode: 66,
       message: new RegExp(
-        `The embedding of ${lost} is not in the object store.*embedded again: plosive-admin embeddings renew`,
+        `The embedding of ${lost} is not in the object store.*Renew the embedding: plosive-admin embeddings renew`,
       ),
     });
     expect(pods).toBe(1);
