@@ -199,7 +199,7 @@ export function failureOf(pod: Pod): Failure {
       ? [`The worker ended with exit code ${exitCode}${lastLine ? `: ${lastLine}` : "."}`]
       : [report.message, report.hint];
   if (exitCode === exitCodes.gpuOutOfMemory) sentences.push(gpuLimitOf(pod));
-  const message = sentence(sentences.filter((part) => part !== null && part !== "").join(" "));
+  const message = sentence(sentences.join(" "));
   return { ...known, code: report?.code ?? known.code, message, ...place, exitCode };
 }
 

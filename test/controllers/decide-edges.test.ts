@@ -344,7 +344,15 @@ describe("the retry budget of a shard", () => {
   it("is used by disruptions only, not by failures that the Job counts itself", () => {
     const failedPods = [failedPod(0, "killed"), failedPod(0, "internal")];
     const found = exhaustedShards({ cr, child: child(), pods: [past(0, 2)], failedPods });
-    expect(found.get(0)?.code).toBe("disrupted");
+    expect(found.get(0)).toMatchObject({ class: "Infra", code: "disrupted", retryable: true });
+  });
+
+  it("counts by the pod that knows of most disruptions, in whatever order they are listed", () => {
+    for (const pods of [
+      [past(0, 2), past(0, 1)],
+      [past(0, 1), past(0, 2)],
+    ])
+      expect(exhaustedShards({ cr, child: child(), pods, failedPods: [] }).size).toBe(1);
   });
 
   it("is known also when the Job is gone, and its message fits into the resource", () => {

@@ -29,6 +29,7 @@ describe("a refused job", () => {
   it("shows why, keeps the rest of its status, and its messages fit into the resource", () => {
     const status = openStatus(facts({ cr, row: null }), refuse);
     expect(status).toMatchObject({ phase: "Pending", attempt: 3, observedGeneration: 2 });
+    expect(Object.keys(status).sort()).toEqual(["attempt", "conditions", "observedGeneration", "phase"]);
     expect(status.conditions?.map(({ type }) => type)).toEqual(["QuotaReserved", "Accepted", "Progressing"]);
     for (const type of ["Accepted", "Progressing"]) {
       expect(find(status, type)).toMatchObject({ status: "False", reason: "PreconditionFailed" });
@@ -100,6 +101,7 @@ describe("the conditions of an open job", () => {
     const checkpoint = { step: 7 } as never;
     const written = openStatus(facts({ cr: resource({}, { checkpoint }), checkpoints: true }), wait);
     expect(find(written, "Checkpointed")).toMatchObject({ status: "True", reason: "CheckpointWritten" });
+    expect(written.checkpoint).toBe(checkpoint);
     const new_ = openStatus(facts({ checkpoint, checkpoints: true }), wait);
     expect(new_.checkpoint).toBe(checkpoint);
     const none = openStatus(facts({ child: child(), pods: [running(0)], checkpoints: true }), wait);
@@ -117,6 +119,18 @@ describe("the status of an open job", () => {
     expect(openStatus(given, wait).shards).toEqual({ total: 3, active: 1, succeeded: 0, failed: 1 });
     const empty = facts({ child: { ...child(), status: undefined } });
     expect(openStatus(empty, wait).shards).toEqual({ total: 3, active: 0, succeeded: 0, failed: 0 });
+  });
+
+  it("has the attempt of its Job, also after a crash before it was written", () => {
+    const third = { ...child(), metadata: { ...child().metadata, name: `${name}-3` } };
+    const runId = `${name}-3`;
+    for (const old of [{}, { attempt: 2, runId: `${name}-2` }])
+      expect(openStatus(facts({ cr: resource({}, old), child: third }), wait)).toMatchObject({
+        attempt: 3,
+        runId,
+      });
+    const gone = resource({}, { attempt: 2, runId: `${name}-2` });
+    expect(openStatus(facts({ cr: gone }), wait).attempt).toBe(2);
   });
 
   it("has no run before there is one", () => {

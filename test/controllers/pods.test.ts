@@ -174,6 +174,12 @@ describe("a job without a running pod waits", () => {
     expect(waitingOf(pods).reason).toBe(reason);
   });
 
+  it("with the scheduler's message on one line", () => {
+    const made = scheduling("Unschedulable");
+    made.status!.conditions![1]!.message = " 0/1 nodes:\n\n  no room. ";
+    expect(waitingOf([made]).message).toBe("0/1 nodes: no room.");
+  });
+
   it("for the replacement of a pod that stalled or was disrupted, and for none else", () => {
     const failure = { class: "Infra", code: "stalled", message: "It went.", retryable: true } as const;
     expect(waitingAfter(failure)?.reason).toBe("ProgressStalled");
@@ -217,7 +223,9 @@ describe("the failure of a pod", () => {
     expect(message).not.toContain("Traceback");
     expect(message.length).toBeLessThan(400);
     expect(terminationOf(ended(0, 70, "{ no JSON"))).toBeUndefined();
-    expect(terminationOf(bare)).toBeUndefined();
+    expect(failureOf(ended(0, 70, "first\nsecond\nlast")).message).toMatch(/: last$/);
+    for (const made of [bare, running(0), waitingFor("ErrImagePull", "")])
+      expect(terminationOf(made)).toBeUndefined();
   });
 
   it("names the memory limit that was too small, as the kernel or the worker reports it", () => {
@@ -254,6 +262,8 @@ describe("the failure of a pod", () => {
     const failure = { class: "Infra", code: "Evicted", message: "The node is full.", retryable: true };
     expect(failureOf(evicted)).toEqual({ ...failure, shard: 1 });
     expect("shard" in failureOf(bare)).toBe(false);
+    const long = pod(1, { phase: "Failed", reason: "R".repeat(200) } as never);
+    expect(failureOf(long).code).toHaveLength(64);
   });
 });
 
@@ -276,11 +286,16 @@ describe("the failure of a shard", () => {
     const early = pod(0, { phase: "Failed" });
     early.metadata.creationTimestamp = ago(90) as never;
     expect(failuresByShard([older, early, bare]).get(0)?.code).toBe("internal");
+    const never = waitingFor("ContainerCreating", "");
+    never.metadata.creationTimestamp = ago(10) as never;
+    const unstarted = { ...never, status: { ...never.status, phase: "Failed" } } as Pod;
+    expect(failuresByShard([unstarted, older]).get(0)?.code).toBe("pod_failed");
   });
 
   it("is not that of a pod that runs or succeeded", () => {
     const failed = ended(1, 75);
-    const pods = [running(0), pod(2, { phase: "Succeeded" }), bare, failed];
+    const unindexed = { ...ended(0, 75), metadata: bare.metadata };
+    const pods = [running(0), pod(2, { phase: "Succeeded" }), bare, unindexed, failed];
     expect([...failuresByShard(pods).keys()]).toEqual([1]);
   });
 

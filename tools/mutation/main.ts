@@ -51,7 +51,8 @@ if (isWanted(worker)) measureWorker();
 
 async function measure(room: Room): Promise<void> {
   const began = Date.now();
-  const { mutants, instrumented } = await makeMutants(globSync([...room.files], { cwd: repoDir }).sort());
+  const files = globSync([...room.files], { cwd: repoDir, exclude: [...room.without] }).sort();
+  const { mutants, instrumented } = await makeMutants(files);
   const hash = hashOf([...instrumented.values()].join(""));
   const last = values.again ? readReport(room) : undefined;
   const sample = sampleOf(mutants, Number(values.sample ?? room.sample), Number(values.seed));
@@ -103,10 +104,11 @@ function tell(room: string, sample: number, rows: readonly Row[], ms: number): v
   const alive = rows.filter(({ state }) => state === "survived" || state === "not reached");
   for (const { file, line, state, code, change } of alive)
     say(`\n${file}:${line} ${state}\n  ${code}\n  ${change}`);
-  const killed = rows.length - alive.length;
+  const unclear = rows.filter(({ state }) => state === "unclear").length;
+  const killed = rows.length - alive.length - unclear;
   say(
-    `\n${room}: ${sample} mutants, ${sample - rows.length} explained, ${killed} killed, ${alive.length} survived: ` +
-      `${scoreOf(killed, rows.length)} (${(ms / 60_000).toFixed(0)} min)`,
+    `\n${room}: ${sample} mutants, ${sample - rows.length} explained, ${killed} killed, ${alive.length} survived, ` +
+      `${unclear} unclear: ${scoreOf(killed, killed + alive.length)} (${(ms / 60_000).toFixed(0)} min)`,
   );
 }
 

@@ -9,6 +9,7 @@ import hashlib
 import importlib.machinery
 import json
 import os
+import resource
 import signal
 import sys
 import tempfile
@@ -18,8 +19,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = ("images/worker/plosive_worker/events", "images/worker/plosive_worker/training")
-TESTS = ("test_events.py", "test_metrics.py", "test_training.py", "test_training_rules.py")
+PACKAGE = "images/worker/plosive_worker"
+# Left out: the loop and its random augmentation, whose results have no exact truth, and what needs the run endpoint.
+FILES = [
+    f"{PACKAGE}/{name}.py"
+    for name in (
+        "events/boxes", "events/calibration", "events/profile", "events/scoring", "training/data", "training/evaluation",
+        "training/loss", "training/metrics", "training/sampler", "training/split",
+    )
+]  # fmt: skip
+TESTS = (
+    "test_events.py", "test_metrics.py", "test_training.py", "test_event_rules.py", "test_metric_rules.py",
+    "test_training_rules.py",
+)  # fmt: skip
 AT_ONCE = 2
 BUDGET_SECONDS = 12.0
 
@@ -134,6 +146,7 @@ class Probe:
         self.seconds: dict[str, float] = defaultdict(float)
         self.failed: list[str] = []
         self.ours: dict[str, bool] = {}
+        self.clock = time.process_time()
 
     def pytest_collection_modifyitems(self, items: list) -> None:
         items[:] = [item for item in items if "platform" not in item.fixturenames]
@@ -157,14 +170,15 @@ class Probe:
             sys.settrace(self.trace)
 
     def pytest_runtest_logreport(self, report) -> None:
-        self.seconds[report.nodeid] += report.duration
+        self.seconds[report.nodeid] += time.process_time() - self.clock
+        self.clock = time.process_time()
         if report.failed:
             self.failed.append(report.nodeid)
 
     def trace(self, frame, _event: str, _arg):
         path = frame.f_code.co_filename
         if path not in self.ours:
-            self.ours[path] = any(folder in path for folder in FOLDERS)
+            self.ours[path] = path.endswith(tuple(FILES))
         if not self.ours[path]:
             return None
         seen = self.lines[self.test]
@@ -176,13 +190,15 @@ class Probe:
         return local(frame, "", None)
 
 
-def play(mutant: Mutant | None, probe: Probe, folder: Path, answer: Path) -> None:
+def play(mutant: Mutant | None, probe: Probe, folder: Path, answer: Path, limit: int) -> None:
     """The life of a fork: switches the mutant on, runs the tests and writes what happened."""
     os.setpgid(0, 0)
     quiet = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(quiet, stream)
     if mutant is not None:
+        # Of the processor, so that a busy machine is not taken for a loop without an end.
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
         whole = importlib.machinery.SourceFileLoader.get_code
 
         def get_code(loader, name):
@@ -192,7 +208,8 @@ def play(mutant: Mutant | None, probe: Probe, folder: Path, answer: Path) -> Non
         importlib.machinery.SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
     import pytest
 
-    tests = [str(ROOT / "test/worker" / name) for name in TESTS if (ROOT / "test/worker" / name).exists()]
+    names = TESTS if probe.wanted is None else sorted({Path(test.split("::")[0]).name for test in probe.wanted})
+    tests = [str(ROOT / "test/worker" / name) for name in names if (ROOT / "test/worker" / name).exists()]
     stop = ["-x"] if mutant is not None else []
     code = pytest.main([*stop, "-q", "-p", "no:cacheprovider", f"--basetemp={folder}", f"--rootdir={ROOT}", *tests], [probe])
     found = {
@@ -203,12 +220,12 @@ def play(mutant: Mutant | None, probe: Probe, folder: Path, answer: Path) -> Non
     os._exit(0)
 
 
-def start(mutant: Mutant | None, probe: Probe, scratch: Path, number: int) -> tuple[int, Path]:
+def start(mutant: Mutant | None, probe: Probe, scratch: Path, number: int, limit: int = 0) -> tuple[int, Path]:
     answer = scratch / f"answer-{number}.json"
     pid = os.fork()
     if pid == 0:
         try:
-            play(mutant, probe, scratch / f"tmp-{number}", answer)
+            play(mutant, probe, scratch / f"tmp-{number}", answer, limit)
         finally:
             os._exit(1)
     return pid, answer
@@ -254,16 +271,16 @@ def measure(sample: list[Mutant], scratch: Path) -> list[dict]:
             if not tests:
                 note(mutant, "not reached")
                 continue
-            pid, answer = start(mutant, Probe(found["voices"], tests), scratch, number)
-            running[pid] = (mutant, answer, time.monotonic() + 60 + 10 * sum(found["seconds"][t] for t in tests))
-        for pid, (mutant, answer, deadline) in list(running.items()):
-            if os.waitpid(pid, os.WNOHANG)[0] == pid:
+            limit = 60 + 10 * round(sum(found["seconds"][t] for t in tests))
+            pid, answer = start(mutant, Probe(found["voices"], tests), scratch, number, limit)
+            running[pid] = (mutant, answer)
+        for pid, (mutant, answer) in list(running.items()):
+            ended, status = os.waitpid(pid, os.WNOHANG)
+            if ended == pid and os.WIFSIGNALED(status):
+                note(mutant, "hung" if os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL) else "killed", "a signal")
+            elif ended == pid:
                 result = json.loads(answer.read_text()) if answer.exists() else {"code": 1, "failed": ["the process died"]}
                 note(mutant, "killed" if result["code"] else "survived", (result["failed"] or [""])[0])
-            elif time.monotonic() > deadline:
-                os.killpg(pid, signal.SIGKILL)
-                os.waitpid(pid, 0)
-                note(mutant, "hung")
             else:
                 continue
             del running[pid]
@@ -284,8 +301,7 @@ def main() -> None:
     sys.path[:0] = [str(ROOT / part) for part in ("images/worker", "tools", "test")]
     for name in ("numpy", "torch", "onnx", "onnxruntime", "soundfile", "pytest"):
         __import__(name)
-    files = [str(p.relative_to(ROOT)) for folder in FOLDERS for p in sorted((ROOT / folder).glob("*.py"))]
-    population = [mutant for file in files for mutant in mutants_of(file)]
+    population = [mutant for file in FILES for mutant in mutants_of(file)]
     # By the hash of the name, so that a change of other lines leaves the sample as it was.
     sample = sorted(population, key=lambda m: hashlib.sha256(f"{options.seed}\n{m.name}".encode()).hexdigest())[: options.sample]
     known = {f"{k['file']}\n{k['code']}\n{k['change']}" for k in json.loads((Path(__file__).parent / "known.json").read_text())}
