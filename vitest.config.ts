@@ -31,7 +31,7 @@ export default defineConfig({
     maxWorkers: 2,
     teardownTimeout: 30_000,
     projects: [
-      { test: { name: "unit", include: unit, testTimeout: 10_000, sequence: { groupOrder: 0 } } },
+      { test: { name: "unit", include: unit, testTimeout: 30_000, sequence: { groupOrder: 0 } } },
       { test: { name: "real", include: real, ...servers, sequence: { groupOrder: 1 } } },
       { test: { name: "kueue", include: kueue, ...servers, sequence: { groupOrder: 2 } } },
     ],

@@ -251,7 +251,11 @@ describe("the main job", () => {
 describe("kubectl", () => {
   step("shows phase and progress of each kind", [inferred], async () => {
     for (const kind of ["trainingjobs", "inferencejobs", "embeddingjobs"]) {
-      const [head, ...rows] = (await kubectl("get", kind)).trim().split("\n");
+      // A job's row ends before the status of its resource does.
+      const [head, ...rows] = await until(`all ${kind} to have ended`, 60_000, async () => {
+        const lines = (await kubectl("get", kind)).trim().split("\n");
+        return lines.some((line) => / (Running|Waiting|Pending) /.test(line)) ? undefined : lines;
+      });
       expect(head).toMatch(/^NAME +PHASE +PROGRESS +/);
       expect(rows.length).toBeGreaterThan(0);
       for (const row of rows) expect(row).toMatch(/^\S+ +(Succeeded +100|Failed +\d+) +/);
