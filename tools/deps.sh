@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the Makefile's targets need and the machine lacks; says what it does; quick when nothing is missing.
-# Called by the Makefile:  deps.sh system  (Debian 12 or Ubuntu packages, npm, Go)  |  deps.sh python  |  deps.sh python-test  |  deps.sh contract  |  deps.sh lint  |  deps.sh bench  |  deps.sh bench-detection
+# Called by the Makefile:  deps.sh system  (Debian 12 or Ubuntu packages, npm, Go)  |  deps.sh python  |  deps.sh python-test  |  deps.sh contract  |  deps.sh mutation  |  deps.sh lint  |  deps.sh bench  |  deps.sh bench-detection
 set -euo pipefail
 
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -109,6 +109,15 @@ contract() {
   fi
 }
 
+# Stryker's instrumenter, which makes the mutants of TypeScript.
+mutation() {
+  local folder=$repo/tools/mutation/npm
+  [[ ! $folder/node_modules/.package-lock.json -nt $folder/package-lock.json ]] || return 0
+  say "installing the instrumenter of mutation tests"
+  (cd "$folder" && PATH=$cache/path:$PATH npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
+  touch "$folder/node_modules/.package-lock.json"
+}
+
 # ruff, mypy and shellcheck.
 lint() {
   local requirements=$repo/tools/lint/requirements.txt key
@@ -158,8 +167,9 @@ system) system ;;
 python) python requirements.txt ;;
 python-test) python requirements.txt requirements-train.txt requirements-test.txt ;;
 contract) contract ;;
+mutation) mutation ;;
 lint) lint ;;
 bench) bench ;;
 bench-detection) bench_detection ;;
-*) echo "usage: tools/deps.sh system|python|python-test|contract|lint|bench|bench-detection" >&2 && exit 2 ;;
+*) echo "usage: tools/deps.sh system|python|python-test|contract|mutation|lint|bench|bench-detection" >&2 && exit 2 ;;
 esac
