@@ -13,7 +13,7 @@ NODE := $(CURDIR)/node_modules/.bin/node
 AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo --preserve-env env PATH="$$PATH")
 INSTALLED := node_modules/.package-lock.json
 
-.PHONY: help deps npm python python-test contract-tools lint-tools tools images cluster-up cluster-down cluster-status up demo demo-info demo-down check dev-up dev-down test trials compat contract bench-api bench-operator bench-detection bench-detection-speed bench-detection-memory bench-detection-ablation bench-detection-deps bench-deps lint gen audit
+.PHONY: help deps npm python python-test contract-tools lint-tools tools images cluster-up cluster-down cluster-status up demo demo-info demo-down check dev-up dev-down test trials compat contract mutation bench-api bench-operator bench-detection bench-detection-speed bench-detection-memory bench-detection-ablation bench-detection-deps bench-deps lint gen audit
 
 help: ## lists the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -90,6 +90,13 @@ compat: npm tools ## the tests against other versions of Postgres, Kubernetes an
 # SEED=N repeats a run.
 contract: tools contract-tools ## ten minutes of schemathesis over the whole REST description
 	@$(AS_ROOT) $(NODE) tools/contract/schemathesis.ts --seconds 600 $(if $(SEED),--seed $(SEED))
+
+mutation-tools: npm
+	@tools/deps.sh mutation
+
+# ROOM=controllers/job measures one room; MUTATION='--seed 2', or --again for the survivors of the last run alone.
+mutation: tools python-test mutation-tools ## changes the code one place at a time and shows the changes that no test notices (an hour and a half)
+	@$(AS_ROOT) $(NODE) tools/dev.ts up && $(AS_ROOT) $(NODE) tools/mutation/main.ts $(if $(ROOM),--room $(ROOM)) $(MUTATION)
 
 bench-deps: deps
 	@tools/deps.sh bench

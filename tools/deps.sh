@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the Makefile's targets need and the machine lacks; says what it does; quick when nothing is missing.
-# Called by the Makefile:  deps.sh system  (Debian 12 or Ubuntu packages, npm, Go)  |  deps.sh python  |  deps.sh python-test  |  deps.sh contract  |  deps.sh lint  |  deps.sh bench  |  deps.sh bench-detection  |  deps.sh audit  |  deps.sh postgres 15|18
+# Called by the Makefile:  deps.sh system  (Debian 12 or Ubuntu packages, npm, Go)  |  deps.sh python  |  deps.sh python-test  |  deps.sh contract  |  deps.sh mutation  |  deps.sh lint  |  deps.sh bench  |  deps.sh bench-detection  |  deps.sh audit  |  deps.sh postgres 15|18
 set -euo pipefail
 
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -114,6 +114,15 @@ contract() {
   fi
 }
 
+# Stryker's instrumenter, which makes the mutants of TypeScript.
+mutation() {
+  local folder=$repo/tools/mutation/npm
+  [[ ! $folder/node_modules/.package-lock.json -nt $folder/package-lock.json ]] || return 0
+  say "installing the instrumenter of mutation tests"
+  (cd "$folder" && PATH=$cache/path:$PATH npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
+  touch "$folder/node_modules/.package-lock.json"
+}
+
 # The detection benchmark: synthetic voices, and an environment for the other detectors. It sees the tests' environment
 # (torch, numpy), which knows nothing of it: what is installed here is not ours to ship.
 voices=(
@@ -175,10 +184,11 @@ system) system ;;
 python) python requirements.txt ;;
 python-test) python requirements.txt requirements-train.txt requirements-test.txt ;;
 contract) contract ;;
+mutation) mutation ;;
 lint) environment lint tools/lint/requirements.txt ;;
 bench) environment bench test/bench/peer/requirements.txt ;;
 bench-detection) bench_detection ;;
 audit) environment audit tools/audit/requirements.txt ;;
 postgres) postgres "${2:?usage: tools/deps.sh postgres 15|18}" ;;
-*) echo "usage: tools/deps.sh system|python|python-test|contract|lint|bench|bench-detection|audit|postgres" >&2 && exit 2 ;;
+*) echo "usage: tools/deps.sh system|python|python-test|contract|mutation|lint|bench|bench-detection|audit|postgres" >&2 && exit 2 ;;
 esac

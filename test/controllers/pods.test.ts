@@ -178,6 +178,7 @@ describe("a job without a running pod waits", () => {
     const made = scheduling("Unschedulable");
     made.status!.conditions![1]!.message = " 0/1 nodes:\n\n  no room. ";
     expect(waitingOf([made]).message).toBe("0/1 nodes: no room.");
+    expect(waitingOf([waitingFor("ErrImagePull", "x".repeat(2000))]).message).toHaveLength(1000);
   });
 
   it("for the replacement of a pod that stalled or was disrupted, and for none else", () => {

@@ -137,11 +137,11 @@ def mutants_of(file: str) -> list[Mutant]:
 
 
 class Probe:
-    """pytest's plugin: notes which lines of the package each test runs, lends the voices that were made once, and keeps to the
-    tests that are wanted. Tests with a platform are not unit tests."""
+    """pytest's plugin: notes which lines of the package each test runs, and keeps to the tests that are wanted. Tests that train
+    on voices or talk to a run endpoint take too long."""
 
-    def __init__(self, voices: str | None, wanted: list[str] | None) -> None:
-        self.voices, self.wanted, self.test = voices, wanted, ""
+    def __init__(self, wanted: list[str] | None) -> None:
+        self.wanted, self.test = wanted, ""
         self.lines: dict[str, set[tuple[str, int]]] = defaultdict(set)
         self.seconds: dict[str, float] = defaultdict(float)
         self.failed: list[str] = []
@@ -149,20 +149,10 @@ class Probe:
         self.clock = time.process_time()
 
     def pytest_collection_modifyitems(self, items: list) -> None:
-        items[:] = [item for item in items if "platform" not in item.fixturenames]
+        items[:] = [item for item in items if not {"voices", "platform"} & set(item.fixturenames)]
         if self.wanted is not None:
             rank = {name: i for i, name in enumerate(self.wanted)}
             items[:] = sorted((item for item in items if item.nodeid in rank), key=lambda item: rank[item.nodeid])
-
-    def pytest_fixture_setup(self, fixturedef, request):
-        if fixturedef.argname != "voices" or self.wanted is None or self.voices is None:
-            return None
-        fixturedef.cached_result = (Path(self.voices), fixturedef.cache_key(request), None)
-        return Path(self.voices)
-
-    def pytest_runtest_teardown(self, item) -> None:
-        if "voices" in item.funcargs:
-            self.voices = str(item.funcargs["voices"])
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         self.test = nodeid
@@ -213,7 +203,7 @@ def play(mutant: Mutant | None, probe: Probe, folder: Path, answer: Path, limit:
     stop = ["-x"] if mutant is not None else []
     code = pytest.main([*stop, "-q", "-p", "no:cacheprovider", f"--basetemp={folder}", f"--rootdir={ROOT}", *tests], [probe])
     found = {
-        "code": int(code), "failed": probe.failed, "seconds": probe.seconds, "voices": probe.voices,
+        "code": int(code), "failed": probe.failed, "seconds": probe.seconds,
         "lines": {t: sorted((path[len(str(ROOT)) + 1 :], line) for path, line in ls) for t, ls in probe.lines.items()},
     }  # fmt: skip
     answer.write_text(json.dumps(found))
@@ -232,7 +222,7 @@ def start(mutant: Mutant | None, probe: Probe, scratch: Path, number: int, limit
 
 
 def survey(scratch: Path) -> dict:
-    pid, answer = start(None, Probe(None, None), scratch, 0)
+    pid, answer = start(None, Probe(None), scratch, 0)
     os.waitpid(pid, 0)
     found = json.loads(answer.read_text())
     if found["code"] != 0:
@@ -272,7 +262,7 @@ def measure(sample: list[Mutant], scratch: Path) -> list[dict]:
                 note(mutant, "not reached")
                 continue
             limit = 60 + 10 * round(sum(found["seconds"][t] for t in tests))
-            pid, answer = start(mutant, Probe(found["voices"], tests), scratch, number, limit)
+            pid, answer = start(mutant, Probe(tests), scratch, number, limit)
             running[pid] = (mutant, answer)
         for pid, (mutant, answer) in list(running.items()):
             ended, status = os.waitpid(pid, os.WNOHANG)
