@@ -26,7 +26,7 @@ export function makeOpenApi(routes: readonly Route[]): Json {
       description: introduction,
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
-    servers: [{ url: "/", description: "This installation", "x-internal": false }],
+    servers: [{ url: "/", description: "This installation, local or production", "x-internal": false }],
     security: [{ "X-API-Key": [] }],
     tags: tagsOf(routes.map((route) => route.tag)),
     paths,
