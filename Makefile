@@ -13,7 +13,7 @@ NODE := $(CURDIR)/node_modules/.bin/node
 AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo --preserve-env env PATH="$$PATH")
 INSTALLED := node_modules/.package-lock.json
 
-.PHONY: help deps npm python python-test contract-tools lint-tools tools images cluster-up cluster-down cluster-status up demo demo-info demo-down check dev-up dev-down test trials contract mutation bench-api bench-operator bench-detection bench-detection-speed bench-detection-memory bench-detection-ablation bench-detection-deps bench-deps lint gen
+.PHONY: help deps npm python python-test contract-tools lint-tools tools images cluster-up cluster-down cluster-status up demo demo-info demo-down check dev-up dev-down test trials compat contract mutation bench-api bench-operator bench-detection bench-detection-speed bench-detection-memory bench-detection-ablation bench-detection-deps bench-deps lint gen audit
 
 help: ## lists the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -76,11 +76,16 @@ dev-down: $(INSTALLED) ## ends them, without a trace
 	@$(AS_ROOT) $(NODE) tools/dev.ts down
 
 test: npm tools lint-tools python-test contract-tools ## sets everything up and runs all tests
+	@tools/build.sh kueue
 	@$(AS_ROOT) $(NODE) tools/test.ts
 
 # ONLY=NAME plays one of them; PLOSIVE_TEST_SEED=N repeats a run.
 trials: npm tools python-test contract-tools ## the long random and fault trials with a new seed (two hours)
 	@$(AS_ROOT) $(NODE) tools/trials.ts $(addprefix --only=,$(ONLY))
+
+# ONLY=NAME plays one of them.
+compat: npm tools ## the tests against other versions of Postgres, Kubernetes and the object store (half an hour)
+	@$(AS_ROOT) $(NODE) tools/compat.ts $(addprefix --only=,$(ONLY))
 
 # SEED=N repeats a run.
 contract: tools contract-tools ## ten minutes of schemathesis over the whole REST description
@@ -110,19 +115,23 @@ BENCH_PYTHON := $(PLOSIVE_CACHE)/venv/bin/python
 # BENCH='--seeds 0 --parts plosive-60-0' plays a part of it; BENCH=--short is CI's gate, which needs no more than the tests do.
 bench-detection: $(if $(filter --short,$(BENCH)),python-test,bench-detection-deps) ## compares our detector with all peers (hours; what is done is kept)
 	@$(if $(filter --short,$(BENCH)),,$(PLOSIVE_CACHE)/detection-venv/bin/python -W ignore -m pytest -q -W ignore -p no:cacheprovider test/bench/detection/check_psds.py)
-	@PYTHONPATH=test:tools:images/worker $(BENCH_PYTHON) -m bench.detection $(BENCH)
+	@tools/build.sh versitygw && PYTHONPATH=test:tools:images/worker $(BENCH_PYTHON) -m bench.detection $(BENCH)
 
 bench-detection-speed: bench-detection-deps ## times the workers beside other tools on one core (a few minutes; a quiet machine)
-	@PYTHONPATH=test:tools:images/worker $(BENCH_PYTHON) -m bench.detection.speed
+	@tools/build.sh versitygw && PYTHONPATH=test:tools:images/worker $(BENCH_PYTHON) -m bench.detection.speed
 
 bench-detection-memory: python-test ## plays each verb on a recording of ten hours within 1 GiB (half an hour, root, 8 GB of disk)
-	@PYTHONPATH=test:tools:images/worker $(BENCH_PYTHON) -m bench.detection.memory $(BENCH)
+	@tools/build.sh versitygw && PYTHONPATH=test:tools:images/worker $(BENCH_PYTHON) -m bench.detection.memory $(BENCH)
 
 bench-detection-ablation: bench-detection-deps ## trains the detector without each of its parts in turn (two hours; what is done is kept)
-	@PYTHONPATH=test:tools:images/worker $(BENCH_PYTHON) -m bench.detection.ablation $(BENCH)
+	@tools/build.sh versitygw && PYTHONPATH=test:tools:images/worker $(BENCH_PYTHON) -m bench.detection.ablation $(BENCH)
 
 lint: lint-tools contract-tools ## formatters, linters, types of TypeScript, Python and shell, generated files, chart
 	@tools/build.sh helm && $(NODE) tools/lint.ts
 
 gen: $(INSTALLED) contract-tools ## writes the generated documents
 	@$(NODE) src/gen/main.ts && $(NODE) tools/contract/client-types.ts
+
+# AUDIT=--strict also fails for a step that could not reach its source.
+audit: npm ## looks for secrets, known vulnerabilities and licenses that are not allowed (a few minutes; needs the network)
+	@tools/deps.sh audit && tools/build.sh gitleaks govulncheck && $(NODE) tools/audit/main.ts $(AUDIT)

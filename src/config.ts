@@ -31,6 +31,12 @@ const shared = {
     .url()
     .optional()
     .describe("S3 endpoint in presigned URLs for clients; default: PLOSIVE_S3_ENDPOINT"),
+  PLOSIVE_S3_ADDRESSING: z
+    .enum(["path", "virtual"])
+    .default("path")
+    .describe(
+      "Address of the bucket: path (endpoint/bucket) or virtual (bucket.endpoint), for both endpoints",
+    ),
   PLOSIVE_S3_REGION: z.string().default("us-east-1").describe("S3 region"),
   PLOSIVE_S3_BUCKET: z.string().min(3).default("plosive").describe("Bucket for audio, embeddings and models"),
   PLOSIVE_S3_ACCESS_KEY_ID: z.string().min(1).describe("S3 access key"),

@@ -1,5 +1,5 @@
-// plosive-admin embeddings renew, against a real database: which files it has embedded again, which it leaves alone, and what
-// becomes of those that wait.
+// plosive-admin embeddings renew on a real database: which files it marks for embedding again, which it leaves alone,
+// and how embedding jobs process the marked ones.
 import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { describe, expect, it } from "vitest";
@@ -21,7 +21,7 @@ const api = useApi();
 const { admin, tenant } = adminOf(api);
 
 describe("plosive-admin embeddings renew", () => {
-  it("has files embedded again, but not those that a training reads, and leaves what is new when it comes again", async () => {
+  it("marks files for embedding again, except those that a training job reads, and leaves files with new embeddings alone", async () => {
     const id = await tenant("another encoder");
     const dataset = await insertDataset(api.db, id);
     const [ready, failed, old, running] = [
@@ -103,7 +103,7 @@ describe("plosive-admin embeddings renew", () => {
     expect(noted).toEqual(["tenant.created", ...Array(3).fill("tenant.embedded_again")]);
   });
 
-  it("judges a file by the job that embedded it, whenever that ended", async () => {
+  it("selects a file by the job that embedded it, whenever that job ended", async () => {
     const id = await tenant("slow jobs");
     const dataset = await insertDataset(api.db, id);
     const [before, after] = [
@@ -133,7 +133,7 @@ describe("plosive-admin embeddings renew", () => {
     expect(waiting).toEqual([before]);
   });
 
-  it("waits for whoever is making a training job, and leaves its files alone", async () => {
+  it("waits for a transaction that creates a training job, and leaves its files alone", async () => {
     const id = await tenant("at the same time");
     const old = await insertTrainingJob(api.db, id);
     await execute(
@@ -163,7 +163,7 @@ describe("plosive-admin embeddings renew", () => {
     expect(JSON.parse((await renewed).out)).toMatchObject([{ files: 0, left_alone: 2 }]);
   });
 
-  it("gives what waits to be embedded again to a job at a time, apart from new uploads, and a failure leaves it ready", async () => {
+  it("has marked files embedded one job at a time, apart from new uploads, and a failure leaves a file ready", async () => {
     const id = await tenant("two queues");
     const dataset = await insertDataset(api.db, id);
     const old = [

@@ -1,5 +1,4 @@
-// plosive-admin against a real database and with the rights of its role: what it prints, what it changes,
-// and what it says when it cannot.
+// plosive-admin on a real database with the rights of its role: its output, its changes and its error messages.
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -18,7 +17,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 const { address, admin, tenant } = adminOf(api);
 const program = join(import.meta.dirname, "../src/admin.ts");
 
-/** As a process of its own. */
+/** Runs plosive-admin as a process of its own. */
 function run(args: string[], env: Record<string, string>) {
   return new Promise<{ code: number; out: string; err: string }>((resolve) => {
     execFile(
@@ -31,7 +30,7 @@ function run(args: string[], env: Record<string, string>) {
 }
 
 describe("plosive-admin", () => {
-  it("makes a tenant and a key that opens it, and prints each alone, so that a script can keep it", async () => {
+  it("creates a tenant and a key that opens it, and prints nothing else to stdout, so that a script can store them", async () => {
     const made = await admin("tenants", "create", "north studio");
     expect(made.code).toBe(0);
     expect(made.out).toMatch(/^[0-9a-f-]{36}\n$/);
@@ -54,7 +53,7 @@ describe("plosive-admin", () => {
     expect(listed.body).toMatchObject([{ name: "ci", expires_at: "2998-12-31T23:00:00.000Z" }]);
   });
 
-  it("revokes a key and suspends a tenant from the next request on, and lets it in again", async () => {
+  it("revokes a key and suspends a tenant from the next request on, and resumes the tenant", async () => {
     const id = await tenant();
     const { id: keyId, key } = JSON.parse((await admin("keys", "create", "--tenant", id, "--json")).out);
     const other = (await admin("keys", "create", "--tenant", id)).out.trim();
@@ -75,7 +74,7 @@ describe("plosive-admin", () => {
     expect(again.err).toMatch(/no key .* revoked already/);
   });
 
-  it("lists tenants and keys, as columns and as JSON, and never a key", async () => {
+  it("lists tenants and keys, as columns and as JSON, and never shows a key", async () => {
     const id = await tenant("listed");
     const key = (await admin("keys", "create", "--tenant", id, "--name", "shown")).out.trim();
     const tenants = await admin("tenants", "list");
@@ -94,7 +93,7 @@ describe("plosive-admin", () => {
     expect(JSON.parse((await admin("keys", "list", "--tenant", id, "--json")).out)).toHaveLength(1);
   });
 
-  it("is noted in the audit log", async () => {
+  it("records its actions in the audit log", async () => {
     const id = await tenant("audited");
     const { id: keyId } = JSON.parse((await admin("keys", "create", "--tenant", id, "--json")).out);
     await admin("keys", "revoke", keyId);
@@ -127,7 +126,7 @@ describe("plosive-admin", () => {
     [["embeddings", "renew", "--tenant", randomUUID()], 1, /no tenant/],
     [["embeddings", "renew", "--before", "yesterday"], 2, /--before must be a time with an offset/],
     [["embeddings", "renew", "all"], 2, /unexpected argument "all"/],
-  ])("%j ends with %i and says what to do", async (args, code, words) => {
+  ])("with %j exits with %i and says what to do", async (args, code, words) => {
     const answer = await admin(...args);
     expect(answer.code).toBe(code);
     expect(answer.out + answer.err).toMatch(words);
@@ -135,7 +134,7 @@ describe("plosive-admin", () => {
   });
 
   it.each(["yesterday", "2001-01-01T00:00:00Z", "2999-01-01T00:00:00"])(
-    "makes no key that expires at %s",
+    "refuses to create a key that expires at %s",
     async (time) => {
       const answer = await admin("keys", "create", "--tenant", await tenant(), "--expires-at", time);
       expect([answer.code, answer.out]).toEqual([2, ""]);
@@ -143,7 +142,7 @@ describe("plosive-admin", () => {
     },
   );
 
-  it("runs as in the pod, with a file that only names the database", async () => {
+  it("runs as in the pod, with a file that contains only the database settings", async () => {
     const file = join(dir, "url");
     writeFileSync(file, address());
     const made = await run(["tenants", "create", "from a pod"], { PLOSIVE_DATABASE_URL_FILE: file });
@@ -151,18 +150,18 @@ describe("plosive-admin", () => {
     expect((await run(["tenants"], {})).code).toBe(2);
   });
 
-  it("says why when it is not told of a database, or when that is away", async () => {
-    const untold = await run(["tenants", "list"], {});
-    expect([untold.code, untold.out]).toEqual([1, ""]);
-    expect(untold.err).toMatch(/^plosive-admin: .*PLOSIVE_DATABASE_URL/s);
-    const away = await run(["tenants", "list"], {
+  it("reports a missing database setting and an unreachable database", async () => {
+    const unconfigured = await run(["tenants", "list"], {});
+    expect([unconfigured.code, unconfigured.out]).toEqual([1, ""]);
+    expect(unconfigured.err).toMatch(/^plosive-admin: .*PLOSIVE_DATABASE_URL/s);
+    const unreachable = await run(["tenants", "list"], {
       PLOSIVE_DATABASE_URL: "postgres://x@127.0.0.1:1/x",
     });
-    expect(away.code).toBe(1);
-    expect(away.err).toMatch(/^plosive-admin: .*ECONNREFUSED/s);
+    expect(unreachable.code).toBe(1);
+    expect(unreachable.err).toMatch(/^plosive-admin: .*ECONNREFUSED/s);
   });
 
-  it("does nothing with the API's user of the database, and says where to run it", async () => {
+  it("does nothing as the API's database user, and names the pod to run it in", async () => {
     const url = new URL(address());
     url.username = "test_plosive_api";
     const refused = await run(["tenants", "list"], { PLOSIVE_DATABASE_URL: url.href });
@@ -170,7 +169,7 @@ describe("plosive-admin", () => {
     expect(refused.err).toMatch(/permission denied .*\n.*operator's pod/);
   });
 
-  it("explains itself", async () => {
+  it("prints its help", async () => {
     const help = await admin("--help");
     expect(help.code).toBe(0);
     expect(help.out).toContain("keys revoke KEY_ID");

@@ -1,5 +1,5 @@
-// The import rule of ARCHITECTURE.md, read from the import lines: which room may import which, and which package
-// stands in which room only.
+// The import rule of ARCHITECTURE.md, checked on the import lines: which room may import which, and which package is
+// confined to which room.
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -22,7 +22,7 @@ const rooms: Record<string, string[]> = {
   "src/webhooks": ["src/schemas", "src/db", ...rootFiles],
   "src/api": ["src/schemas", "src/db", "src/storage", "src/submit", "src/webhooks", ...rootFiles],
   "src/gen": ["src/schemas", "src/api"],
-  // A client is somebody else: it knows the description and nothing of ours.
+  // A client is a separate program: it knows the description of the API and none of our code.
   client: [],
   "src/main.ts": [
     "src/api",
@@ -64,7 +64,7 @@ const drivers: Record<string, string[]> = {
   "openapi-fetch": ["client"],
 };
 
-/** Folders under controllers/ of which none imports another. */
+/** Folders under controllers/ that must not import each other. */
 const siblings = readdirSync(join(root, "controllers"), { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && entry.name !== "runtime")
   .map((entry) => `controllers/${entry.name}`);
@@ -90,12 +90,12 @@ const files = [...sources("src"), ...sources("controllers"), ...sources("client"
 const imports = files.flatMap(importsOf);
 
 describe("the import rule", () => {
-  it("knows the room of every source file", () => {
+  it("assigns every source file to a room", () => {
     expect(files.length).toBeGreaterThan(30);
     expect(files.filter((file) => roomOf(file) === undefined)).toEqual([]);
   });
 
-  it("lets a room import only what ARCHITECTURE.md allows it", () => {
+  it("permits a room only the imports that ARCHITECTURE.md lists", () => {
     const wrong = imports
       .filter((line) => !line.isPackage)
       .filter((line) => {
@@ -110,7 +110,7 @@ describe("the import rule", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("keeps the kinds of the operator apart", () => {
+  it("keeps the kinds of the operator independent of each other", () => {
     const wrong = imports
       .filter((line) => !line.isPackage)
       .filter((line) => {
@@ -122,19 +122,19 @@ describe("the import rule", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("has no circle, of types neither", () => {
+  it("permits no cycle, not even of types", () => {
     const all = repositoryFiles().filter((file) => file.endsWith(".ts"));
     expect(circlesOf(all.flatMap(importsOf))).toEqual([]);
   });
 
-  it("lets src/schemas import zod and nothing else", () => {
+  it("permits zod as the only import of src/schemas", () => {
     const wrong = imports.filter(
       (line) => line.isPackage && within(line.file, "src/schemas") && line.target !== "zod",
     );
     expect(wrong).toEqual([]);
   });
 
-  it("keeps each driver package in one room", () => {
+  it("confines each driver package to one room", () => {
     const wrong = imports
       .filter((line) => line.isPackage && line.target in drivers)
       .filter((line) => !(drivers[line.target] ?? []).some((room) => within(line.file, room)))
@@ -142,12 +142,12 @@ describe("the import rule", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("lets only src/config.ts read the environment", () => {
+  it("permits only src/config.ts to read the environment", () => {
     const readers = files.filter((file) => /process\.env/.test(readFileSync(join(root, file), "utf8")));
     expect(readers).toEqual(["src/config.ts"]);
   });
 
-  it("gives every source file an opening comment and at most 400 lines", () => {
+  it("requires an opening comment and at most 400 lines in every source file", () => {
     const wrong = files.filter((file) => {
       const text = readFileSync(join(root, file), "utf8");
       return !text.startsWith("//") || (text.split("\n").length > 401 && !generated.includes(file));

@@ -1,4 +1,4 @@
-// The bootstrap Job's work against a real Postgres and a real API server: once is as good as often.
+// The bootstrap Job on a real Postgres and a real API server: it is idempotent.
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -36,8 +36,8 @@ async function contentOf(name: string): Promise<{ key: string; tenantId: string 
   return { key: text("api-key"), tenantId: text("tenant-id") };
 }
 
-describe("the first key", () => {
-  it("stands in the Secret and opens the first tenant", async () => {
+describe("the first API key", () => {
+  it("is stored in the Secret and opens the first tenant", async () => {
     await run("fresh");
     const { key, tenantId } = await contentOf("fresh");
     expect(isApiKey(key)).toBe(true);
@@ -47,7 +47,7 @@ describe("the first key", () => {
     });
   });
 
-  it("is the same after ten runs at once and one more", async () => {
+  it("is the same after ten concurrent runs and one more", async () => {
     await Promise.all(Array.from({ length: 10 }, () => run("often")));
     const { key, tenantId } = await contentOf("often");
     await run("often");
@@ -56,7 +56,7 @@ describe("the first key", () => {
     expect(keys).toHaveLength(1);
   });
 
-  it("gets its row when the run before was killed after it had made the Secret, or the database was made anew", async () => {
+  it("gets its row when the previous run was killed after it created the Secret, or when the database was recreated", async () => {
     await run("killed");
     const { key, tenantId } = await contentOf("killed");
     await database.pool.query(sql.unsafe`delete from tenants where id = ${tenantId}`);
@@ -65,7 +65,7 @@ describe("the first key", () => {
     expect(await maybeOneCaller(database.pool, hashApiKey(key))).toMatchObject({ tenant_id: tenantId });
   });
 
-  it("stays revoked once it was revoked", async () => {
+  it("stays revoked after its revocation", async () => {
     await run("revoked");
     const { key } = await contentOf("revoked");
     await database.pool.query(
@@ -75,7 +75,7 @@ describe("the first key", () => {
     expect(await maybeOneCaller(database.pool, hashApiKey(key))).toBeNull();
   });
 
-  it("is not taken from a Secret that holds something else", async () => {
+  it("is not read from a Secret with other content", async () => {
     await kube.create(secrets, { metadata: refOf("foreign"), data: { password: "eA==" } });
     await expect(run("foreign")).rejects.toThrow("has no member tenant-id");
   });

@@ -8,7 +8,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache=${PLOSIVE_CACHE:-$HOME/.cache/plosive}
 # The order is that of need: the control plane is what most tests wait for.
 all=(etcd kubernetes versitygw helm containerd runc cni coredns oasdiff)
-# Built by name only, for whoever wants them: kueue, kwok (make bench-operator).
+# Built by name only: kueue (make test), kwok (make bench-operator), kubernetes-1.31 and minio (make compat), gitleaks and
+# govulncheck (make audit).
 
 # The version of a family's module, read from its own go.mod: it is stamped into the binaries.
 pinned() { awk -v m="$2" '$1 == m && $2 ~ /^v/ {print $2; exit} $1 == "require" && $2 == m {print $3; exit}' "$here/go/$1/go.mod"; }
@@ -17,19 +18,25 @@ pinned() { awk -v m="$2" '$1 == m && $2 ~ /^v/ {print $2; exit} $1 == "require" 
 compile() {
   local out=$2 version
   case $1 in
-  kubernetes)
-    version=$(pinned kubernetes k8s.io/kubernetes)
+  kubernetes | kubernetes-*)
+    version=$(pinned "$1" k8s.io/kubernetes)
+    local programs=(kube-apiserver kube-controller-manager)
+    [[ $1 == kubernetes ]] && programs+=(kube-scheduler kubelet kube-proxy kubectl)
     # Without these stamps `kubectl version` and the API server's /version report an error.
     local stamp=k8s.io/component-base/version
     CGO_ENABLED=0 go build -trimpath -o "$out/" -ldflags "-s -w \
       -X $stamp.gitVersion=$version -X $stamp.gitMajor=1 -X $stamp.gitMinor=$(cut -d. -f2 <<<"$version") \
       -X k8s.io/client-go/pkg/version.gitVersion=$version" \
-      k8s.io/kubernetes/cmd/{kube-apiserver,kube-controller-manager,kube-scheduler,kubelet,kube-proxy,kubectl}
+      "${programs[@]/#/k8s.io/kubernetes/cmd/}"
     ;;
   etcd) CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$out/etcd" go.etcd.io/etcd/server/v3 ;;
   versitygw)
     CGO_ENABLED=0 go build -trimpath -o "$out/versitygw" \
       -ldflags "-s -w -X main.Version=$(pinned versitygw github.com/versity/versitygw)" github.com/versity/versitygw/cmd/versitygw
+    ;;
+  minio)
+    CGO_ENABLED=0 go build -trimpath -o "$out/minio" \
+      -ldflags "-s -w -X github.com/minio/minio/cmd.Version=$(pinned minio github.com/minio/minio)" github.com/minio/minio
     ;;
   helm)
     CGO_ENABLED=0 go build -trimpath -o "$out/helm" \
@@ -62,6 +69,8 @@ compile() {
     cp "$module"/config/components/crd/bases/*.yaml "$module/config/components/webhook/manifests.yaml" "$out/kueue-manifests/"
     chmod -R u+w "$out/kueue-manifests"
     ;;
+  gitleaks) CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$out/gitleaks" github.com/zricethezav/gitleaks/v8 ;;
+  govulncheck) CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$out/govulncheck" golang.org/x/vuln/cmd/govulncheck ;;
   *) echo "tools/build.sh: no family named '$1' (known: ${all[*]})" >&2 && return 2 ;;
   esac
 }
@@ -80,6 +89,8 @@ build() {
   local family=$1 key folder into=$cache/bin started=$SECONDS
   [[ -f $here/go/$family/go.mod ]] || { echo "tools/build.sh: tools/go/$family/go.mod is missing (known: ${all[*]})" >&2; return 2; }
   [[ $family == cni ]] && into=$cache/cni
+  # A second version of a family has a folder of its own, so that its programs do not replace those of the first.
+  [[ $family == kubernetes-* ]] && into=$cache/bin/$family
   key=$(cat "$here/go/$family/go.mod" "$here/go/$family/go.sum" | sha256sum | cut -c1-12)
   folder=$cache/tools/$family-$key
   if [[ ! -d $folder ]]; then

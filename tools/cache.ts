@@ -1,5 +1,5 @@
-// Where the tools keep what they build: binaries, clusters, images. Used by everything under tools/.
-// Outside the work tree on purpose: `git clean` and a second clone must not cost another build.
+// Paths of the cache for built binaries, clusters and images. Used by everything under tools/. The cache is outside the
+// work tree, so that `git clean` or a second clone does not cause a rebuild.
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -8,9 +8,19 @@ export const cacheDir = process.env.PLOSIVE_CACHE ?? join(homedir(), ".cache", "
 export const repoDir = join(import.meta.dirname, "..");
 export const cniDir = join(cacheDir, "cni");
 
-/** Path of a pinned binary built by tools/build.sh; says how to get it when it is not there. */
-export function tool(name: string): string {
+/**
+ * Returns the path of a pinned binary built by tools/build.sh; throws with the command to build it if it is missing.
+ */
+export function tool(name: string, command = "make tools"): string {
   const path = join(cacheDir, "bin", name);
-  if (!existsSync(path)) throw new Error(`${name} is not built yet (looked at ${path}): run \`make tools\``);
+  if (!existsSync(path)) throw new Error(`${name} is not built yet (looked at ${path}): run \`${command}\``);
   return path;
+}
+
+/** The same for a component of the tests' control plane: of the Kubernetes version in PLOSIVE_TEST_KUBERNETES, if it is set. */
+export function controlPlaneTool(name: string): string {
+  const version = process.env.PLOSIVE_TEST_KUBERNETES;
+  if (version === undefined || name === "etcd") return tool(name);
+  const family = `kubernetes-${version}`;
+  return tool(join(family, name), `tools/build.sh ${family}`);
 }

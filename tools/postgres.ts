@@ -1,28 +1,32 @@
-// A real PostgreSQL for tests: a fresh cluster on a free loopback port, without fsync, gone at stop().
-// Called by tests, benchmarks and contract checks. Takes the server programs of Debian's package (make deps).
+// A real PostgreSQL server for tests: a new cluster on a free loopback port, without fsync; stop() deletes it. Called
+// by tests, benchmarks and contract checks. Uses the server programs of Debian's package (make deps), or those of
+// the major version in PLOSIVE_TEST_POSTGRES (tools/deps.sh postgres 18).
 import { execFile } from "node:child_process";
 import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { cacheDir } from "./cache.ts";
 import { freePorts, startDaemon, waitUntil } from "./process.ts";
 
 const run = promisify(execFile);
 
 export interface PostgresServer {
-  /** Of the superuser, e.g. postgres://postgres@127.0.0.1:5433/postgres */
+  /** URL of the superuser, e.g. postgres://postgres@127.0.0.1:5433/postgres */
   readonly url: string;
   readonly pid: number;
   stop(): Promise<void>;
 }
 
-/** Starts PostgreSQL with its data in `dir` (made if missing; every folder above it must be open to other users). */
+/**
+ * Starts PostgreSQL with its data in `dir` (created if missing; other users must be able to enter its parent folders).
+ */
 export async function startPostgres({
   dir,
   durable = false,
 }: {
   dir: string;
-  /** Whether a commit survives the server's own death, as in an installation; costs time. */
+  /** Whether a commit survives a crash of the server process, as in a real installation. Slower. */
   durable?: boolean;
 }): Promise<PostgresServer> {
   const bin = serverPrograms();
@@ -64,7 +68,8 @@ export async function startPostgres({
       synchronous_commit: durable ? "on" : "off",
       full_page_writes: "off",
       max_connections: 200,
-      // A template database per test file means many databases at once; the default of 128 MB is for one big one.
+      // Each test file has a template database, so there are many small ones; the default of 128 MB is meant for a
+      // large one.
       shared_buffers: "64MB",
     };
     const daemon = startDaemon({
@@ -90,7 +95,8 @@ export async function startPostgres({
       url: `postgres://postgres@127.0.0.1:${port}/postgres`,
       pid: daemon.pid,
       async stop() {
-        // SIGQUIT ends the server's children too, at once and without writing anything; SIGKILL would leave them their shared memory.
+        // SIGQUIT also ends the server's children, at once and without writing. SIGKILL would leave shared memory
+        // behind.
         await daemon.kill("SIGQUIT");
         rmSync(dir, { recursive: true, force: true });
       },
@@ -98,19 +104,39 @@ export async function startPostgres({
   }
 }
 
-/** The newest of Debian's PostgreSQL versions; they are not on PATH. */
-export function serverPrograms(): string {
-  const root = "/usr/lib/postgresql";
-  const versions = existsSync(root)
-    ? readdirSync(root).filter((version) => existsSync(join(root, version, "bin", "initdb")))
-    : [];
-  const newest = versions.sort((a, b) => Number(b) - Number(a))[0];
-  if (newest === undefined)
-    throw new Error(`no PostgreSQL server below ${root}: run \`make deps\` (Debian package postgresql)`);
-  return join(root, newest, "bin");
+/** Major version of Debian's newest PostgreSQL server; undefined: none is installed. */
+export function debianVersion(): string | undefined {
+  const versions = existsSync(debianRoot) ? readdirSync(debianRoot) : [];
+  return versions
+    .filter((version) => existsSync(join(debianRoot, version, "bin", "initdb")))
+    .sort((a, b) => Number(b) - Number(a))[0];
 }
 
-/** PostgreSQL refuses to run as root; the package's own user runs it then. */
+/** The folder of the server programs; they are not on PATH. Debian's newest version, unless `wanted` names another. */
+export function serverPrograms(wanted = process.env.PLOSIVE_TEST_POSTGRES): string {
+  const debian = debianVersion();
+  if (wanted !== undefined && wanted !== debian) {
+    const bin = join(installedRoot(), wanted, "bin");
+    if (!existsSync(join(bin, "initdb")))
+      throw new Error(
+        `Postgres ${wanted} is not installed (looked at ${bin}): run \`tools/deps.sh postgres ${wanted}\``,
+      );
+    return bin;
+  }
+  if (debian === undefined)
+    throw new Error(
+      `no PostgreSQL server below ${debianRoot}: run \`make deps\` (Debian package postgresql)`,
+    );
+  return join(debianRoot, debian, "bin");
+}
+
+const debianRoot = "/usr/lib/postgresql";
+
+/** Where tools/deps.sh installs further versions: root's home is closed to the user that runs the server for root. */
+const installedRoot = () =>
+  process.getuid?.() === 0 ? "/var/cache/plosive/postgres" : join(cacheDir, "postgres");
+
+/** The package's user, if this process runs as root: PostgreSQL refuses to run as root. */
 export function unprivilegedUser(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const line = readFileSync("/etc/passwd", "utf8")
@@ -120,7 +146,7 @@ export function unprivilegedUser(): { uid: number; gid: number } | undefined {
   return { uid: Number(uid ?? 65534), gid: Number(gid ?? 65534) };
 }
 
-/** postmaster.pid says "ready" once recovery is over; the connection proves that the port is this server's. */
+/** postmaster.pid contains "ready" after recovery; the connection proves that the port belongs to this server. */
 async function acceptsConnections(port: number, data: string): Promise<boolean> {
   if (!readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[7]?.startsWith("ready")) return false;
   return new Promise((resolve) => {

@@ -1,5 +1,5 @@
-// Child processes of the local tools: started with their output in a log file, ended for certain.
-// Called by the control plane, S3 and Postgres of the tests, and by the cluster's supervisor.
+// Starts child processes with their output in a log file, and guarantees that they end. Called by the control plane, S3
+// and Postgres of the tests, and by the cluster's supervisor.
 import { spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -8,11 +8,11 @@ export interface Daemon {
   readonly name: string;
   readonly pid: number;
   readonly exited: Promise<void>;
-  /** True once the process is gone, for whatever reason. */
+  /** True once the process has ended for any reason. */
   isGone(): boolean;
-  /** The end of its log, for error messages. */
+  /** The last lines of its log, for error messages. */
   tail(): string;
-  /** Ends it with SIGKILL (or the signal given) and waits until it is gone. Harmless when it already is. */
+  /** Sends SIGKILL (or the given signal) and waits until the process has ended. Idempotent. */
   kill(signal?: NodeJS.Signals): Promise<void>;
 }
 
@@ -28,12 +28,12 @@ export interface DaemonOptions {
 }
 
 /**
- * Starts a process that dies with this one, even if this one is killed: the kernel sends the parent-death signal
- * that `setpriv` sets before it becomes the command. Without it a killed test run would leave API servers behind.
+ * Starts a process that ends together with this one, even if this one is killed: `setpriv` sets the parent-death signal
+ * before it executes the command. Otherwise a killed test run would leave API servers behind.
  */
 export function startDaemon(options: DaemonOptions): Daemon {
   const log = openSync(options.log, "a");
-  // setpriv must change the user itself: a later change of user would clear the parent-death signal.
+  // setpriv must change the user itself: a later change of the user would clear the parent-death signal.
   const user =
     options.uid === undefined
       ? []
@@ -78,16 +78,18 @@ export async function waitUntil(
     check?.();
     const dead = daemons.find((daemon) => daemon.isGone());
     if (dead)
-      throw new Error(`${dead.name} ended while waiting for ${what}; its log ends with:\n${dead.tail()}`);
+      throw new Error(
+        `${dead.name} exited while waiting for ${what}; last lines of its log:\n${dead.tail()}`,
+      );
     if (Date.now() > deadline) {
       const logs = daemons.map((daemon) => `--- ${daemon.name}\n${daemon.tail()}`).join("\n");
-      throw new Error(`waited ${timeoutMs / 1000} s in vain for ${what}\n${logs}`);
+      throw new Error(`timed out after ${timeoutMs / 1000} s waiting for ${what}\n${logs}`);
     }
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
 
-/** Asks the kernel for free loopback ports; all are held until the last is known, so they differ. */
+/** Asks the kernel for free loopback ports. Holds all of them until the last one is known, so that they differ. */
 export async function freePorts(count: number): Promise<number[]> {
   const servers = await Promise.all(
     Array.from({ length: count }, async () => {

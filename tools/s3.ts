@@ -1,29 +1,36 @@
-// A real S3 server for tests: versitygw over a folder, on a free loopback port, gone at stop().
-// Called by tests, benchmarks and contract checks; the chart's embedded S3 is the same program (images/s3).
+// A real S3 server for tests: versitygw on a folder and a free loopback port; stop() deletes it. Called by tests,
+// benchmarks and contract checks. The chart's embedded S3 is the same program (images/s3). PLOSIVE_TEST_S3=minio starts
+// MinIO instead (tools/build.sh minio); PLOSIVE_TEST_S3_ADDRESSING=virtual makes its clients use virtual-host style.
 import { randomBytes } from "node:crypto";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { z } from "zod";
+import type { Addressing } from "../src/storage/addressing.ts";
 import { makeStorage, type StorageConfig } from "../src/storage/storage.ts";
 import { tool } from "./cache.ts";
 import { freePorts, startDaemon, waitUntil } from "./process.ts";
 
-export interface S3Server {
-  /** Path-style addressing: <endpoint>/<bucket>/<key> (the client's forcePathStyle). */
+export interface S3Access {
   readonly endpoint: string;
+  readonly addressing: Addressing;
   readonly region: string;
   readonly accessKey: string;
   readonly secretKey: string;
+}
+
+export interface S3Server extends S3Access {
   readonly pid: number;
   stop(): Promise<void>;
 }
 
-/** A bucket of the server as API and operator are told of it. */
+/** The configuration of API and operator for a bucket of the server. */
 export function bucketOf(
-  { endpoint, region, accessKey, secretKey }: Omit<S3Server, "pid" | "stop">,
+  { endpoint, addressing, region, accessKey, secretKey }: S3Access,
   name: string,
 ): StorageConfig {
   return {
     PLOSIVE_S3_ENDPOINT: endpoint,
+    PLOSIVE_S3_ADDRESSING: addressing,
     PLOSIVE_S3_REGION: region,
     PLOSIVE_S3_BUCKET: name,
     PLOSIVE_S3_ACCESS_KEY_ID: accessKey,
@@ -31,7 +38,7 @@ export function bucketOf(
   };
 }
 
-/** The same, once it is there. */
+/** Creates a bucket and returns its configuration. */
 export async function makeBucket(server: S3Server, name: string): Promise<StorageConfig> {
   const config = bucketOf(server, name);
   const storage = makeStorage(config);
@@ -40,42 +47,79 @@ export async function makeBucket(server: S3Server, name: string): Promise<Storag
   return config;
 }
 
-/** Starts the server with buckets as folders below `dir`/buckets. It has no bucket yet; the caller makes them. */
+type Make = "versitygw" | "minio";
+
+const make = z.enum(["versitygw", "minio"]).default("versitygw");
+const addressingOf = z.enum(["path", "virtual"]).default("path");
+
+/** Names the program that PLOSIVE_TEST_S3 asks for. */
+export const s3Program = (): Make => make.parse(process.env.PLOSIVE_TEST_S3);
+
+/** The path of that program. */
+export const s3Tool = (name = s3Program()) =>
+  name === "minio" ? tool(name, "tools/build.sh minio") : tool(name);
+
+/** Starts the server without buckets; the caller creates them. Its data are below `dir`/buckets. */
 export async function startS3({ dir }: { dir: string }): Promise<S3Server> {
   const buckets = join(dir, "buckets");
   mkdirSync(buckets, { recursive: true });
-  const accessKey = `test-${randomBytes(6).toString("hex")}`;
-  const secretKey = randomBytes(24).toString("base64url");
-  const region = "us-east-1";
+  const name = s3Program();
+  const addressing = addressingOf.parse(process.env.PLOSIVE_TEST_S3_ADDRESSING);
+  const access = {
+    addressing,
+    accessKey: `test-${randomBytes(6).toString("hex")}`,
+    secretKey: randomBytes(24).toString("base64url"),
+    region: "us-east-1",
+  };
   for (let attempt = 1; ; attempt++) {
     const [port = 0] = await freePorts(1);
-    const endpoint = `http://127.0.0.1:${port}`;
+    const { args, env, healthPath } = commandLine[name](port, buckets, access);
     const daemon = startDaemon({
-      name: "versitygw",
-      command: tool("versitygw"),
-      args: [
-        `--port=127.0.0.1:${port}`,
-        `--region=${region}`,
-        "--health=/health",
-        "--quiet",
-        "posix",
-        buckets,
-      ],
-      log: join(dir, "versitygw.log"),
-      // By environment, so that no other user reads the secret in the process list.
-      env: { ...process.env, ROOT_ACCESS_KEY: accessKey, ROOT_SECRET_KEY: secretKey },
+      name,
+      command: s3Tool(name),
+      args,
+      log: join(dir, `${name}.log`),
+      // In the environment, so that other users cannot read the secret in the process list.
+      env: { ...process.env, ...env },
     });
     const stop = async () => {
       await daemon.kill();
       rmSync(dir, { recursive: true, force: true });
     };
     try {
-      const healthy = async () => (await fetch(`${endpoint}/health`)).ok;
+      const healthy = async () => (await fetch(`http://127.0.0.1:${port}${healthPath}`)).ok;
       await waitUntil("the S3 server to answer", healthy, { timeoutMs: 30_000, daemons: [daemon] });
-      return { endpoint, region, accessKey, secretKey, pid: daemon.pid, stop };
+      const host = addressing === "virtual" ? domain : "127.0.0.1";
+      return { endpoint: `http://${host}:${port}`, ...access, pid: daemon.pid, stop };
     } catch (error) {
       await daemon.kill();
       if (attempt === 3 || !daemon.tail().includes("address already in use")) throw error;
     }
   }
 }
+
+/** Of the buckets in virtual-host style: http://bucket.localhost:port. tools/testing/localhost.ts resolves such names. */
+const domain = "localhost";
+
+type Started = { args: readonly string[]; env: Record<string, string>; healthPath: string };
+
+const commandLine: Record<Make, (port: number, data: string, access: Omit<S3Access, "endpoint">) => Started> =
+  {
+    versitygw: (port, data, { region, accessKey, secretKey }) => ({
+      args: [`--port=127.0.0.1:${port}`, `--region=${region}`, "--health=/health", "--quiet", "posix", data],
+      env: { ROOT_ACCESS_KEY: accessKey, ROOT_SECRET_KEY: secretKey },
+      healthPath: "/health",
+    }),
+    minio: (port, data, { region, accessKey, secretKey }) => ({
+      args: ["server", "--quiet", `--address=127.0.0.1:${port}`, data],
+      env: {
+        MINIO_ROOT_USER: accessKey,
+        MINIO_ROOT_PASSWORD: secretKey,
+        MINIO_SITE_REGION: region,
+        MINIO_DOMAIN: domain,
+        MINIO_BROWSER: "off",
+        MINIO_UPDATE: "off",
+      },
+      healthPath: "/minio/health/ready",
+    }),
+  };

@@ -25,23 +25,23 @@ const objectStorePort = 30900;
 const say = (line: string) => console.log(line);
 const { name, namespace } = values;
 
-const ways: Record<string, { up: () => Promise<void>; down: () => Promise<void> } | undefined> = {
+const kinds: Record<string, { up: () => Promise<void>; down: () => Promise<void> } | undefined> = {
   local: {
     up: upLocal,
-    down: () => program(process.execPath, "tools/cluster/main.ts", "down", "--name", name),
+    down: () => runProgram(process.execPath, "tools/cluster/main.ts", "down", "--name", name),
   },
   kind: { up: upKind, down: () => kindDown(name) },
   current: { up: upCurrent, down: () => uninstall({ namespace }) },
 };
 
 try {
-  const way = ways[cluster];
-  if (way === undefined) throw new Error(`CLUSTER=${cluster} is not known: local, kind or current`);
+  const kind = kinds[cluster];
+  if (kind === undefined) throw new Error(`CLUSTER=${cluster} is unknown: use local, kind or current`);
   const started = Date.now();
-  await (values.down ? way.down() : way.up());
+  await (values.down ? kind.down() : kind.up());
   if (!values.down)
     say(
-      `Plosive is ready after ${((Date.now() - started) / 1000).toFixed(0)} s. \`make -s demo-info\` says where.`,
+      `Plosive is ready after ${((Date.now() - started) / 1000).toFixed(0)} s. \`make -s demo-info\` prints its address and key.`,
     );
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
@@ -49,25 +49,26 @@ try {
 }
 
 async function upLocal(): Promise<void> {
-  // Compiling is bound by the processor, images by downloads and the disk: both at once. An image holds the S3 server.
-  await program("bash", "tools/build.sh", "versitygw");
+  // versitygw first, because an image contains it. Then compiling and image builds run concurrently: the CPU limits the
+  // first, downloads and the disk limit the second.
+  await runProgram("bash", "tools/build.sh", "versitygw");
   const startCluster = async () => {
-    await program("bash", "tools/build.sh");
-    await program(process.execPath, "tools/cluster/main.ts", "up", "--name", name);
+    await runProgram("bash", "tools/build.sh");
+    await runProgram(process.execPath, "tools/cluster/main.ts", "up", "--name", name);
   };
   const folder = mkdtempSync(join(tmpdir(), "plosive-up-"));
   const file = join(folder, "references.json");
-  const buildImages = program(process.execPath, "tools/images/main.ts", "build", "--references", file);
+  const buildImages = runProgram(process.execPath, "tools/images/main.ts", "build", "--references", file);
   await Promise.all([startCluster(), buildImages]);
   const { pause, ...images } = JSON.parse(readFileSync(file, "utf8")) as Record<string, string>;
   rmSync(folder, { recursive: true, force: true });
 
   const place = findPlace(name);
-  if (place === undefined) throw new Error(`cluster ${name} went away while the images were built`);
+  if (place === undefined) throw new Error(`cluster ${name} was removed while the images were being built`);
   const { worker, trainer, ...service } = images;
   const given = (...references: (string | undefined)[]) => references.filter((one) => one !== undefined);
   await deliver(place, given(pause, ...Object.values(service)), say);
-  // The service gets ready while the large images are still on their way; no job can have been asked for yet.
+  // The service starts while the large worker images are still being delivered: no job can exist yet that needs them.
   await Promise.all([
     install({
       kubeconfig: place.kubeconfig,
@@ -90,12 +91,15 @@ async function upKind(): Promise<void> {
   await install({ ...target, images, valueFiles: [localValues], values });
 }
 
-/** The present context. Its images must be in a registry that its nodes reach; everything else is in the user's values. */
+/**
+ * Installs into the current context. The images must be in a registry that the nodes can reach; the user's values
+ * configure the rest.
+ */
 async function upCurrent(): Promise<void> {
   const { IMAGE_REGISTRY, IMAGE_TAG, VALUES } = process.env;
   if (IMAGE_REGISTRY === undefined || IMAGE_TAG === undefined) {
     throw new Error(
-      "CLUSTER=current needs IMAGE_REGISTRY and IMAGE_TAG (it takes $IMAGE_REGISTRY/plosive-server:$IMAGE_TAG and so on), and VALUES=<file> for what your cluster needs; see docs/install.md",
+      "CLUSTER=current needs IMAGE_REGISTRY and IMAGE_TAG (images are $IMAGE_REGISTRY/plosive-server:$IMAGE_TAG and so on), and optionally VALUES=<file> with the settings of your cluster; see docs/install.md",
     );
   }
   const images = Object.keys(chartImages).map((key) => [
@@ -110,13 +114,13 @@ async function upCurrent(): Promise<void> {
   });
 }
 
-/** Runs a program with its words as they come; it must succeed. */
-function program(command: string, ...args: string[]): Promise<void> {
+/** Runs a program and passes its output through; rejects if it fails. */
+function runProgram(command: string, ...args: string[]): Promise<void> {
   const child = spawn(command, args, { cwd: repoDir, stdio: ["ignore", "inherit", "inherit"] });
   return new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("exit", (code) =>
-      code === 0 ? resolve() : reject(new Error(`${args.join(" ")} ended with ${code}`)),
+      code === 0 ? resolve() : reject(new Error(`${args.join(" ")} failed with exit code ${code}`)),
     );
   });
 }

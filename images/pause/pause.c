@@ -1,4 +1,4 @@
-/* The process that holds a pod's namespaces open in the local cluster. Built statically by tools/images. */
+/* Keeps a pod's namespaces open in the local cluster. tools/images links it statically. */
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,13 +1,13 @@
 #!/bin/bash
-# Makes the database on the first start, then becomes the server. Entry point of images/postgres.
-# POSTGRES_PASSWORD_FILE or POSTGRES_PASSWORD (required at the first start), POSTGRES_USER and POSTGRES_DB (default plosive).
-# Further arguments go to the server, e.g. -c max_connections=50.
+# Entry point of images/postgres: creates the database on the first start, then becomes the server process. Reads
+# POSTGRES_PASSWORD_FILE or POSTGRES_PASSWORD (required on the first start), POSTGRES_USER and POSTGRES_DB (default
+# plosive). Passes its arguments on to the server, e.g. -c max_connections=50.
 set -euo pipefail
 
 user=${POSTGRES_USER:-plosive}
 database=${POSTGRES_DB:-$user}
 
-# A first start that was killed half-way left no PG_VERSION under this name: the folder is renamed only when complete.
+# If a first start is killed half-way, $PGDATA has no PG_VERSION: the folder gets this name only when it is complete.
 if [[ ! -s $PGDATA/PG_VERSION ]]; then
   if [[ -n ${POSTGRES_PASSWORD_FILE:-} ]]; then POSTGRES_PASSWORD=$(<"$POSTGRES_PASSWORD_FILE"); fi
   : "${POSTGRES_PASSWORD:?entrypoint: set POSTGRES_PASSWORD_FILE (a mounted secret) or POSTGRES_PASSWORD}"
@@ -23,7 +23,8 @@ if [[ ! -s $PGDATA/PG_VERSION ]]; then
 fi
 unset POSTGRES_PASSWORD
 
-# A kubelet that mounts the volume again gives it to the pod's group (fsGroup), and the server refuses such a folder.
+# When the kubelet mounts the volume again, it makes the folder accessible to the pod's group (fsGroup). Postgres
+# refuses to start on such a folder.
 chmod 00700 "$PGDATA"
 
 exec postgres -D "$PGDATA" -c listen_addresses='*' -c unix_socket_directories=/tmp "$@"

@@ -53,6 +53,9 @@ async function createLogin(owner: string, address: string, roles: readonly Role[
   const user = escapeIdentifier(name);
   try {
     await withClient(owner, async (client) => {
+      // From Postgres 16 on, an owner may be allowed to create the user but not to grant the roles. Then no user without
+      // roles is left, and the statements in the error below can be run as they are.
+      await client.query("begin");
       if (name !== userOf(owner).name) {
         const present = await client.query("select from pg_roles where rolname = $1", [name]);
         if (present.rowCount === 0) await client.query(`create role ${user} noinherit`);
@@ -60,6 +63,7 @@ async function createLogin(owner: string, address: string, roles: readonly Role[
         await client.query(`alter role ${user} login password ${escapeLiteral(scramVerifier(password))}`);
       }
       await client.query(`grant ${roles.join(", ")} to ${user}`);
+      await client.query("commit");
     });
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "42501")) throw error;

@@ -3,9 +3,9 @@
 // The SDK blocks the event loop for half a millisecond per URL: with 100,000 training files the operator would lose its
 // lease.
 import { createHash, createHmac } from "node:crypto";
+import { type BucketAddress, bucketUrl } from "./addressing.ts";
 
-export interface Signer {
-  readonly endpoint: string;
+export interface Signer extends BucketAddress {
   readonly region: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -13,7 +13,6 @@ export interface Signer {
 
 export interface Signed {
   readonly method: "GET" | "PUT";
-  readonly bucket: string;
   readonly key: string;
   readonly expiresSeconds: number;
   readonly query?: Readonly<Record<string, string | undefined>>;
@@ -22,21 +21,18 @@ export interface Signed {
   readonly at: Date;
 }
 
-/** Returns a function that presigns a URL. It derives the signing key once a day. */
-export function makePresign({ endpoint, region, accessKeyId, secretAccessKey }: Signer) {
-  const base = new URL(endpoint);
-  const root = base.pathname.replace(/\/$/, "");
+/** Returns a function that presigns URLs of a bucket's objects. It derives the signing key once a day. */
+export function makePresign({ region, accessKeyId, secretAccessKey, ...address }: Signer) {
+  const { origin, path: root } = bucketUrl(address);
+  const { host } = new URL(origin);
   let signingKey: { day: string; key: Buffer } | undefined;
 
-  return ({ method, bucket, key, expiresSeconds, query = {}, contentType, at }: Signed): string => {
+  return ({ method, key, expiresSeconds, query = {}, contentType, at }: Signed): string => {
     const time = at.toISOString().replace(/[-:]|\.\d{3}/g, "");
     const day = time.slice(0, 8);
     if (signingKey?.day !== day) signingKey = { day, key: deriveSigningKey(secretAccessKey, day, region) };
     const scope = `${day}/${region}/s3/aws4_request`;
-    const headers = [
-      ...(contentType === undefined ? [] : [["content-type", contentType]]),
-      ["host", base.host],
-    ];
+    const headers = [...(contentType === undefined ? [] : [["content-type", contentType]]), ["host", host]];
     const signedHeaders = headers.map(([name]) => name).join(";");
     const members = Object.entries({
       "X-Amz-Algorithm": "AWS4-HMAC-SHA256",
@@ -48,7 +44,7 @@ export function makePresign({ endpoint, region, accessKeyId, secretAccessKey }: 
       ...query,
     }).flatMap(([name, value]) => (value === undefined ? [] : [`${encode(name)}=${encode(value)}`]));
     const search = members.sort().join("&");
-    const path = `${root}/${encode(bucket)}/${key.split("/").map(encode).join("/")}`;
+    const path = `${root}/${key.split("/").map(encode).join("/")}`;
     const request = [
       method,
       path,
@@ -60,7 +56,7 @@ export function makePresign({ endpoint, region, accessKeyId, secretAccessKey }: 
     ].join("\n");
     const digest = createHash("sha256").update(request).digest("hex");
     const signature = hmac(signingKey.key, `AWS4-HMAC-SHA256\n${time}\n${scope}\n${digest}`).toString("hex");
-    return `${base.origin}${path}?${search}&X-Amz-Signature=${signature}`;
+    return `${origin}${path}?${search}&X-Amz-Signature=${signature}`;
   };
 }
 

@@ -13,6 +13,7 @@ import {
   S3Client,
 } from "@aws-sdk/client-s3";
 import { createPresignedPost } from "@aws-sdk/s3-presigned-post";
+import type { Addressing } from "./addressing.ts";
 import { attachment } from "./attachment.ts";
 import { isNotFound, TooLargeError } from "./errors.ts";
 import { makePresign } from "./presign.ts";
@@ -20,6 +21,8 @@ import { makePresign } from "./presign.ts";
 export interface StorageConfig {
   readonly PLOSIVE_S3_ENDPOINT: string;
   readonly PLOSIVE_S3_PUBLIC_ENDPOINT?: string;
+  /** The style of the bucket's address at both endpoints. */
+  readonly PLOSIVE_S3_ADDRESSING: Addressing;
   readonly PLOSIVE_S3_REGION: string;
   readonly PLOSIVE_S3_BUCKET: string;
   readonly PLOSIVE_S3_ACCESS_KEY_ID: string;
@@ -47,7 +50,10 @@ export interface ObjectHead {
 
 export type Storage = ReturnType<typeof makeStorage>;
 
-/** Makes the client. Its functions reject with errors that src/storage/errors.ts classifies. */
+/**
+ * Makes the client. Its functions reject with errors that src/storage/errors.ts classifies. Throws if the addressing does
+ * not fit the endpoints or the bucket.
+ */
 export function makeStorage(config: StorageConfig) {
   const bucket = config.PLOSIVE_S3_BUCKET;
   const internal = client(config, config.PLOSIVE_S3_ENDPOINT);
@@ -56,12 +62,27 @@ export function makeStorage(config: StorageConfig) {
   const signer = (endpoint: string) =>
     makePresign({
       endpoint,
+      bucket,
+      addressing: config.PLOSIVE_S3_ADDRESSING,
       region: config.PLOSIVE_S3_REGION,
       accessKeyId: config.PLOSIVE_S3_ACCESS_KEY_ID,
       secretAccessKey: config.PLOSIVE_S3_SECRET_ACCESS_KEY,
     });
   const presignInternal = signer(config.PLOSIVE_S3_ENDPOINT);
   const presignExternal = signer(config.PLOSIVE_S3_PUBLIC_ENDPOINT ?? config.PLOSIVE_S3_ENDPOINT);
+
+  /** Returns size, ETag, content type and digest of an object. */
+  const head = async (key: string): Promise<ObjectHead> => {
+    const answer = await internal.send(
+      new HeadObjectCommand({ Bucket: bucket, Key: key, ChecksumMode: "ENABLED" }),
+    );
+    return {
+      sizeBytes: answer.ContentLength ?? 0,
+      etag: answer.ETag ?? "",
+      contentType: answer.ContentType ?? null,
+      checksumSha256: hexOrNull(answer.ChecksumSHA256),
+    };
+  };
 
   return {
     /**
@@ -99,7 +120,7 @@ export function makeStorage(config: StorageConfig) {
       const { expiresSeconds, audience } = options;
       const query = { "response-content-disposition": disposition, "x-id": "GetObject" };
       const presign = audience === "client" ? presignExternal : presignInternal;
-      return presign({ method: "GET", bucket, key, expiresSeconds, query, at: new Date() });
+      return presign({ method: "GET", key, expiresSeconds, query, at: new Date() });
     },
 
     /** Presigns a URL for a pod to write one object, and returns the headers that the pod must send. */
@@ -112,7 +133,6 @@ export function makeStorage(config: StorageConfig) {
       return {
         url: presignInternal({
           method: "PUT",
-          bucket,
           key,
           expiresSeconds,
           query,
@@ -123,18 +143,7 @@ export function makeStorage(config: StorageConfig) {
       };
     },
 
-    /** Returns size, ETag, content type and digest of an object. */
-    async head(key: string): Promise<ObjectHead> {
-      const answer = await internal.send(
-        new HeadObjectCommand({ Bucket: bucket, Key: key, ChecksumMode: "ENABLED" }),
-      );
-      return {
-        sizeBytes: answer.ContentLength ?? 0,
-        etag: answer.ETag ?? "",
-        contentType: answer.ContentType ?? null,
-        checksumSha256: hexOrNull(answer.ChecksumSHA256),
-      };
-    },
+    head,
 
     /** Reads a range of bytes, both ends included. Without a range it reads the whole object into memory. */
     async read(key: string, range?: { start: number; end: number }): Promise<Buffer> {
@@ -167,7 +176,7 @@ export function makeStorage(config: StorageConfig) {
 
     /**
      * Copies an object inside the store; the bytes do not pass through this process. Rejects with an isChanged error
-     * when the ETag differs from `ifMatch`. With `digest` the store computes SHA-256; null when it does not return it.
+     * when the ETag differs from `ifMatch`. With `digest` the store computes SHA-256; null when it cannot.
      */
     async copy(
       from: string,
@@ -185,7 +194,10 @@ export function makeStorage(config: StorageConfig) {
         // The store responds after it has copied everything, which may be gigabytes.
         { requestTimeout: 300_000 },
       );
-      return { checksumSha256: hexOrNull(answer.CopyObjectResult?.ChecksumSHA256) };
+      const checksumSha256 = hexOrNull(answer.CopyObjectResult?.ChecksumSHA256);
+      if (checksumSha256 !== null || !options.digest) return { checksumSha256 };
+      // MinIO computes the digest, but its response to the copy does not contain it.
+      return { checksumSha256: (await head(to)).checksumSha256 };
     },
 
     /** Deletes an object. Deleting an object that does not exist is not an error. */
@@ -231,9 +243,10 @@ export function makeStorage(config: StorageConfig) {
 
 function client(config: StorageConfig, endpoint: string): S3Client {
   return new S3Client({
-    endpoint,
+    // In virtual-host style the SDK joins an endpoint's path and a key without regard to a slash that is already there.
+    endpoint: endpoint.replace(/\/$/, ""),
     region: config.PLOSIVE_S3_REGION,
-    forcePathStyle: true,
+    forcePathStyle: config.PLOSIVE_S3_ADDRESSING === "path",
     credentials: {
       accessKeyId: config.PLOSIVE_S3_ACCESS_KEY_ID,
       secretAccessKey: config.PLOSIVE_S3_SECRET_ACCESS_KEY,

@@ -1,4 +1,4 @@
-// Annotation sets and annotations: drafts, rules, filters, publishing, export.
+// Annotation sets and annotations over HTTP: drafts, validation, filters, publishing and the label tool's export.
 import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -54,65 +54,77 @@ describe("an annotation", () => {
   });
 
   it.each<[string, () => object, unknown[]]>([
-    ["ends before it starts", () => label(20, 10), [[["body", "end_ms"], "value_error"]]],
-    ["ends after its file", () => label(0, 10_051), [[["body", "end_ms"], "value_error"]]],
+    ["that ends before it starts is rejected", () => label(20, 10), [[["body", "end_ms"], "value_error"]]],
+    ["that ends after its file is rejected", () => label(0, 10_051), [[["body", "end_ms"], "value_error"]]],
     [
-      "is of a type that the dataset does not have",
+      "of a type that the dataset does not have is rejected",
       () => label(0, 1, { artifact_type: "pop" }),
       [[["body", "artifact_type"], "value_error"]],
     ],
     [
-      "is of a file that the dataset does not have",
+      "on a file that the dataset does not have is rejected",
       () => label(0, 1, { audio_file_id: randomUUID() }),
       [[["body", "audio_file_id"], "value_error"]],
     ],
     [
-      "ends after anything that can be uploaded",
+      "that ends later than any file that can be uploaded is rejected",
       () => label(0, Number.MAX_SAFE_INTEGER),
       [[["body", "end_ms"], "less_than_equal"]],
     ],
-    ["starts before its file", () => label(-1, 1), [[["body", "start_ms"], "greater_than_equal"]]],
     [
-      "is surer than sure",
+      "that starts before its file is rejected",
+      () => label(-1, 1),
+      [[["body", "start_ms"], "greater_than_equal"]],
+    ],
+    [
+      "with a confidence above 1 is rejected",
       () => label(0, 1, { confidence: 1.01 }),
       [[["body", "confidence"], "less_than_equal"]],
     ],
-    ["has numbers as text", () => label(0, 1, { start_ms: "0" }), [[["body", "start_ms"], "int_type"]]],
     [
-      "has a fraction of a millisecond",
+      "with a number as a string is rejected",
+      () => label(0, 1, { start_ms: "0" }),
+      [[["body", "start_ms"], "int_type"]],
+    ],
+    [
+      "with a fraction of a millisecond is rejected",
       () => label(0, 1, { end_ms: 1.5 }),
       [[["body", "end_ms"], "int_type"]],
     ],
     [
-      "carries too much",
+      "with too much extra data is rejected",
       () => label(0, 1, { extra_data: { x: "y".repeat(5_000) } }),
       [[["body", "extra_data"], "value_error"]],
     ],
-    ["nests too deep", () => label(0, 1, { extra_data: { a: { a: { a: { a: { a: 1 } } } } } }), []],
     [
-      "nests deeper than that",
+      "with extra data at the depth limit is accepted",
+      () => label(0, 1, { extra_data: { a: { a: { a: { a: { a: 1 } } } } } }),
+      [],
+    ],
+    [
+      "with extra data below the depth limit is rejected",
       () => label(0, 1, { extra_data: { a: { a: { a: { a: { a: { a: 1 } } } } } } }),
       [[["body", "extra_data"], "value_error"]],
     ],
     [
-      "has NUL in its text",
+      "with NUL in its extra data is rejected",
       () => label(0, 1, { extra_data: { a: "\u0000" } }),
       [[["body", "extra_data", "a"], "value_error"]],
     ],
     [
-      "has half a character in its text",
+      "with an unpaired surrogate in its extra data is rejected",
       () => label(0, 1, { extra_data: { a: "\ud800" } }),
       [[["body", "extra_data", "a"], "value_error"]],
     ],
-    ["ends within the tolerance behind its file", () => label(0, 10_050), []],
-  ])("that %s", async (_, body, faults) => {
+    ["that ends 50 ms after its file, within the tolerance, is accepted", () => label(0, 10_050), []],
+  ])("%s", async (_, body, faults) => {
     const set = await draft();
     const answer = await client.post(`${set}/annotations`, body());
     if (faults.length === 0) expect(answer.status).toBe(201);
     else expect([answer.status, faultsOf(answer)]).toEqual([422, faults]);
   });
 
-  it("is added with a thousand others, all or none, in the order of the request", async () => {
+  it("is created in one bulk request of a thousand, all or none, in the order of the request", async () => {
     const set = await draft();
     const many = Array.from({ length: 1_000 }, (_, i) => label(i, i + 1, { extra_data: { i } }));
     const answer = await client.post(`${set}/annotations/bulk`, { annotations: many });
@@ -127,7 +139,7 @@ describe("an annotation", () => {
   });
 });
 
-describe("listing annotations", () => {
+describe("the list of annotations", () => {
   let set: string;
   beforeAll(async () => {
     set = await draft();
@@ -148,7 +160,7 @@ describe("listing annotations", () => {
     ];
   };
 
-  it("gives a bare array by file, start and id", async () => {
+  it("is a bare array ordered by file, start and id", async () => {
     expect(await starts("")).toEqual([4, [1_000, 2_000, 3_000, 0]]);
   });
 
@@ -158,23 +170,24 @@ describe("listing annotations", () => {
     ["artifact_type=none", []],
     ["min_confidence=0.9", [2_000, 3_000, 0]],
     ["max_confidence=0.5", [1_000]],
-    // Half-open: what ends where the window begins, or begins where it ends, is outside; a point at its start is inside.
+    // The window is half-open: a region that ends at its start or begins at its end is outside. A point at its start is
+    // inside.
     ["start_ms=2000&end_ms=3000", [2_000]],
     ["start_ms=3000&end_ms=3001", [2_000, 3_000]],
     ["start_ms=1999&end_ms=2000", [1_000]],
     ["start_ms=4000", []],
     ["end_ms=1000", [0]],
-  ])("filters by %s", async (query, expected) => {
+  ])("is filtered by %s", async (query, expected) => {
     expect(await starts(query)).toEqual([expected.length, expected]);
   });
 
-  it("filters by file and pages when asked to", async () => {
+  it("is filtered by file, and has pages when the request asks for them", async () => {
     expect(await starts(`audio_file_id=${audio[1]}`)).toEqual([1, [0]]);
     expect(await starts("page=2&page_size=3")).toEqual([4, [0]]);
     expect(await starts("page=9&page_size=3")).toEqual([4, []]);
   });
 
-  it("sends more than fits into one batch, each once", async () => {
+  it("contains each annotation once when the list needs several batches", async () => {
     const big = await draft();
     const setId = big.split("/").at(-1) as string;
     await execute(
@@ -192,7 +205,7 @@ describe("listing annotations", () => {
 });
 
 describe("an annotation set", () => {
-  it("is numbered in its dataset, and numbers are not used again", async () => {
+  it("has a number within its dataset, and a number is never reused", async () => {
     const first = (await client.post(sets())).body;
     const second = (await client.post(sets())).body;
     expect(second.version).toBe(first.version + 1);
@@ -202,12 +215,12 @@ describe("an annotation set", () => {
     expect((await client.get(`${sets()}/${first.id}`)).body.code).toBe("annotation_set_not_found");
   });
 
-  it("made by many clients at once gets different numbers", async () => {
+  it("gets its own number when many clients create sets at once", async () => {
     const made = await Promise.all(Array.from({ length: 10 }, () => client.post(sets())));
     expect(new Set(made.map((answer) => answer.body.version)).size).toBe(10);
   });
 
-  it("counts live while it is a draft and stores its statistics when it is published", async () => {
+  it("has live counts while it is a draft and stored statistics once it is published", async () => {
     const set = await draft();
     await client.post(`${set}/annotations/bulk`, {
       annotations: [label(0, 100), label(50, 150), label(7, 7, { artifact_type: "hum" })],
@@ -231,7 +244,7 @@ describe("an annotation set", () => {
     );
   });
 
-  it("may be published empty, but only once", async () => {
+  it("can be published without annotations, and rejects a second publish", async () => {
     const set = await draft();
     expect((await client.post(`${set}/publish`)).body).toMatchObject({
       total_annotations: 0,
@@ -240,7 +253,7 @@ describe("an annotation set", () => {
     expect((await client.post(`${set}/publish`)).body.code).toBe("annotation_set_published");
   });
 
-  it("never changes after it was published, neither by the API nor below it", async () => {
+  it("rejects every change after its publication, through the API and in the database", async () => {
     const set = await draft();
     const setId = set.split("/").at(-1) as string;
     const created = await client.post(`${set}/annotations`, label(1, 2));
@@ -268,7 +281,7 @@ describe("an annotation set", () => {
     expect(labelled.body.code).toBe("audio_in_use");
   });
 
-  it("published while others write to it is what its statistics say", async () => {
+  it("has statistics that match its rows when it is published during concurrent writes", async () => {
     const set = await draft();
     const writes = Array.from({ length: 20 }, (_, i) => client.post(`${set}/annotations`, label(i, i + 10)));
     const [published] = await Promise.all([client.post(`${set}/publish`), ...writes]);
@@ -277,7 +290,7 @@ describe("an annotation set", () => {
     expect(now.total_positive_duration_ms).toBe(now.annotations.length * 10);
   });
 
-  it("begins with the annotations of another set when asked to", async () => {
+  it("is created with the annotations of another set on request", async () => {
     const set = await draft();
     await client.post(`${set}/annotations/bulk`, {
       annotations: [label(1, 2), label(3, 4, { confidence: 0.5 })],
@@ -291,7 +304,7 @@ describe("an annotation set", () => {
     expect(members(annotations)).toEqual(members((await client.get(set)).body.annotations));
   });
 
-  it("is exported as the label tool's document, times in seconds, one task for each file", async () => {
+  it("is exported as the label tool's document, with times in seconds and one task per file", async () => {
     const set = await draft();
     const labels = [
       label(1_250, 1_310),
@@ -330,8 +343,8 @@ describe("an annotation set", () => {
   });
 });
 
-describe("deleting", () => {
-  it("audio that only drafts label takes those labels with it", async () => {
+describe("a deletion", () => {
+  it("of an audio file deletes its labels in drafts", async () => {
     const set = await draft();
     const file = await addReadyAudio(api.db, client.tenantId, datasetId);
     await client.post(`${set}/annotations`, label(1, 2, { audio_file_id: file }));
@@ -339,7 +352,7 @@ describe("deleting", () => {
     expect((await client.get(set)).body.annotations).toEqual([]);
   });
 
-  it("a dataset takes published sets along, but waits for its jobs", async () => {
+  it("of a dataset deletes published sets and is refused while the dataset has jobs", async () => {
     const dataset = await makeDataset(client);
     const file = await addReadyAudio(api.db, client.tenantId, dataset, { durationMs: 400_000 });
     const set = (await client.post(`/api/v1/datasets/${dataset}/annotation-sets`)).body.id;
@@ -361,8 +374,8 @@ describe("deleting", () => {
   });
 });
 
-describe("a dataset's artifact types", () => {
-  it("may grow, and lose only what nothing is labelled with", async () => {
+describe("the artifact types of a dataset", () => {
+  it("can grow, and can lose only types that no annotation uses", async () => {
     const dataset = await makeDataset(client);
     const file = await addReadyAudio(api.db, client.tenantId, dataset);
     const set = (await client.post(`/api/v1/datasets/${dataset}/annotation-sets`)).body.id;

@@ -1,11 +1,11 @@
-// The form of API keys, as a pure decision.
+// The format of API keys: pure functions without a database.
 import { createHash, randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { hashApiKey, isApiKey, makeApiKey, prefixOf } from "../../src/api/api-key-format.ts";
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/** CRC-32 (IEEE) written down again from its definition, bit by bit. */
+/** CRC-32 (IEEE), implemented a second time from its definition, bit by bit. */
 function crc32(text: string): number {
   let crc = 0xffffffff;
   for (const byte of Buffer.from(text)) {
@@ -16,7 +16,7 @@ function crc32(text: string): number {
 }
 
 describe("an API key", () => {
-  it("is pl_, 40 characters and their CRC-32 in 6 digits of base 62", () => {
+  it("consists of pl_, 40 random characters and their CRC-32 as 6 base-62 digits", () => {
     for (let i = 0; i < 200; i++) {
       const key = makeApiKey(randomBytes);
       expect(key).toMatch(/^pl_[0-9A-Za-z]{46}$/);
@@ -26,7 +26,7 @@ describe("an API key", () => {
     }
   });
 
-  it("pads a small checksum with zeros", () => {
+  it("has leading zeros where its checksum is small", () => {
     const padded = Array.from({ length: 5_000 }, () => makeApiKey(randomBytes)).find(
       (key) => key[43] === "0",
     );
@@ -34,7 +34,7 @@ describe("an API key", () => {
     expect(isApiKey(padded as string)).toBe(true);
   });
 
-  it("is not one after any single character was changed", () => {
+  it("is invalid after a change of any single character", () => {
     const key = makeApiKey(randomBytes);
     for (let at = 3; at < key.length; at++) {
       const other = key[at] === "A" ? "B" : "A";
@@ -44,19 +44,20 @@ describe("an API key", () => {
       expect(isApiKey(text)).toBe(false);
   });
 
-  it("uses every character about equally often", () => {
+  it("contains every character about equally often", () => {
     const counts = new Map<string, number>();
     for (let i = 0; i < 2_000; i++)
       for (const character of makeApiKey(randomBytes).slice(3, 43))
         counts.set(character, (counts.get(character) ?? 0) + 1);
     const expected = (2_000 * 40) / 62;
     expect(counts.size).toBe(62);
-    // Six standard deviations: about once in ten million runs for all 62 together.
+    // The bound is six standard deviations: about one false failure in ten million runs, for all 62 characters
+    // together.
     for (const count of counts.values())
       expect(Math.abs(count - expected)).toBeLessThan(6 * Math.sqrt(expected));
   });
 
-  it("draws again instead of bending bytes that do not fit", () => {
+  it("rejects random bytes out of range and draws again, so that no character is more likely", () => {
     const key = makeApiKey((size) => new Uint8Array(size).map((_, i) => (i % 2 === 0 ? 255 : 10)));
     expect(key.slice(3, 43)).toBe("A".repeat(40));
   });

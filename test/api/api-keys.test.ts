@@ -1,4 +1,4 @@
-// Rotation of API keys, and the audit log of what was done with keys.
+// Rotation of API keys, and the audit log of their creation, rotation and revocation.
 import { sql } from "slonik";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -15,8 +15,8 @@ async function make(client: Client, body: object = {}) {
   return (await client.post(keys, { name: "build server", ...body })).body;
 }
 
-describe("rotating a key", () => {
-  it("makes a new one with the same name and revokes the old one at once", async () => {
+describe("a key rotation", () => {
+  it("creates a key with the same name and revokes the old one at once", async () => {
     const client = await api.tenant();
     const old = await make(client);
     const answer = await client.post(`${keys}/${old.id}/rotate`);
@@ -29,7 +29,7 @@ describe("rotating a key", () => {
     expect(listed).not.toContain(old.id);
   });
 
-  it("lets the old one work for as long as is asked, then it has expired", async () => {
+  it("keeps the old key valid for the requested overlap, then the old key expires", async () => {
     const client = await api.tenant();
     const old = await make(client);
     const next = (await client.post(`${keys}/${old.id}/rotate`, { overlap_seconds: 3600 })).body;
@@ -44,7 +44,7 @@ describe("rotating a key", () => {
     expect((await api.as(old.key).get("/api/v1/datasets")).body.detail).toBe("API key expired");
   });
 
-  it("never lets a key live longer than it would have", async () => {
+  it("never extends the life of the old key", async () => {
     const client = await api.tenant();
     const soon = new Date(Date.now() + 60_000).toISOString();
     const old = await make(client, { expires_at: soon });
@@ -53,7 +53,7 @@ describe("rotating a key", () => {
     expect(listed.expires_at).toBe(soon);
   });
 
-  it("gives the new one the life of the old one, counted from now", async () => {
+  it("gives the new key the lifetime of the old one, counted from now", async () => {
     const client = await api.tenant();
     const old = await make(client, { expires_at: new Date(Date.now() + 90 * day).toISOString() });
     await execute(
@@ -67,7 +67,7 @@ describe("rotating a key", () => {
     expect(await isOpen(next.key)).toBe(200);
   });
 
-  it("works with the key itself, and shows its successor only once", async () => {
+  it("works with the rotated key itself, and shows its successor only once", async () => {
     const client = await api.tenant();
     const old = await make(client);
     const send = () =>
@@ -83,7 +83,7 @@ describe("rotating a key", () => {
     expect([await isOpen(self.key), await isOpen(next.key)]).toEqual([401, 200]);
   });
 
-  it("is refused for keys that are revoked or another tenant's, and for overlaps that are none", async () => {
+  it("is refused for revoked keys, keys of another tenant and invalid overlaps", async () => {
     const client = await api.tenant();
     const other = await api.tenant();
     const key = await make(client);
@@ -110,7 +110,7 @@ describe("the audit log", () => {
       select action, api_key_id, key_prefix, actor_key_id, host(ip) as ip, request_id
       from audit_log where tenant_id = ${client.tenantId} order by id`);
 
-  it("says which key was made, rotated and revoked, with which key, from where and in which request", async () => {
+  it("records which key was created, rotated and revoked, by which key, from which address and in which request", async () => {
     const client = await api.tenant();
     const request = (name: string) => ({ "X-Request-Id": `request-${name}` });
     const one = (await client.post(keys, { name: "k" }, request("create"))).body;
@@ -154,7 +154,7 @@ describe("the audit log", () => {
     ]);
   });
 
-  it("says nothing of what did not happen, and never a key", async () => {
+  it("records no failed operation, and never a key", async () => {
     const client = await api.tenant();
     await client.delete(`${keys}/0d9ad9a4-31f5-4b8e-9f2c-0f9ef52a23a1`);
     await client.post(keys, { name: "" });
@@ -166,7 +166,7 @@ describe("the audit log", () => {
     expect(all.join()).not.toContain(key.key.slice(0, 12));
   });
 
-  it("is kept for 400 days", async () => {
+  it("keeps its rows for 400 days", async () => {
     const client = await api.tenant();
     await make(client);
     await make(client);

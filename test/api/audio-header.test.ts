@@ -1,11 +1,11 @@
-// The header parsers: files of real encoders, and files that lie.
+// The parsers of audio headers, on files of real encoders and on malformed or hostile files.
 import { describe, expect, it } from "vitest";
 import { readAudioHeader } from "../../src/api/audio-header/read.ts";
 import type { AudioContainer } from "../../src/schemas/audio-file.ts";
 import { wav } from "../support/audio.ts";
 import { fixture, id3, parse, problem } from "../support/audio-header.ts";
 
-describe("the header of a real encoder's file", () => {
+describe("the header parser", () => {
   it.each<[string, AudioContainer, object]>([
     ["tone.flac", "flac", { codec: "flac", sampleRateHz: 16_000, channels: 1, durationMs: 1000 }],
     ["tone-vorbis.ogg", "ogg", { codec: "vorbis", sampleRateHz: 44_100, channels: 2, durationMs: 1500 }],
@@ -13,26 +13,29 @@ describe("the header of a real encoder's file", () => {
     ["tone-alaw.wav", "wav", { codec: "alaw", sampleRateHz: 8000, channels: 1, durationMs: 1000 }],
     ["tone-extensible.wav", "wav", { codec: "pcm24", sampleRateHz: 8000, channels: 1, durationMs: 250 }],
     ["tone-float.wav", "wav", { codec: "float32", sampleRateHz: 8000, channels: 1, durationMs: 250 }],
-  ])("%s says what is in it", async (name, container, facts) => {
+  ])("reads codec, sample rate, channels and length from %s", async (name, container, facts) => {
     expect((await parse(fixture(name), container)).header).toEqual(facts);
   });
 
   it.each([
     ["tone-cbr.mp3", 16_000, 1, 1000],
     ["tone-vbr.mp3", 22_050, 2, 1500],
-  ])("%s says it to within two frames", async (name, sampleRateHz, channels, durationMs) => {
+  ])("reads the length of %s to within two frames", async (name, sampleRateHz, channels, durationMs) => {
     const { header } = await parse(fixture(name), "mp3");
     expect(header).toMatchObject({ codec: "mp3", sampleRateHz, channels });
     expect("durationMs" in header && Math.abs((header.durationMs ?? 0) - durationMs)).toBeLessThan(110);
   });
 });
 
-describe("an MP3 of a stream that was recorded from its middle on", () => {
+describe("an MP3 that was recorded from the middle of a stream", () => {
   const sound = fixture("tone-cbr.mp3");
   it.each([
-    ["begins amid a frame", sound.subarray(700)],
-    ["begins with zeros", Buffer.concat([Buffer.alloc(30_000), sound])],
-    ["begins with zeros amid a frame", Buffer.concat([Buffer.alloc(3000), sound.subarray(333)])],
+    ["is accepted when it begins inside a frame", sound.subarray(700)],
+    ["is accepted when it begins with zeros", Buffer.concat([Buffer.alloc(30_000), sound])],
+    [
+      "is accepted when it begins with zeros and then the rest of a frame",
+      Buffer.concat([Buffer.alloc(3000), sound.subarray(333)]),
+    ],
   ])("%s", async (_, file) => {
     expect((await parse(file, "mp3")).header).toMatchObject({
       codec: "mp3",
@@ -42,16 +45,19 @@ describe("an MP3 of a stream that was recorded from its middle on", () => {
   });
 
   it.each([
-    ["text before it", Buffer.concat([Buffer.from("text ".repeat(1000)), sound])],
-    ["an archive around it", Buffer.concat([Buffer.from("PK\x03\x04"), Buffer.alloc(100), sound])],
+    ["text in front of its frames", Buffer.concat([Buffer.from("text ".repeat(1000)), sound])],
+    [
+      "the start of an archive in front of its frames",
+      Buffer.concat([Buffer.from("PK\x03\x04"), Buffer.alloc(100), sound]),
+    ],
     ["only two frames", Buffer.concat([Buffer.from("?"), sound.subarray(0, 2 * 144)])],
     ["nothing but zeros", Buffer.alloc(100_000)],
-  ])("is none with %s", async (_, file) => {
+  ])("is rejected with %s", async (_, file) => {
     expect((await parse(file, "mp3")).header).toEqual(problem);
   });
 });
 
-describe("a file that is not what it says", () => {
+describe("the header parser rejects a file that", () => {
   it.each<[string, Buffer, AudioContainer]>([
     ["is empty", Buffer.alloc(0), "wav"],
     ["is one byte", Buffer.from("R"), "wav"],
@@ -59,7 +65,7 @@ describe("a file that is not what it says", () => {
     ["is a FLAC file called WAV", fixture("tone.flac"), "wav"],
     ["is a WAV file called FLAC", wav(), "flac"],
     ["is coded in ADPCM", fixture("tone-adpcm.wav"), "wav"],
-    ["is zeros behind its magic", Buffer.concat([Buffer.from("OggS"), Buffer.alloc(1000)]), "ogg"],
+    ["has zeros after its magic number", Buffer.concat([Buffer.from("OggS"), Buffer.alloc(1000)]), "ogg"],
     ["is an executable", Buffer.concat([Buffer.from("\x7fELF"), Buffer.alloc(1000)]), "wav"],
   ])("%s", async (_, file, container) => {
     expect((await parse(file, container)).header).toEqual(problem);
@@ -82,27 +88,30 @@ describe("a WAV file", () => {
     }
   });
 
-  it.each(["RF64", "BW64"])("that is called %s has its length in a chunk before the format", async (word) => {
-    const [base, sizes] = [wav({ durationMs: 1000 }), Buffer.alloc(8 + 28)];
-    base.write(word, 0, "latin1");
-    base.writeUInt32LE(0xffffffff, 40);
-    sizes.write("ds64", 0, "latin1");
-    sizes.writeUInt32LE(28, 4);
-    const file = (dataBytes: bigint) => {
-      sizes.writeBigUInt64LE(dataBytes, 16);
-      const behind = Buffer.from(`LIST\x00\x10\x00\x00${"INFO".repeat(1024)}`, "latin1");
-      return Buffer.concat([base.subarray(0, 12), sizes, base.subarray(12), behind]);
-    };
-    const facts = { codec: "pcm16", sampleRateHz: 16_000, channels: 1 };
-    expect((await parse(file(32_000n), "wav")).header).toEqual({ ...facts, durationMs: 1000 });
-    // To the end of the file, as with lengths of 32 bits.
-    const durationMs = Math.round((32_000 + 8 + 4096) / 32);
-    for (const lie of [0n, 1n << 40n, (1n << 64n) - 1n])
-      expect((await parse(file(lie), "wav")).header).toEqual({ ...facts, durationMs });
-    expect((await parse(file(32_000n).subarray(0, 40), "wav")).header).toEqual(problem);
-  });
+  it.each(["RF64", "BW64"])(
+    "with the magic number %s has its length in a chunk before the format",
+    async (magic) => {
+      const [base, sizes] = [wav({ durationMs: 1000 }), Buffer.alloc(8 + 28)];
+      base.write(magic, 0, "latin1");
+      base.writeUInt32LE(0xffffffff, 40);
+      sizes.write("ds64", 0, "latin1");
+      sizes.writeUInt32LE(28, 4);
+      const file = (dataBytes: bigint) => {
+        sizes.writeBigUInt64LE(dataBytes, 16);
+        const behind = Buffer.from(`LIST\x00\x10\x00\x00${"INFO".repeat(1024)}`, "latin1");
+        return Buffer.concat([base.subarray(0, 12), sizes, base.subarray(12), behind]);
+      };
+      const facts = { codec: "pcm16", sampleRateHz: 16_000, channels: 1 };
+      expect((await parse(file(32_000n), "wav")).header).toEqual({ ...facts, durationMs: 1000 });
+      // A false length counts as the distance to the end of the file, as with 32-bit lengths.
+      const durationMs = Math.round((32_000 + 8 + 4096) / 32);
+      for (const lie of [0n, 1n << 40n, (1n << 64n) - 1n])
+        expect((await parse(file(lie), "wav")).header).toEqual({ ...facts, durationMs });
+      expect((await parse(file(32_000n).subarray(0, 40), "wav")).header).toEqual(problem);
+    },
+  );
 
-  it("may have other chunks before its sound, however long they are, and few reads pass them", async () => {
+  it("can have chunks of any length before its samples, which the parser skips in few reads", async () => {
     const base = wav({ durationMs: 1000 });
     const list = Buffer.alloc(200_001 + 8 + 1);
     list.write("LIST", 0, "latin1");
@@ -115,7 +124,7 @@ describe("a WAV file", () => {
     expect(reads.length).toBeLessThanOrEqual(3);
   });
 
-  it("with endless chunks is given up", async () => {
+  it("with endless chunks is rejected after a bounded number of reads", async () => {
     const chunks = Buffer.concat(
       Array.from({ length: 500 }, () => Buffer.from("junk\x00\x00\x00\x00", "latin1")),
     );
@@ -127,17 +136,17 @@ describe("a WAV file", () => {
     ["9 channels", (file) => patchChannels(file, 9)],
     ["4 kHz", (file) => file.writeUInt32LE(4000, 24)],
     ["400 kHz", (file) => file.writeUInt32LE(400_000, 24)],
-    ["no rate", (file) => file.writeUInt32LE(0, 24)],
-    ["frames of another size", (file) => file.writeUInt16LE(3, 32)],
-    ["12 bits", (file) => file.writeUInt16LE(12, 34)],
+    ["a sample rate of zero", (file) => file.writeUInt32LE(0, 24)],
+    ["a wrong frame size", (file) => file.writeUInt16LE(3, 32)],
+    ["12 bits per sample", (file) => file.writeUInt16LE(12, 34)],
     ["a GSM format", (file) => file.writeUInt16LE(0x31, 20)],
-    ["no sound", (file) => file.write("LIST", 36, "latin1")],
-    ["a format that is cut off", (file) => file.writeUInt32LE(8, 16)],
-  ])("with %s is refused", async (_, change) => {
+    ["no data chunk", (file) => file.write("LIST", 36, "latin1")],
+    ["a truncated format chunk", (file) => file.writeUInt32LE(8, 16)],
+  ])("with %s is rejected", async (_, change) => {
     expect((await parse(patched(change), "wav")).header).toEqual(problem);
   });
 
-  it("of more than 12 hours is refused by its header", async () => {
+  it("of more than 12 hours is rejected by its header", async () => {
     const file = patched((bytes) => {
       bytes.writeUInt32LE(8000, 24);
       bytes.writeUInt16LE(1, 32);
@@ -157,22 +166,22 @@ function patchChannels(file: Buffer, channels: number): void {
   file.writeUInt16LE(channels * 2, 32);
 }
 
-describe("other formats", () => {
-  it("a FLAC file that does not know its length has none yet", async () => {
+describe("the header parser", () => {
+  it("leaves the length open for a FLAC file whose header has none", async () => {
     const file = Buffer.from(fixture("tone.flac"));
     file.writeUInt8(file.readUInt8(21) & 0xf0, 21);
     file.writeUInt32BE(0, 22);
     expect((await parse(file, "flac")).header).toMatchObject({ codec: "flac", durationMs: null });
   });
 
-  it("an Ogg file whose end is cut off has the length of its last whole page or none", async () => {
+  it("accepts an Ogg file with a truncated end and uses its last whole page or no length", async () => {
     const file = fixture("tone-vorbis.ogg");
     const last = file.lastIndexOf("OggS");
     const { header } = await parse(file.subarray(0, last + 5), "ogg");
     expect(header).toMatchObject({ codec: "vorbis" });
   });
 
-  it("an MP3 tag with a large picture costs one more read, and one that lies about its length is refused", async () => {
+  it("skips an MP3 tag with a large picture in one more read, and rejects a tag with a false length", async () => {
     const sound = fixture("tone-cbr.mp3");
     const tag = id3(300_000);
     const { header, reads } = await parse(Buffer.concat([tag, sound]), "mp3");
@@ -182,7 +191,7 @@ describe("other formats", () => {
     expect((await parse(Buffer.concat([tag, sound]), "mp3")).header).toEqual(problem);
   });
 
-  it("no random bytes behind a magic number make the parser throw or read much", async () => {
+  it("never throws and never reads much for random bytes after a magic number", async () => {
     const magics: [string, AudioContainer][] = [
       ["RIFF....WAVE", "wav"],
       ["RF64....WAVEds64", "wav"],
@@ -205,7 +214,7 @@ describe("other formats", () => {
     }
   });
 
-  it("a FLAC header that promises hours in a few bytes is refused, as the decoder would", async () => {
+  it("rejects a FLAC header that declares hours in a few bytes, as the decoder does", async () => {
     const file = Buffer.from(fixture("tone.flac"));
     const samples = (seconds: number) => {
       const packed = file.readBigUInt64BE(18);
@@ -226,10 +235,10 @@ describe("other formats", () => {
     ["tone-cbr.mp3", "mp3"],
     ["tone-vbr.mp3", "mp3"],
   ])(
-    "%s cut off anywhere, or with bytes turned over, is read or refused, never more",
+    "accepts or rejects %s and never throws after it was truncated anywhere or its bytes were changed",
     async (name, container) => {
-      const whole = fixture(name);
-      const look = async (file: Buffer) => {
+      const original = fixture(name);
+      const check = async (file: Buffer) => {
         const { header, reads } = await parse(file, container);
         expect(reads.length).toBeLessThan(80);
         if ("problem" in header) return;
@@ -243,16 +252,16 @@ describe("other formats", () => {
         expect(header.durationMs).toBeGreaterThan(0);
         expect(header.durationMs).toBeLessThanOrEqual(12 * 3_600_000);
       };
-      for (let length = 0; length < Math.min(whole.length, 400); length++)
-        await look(whole.subarray(0, length));
+      for (let length = 0; length < Math.min(original.length, 400); length++)
+        await check(original.subarray(0, length));
       for (let round = 0; round < 1_500; round++) {
-        const file = Buffer.from(whole);
-        // Always the same bytes: a failure can be seen again.
+        const file = Buffer.from(original);
+        // The generator is deterministic, so that a failure can be reproduced.
         for (let i = 0; i <= round % 4; i++) {
           const at = (round * 7_919 + i * 104_729) % Math.min(file.length, 300);
           file[at] = (round * 31 + i * 17) % 256;
         }
-        await look(file);
+        await check(file);
       }
     },
   );

@@ -1,15 +1,15 @@
-// Lengths that the header parsers believe, refuse or leave to the decoder: counts, guesses and positions.
+// Lengths that the header parsers accept, reject or leave to the decoder: frame counts, estimates and page positions.
 import { describe, expect, it } from "vitest";
 import { readAudioHeader } from "../../src/api/audio-header/read.ts";
 import { fixture, id3, parse, problem } from "../support/audio-header.ts";
 
-/** The header of a file of `size` bytes of which only the first ones are looked at. */
+/** Parses the header of a file of `size` bytes of which only the first ones exist. */
 const parseAs = async (file: Buffer, size: number) =>
   await readAudioHeader(async (start, end) => file.subarray(start, end + 1), size, "mp3");
 
-describe("an MP3 whose length", () => {
+describe("an MP3", () => {
   const [counted, plain] = [fixture("tone-vbr.mp3"), fixture("tone-cbr.mp3")];
-  const saying = (frames: number) => {
+  const withFrameCount = (frames: number) => {
     const file = Buffer.from(counted);
     const at = file.indexOf("Xing");
     expect(file.readUInt32BE(at + 4) & 1).toBe(1);
@@ -17,57 +17,63 @@ describe("an MP3 whose length", () => {
     return file;
   };
 
-  it("was not written, by an encoder that was killed, has none yet", async () => {
-    expect((await parse(saying(0), "mp3")).header).toMatchObject({ sampleRateHz: 22_050, durationMs: null });
+  it("without a frame count, as a killed encoder leaves it, has no length yet", async () => {
+    expect((await parse(withFrameCount(0), "mp3")).header).toMatchObject({
+      sampleRateHz: 22_050,
+      durationMs: null,
+    });
   });
 
-  it("is another file's has none yet: frames have a least size, here 26 bytes", async () => {
+  it("with the frame count of another file has no length yet: a frame has at least 26 bytes here", async () => {
     const tag = counted.indexOf(Buffer.from([0xff, 0xf3]));
     const frames = 100_000;
-    expect(await parseAs(saying(frames), tag + frames * 26 - 1)).toMatchObject({ durationMs: null });
+    expect(await parseAs(withFrameCount(frames), tag + frames * 26 - 1)).toMatchObject({ durationMs: null });
     const durationMs = Math.round((frames * 576_000) / 22_050);
-    expect(await parseAs(saying(frames), tag + frames * 26)).toMatchObject({ durationMs });
+    expect(await parseAs(withFrameCount(frames), tag + frames * 26)).toMatchObject({ durationMs });
     for (const absurd of [2_000_000, 0xffffffff])
-      expect((await parse(saying(absurd), "mp3")).header).toMatchObject({ durationMs: null });
+      expect((await parse(withFrameCount(absurd), "mp3")).header).toMatchObject({ durationMs: null });
   });
 
-  it("is counted, can be true and is more than 12 hours is refused", async () => {
-    expect(await parseAs(saying(2_000_000), 60_000_000)).toEqual({
+  it("with a plausible frame count of more than 12 hours is rejected", async () => {
+    expect(await parseAs(withFrameCount(2_000_000), 60_000_000)).toEqual({
       problem: "The audio is longer than 12 hours",
     });
   });
 
-  it("is guessed by its first frame is never refused for that", async () => {
+  it("is never rejected for a length that was estimated from its first frame", async () => {
     const bytesPerHour = (32_000 / 8) * 3_600;
     expect(await parseAs(plain, 11 * bytesPerHour)).toMatchObject({ durationMs: 11 * 3_600_000 });
     expect(await parseAs(plain, 13 * bytesPerHour)).toMatchObject({ codec: "mp3", durationMs: null });
   });
 });
 
-describe("an MP3 behind a tag that is longer than the first read", () => {
+describe("an MP3 with a tag longer than the first read", () => {
   const sound = fixture("tone-cbr.mp3");
   const tag = id3(100_000);
   it.each([
-    ["follows at once", sound],
-    ["follows zeros", Buffer.concat([Buffer.alloc(300), sound])],
-    ["begins amid a frame", sound.subarray(700)],
-    ["follows what the tag does not tell of", Buffer.concat([Buffer.alloc(4_000, 7), sound])],
+    ["is accepted when its frames follow at once", sound],
+    ["is accepted when its frames follow zeros", Buffer.concat([Buffer.alloc(300), sound])],
+    ["is accepted when its frames begin inside a frame", sound.subarray(700)],
+    [
+      "is accepted when its frames follow bytes that the tag does not count",
+      Buffer.concat([Buffer.alloc(4_000, 7), sound]),
+    ],
   ])("%s", async (_, rest) => {
     const { header } = await parse(Buffer.concat([tag, rest]), "mp3");
     expect(header).toMatchObject({ codec: "mp3", sampleRateHz: 16_000, channels: 1 });
   });
 
   it.each([
-    ["an archive", Buffer.concat([Buffer.from("PK\x03\x04"), Buffer.alloc(100), sound])],
-    ["nothing but zeros", Buffer.alloc(200_000)],
-    ["nothing", Buffer.alloc(0)],
-  ])("is none with %s", async (_, rest) => {
+    ["an archive after the tag", Buffer.concat([Buffer.from("PK\x03\x04"), Buffer.alloc(100), sound])],
+    ["nothing but zeros after the tag", Buffer.alloc(200_000)],
+    ["nothing after the tag", Buffer.alloc(0)],
+  ])("is rejected with %s", async (_, rest) => {
     expect((await parse(Buffer.concat([tag, rest]), "mp3")).header).toEqual(problem);
   });
 });
 
 describe("an Ogg file", () => {
-  /** All positions so much later. */
+  /** Moves all positions by the same number of samples. */
   const later = (name: string, samples: bigint) => {
     const file = Buffer.from(fixture(name));
     for (let at = file.indexOf("OggS"); at >= 0; at = file.indexOf("OggS", at + 1)) {
@@ -76,7 +82,7 @@ describe("an Ogg file", () => {
     }
     return file;
   };
-  /** The longest page that ends no packet, as those of a large cover picture. */
+  /** The longest page that ends no packet. A large cover picture consists of such pages. */
   const page = (serial: number) => {
     const bytes = Buffer.alloc(27 + 255 + 255 * 255);
     bytes.write("OggS", 0, "latin1");
@@ -92,13 +98,13 @@ describe("an Ogg file", () => {
     ["tone-opus.ogg", 1n << 60n],
     ["tone-vorbis.ogg", 5n * 3_600n * 44_100n],
   ])(
-    "of a stream that was recorded from its middle on has no length yet (%s from %d on)",
+    "recorded from the middle of a stream has no length yet (%s, first sample %d)",
     async (name, samples) => {
       expect((await parse(later(name, samples), "ogg")).header).toMatchObject({ durationMs: null });
     },
   );
 
-  it("whose last position alone is absurd is refused", async () => {
+  it("with only its last position out of range is rejected", async () => {
     for (const name of ["tone-opus.ogg", "tone-vorbis.ogg"]) {
       const file = Buffer.from(fixture(name));
       file.writeBigInt64LE(1n << 46n, file.lastIndexOf("OggS") + 6);
@@ -106,7 +112,7 @@ describe("an Ogg file", () => {
     }
   });
 
-  it("has its length behind a large picture, and none yet behind pages without end; few reads tell", async () => {
+  it("has its length after a large picture, and no length yet after pages without end, with few reads", async () => {
     const file = fixture("tone-opus.ogg");
     const [serial, second] = [file.readUInt32LE(14), file.indexOf("OggS", 4)];
     for (const [pages, durationMs] of [
@@ -114,8 +120,8 @@ describe("an Ogg file", () => {
       [100, null],
     ] as const) {
       const cover = Array.from({ length: pages }, () => page(serial));
-      const whole = Buffer.concat([file.subarray(0, second), ...cover, file.subarray(second)]);
-      const { header, reads } = await parse(whole, "ogg");
+      const padded = Buffer.concat([file.subarray(0, second), ...cover, file.subarray(second)]);
+      const { header, reads } = await parse(padded, "ogg");
       expect(header).toMatchObject({ codec: "opus", durationMs });
       expect(reads.length).toBeLessThan(70);
     }

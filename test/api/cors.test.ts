@@ -1,4 +1,4 @@
-// Pages of other origins: none may read answers unless its origin is allowed.
+// CORS: no page of another origin can read a response unless the configuration allows its origin.
 import { beforeAll, describe, expect, it } from "vitest";
 import { apiConfig } from "../../src/config.ts";
 import { type Client, testSettings, useApi } from "../support/api.ts";
@@ -26,8 +26,8 @@ async function ask(url: string, origin: string, method = "POST", where = path) {
   });
 }
 
-describe("by default", () => {
-  it("no page is answered", async () => {
+describe("CORS by default", () => {
+  it("allows no origin", async () => {
     const answer = await ask(closed.url, page);
     expect(answer.status).toBe(204);
     expect(corsHeaders(answer.headers)).toEqual({});
@@ -36,8 +36,8 @@ describe("by default", () => {
   });
 });
 
-describe("an allowed page", () => {
-  it("is told what it may send, without a key", async () => {
+describe("a page of an allowed origin", () => {
+  it("gets an answer to its preflight request without a key", async () => {
     const answer = await ask(open.url, page);
     expect(answer.status).toBe(204);
     expect(corsHeaders(answer.headers)).toEqual({
@@ -51,14 +51,14 @@ describe("an allowed page", () => {
     expect(answer.headers.get("vary")).toContain("Origin");
   });
 
-  it("that asks for a path that is not there is told so", async () => {
+  it("can read the 404 of a path that does not exist", async () => {
     const answer = await ask(open.url, page, "POST", "/api/v1/nothing");
     expect(answer.status).toBe(404);
     expect(await answer.json()).toMatchObject({ code: "route_not_found" });
     expect(answer.headers.get("access-control-allow-origin")).toBe(page);
   });
 
-  it("reads answers and their headers, refusals too", async () => {
+  it("can read responses and their headers, including errors", async () => {
     const answer = await client.post(path, { name: "a" }, { Origin: page });
     expect(answer.headers.get("access-control-allow-origin")).toBe(page);
     const exposed = answer.headers.get("access-control-expose-headers")!.split(", ");
@@ -76,9 +76,9 @@ describe("an allowed page", () => {
   });
 });
 
-describe("any other page", () => {
+describe("a page of another origin", () => {
   it.each(["https://evil.example", `${page}.evil.example`, "null", `${page}:444`, page.toUpperCase()])(
-    "%s gets no answer that it can read",
+    "such as %s cannot read any response",
     async (origin) => {
       expect(corsHeaders((await ask(open.url, origin)).headers)).toEqual({});
       const read = await client.get(path, { Origin: origin });
@@ -89,14 +89,14 @@ describe("any other page", () => {
   );
 });
 
-describe("the list of origins", () => {
+describe("the list of allowed origins", () => {
   const env = {
     PLOSIVE_DATABASE_URL: "-",
     PLOSIVE_S3_ENDPOINT: "http://s3",
     PLOSIVE_S3_ACCESS_KEY_ID: "-",
     PLOSIVE_S3_SECRET_ACCESS_KEY: "-",
   };
-  it("is read by commas, and must be origins: no path, no star", () => {
+  it("is separated by commas and accepts origins only, without paths and wildcards", () => {
     const list = "https://a.example, http://b.example:81";
     expect(apiConfig({ ...env, PLOSIVE_CORS_ORIGINS: list }).PLOSIVE_CORS_ORIGINS).toEqual([
       "https://a.example",

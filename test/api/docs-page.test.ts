@@ -1,4 +1,5 @@
-// /docs in a real browser: it shows the description, works with a key, runs nothing from elsewhere, and can be off.
+// /docs in a real browser: it shows the description, sends requests with a key, loads nothing from elsewhere, and can
+// be disabled.
 import { describe, expect, it } from "vitest";
 import { testSettings, useApi } from "../support/api.ts";
 import { useBrowser } from "../support/browser.ts";
@@ -6,9 +7,9 @@ import { useBrowser } from "../support/browser.ts";
 const api = useApi();
 const browser = useBrowser();
 
-describe("the page of the description", () => {
+describe("the /docs page", () => {
   it.each(["light", "dark"] as const)(
-    "shows every operation in %s colours, without a complaint and without asking anyone else",
+    "shows every operation in %s colours, without console errors and without requests to other origins",
     async (colorScheme) => {
       const { page, complaints, requests } = await browser.page({ colorScheme });
       await page.goto(`${api.url}/docs`);
@@ -27,7 +28,7 @@ describe("the page of the description", () => {
     },
   );
 
-  it("sends requests with the key that was entered, and forgets the key when the page is left", async () => {
+  it("sends requests with the key that the user entered, and forgets the key when the user leaves the page", async () => {
     const client = await api.tenant();
     await client.post("/api/v1/datasets", { name: "seen through the page" });
     const { page, complaints } = await browser.page();
@@ -46,7 +47,7 @@ describe("the page of the description", () => {
     await page.close();
   });
 
-  it("lets nothing run that is not its own: no inline script, no other origin, no frame around it", async () => {
+  it("has a content security policy without inline scripts, other origins and frames", async () => {
     const answer = await fetch(`${api.url}/docs`);
     const policy = answer.headers.get("content-security-policy") ?? "";
     expect(policy).toContain("default-src 'none'");
@@ -56,7 +57,7 @@ describe("the page of the description", () => {
     expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
   });
 
-  it("answers 304 to who has it, 405 to other methods, 404 to other names", async () => {
+  it("answers 304 for a current ETag, 405 for other methods and 404 for other names", async () => {
     const first = await fetch(`${api.url}/docs/swagger-ui.css`);
     const etag = first.headers.get("etag") ?? "";
     const again = await fetch(`${api.url}/docs/swagger-ui.css`, { headers: { "If-None-Match": etag } });
@@ -71,7 +72,7 @@ describe("the page of the description", () => {
 describe("with PLOSIVE_DOCS_ENABLED=false", () => {
   const quiet = useApi({ config: { ...testSettings(), PLOSIVE_DOCS_ENABLED: false } });
 
-  it("there is neither page nor description", async () => {
+  it("the API serves neither the page nor the description", async () => {
     for (const path of ["/docs", "/docs/start.js", "/openapi.json", "/api/v1/openapi.json"]) {
       const answer = await fetch(quiet.url + path);
       expect([path, answer.status]).toEqual([path, 404]);

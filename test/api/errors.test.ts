@@ -1,4 +1,4 @@
-// What a request that is wrong is told, in which order, and in which words.
+// Error responses: their order, codes and messages.
 import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -62,7 +62,7 @@ describe("the order of checks", () => {
     expect(unknown.status).toBe(422);
   });
 
-  it("knows a literal path from an id that looks like it", async () => {
+  it("matches a literal path before a path with an id", async () => {
     const audio = "/api/v1/datasets/00000000-0000-4000-8000-000000000000/audio";
     for (const method of ["GET", "PATCH", "DELETE"]) {
       const answer = await send(method, `${audio}/upload-url`);
@@ -77,35 +77,35 @@ describe("the order of checks", () => {
     expect([answer.status, answer.headers.get("allow")]).toEqual([204, "GET, HEAD, OPTIONS, POST"]);
   });
 
-  it("answers HEAD like GET without a body", async () => {
+  it("answers HEAD like GET, without a body", async () => {
     const answer = await send("HEAD", "/api/v1/datasets", { key: client.key });
     expect([answer.status, answer.body]).toEqual([200, undefined]);
   });
 });
 
-describe("a body", () => {
+describe("a request body", () => {
   it.each<[string, string | Uint8Array<ArrayBuffer>, string, number]>([
-    ["that is no JSON", "{name:1}", json, 400],
-    ["that is cut off", '{"name":"x"', json, 400],
+    ["that is not JSON", "{name:1}", json, 400],
+    ["that is truncated", '{"name":"x"', json, 400],
     ["that is not UTF-8", new Uint8Array([0x22, 0xff, 0x22]), json, 400],
-    ["that nests without end", `${"[".repeat(5_000)}${"]".repeat(5_000)}`, json, 400],
-    ["of another type", "name=x", "application/x-www-form-urlencoded", 415],
+    ["with endless nesting", `${"[".repeat(5_000)}${"]".repeat(5_000)}`, json, 400],
+    ["of another content type", "name=x", "application/x-www-form-urlencoded", 415],
     ["in another character set", '{"name":"x"}', "application/json; charset=latin1", 415],
     ["larger than a mebibyte", JSON.stringify({ name: "x".repeat(1024 * 1024) }), json, 413],
-    ["that is a list", "[]", json, 422],
+    ["that is an array", "[]", json, 422],
     ["that is null", "null", json, 422],
   ])("%s is refused", async (_, body, type, status) => {
     const answer = await post(body, type);
     expect(answer.status).toBe(status);
-    expect(answer.headers.get("x-request-id")).toMatch(/./);
+    expect(answer.headers.get("x-request-id")).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
     if (status !== 422) expect(answer.body.detail).toEqual(expect.any(String));
   });
 
-  it("may hold what nobody knows, whatever it is", async () => {
+  it("can have unknown members with any content", async () => {
     expect((await post('{"name":"x","\\u0000":"\\ud800","__proto__":{"a":1},"id":7}')).status).toBe(201);
   });
 
-  it("that is compressed is refused for that, and not for its type", async () => {
+  it("with compression is refused for its encoding, not for its content type", async () => {
     const answer = await send("POST", "/api/v1/datasets", {
       key: client.key,
       headers: { "Content-Type": json, "Content-Encoding": "gzip" },
@@ -115,12 +115,12 @@ describe("a body", () => {
     expect((await post("{", "text/plain")).headers.get("accept-encoding")).toBeNull();
   });
 
-  it("with its character set named is taken", async () => {
+  it("with a declared UTF-8 character set is accepted", async () => {
     expect((await post('{"name":"x"}', 'Application/JSON; charset="UTF-8"')).status).toBe(201);
   });
 
   it.each(["declared", "in pieces"])(
-    "that is much too large (%s) is refused also to who reads only after sending it all, and the connection goes on",
+    "far above the limit (%s) is refused even to a client that reads only after sending all of it, and the connection stays open",
     async (how) => {
       const head = `POST /api/v1/datasets HTTP/1.1\r\nHost: x\r\nX-API-Key: ${client.key}\r\nContent-Type: ${json}\r\n`;
       const size = 20 * 1024 * 1024;
@@ -142,7 +142,7 @@ describe("a body", () => {
     },
   );
 
-  it("sent in pieces without end is refused at the limit and cut off in the end", async () => {
+  it("of endless chunks is refused at the limit, and the server closes the connection at last", async () => {
     const socket = connect(Number(new URL(api.url).port), "127.0.0.1").setEncoding("latin1");
     socket.write(
       `POST /api/v1/datasets HTTP/1.1\r\nHost: x\r\nX-API-Key: ${client.key}\r\nContent-Type: ${json}\r\nTransfer-Encoding: chunked\r\n\r\n`,
@@ -167,14 +167,14 @@ describe("a body", () => {
     expect((await fetch(`${api.url}/healthz`)).status).toBe(200);
   });
 
-  it("that is missing is said to be missing", async () => {
+  it("that is missing is reported as missing", async () => {
     const answer = await send("POST", "/api/v1/datasets", { key: client.key });
     expect(answer.body).toEqual({ detail: [{ loc: ["body"], msg: "Field required", type: "missing" }] });
   });
 });
 
 describe("a validation error", () => {
-  it("has the words of pydantic and never repeats the input", async () => {
+  it("has the messages of pydantic and never repeats the input", async () => {
     const secret = "s3cret".repeat(100);
     const answer = await post(
       JSON.stringify({
@@ -236,15 +236,15 @@ describe("a validation error", () => {
       "value_error",
       "Value error, text must not contain NUL characters or unpaired surrogates",
     ],
-  ])("of GET %s says where and what", async (path, loc, type, msg) => {
+  ])("of GET %s names the place and the fault", async (path, loc, type, msg) => {
     const answer = await send("GET", `/api/v1/${path}`, { key: client.key });
     expect(answer.status).toBe(422);
     expect(answer.body.detail[0]).toEqual({ loc, msg, type });
   });
 });
 
-describe("request ids", () => {
-  it("are echoed when they are decent and made otherwise, on errors too", async () => {
+describe("a request id", () => {
+  it("is returned as the client sent it if it is well-formed and generated otherwise, on errors too", async () => {
     const echoed = await send("GET", "/nowhere", { headers: { "X-Request-Id": "abc.DEF-123" } });
     expect(echoed.headers.get("x-request-id")).toBe("abc.DEF-123");
     for (const bad of ["short", "x".repeat(129), "has space in it"]) {
@@ -254,13 +254,17 @@ describe("request ids", () => {
   });
 });
 
-describe("what is not HTTP", () => {
+describe("malformed HTTP with", () => {
   it.each<[string, string, string]>([
     ["no request line", "hello\r\n\r\n", "400"],
     ["a header without end", `GET / HTTP/1.1\r\nHost: x\r\nA: ${"a".repeat(20_000)}\r\n\r\n`, "431"],
-    ["two lengths", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", "400"],
-    ["no host", "GET / HTTP/1.1\r\nConnection: close\r\n\r\n", "400"],
-    ["an odd expectation", "GET / HTTP/1.1\r\nHost: x\r\nExpect: 200-ok\r\n\r\n", "417"],
+    [
+      "two content lengths",
+      "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+      "400",
+    ],
+    ["no Host header", "GET / HTTP/1.1\r\nConnection: close\r\n\r\n", "400"],
+    ["an unknown expectation", "GET / HTTP/1.1\r\nHost: x\r\nExpect: 200-ok\r\n\r\n", "417"],
   ])("%s is answered with %s", async (_, text, status) => {
     const { port } = new URL(api.url);
     const answer = await new Promise<string>((resolve, reject) => {
@@ -277,8 +281,8 @@ describe("what is not HTTP", () => {
   });
 });
 
-describe("pages", () => {
-  it("carry their five members, newest first, with an exact total also beyond the end", async () => {
+describe("a page", () => {
+  it("has its five members, newest first, with an exact total also beyond the last page", async () => {
     const other = await api.tenant();
     const ids: string[] = [];
     for (let i = 0; i < 5; i++)
@@ -300,7 +304,7 @@ describe("pages", () => {
     });
     expect(await page("page=9007199254740991&page_size=100")).toMatchObject({ items: [], total: 5 });
     expect((await page("")).page_size).toBe(20);
-    // Wildcards of LIKE are letters like any other.
+    // Wildcards of LIKE match literally.
     expect((await page("name=%253_")).total).toBe(1);
     expect((await page("name=%25")).total).toBe(5);
     expect((await page("name=_")).total).toBe(5);

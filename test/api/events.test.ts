@@ -1,4 +1,4 @@
-// Events over HTTP: the list, and the stream with its end, its beginning and its limits.
+// Events over HTTP: the list, and the stream with its start, its end and its limits.
 import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
 import { sql } from "slonik";
@@ -20,14 +20,14 @@ afterAll(() => {
 });
 
 const stream = async (client: Client, query = "", headers: Record<string, string> = {}) => {
-  // Of the making of the tenant's key, for example: nothing old shall come in between.
+  // Numbers pending events first, such as the one for the tenant's new key, so that no old event arrives in the stream.
   while ((await numberEvents(api.pool))?.more !== false);
   const reader = await readEvents(`${api.url}/api/v1/events/stream${query}`, client.key, headers);
   open.push(reader);
   return reader;
 };
-/** Tells of something, and has it numbered as the dispatcher of any process would. */
-async function tell(tenantId: string, type: string, data: object = {}, times = 1): Promise<void> {
+/** Emits an event, and numbers it as the dispatcher of any process does. */
+async function emit(tenantId: string, type: string, data: object = {}, times = 1): Promise<void> {
   await execute(
     api.db,
     sql.fragment`select emit_event(${tenantId}::uuid, ${type}, ${JSON.stringify(data)}::jsonb)
@@ -37,10 +37,10 @@ async function tell(tenantId: string, type: string, data: object = {}, times = 1
 }
 
 describe("GET /api/v1/events", () => {
-  it("lists what happened, newest first, by type and after an id", async () => {
+  it("lists events newest first, filtered by type and by the id after which they begin", async () => {
     const client = await api.tenant();
-    await tell(client.tenantId, "audio_file.ready", { audio_file_id: "a" });
-    await tell(client.tenantId, "model.created", { model_id: "m" });
+    await emit(client.tenantId, "audio_file.ready", { audio_file_id: "a" });
+    await emit(client.tenantId, "model.created", { model_id: "m" });
     const { body } = await client.get("/api/v1/events");
     expect(body.items.map((item: { type: string }) => item.type)).toEqual([
       "model.created",
@@ -55,7 +55,7 @@ describe("GET /api/v1/events", () => {
     expect((await other.get(`/api/v1/events?after=${oldest}`)).body.items).toEqual([]);
   });
 
-  it("refuses types that do not exist, in the list and in the stream", async () => {
+  it("refuses unknown event types, in the list and in the stream", async () => {
     const client = await api.tenant();
     for (const path of ["/api/v1/events?types=nonsense", "/api/v1/events/stream?types=training_job.*"]) {
       const answer = await client.get(path);
@@ -64,8 +64,8 @@ describe("GET /api/v1/events", () => {
   });
 });
 
-describe("the stream", () => {
-  it("sends events as they happen, as an event stream that nobody stores or collects", async () => {
+describe("the event stream", () => {
+  it("sends events as they occur, with headers that prevent caching and buffering", async () => {
     const client = await api.tenant();
     const reader = await stream(client);
     expect(reader.status).toBe(200);
@@ -73,7 +73,7 @@ describe("the stream", () => {
     expect(reader.headers.get("cache-control")).toBe("no-store");
     expect(reader.headers.get("x-accel-buffering")).toBe("no");
     await poll("the head", () => reader.text().startsWith("retry: 2000\n\n"));
-    await tell(client.tenantId, "model.created", { model_id: "m", text: "two\nlines" });
+    await emit(client.tenantId, "model.created", { model_id: "m", text: "two\nlines" });
     const event = await reader.until("model.created");
     expect(event).toEqual({
       id: expect.any(Number),
@@ -81,39 +81,39 @@ describe("the stream", () => {
       timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
       data: { model_id: "m", text: "two\nlines" },
     });
-    // What came before the stream was opened is not in it.
+    // Events from before the connection are not in the stream.
     expect(reader.events).toHaveLength(1);
     await poll("a sign of life", () => reader.text().includes(": still here\n\n"));
   });
 
-  it("carries what a real request changes", async () => {
+  it("carries the event of a change through the API", async () => {
     const client = await api.tenant();
     const reader = await stream(client);
     const key = await client.post("/api/v1/auth/api-keys", { name: "second" });
-    await tell(client.tenantId, "model.created");
+    await emit(client.tenantId, "model.created");
     expect((await reader.until("api_key.created")).data).toEqual({ api_key_id: key.body.id });
   });
 
-  it("gives only the types that were asked for, and nothing of other tenants", async () => {
+  it("contains only the requested types, and no event of another tenant", async () => {
     const [client, other] = [await api.tenant(), await api.tenant()];
     const reader = await stream(client, "?types=model.created&types=model.archived");
-    await tell(other.tenantId, "model.created", { of: "another" });
-    await tell(client.tenantId, "audio_file.ready");
-    await tell(client.tenantId, "model.archived");
+    await emit(other.tenantId, "model.created", { of: "another" });
+    await emit(client.tenantId, "audio_file.ready");
+    await emit(client.tenantId, "model.archived");
     await reader.until("model.archived");
     expect(reader.events).toHaveLength(1);
   });
 
-  it("goes on after Last-Event-ID without a gap and without repeating anything", async () => {
+  it("resumes after Last-Event-ID without a gap and without a repetition", async () => {
     const client = await api.tenant();
     const first = await stream(client);
-    await tell(client.tenantId, "model.created");
+    await emit(client.tenantId, "model.created");
     const last = await first.until("model.created");
     first.close();
-    // More than one piece of the stream, while nobody listens.
-    await tell(client.tenantId, "audio_file.ready", {}, 250);
+    // Emits more than one batch of the stream while no reader is connected.
+    await emit(client.tenantId, "audio_file.ready", {}, 250);
     const second = await stream(client, "", { "Last-Event-ID": String(last.id) });
-    await tell(client.tenantId, "model.archived");
+    await emit(client.tenantId, "model.archived");
     await second.until("model.archived");
     expect(second.events).toHaveLength(251);
     const ids = second.events.map(({ id }) => id);
@@ -130,7 +130,7 @@ describe("the stream", () => {
     },
   );
 
-  it("is open at most ten times for a tenant, and a closed one makes place", async () => {
+  it("can be open ten times per tenant, and a closed stream frees its slot", async () => {
     const client = await api.tenant();
     const readers = await Promise.all(Array.from({ length: 10 }, () => stream(client)));
     expect(readers.map((reader) => reader.status)).toEqual(Array(10).fill(200));
@@ -145,14 +145,14 @@ describe("the stream", () => {
     for (const reader of [again, ...readers]) reader.close();
   });
 
-  it("ends when its key is revoked, and when its account is suspended", async () => {
+  it("ends when its key is revoked and when its account is suspended", async () => {
     const client = await api.tenant();
     const second = (await client.post("/api/v1/auth/api-keys", { name: "second" })).body;
     const reader = await stream(clientOf(api.url, second.key, client.tenantId));
     const other = await stream(client);
     expect((await client.delete(`/api/v1/auth/api-keys/${second.id}`)).status).toBe(204);
     expect(await reader.ended).toBe("closed");
-    await tell(client.tenantId, "model.created");
+    await emit(client.tenantId, "model.created");
     await other.until("model.created");
     await execute(
       api.db,
@@ -161,18 +161,18 @@ describe("the stream", () => {
     expect(await other.ended).toBe("closed");
   });
 
-  it("ends when its key expires, which nobody notifies", async () => {
+  it("ends when its key expires, although an expiry sends no notification", async () => {
     const client = await api.tenant();
     const expires_at = new Date(Date.now() + 1_000).toISOString();
     const key = (await client.post("/api/v1/auth/api-keys", { name: "short", expires_at })).body.key;
     expect(await (await stream(clientOf(api.url, key, client.tenantId))).ended).toBe("closed");
   });
 
-  it("is cut when its reader takes nothing, without filling memory", async () => {
+  it("is cut when its reader stalls, without filling memory", async () => {
     const client = await api.tenant();
-    await tell(client.tenantId, "model.created");
+    await emit(client.tenantId, "model.created");
     const first = (await client.get("/api/v1/events")).body.items.at(-1).id;
-    // As much as no socket buffers.
+    // More than any socket buffers.
     await execute(
       api.db,
       sql.fragment`insert into events (tenant_id, type, data, created_at)
@@ -188,7 +188,7 @@ describe("the stream", () => {
     );
     await new Promise((resolve) => socket.once("data", resolve));
     socket.pause();
-    // Nine others besides the one that stalls: the eleventh is refused until it is cut.
+    // Nine streams besides the stalled one: the eleventh is refused until the server cuts the stalled one.
     const others = await Promise.all(Array.from({ length: 9 }, () => stream(client)));
     expect((await stream(client)).status).toBe(429);
     const place = await poll("the stalled reader to be cut", async () => {
@@ -201,14 +201,14 @@ describe("the stream", () => {
   });
 });
 
-describe("a client that leaves", () => {
-  it("while its request is still being looked at keeps no place", async () => {
+describe("a client that disconnects", () => {
+  it("while its request is being checked leaves no used slot", async () => {
     const client = await api.tenant();
     const deps = testDeps(api.pool, api.storage);
     const own = await serveApi(deps);
     const url = `${own.url}/api/v1/events/stream`;
     try {
-      // Some leave before their key was looked up, some in the middle, some when the stream has begun.
+      // Some disconnect before the look-up of their key, some during it, some after the stream has begun.
       for (let wave = 0; wave < 8; wave++) {
         const sockets = Array.from({ length: 10 }, (_, i) => {
           const socket = connect(own.server.port, "127.0.0.1");
@@ -231,8 +231,8 @@ describe("a client that leaves", () => {
   });
 });
 
-describe("with the usual times", () => {
-  it("a revoked key and an event are noticed long before the next sign of life: by notification", async () => {
+describe("with the default intervals", () => {
+  it("the stream reacts to a revoked key and to an event by notification, long before the next keep-alive comment", async () => {
     const client = await api.tenant();
     const second = (await client.post("/api/v1/auth/api-keys", { name: "second" })).body;
     const deps = testDeps(api.pool, api.storage);
@@ -240,17 +240,17 @@ describe("with the usual times", () => {
     const url = `${own.url}/api/v1/events/stream`;
     try {
       const readers = [await readEvents(url, client.key), await readEvents(url, second.key)];
-      // The listener has connected when the first of these arrives.
-      await tell(client.tenantId, "model.created");
+      // The listener is connected when the first of these events arrives.
+      await emit(client.tenantId, "model.created");
       for (const reader of readers) await reader.until("model.created");
       await poll("the listener", async () => {
-        await tell(client.tenantId, "model.archived");
+        await emit(client.tenantId, "model.archived");
         return readers[1]?.events.some(({ type }) => type === "model.archived");
       });
       const start = performance.now();
       await client.delete(`/api/v1/auth/api-keys/${second.id}`);
       expect(await readers[1]?.ended).toBe("closed");
-      await tell(client.tenantId, "audio_file.ready");
+      await emit(client.tenantId, "audio_file.ready");
       await readers[0]?.until("audio_file.ready");
       expect(performance.now() - start).toBeLessThan(10_000);
       readers[0]?.close();
@@ -260,13 +260,13 @@ describe("with the usual times", () => {
   });
 });
 
-describe("a process that ends", () => {
-  it("ends its streams in order and at once; another process goes on where they were", async () => {
+describe("an API process that stops", () => {
+  it("ends its streams cleanly and at once, and another process resumes them", async () => {
     const client = await api.tenant();
     const deps = testDeps(api.pool, api.storage);
     const own = await serveApi(deps);
     const reader = await readEvents(`${own.url}/api/v1/events/stream`, client.key);
-    await tell(client.tenantId, "model.created");
+    await emit(client.tenantId, "model.created");
     const last = await reader.until("model.created");
     own.app.drain();
     expect(await reader.ended).toBe("closed");
@@ -274,17 +274,17 @@ describe("a process that ends", () => {
     await own.server.stop(10_000);
     expect(performance.now() - start).toBeLessThan(5_000);
     await own.stop();
-    await tell(client.tenantId, "model.archived");
+    await emit(client.tenantId, "model.archived");
     const next = await stream(client, "", { "Last-Event-ID": String(last.id) });
     await next.until("model.archived");
     expect(next.events).toHaveLength(1);
   });
 });
 
-describe("a database that goes away", () => {
-  it("ends no stream: what happens meanwhile and afterwards arrives, once", async () => {
+describe("a database outage", () => {
+  it("ends no stream, and events from during and after the outage arrive once", async () => {
     const client = await api.tenant();
-    await tell(client.tenantId, "audio_file.failed");
+    await emit(client.tenantId, "audio_file.failed");
     const proxy = await startProxy(api.pool.configuration.connectionUri);
     const pool = await makeDatabase(
       { PLOSIVE_DATABASE_URL: proxy.url, PLOSIVE_DATABASE_POOL: 3 },
@@ -296,17 +296,17 @@ describe("a database that goes away", () => {
     const own = await serveApi(quiet);
     try {
       const reader = await readEvents(`${own.url}/api/v1/events/stream`, client.key);
-      await tell(client.tenantId, "model.created", { n: 1 });
+      await emit(client.tenantId, "model.created", { n: 1 });
       await reader.until("model.created");
       proxy.cut();
-      await tell(client.tenantId, "model.archived", { n: 2 });
-      // The stream has noticed when it has lived on without the database for some signs of life.
+      await emit(client.tenantId, "model.archived", { n: 2 });
+      // The stream has survived the outage when it has sent several keep-alive comments without the database.
       const before = reader.text().length;
       await poll("signs of life", () => reader.text().slice(before).split(": still here").length > 2);
       expect(reader.events).toHaveLength(1);
       proxy.heal();
       await reader.until("model.archived");
-      await tell(client.tenantId, "audio_file.ready", { n: 3 });
+      await emit(client.tenantId, "audio_file.ready", { n: 3 });
       await reader.until("audio_file.ready");
       expect(reader.events.map(({ data }) => data.n)).toEqual([1, 2, 3]);
       reader.close();
@@ -318,32 +318,32 @@ describe("a database that goes away", () => {
   });
 });
 
-describe("the connection that listens", () => {
+describe("the LISTEN connection", () => {
   let listener: ReturnType<typeof makeListener>;
   beforeAll(() => {
     listener = makeListener({ url: api.pool.configuration.connectionUri, log: makeLog("test", "fatal") });
   });
   afterAll(() => listener.end());
 
-  it("comes back by itself, and says that something may have been missed", async () => {
-    const heard: (string | null)[] = [];
-    listener.on("plosive_jobs", (payload) => heard.push(payload));
-    await poll("the connection", () => heard.includes(null));
+  it("reconnects by itself and signals that notifications may be lost", async () => {
+    const received: (string | null)[] = [];
+    listener.on("plosive_jobs", (payload) => received.push(payload));
+    await poll("the connection", () => received.includes(null));
     const id = randomUUID();
     await execute(api.db, sql.fragment`select pg_notify('plosive_jobs', ${id})`);
-    await poll("the notification", () => heard.includes(id));
-    heard.length = 0;
+    await poll("the notification", () => received.includes(id));
+    received.length = 0;
     await execute(
       api.db,
       sql.fragment`select pg_terminate_backend(pid) from pg_stat_activity
         where application_name = 'plosive-listen' and datname = current_database()`,
     );
-    await poll("the connection again", () => heard.includes(null));
+    await poll("the connection again", () => received.includes(null));
     await execute(api.db, sql.fragment`select pg_notify('plosive_jobs', ${id})`);
-    await poll("the notification again", () => heard.includes(id));
+    await poll("the notification again", () => received.includes(id));
   });
 
-  it("may be away while things happen: streams catch up", async () => {
+  it("can be down while events occur, and the streams catch up", async () => {
     const client = await api.tenant();
     const reader = await stream(client);
     await makeDataset(client);
@@ -352,7 +352,7 @@ describe("the connection that listens", () => {
       sql.fragment`select pg_terminate_backend(pid) from pg_stat_activity
         where application_name = 'plosive-listen' and datname = current_database()`,
     );
-    await tell(client.tenantId, "model.created");
+    await emit(client.tenantId, "model.created");
     await reader.until("model.created");
   });
 });

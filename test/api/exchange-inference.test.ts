@@ -1,4 +1,5 @@
-// Detections that leave for other tools, and that become a draft: which files, which types, when, and only once.
+// Export of detections to other tools, and drafts that are created from detections: which files, which types, when, and
+// only once.
 import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -23,7 +24,7 @@ interface Job {
   readonly files: { id: string; audio_file_id: string; filename: string }[];
 }
 
-/** A job that has found `count` artifacts in each of two files of a dataset: clicks and hums in turn. */
+/** Inserts a job that has found `count` artifacts in each of two files of a dataset: clicks and hums in turn. */
 async function finishedJob(count = 4, types = ["click", "hum"]): Promise<Job> {
   const datasetId = await makeDataset(client, types);
   for (let i = 0; i < 2; i++)
@@ -40,7 +41,7 @@ const end = (id: string, status = "completed") =>
 const exported = (job: Job, query: string) => client.get(`${jobs}/${job.id}/export?${query}`);
 
 describe("an export of detections", () => {
-  it("is JSON unless another form is asked for, each with the name of its file", async () => {
+  it("is JSON unless the request asks for another format, and has a file name in each", async () => {
     const job = await finishedJob();
     const answer = await client.get(`${jobs}/${job.id}/export`);
     expect(answer.body).toHaveLength(8);
@@ -51,7 +52,7 @@ describe("an export of detections", () => {
     expect(answer.headers.get("content-disposition")).toContain(`filename="detections ${job.id}.json"`);
   });
 
-  it("has every form, with its content type", async () => {
+  it("exists in every format, with its content type", async () => {
     const job = await finishedJob();
     const [file] = job.files;
     const forms: [string, string, RegExp][] = [
@@ -83,7 +84,7 @@ describe("an export of detections", () => {
     expect(track.text.trimEnd().split("\n")).toHaveLength(4);
   });
 
-  it("is for the label tool a document of predictions", async () => {
+  it("in the label tool's format is a document of predictions", async () => {
     const job = await finishedJob();
     const { tasks } = (await exported(job, "format=annotation-tool")).body;
     expect(tasks).toHaveLength(2);
@@ -103,7 +104,7 @@ describe("an export of detections", () => {
     expect(keys[1].data.audio).toBe(job.files[1]!.id);
   });
 
-  it("takes the filters of the list and needs a file where times are those of one", async () => {
+  it("supports the filters of the list, and needs one file in formats whose times belong to one file", async () => {
     const job = await finishedJob();
     const count = async (query: string) => (await exported(job, query)).body.length;
     expect(await count("artifact_type=hum")).toBe(4);
@@ -120,7 +121,7 @@ describe("an export of detections", () => {
     expect((await exported(job, "format=xml")).body.detail[0].type).toBe("enum");
   });
 
-  it("of several batches is whole", async () => {
+  it("of several batches is complete", async () => {
     const job = await finishedJob(2_500);
     expect((await exported(job, "")).body).toHaveLength(5_000);
     expect((await exported(job, "format=csv")).text.split("\r\n")).toHaveLength(5_002);
@@ -130,11 +131,11 @@ describe("an export of detections", () => {
   });
 });
 
-describe("a draft of detections", () => {
+describe("a draft from detections", () => {
   const draft = (job: Job, more: object = {}, headers = {}) =>
     client.post(`${jobs}/${job.id}/to-annotation-set`, { dataset_id: job.datasetId, ...more }, headers);
 
-  it("has each detection of the dataset's files as an annotation with its confidence", async () => {
+  it("has each detection in the dataset's files as an annotation with its confidence", async () => {
     const job = await finishedJob(3_000);
     const answer = await draft(job);
     expect([answer.status, answer.body.status, answer.body.total_annotations]).toEqual([201, "draft", 6_000]);
@@ -151,7 +152,7 @@ describe("a draft of detections", () => {
     expect(sure.body).toMatchObject({ version: answer.body.version + 1, total_annotations: 2 * 6 * 498 });
   });
 
-  it("leaves out files that are not of the dataset, and is not made of none", async () => {
+  it("leaves out files of other datasets, and is refused when no file is left", async () => {
     const [one, two, other] = [
       await makeDataset(client),
       await makeDataset(client),
@@ -173,7 +174,7 @@ describe("a draft of detections", () => {
     expect((await client.get(`/api/v1/datasets/${other}/annotation-sets`)).body.total).toBe(0);
   });
 
-  it("waits for the end of the job", async () => {
+  it("is refused until the job has ended", async () => {
     const job = await finishedJob();
     await end(job.id, "running");
     const early = await draft(job);
@@ -182,7 +183,7 @@ describe("a draft of detections", () => {
     expect((await draft(job)).status).toBe(201);
   });
 
-  it("makes artifact types only when asked to", async () => {
+  it("creates missing artifact types only on request", async () => {
     const job = await finishedJob(4, ["click"]);
     const refused = await draft(job);
     expect(refused.body).toEqual({
@@ -198,7 +199,7 @@ describe("a draft of detections", () => {
     ]);
   });
 
-  it("is not found for jobs and datasets of others", async () => {
+  it("is answered with 404 for jobs and datasets of other tenants", async () => {
     const job = await finishedJob();
     const stranger = await api.tenant();
     const theirs = await makeDataset(stranger);
@@ -212,7 +213,7 @@ describe("a draft of detections", () => {
     expect((await draft(job, { dataset_id: "x" })).body.detail[0].loc).toEqual(["body", "dataset_id"]);
   });
 
-  it("is made once for one Idempotency-Key", async () => {
+  it("is created once per Idempotency-Key", async () => {
     const job = await finishedJob();
     const headers = { "Idempotency-Key": "a-draft" };
     const first = await draft(job, {}, headers);
@@ -222,7 +223,7 @@ describe("a draft of detections", () => {
     expect((await client.get(`/api/v1/datasets/${job.datasetId}/annotation-sets`)).body.total).toBe(1);
   });
 
-  it("can be corrected, published and exported like any other", async () => {
+  it("can be corrected, published and exported like any other draft", async () => {
     const job = await finishedJob();
     const path = (await draft(job)).headers.get("location")!;
     expect((await client.post(`${path}/publish`)).body.total_annotations).toBe(8);

@@ -1,7 +1,7 @@
-// A dataset whose files have odd names, and sets of its labels, for the tests of exports and imports. Called by
+// A dataset whose files have unusual names, and sets of its labels, for the tests of exports and imports. Called by
 // exports.test.ts and imports.test.ts.
 import { beforeAll, expect } from "vitest";
-import { oddTexts } from "../exchange/marks.ts";
+import { unusualTexts } from "../exchange/marks.ts";
 import type { Client, TestApi } from "../support/api.ts";
 import { addReadyAudio, makeDataset } from "../support/world.ts";
 
@@ -25,15 +25,15 @@ export interface NamedFile {
 export function useExchange(api: TestApi) {
   let client: Client;
   let datasetId: string;
-  /** In the order of their ids, as exports have them. */
+  /** Ordered by id, as exports are. */
   let audio: NamedFile[];
   beforeAll(async () => {
     client = await api.tenant();
     datasetId = await makeDataset(client, ["click", "mouth noise"]);
     const ids: string[] = [];
-    for (const _ of oddTexts)
+    for (const _ of unusualTexts)
       ids.push(await addReadyAudio(api.db, client.tenantId, datasetId, { durationMs: 10_000 }));
-    audio = ids.sort().map((id, i) => ({ id, filename: oddTexts[i]! }));
+    audio = ids.sort().map((id, i) => ({ id, filename: unusualTexts[i]! }));
     for (const { id, filename } of audio)
       await client.patch(`/api/v1/datasets/${datasetId}/audio/${id}`, { filename });
   });
@@ -41,7 +41,7 @@ export function useExchange(api: TestApi) {
   const sets = () => `/api/v1/datasets/${datasetId}/annotation-sets`;
   const draft = async () => `${sets()}/${(await client.post(sets())).body.id}`;
 
-  /** Two labels in each file, one of them a point, and the second twice. */
+  /** Two labels in each file: one is a point in time, the other exists twice. */
   const labels = (): Label[] =>
     audio.flatMap(({ id, filename }, i) => [
       {

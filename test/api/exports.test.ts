@@ -1,4 +1,4 @@
-// Labels that leave for other tools, in every format, and come back into another set.
+// Export of labels in every format, and their import into another set.
 import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -11,7 +11,7 @@ const exchange = useExchange(api);
 const { draft, labels, filled, annotationsOf } = exchange;
 let client: Client;
 let datasetId: string;
-/** In the order of their ids, as exports have them. */
+/** Ordered by id, as exports are. */
 let audio: NamedFile[];
 beforeAll(() => {
   ({ client, datasetId, audio } = exchange.made());
@@ -19,9 +19,9 @@ beforeAll(() => {
 
 const headersOf = ({ headers }: Answer) => [headers.get("content-type"), headers.get("content-disposition")];
 
-describe("a set that was exported and imported", () => {
+describe("an exported and imported set", () => {
   it.each(["", "?flavor=import", "?audio=key", "?flavor=import&audio=key"])(
-    "is the same by the label tool's document%s",
+    "equals the original through the label tool's document%s",
     async (query) => {
       const set = await filled();
       const document = (await client.get(`${set}/export/annotation-tool${query}`)).body;
@@ -38,7 +38,7 @@ describe("a set that was exported and imported", () => {
     },
   );
 
-  it("is the same by CSV", async () => {
+  it("equals the original through CSV", async () => {
     const set = await filled();
     const exported = await client.get(`${set}/export/csv`);
     const copy = await draft();
@@ -47,7 +47,7 @@ describe("a set that was exported and imported", () => {
     expect(await annotationsOf(copy)).toEqual(await annotationsOf(set));
   });
 
-  it("is the same by CSV with only the names of files, some of which look like formulas", async () => {
+  it("equals the original through CSV with file names only, some of which look like formulas", async () => {
     const set = await filled();
     const { text } = await client.get(`${set}/export/csv`);
     const copy = await draft();
@@ -56,7 +56,7 @@ describe("a set that was exported and imported", () => {
     expect(await annotationsOf(copy)).toEqual(await annotationsOf(set));
   });
 
-  it("is the same by label tracks but for confidence and extra data", async () => {
+  it("equals the original through label tracks, except for confidence and extra data", async () => {
     const set = await filled();
     const copy = await draft();
     for (const { id } of audio) {
@@ -68,7 +68,7 @@ describe("a set that was exported and imported", () => {
     expect(await annotationsOf(copy, ...left)).toEqual(await annotationsOf(set, ...left));
   });
 
-  it("may be imported twice: the second time nothing is added", async () => {
+  it("can be imported twice, and the second import adds nothing", async () => {
     const set = await filled();
     const document = (await client.get(`${set}/export/annotation-tool`)).body;
     const again = await client.post(`${set}/import/annotation-tool`, document);
@@ -80,17 +80,29 @@ describe("a set that was exported and imported", () => {
 });
 
 describe("an export", () => {
-  it("is a file with a type and a name, and is never shown as a page", async () => {
+  it("is a download with a content type and a file name, and is never rendered as a page", async () => {
     const set = await filled();
     await client.patch(`/api/v1/datasets/${datasetId}`, { name: "tëst: ../音" });
     const { version } = (await client.get(set)).body;
-    const whole = (extension: string) =>
+    const dispositionOf = (extension: string) =>
       `attachment; filename="t_st_ .._ v${version}.${extension}"; filename*=UTF-8''t%C3%ABst_%20.._%E9%9F%B3%20v${version}.${extension}`;
     const withName = (name: string) => name.replace("_ v", "__ v");
     const answers = [
-      [await client.get(`${set}/export/csv`), "text/csv; charset=utf-8; header=present", whole("csv")],
-      [await client.get(`${set}/export/dcase`), "text/tab-separated-values; charset=utf-8", whole("tsv")],
-      [await client.get(`${set}/export/annotation-tool`), "application/json; charset=utf-8", whole("json")],
+      [
+        await client.get(`${set}/export/csv`),
+        "text/csv; charset=utf-8; header=present",
+        dispositionOf("csv"),
+      ],
+      [
+        await client.get(`${set}/export/dcase`),
+        "text/tab-separated-values; charset=utf-8",
+        dispositionOf("tsv"),
+      ],
+      [
+        await client.get(`${set}/export/annotation-tool`),
+        "application/json; charset=utf-8",
+        dispositionOf("json"),
+      ],
     ] as const;
     for (const [answer, type, disposition] of answers) {
       expect(headersOf(answer)).toEqual([type, withName(disposition)]);
@@ -107,7 +119,7 @@ describe("an export", () => {
     expect(captions.text).toMatch(/^WEBVTT\n\n[0-9a-f-]{36}\n00:00:00.000 --> 00:00:00.001\nclick\n/);
   });
 
-  it("takes the filters of the list", async () => {
+  it("supports the filters of the list", async () => {
     const set = await filled();
     const lines = async (query: string) =>
       [...parseCells((await client.get(`${set}/export/dcase?${query}`)).text, "\t")].length - 1;
@@ -120,7 +132,7 @@ describe("an export", () => {
     expect(tool.tasks).toHaveLength(1);
   });
 
-  it("with the times of one file needs to be told which", async () => {
+  it("in a format whose times belong to one file requires that file", async () => {
     const set = await draft();
     for (const format of ["audacity", "webvtt"]) {
       const missing = await client.get(`${set}/export/${format}`);
@@ -132,7 +144,7 @@ describe("an export", () => {
     }
   });
 
-  it("has signed URLs that live a day", async () => {
+  it("has signed URLs that are valid for a day", async () => {
     const set = await filled();
     const { tasks } = (await client.get(`${set}/export/annotation-tool?end_ms=1`)).body;
     const url = new URL(tasks[0].data.audio);
@@ -140,7 +152,7 @@ describe("an export", () => {
     expect(url.searchParams.get("X-Amz-Expires")).toBe("86400");
   });
 
-  it("of several batches is whole, with one task for one file", async () => {
+  it("of several batches is complete, with one task per file", async () => {
     const set = await draft();
     await execute(
       api.db,

@@ -1,4 +1,4 @@
-// Retried requests: a POST with an Idempotency-Key makes its resource once, however often it is sent.
+// Retried requests: a POST with an Idempotency-Key creates its resource once, however often the client sends it.
 import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -24,7 +24,7 @@ beforeAll(async () => {
 
 const withKey = (key: string) => ({ "Idempotency-Key": key });
 
-/** Rows of the tenant in all tables but the one of the keys themselves. */
+/** Counts the tenant's rows in all tables except the table of the keys themselves. */
 async function countRows(): Promise<number> {
   const tables = await api.db.anyFirst(sql.type(z.object({ table_name: z.string() }))`
     select table_name from information_schema.columns
@@ -40,7 +40,7 @@ async function countRows(): Promise<number> {
 
 const upload = { filename: "x.wav", content_type: "audio/wav", size_bytes: 100 };
 
-/** For each operation a request that makes something, and one that differs from it. */
+/** For each operation: a path, a body that creates something, and a different body. */
 const creates: Record<string, () => Promise<[path: string, body: object, other: object]>> = {
   createDataset: async () => ["/api/v1/datasets", { name: "a" }, { name: "b" }],
   createAudioUpload: async () => [
@@ -112,13 +112,13 @@ const creates: Record<string, () => Promise<[path: string, body: object, other: 
 };
 const draft = () => `/api/v1/datasets/${world.datasetId}/annotation-sets/${world.annotationSetId}`;
 
-/** What is the same in both answers: all but signatures and their times, which are made anew. */
+/** The part that is equal in both answers: everything except signatures and their times. */
 function lasting(body: unknown): unknown {
   return JSON.parse(JSON.stringify(body, (name, value) => (name === "upload" ? typeof value : value)));
 }
 
-describe("sent again with its key", () => {
-  it.each(Object.keys(creates))("%s makes nothing more and answers the same", async (operation) => {
+describe("a repeated request with the same Idempotency-Key", () => {
+  it.each(Object.keys(creates))("%s creates nothing more and gets the same answer", async (operation) => {
     const [path, body, other] = await creates[operation]!();
     const key = randomUUID();
     const first = await client.post(path, body, withKey(key));
@@ -151,7 +151,7 @@ describe("sent again with its key", () => {
     expect(await countRows()).toBeGreaterThan(rows);
   });
 
-  it("every create with a resource of its own is in the table above, or has a test of its own", () => {
+  it("every operation that creates a resource is in the table above or has its own test", () => {
     const tested = [...Object.keys(creates), "createApiKey"];
     const elsewhere = [
       "createAnnotationSetFromDetections",
@@ -159,7 +159,7 @@ describe("sent again with its key", () => {
       "rotateApiKey",
       "rotateWebhookSecret",
     ];
-    // The imports: test/api/imports.test.ts.
+    // The tests of imports: test/api/imports.test.ts.
     const imports = routes.filter((route) => route.semaphore === "imports");
     for (const route of imports) expect(route.idempotent, route.operationId).toBeTypeOf("function");
     const all = routes.filter((route) => route.method === "POST" && route.answer.status === 201);
@@ -170,7 +170,7 @@ describe("sent again with its key", () => {
     expect(untested).toEqual([]);
   });
 
-  it("a new API key is not shown a second time: the answer says which one it was", async () => {
+  it("a new API key is shown only once, and the repeated request learns its id", async () => {
     const first = await client.post("/api/v1/auth/api-keys", { name: "ci" }, withKey("keys-1"));
     const rows = await countRows();
     const second = await client.post("/api/v1/auth/api-keys", { name: "ci" }, withKey("keys-1"));
@@ -181,7 +181,7 @@ describe("sent again with its key", () => {
     expect(await countRows()).toBe(rows);
   });
 
-  it("an upload ticket is signed anew", async () => {
+  it("an upload ticket is signed again", async () => {
     const [path, body] = await creates.createAudioUpload!();
     const first = await client.post(path, body, withKey("ticket"));
     const second = await poll("another signature", async () => {
@@ -192,7 +192,7 @@ describe("sent again with its key", () => {
     expect(second.body.upload.fields.key).toBe(first.body.upload.fields.key);
   });
 
-  it("a job is submitted again, which helps when the first attempt was cut off", async () => {
+  it("a job is submitted again, which helps after an interrupted first attempt", async () => {
     const [path, body] = await creates.createTrainingJob!();
     const { id } = (await client.post(path, body, withKey("submit"))).body;
     await client.post(path, body, withKey("submit"));
@@ -200,7 +200,7 @@ describe("sent again with its key", () => {
     expect(api.submitted.filter((job) => job.id === id)).toHaveLength(2);
   });
 
-  it("it answers 404 when the resource was deleted meanwhile, and makes it not again", async () => {
+  it("the answer is 404 when the resource was deleted meanwhile, and nothing is created", async () => {
     const { id } = (await client.post("/api/v1/datasets", { name: "gone" }, withKey("gone"))).body;
     await client.delete(`/api/v1/datasets/${id}`);
     const rows = await countRows();
@@ -210,8 +210,8 @@ describe("sent again with its key", () => {
   });
 });
 
-describe("a key", () => {
-  it("holds for one path of one tenant", async () => {
+describe("an Idempotency-Key", () => {
+  it("is valid for one path of one tenant", async () => {
     const other = await api.tenant();
     const mine = await client.post("/api/v1/datasets", { name: "a" }, withKey("shared"));
     const theirs = await other.post("/api/v1/datasets", { name: "a" }, withKey("shared"));
@@ -226,7 +226,7 @@ describe("a key", () => {
     expect([one.status, two.status]).toEqual([201, 201]);
   });
 
-  it("knows a body again whatever the order of its members", async () => {
+  it("matches an equal body with its members in another order", async () => {
     const first = await client.post(
       "/api/v1/datasets",
       { name: "order", artifact_types: [{ name: "a", description: "b" }] },
@@ -240,7 +240,7 @@ describe("a key", () => {
     expect(second.body.id).toBe(first.body.id);
   });
 
-  it("has 1 to 255 characters, and its faults are told with all others", async () => {
+  it("has 1 to 255 characters, and its faults are reported with all others", async () => {
     const long = await client.post("/api/v1/datasets", {}, withKey("k".repeat(256)));
     expect(long.body.detail.map((item: { loc: unknown }) => item.loc)).toEqual([
       ["header", "Idempotency-Key"],
@@ -253,7 +253,7 @@ describe("a key", () => {
     expect(none.body.detail[0]).toMatchObject({ type: "string_too_short" });
   });
 
-  it("does not remember failures: the corrected or repeated request is worked on", async () => {
+  it("is not stored with a failure, so that the corrected or repeated request is executed", async () => {
     const audio = await addReadyAudio(api.db, client.tenantId, world.datasetId, { status: "processing" });
     const body = { model_id: world.modelId, audio_file_ids: [audio] };
     const early = await client.post("/api/v1/inference-jobs", body, withKey("early"));
@@ -264,10 +264,10 @@ describe("a key", () => {
     expect((await client.post("/api/v1/datasets", { name: "1" }, withKey("fixed"))).status).toBe(201);
   });
 
-  it("is told to come again while the first request is at work", async () => {
+  it("is answered with 409 and Retry-After while its first request is running", async () => {
     const send = () => client.post("/api/v1/datasets", { name: "slow" }, withKey("slow"));
     let both: Promise<Answer>[] = [];
-    // The insert of the dataset looks at the tenant's row and waits for it.
+    // The insert of the dataset blocks on the lock of the tenant's row.
     await api.db.transaction(async (tx) => {
       await tx.query(sql.type(z.object({}))`select from tenants where id = ${client.tenantId} for update`);
       both = [send(), send()];
@@ -279,7 +279,7 @@ describe("a key", () => {
     expect((await send()).headers.get("idempotency-replayed")).toBe("true");
   });
 
-  it("makes one resource however many send it at once", async () => {
+  it("creates one resource however many requests arrive at once", async () => {
     const before = await countRows();
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => client.post("/api/v1/datasets", { name: "race" }, withKey("race"))),
@@ -290,7 +290,7 @@ describe("a key", () => {
     expect(await countRows()).toBe(before + 1);
   });
 
-  it("is forgotten after 24 hours, also before it is deleted", async () => {
+  it("expires after 24 hours, even before its row is deleted", async () => {
     const first = await client.post("/api/v1/datasets", { name: "old" }, withKey("old"));
     await execute(
       api.db,
@@ -311,8 +311,8 @@ describe("a key", () => {
     expect(await purgeRequestKeys(api.db)).toBe(0);
   });
 
-  it("starts nothing of an attempt that the database undid", async () => {
-    // A sequence is not rolled back: the first commit fails, the second does not.
+  it("causes no submission for a transaction that the database rolled back", async () => {
+    // A rollback does not reset a sequence: the first commit fails, the second succeeds.
     for (const statement of [
       sql.fragment`create sequence commits`,
       sql.fragment`create function refuse_first_commit() returns trigger language plpgsql security definer as $$
@@ -335,7 +335,7 @@ describe("a key", () => {
     expect(api.submitted.slice(before)).toEqual([{ kind: "training", id: made.body.id }]);
   });
 
-  it("is ignored where nothing is created", async () => {
+  it("is ignored by operations that create nothing", async () => {
     const name = { name: "patched" };
     const path = `/api/v1/datasets/${world.datasetId}`;
     expect((await client.patch(path, name, withKey("k".repeat(300)))).status).toBe(200);

@@ -1,5 +1,5 @@
-// What a client has not seen is not overwritten: If-Match on each change and deletion. What it has is not
-// sent again: etags.test.ts.
+// Lost updates: If-Match on each change and deletion protects changes that the client has not seen. Conditional reads:
+// etags.test.ts.
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
 import { longestTagList } from "../../src/api/conditional.ts";
@@ -21,7 +21,7 @@ const draft = () => makeDraft(client, api.db);
 
 type Send = (headers: Record<string, string>) => Promise<{ status: number; body: unknown; text: string }>;
 
-/** For each write that takes If-Match: a fresh resource, whose ETag it takes, and how it is written. */
+/** For each write that accepts If-Match: a fresh resource, the path with its ETag, and the request that writes. */
 const writers: Record<string, () => Promise<{ read: string; send: Send }>> = {
   updateDataset: async () => {
     const read = `/api/v1/datasets/${await makeDataset(client)}`;
@@ -163,10 +163,10 @@ const refused = {
 };
 
 describe("If-Match", () => {
-  it("is in the table below for every route that takes it", () => {
+  it("is in the table above for every route that accepts it", () => {
     const guarded = routes.filter((route) => route.guard).map((route) => route.operationId);
     expect(guarded.filter((name) => !(name in writers))).toEqual([]);
-    // And every change or deletion of a resource that has an ETag takes it.
+    // Every change or deletion of a resource with an ETag accepts If-Match.
     const readers = new Set(routes.filter((route) => route.conditional).map((route) => route.path));
     const open = routes.filter(
       (route) => ["PATCH", "PUT", "DELETE"].includes(route.method) && readers.has(route.path) && !route.guard,
@@ -174,7 +174,7 @@ describe("If-Match", () => {
     expect(open.map((route) => route.operationId)).toEqual([]);
   });
 
-  it.each(Object.keys(writers))("%s", async (name) => {
+  it.each(Object.keys(writers))("protects %s", async (name) => {
     const { read, send } = await writers[name]!();
     const before = await client.get(read);
     const etag = before.headers.get("etag")!;
@@ -186,31 +186,31 @@ describe("If-Match", () => {
     expect((await client.get(read)).text).toBe(before.text);
     const answer = await send({ "If-Match": `"other", ${etag}` });
     expect(answer.status, answer.text).toBeLessThan(300);
-    // What was true before is so no longer.
+    // The write has made this ETag stale.
     const late = await send({ "If-Match": etag });
     expect([404, 412]).toContain(late.status);
   });
 
-  it.each(Object.keys(writers))("* of %s", async (name) => {
+  it.each(Object.keys(writers))("with * permits %s", async (name) => {
     const { send } = await writers[name]!();
     const answer = await send({ "If-Match": "*" });
     expect(answer.status, answer.text).toBeLessThan(300);
   });
 
-  it("on one annotation also takes the set's, for editors that want the whole set unchanged", async () => {
+  it("on an annotation also accepts the set's ETag, for editors that need the whole set unchanged", async () => {
     const { set, annotation, label } = await draft();
     const etag = (await client.get(set)).headers.get("etag")!;
     const first = await client.patch(annotation, { end_ms: 5 }, { "If-Match": etag });
     const next = first.headers.get("x-annotation-set-etag")!;
     expect((await client.patch(annotation, { end_ms: 6 }, { "If-Match": etag })).status).toBe(412);
     expect((await client.patch(annotation, { end_ms: 6 }, { "If-Match": next })).status).toBe(200);
-    // With the annotation's own, others may work on the rest of the set.
+    // With the annotation's own ETag, other clients can work on the rest of the set.
     const own = (await client.get(annotation)).headers.get("etag")!;
     await client.post(`${set}/annotations`, label);
     expect((await client.patch(annotation, { end_ms: 7 }, { "If-Match": own })).status).toBe(200);
   });
 
-  it("lets exactly one of many through that saw the same state", async () => {
+  it("lets exactly one of many writers of the same state succeed", async () => {
     const { set, label } = await draft();
     const etag = (await client.get(set)).headers.get("etag")!;
     const answers = await Promise.all(
@@ -227,7 +227,7 @@ describe("If-Match", () => {
     expect(names.filter((answer) => answer.status === 200)).toHaveLength(1);
   });
 
-  it("comes after 404 and before 409; together with an Idempotency-Key a retry is no lost update", async () => {
+  it("is checked after 404 and before 409, and a retry with an Idempotency-Key is no lost update", async () => {
     const { set, label } = await draft();
     const none = `/api/v1/datasets/${ids.dataset_id}/annotation-sets/${ids.dataset_id}`;
     expect((await client.delete(none, { "If-Match": "*" })).status).toBe(404);
@@ -241,7 +241,7 @@ describe("If-Match", () => {
     expect((await client.post(`${set}/annotations`, label, { "If-Match": "*" })).status).toBe(409);
   });
 
-  it("waits for who is changing the resource, and then sees the change", async () => {
+  it("waits for a concurrent change of the resource and then sees it", async () => {
     const { set, label } = await draft();
     const etag = (await client.get(set)).headers.get("etag")!;
     const id = set.split("/").at(-1)!;

@@ -1,4 +1,5 @@
-// Labels that come from other tools: what is taken, what is reported, and that nothing of a foreign document is trusted.
+// Import of labels from other tools: which are accepted, which are reported, and that the documents are untrusted
+// input.
 import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -12,7 +13,7 @@ const exchange = useExchange(api);
 const { sets, draft, labels, filled, annotationsOf } = exchange;
 let client: Client;
 let datasetId: string;
-/** In the order of their ids, as exports have them. */
+/** Ordered by id, as exports are. */
 let audio: NamedFile[];
 beforeAll(() => {
   ({ client, datasetId, audio } = exchange.made());
@@ -27,7 +28,7 @@ describe("an import", () => {
   const task = (data: object, ...results: object[]) => ({ data, annotations: [{ result: results }] });
   const mine = () => ({ audio_file_id: audio[0]!.id });
 
-  it("reports what does not fit, and takes the rest", async () => {
+  it("reports labels that do not fit and stores the others", async () => {
     const set = await draft();
     const answer = await client.post(`${set}/import/annotation-tool`, {
       tasks: [
@@ -70,7 +71,7 @@ describe("an import", () => {
     expect(await annotationsOf(set)).toMatchObject([{ start_ms: 1, end_ms: 1_250, confidence: 1 }]);
   });
 
-  it("finds files by name only where the name is one file's", async () => {
+  it("matches a file by name only where one file has that name", async () => {
     const dataset = await makeDataset(client);
     const [one, two, three] = await Promise.all(
       ["a.wav", "b.wav", "b.wav"].map(async (filename) => {
@@ -86,7 +87,7 @@ describe("an import", () => {
       task({ filename: "b.wav" }, result(0, 1, "click")),
       task({ filename: "b.wav", audio_file_id: two }, result(0, 1, "click")),
       task({ audio: three?.toUpperCase() }, result(0, 1, "click")),
-      // A file of another dataset of the same account.
+      // A file in another dataset of the same tenant.
       task(mine(), result(0, 1, "click")),
     ]);
     expect(answer.body).toMatchObject({
@@ -101,7 +102,7 @@ describe("an import", () => {
     );
   });
 
-  it("makes the artifact types that are asked for, as far as their names and number allow", async () => {
+  it("creates the requested artifact types, as far as their names and the limit allow", async () => {
     const dataset = await makeDataset(client, ["click"]);
     const file = await addReadyAudio(api.db, client.tenantId, dataset);
     const set = (await client.post(`/api/v1/datasets/${dataset}/annotation-sets`)).body.id;
@@ -131,7 +132,7 @@ describe("an import", () => {
     expect(await typesOf()).toHaveLength(64);
   });
 
-  it("that is a dry run says the same and changes nothing", async () => {
+  it("as a dry run gives the same report and changes nothing", async () => {
     const set = await draft();
     const body = [task(mine(), result(0, 1, "click"), result(0, 1, "new"), result(0, 1, "/"))];
     const before = (await client.get(set)).text;
@@ -146,7 +147,7 @@ describe("an import", () => {
     expect(wet.headers.get("etag")).toBe((await client.get(set)).headers.get("etag"));
   });
 
-  it("is refused for a published set, for a set that is not there and for a file that is not there", async () => {
+  it("is refused for a published set, an unknown set and an unknown file", async () => {
     const set = await filled();
     await client.post(`${set}/publish`);
     const tracks = `${set}/import/audacity?audio_file_id=`;
@@ -170,7 +171,7 @@ describe("an import", () => {
     expect((await stranger.get(`${set}/export/csv`)).body.code).toBe("annotation_set_not_found");
   });
 
-  it("takes the content type of its format and no other", async () => {
+  it("accepts the content type of its format and no other", async () => {
     const set = await draft();
     const attempts: [string, string | undefined, number][] = [
       ["csv", "text/csv", 200],
@@ -205,7 +206,7 @@ describe("an import", () => {
       expect((await client.post(`${set}/import/annotation-tool`, body)).status).toBe(422);
   });
 
-  it("with a byte order mark is read like one without", async () => {
+  it("ignores a byte order mark", async () => {
     const set = await draft();
     const text = `\ufefffilename,artifact_type,start_ms,end_ms\nplain.wav,click,1,2\n`;
     expect((await client.post(`${set}/import/csv`, text, csv)).body).toMatchObject({
@@ -214,7 +215,7 @@ describe("an import", () => {
     });
   });
 
-  it("sent again with its key tells the same and does nothing, whatever became of the set", async () => {
+  it("repeated with its Idempotency-Key returns the first report and does nothing, even after changes to the set", async () => {
     const set = await draft();
     const path = `${set}/import/csv?create_types=true`;
     const text = "filename,artifact_type,start_ms,end_ms\nplain.wav,new,1,2\nnone.wav,click,1,2\n";
@@ -230,7 +231,7 @@ describe("an import", () => {
     const [label] = (await client.get(`${set}/annotations`)).body;
     await client.delete(`${set}/annotations/${label.id}`);
 
-    // If-Match names what was there before the first one.
+    // If-Match still names the state before the first import.
     const again = await client.post(path, text, { ...key, "If-Match": etag });
     expect(again.headers.get("idempotency-replayed")).toBe("true");
     expect(again.body).toEqual(first.body);
@@ -243,7 +244,7 @@ describe("an import", () => {
     expect((await client.post(path, text, key)).body.code).toBe("annotation_set_not_found");
   });
 
-  it("that only tries is remembered as that, and a key is good for one format", async () => {
+  it("has separate Idempotency-Keys for dry runs and for each format", async () => {
     const set = await draft();
     const text = "filename,artifact_type,start_ms,end_ms\nplain.wav,click,1,2\n";
     const key = { ...csv, "Idempotency-Key": "dry" };
@@ -263,7 +264,7 @@ describe("an import", () => {
     expect(tool.headers.get("idempotency-replayed")).toBeNull();
   });
 
-  it("changes no prototype and stores no member that could", async () => {
+  it("changes no prototype and stores no __proto__ member", async () => {
     const set = await draft();
     const body = `[{"data":{"audio_file_id":"${audio[0]!.id}","__proto__":{"polluted":1}},"annotations":[{"result":[
       {"type":"labels","value":{"start":0,"end":1,"labels":["click"],"__proto__":{"polluted":1}},
@@ -276,7 +277,7 @@ describe("an import", () => {
       headers: { "X-API-Key": client.key, "Content-Type": "application/json" },
       body,
     });
-    // As the plain creation of an annotation refuses it.
+    // The same message as for the creation of a single annotation.
     const message = "extra_data: a member must not be named __proto__";
     expect(await answer.json()).toMatchObject({
       imported: 1,
@@ -288,7 +289,7 @@ describe("an import", () => {
     expect(Object.keys(stored.extra_data).sort()).toEqual(["constructor", "kept"]);
   });
 
-  it("keeps to the limit of labels and lists only the first thousand faults", async () => {
+  it("is limited to 50,000 labels and lists only the first thousand faults", async () => {
     const set = await draft();
     const track = `${set}/import/audacity?audio_file_id=${audio[0]!.id}`;
     const faults = await client.post(track, "0\t1\tnone\n".repeat(1_500), plain);
@@ -300,9 +301,9 @@ describe("an import", () => {
     ]);
   });
 
-  it("of many steps adds each label once, in whatever order they come", async () => {
+  it("of many batches adds each label once, in any order of the labels", async () => {
     const set = await draft();
-    // Every start twice, and back and forth.
+    // Every start time occurs twice, and the times go back and forth.
     const lines = Array.from(
       { length: 20_000 },
       (_, n) => `${((n * 7_919) % 9_973) / 1000}\t10.0${n % 5}\tclick\n`,
@@ -316,7 +317,7 @@ describe("an import", () => {
     expect((await client.get(set)).body.total_annotations).toBe(20_002);
   });
 
-  it("leaves all or nothing when many import at once, each label once", async () => {
+  it("is atomic when many clients import the same labels at once, and adds each label once", async () => {
     const set = await draft();
     const body = [
       task(mine(), ...Array.from({ length: 50 }, (_, i) => result(i / 10, i / 10 + 0.05, "click"))),
@@ -328,7 +329,7 @@ describe("an import", () => {
     expect(await annotationsOf(set)).toHaveLength(50);
   });
 
-  it("that meets the publication is in it as a whole or not at all", async () => {
+  it("during a publication is in the published set completely or not at all", async () => {
     const body = [task(mine(), ...Array.from({ length: 40 }, (_, i) => result(i / 10, i / 10, "click")))];
     for (let round = 0; round < 5; round++) {
       const set = await draft();
@@ -345,13 +346,13 @@ describe("an import", () => {
     }
   });
 
-  it("that waits for its turn keeps no connection from others", async () => {
+  it("holds no connection while it waits for the import semaphore", async () => {
     const drafts = await Promise.all(Array.from({ length: 12 }, draft));
     const idOf = (path: string) => path.split("/").at(-1)!;
     const body = [task(mine(), result(1, 2, "click"))];
     const started = (paths: string[]) =>
       paths.map((path) => client.post(`${path}/import/annotation-tool`, body, { "If-Match": "*" }));
-    // Two have their turn, and wait for a lock.
+    // Two imports have the semaphore and wait for a row lock.
     const answers = await api.db.transaction(async (tx) => {
       await tx.query(sql.unsafe`
         select from annotation_sets where id = any(${sql.array(drafts.slice(0, 2).map(idOf), "uuid")}) for update`);
@@ -366,7 +367,7 @@ describe("an import", () => {
     for (const answer of await Promise.all(answers)) expect(answer.status).toBe(200);
   });
 
-  it("with If-Match of another state changes nothing", async () => {
+  it("with a stale If-Match changes nothing", async () => {
     const set = await draft();
     const etag = (await client.get(set)).headers.get("etag")!;
     await client.post(`${set}/annotations`, labels()[0]);

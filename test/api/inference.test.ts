@@ -1,4 +1,4 @@
-// Models and inference jobs: on dataset audio, on uploads of their own, and what they found.
+// Models and inference jobs: jobs on dataset audio, jobs on their own uploads, and their detections.
 import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -26,7 +26,7 @@ const wasSubmitted = async (id: string) => {
 };
 
 describe("a model", () => {
-  it("is read, renamed, switched off and on, archived and taken back", async () => {
+  it("can be read, renamed, deactivated, activated, archived and restored", async () => {
     const id = await newModel();
     const path = `/api/v1/models/${id}`;
     const model = (await client.get(path)).body;
@@ -66,7 +66,7 @@ describe("a model", () => {
     expect((await client.patch(path, { is_active: true })).body.is_active).toBe(true);
   });
 
-  it("is left out of lists while it is archived, unless asked for", async () => {
+  it("is not in lists while it is archived, unless the request asks for it", async () => {
     const other = await api.tenant();
     const make = async () =>
       await addModel(
@@ -87,7 +87,7 @@ describe("a model", () => {
     ]);
   });
 
-  it("is downloaded by a signed URL", async () => {
+  it("can be downloaded with a signed URL", async () => {
     const { object_store_key, model_size_bytes } = (await client.get(`/api/v1/models/${modelId}`)).body;
     await api.storage.write(object_store_key, "onnx");
     const download = (await client.get(`/api/v1/models/${modelId}/download`)).body;
@@ -99,7 +99,7 @@ describe("a model", () => {
 });
 
 describe("an inference job on dataset audio", () => {
-  it("is started at once, with each file once and the effective configuration", async () => {
+  it("starts at once, with each file once and the effective configuration", async () => {
     const dataset = await makeDataset(client);
     const files = [
       await addReadyAudio(api.db, client.tenantId, dataset),
@@ -136,7 +136,7 @@ describe("an inference job on dataset audio", () => {
     expect(row).toEqual({ shard: 0, object_key: `audio/${client.tenantId}/${files[0]}`, shard_count: 1 });
   });
 
-  it("takes the ready files of a dataset and refuses one that has none", async () => {
+  it("uses the ready files of a dataset and is refused for a dataset that has none", async () => {
     const dataset = await makeDataset(client);
     const body = { model_id: modelId, dataset_id: dataset };
     await addReadyAudio(api.db, client.tenantId, dataset, { status: "processing" });
@@ -169,7 +169,7 @@ describe("an inference job on dataset audio", () => {
     ]);
   });
 
-  it("refuses types that the model does not find, and two sources at once", async () => {
+  it("is refused for artifact types that the model does not find, and for two sources of audio", async () => {
     const config = { artifact_types: ["click", "pop"], thresholds: { pop: 0.5 } };
     const types = await client.post(jobs, { model_id: modelId, config });
     expect(types.body.detail.map((item: { loc: unknown[] }) => item.loc)).toEqual([
@@ -198,7 +198,7 @@ describe("an inference job on uploads", () => {
     return path;
   }
 
-  it("waits for its files and its start, and leaves behind what was not confirmed", async () => {
+  it("starts on request with its confirmed files and cancels the others", async () => {
     const job = (await client.post(jobs, { model_id: modelId })).body.id;
     expect(await wasSubmitted(job)).toBe(false);
     expect((await client.post(`${jobs}/${job}/start`)).body.code).toBe("no_files");
@@ -224,7 +224,7 @@ describe("an inference job on uploads", () => {
     expect(bytes.sizeBytes).toBe(file.body.size_bytes);
   });
 
-  it("confirmed while the job is being started is in it or told so", async () => {
+  it("either contains a file that was confirmed during its start or reports the file as cancelled", async () => {
     const job = (await client.post(jobs, { model_id: modelId })).body.id;
     const first = await upload(job, wav());
     await client.post(`${first}/confirm`);
@@ -242,7 +242,7 @@ describe("an inference job on uploads", () => {
     else expect([total_files, status]).toEqual([1, "cancelled"]);
   });
 
-  it("cancelled before its start is over at once", async () => {
+  it("that is cancelled before its start ends at once", async () => {
     const job = (await client.post(jobs, { model_id: modelId })).body.id;
     const file = await upload(job, wav());
     await client.post(`${file}/confirm`);
@@ -257,7 +257,7 @@ describe("an inference job on uploads", () => {
     expect(await wasSubmitted(job)).toBe(false);
   });
 
-  it("cancelled after its start is asked to end", async () => {
+  it("that is cancelled after its start is asked to stop", async () => {
     const job = (await client.post(jobs, { model_id: modelId })).body.id;
     await client.post(`${await upload(job, wav())}/confirm`);
     await client.post(`${jobs}/${job}/start`);
@@ -269,7 +269,7 @@ describe("an inference job on uploads", () => {
 });
 
 describe("detections", () => {
-  it("are listed for a job and for a file, with filters, also while the job runs", async () => {
+  it("are listed per job and per file, with filters, also while the job runs", async () => {
     const dataset = await makeDataset(client);
     await addReadyAudio(api.db, client.tenantId, dataset);
     await addReadyAudio(api.db, client.tenantId, dataset);
@@ -297,7 +297,7 @@ describe("detections", () => {
 });
 
 describe("a waveform", () => {
-  it("is what the worker measured, or less detailed when asked to, and not there before", async () => {
+  it("is the one that the worker measured, coarser on request, and answers 404 before that", async () => {
     const dataset = await makeDataset(client);
     const key = `peaks/${client.tenantId}/x.json`;
     const peaks = {

@@ -1,6 +1,7 @@
-// Two tenants, and every way in which the description of the API lets one ask for what is the other's: each answer is the
-// one that an id gets that nobody has, and nothing of the other tenant changes or shows. With both locks, and with each of
-// them alone: the tenant predicate of the statements, and row-level security. A new route is asked without being named here.
+// Tenant isolation over HTTP: for each place of the OpenAPI description where a request can name an id, one tenant
+// sends an id of the other. Each answer equals the one for an unknown id, and nothing of the other tenant changes or
+// shows. Three runs: with both guards, with the tenant predicate of the statements alone, and with row-level security
+// alone. A new route is covered without an entry here.
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -26,7 +27,7 @@ const store = useStorage();
 
 const operations = operationsOf(makeOpenApi(routes));
 
-/** Bodies that the description's example does not give: valid ones, with the caller's own ids. */
+/** Valid bodies with the caller's own ids, for operations whose example in the description does not work here. */
 const bodies: Readonly<Record<string, (own: Ids) => unknown>> = {
   createInferenceJob: (own) => ({ model_id: own.model_id }),
   createTrainingJob: (own) => ({
@@ -38,7 +39,7 @@ const bodies: Readonly<Record<string, (own: Ids) => unknown>> = {
   importCsv: (own) => csvOf(own),
   importAudacity: () => "0.1\t0.2\tclick\n",
 };
-/** What they must be asked with, or else answer 422; and so that imports change nothing. */
+/** Required query parameters (the answer is 422 without them), and dry_run, so that imports change nothing. */
 const queries: Readonly<Record<string, (own: Ids) => Query>> = {
   exportAudacity: (own) => ({ audio_file_id: own.audio_file_id! }),
   exportWebvtt: (own) => ({ audio_file_id: own.audio_file_id! }),
@@ -48,7 +49,7 @@ const queries: Readonly<Record<string, (own: Ids) => Query>> = {
 };
 const csvOf = (ids: Ids) => `audio_file_id,artifact_type,start_ms,end_ms\n${ids.audio_file_id},click,1,2\n`;
 
-/** Ids that the description cannot show: in the text of a body. */
+/** Ids that the description cannot show because they are in the text of a body. */
 const textWays: Readonly<Record<string, readonly Way[]>> = {
   importCsv: [
     {
@@ -80,7 +81,7 @@ interface Seen {
   readonly text: string;
 }
 
-// They differ from one request to the next, whoever asks.
+// These headers differ from one request to the next, for every caller.
 const changing = ["date", "x-request-id", "ratelimit", "ratelimit-remaining", "ratelimit-reset"];
 
 async function ask(
@@ -99,14 +100,14 @@ async function ask(
       ...headers,
     },
     body: body === undefined || typeof body === "string" ? body : JSON.stringify(body),
-    // A stream of events has no end.
+    // An event stream has no end.
     signal: AbortSignal.timeout(10_000),
   });
   const kept = [...answer.headers].filter(([name]) => !changing.includes(name));
   return { status: answer.status, headers: Object.fromEntries(kept), text: await answer.text() };
 }
 
-/** Without the ids that the request itself named: to repeat them tells nothing. */
+/** Masks the ids that the request itself named: their repetition in the answer reveals nothing. */
 const anonymous = (seen: Seen, ids: Ids): Seen => ({
   ...seen,
   text: Object.values(ids).reduce((text, id) => text.replaceAll(id, "..."), seen.text),
@@ -114,27 +115,30 @@ const anonymous = (seen: Seen, ids: Ids): Seen => ({
 
 const randomIds = (ids: Ids): Ids => Object.fromEntries(Object.keys(ids).map((name) => [name, randomUUID()]));
 
-/** Two tenants on an API whose database is the given one; what they own they have made on an API as it is. */
+/** Two tenants on an API that uses the given pool. They create their resources through an API with both guards. */
 function useTenants(pool: () => DatabasePool) {
   const running: ServedApi[] = [];
   const start = async (db: DatabasePool) => {
     const deps = testDeps(db, store.storage);
-    // Without locks some requests break off on the composite keys.
+    // Without guards some requests fail on the composite keys.
     deps.log.level = "silent";
     const served = await serveApi(deps);
     running.push(served);
     return served;
   };
-  const made = {} as { url: string; whole: string; a: Client; b: Client; own: Ids; others: Ids };
+  const made = {} as { url: string; reference: string; a: Client; b: Client; own: Ids; others: Ids };
   beforeAll(async () => {
-    const whole = await start(database.apiPool);
-    const [a, b] = [await makeTenant(database.pool, whole.url), await makeTenant(database.pool, whole.url)];
+    const reference = await start(database.apiPool);
+    const [a, b] = [
+      await makeTenant(database.pool, reference.url),
+      await makeTenant(database.pool, reference.url),
+    ];
     const [own, others] = [await makeFullWorld(a, database.pool), await makeFullWorld(b, database.pool)];
-    await whole.app.settle();
+    await reference.app.settle();
     const { url } = await start(pool());
     Object.assign(made, {
       url,
-      whole: whole.url,
+      reference: reference.url,
       own,
       others,
       a: clientOf(url, a.key, a.tenantId),
@@ -147,8 +151,8 @@ function useTenants(pool: () => DatabasePool) {
   return made;
 }
 
-describe("the table of ways to ask", () => {
-  it("has every operation with an id, wherever the id stands", () => {
+describe("the table of requests with foreign ids", () => {
+  it("contains every operation with an id, at each place of an id", () => {
     expect(operations.length).toBeGreaterThan(70);
     expect(ways.length).toBeGreaterThan(130);
     const places = ways.map(({ way }) => way.name);
@@ -165,8 +169,8 @@ describe("the table of ways to ask", () => {
   });
 });
 
-const locks: readonly (readonly [string, () => DatabasePool])[] = [
-  ["with both locks", () => database.apiPool],
+const guards: readonly (readonly [string, () => DatabasePool])[] = [
+  ["with both guards", () => database.apiPool],
   ["with row-level security alone", () => withoutPredicates(database.apiPool).pool],
   ["with the tenant predicate alone", () => database.pool],
 ];
@@ -175,34 +179,37 @@ type Headers = Readonly<Record<string, string>>;
 const plain: Headers = {};
 const guarded: Headers = { "If-Match": '"1"' };
 const cached: Headers = { "If-None-Match": "*" };
-/** With a key of its own each time: the same one for another body would be refused for that. */
+/** Each request has a new key: the same key with another body would be refused for that reason. */
 const keyed: Headers = { "Idempotency-Key": "new" };
-/** What requests may ask of an operation besides: none of it may tell more. */
+/** Additional headers of an operation. None of them may reveal more. */
 const headersFor = (method: string): readonly Headers[] =>
   method === "GET" ? [plain, cached] : method === "POST" ? [plain, guarded, keyed] : [plain, guarded];
 
-describe.each(locks)("another tenant's id, %s", (_, pool) => {
+describe.each(guards)("the id of another tenant, %s", (_, pool) => {
   const made = useTenants(pool);
 
-  it.each(ways.map((entry) => [entry.way.name, entry] as const))("%s", async (_name, { operation, way }) => {
-    const { url, a, b, own, others } = made;
-    const before = await pictureOf(database.pool, b.tenantId);
-    const random = randomIds(others);
-    for (const headers of headersFor(operation.method)) {
-      const sent = () => (headers === keyed ? { "Idempotency-Key": randomUUID() } : headers);
-      const foreign = await ask(a, url, operation, way.request(own, others), sent());
-      const unknown = await ask(a, url, operation, way.request(own, random), sent());
-      expect(anonymous(foreign, others)).toEqual(anonymous(unknown, random));
-      const expected = { path: [404], query: [200, 404], body: [200, 404, 422] }[way.part];
-      // What comes first, and is the caller's own, may have changed.
-      if (headers === guarded) expected.push(412);
-      if (headers === cached && way.part === "query") expected.push(304);
-      expect(expected, foreign.text).toContain(foreign.status);
-    }
-    expect(await pictureOf(database.pool, b.tenantId)).toEqual(before);
-  });
+  it.each(ways.map((entry) => [entry.way.name, entry] as const))(
+    "is unknown to %s",
+    async (_name, { operation, way }) => {
+      const { url, a, b, own, others } = made;
+      const before = await pictureOf(database.pool, b.tenantId);
+      const random = randomIds(others);
+      for (const headers of headersFor(operation.method)) {
+        const sent = () => (headers === keyed ? { "Idempotency-Key": randomUUID() } : headers);
+        const foreign = await ask(a, url, operation, way.request(own, others), sent());
+        const unknown = await ask(a, url, operation, way.request(own, random), sent());
+        expect(anonymous(foreign, others)).toEqual(anonymous(unknown, random));
+        const expected = { path: [404], query: [200, 404], body: [200, 404, 422] }[way.part];
+        // If-Match is checked against a resource of the caller first.
+        if (headers === guarded) expected.push(412);
+        if (headers === cached && way.part === "query") expected.push(304);
+        expect(expected, foreign.text).toContain(foreign.status);
+      }
+      expect(await pictureOf(database.pool, b.tenantId)).toEqual(before);
+    },
+  );
 
-  it("shows nothing of the other tenant in any answer about one's own", async () => {
+  it("does not appear in any answer about the caller's own resources", async () => {
     const { url, a, own, others } = made;
     const gets = operations.filter(({ method, id }) => method === "GET" && id !== "streamEvents");
     for (const operation of gets) {
@@ -214,7 +221,7 @@ describe.each(locks)("another tenant's id, %s", (_, pool) => {
     }
   });
 
-  it("is not given out for an Idempotency-Key that the other tenant used for the same", async () => {
+  it("is not returned for an Idempotency-Key that both tenants use for the same request", async () => {
     const { a, b } = made;
     const body = { name: "the same" };
     const headers = { "Idempotency-Key": "used by both" };
@@ -225,15 +232,15 @@ describe.each(locks)("another tenant's id, %s", (_, pool) => {
   });
 });
 
-describe("without any lock", () => {
+describe("without any guard", () => {
   const open = { pool: undefined as ReturnType<typeof withoutPredicates> | undefined };
   const made = useTenants(() => {
     open.pool = withoutPredicates(database.pool);
     return open.pool.pool;
   });
 
-  it("every operation gives the other tenant's things away, so that the tables above show what they say", async () => {
-    const { url, whole, a, own } = made;
+  it("every operation exposes resources of the other tenant, which proves that the cases above are effective", async () => {
+    const { url, reference, a, own } = made;
     let { b, others } = made;
     const kept: string[] = [];
     for (const { operation, way } of ways) {
@@ -244,8 +251,8 @@ describe("without any lock", () => {
       const foreign = await ask(a, url, operation, way.request(own, others));
       if (isDeepStrictEqual(anonymous(foreign, others), anonymous(unknown, random))) kept.push(way.name);
       if (isDeepStrictEqual(await pictureOf(database.pool, b.tenantId), before)) continue;
-      // What was taken away cannot be shown twice.
-      b = await makeTenant(database.pool, whole);
+      // A deleted resource cannot be exposed a second time, so a new tenant replaces this one.
+      b = await makeTenant(database.pool, reference);
       others = await makeFullWorld(b, database.pool);
     }
     expect(kept).toEqual([]);

@@ -1,4 +1,4 @@
-// What happens to jobs and models after their end: tried again, deleted, and what stays of them.
+// Jobs and models after their end: retries, deletion, and which data stay.
 import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 const training = "/api/v1/training-jobs";
 const inference = "/api/v1/inference-jobs";
-const nobody = () => api.as(null);
+const anonymous = () => api.as(null);
 
 async function trainable() {
   const datasetId = await makeDataset(client);
@@ -36,23 +36,23 @@ async function trainable() {
 const setStatus = (table: "training_jobs" | "inference_jobs", id: string, status: string) =>
   execute(api.db, sql.fragment`update ${sql.identifier([table])} set status = ${status} where id = ${id}`);
 
-/** The answers of nobody, of a stranger and of the owner for an unknown id: alike for the last two. */
-async function guarded(
+/** Expects 401 without a key, and for a stranger the same 404 as the owner gets for an unknown id. */
+async function expectAuthChecks(
   call: (caller: Client, id: string) => Promise<{ status: number; text: string }>,
   id: string,
 ) {
   const foreign = await call(stranger, id);
   const unknown = await call(client, randomUUID());
-  expect((await call(nobody(), id)).status).toBe(401);
+  expect((await call(anonymous(), id)).status).toBe(401);
   expect([foreign.status, foreign.text]).toEqual([404, unknown.text]);
 }
 
-describe("a training job that failed", () => {
-  it("is tried again as a new job with the same configuration, on the files of today", async () => {
+describe("a failed training job", () => {
+  it("is retried as a new job with the same configuration, on the dataset's present files", async () => {
     const { datasetId, jobId } = await trainable();
     await setStatus("training_jobs", jobId, "failed");
     const later = await addReadyAudio(api.db, client.tenantId, datasetId);
-    await guarded((caller, id) => caller.post(`${training}/${id}/retry`), jobId);
+    await expectAuthChecks((caller, id) => caller.post(`${training}/${id}/retry`), jobId);
     const answer = await client.post(`${training}/${jobId}/retry`);
     expect(answer.status).toBe(201);
     expect(answer.headers.get("location")).toBe(`${training}/${answer.body.id}`);
@@ -73,7 +73,7 @@ describe("a training job that failed", () => {
     expect(api.submitted.map((job) => job.id)).toContain(answer.body.id);
   });
 
-  it("is checked again: what no longer holds is said, and nothing is made", async () => {
+  it("is validated again on a retry, which reports failed preconditions and creates nothing", async () => {
     const { datasetId, jobId } = await trainable();
     await setStatus("training_jobs", jobId, "cancelled");
     await addReadyAudio(api.db, client.tenantId, datasetId, {
@@ -85,7 +85,7 @@ describe("a training job that failed", () => {
     expect((await client.get(training)).body.total).toBe(before);
   });
 
-  it("cannot be tried again without its dataset", async () => {
+  it("cannot be retried after its dataset was deleted", async () => {
     const { datasetId, jobId } = await trainable();
     await setStatus("training_jobs", jobId, "failed");
     expect((await client.delete(`/api/v1/datasets/${datasetId}`)).status).toBe(204);
@@ -97,13 +97,13 @@ describe("a training job that failed", () => {
     ["running", "job_not_finished"],
     ["cancelling", "job_not_finished"],
     ["completed", "job_finished"],
-  ])("not one that is %s", async (status, code) => {
+  ])("cannot be retried as long as it is %s", async (status, code) => {
     const { jobId } = await trainable();
     await setStatus("training_jobs", jobId, status);
     expect(await client.post(`${training}/${jobId}/retry`)).toMatchObject({ status: 409, body: { code } });
   });
 
-  it("makes one new job for one Idempotency-Key", async () => {
+  it("creates one new job per Idempotency-Key on a retry", async () => {
     const { jobId } = await trainable();
     await setStatus("training_jobs", jobId, "failed");
     const key = { "Idempotency-Key": randomUUID() };
@@ -113,12 +113,12 @@ describe("a training job that failed", () => {
   });
 });
 
-describe("deleting a training job", () => {
-  it("takes its events along and leaves its model, which still names it", async () => {
+describe("the deletion of a training job", () => {
+  it("deletes its events and keeps its model, which still names the job", async () => {
     const { jobId } = await trainable();
     await setStatus("training_jobs", jobId, "completed");
     const modelId = await addModel(api.db, client.tenantId, jobId);
-    await guarded((caller, id) => caller.delete(`${training}/${id}`), jobId);
+    await expectAuthChecks((caller, id) => caller.delete(`${training}/${id}`), jobId);
     expect((await client.delete(`${training}/${jobId}`)).status).toBe(204);
     expect((await client.get(`${training}/${jobId}`)).status).toBe(404);
     expect((await client.delete(`${training}/${jobId}`)).status).toBe(404);
@@ -139,7 +139,7 @@ describe("deleting a training job", () => {
     expect((await client.get(`${training}/${jobId}`)).status).toBe(200);
   });
 
-  it("is refused when the job has changed since it was read", async () => {
+  it("is refused with a stale If-Match", async () => {
     const { jobId } = await trainable();
     const etag = (await client.get(`${training}/${jobId}`)).headers.get("etag")!;
     await setStatus("training_jobs", jobId, "completed");
@@ -154,7 +154,7 @@ async function newModel(): Promise<string> {
   return await addModel(api.db, client.tenantId, job);
 }
 
-/** A job of three files of the dataset, of which two failed. */
+/** A job on three files of the dataset, of which two failed. */
 async function halfFailed(modelId: string) {
   const datasetId = await makeDataset(client);
   const audio = [];
@@ -171,9 +171,9 @@ async function halfFailed(modelId: string) {
 }
 
 describe("an inference job with failed files", () => {
-  it("is tried again with these files only", async () => {
+  it("is retried with these files only", async () => {
     const { audio, jobId } = await halfFailed(await newModel());
-    await guarded((caller, id) => caller.post(`${inference}/${id}/retry`), jobId);
+    await expectAuthChecks((caller, id) => caller.post(`${inference}/${id}/retry`), jobId);
     const answer = await client.post(`${inference}/${jobId}/retry`);
     expect(answer).toMatchObject({
       status: 201,
@@ -188,7 +188,7 @@ describe("an inference job with failed files", () => {
     expect(api.submitted.map((job) => job.id)).toContain(answer.body.id);
   });
 
-  it("makes one new job for one Idempotency-Key", async () => {
+  it("creates one new job per Idempotency-Key on a retry", async () => {
     const { jobId } = await halfFailed(await newModel());
     const key = { "Idempotency-Key": randomUUID() };
     const first = await client.post(`${inference}/${jobId}/retry`, undefined, key);
@@ -196,7 +196,7 @@ describe("an inference job with failed files", () => {
     expect([again.status, again.body.id]).toEqual([201, first.body.id]);
   });
 
-  it("is refused before its end, without failed files, without its model or its audio", async () => {
+  it("cannot be retried before its end, without failed files, without its model or without its audio", async () => {
     const modelId = await newModel();
     const { datasetId, audio, jobId } = await halfFailed(modelId);
     const codeOf = async () => (await client.post(`${inference}/${jobId}/retry`)).body.code;
@@ -217,12 +217,12 @@ describe("an inference job with failed files", () => {
   });
 });
 
-describe("deleting an inference job", () => {
-  it("takes its files and detections along", async () => {
+describe("the deletion of an inference job", () => {
+  it("deletes its files and detections", async () => {
     const { jobId } = await halfFailed(await newModel());
     const [file] = (await client.get(`${inference}/${jobId}/files`)).body.items;
     await addDetections(api.db, client.tenantId, jobId, file.id, 3);
-    await guarded((caller, id) => caller.delete(`${inference}/${id}`), jobId);
+    await expectAuthChecks((caller, id) => caller.delete(`${inference}/${id}`), jobId);
     expect((await client.delete(`${inference}/${jobId}`)).status).toBe(204);
     expect((await client.get(`${inference}/${jobId}`)).status).toBe(404);
     const left = await api.db.exists(sql.type(z.object({}))`
@@ -243,7 +243,7 @@ describe("a file of an inference job", () => {
     return (await client.post(`${inference}/${jobId}/files/upload-url`, body)).body;
   };
 
-  it("is taken out before the start, announced or uploaded, and is not counted any more", async () => {
+  it("can be removed before the start, announced or uploaded, and is no longer counted", async () => {
     const jobId: string = (await client.post(inference, { model_id: await newModel() })).body.id;
     const bytes = wav();
     const [first, second] = [await announce(jobId, bytes), await announce(jobId, bytes)];
@@ -252,7 +252,7 @@ describe("a file of an inference job", () => {
       `${inference}/${jobId}/files/${ticket.inference_file_id}`;
     await client.post(`${path(first)}/confirm`);
     expect((await client.get(`${inference}/${jobId}`)).body.total_files).toBe(1);
-    await guarded(
+    await expectAuthChecks(
       (caller, id) => caller.delete(`${inference}/${jobId}/files/${id}`),
       first.inference_file_id,
     );
@@ -263,7 +263,7 @@ describe("a file of an inference job", () => {
     expect((await client.post(`${inference}/${jobId}/start`)).body.code).toBe("no_files");
   });
 
-  it("stays once the job has been started or cancelled", async () => {
+  it("cannot be removed once the job was started or cancelled", async () => {
     const modelId = await newModel();
     const { jobId } = await halfFailed(modelId);
     await setStatus("inference_jobs", jobId, "pending");
@@ -277,8 +277,8 @@ describe("a file of an inference job", () => {
   });
 });
 
-describe("deleting a model", () => {
-  it("needs the archive and the end of its jobs; finished jobs keep its id", async () => {
+describe("the deletion of a model", () => {
+  it("requires that the model is archived and its jobs have ended, and finished jobs keep its id", async () => {
     const modelId = await newModel();
     const path = `/api/v1/models/${modelId}`;
     const { jobId } = await halfFailed(modelId);
@@ -287,7 +287,7 @@ describe("deleting a model", () => {
     await client.post(`${path}/archive`);
     expect((await client.delete(path)).body.code).toBe("model_in_use");
     await client.post(`${inference}/${waiting}/cancel`);
-    await guarded((caller, id) => caller.delete(`/api/v1/models/${id}`), modelId);
+    await expectAuthChecks((caller, id) => caller.delete(`/api/v1/models/${id}`), modelId);
     expect((await client.delete(path)).status).toBe(204);
     expect((await client.get(path)).status).toBe(404);
     expect((await client.get(`${inference}/${jobId}`)).body.model_id).toBe(modelId);
@@ -296,12 +296,12 @@ describe("deleting a model", () => {
     expect((await client.post(inference, { model_id: modelId })).body.code).toBe("model_not_found");
   });
 
-  it("keeps out jobs that are made at the same time: one of the two is refused", async () => {
+  it("excludes a concurrent creation of a job: one of the two requests is refused", async () => {
     for (let round = 0; round < 10; round++) {
       const modelId = await newModel();
       const path = `/api/v1/models/${modelId}`;
       await execute(api.db, sql.fragment`update models set archived_at = now() where id = ${modelId}`);
-      // The archive alone would refuse the job; what is looked at here is the lock.
+      // An archived model would refuse the job for that reason alone; this test is about the lock.
       await execute(
         api.db,
         sql.fragment`update models set archived_at = null, is_active = true where id = ${modelId}`,
@@ -320,8 +320,8 @@ describe("deleting a model", () => {
   });
 });
 
-describe("the database below the code", () => {
-  it("refuses a model without training job and an inference job without model of the same tenant", async () => {
+describe("the constraints of the database", () => {
+  it("reject a model without a training job, and an inference job without a model, of the same tenant", async () => {
     const foreignJob = await addTrainingJob(api.db, stranger.tenantId, randomUUID(), randomUUID());
     await expect(addModel(api.db, client.tenantId, foreignJob)).rejects.toThrow();
     const foreignModel = await addModel(api.db, stranger.tenantId, foreignJob);
@@ -334,8 +334,8 @@ describe("the database below the code", () => {
   });
 });
 
-describe("a dataset that is deleted while a job is made of its audio", () => {
-  it("either goes first or stays", async () => {
+describe("a dataset that is deleted during the creation of a job on its audio", () => {
+  it("is deleted before the job exists or stays", async () => {
     const modelId = await newModel();
     for (let round = 0; round < 15; round++) {
       const datasetId = await makeDataset(client);

@@ -1,5 +1,5 @@
-// What Postgres writes as JSON is what the view functions write of the same rows, whatever is in them; and batches join
-// without a gap.
+// The JSON that Postgres writes equals the JSON of the view functions for the same rows, for any content, and batches
+// join without a gap.
 import { sql } from "slonik";
 import { describe, expect, it } from "vitest";
 import { eachAnnotationText } from "../../src/db/annotation-text.ts";
@@ -8,8 +8,8 @@ import { addReadyAudio, addTrainingJob, makeDataset } from "../support/world.ts"
 
 const api = useApi();
 
-/** Data of a client's own, each with something that one of two writers of JSON could get wrong. */
-const odd: Record<string, unknown>[] = [
+/** Extra data of clients; each case has a detail that one of the two JSON writers could get wrong. */
+const extraDataCases: Record<string, unknown>[] = [
   {},
   { quote: 'a"b', back: "c\\d", slash: "e/f", control: "\u0001\n\t", brace: '{"id":"', comma: "},{" },
   { ümläut: "日本語 🎙️ é e\u0301", "": "empty name", " ": "blank", separators: "\u2028\u2029" },
@@ -37,11 +37,11 @@ async function draftOf(client: Client) {
   return { audio, set, path: `/api/v1/datasets/${dataset}/annotation-sets/${set}` };
 }
 
-describe("annotations as JSON from the database", () => {
-  it("are what each of them reads as, in the list and in the set", async () => {
+describe("annotations that Postgres serializes", () => {
+  it("equal the single annotations, in the list and in the set", async () => {
     const client = await api.tenant();
     const { audio, path } = await draftOf(client);
-    const annotations = odd.map((extra_data, i) => ({
+    const annotations = extraDataCases.map((extra_data, i) => ({
       audio_file_id: audio[i % 2],
       artifact_type: i % 2 === 0 ? "click" : "a.b-c_d 1",
       start_ms: 100 - i,
@@ -51,14 +51,14 @@ describe("annotations as JSON from the database", () => {
     }));
     await client.post(`${path}/annotations/bulk`, { annotations });
     const listed = (await client.get(`${path}/annotations`)).body;
-    expect(listed).toHaveLength(odd.length);
+    expect(listed).toHaveLength(extraDataCases.length);
     for (const line of listed)
       expect(line).toStrictEqual((await client.get(`${path}/annotations/${line.id}`)).body);
-    for (const line of listed) expect(line.extra_data).toEqual(odd[100 - line.start_ms]);
+    for (const line of listed) expect(line.extra_data).toEqual(extraDataCases[100 - line.start_ms]);
     expect((await client.get(path)).body.annotations).toStrictEqual(listed);
   });
 
-  it("are all there and in order when many begin at the same place, whatever the size of a batch", async () => {
+  it("are complete and in order when many have the same start, for any batch size", async () => {
     const client = await api.tenant();
     const { audio, set, path } = await draftOf(client);
     const annotations = Array.from({ length: 50 }, (_, i) => ({
@@ -80,7 +80,7 @@ describe("annotations as JSON from the database", () => {
     }
   });
 
-  it("are an empty array when there are none", async () => {
+  it("are an empty array for an empty set", async () => {
     const client = await api.tenant();
     const { path } = await draftOf(client);
     expect((await client.get(`${path}/annotations`)).text).toBe("[]");
@@ -88,12 +88,12 @@ describe("annotations as JSON from the database", () => {
   });
 });
 
-describe("training jobs as JSON from the database", () => {
-  it("are what each of them reads as, with and without what is absent", async () => {
+describe("training jobs that Postgres serializes", () => {
+  it("equal the single jobs, with and without optional values", async () => {
     const client = await api.tenant();
     const { set, path } = await draftOf(client);
     const dataset = path.split("/")[4]!;
-    for (const [i, data] of odd.entries()) {
+    for (const [i, data] of extraDataCases.entries()) {
       const id = await addTrainingJob(api.db, client.tenantId, dataset, set);
       const text = JSON.stringify(data);
       const absent = i % 2 === 0;
@@ -109,15 +109,15 @@ describe("training jobs as JSON from the database", () => {
       );
     }
     const page = (await client.get("/api/v1/training-jobs?page_size=5")).body;
-    expect(page).toMatchObject({ total: odd.length, page: 1, page_size: 5, has_more: true });
+    expect(page).toMatchObject({ total: extraDataCases.length, page: 1, page_size: 5, has_more: true });
     const rest = (await client.get("/api/v1/training-jobs?page_size=5&page=2")).body;
-    expect(rest).toMatchObject({ total: odd.length, page: 2, page_size: 5, has_more: false });
+    expect(rest).toMatchObject({ total: extraDataCases.length, page: 2, page_size: 5, has_more: false });
     const items = [...page.items, ...rest.items];
-    expect(items).toHaveLength(odd.length);
+    expect(items).toHaveLength(extraDataCases.length);
     for (const item of items)
       expect(item).toStrictEqual((await client.get(`/api/v1/training-jobs/${item.id}`)).body);
     expect(items.filter((item) => item.started_at === "2026-01-01T21:34:05.678Z")).toHaveLength(3);
     const beyond = (await client.get("/api/v1/training-jobs?page=9")).body;
-    expect(beyond).toMatchObject({ items: [], total: odd.length, has_more: false });
+    expect(beyond).toMatchObject({ items: [], total: extraDataCases.length, has_more: false });
   });
 });

@@ -1,5 +1,5 @@
-// What clients store as they like (extra data, metadata) comes back as it was sent, or is refused: nothing of it changes
-// in silence. And what JSON can say that JavaScript cannot.
+// Data that clients store freely (extra data, metadata) are returned exactly as sent, or refused; the service never
+// changes them silently. Also JSON values that JavaScript cannot represent.
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { faultsOfAltered } from "../../src/api/lossless.ts";
@@ -40,10 +40,10 @@ describe("extra data", () => {
     ["a number of 400 digits", `{"a":${"9".repeat(400)}}`, ["a"], kept],
     ["2^53 + 1", '{"a":9007199254740993}', ["a"], kept],
     ["a 20-digit id", '{"id":12345678901234567890}', ["id"], kept],
-    ["the same below zero", '{"id":-12345678901234567890}', ["id"], kept],
+    ["a negative 20-digit id", '{"id":-12345678901234567890}', ["id"], kept],
     ["__proto__", '{"__proto__":{"a":1}}', [], named],
-    ["__proto__ in escapes", '{"a":{"\\u005f_proto__":1}}', ["a"], named],
-  ])("with %s is refused, and says where and why", async (_, extra, where, why) => {
+    ["an escaped __proto__", '{"a":{"\\u005f_proto__":1}}', ["a"], named],
+  ])("with %s is refused, with the place and the reason", async (_, extra, where, why) => {
     const item = (loc: (string | number)[]) => ({
       loc: [...loc, "extra_data", ...where],
       msg: `Value error, ${why}`,
@@ -62,7 +62,7 @@ describe("extra data", () => {
     ['{"a":9007199254740992,"b":1e20,"c":1e+308,"d":0.1,"e":-1.5e-7}'],
     ['{"a":"12345678901234567890","b":"1e400","c":"__proto__","d":"\\\\\\"1e400"}'],
     ['{"constructor":{"prototype":1},"a":null,"b":true}'],
-  ])("comes back as it was sent: %s", async (extra) => {
+  ])("is returned as sent: %s", async (extra) => {
     const made = await send("POST", annotations, annotation(extra));
     expect(made.status, made.text).toBe(201);
     const { id, extra_data } = JSON.parse(made.text);
@@ -71,7 +71,7 @@ describe("extra data", () => {
     await client.delete(`${annotations}/${id}`);
   });
 
-  it("is refused in a change too, which then changes nothing", async () => {
+  it("is also checked in a change, and a refused change has no effect", async () => {
     const { id } = (await client.post(annotations, JSON.parse(annotation('{"a":1}')))).body;
     const answer = await send("PATCH", `${annotations}/${id}`, '{"end_ms":3,"extra_data":{"a":1e999}}');
     expect(answer.status).toBe(422);
@@ -83,8 +83,8 @@ describe("extra data", () => {
   });
 });
 
-describe("metadata of audio", () => {
-  it("may not have a member __proto__", async () => {
+describe("the metadata of an audio file", () => {
+  it("must not have a member __proto__", async () => {
     const body =
       '{"filename":"x.wav","content_type":"audio/wav","size_bytes":1,"metadata":{"__proto__":"a"}}';
     const answer = await send("POST", `${dataset}/audio/upload-url`, body);
@@ -94,15 +94,22 @@ describe("metadata of audio", () => {
   });
 });
 
-describe("elsewhere", () => {
-  it("numbers have the bounds of their member, and members that nobody knows may hold what they like", async () => {
+describe("other JSON members", () => {
+  it("have the bounds of their schema, and unknown members can have any value", async () => {
     const path = `${dataset}/audio/upload-url`;
     const size = (text: string) =>
       send("POST", path, `{"filename":"x.wav","content_type":"audio/wav","size_bytes":${text}}`);
-    for (const text of ["1e400", "12345678901234567890", "1.5"]) {
+    for (const [text, types] of [
+      ["1e400", ["int_type"]],
+      // Beyond every integer, and beyond the largest upload.
+      ["12345678901234567890", ["less_than_equal", "less_than_equal"]],
+      ["1.5", ["int_type"]],
+    ] as const) {
       const { detail } = JSON.parse((await size(text)).text);
-      for (const item of detail) expect(item.loc).toEqual(["body", "size_bytes"]);
-      expect(detail.length).toBeGreaterThan(0);
+      const loc = ["body", "size_bytes"];
+      expect(detail).toEqual(
+        types.map((type) => ({ loc, type, msg: expect.stringMatching(/^Input should be /) })),
+      );
     }
     for (const text of ["20.0", "2e1", "200e-1"]) {
       const answer = await size(text);
@@ -113,10 +120,10 @@ describe("elsewhere", () => {
   });
 });
 
-describe("the second look", () => {
+describe("the scan for altered values", () => {
   const schema = z.object({ a: z.record(z.string(), z.unknown()).optional() });
 
-  it("goes through 8 MiB in a short time, whatever they are made of", () => {
+  it("scans 8 MiB of any content in a short time", () => {
     const fill = (part: string) =>
       `{"a":{"x":[${Array(Math.floor((8 * 2 ** 20) / (part.length + 1)))
         .fill(part)
@@ -124,19 +131,20 @@ describe("the second look", () => {
     const long = `"${"\\\\".repeat(4_000_000)}"`;
     for (const part of ["1e400", "1", '"\\\\\\""', long, `"${"a".repeat(1000)}"`, "9".repeat(5000), "{}"]) {
       const json = fill(part);
-      const start = performance.now();
+      // Processor time, which other processes do not lengthen: half a second is used.
+      const start = process.threadCpuUsage();
       expect(faultsOfAltered(schema, json, ["body"]).length).toBeLessThanOrEqual(100);
-      expect(performance.now() - start, part.slice(0, 10)).toBeLessThan(10_000);
+      expect(process.threadCpuUsage(start).user, part.slice(0, 10)).toBeLessThan(10_000_000);
     }
   });
 });
 
-describe("imports", () => {
+describe("an import", () => {
   const beyond = ["1e400", "12345678901234567890", "-9007199254740993"];
   const draft = async () =>
     `${dataset}/annotation-sets/${(await client.post(`${dataset}/annotation-sets`)).body.id}`;
 
-  it("of tasks report numbers that cannot be kept", async () => {
+  it("from the label tool reports numbers that cannot be stored exactly", async () => {
     const results = beyond.map(
       (number) =>
         `{"type":"labels","value":{"start":0,"end":1,"labels":["click"]},"meta":{"extra_data":{"a":[${number}]}}}`,
@@ -146,7 +154,7 @@ describe("imports", () => {
     expect(JSON.parse(text)).toMatchObject({ imported: 0, skipped: 3, errors: [{}, {}, {}] });
   });
 
-  it("of tables do too, and read numbers as the API does", async () => {
+  it("from CSV reports them too, and parses numbers as the API does", async () => {
     const set = await draft();
     const rows = [
       ...beyond.map((number) => `click,0,1,1,"{""a"":${number}}"`),

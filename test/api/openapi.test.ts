@@ -1,4 +1,4 @@
-// The description of the API: complete, in itself consistent, and the one that is committed.
+// The OpenAPI description is complete and consistent, and equals the committed file.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -6,7 +6,7 @@ import { makeOpenApi } from "../../src/api/openapi.ts";
 import { routes } from "../../src/api/routes/index.ts";
 import { errorCodes } from "../../src/schemas/error-code.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: the test looks into a document of any shape.
+// biome-ignore lint/suspicious/noExplicitAny: the test reads a document of any shape.
 const document = makeOpenApi(routes) as any;
 interface Link {
   readonly operationId: string;
@@ -33,7 +33,7 @@ const operations = Object.entries(document.paths as Record<string, Record<string
 );
 
 describe("the OpenAPI description", () => {
-  it("is what the specification promises: 3.1.0, version 0.1.0, the key in X-API-Key", () => {
+  it("is OpenAPI 3.1.0 with document version 0.1.0 and the key in X-API-Key", () => {
     expect(document.openapi).toBe("3.1.0");
     expect(document.info.version).toBe("0.1.0");
     expect(document.components.securitySchemes).toEqual({
@@ -41,12 +41,12 @@ describe("the OpenAPI description", () => {
     });
   });
 
-  it("is the committed openapi.json: run `make gen`", () => {
+  it("equals the committed openapi.json, which `make gen` writes", () => {
     const committed = JSON.parse(readFileSync(join(import.meta.dirname, "../../openapi.json"), "utf8"));
     expect(JSON.parse(JSON.stringify(document))).toEqual(committed);
   });
 
-  it("has every route once, with an id and a summary of its own", () => {
+  it("has every route once, each with its own id and summary", () => {
     expect(operations.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(
       routes.map((route) => `${route.method.toLowerCase()} ${route.path}`).sort(),
     );
@@ -54,7 +54,7 @@ describe("the OpenAPI description", () => {
     for (const operation of operations) expect(operation.summary).toMatch(/^[A-Z].{10,}$/);
   });
 
-  it("has every endpoint that the interface specification names", () => {
+  it("has every endpoint of the interface specification", () => {
     const named = [
       "post /api/v1/training-jobs",
       "get /api/v1/training-jobs",
@@ -73,7 +73,7 @@ describe("the OpenAPI description", () => {
     expect(named.filter((operation) => !present.includes(operation))).toEqual([]);
   });
 
-  it("gives each resource the members that the interface specification lists", () => {
+  it("gives each resource the members of the interface specification", () => {
     const members = (name: string) => Object.keys(document.components.schemas[name].properties);
     const trainingJob =
       "id tenant_id dataset_id annotation_set_id config status status_message progress_percent metrics error_message platform_job_name created_at queued_at started_at completed_at".split(
@@ -107,7 +107,7 @@ describe("the OpenAPI description", () => {
     expect(members("AnnotationSetDetail")).toContain("annotations");
   });
 
-  it("refers to nothing that it does not contain, and contains nothing that nobody refers to", () => {
+  it("has no dangling reference and no unused schema", () => {
     const refs = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(
       (match) => match[1] as string,
     );
@@ -119,11 +119,11 @@ describe("the OpenAPI description", () => {
     expect(names.filter((name) => !refs.includes(name))).toEqual([]);
   });
 
-  it("says for every closed operation that it needs a key, and how it fails", () => {
+  it("declares the key and the errors of every operation that requires a key", () => {
     for (const operation of operations) {
       const open = operation.security !== undefined;
-      const tellsOfItself = !operation.path.startsWith("/api/") || operation.path.endsWith("/openapi.json");
-      expect(open, operation.path).toBe(tellsOfItself);
+      const isPublic = !operation.path.startsWith("/api/") || operation.path.endsWith("/openapi.json");
+      expect(open, operation.path).toBe(isPublic);
       if (!open)
         expect(Object.keys(operation.responses)).toEqual(
           expect.arrayContaining(["401", "403", "429", "500", "503"]),
@@ -135,13 +135,13 @@ describe("the OpenAPI description", () => {
     }
   });
 
-  it("gives every body and every answer an example that the service itself would take or send", () => {
+  it("has examples of bodies and answers that match the service's own schemas", () => {
     for (const route of routes) {
       const operation = document.paths[route.path][route.method.toLowerCase()];
       const name = route.operationId;
       if (route.body !== undefined) {
         const [media] = Object.values(operation.requestBody.content) as { example: unknown }[];
-        // What only the service knows (a time in the future, ids that exist) is not looked at here.
+        // Rules that only the service can check (a time in the future, existing ids) are not part of this test.
         expect(route.body.safeParse(media?.example).error?.issues ?? [], name).toEqual([]);
       }
       if (route.answer.schema !== undefined) {
@@ -153,9 +153,9 @@ describe("the OpenAPI description", () => {
     }
   });
 
-  it("lets no text and no list into the service without a limit", () => {
+  it("has a limit for every string and every array of a request or an answer", () => {
     const unlimited: string[] = [];
-    const look = (value: unknown, where: string) => {
+    const visit = (value: unknown, where: string) => {
       if (typeof value !== "object" || value === null) return;
       const { type, enum: words, const: word, maxLength, maxItems } = value as Record<string, unknown>;
       const types = [type].flat();
@@ -163,13 +163,13 @@ describe("the OpenAPI description", () => {
         unlimited.push(where);
       if (types.includes("array") && maxItems === undefined) unlimited.push(where);
       for (const [name, member] of Object.entries(value))
-        if (!["example", "examples", "default", "enum"].includes(name)) look(member, `${where}/${name}`);
+        if (!["example", "examples", "default", "enum"].includes(name)) visit(member, `${where}/${name}`);
     };
-    look({ paths: document.paths, components: document.components }, "");
+    visit({ paths: document.paths, components: document.components }, "");
     expect(unlimited).toEqual([]);
   });
 
-  it("tells of the headers that each operation takes and sends", () => {
+  it("declares the headers that each operation reads and sends", () => {
     for (const route of routes) {
       const operation = document.paths[route.path][route.method.toLowerCase()] as Operation;
       const takes = (operation.parameters ?? [])
@@ -191,7 +191,7 @@ describe("the OpenAPI description", () => {
     }
   });
 
-  it("links every new resource to what can be done with it, with all ids that this needs", () => {
+  it("links every new resource to its further operations, with all ids that they need", () => {
     const byId = new Map(operations.map((operation) => [operation.operationId, operation]));
     const making = operations.filter((operation) => "201" in operation.responses);
     for (const operation of making) {
@@ -210,7 +210,7 @@ describe("the OpenAPI description", () => {
     }
   });
 
-  it("lists every code that an error can have, and each conflict's code is one of them", () => {
+  it("lists every error code, and the code of each conflict is in the list", () => {
     expect(document.components.schemas.ErrorCode.enum).toEqual([...errorCodes]);
     expect([...errorCodes]).toEqual([...errorCodes].sort());
     for (const route of routes)

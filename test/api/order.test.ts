@@ -1,5 +1,5 @@
-// The order in which a request is looked at, for every operation of the description: each request below is
-// wrong in all ways that come later, and gets the answer of the first.
+// The order of the checks of a request, for every operation of the description: each request below fails every later
+// check as well, and gets the answer of the first.
 import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -7,7 +7,7 @@ import { type Operation, operations, withQuery } from "../hostile/table/descript
 import { type Client, execute, testSettings, useApi } from "../support/api.ts";
 
 const api = useApi();
-// One request in a hundred seconds: after the first there is none left.
+// One request per 100 seconds: none is left after the first.
 const slow = useApi({ config: testSettings({ PLOSIVE_RATE_PER_MINUTE: 0.6, PLOSIVE_RATE_BURST: 1 }) });
 let client: Client;
 let exhausted: Client;
@@ -24,7 +24,7 @@ const named = (list: readonly Operation[]) =>
   list.map((operation) => [`${operation.method} ${operation.path}`, operation] as const);
 const withBody = guarded.filter(({ sent }) => sent !== undefined);
 
-/** The path with the same text for each id. */
+/** Replaces each id in the path by the same invalid text. */
 const filledWith = (path: string, id: () => string) => path.replace(/\{\w+\}/g, () => id());
 const broken = (path: string) => filledWith(path, () => "no-id");
 
@@ -48,13 +48,13 @@ async function send(method: string, path: string, { url = api.url, key, headers 
 const json = { "Content-Type": "application/json" };
 const impossible = { "If-Match": '"nothing"', "Idempotency-Key": "k".repeat(300) };
 
-it("is asked of every operation that takes a key", () => {
+it("the order of checks is tested on every operation that requires a key", () => {
   expect(guarded.length).toBeGreaterThan(70);
   expect(withBody.length).toBeGreaterThan(20);
 });
 
-describe("404 and 405 come before the key", () => {
-  it.each(named(guarded))("%s", async (_, { path }) => {
+describe("404 and 405 come before 401", () => {
+  it.each(named(guarded))("for %s", async (_, { path }) => {
     const wrong = await send("QUERY", broken(path), { body: "{", headers: json });
     expect([wrong.status, wrong.body?.code]).toEqual([405, "method_not_allowed"]);
     expect(wrong.headers.get("allow")).toContain("OPTIONS");
@@ -63,8 +63,8 @@ describe("404 and 405 come before the key", () => {
   });
 });
 
-describe("401 comes before rates, body, fields and ids", () => {
-  it.each(named(guarded))("%s", async (_, { method, path, sent }) => {
+describe("401 comes before 429 and the checks of body, fields and ids", () => {
+  it.each(named(guarded))("for %s", async (_, { method, path, sent }) => {
     for (const key of [undefined, `pl_${"0".repeat(46)}`, exhausted.key.replace(/.$/, "_")]) {
       const request = {
         ...(key === undefined ? {} : { key }),
@@ -79,8 +79,8 @@ describe("401 comes before rates, body, fields and ids", () => {
   });
 });
 
-describe("403 of a suspended account comes there too", () => {
-  it.each(named(guarded))("%s", async (_, { method, path, sent }) => {
+describe("403 for a suspended account comes before 429 and the checks of body, fields and ids", () => {
+  it.each(named(guarded))("for %s", async (_, { method, path, sent }) => {
     const suspended = await suspendedKey();
     const answer = await send(method, broken(path), { key: suspended, headers: json, body: sent && "{" });
     expect([answer.status, answer.body.code]).toEqual([403, "tenant_suspended"]);
@@ -96,8 +96,8 @@ async function suspendedKey(): Promise<string> {
   return await suspended;
 }
 
-describe("429 comes before body, fields and ids", () => {
-  it.each(named(guarded))("%s", async (_, { method, path, sent }) => {
+describe("429 comes before the checks of body, fields and ids", () => {
+  it.each(named(guarded))("for %s", async (_, { method, path, sent }) => {
     const headers = { ...json, ...impossible };
     const request = { url: slow.url, key: exhausted.key, headers, body: sent && "{" };
     const answer = await send(method, `${broken(path)}?page=-1`, request);
@@ -106,8 +106,8 @@ describe("429 comes before body, fields and ids", () => {
   });
 });
 
-describe("400, 413 and 415 come before fields and ids", () => {
-  it.each(named(withBody))("%s", async (_, { method, path, body }) => {
+describe("400, 413 and 415 come before the checks of fields and ids", () => {
+  it.each(named(withBody))("for %s", async (_, { method, path, body }) => {
     const where = `${broken(path)}?page=-1`;
     const key = client.key;
     const typed = { ...impossible, "Content-Type": "application/xml" };
@@ -124,8 +124,8 @@ describe("400, 413 and 415 come before fields and ids", () => {
 
 const withIds = guarded.filter(({ path }) => path.includes("{"));
 
-describe("422 comes before 404, 409 and 412, and names every fault", () => {
-  it.each(named(withIds))("%s", async (_, operation) => {
+describe("422 comes before 404, 409 and 412 and lists every fault", () => {
+  it.each(named(withIds))("for %s", async (_, operation) => {
     const { method, path, sent, body, parameters } = operation;
     const headers = { ...impossible, ...Object.fromEntries(sent?.headers ?? []) };
     const answer = await send(method, withQuery({ path: broken(path), parameters }), {
@@ -145,7 +145,7 @@ describe("422 comes before 404, 409 and 412, and names every fault", () => {
 });
 
 describe("404 comes before 409 and 412", () => {
-  it.each(named(withIds))("%s", async (_, { method, path, parameters, sent }) => {
+  it.each(named(withIds))("for %s", async (_, { method, path, parameters, sent }) => {
     const answer = await send(method, filledWith(withQuery({ path, parameters }), randomUUID), {
       key: client.key,
       headers: { "If-Match": '"nothing"', ...Object.fromEntries(sent?.headers ?? []) },

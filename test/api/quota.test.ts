@@ -1,5 +1,5 @@
-// Quotas: each is refused at its limit with 429 quota_exceeded and no word of waiting, and GET /usage shows them.
-// That the numbers they are measured by stay true is in usage.test.ts.
+// Quotas: each is refused at its limit with 429 quota_exceeded and without Retry-After, and GET /usage shows them. The
+// accuracy of the counters is tested in usage.test.ts.
 import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -18,7 +18,7 @@ import { addModel, addReadyAudio, addTrainingJob, makeDataset } from "../support
 
 const api = useApi();
 let limited: ServedApi;
-/** Nobody may have more than two of anything. */
+/** Quotas of two for everything. */
 const limits = {
   PLOSIVE_QUOTA_DATASETS: 2,
   PLOSIVE_QUOTA_AUDIO_FILES: 2,
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => limited?.stop());
 
-/** A tenant, at the API with the small quotas. */
+/** A new tenant of the API with the small quotas. */
 async function tenant(): Promise<Client> {
   const { key, tenantId } = await api.tenant();
   return clientOf(limited.url, key, tenantId);
@@ -54,7 +54,7 @@ const label = (audio_file_id: string, start_ms = 0) => ({
   end_ms: start_ms + 1,
 });
 
-describe("the last place is given, and no more", () => {
+describe("a quota grants its last place and no more", () => {
   it("for datasets, until one is deleted", async () => {
     const client = await tenant();
     const first = await makeDataset(client);
@@ -64,7 +64,7 @@ describe("the last place is given, and no more", () => {
     expect((await client.post("/api/v1/datasets", { name: "c" })).status).toBe(201);
   });
 
-  it("for audio files of a dataset, batches as a whole", async () => {
+  it("for the audio files of a dataset, where a batch counts as a whole", async () => {
     const client = await tenant();
     const [one, other] = [await makeDataset(client), await makeDataset(client)];
     const path = `/api/v1/datasets/${one}/audio`;
@@ -97,7 +97,7 @@ describe("the last place is given, and no more", () => {
     expect((await client.post(path, upload(600))).status).toBe(201);
   });
 
-  it("for annotations of a set, one by one and in bulk", async () => {
+  it("for the annotations of a set, single and in bulk", async () => {
     const client = await tenant();
     const dataset = await makeDataset(client);
     const audio = await addReadyAudio(api.db, client.tenantId, dataset);
@@ -115,7 +115,7 @@ describe("the last place is given, and no more", () => {
     expect((await client.get(path)).body).toHaveLength(2);
   });
 
-  it("for annotations that are imported, of which those that the set has already do not count", async () => {
+  it("for imported annotations, without those that the set already contains", async () => {
     const client = await tenant();
     const dataset = await makeDataset(client);
     const audio = await addReadyAudio(api.db, client.tenantId, dataset);
@@ -134,7 +134,7 @@ describe("the last place is given, and no more", () => {
     expectFull(await send(3), /at most 2 annotations/);
   });
 
-  it("for training jobs that wait; those that run or have ended do not count", async () => {
+  it("for waiting training jobs, without running and finished ones", async () => {
     const client = await tenant();
     const dataset = await makeDataset(client);
     const audio = await addReadyAudio(api.db, client.tenantId, dataset, { durationMs: 300_000 });
@@ -155,13 +155,16 @@ describe("the last place is given, and no more", () => {
       api.db,
       sql.fragment`update training_jobs set status = 'failed' where id = ${first.body.id}`,
     );
-    expectFull(await client.post(`/api/v1/training-jobs/${first.body.id}/retry`), /at most 2 training jobs/);
+    expectFull(
+      await client.post(`/api/v1/training-jobs/${first.body.id}/retry`),
+      /at most 2 waiting training jobs/,
+    );
     const other = await tenant();
     const nowhere = { ...body, dataset_id: randomUUID() };
     expect((await other.post("/api/v1/training-jobs", nowhere)).status).toBe(404);
   });
 
-  it("for inference jobs that wait", async () => {
+  it("for waiting inference jobs", async () => {
     const client = await tenant();
     const training = await addTrainingJob(api.db, client.tenantId, randomUUID(), randomUUID());
     const body = { model_id: await addModel(api.db, client.tenantId, training) };
@@ -172,7 +175,7 @@ describe("the last place is given, and no more", () => {
     expect((await client.post("/api/v1/inference-jobs", body)).status).toBe(201);
   });
 
-  it("for jobs that are asked for at the same instant", async () => {
+  it("for concurrent requests for jobs", async () => {
     const client = await tenant();
     const dataset = await makeDataset(client);
     const audio = await addReadyAudio(api.db, client.tenantId, dataset, { durationMs: 300_000 });
@@ -199,7 +202,7 @@ describe("the last place is given, and no more", () => {
     }
   });
 
-  it("for datasets, keys and webhooks that are asked for at the same instant", async () => {
+  it("for concurrent requests for datasets, keys and webhooks", async () => {
     const places = { datasets: 2, webhooks: 2, "auth/api-keys": 1 };
     for (const [path, free] of Object.entries(places)) {
       const client = await tenant();
@@ -215,7 +218,7 @@ describe("the last place is given, and no more", () => {
     }
   });
 
-  it("for API keys; a rotation without overlap needs no place", async () => {
+  it("for API keys, except for a rotation without overlap", async () => {
     const client = await tenant();
     const keys = "/api/v1/auth/api-keys";
     const second = await client.post(keys, { name: "2" });
@@ -234,7 +237,7 @@ describe("the last place is given, and no more", () => {
     expectFull(await client.post("/api/v1/webhooks", body), /at most 2 webhooks/);
   });
 
-  it("a refused request with an Idempotency-Key may be sent again later", async () => {
+  it("for a request with an Idempotency-Key, which the client can send again later", async () => {
     const client = await tenant();
     const first = await makeDataset(client);
     await makeDataset(client);
@@ -246,7 +249,7 @@ describe("the last place is given, and no more", () => {
 });
 
 describe("usage", () => {
-  it("tells all use and all limits, null where there is none", async () => {
+  it("shows the use and the limit of each quota, with null for no limit", async () => {
     const fresh = await (await tenant()).get("/api/v1/usage");
     expect(fresh.body.quotas).toEqual({
       datasets: { used: 0, limit: 2 },

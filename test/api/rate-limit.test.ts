@@ -1,5 +1,5 @@
-// Rates of requests: exact over several processes, told in headers, refused after the key is known and before anything
-// else is looked at; and keys that open nothing, which are slowed down by address.
+// Rate limits: exact across several processes, reported in headers, and checked after the key and before everything
+// else. Also the failed-authentication limiter, which works by address.
 import { randomBytes } from "node:crypto";
 import { Registry } from "prom-client";
 import { sql } from "slonik";
@@ -25,10 +25,10 @@ import { useStorage } from "../support/s3.ts";
 const database = useDatabase();
 const store = useStorage();
 const started: ServedApi[] = [];
-/** The clock of the processes below; the database has its own. */
+/** The clock of the API processes below; the database has its own. */
 let now = Date.now();
 
-/** A process of the API with these settings. */
+/** Starts an API process with these settings. */
 async function start(settings: Partial<ApiSettings>, registry = new Registry()): Promise<string> {
   const deps = { ...testDeps(database.apiPool, store.storage), clock: { now: () => now } };
   deps.log.level = "silent";
@@ -45,8 +45,8 @@ const count = (statuses: readonly number[], status: number) =>
   statuses.filter((one) => one === status).length;
 const path = "/api/v1/datasets";
 
-describe("the default rate", () => {
-  // One request in 100 s, so that nothing becomes free while a test runs.
+describe("the default rate limit", () => {
+  // One request per 100 s, so that no token is added while a test runs.
   const slow = { PLOSIVE_RATE_PER_MINUTE: 0.6, PLOSIVE_RATE_BURST: 20 };
   let one: string;
   let two: string;
@@ -55,7 +55,7 @@ describe("the default rate", () => {
     two = await start(slow);
   });
 
-  it("lets exactly the burst through two processes together, whatever comes at once", async () => {
+  it("allows exactly the burst through two processes together, however many requests arrive at once", async () => {
     const client = await newTenant(one);
     const other = clientOf(two, client.key, client.tenantId);
     const answers = await Promise.all(
@@ -65,7 +65,7 @@ describe("the default rate", () => {
     expect([count(statuses, 200), count(statuses, 429)]).toEqual([20, 40]);
   });
 
-  it("says on every answer how much is left", async () => {
+  it("reports on every answer how many requests are left", async () => {
     const client = await newTenant(one);
     const first = await client.get(path);
     expect(Object.fromEntries([...first.headers].filter(([name]) => name.startsWith("ratelimit")))).toEqual({
@@ -100,7 +100,7 @@ describe("the default rate", () => {
     expect(broken.status).toBe(429);
   });
 
-  it("is the tenant's, not the key's, and never another tenant's", async () => {
+  it("applies to the tenant, not to a key, and never to another tenant", async () => {
     const client = await newTenant(one);
     const second = await client.post("/api/v1/auth/api-keys", { name: "second" });
     const sibling = clientOf(one, second.body.key, client.tenantId);
@@ -109,7 +109,7 @@ describe("the default rate", () => {
     expect((await (await newTenant(one)).get(path)).status).toBe(200);
   });
 
-  it("asks no database while it refuses, for a second at most", async () => {
+  it("refuses for up to a second without a query to the database", async () => {
     const client = await newTenant(one);
     await useUp(client, 20);
     expect((await client.get(path)).status).toBe(429);
@@ -122,7 +122,7 @@ describe("the default rate", () => {
     expect((await client.get(path)).status).toBe(200);
   });
 
-  it("comes after the key: a wrong one is 401, a revoked one at the latest after that second", async () => {
+  it("is checked after the key: an unknown key gets 401, a revoked one at the latest after that second", async () => {
     const client = await newTenant(one);
     await useUp(client, 20);
     expect((await clientOf(one, makeApiKey(randomBytes), "").get(path)).status).toBe(401);
@@ -130,11 +130,11 @@ describe("the default rate", () => {
       database.pool,
       sql.fragment`update api_keys set revoked_at = now() where tenant_id = ${client.tenantId}`,
     );
-    // It was not refused yet, so nothing is remembered.
+    // The tenant was not refused yet, so the process has nothing in its cache.
     expect((await client.get(path)).status).toBe(401);
   });
 
-  it("becomes free steadily", async () => {
+  it("adds tokens steadily", async () => {
     const fast = await start({ PLOSIVE_RATE_PER_MINUTE: 600, PLOSIVE_RATE_BURST: 1 });
     const client = await newTenant(fast);
     expect((await client.get(path)).status).toBe(200);
@@ -146,7 +146,7 @@ describe("the default rate", () => {
     });
   });
 
-  it("refuses writes too, whose own rate has room", async () => {
+  it("applies to writes too, even if the limit for writes has tokens left", async () => {
     const client = await newTenant(one);
     await useUp(client, 20);
     expect((await client.post(path, { name: "a" })).status).toBe(429);
@@ -155,7 +155,7 @@ describe("the default rate", () => {
     expect((await writer.post(path, { name: "a" })).status).toBe(429);
   });
 
-  it("counts nothing for what it refuses", async () => {
+  it("does not charge refused requests", async () => {
     const client = await newTenant(one);
     await useUp(client, 20);
     const before = await freeAt(client);
@@ -177,7 +177,7 @@ async function freeAt(client: Client): Promise<readonly number[]> {
     select free_at from rate_limits where tenant_id = ${client.tenantId}`);
 }
 
-it("metrics count what was refused, by policy and by reason", async () => {
+it("is visible in metrics, which count refusals by policy and reason", async () => {
   const registry = new Registry();
   const url = await start({ PLOSIVE_RATE_PER_MINUTE: 0.6, PLOSIVE_RATE_BURST: 1, ...fewFailures }, registry);
   const client = await newTenant(url);
@@ -190,7 +190,7 @@ it("metrics count what was refused, by policy and by reason", async () => {
 });
 const fewFailures = { PLOSIVE_FAILED_KEYS_PER_SECOND: 1, PLOSIVE_FAILED_KEYS_BURST: 1 };
 
-describe("rates of their own", () => {
+describe("the additional rate limits", () => {
   const upload = { filename: "x.wav", content_type: "audio/wav", size_bytes: 100 };
   const nowhere = `${path}/0d9ad9a4-31f5-4b8e-9f2c-0f9ef52a23a1`;
   const requests: Record<string, (client: Client) => Promise<{ status: number; headers: Headers }>> = {
@@ -216,7 +216,7 @@ describe("rates of their own", () => {
     ["uploads", 3],
     ["keys", 2],
     ["trainings", 1],
-  ])("%s have one, and what else the tenant does goes on", async (name, perMinute) => {
+  ])("apply to %s, and other requests of the tenant continue", async (name, perMinute) => {
     const client = await newTenant(url);
     const first = await requests[name]!(client);
     expect(first.headers.get("ratelimit-policy")).toBe(`"default";q=600;w=60, "${name}";q=${perMinute};w=60`);
@@ -233,7 +233,7 @@ describe("rates of their own", () => {
       expect((await requests[other]!(client)).status, other).not.toBe(429);
   });
 
-  it("a refused write counts for nothing in the default rate either", async () => {
+  it("charge nothing to the default rate limit for a refused write", async () => {
     const client = await newTenant(url);
     await requests.trainings!(client);
     const before = (await freeAt(client))[0]!;
@@ -241,7 +241,7 @@ describe("rates of their own", () => {
     expect((await freeAt(client))[0]).toBe(before);
   });
 
-  it("0 is no limit, and nothing is written then", async () => {
+  it("write nothing to the database when the rate is 0, which means no limit", async () => {
     const open = await start({});
     const client = await newTenant(open);
     const answer = await client.post(path, { name: "a" });
@@ -252,7 +252,7 @@ describe("rates of their own", () => {
   });
 });
 
-describe("keys that open nothing", () => {
+describe("the failed-authentication limiter", () => {
   const settings = {
     PLOSIVE_FAILED_KEYS_PER_SECOND: 10,
     PLOSIVE_FAILED_KEYS_BURST: 5,
@@ -266,7 +266,7 @@ describe("keys that open nothing", () => {
     (await fetch(url + path, { headers: { "X-API-Key": key, "X-Forwarded-For": `1.1.1.1, ${ip}` } })).status;
   const guess = (ip: string) => tryKey(makeApiKey(randomBytes), ip);
 
-  it("are refused by address after some in a second, and tried again later", async () => {
+  it("refuses an address after a burst and allows it again later", async () => {
     const statuses = [];
     for (let i = 0; i < 8; i++) statuses.push(await guess("192.0.2.1"));
     expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429, 429]);
@@ -276,27 +276,27 @@ describe("keys that open nothing", () => {
     expect(await guess("192.0.2.1")).toBe(429);
   });
 
-  it("shut nobody out for longer because many of them came at the same instant", () => {
+  it("makes nobody wait longer because many failures arrived at the same instant", () => {
     const limiter = makeFailedAuthLimiter({
       config: testSettings(settings),
       clock: { now: () => now },
       registry: new Registry(),
     });
-    // All are let through before the first of them is known to open nothing.
+    // All of these requests are admitted before the first of them fails.
     for (let i = 0; i < 40; i++) limiter.recordFailure("192.0.2.9", randomBytes(32), "unknown");
     expect(limiter.secondsToWait("192.0.2.9", randomBytes(32))).toBeCloseTo(0.1);
     now += 100;
     expect(limiter.secondsToWait("192.0.2.9", randomBytes(32))).toBe(0);
   });
 
-  it("count together when they come from one network of IPv6, which has more addresses than anybody can count", async () => {
+  it("counts an IPv6 /64 network as one address, since one client can have the whole network", async () => {
     const statuses = [];
     for (let i = 1; i < 6; i++) statuses.push(await guess(`2001:db8:7:0:${i}::${i}`));
     statuses.push(await guess("2001:DB8:7::9"), await guess("2001:db8:7:1::9"), await guess("::7"));
     expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 401, 401]);
   });
 
-  it("lock out nobody whose key was good before", async () => {
+  it("never refuses a key that was valid from the same address before", async () => {
     const old = await newTenant(url);
     expect(await tryKey(old.key, "192.0.2.3")).toBe(200);
     for (let i = 0; i < 8; i++) await guess("192.0.2.3");
@@ -305,7 +305,7 @@ describe("keys that open nothing", () => {
     expect(await tryKey(unknown.key, "192.0.2.3")).toBe(429);
   });
 
-  it("count too when they were good once", async () => {
+  it("counts keys that were valid once", async () => {
     const client = await newTenant(url);
     expect(await tryKey(client.key, "192.0.2.6")).toBe(200);
     await execute(
@@ -317,12 +317,12 @@ describe("keys that open nothing", () => {
     expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429]);
   });
 
-  it("count only when they have the form of a key: the others cost nothing", async () => {
+  it("counts only well-formed keys, since a malformed key costs no query", async () => {
     for (let i = 0; i < 20; i++) expect(await tryKey("nonsense", "192.0.2.4")).toBe(401);
     expect(await guess("192.0.2.4")).toBe(401);
   });
 
-  it("are noted in the audit log with their first characters, address and request, but not all of them", async () => {
+  it("writes some failures to the audit log, with the key's first characters, address and request", async () => {
     now += 60_000;
     const key = makeApiKey(randomBytes);
     await fetch(url + path, {

@@ -1,4 +1,4 @@
-// Reviewed marks of annotation sets: made, listed, taken back, frozen, copied, and what training makes of them.
+// Reviewed marks of annotation sets: created, listed, deleted, frozen, copied, and their effect on training.
 import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -29,7 +29,7 @@ const idsOf = async (list: string) =>
   (await client.get(list)).body.items.map((item: { audio_file_id: string }) => item.audio_file_id);
 
 describe("a reviewed mark", () => {
-  it("is made once, listed and taken back", async () => {
+  it("is created once, listed and deleted", async () => {
     const { audio, reviewed } = await setup();
     expect((await client.put(`${reviewed}/${audio[0]}`)).status).toBe(204);
     expect((await client.put(`${reviewed}/${audio[0]}`)).status).toBe(204);
@@ -42,7 +42,7 @@ describe("a reviewed mark", () => {
     expect(await idsOf(reviewed)).toEqual([audio[1]]);
   });
 
-  it("is 401 for nobody, and 404 for strangers, unknown sets and files of other datasets alike", async () => {
+  it("is answered with 401 without a key, and with 404 for other tenants, unknown sets and files of other datasets", async () => {
     const { audio, sets, reviewed } = await setup();
     const other = await setup();
     expect((await api.as(null).put(`${reviewed}/${audio[0]}`)).status).toBe(401);
@@ -55,7 +55,7 @@ describe("a reviewed mark", () => {
     expect(await client.put(`${reviewed}/${other.audio[0]}`)).toMatchObject({ status: 404, text: noFile });
   });
 
-  it("needs audio that has been uploaded", async () => {
+  it("requires audio that was uploaded", async () => {
     const { datasetId, reviewed } = await setup();
     const body = { filename: "x.wav", content_type: "audio/wav", size_bytes: 100 };
     const ticket = (await client.post(`/api/v1/datasets/${datasetId}/audio/upload-url`, body)).body;
@@ -63,7 +63,7 @@ describe("a reviewed mark", () => {
     expect(answer).toMatchObject({ status: 409, body: { code: "audio_not_ready" } });
   });
 
-  it("changes the set's ETag, and is refused when the set has changed", async () => {
+  it("changes the set's ETag, and is refused with a stale If-Match", async () => {
     const { audio, path, reviewed } = await setup();
     const etag = (await client.get(path)).headers.get("etag")!;
     const marked = await client.put(`${reviewed}/${audio[0]}`, undefined, { "If-Match": etag });
@@ -75,7 +75,7 @@ describe("a reviewed mark", () => {
     expect((await client.delete(`${reviewed}/${audio[0]}`, { "If-Match": now })).status).toBe(204);
   });
 
-  it("freezes with the set, in the database too", async () => {
+  it("is frozen with its set, in the database too", async () => {
     const { datasetId, audio, setId, path, reviewed } = await setup();
     await client.put(`${reviewed}/${audio[0]}`);
     await client.post(`${path}/publish`);
@@ -94,7 +94,7 @@ describe("a reviewed mark", () => {
     expect(await idsOf(reviewed)).toEqual([audio[0]]);
   });
 
-  it("keeps its audio from being deleted once published; a draft lets it go", async () => {
+  it("prevents the deletion of its audio once the set is published, and not in a draft", async () => {
     const { datasetId, audio, path, reviewed } = await setup();
     for (const id of audio) await client.put(`${reviewed}/${id}`);
     const file = (id: string) => `/api/v1/datasets/${datasetId}/audio/${id}`;
@@ -107,7 +107,7 @@ describe("a reviewed mark", () => {
     expect((await client.delete(`/api/v1/datasets/${datasetId}`)).status).toBe(204);
   });
 
-  it("is copied into a draft that is made from the set", async () => {
+  it("is copied into a draft that is created from the set", async () => {
     const { audio, sets, setId, path, reviewed } = await setup();
     await client.put(`${reviewed}/${audio[0]}`);
     await client.post(`${path}/publish`);
@@ -118,7 +118,7 @@ describe("a reviewed mark", () => {
 });
 
 describe("training", () => {
-  it("takes marked and labelled files as reviewed, and labels as far as the audio goes", async () => {
+  it("treats marked and labelled files as reviewed, and cuts labels at the end of the audio", async () => {
     const { datasetId, audio, setId, path, reviewed } = await setup(4);
     const [labelled, marked, silent, cut] = audio;
     const label = (id: string, start_ms: number, end_ms: number) =>
@@ -127,7 +127,7 @@ describe("training", () => {
     await client.put(`${reviewed}/${marked}`);
     await label(cut!, 100_000, 150_000);
     await label(cut!, 190_000, 199_000);
-    // What decoding finds when the header promised more.
+    // The decoded audio is shorter than its header declared.
     await execute(api.db, sql.fragment`update audio_files set duration_ms = 120000 where id = ${cut!}`);
     await client.post(`${path}/publish`);
     const config = { artifact_types: ["click"] };
@@ -153,7 +153,7 @@ describe("training", () => {
     expect(seen(cut)).toEqual([true, [[100_000, 120_000]]]);
   });
 
-  it("is refused when all labels of a type lie beyond the end of their audio", async () => {
+  it("is refused when all labels of a type are beyond the end of their audio", async () => {
     const { datasetId, audio, setId, path } = await setup(3);
     const label = { audio_file_id: audio[0], artifact_type: "click", start_ms: 190_000, end_ms: 199_000 };
     await client.post(`${path}/annotations`, label);

@@ -1,4 +1,4 @@
-// The orderly end of the HTTP server: what runs comes to its end, and kept connections do not hold it up.
+// The graceful shutdown of the HTTP server: running requests finish, and idle connections do not delay it.
 import { once } from "node:events";
 import type { RequestListener, ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { listen } from "../../src/api/server.ts";
 import { poll } from "../support/poll.ts";
 
-/** Longer than any test: an end that waits for it fails by the test's own time limit. */
+/** Longer than any test: a shutdown that waits for it fails by the test's own time limit. */
 const graceMs = 1_000_000;
 const request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 
@@ -32,7 +32,7 @@ function open(port: number): Connection {
   return { socket, text: () => text, closed: once(socket, "close") };
 }
 
-/** A server that answers when it is told to. */
+/** A server that answers when the test tells it to. */
 async function start(begin: (response: ServerResponse) => void = () => {}) {
   const running: ServerResponse[] = [];
   const listener: RequestListener = (_, response) => {
@@ -43,8 +43,8 @@ async function start(begin: (response: ServerResponse) => void = () => {}) {
   return { ...server, running };
 }
 
-describe("a server that is stopped", () => {
-  it("answers what it was asked and says that the connection ends with it", async () => {
+describe("a server that shuts down", () => {
+  it("finishes running requests and announces the end of the connection", async () => {
     const { port, running, stop } = await start();
     const client = open(port);
     client.socket.write(request);
@@ -56,7 +56,7 @@ describe("a server that is stopped", () => {
     await stopped;
   });
 
-  it("closes the connection of a stream with the stream's end, and not before", async () => {
+  it("closes the connection of a stream at the end of the stream, not before", async () => {
     const { port, running, stop } = await start((response) => response.write("first "));
     const client = open(port);
     client.socket.write(request);
@@ -69,14 +69,14 @@ describe("a server that is stopped", () => {
     await stopped;
   });
 
-  it("closes connections that wait for their next request, and those that never had one", async () => {
+  it("closes idle connections and those that never sent a request", async () => {
     const { port, stop } = await start((response) => response.end("answer"));
     const kept = open(port);
     kept.socket.write(request);
     await poll("the answer", () => kept.text().endsWith("answer"));
     const unused = open(port);
     await once(unused.socket, "connect");
-    // Connected is what the kernel says; the server has it once a later one is served.
+    // The kernel reports the connection first; the server has accepted it once it serves a later one.
     const later = open(port);
     later.socket.write(request);
     await poll("the answer", () => later.text().endsWith("answer"));
@@ -84,11 +84,11 @@ describe("a server that is stopped", () => {
     await Promise.all([kept.closed, unused.closed, later.closed]);
   });
 
-  it("takes the request that was half sent, and no further one on its connection", async () => {
+  it("serves a request that was half sent, and no further one on its connection", async () => {
     const { port, stop } = await start((response) => response.end("answer"));
     const client = open(port);
     client.socket.write(request.slice(0, -2));
-    // What came earlier the server has read when a later one has its answer.
+    // Once the server has answered a later request, it has read everything that was sent earlier.
     const other = open(port);
     other.socket.write(request);
     await poll("the other's answer", () => other.text().endsWith("answer"));
@@ -99,7 +99,7 @@ describe("a server that is stopped", () => {
     await stopped;
   });
 
-  it("cuts what has not ended when the grace time is over", async () => {
+  it("cuts requests that are still running when the grace period is over", async () => {
     const { port, running, stop } = await start();
     const client = open(port);
     client.socket.write(request);

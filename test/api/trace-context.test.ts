@@ -1,5 +1,5 @@
-// The trace context of a request that makes a job stands on its row and goes on to its custom resource, if it is one; and
-// who the client is, behind proxies.
+// The trace context of a request is stored on the row of the job that it creates, and copied to the job's custom
+// resource if it is valid. Also the client's address behind proxies.
 import type { IncomingMessage } from "node:http";
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -25,7 +25,7 @@ async function annotationsOf(kind: "training" | "inference", id: string) {
 }
 
 describe("a trace context", () => {
-  it("goes from the request to the training job's custom resource, and to that of its retry", async () => {
+  it("is copied from the request to the training job's custom resource, and from a retry to the resource of the new job", async () => {
     const dataset = await makeDataset(client);
     const audio = await addReadyAudio(api.db, client.tenantId, dataset, { durationMs: 300_000 });
     const sets = `/api/v1/datasets/${dataset}/annotation-sets`;
@@ -44,7 +44,7 @@ describe("a trace context", () => {
     expect(await annotationsOf("training", plain.id)).toBeUndefined();
   });
 
-  it("goes from the request to the inference job's custom resource; a malformed one goes nowhere", async () => {
+  it("is copied from the request to the inference job's custom resource, unless it is malformed", async () => {
     const dataset = await makeDataset(client);
     const audio = await addReadyAudio(api.db, client.tenantId, dataset);
     const training = await addTrainingJob(api.db, client.tenantId, dataset, await setOf(dataset));
@@ -54,8 +54,8 @@ describe("a trace context", () => {
     };
     const one = (await client.post("/api/v1/inference-jobs", body, withTrace)).body;
     expect(await annotationsOf("inference", one.id)).toEqual({ "plosive.dev/traceparent": trace });
-    const odd = (await client.post("/api/v1/inference-jobs", body, { traceparent: `${trace}-x` })).body;
-    expect(await annotationsOf("inference", odd.id)).toBeUndefined();
+    const malformed = (await client.post("/api/v1/inference-jobs", body, { traceparent: `${trace}-x` })).body;
+    expect(await annotationsOf("inference", malformed.id)).toBeUndefined();
   });
 
   it.each([
@@ -82,18 +82,23 @@ describe("the client's address", () => {
     ({ headers: { "x-forwarded-for": forwarded }, socket: { remoteAddress } }) as unknown as IncomingMessage;
 
   it.each([
-    ["of the socket, whatever a client says", 0, "203.0.113.5", "10.0.0.1"],
-    ["the last one with one proxy", 1, "203.0.113.5, 192.0.2.9", "192.0.2.9"],
-    ["the one before with two", 2, "1.1.1.1, 203.0.113.5, 192.0.2.9", "203.0.113.5"],
-    ["of the socket, when there are fewer than there should be", 3, "192.0.2.9", "10.0.0.1"],
-    ["of the socket, when a proxy says no address", 1, "unknown", "10.0.0.1"],
-    ["of the socket, when a proxy says nothing", 1, undefined, "10.0.0.1"],
-    ["version 6 too", 1, "2001:db8::1", "2001:db8::1"],
+    ["the peer's address without trusted proxies, whatever the header says", 0, "203.0.113.5", "10.0.0.1"],
+    ["the last entry with one proxy", 1, "203.0.113.5, 192.0.2.9", "192.0.2.9"],
+    ["the second last entry with two", 2, "1.1.1.1, 203.0.113.5, 192.0.2.9", "203.0.113.5"],
+    [
+      "the peer's address when the header has fewer entries than there are proxies",
+      3,
+      "192.0.2.9",
+      "10.0.0.1",
+    ],
+    ["the peer's address when a proxy sends no address", 1, "unknown", "10.0.0.1"],
+    ["the peer's address when a proxy sends no header", 1, undefined, "10.0.0.1"],
+    ["an IPv6 address too", 1, "2001:db8::1", "2001:db8::1"],
   ])("is %s", (_, proxies, forwarded, address) => {
     expect(addressOf(request("10.0.0.1", forwarded), proxies)).toBe(address);
   });
 
-  it("is written as version 4 where it is one", () => {
+  it("is written as IPv4 where it is IPv4 mapped into IPv6", () => {
     expect(addressOf(request("::ffff:192.0.2.9"), 0)).toBe("192.0.2.9");
   });
 });

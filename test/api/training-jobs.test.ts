@@ -1,4 +1,4 @@
-// Training jobs: the four preconditions, the row as outbox, cancelling, curves.
+// Training jobs: the four preconditions, the outbox, cancellation and curves.
 import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -48,8 +48,8 @@ async function setup(
 const create = (from: Setup, config: object = { artifact_types: ["click"] }) =>
   client.post("/api/v1/training-jobs", { dataset_id: from.datasetId, annotation_set_id: from.setId, config });
 
-describe("creating a training job", () => {
-  it("takes windows and steps of any length, a seed and a limit of its own", async () => {
+describe("the creation of a training job", () => {
+  it("accepts windows and strides of any length, a seed and a time limit", async () => {
     const config = {
       artifact_types: ["click"],
       chunk_size_ms: Number.MAX_SAFE_INTEGER,
@@ -62,20 +62,20 @@ describe("creating a training job", () => {
     expect(answer.body.status_message).toContain("outside 50 to 10000");
   });
 
-  it("waits for whoever has the set without holding the dataset, which he may need next", async () => {
+  it("waits for a lock on the set without a lock on the dataset, which the holder may need next", async () => {
     const from = await setup();
     const waiting = sql.type(z.object({ n: z.number() }))`
       select count(*) as n from pg_locks where not granted and pg_backend_pid() = any (pg_blocking_pids(pid))`;
     const answer = await api.db.transaction(async (tx) => {
       await tx.query(sql.type(z.object({}))`
         select from annotation_sets where id = ${from.setId} for update`);
-      const asked = create(from);
+      const pending = create(from);
       await poll("the job to wait for the set", async () => (await tx.oneFirst(waiting)) === 1);
       await tx.query(sql.type(z.object({}))`
         select from datasets where id = ${from.datasetId} for update nowait`);
-      return { asked };
+      return { pending };
     });
-    expect((await answer.asked).status).toBe(201);
+    expect((await answer.pending).status).toBe(201);
   });
 
   it.each([
@@ -92,7 +92,7 @@ describe("creating a training job", () => {
     expect(answer.body.detail).toMatchObject([{ loc: ["body", "config", name] }]);
   });
 
-  it("learns a type once that is named twice", async () => {
+  it("removes duplicate artifact types", async () => {
     const answer = await create(await setup(), { artifact_types: ["click", "click"] });
     expect([answer.status, answer.body.config.artifact_types]).toEqual([201, ["click"]]);
   });
@@ -126,7 +126,7 @@ describe("creating a training job", () => {
     expect(events.items).toMatchObject([{ type: "status", message: "The job was created" }]);
   });
 
-  it("is as good when Kubernetes is away", async () => {
+  it("succeeds while Kubernetes is unavailable", async () => {
     kubernetesIsAway = true;
     const answer = await create(await setup());
     await api.settle();
@@ -135,7 +135,7 @@ describe("creating a training job", () => {
     expect((await client.get(`/api/v1/training-jobs/${answer.body.id}`)).body.status).toBe("pending");
   });
 
-  it("fixes the files that it trains on", async () => {
+  it("fixes the files of the training", async () => {
     const from = await setup();
     const job = (await create(from)).body.id;
     await addReadyAudio(api.db, client.tenantId, from.datasetId);
@@ -147,7 +147,7 @@ describe("creating a training job", () => {
     expect(removed.body.code).toBe("audio_in_use");
   });
 
-  it("names all faults of the configuration at once", async () => {
+  it("reports all faults of the configuration at once", async () => {
     const answer = await create(await setup(), {
       artifact_types: [],
       epochs: 101,
@@ -170,7 +170,7 @@ describe("creating a training job", () => {
     ]);
   });
 
-  it("takes 20.0 as an integer and ignores what it does not know", async () => {
+  it("accepts 20.0 as an integer and ignores unknown members", async () => {
     const from = await setup();
     const response = await fetch(`${api.url}/api/v1/training-jobs`, {
       method: "POST",
@@ -183,7 +183,7 @@ describe("creating a training job", () => {
 });
 
 describe("the preconditions of training", () => {
-  it("dataset and set exist, in this order", async () => {
+  it("require that dataset and set exist, in this order", async () => {
     const from = await setup({ published: false });
     expect((await create({ ...from, datasetId: randomUUID() })).body).toEqual({
       detail: "Dataset not found",
@@ -197,23 +197,20 @@ describe("the preconditions of training", () => {
     expect((await create({ ...from, setId: other.setId })).body.code).toBe("annotation_set_not_found");
   });
 
-  it("the set is published", async () => {
+  it("require that the set is published", async () => {
     const answer = await create(await setup({ published: false }));
     expect([answer.status, answer.body.code]).toEqual([409, "annotation_set_not_published"]);
   });
 
-  it.each(["processing", "failed"] as const)(
-    "no audio file is still without embedding: %s",
-    async (status) => {
-      const from = await setup();
-      await addReadyAudio(api.db, client.tenantId, from.datasetId, { status, embeddingStatus: status });
-      const answer = await create(from);
-      expect([answer.status, answer.body.code]).toEqual([409, "embeddings_not_ready"]);
-      expect(answer.body.detail).toContain("1 of 2 audio files have no embeddings yet");
-    },
-  );
+  it.each(["processing", "failed"] as const)("require embeddings of every audio file: %s", async (status) => {
+    const from = await setup();
+    await addReadyAudio(api.db, client.tenantId, from.datasetId, { status, embeddingStatus: status });
+    const answer = await create(from);
+    expect([answer.status, answer.body.code]).toEqual([409, "embeddings_not_ready"]);
+    expect(answer.body.detail).toContain("1 of 2 audio files have no embeddings yet");
+  });
 
-  it("all embeddings are of one kind, and what to do is said", async () => {
+  it("require embeddings of one model version, and name the command that renews them", async () => {
     const from = await setup();
     const other = await addReadyAudio(api.db, client.tenantId, from.datasetId);
     await execute(
@@ -225,20 +222,20 @@ describe("the preconditions of training", () => {
     expect(answer.body.detail).toContain("plosive-admin embeddings renew");
   });
 
-  it.each(["pending_upload", "expired"])("a file that is %s is not a part of the dataset", async (status) => {
+  it.each(["pending_upload", "expired"])("ignore a file whose status is %s", async (status) => {
     const from = await setup();
     await addReadyAudio(api.db, client.tenantId, from.datasetId, { status, embeddingStatus: "pending" });
     expect((await create(from)).status).toBe(201);
   });
 
-  it("there are 5 minutes of audio, to the millisecond", async () => {
+  it("require 5 minutes of audio, to the millisecond", async () => {
     const answer = await create(await setup({ durationMs: 299_999 }));
     expect([answer.status, answer.body.code]).toEqual([409, "not_enough_audio"]);
     expect(answer.body.detail).toContain("299999");
     expect((await create(await setup({ durationMs: 300_000 }))).status).toBe(201);
   });
 
-  it("a type that the dataset does not have is a fault of the request, one without annotations is not", async () => {
+  it("report a type that the dataset does not have as a fault of the request, and a type without annotations as a conflict", async () => {
     const from = await setup();
     const unknown = await create(from, { artifact_types: ["click", "pop"] });
     expect(unknown.status).toBe(422);
@@ -268,8 +265,8 @@ describe("the preconditions of training", () => {
   });
 });
 
-describe("cancelling a training job", () => {
-  it("asks once and is harmless afterwards", async () => {
+describe("the cancellation of a training job", () => {
+  it("is requested once, and a repetition has no effect", async () => {
     const job = (await create(await setup())).body.id;
     const first = await client.post(`/api/v1/training-jobs/${job}/cancel`);
     expect(first.body.status).toBe("cancelling");
@@ -278,7 +275,7 @@ describe("cancelling a training job", () => {
     expect((await client.post(`/api/v1/training-jobs/${job}/cancel`)).body.status).toBe("cancelled");
   });
 
-  it.each(["completed", "failed"])("comes too late when it has %s", async (status) => {
+  it.each(["completed", "failed"])("is refused after it has %s", async (status) => {
     const job = await addTrainingJob(api.db, client.tenantId, randomUUID(), randomUUID(), status);
     const answer = await client.post(`/api/v1/training-jobs/${job}/cancel`);
     expect([answer.status, answer.body.code]).toEqual([409, "job_finished"]);

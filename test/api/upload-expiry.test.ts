@@ -1,4 +1,4 @@
-// Uploads before they are confirmed: what may be done with them, and how they expire.
+// Uploads before they are confirmed: the permitted operations and their expiry.
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Client, execute, useApi } from "../support/api.ts";
@@ -21,12 +21,12 @@ async function announce() {
   const body = { filename: "x.wav", content_type: "audio/wav", size_bytes: bytes.length };
   return (await client.post(`${files}/upload-url`, body)).body;
 }
-/** As a day later. */
+/** Ends the time in which the upload can be confirmed. */
 const outlive = (id: string) =>
   execute(api.db, sql.fragment`update audio_files set upload_expires_at = now() where id = ${id}`);
 
 describe("an upload that is not confirmed in time", () => {
-  it("reads as expired, is no part of its dataset and cannot be confirmed any more", async () => {
+  it("is shown as expired, is not part of its dataset and can no longer be confirmed", async () => {
     const ticket = await announce();
     const path = `${files}/${ticket.audio_file_id}`;
     expect(await postForm(ticket.upload, bytes)).toBe(201);
@@ -48,7 +48,7 @@ describe("an upload that is not confirmed in time", () => {
     expect((await client.get(path)).status).toBe(404);
   });
 
-  it("of an inference job is not there any more", async () => {
+  it("of an inference job answers 404", async () => {
     const training = await addTrainingJob(api.db, client.tenantId, datasetId, datasetId);
     const modelId = await addModel(api.db, client.tenantId, training);
     const job = (await client.post("/api/v1/inference-jobs", { model_id: modelId })).body.id;
@@ -75,7 +75,7 @@ describe("an upload that is not confirmed in time", () => {
 });
 
 describe("a label", () => {
-  it("needs audio that has been uploaded: how long it is, nobody knows before", async () => {
+  it("requires audio that was uploaded, since its length is unknown before", async () => {
     const sets = `/api/v1/datasets/${datasetId}/annotation-sets`;
     const path = `${sets}/${(await client.post(sets)).body.id}/annotations`;
     const ticket = await announce();
@@ -95,7 +95,7 @@ describe("a label", () => {
     expect((await client.post(path, long)).body.detail).toMatchObject([{ loc: ["body", "end_ms"] }]);
   });
 
-  it("may be on audio whose header tells no length", async () => {
+  it("is accepted on audio whose header has no length", async () => {
     const sets = `/api/v1/datasets/${datasetId}/annotation-sets`;
     const path = `${sets}/${(await client.post(sets)).body.id}/annotations`;
     const id = await addReadyAudio(api.db, client.tenantId, datasetId, {

@@ -1,4 +1,4 @@
-// The three-step upload on a real S3 server: what a client does, and what a hostile one tries.
+// The three-step upload on a real S3 server, from a correct and from a hostile client.
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { type Client, clientOf, serveApi, testDeps, useApi } from "../support/api.ts";
@@ -26,7 +26,7 @@ async function ticket(client: Client, datasetId: string, bytes: Buffer, more: ob
 }
 
 describe("an upload", () => {
-  it("takes three steps, and confirming it twice is the same as once", async () => {
+  it("takes three steps, and a second confirm has no effect", async () => {
     const client = await api.tenant();
     const dataset = await datasetOf(client);
     const bytes = wav({ durationMs: 1500 });
@@ -62,7 +62,7 @@ describe("an upload", () => {
     expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).toBe(true);
   });
 
-  it("is announced for up to 100 files at once", async () => {
+  it("can be announced for up to 100 files at once", async () => {
     const client = await api.tenant();
     const dataset = await datasetOf(client);
     const bytes = wav();
@@ -85,7 +85,7 @@ describe("an upload", () => {
     ]);
   });
 
-  it("that was confirmed is not changed by posting the form again", async () => {
+  it("that was confirmed does not change when the form is posted again", async () => {
     const client = await api.tenant();
     const dataset = await datasetOf(client);
     const bytes = wav({ durationMs: 700 });
@@ -101,7 +101,7 @@ describe("an upload", () => {
     expect(Buffer.from(await (await fetch(url)).arrayBuffer()).equals(bytes)).toBe(true);
   });
 
-  it("confirmed by many clients at once is copied once: a later copy could bring other bytes", async () => {
+  it("that many clients confirm at once is copied once, since a later copy could have other bytes", async () => {
     const client = await api.tenant();
     let copies = 0;
     const counting = {
@@ -127,8 +127,8 @@ describe("an upload", () => {
   });
 });
 
-describe("the signed form", () => {
-  it("is for one key, type, size and digest, and its policy cannot be altered", async () => {
+describe("the presigned form", () => {
+  it("is valid for one key, type, size and digest, and its policy cannot be changed", async () => {
     const client = await api.tenant();
     const dataset = await datasetOf(client);
     const bytes = wav();
@@ -155,7 +155,7 @@ describe("the signed form", () => {
   });
 });
 
-/** Writes to the incoming key behind the form's back, as if the store enforced nothing. */
+/** Writes to the incoming key without the form, as if the store enforced nothing. */
 async function smuggle(
   client: Client,
   announced: Buffer,
@@ -169,8 +169,8 @@ async function smuggle(
   return { path, key };
 }
 
-describe("confirm", () => {
-  it("finds what the store let through: other size, other type, other digest", async () => {
+describe("the confirm step", () => {
+  it("detects a wrong size, type or digest that the store accepted", async () => {
     const client = await api.tenant();
     const bytes = wav();
     const swapped = Buffer.from(bytes);
@@ -191,9 +191,9 @@ describe("confirm", () => {
   });
 
   it.each([
-    ["claimed at the end", {}, true],
+    ["declared at confirm", {}, true],
     ["announced", { checksum_sha256: sha256(Buffer.from("other")) }, false],
-  ])("has the store count a digest that was only %s", async (_, announced, claim) => {
+  ])("makes the store compute a digest that the client only %s", async (_, announced, claim) => {
     const client = await api.tenant();
     const bytes = wav();
     const { path, key } = await smuggle(client, bytes, bytes, "audio/wav", announced);
@@ -208,7 +208,7 @@ describe("confirm", () => {
     expect(again).toMatchObject({ status: 200, body: { checksum_sha256: sha256(bytes) } });
   });
 
-  it("finds what is not the announced audio, deletes it and lets the client upload again", async () => {
+  it("rejects bytes that are not the announced audio, deletes them and allows another upload", async () => {
     const client = await api.tenant();
     const bytes = wav();
     const garbage = Buffer.alloc(bytes.length, "<html>");
@@ -220,7 +220,7 @@ describe("confirm", () => {
     expect((await client.post(`${path}/confirm`)).body.status).toBe("processing");
   });
 
-  it("of a file larger than the service takes never gets that far", async () => {
+  it("is never reached for a file above the size limit, because the announcement is refused", async () => {
     const client = await api.tenant();
     const dataset = await datasetOf(client);
     const answer = await client.post(`/api/v1/datasets/${dataset}/audio/upload-url`, {

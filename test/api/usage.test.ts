@@ -1,5 +1,5 @@
-// What a tenant uses, as quotas measure it: the numbers stay true whatever comes and goes, and nobody who changes them
-// waits for himself.
+// Usage counters of a tenant, which quotas compare with their limits: they stay exact under every change, and a
+// transaction that changes them never deadlocks with itself.
 import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { describe, expect, it } from "vitest";
@@ -22,7 +22,7 @@ async function usage(client: Client): Promise<Record<string, { used: number }>> 
 }
 
 describe("usage", () => {
-  it("is what a count of the rows gives, after anything that rows can do", async () => {
+  it("equals a count of the rows after every kind of change", async () => {
     const client = await api.tenant();
     const { tenantId } = client;
     const [one, two] = [await makeDataset(client), await makeDataset(client)];
@@ -31,7 +31,7 @@ describe("usage", () => {
     await client.post(`/api/v1/datasets/${two}/audio/upload-url`, upload(10_000));
     const ids: string[] = tickets.map((ticket: { audio_file_id: string }) => ticket.audio_file_id);
     await client.delete(`/api/v1/datasets/${one}/audio/${ids[0]}`);
-    // As the operator's sweep does, and then the deletion of what had expired.
+    // Like the operator's sweep, and then the deletion of the expired upload.
     await execute(api.db, sql.fragment`update audio_files set status = 'expired' where id = ${ids[1]!}`);
     await execute(api.db, sql.fragment`delete from audio_files where id = ${ids[1]!}`);
     await execute(api.db, sql.fragment`update audio_files set status = 'expired' where id = ${ids[2]!}`);
@@ -66,7 +66,7 @@ describe("usage", () => {
     await execute(api.db, sql.fragment`delete from tenants where id = ${tenantId}`);
   });
 
-  it("stays true while many change it at once", async () => {
+  it("stays exact under concurrent changes", async () => {
     const client = await api.tenant();
     const datasets = await Promise.all([makeDataset(client), makeDataset(client), makeDataset(client)]);
     await Promise.all(
@@ -84,7 +84,7 @@ describe("usage", () => {
   });
 });
 
-it("the list of training jobs tells how many there are, whoever made and deleted them", async () => {
+it("the total in the list of training jobs is exact, whichever role inserts or deletes the jobs", async () => {
   const client = await api.tenant();
   const total = async (path = "/api/v1/training-jobs") => (await client.get(path)).body.total;
   expect(await total()).toBe(0);
@@ -102,7 +102,7 @@ it("the list of training jobs tells how many there are, whoever made and deleted
   await execute(api.db, sql.fragment`delete from tenants where id = ${client.tenantId}`);
 });
 
-it("who changes files of several datasets at once waits for others and never for himself", async () => {
+it("a transaction that changes files of several datasets blocks concurrent uploads and commits without a deadlock", async () => {
   const client = await api.tenant();
   const [one, two] = [await makeDataset(client), await makeDataset(client)];
   const path = (dataset: string) => `/api/v1/datasets/${dataset}/audio/upload-url`;
@@ -128,7 +128,7 @@ it("who changes files of several datasets at once waits for others and never for
   });
 });
 
-/** What the triggers keep, counted from the rows. */
+/** The values that the triggers maintain, counted from the rows. */
 async function counted(tenantId: string) {
   const row = z.object({ bytes: z.number(), files: z.number(), annotations: z.number() });
   const { bytes, files, annotations } = await api.db.one(sql.type(row)`

@@ -1,12 +1,12 @@
-// How request parts become values or faults, where a request over HTTP could not show it.
+// The validation of request parts, in cases that a request over HTTP could not show.
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { validateParts } from "../../src/api/validate.ts";
 
-it("a document of many faults, of which only one is told, is looked at up to the first", () => {
-  let looks = 0;
+it("validation stops at the first fault of a document when the answer reports only one", () => {
+  let checks = 0;
   const never = z.custom(() => {
-    looks += 1;
+    checks += 1;
     return false;
   });
   const schema = z.union([z.object({ items: z.array(never) }), z.array(never)]);
@@ -14,5 +14,5 @@ it("a document of many faults, of which only one is told, is looked at up to the
   expect(() => validateParts([{ part: "body", schema, value }])).toThrow(
     expect.objectContaining({ items: [expect.objectContaining({ loc: ["body"] })] }),
   );
-  expect(looks).toBe(1);
+  expect(checks).toBe(1);
 });

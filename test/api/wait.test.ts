@@ -1,4 +1,4 @@
-// `?wait=` on jobs: an answer as soon as something has changed, and no work while nothing does.
+// `?wait=` on jobs: the API answers as soon as the job changes, and does no work before that.
 import { sql } from "slonik";
 import { describe, expect, it } from "vitest";
 import { clientOf, execute, serveApi, testDeps, useApi } from "../support/api.ts";
@@ -28,7 +28,7 @@ const setStatus = (kind: string, id: string, status: string) =>
   );
 
 describe.each(kinds)("a $kind job", ({ kind, path, make }) => {
-  it("is answered when it changes, with what it then is", async () => {
+  it("is returned when it changes, with its new state", async () => {
     const client = await api.tenant();
     const id = await make(client.tenantId);
     const start = performance.now();
@@ -37,7 +37,8 @@ describe.each(kinds)("a $kind job", ({ kind, path, make }) => {
     await setStatus(kind, id, "queued");
     const first = await request;
     expect([first.status, first.body.status]).toEqual([200, "queued"]);
-    // Without If-None-Match from what it is at the first look: a change before that is none, so there are two.
+    // Without If-None-Match the wait starts with the state at its first read. A change before that read would be
+    // missed, so the test changes the job repeatedly.
     const second = client.get(`${path}/${id}?wait=30`);
     let done = false;
     second.finally(() => {
@@ -53,7 +54,7 @@ describe.each(kinds)("a $kind job", ({ kind, path, make }) => {
     expect(performance.now() - start).toBeLessThan(10_000);
   });
 
-  it("is answered at once when the client does not have what it is, or when it has ended", async () => {
+  it("is returned at once when the client's ETag is stale or the job has ended", async () => {
     const client = await api.tenant();
     const id = await make(client.tenantId);
     const start = performance.now();
@@ -69,7 +70,7 @@ describe.each(kinds)("a $kind job", ({ kind, path, make }) => {
     expect(performance.now() - start).toBeLessThan(5_000);
   });
 
-  it("is answered when the time is over, with 304 to who has it", async () => {
+  it("is returned when the wait time is over, with 304 for a current ETag", async () => {
     const client = await api.tenant();
     const id = await make(client.tenantId);
     const start = performance.now();
@@ -80,7 +81,7 @@ describe.each(kinds)("a $kind job", ({ kind, path, make }) => {
     expect((await client.get(`${path}/${id}?wait=1`, { "If-None-Match": etag })).status).toBe(304);
   });
 
-  it("is waited for between 0 and 60 seconds", async () => {
+  it("accepts a wait between 0 and 60 seconds", async () => {
     const client = await api.tenant();
     const id = await make(client.tenantId);
     for (const wait of ["61", "-1", "1.5", "x", ""]) {
@@ -91,7 +92,7 @@ describe.each(kinds)("a $kind job", ({ kind, path, make }) => {
   });
 });
 
-describe("a request that waits", () => {
+describe("a waiting request", () => {
   it("is refused as soon as its key is revoked", async () => {
     const client = await api.tenant();
     const id = await insertTrainingJob(api.db, client.tenantId);
@@ -103,7 +104,7 @@ describe("a request that waits", () => {
     expect(performance.now() - start).toBeLessThan(5_000);
   });
 
-  it("is told when the job is deleted meanwhile", async () => {
+  it("gets 404 when the job is deleted meanwhile", async () => {
     const client = await api.tenant();
     const id = await insertTrainingJob(api.db, client.tenantId);
     const request = client.get(`/api/v1/training-jobs/${id}?wait=60`);
@@ -114,7 +115,7 @@ describe("a request that waits", () => {
     expect((await request).body.code).toBe("training_job_not_found");
   });
 
-  it("asks the database nothing while nothing happens", async () => {
+  it("makes no queries while nothing changes", async () => {
     const client = await api.tenant();
     const id = await insertTrainingJob(api.db, client.tenantId);
     let queries = 0;
@@ -139,14 +140,15 @@ describe("a request that waits", () => {
       const once = queries;
       expect(once).toBeGreaterThanOrEqual(2);
       await same.get(`/api/v1/training-jobs/${id}?wait=3`);
-      // Besides: a look when the listener has connected, a look at the end, and before each of them at the key.
+      // Four more queries: one read when the listener has connected, one read at the end, and the look-up of the key
+      // before each.
       expect(queries - once).toBeLessThanOrEqual(once + 4);
     } finally {
       await own.stop();
     }
   });
 
-  it("is answered when its process ends", async () => {
+  it("is answered when its process stops", async () => {
     const client = await api.tenant();
     const id = await insertTrainingJob(api.db, client.tenantId);
     const deps = testDeps(api.pool, api.storage);
@@ -160,7 +162,7 @@ describe("a request that waits", () => {
     await own.stop();
   });
 
-  it("leaves its place when its client goes away", async () => {
+  it("frees its slot when its client disconnects", async () => {
     const client = await api.tenant();
     const id = await insertTrainingJob(api.db, client.tenantId);
     const deps = testDeps(api.pool, api.storage);

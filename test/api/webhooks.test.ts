@@ -1,4 +1,5 @@
-// Webhooks over HTTP: made, changed, tried out, sent again; secrets that are shown once; addresses that are refused.
+// Webhooks over HTTP: creation, changes, test deliveries, redelivery, secrets that are shown once, and refused
+// addresses.
 import { randomBytes, randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { describe, expect, it } from "vitest";
@@ -21,13 +22,13 @@ const base = "/api/v1/webhooks";
 const url = "https://hooks.example.com/plosive";
 const make = async (client: Client, body: object = { url }) => (await client.post(base, body)).body;
 
-async function tell(tenantId: string): Promise<void> {
+async function emit(tenantId: string): Promise<void> {
   await execute(api.db, sql.fragment`select emit_event(${tenantId}::uuid, 'model.created', '{}')`);
   while ((await numberEvents(api.pool))?.more !== false);
 }
 
 describe("a webhook", () => {
-  it("shows its secret when it is made and when that is replaced, and never else", async () => {
+  it("shows its secret when it is created and when the secret is rotated, and never otherwise", async () => {
     const client = await api.tenant();
     const created = await client.post(base, { url, types: ["model.created"], description: "CI" });
     expect(created.status).toBe(201);
@@ -51,14 +52,14 @@ describe("a webhook", () => {
       const { text } = await client.get(path);
       for (const shown of [secret, rotated.secret]) expect(text).not.toContain(shown.slice(6));
     }
-    // Nor does it stand in the database.
+    // The database does not contain it in plain text either.
     const stored = await api.db.any(sql.type(z.object({ hex: z.string() }))`
       select encode(secret, 'hex') || encode(old_secret, 'hex') as hex from webhooks where id = ${created.body.id}`);
     for (const shown of [secret, rotated.secret])
       expect(stored[0]?.hex).not.toContain(Buffer.from(shown.slice(6), "base64").toString("hex"));
   });
 
-  it("is changed member by member; If-Match saves changes that were not seen", async () => {
+  it("can be changed member by member, and If-Match protects unseen changes", async () => {
     const client = await api.tenant();
     const { id } = await make(client);
     const one = `${base}/${id}`;
@@ -78,14 +79,14 @@ describe("a webhook", () => {
     expect((await client.get(one)).body.code).toBe("webhook_not_found");
   });
 
-  it("takes every type that there is, and no other", async () => {
+  it("accepts every event type that exists, and no other", async () => {
     const client = await api.tenant();
     expect((await make(client, { url, types: eventTypes })).types).toEqual(eventTypes);
     const refused = await client.post(base, { url, types: ["model.created", "model.*"] });
     expect(refused.body.detail).toMatchObject([{ loc: ["body", "types", 1], type: "enum" }]);
   });
 
-  it("exists at most 20 times in an account, also when many ask at once", async () => {
+  it("can exist at most 20 times per tenant, also under concurrent requests", async () => {
     const client = await api.tenant();
     const answers = await Promise.all(Array.from({ length: 24 }, () => client.post(base, { url })));
     const refused = answers.filter(({ status }) => status !== 201);
@@ -94,7 +95,7 @@ describe("a webhook", () => {
     );
   });
 
-  it("is made once by two requests with the same Idempotency-Key, which both show the same secret", async () => {
+  it("is created once by two requests with the same Idempotency-Key, and both answers show the same secret", async () => {
     const client = await api.tenant();
     const headers = { "Idempotency-Key": "w1" };
     const [first, second] = [
@@ -105,7 +106,7 @@ describe("a webhook", () => {
     expect((await client.get(base)).body.total).toBe(1);
   });
 
-  it("of another tenant is not there", async () => {
+  it("of another tenant is answered with 404", async () => {
     const [owner, stranger] = [await api.tenant(), await api.tenant()];
     const { id } = await make(owner);
     const delivery = (await owner.post(`${base}/${id}/test`)).body.id;
@@ -127,10 +128,10 @@ describe("a webhook", () => {
     };
     const random = paths(randomUUID(), randomUUID());
     for (const [i, foreign] of paths(id, delivery).entries()) {
-      const [theirs, nobodys] = [await ask(foreign), await ask(random[i] ?? foreign)];
-      expect([foreign, theirs.status, theirs.text]).toEqual([foreign, 404, nobodys.text]);
+      const [theirs, unknown] = [await ask(foreign), await ask(random[i] ?? foreign)];
+      expect([foreign, theirs.status, theirs.text]).toEqual([foreign, 404, unknown.text]);
     }
-    // The own webhook in front of the foreign delivery.
+    // The caller's own webhook id, followed by the id of a foreign delivery.
     expect((await stranger.get(`${base}/${own}/deliveries/${delivery}`)).body.code).toBe(
       "delivery_not_found",
     );
@@ -140,11 +141,11 @@ describe("a webhook", () => {
 });
 
 describe("the address of a webhook", () => {
-  it("is refused in every hostile form, when it is made and when it is changed", async () => {
+  it("is refused in every hostile form, on creation and on a change", async () => {
     const client = await api.tenant();
     const { id } = await make(client);
     for (const [hostile, refusal] of hostileUrls) {
-      // JSON cannot carry it any other way; NUL is refused before the guard looks.
+      // JSON cannot carry these otherwise. NUL is refused before the address check.
       const answers = [
         await client.post(base, { url: hostile }),
         await client.patch(`${base}/${id}`, { url: hostile }),
@@ -158,7 +159,7 @@ describe("the address of a webhook", () => {
     expect((await client.get(base)).body).toMatchObject({ total: 1, items: [{ url }] });
   });
 
-  it("may be an inner one where an administrator allows it", async () => {
+  it("can be an internal address if an administrator allows it", async () => {
     const client = await api.tenant();
     expect((await client.post(base, { url: `${allowed}/hook` })).status).toBe(201);
     expect((await client.post(base, { url: "http://127.0.0.1:9998/hook" })).status).toBe(422);
@@ -166,10 +167,10 @@ describe("the address of a webhook", () => {
 });
 
 describe("deliveries", () => {
-  it("are listed with what became of them, newest first and by status", async () => {
+  it("are listed with their outcome, newest first and by status", async () => {
     const client = await api.tenant();
     const { id } = await make(client);
-    await tell(client.tenantId);
+    await emit(client.tenantId);
     const tried = await client.post(`${base}/${id}/test`);
     expect(tried.headers.get("location")).toBe(`${base}/${id}/deliveries/${tried.body.id}`);
     expect(tried.body).toMatchObject({
@@ -193,7 +194,7 @@ describe("deliveries", () => {
     expect(again.body).toMatchObject({ status: "pending", attempts: 0, message_id: tried.body.message_id });
   });
 
-  it("are not made for a webhook that is switched off", async () => {
+  it("are not created for a disabled webhook", async () => {
     const client = await api.tenant();
     const { id } = await make(client);
     const delivery = (await client.post(`${base}/${id}/test`)).body.id;
@@ -202,7 +203,7 @@ describe("deliveries", () => {
       const refused = await client.post(path);
       expect([refused.status, refused.body.code]).toEqual([409, "webhook_disabled"]);
     }
-    await tell(client.tenantId);
+    await emit(client.tenantId);
     expect((await client.get(`${base}/${id}/deliveries`)).body.total).toBe(1);
   });
 });

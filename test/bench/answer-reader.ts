@@ -1,22 +1,22 @@
-// Reads HTTP/1.1 answers from a socket just far enough to know their status and where they end. Used by load.ts.
+// A minimal parser of HTTP/1.1 responses: it finds their status and their end. Used by load.ts.
 import type { Socket } from "node:net";
 
 export interface RawAnswer {
   readonly status: number;
   readonly bytes: number;
-  /** Only of answers that are not a success: what went wrong. */
+  /** The error text of a response that is not a success. */
   readonly body: string;
 }
 
-/** One question at a time. */
+/** Reads the responses of one connection, one request at a time. */
 export class AnswerReader {
   readonly #socket: Socket;
   #head = "";
   #status = 0;
-  /** Bytes of the body, or of the present chunk with its line end, still to come. */
+  /** Remaining bytes of the body, or of the present chunk with its line end. */
   #left = 0;
   #chunked = false;
-  /** An unfinished chunk size line. */
+  /** An incomplete chunk size line. */
   #line = "";
   #inHead = true;
   #lastChunk = false;

@@ -1,5 +1,5 @@
-// A million annotations in one answer, to a fast and to a slow reader: how long it takes and how much memory the process
-// needs at most. Called by main.ts.
+// A million annotations in one answer, to a fast and to a slow reader: the duration and the peak memory of the API
+// process. Called by main.ts.
 import { connect } from "node:net";
 import { watchMemory } from "./measure.ts";
 import type { Server } from "./servers.ts";
@@ -11,7 +11,7 @@ export interface BigRead {
   readonly peakBytes: number;
 }
 
-/** `bytesPerSecond`: how fast the reader takes what comes; it lets the rest wait in the socket. */
+/** `bytesPerSecond` limits the reader's speed; the rest waits in the socket. */
 export async function readBig(
   server: Server,
   name: string,
@@ -45,7 +45,7 @@ function read(port: number, path: string, key: string, bytesPerSecond: number): 
     });
     socket.on("error", reject);
     socket.on("close", () => {
-      // Without its last chunk the answer was cut off.
+      // An answer without its last chunk was cut off.
       if (head.startsWith("HTTP/1.1 200") && tail.endsWith("\r\n0\r\n\r\n")) resolve(bytes);
       else reject(new Error(`${path} was not answered in full: ${head} ... ${tail}`));
     });

@@ -1,5 +1,5 @@
-// The database alone: the statements of each endpoint sent by pgbench, as fast as it can, from as many connections. What
-// no server in front of this database can exceed. Called by main.ts.
+// The database alone: pgbench sends the statements of each endpoint as fast as it can, over as many connections. This
+// is the upper bound for every server in front of this database. Called by main.ts.
 import { execFile } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,10 @@ export interface Limit {
   readonly p99: number;
 }
 
-/** Statements as both servers need them at least: no row-level security, no rates, no round trips of a transaction. */
+/**
+ * The minimal statements that both servers need: no row-level security, no rate limits, no extra round trips of a
+ * transaction.
+ */
 export function statements(world: World, drafts: readonly string[], bulk: string) {
   const { tenantId, datasetId, setId } = world;
   const lines = (JSON.parse(bulk) as { annotations: Record<string, unknown>[] }).annotations;
@@ -56,7 +59,7 @@ export function statements(world: World, drafts: readonly string[], bulk: string
   };
 }
 
-/** One script for each of the connections, in turn. */
+/** One script for each connection, in turn. */
 export async function limitOf(
   databaseUrl: string,
   scripts: readonly string[],

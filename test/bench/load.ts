@@ -1,18 +1,19 @@
-// Load for one endpoint: connections that each send the next request when the answer to the last is complete. Run by
-// test/bench/measure.ts as a process of its own: a job as JSON on stdin, what it measured as JSON on stdout.
-// Sockets without an HTTP library: the generator shares the machine with what it measures and must cost little.
+// The load generator for one endpoint: each connection sends its next request when the previous answer is complete.
+// Started by test/bench/measure.ts as a process: it reads a job as JSON from stdin and writes its measurements as JSON
+// to stdout. It uses plain sockets, because it shares the machine with the measured server and must use little CPU
+// time.
 import { connect, type Socket } from "node:net";
 import { AnswerReader } from "./answer-reader.ts";
 
 export interface LoadJob {
   readonly port: number;
   readonly method: "GET" | "POST";
-  /** One for each connection, in turn. */
+  /** One request for each connection, in turn. */
   readonly paths: readonly string[];
   readonly key: string;
   readonly body?: string;
   readonly connections: number;
-  /** Requests before the clock starts, on all connections together. */
+  /** Warm-up requests before the measurement, on all connections together. */
   readonly warmUp: number;
   readonly seconds: number;
   readonly expect: number;
@@ -22,10 +23,10 @@ export interface LoadResult {
   readonly requests: number;
   readonly seconds: number;
   readonly bytes: number;
-  /** Milliseconds from the first byte sent to the last received. */
+  /** Milliseconds from the first byte sent to the last byte received. */
   readonly p50: number;
   readonly p99: number;
-  /** CPU seconds that the generator itself took. */
+  /** CPU seconds of the load generator itself. */
   readonly cpu: number;
 }
 

@@ -1,6 +1,6 @@
-// `make bench-api`: the API beside FastAPI and asyncpg on the same Postgres and the same cores, in turns, and the
-// database alone as the limit; then a million annotations to a fast and a slow reader. Writes docs/benchmarks-results.md
-// and fails when a promise is not kept. The method is described in docs/benchmarks.md.
+// `make bench-api`: the API and a peer (FastAPI with asyncpg) in turns on the same Postgres and the same cores, the
+// database alone as the upper bound, and a million annotations to a fast and a slow reader. Writes
+// docs/benchmarks-results.md and fails when a target is missed. docs/benchmarks.md describes the method.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -20,7 +20,7 @@ const { values: options } = parseArgs({
     seconds: { type: "string", default: "6" },
     connections: { type: "string", default: "8" },
     big: { type: "string", default: "1000000" },
-    /** Where the table goes. */
+    /** The path of the results table. */
     out: { type: "string", default: join(repoDir, "docs/benchmarks-results.md") },
   },
 });
@@ -29,7 +29,7 @@ const [rounds, seconds, connections] = [options.rounds, options.seconds, options
   number,
   number,
 ];
-const say = (text: string) => console.log(text);
+const print = (text: string) => console.log(text);
 
 type Job = Omit<LoadJob, "port">;
 const common = { connections, seconds };
@@ -105,13 +105,13 @@ async function timed(
   for (const name of Object.keys(jobsOf(world, body, [])) as Endpoint["name"][]) {
     const results: Record<string, Measured[]> = { plosive: [], fastapi: [] };
     for (let round = 0; round < rounds; round++) {
-      // Each goes first every other time: what changes meanwhile on the machine meets both.
+      // The servers alternate in going first, so that changes of the machine affect both.
       for (const server of round % 2 === 0 ? servers : [...servers].reverse()) {
         const job = jobsOf(world, body, await drafts(world))[name];
         await world.settle();
         const measured = await measure(server, postgresPid, job);
         results[server.name]?.push(measured);
-        say(
+        print(
           `${name}: ${server.name} ${measured.perSecond.toFixed(1)}/s, p99 ${measured.p99.toFixed(1)} ms ` +
             `(CPU for one: server ${measured.serverCpuMs.toFixed(2)} ms, Postgres ${measured.postgresCpuMs.toFixed(2)} ms)`,
         );
@@ -126,7 +126,7 @@ async function timed(
           : scripts.set;
     await world.settle();
     const limit = await limitOf(world.databaseUrl, script, { connections, seconds });
-    say(`${name}: the database alone ${limit.perSecond.toFixed(1)}/s, p99 ${limit.p99.toFixed(1)} ms`);
+    print(`${name}: the database alone ${limit.perSecond.toFixed(1)}/s, p99 ${limit.p99.toFixed(1)} ms`);
     endpoints.push({ name, plosive: results.plosive ?? [], fastapi: results.fastapi ?? [], limit });
   }
   return endpoints;
@@ -146,7 +146,7 @@ async function big(api: Server, world: World): Promise<BigRead[]> {
     ["export as CSV, to a reader of 8 MiB/s", "/export/csv", slow],
   ] as const) {
     const read = await readBig(api, name, `${path}${suffix}`, world.key, speed);
-    say(
+    print(
       `${name}: ${read.seconds.toFixed(1)} s, ${(read.bytes / 2 ** 20).toFixed(0)} MiB, ` +
         `at most ${(read.peakBytes / 2 ** 20).toFixed(0)} MiB resident`,
     );
@@ -157,18 +157,18 @@ async function big(api: Server, world: World): Promise<BigRead[]> {
 
 const backends = await startBackends();
 try {
-  say("making the data");
+  print("writing the test data");
   const world = await makeWorld(backends.postgresUrl, { jobs: 1_000, annotations: 10_000 });
   const python = join(cacheDir, "bench-venv", "bin", "python");
   const peer = await startPeer(backends, world.databaseUrl, python);
   const api = await startApi(backends, world.databaseUrl);
   await requireEquality(api, peer, world, bulkBody(world.audioIds));
-  say("both give the same answers");
+  print("both give the same answers");
   const endpoints = await timed([api, peer], backends.postgresPid, world);
   await api.stop();
   await peer.stop();
 
-  // A process that has served nothing else: what it needs is what the long answers need.
+  // A fresh process, so that its peak memory is that of the long answers.
   const fresh = await startApi(backends, world.databaseUrl);
   const reads = await big(fresh, world);
   await fresh.stop();
@@ -185,7 +185,7 @@ try {
     cpu,
   });
   writeFileSync(options.out, text);
-  say(text);
+  print(text);
   const faults = faultsOf(endpoints, reads);
   for (const fault of faults) console.error(`not kept: ${fault}`);
   process.exitCode = faults.length === 0 ? 0 : 1;

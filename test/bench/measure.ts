@@ -1,5 +1,5 @@
-// One measurement of one server: load from a process of its own, with the CPU time and memory of everybody involved.
-// Called by main.ts.
+// One measurement of one server: a separate process generates the load, and CPU time and memory of all processes are
+// recorded. Called by main.ts.
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,10 +8,10 @@ import { cpuSeconds, residentBytes, type Server } from "./servers.ts";
 
 export interface Measured extends LoadResult {
   readonly perSecond: number;
-  /** CPU milliseconds for one request: of the server, and of Postgres with all its processes. */
+  /** CPU milliseconds per request: of the server, and of all Postgres processes. */
   readonly serverCpuMs: number;
   readonly postgresCpuMs: number;
-  /** The most that the server had resident. */
+  /** The peak resident memory of the server. */
   readonly peakBytes: number;
 }
 
@@ -57,7 +57,7 @@ async function load(job: LoadJob): Promise<LoadResult> {
   return JSON.parse(output) as LoadResult;
 }
 
-/** Of a process and its children, those that have ended included. */
+/** CPU time of a process and its children, including those that have exited. */
 export function cpuOfFamily(pid: number): number {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8")
     .trim()

@@ -1,5 +1,5 @@
-// `node test/bench/outages.ts`: the outages of test/controllers/outages.test.ts at their full length, 25 minutes in all.
-// Writes the table of docs/benchmarks-operator-outages.md and fails when a promise is not kept.
+// `node test/bench/outages.ts`: the outages of test/controllers/outages.test.ts at their full length, 25 minutes in
+// total. Writes the table of docs/benchmarks-operator-outages.md and fails when a target is missed.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

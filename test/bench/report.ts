@@ -1,4 +1,4 @@
-// The benchmark's figures as the table that is committed, and what of the promises they do not keep. Called by main.ts.
+// Renders the benchmark's figures as the committed table, and lists the targets that they miss. Called by main.ts.
 import { availableParallelism } from "node:os";
 import type { BigRead } from "./big.ts";
 import type { Limit } from "./limit.ts";

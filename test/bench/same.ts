@@ -1,11 +1,11 @@
-// Whether both servers answer the same: before anything is timed. Called by main.ts.
+// Checks that both servers give the same answers before anything is timed. Called by main.ts.
 import assert from "node:assert/strict";
 import type { LoadJob } from "./load.ts";
 import type { Server } from "./servers.ts";
 
 const instants = new Set(["created_at", "queued_at", "started_at", "completed_at", "published_at"]);
 
-/** Times may differ in how they are written (pydantic writes microseconds), but not in the millisecond. */
+/** Times may differ in format (pydantic writes microseconds), but not in the millisecond. */
 function plain(value: unknown, name = ""): unknown {
   if (typeof value === "string" && instants.has(name)) return Math.floor(Date.parse(value));
   if (Array.isArray(value)) return value.map((item) => plain(item));
@@ -32,12 +32,12 @@ async function ask(server: Server, job: Pick<LoadJob, "method" | "paths" | "key"
 
 type Ask = Parameters<typeof ask>[1];
 
-/** The same question, the same answer. */
+/** The same read request must get the same answer. */
 export async function requireSameAnswer(a: Server, b: Server, job: Ask): Promise<void> {
   assert.deepStrictEqual(await ask(a, job), await ask(b, job));
 }
 
-/** Two writes make two different things: what the server gives them may differ, and what was asked for may not. */
+/** Two writes create two resources: values that the server chooses may differ, values of the request must not. */
 export async function requireSameCreation(a: Server, b: Server, jobs: readonly [Ask, Ask]): Promise<void> {
   const [one, other] = [await ask(a, jobs[0]), await ask(b, jobs[1])].map((answer) => {
     const { items, total } = answer as { items: Record<string, unknown>[]; total: number };
@@ -50,7 +50,7 @@ export async function requireSameCreation(a: Server, b: Server, jobs: readonly [
   assert.deepStrictEqual(one, other);
 }
 
-/** Both refuse the same. */
+/** Both servers must refuse the same requests. */
 export async function requireSameRefusals(a: Server, b: Server, job: Ask, status: number, bodies: string[]) {
   for (const body of bodies) {
     for (const server of [a, b]) {

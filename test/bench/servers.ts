@@ -15,7 +15,7 @@ export interface Backends {
 }
 
 export async function startBackends(): Promise<Backends> {
-  // Not below $TMPDIR: Postgres runs as its own user and must be able to pass every folder above its data.
+  // Not below $TMPDIR: Postgres runs as its own user and must be able to enter every parent directory of its data.
   const dir = mkdtempSync("/tmp/plosive-bench-");
   chmodSync(dir, 0o755);
   const [postgres, s3] = await Promise.all([
@@ -41,10 +41,10 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-/** Connections to Postgres that each side may hold. */
+/** Connections to Postgres that each server may open. */
 const poolSize = "10";
 
-/** The API with everything on: row-level security, metrics, a log line for each request. */
+/** The API with all features: row-level security, metrics, a log line for each request. */
 export async function startApi(backends: Backends, databaseUrl: string): Promise<Server> {
   const [port = 0, metricsPort = 0] = await freePorts(2);
   const storage = await makeBucket(backends.s3, "bench");
@@ -56,7 +56,7 @@ export async function startApi(backends: Backends, databaseUrl: string): Promise
     cwd: repoDir,
     env: {
       PATH: process.env.PATH,
-      // As images/server/Dockerfile has them.
+      // The environment of images/server/Dockerfile.
       NODE_ENV: "production",
       NODE_OPTIONS: "--expose-gc --max-semi-space-size=8",
       MALLOC_ARENA_MAX: "1",
@@ -65,7 +65,7 @@ export async function startApi(backends: Backends, databaseUrl: string): Promise
       PLOSIVE_DATABASE_POOL: poolSize,
       PLOSIVE_HTTP_PORT: String(port),
       PLOSIVE_METRICS_PORT: String(metricsPort),
-      // The statement that counts requests runs as ever; it only never says no.
+      // The rate limiter's statement runs as usual, with a limit that it never reaches.
       PLOSIVE_RATE_PER_MINUTE: "100000000",
       PLOSIVE_RATE_BURST: "100000000",
       PLOSIVE_RATE_WRITES_PER_MINUTE: "100000000",
@@ -87,7 +87,7 @@ export async function startPeer(backends: Backends, databaseUrl: string, python:
       "--app-dir=test/bench/peer",
       "--loop=uvloop",
       "--http=httptools",
-      // As long as the API keeps connections.
+      // The API's keep-alive time.
       "--timeout-keep-alive=75",
       `--port=${port}`,
     ],
@@ -109,7 +109,7 @@ async function ready(name: string, daemon: Daemon, port: number, path: string): 
   return { name, port, pid: daemon.pid, stop: () => daemon.kill("SIGTERM") };
 }
 
-/** Resident memory of a process, now. */
+/** Present resident memory of a process. */
 export function residentBytes(pid: number): number {
   const line = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
   return Number(line?.[1] ?? 0) * 1024;

@@ -1,4 +1,4 @@
-// What the benchmark works on: a database with one tenant, its jobs and its annotations, made by SQL in seconds.
+// The data of the benchmark: a database with one tenant, its jobs and its annotations, created by SQL in seconds.
 // Called by test/bench/main.ts.
 import { randomBytes } from "node:crypto";
 import { Client } from "pg";
@@ -9,7 +9,7 @@ import { makeDatabase } from "../../src/db/pool.ts";
 export interface World {
   readonly databaseUrl: string;
   readonly key: string;
-  /** Of the key's digest, as hexadecimal digits. */
+  /** The key's digest as hexadecimal digits. */
   readonly keyHash: string;
   readonly tenantId: string;
   readonly datasetId: string;
@@ -21,7 +21,7 @@ export interface World {
   draft(): Promise<string>;
   /** A published set with this many annotations. */
   bigSet(annotations: number): Promise<string>;
-  /** What the server's own housekeeping would do sooner or later, done now and not during a measurement. */
+  /** Does the database's maintenance now (vacuum, checkpoint, ...), so that it does not fall into a measurement. */
   settle(): Promise<void>;
   end(): Promise<void>;
 }
@@ -76,7 +76,7 @@ export async function makeWorld(
     );
   };
   const fill = async (setId: string, annotations: number) => {
-    // Checks of rows that come from here would only cost time.
+    // Constraint checks of these rows would only cost time.
     await db.query("set session_replication_role = replica");
     await db.query(
       `insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms,
@@ -88,7 +88,7 @@ export async function makeWorld(
       [tenantId, datasetId, setId, audioIds, artifactTypes, annotations],
     );
     await db.query("set session_replication_role = origin");
-    // What the triggers would have kept.
+    // The counters that the disabled triggers would have maintained.
     await db.query(
       `update annotation_sets set annotation_count = c.labels, total_annotations = c.labels,
          total_positive_duration_ms = c.duration_ms, annotations_by_type = c.by_type
@@ -154,7 +154,7 @@ export async function makeWorld(
   };
 }
 
-/** A thousand annotations as a client sends them: a third with data of its own, all valid. */
+/** A thousand annotations as a client sends them: a third has extra data, and all are valid. */
 export function bulkBody(audioIds: readonly string[]): string {
   const annotations = Array.from({ length: 1_000 }, (_, i) => ({
     audio_file_id: audioIds[i % audioIds.length],

@@ -1,5 +1,5 @@
-// Stands between one operator and the real API server, with the server's own certificate, and tells of each write before
-// it is passed on and again before its answer is. Called by replica.ts.
+// A proxy between one operator and the real API server, with the server's own certificate. It reports each write before
+// it forwards the request and again before it forwards the answer. Called by replica.ts.
 import { readFileSync } from "node:fs";
 import { Agent, createServer, request as sendRequest } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
@@ -7,7 +7,7 @@ import type { Moment } from "./strikes.ts";
 
 export interface ApiProxy {
   readonly url: string;
-  /** Requests that came, as "GET pods" or "LIST pods" or "WATCH pods". */
+  /** Requests received, as "GET pods" or "LIST pods" or "WATCH pods". */
   readonly seen: string[];
   stop(): Promise<void>;
 }
@@ -15,7 +15,7 @@ export interface ApiProxy {
 export async function startApiProxy(options: {
   server: string;
   tls: { caFile: string; certFile: string; keyFile: string };
-  /** True: the operator is dead, nothing passes any more. */
+  /** True when the operator is dead; nothing is forwarded any more. */
   due: (label: string, moment: Moment) => boolean;
 }): Promise<ApiProxy> {
   const { server, tls, due } = options;
@@ -73,7 +73,7 @@ export async function startApiProxy(options: {
   };
 }
 
-/** "PATCH trainingjobs/status" and the like. Leases are no writes of a job's life. */
+/** The label of a write, such as "PATCH trainingjobs/status". Leases do not count. */
 function callOf(method: string, url: string): { label: string; isWrite: boolean } {
   const { pathname, searchParams } = new URL(url, "https://api");
   const [plural = pathname, name, subresource] = pathname.split("/namespaces/")[1]?.split("/").slice(1) ?? [];

@@ -1,5 +1,5 @@
-// What must be true of every job of a chaos run, whatever was killed: one Kubernetes Job at most, one end that stays, and
-// its results in the tables once. Called by run.ts.
+// The invariants of every job in a chaos run: at most one Kubernetes Job, one final status that stays, and its results
+// in the tables once. Called by run.ts.
 import { sql } from "slonik";
 import { z } from "zod";
 import type { DatabasePool } from "../../src/db/pool.ts";
@@ -8,15 +8,15 @@ import { detectionsPerFile, type PlannedJob } from "./plan.ts";
 
 export interface Judge {
   add(job: PlannedJob): void;
-  /** The row, the custom resource and the Kubernetes Jobs as they were seen at some time. */
+  /** Report an observed state of the row, the custom resource or a Kubernetes Job. */
   sawRow(id: string, status: string): void;
   sawResource(name: string, phase: string | undefined): void;
   sawJob(resource: string, uid: string): void;
-  /** Whether row and custom resource have both ended. */
+  /** Whether both the row and the custom resource have a final status. */
   isOver(job: PlannedJob): boolean;
-  /** Looks at the tables for a job that is over. */
+  /** Checks the tables of a finished job. */
   check(pool: DatabasePool, job: PlannedJob): Promise<void>;
-  /** What was wrong, in words. */
+  /** Descriptions of all violations. */
   faults(): readonly string[];
 }
 
@@ -68,7 +68,7 @@ export function makeJudge(): Judge {
           (select count(*)::int from job_events where job_id = ${job.id} and type = 'status'
             and data->>'status' in ('completed', 'failed', 'cancelled')) as ends
         from ${table} where id = ${job.id}`);
-      is("the row, in the end,", found.status, job.end);
+      is("the row after the observation", found.status, job.end);
       is("the number of results", found.results, done ? job.shards : 0);
       const files = done ? job.files.length : 0;
       is(
@@ -78,7 +78,7 @@ export function makeJudge(): Judge {
       );
       is("the number of models", found.models, done && job.kind === "training" ? 1 : 0);
       is("the number of embedded files", found.embedded, job.kind === "embedding" ? files : 0);
-      is("the number of ends in its events", found.ends, 1);
+      is("the number of final statuses in its events", found.ends, 1);
     },
     faults: () => [...faults],
   };

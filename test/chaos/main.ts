@@ -1,5 +1,6 @@
-// The long form: `node test/chaos/main.ts --kills 1000 [--seconds N] [--at-once N]` on a control plane, a Postgres and an
-// S3 server of its own. Prints how often the leader was killed at which write, and fails when anything was wrong.
+// The long form of the chaos test: `node test/chaos/main.ts --kills 1000 [--seconds N] [--at-once N]` with its own
+// control plane, Postgres and S3 server. Prints how often it killed the leader at which write, and fails on any
+// violation.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -21,7 +22,7 @@ const { values: options } = parseArgs({
   },
 });
 const began = performance.now();
-const say = (text: string) =>
+const print = (text: string) =>
   console.log(`${((performance.now() - began) / 1000).toFixed(0).padStart(6)} s  ${text}`);
 
 const backends = await startBackends();
@@ -40,7 +41,7 @@ try {
     const operatorKubeconfig = join(dir, "operator.kubeconfig");
     const token = await tokenOf(admin, namespace, "plosive-operator");
     writeFileSync(operatorKubeconfig, kubeconfigOf(plane.server, plane.tls.caFile, token));
-    say(`everything runs; seed ${options.seed}`);
+    print(`all servers run; seed ${options.seed}`);
     const { server, tls } = plane;
     const report = await runChaos(
       { admin, server, tls, namespace, operatorKubeconfig, databaseUrl, storage: storageConfig, dir },
@@ -50,12 +51,12 @@ try {
         seconds: Number(options.seconds),
         atOnce: Number(options["at-once"]),
         seed: Number(options.seed),
-        say,
+        print,
       },
     );
     for (const [point, count] of [...report.points].sort())
       console.log(`${String(count).padStart(5)}  ${point}`);
-    say(
+    print(
       `${report.kills} kills at ${report.points.size} points, ${report.jobs} jobs, ${report.lostLeases} leases lost, ${report.faults.length} faults`,
     );
     for (const fault of report.faults) console.error(fault);

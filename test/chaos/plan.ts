@@ -1,5 +1,5 @@
-// The jobs of a chaos run: their rows as the API leaves them, what their workers leave, and how each has to end.
-// Called by run.ts and judge.ts.
+// The jobs of a chaos run: their rows as the API inserts them, the results of their workers, and their expected final
+// status. Called by run.ts and judge.ts.
 import { sql } from "slonik";
 import { z } from "zod";
 import type { DatabasePool } from "../../src/db/pool.ts";
@@ -23,7 +23,7 @@ export interface PlannedJob {
   readonly tenant: string;
   readonly end: End;
   readonly shards: number;
-  /** By shard. */
+  /** Files by shard. */
   readonly files: readonly string[];
 }
 
@@ -43,7 +43,7 @@ const plans = [
   (scene: Scene) => inference(scene, 1, "failed"),
 ];
 
-/** The n-th job of a run. */
+/** Creates the n-th job of a run. */
 export function addJob(scene: Scene, n: number): Promise<PlannedJob> {
   return plans[n % plans.length]!(scene);
 }
@@ -59,7 +59,10 @@ async function training({ pool, tenant }: Scene, end: End): Promise<PlannedJob> 
   return { kind: "training", id, tenant, end, shards: 1, files: [] };
 }
 
-/** The operator gathers its file into a job itself. A tenant of its own, so that it is one file a job. */
+/**
+ * Inserts an audio file; the operator creates an embedding job for it. Each file has its own tenant, so that each
+ * embedding job has one file.
+ */
 async function embedding({ pool }: Scene): Promise<PlannedJob> {
   const tenant = await insertTenant(pool);
   const file = await insertConfirmedAudio(pool, tenant, await insertDataset(pool, tenant));
@@ -87,7 +90,7 @@ const detections = [10, 20, 30].map((at) => ({
 }));
 export const detectionsPerFile = detections.length;
 
-/** What the worker of a shard leaves in the object store before it ends well. */
+/** Writes the result of a shard to the object store, as its worker does before it exits successfully. */
 export async function leaveResult(
   { storage }: Scene,
   job: PlannedJob,

@@ -1,5 +1,5 @@
-// Stands between one operator and the real Postgres and tells of each commit of something that belongs to a job: before
-// it is passed on, and when it is done and not yet heard of. Called by replica.ts.
+// A proxy between one operator and the real Postgres. It reports each commit of a job's data before it forwards the
+// COMMIT, and again when the commit is done and before it forwards the answer. Called by replica.ts.
 import { connect, createServer, type Socket } from "node:net";
 import type { Moment } from "./strikes.ts";
 
@@ -9,7 +9,7 @@ export interface PostgresProxy {
 }
 
 const write = /\b(insert\s+into|update|delete\s+from)\s+"?(\w+)"?/i;
-/** Tables of other work than that of jobs. */
+/** Tables that belong to no job. */
 const foreign = /^(idempotency_keys|request_keys|audit_log|leftovers)$/i;
 
 export async function startPostgresProxy(options: {
@@ -67,16 +67,16 @@ export async function startPostgresProxy(options: {
   };
 }
 
-/** What one connection is about to commit. */
+/** Tracks what one connection is about to commit. */
 class Session {
   readonly #statements = new Map<string, string>();
   #inTransaction = false;
-  /** What the open transaction has written. */
+  /** Tables that the open transaction has written to. */
   #written: string | undefined;
   #text = "";
   #committing: string | undefined;
 
-  /** The label of a commit, when this message asks for one. */
+  /** The label of a commit if this message requests one. */
   sent(message: Buffer): string | undefined {
     const type = String.fromCharCode(message[0] ?? 0);
     if (type === "Q") this.#text = cString(message, 5);
@@ -99,7 +99,7 @@ class Session {
     return this.#committing;
   }
 
-  /** The label of a commit, when this message says that it is done. */
+  /** The label of a commit if this message reports that it is done. */
   received(message: Buffer): string | undefined {
     if (message[0] !== "Z".charCodeAt(0)) return undefined;
     const done = this.#committing;
@@ -114,7 +114,7 @@ function cString(message: Buffer, from: number): string {
   return message.toString("utf8", from, message.indexOf(0, from));
 }
 
-/** Cuts a stream into whole messages: a letter and a length; a client's first one has no letter. */
+/** Splits a stream into complete messages: a letter and a length. The first message of a client has no letter. */
 function splitter(isClient: boolean): (data: Buffer) => Buffer[] {
   let rest = Buffer.alloc(0);
   let isFirst = isClient;

@@ -1,5 +1,5 @@
-// One operator as the image starts it, behind proxies of its own that can end it in the middle of a write. Called by
-// run.ts and by the tests of failover.
+// An operator process, started as the image starts it, behind its own proxies, which can kill it in the middle of a
+// write. Called by run.ts and by the failover tests.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
@@ -18,10 +18,10 @@ export interface ChaosWorld {
   readonly tls: { caFile: string; certFile: string; keyFile: string };
   readonly namespace: string;
   readonly operatorKubeconfig: string;
-  /** As the operator's role. */
+  /** With the rights of the operator's role. */
   readonly databaseUrl: string;
   readonly storage: StorageConfig;
-  /** A folder for what processes need and say. */
+  /** A directory for the files and logs of the processes. */
   readonly dir: string;
 }
 
@@ -29,19 +29,19 @@ export interface Replica {
   readonly name: string;
   readonly api: ApiProxy;
   readonly child: ChildProcess;
-  /** Resolves once it has read everything and waits for the lease, or has it. */
+  /** Resolves once its caches are filled and it holds the lease or waits for it. */
   ready(): Promise<void>;
   leads(): boolean;
   isGone(): boolean;
-  /** The end of what it said. */
+  /** The end of its log. */
   tail(): string;
-  /** Ends it and waits for that; the exit code. */
+  /** Sends the signal, waits for the exit and returns the exit code. */
   end(signal: NodeJS.Signals): Promise<number | null>;
 }
 
 let count = 0;
 
-/** `due` is asked at each of its writes. */
+/** Calls `due` at each write of the operator; true stops all its traffic. */
 export async function startReplica(
   world: ChaosWorld,
   due: (self: object, label: string, moment: Moment) => boolean = () => false,
@@ -77,7 +77,7 @@ export async function startReplica(
         PLOSIVE_KUEUE: "off",
         PLOSIVE_POD_NAME: name,
         PLOSIVE_GATHER_SECONDS: "0.5",
-        // No limits: the few tenants of a test have many jobs at once.
+        // No limits: the few tenants of a test have many concurrent jobs.
         PLOSIVE_QUOTA_RUNNING_TRAININGS: "0",
         PLOSIVE_QUOTA_RUNNING_INFERENCES: "0",
         PLOSIVE_QUOTA_RUNNING_EMBEDDINGS: "0",

@@ -1,5 +1,5 @@
-// Kills the leading operator at one write after the other while jobs of all kinds go through it, and looks at what is left.
-// Called by main.ts for hours and by test/hostile/operator-kill.test.ts for a minute.
+// Kills the leading operator at one write after another while jobs of all kinds run, and checks what is left. Called by
+// main.ts for hours and by test/hostile/operator-kill.test.ts for a minute.
 import { sql } from "slonik";
 import { z } from "zod";
 import { labels } from "../../controllers/job/child.ts";
@@ -20,7 +20,7 @@ import { makeStrikes } from "./strikes.ts";
 
 export interface ChaosReport {
   readonly kills: number;
-  /** Operators that ended by themselves, because they could not renew their lease. */
+  /** Operators that exited by themselves because they could not renew their lease. */
   readonly lostLeases: number;
   readonly jobs: number;
   readonly seconds: number;
@@ -35,23 +35,23 @@ const types: Readonly<Record<JobKind, ResourceType>> = {
   embedding: embeddingJobs,
 };
 const row = z.object({ id: z.string(), status: z.string() });
-/** A job that takes longer than this hangs. */
+/** A job that takes longer counts as hanging. */
 const patienceMs = 900_000;
 
 export async function runChaos(
   world: ChaosWorld,
   scene: Scene,
-  options: { kills: number; atOnce: number; seed: number; seconds?: number; say: (text: string) => void },
+  options: { kills: number; atOnce: number; seed: number; seconds?: number; print: (text: string) => void },
 ): Promise<ChaosReport> {
   const { admin, namespace } = world;
   const { pool } = scene;
-  const { say } = options;
+  const { print } = options;
   const began = performance.now();
   const isLate = () => performance.now() - began > (options.seconds ?? Number.POSITIVE_INFINITY) * 1000;
   const judge = makeJudge();
   const strikes = makeStrikes(randomOf(options.seed));
-  const trouble = new Set<string>();
-  const told = new Set<string>();
+  const problems = new Set<string>();
+  const printed = new Set<string>();
   const open = new Map<string, PlannedJob & { since: number; overAt?: number }>();
   const all: PlannedJob[] = [];
   const played = new Set<string>();
@@ -77,7 +77,7 @@ export async function runChaos(
     return startReflector({ kube: admin, type, namespace, store, log, random: Math.random });
   }
 
-  /** The kubelet and the worker. */
+  /** Plays the kubelet and the worker of a pod. */
   function play(pod: Pod): void {
     const { uid = "", ownerReferences, annotations, deletionTimestamp } = pod.metadata;
     const job = open.get(pod.metadata.labels?.[labels.job] ?? "");
@@ -97,10 +97,10 @@ export async function runChaos(
         await cancel(scene, job);
       }
     };
-    act().catch((error: unknown) => void trouble.add(`a pod of ${run} could not be played: ${error}`));
+    act().catch((error: unknown) => void problems.add(`a pod of ${run} could not be played: ${error}`));
   }
 
-  /** Keeps so many jobs under way. */
+  /** Keeps `atOnce` jobs running. */
   async function fill(): Promise<void> {
     let n = 0;
     const add = async () => {
@@ -110,7 +110,7 @@ export async function runChaos(
         all.push(job);
         const name = resourceName(job.kind, job.id);
         open.set(name, { ...job, since: performance.now() });
-        // It may have a pod already.
+        // The Job's pod may exist already.
         const selector = { labelSelector: `${labels.job}=${name}` };
         for (const pod of (await admin.list(pods, namespace, selector)).items) play(pod);
         while (open.has(name) && !finishing) await pause(100);
@@ -119,8 +119,8 @@ export async function runChaos(
     await Promise.all(Array.from({ length: options.atOnce }, add));
   }
 
-  /** Looks at the rows, and clears away what is over. */
-  async function look(): Promise<void> {
+  /** Reads the rows and deletes finished jobs. */
+  async function observeRows(): Promise<void> {
     const ids = sql.array(
       [...open.values()].map(({ id }) => id),
       "uuid",
@@ -134,13 +134,13 @@ export async function runChaos(
       const now = performance.now();
       if (!judge.isOver(job)) {
         if (now - job.since > patienceMs) {
-          trouble.add(`${name} has not ended in ${patienceMs / 1000} s`);
+          problems.add(`${name} has not ended in ${patienceMs / 1000} s`);
           open.delete(name);
         }
         continue;
       }
       job.overAt ??= now;
-      // What is over is looked at a while longer: it must stay so.
+      // Observes a finished job for another five seconds: its status must not change.
       if (now - job.overAt < 5_000) continue;
       await judge.check(pool, job);
       open.delete(name);
@@ -167,21 +167,23 @@ export async function runChaos(
     await poll("a write of the leader", () => leader.isGone() || isLate(), patienceMs);
     strikes.disarm();
     if (!leader.isGone()) return;
-    // With 1 it ends when its lease is lost, as on a machine that did not let it run for ten seconds.
+    // Exit code 1 means that it lost its lease, as on a machine that did not schedule it for ten seconds.
     if (leader.child.exitCode === 1) lostLeases++;
     else if (leader.child.signalCode !== "SIGKILL")
-      trouble.add(`an operator ended by itself:\n${leader.tail()}`);
+      problems.add(`an operator exited by itself:\n${leader.tail()}`);
     replicas.delete(leader);
     await leader.end("SIGKILL");
     await release(leader);
     for (const replica of [...replicas].filter((one) => one.isGone())) replicas.delete(replica);
     await start();
     if (kills % 10 === 0)
-      say(`${kills} kills, ${all.length - open.size} jobs over, ${faults().length} faults`);
-    for (const fault of faults()) if (!told.has(fault)) say(`FAULT ${fault}`);
-    for (const fault of faults()) told.add(fault);
+      print(`${kills} kills, ${all.length - open.size} jobs done, ${faults().length} faults`);
+    for (const fault of faults()) if (!printed.has(fault)) print(`FAULT ${fault}`);
+    for (const fault of faults()) printed.add(fault);
   }
-  /** Its lease would hold the others up for 15 s, which says nothing about what was written. */
+  /**
+   * Releases the lease of a killed leader: the others would wait 15 s for it, which proves nothing about its writes.
+   */
   async function release({ name }: Replica): Promise<void> {
     const lease = await admin.get(leases, { namespace, name: "plosive-operator" });
     if (!lease.spec?.holderIdentity?.startsWith(`${name}_`)) return;
@@ -190,34 +192,35 @@ export async function runChaos(
       if (!isConflict(error)) throw error;
     });
   }
-  const faults = () => [...trouble, ...judge.faults()];
+  const faults = () => [...problems, ...judge.faults()];
 
   let isOver = false;
-  const looking = (async () => {
+  const observing = (async () => {
     while (!isOver) {
-      await look();
+      await observeRows();
       await pause(200);
     }
   })();
   try {
     await Promise.all([start(), start(), start()]);
     const filling = fill();
-    filling.catch((error: unknown) => void trouble.add(`no more jobs could be added: ${error}`));
+    filling.catch((error: unknown) => void problems.add(`no more jobs could be added: ${error}`));
     while (kills < options.kills && !isLate()) await killOne();
     finishing = true;
     await filling.catch(() => undefined);
-    say(`${kills} kills; waiting for the last ${open.size} jobs`);
-    await poll("all jobs to be over", () => open.size === 0, patienceMs);
+    print(`${kills} kills; waiting for the last ${open.size} jobs`);
+    await poll("all jobs to end", () => open.size === 0, patienceMs);
     const wanted = new Map(all.map(({ id, end }) => [id, end]));
     const left = await pool.any(sql.type(row)`
       select id, status from training_jobs union all select id, status from inference_jobs
       union all select id, status from embedding_jobs`);
     for (const { id, status } of left) {
-      if (wanted.has(id) && wanted.get(id) !== status) trouble.add(`in the end the row ${id} is ${status}`);
+      if (wanted.has(id) && wanted.get(id) !== status)
+        problems.add(`the final status of row ${id} is ${status}`);
     }
   } finally {
     isOver = true;
-    await looking;
+    await observing;
     await Promise.all(reflectors.map((reflector) => reflector.stop()));
     await Promise.all([...replicas].map((replica) => replica.end("SIGKILL")));
   }

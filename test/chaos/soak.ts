@@ -1,6 +1,7 @@
-// `node --expose-gc test/chaos/soak.ts [--minutes 120] [--watch-seconds 2] [--idle-minutes 10]`: caches and elector of an operator
-// on a real API server, with watches that are renewed every few seconds instead of minutes, a few changes and a connection
-// cut now and then. Prints sockets and heap, and fails when they grow, or when an event after idle time is late.
+// `node --expose-gc test/chaos/soak.ts [--minutes 120] [--watch-seconds 2] [--idle-minutes 10]`: caches and leader
+// election of an operator on a real API server, with watches that expire every few seconds instead of minutes, a few
+// changes, and occasional broken connections. Prints sockets and heap, and fails if they grow or if an event after an
+// idle period arrives late.
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -39,11 +40,11 @@ let requests = 0;
 kube.onRequest(() => requests++);
 let failed = false;
 const began = performance.now();
-const say = (text: string) =>
+const print = (text: string) =>
   console.log(`${((performance.now() - began) / 1000).toFixed(0).padStart(6)} s  ${text}`);
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** One set of caches; ends with the number of lists that each of them took. */
+/** Runs one set of caches and returns how many lists each of them made. */
 function startAll(watchSeconds: number | undefined) {
   const store = new Store<Job>();
   const common = {
@@ -61,7 +62,7 @@ function startAll(watchSeconds: number | undefined) {
   return { store, reflectors };
 }
 
-/** How long it takes until a new object is known, in ms. */
+/** Measures how many milliseconds it takes until a new object is in the cache. */
 async function latency(store: Store<Job>): Promise<number> {
   const name = `soak-${randomUUID()}`;
   const containers = [{ name: "c", image: "registry.test/none:1" }];
@@ -71,7 +72,7 @@ async function latency(store: Store<Job>): Promise<number> {
     }),
   );
   const spec = { suspend: true, template: { spec: { restartPolicy: "Never", containers } } };
-  // A machine that is busy otherwise is not what is tried here.
+  // A delay because the machine is busy with other work is no failure.
   const at = await poll(
     "the API server to take a Job",
     async () => {
@@ -90,7 +91,7 @@ async function latency(store: Store<Job>): Promise<number> {
   return ms;
 }
 
-/** An attempt before this one came through, only its answer did not. */
+/** An earlier attempt succeeded, and only its answer was lost. */
 function orThere(error: unknown): void {
   if (!isAlreadyExists(error)) throw error;
 }
@@ -107,11 +108,11 @@ try {
   if (idleMinutes > 0) {
     const { store, reflectors } = startAll(undefined);
     await Promise.all(reflectors.map(({ synced }) => synced));
-    say(`idle for ${idleMinutes} minutes`);
+    print(`idle for ${idleMinutes} minutes`);
     await pause(idleMinutes * 60_000);
     const ms = await latency(store);
     const relists = Math.max(...reflectors.map((reflector) => reflector.relists()));
-    say(`an event after that was heard of in ${ms.toFixed(0)} ms; ${relists} list of each type`);
+    print(`the next event arrived after ${ms.toFixed(0)} ms; ${relists} list of each type`);
     if (ms > 1_000 || relists > 1) failed = true;
     await Promise.all(reflectors.map((reflector) => reflector.stop()));
   }
@@ -127,7 +128,7 @@ try {
     const ms = await latency(store);
     samples.push({ sockets: sockets(), heap: heap() });
     const { sockets: open, heap: used } = samples.at(-1)!;
-    say(
+    print(
       `${requests} requests, ${open} sockets, ${used.toFixed(1)} MiB of heap; an event took ${ms.toFixed(0)} ms`,
     );
     if (samples.length % 5 === 0) {
@@ -136,9 +137,9 @@ try {
       await poll("the caches to go on", () => latency(store).then((took) => took < 1_000), 60_000);
     }
   }
-  // Warm after the first fifth.
+  // Skips the first fifth as a warm-up.
   const [first, last] = [samples[Math.floor(samples.length / 5)]!, samples.at(-1)!];
-  say(
+  print(
     `heap ${first.heap.toFixed(1)} -> ${last.heap.toFixed(1)} MiB, sockets ${first.sockets} -> ${last.sockets}`,
   );
   if (last.heap > first.heap + 3 || last.sockets > first.sockets + 3 || !elector.leads()) failed = true;

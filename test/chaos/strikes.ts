@@ -1,24 +1,28 @@
-// When the operator that leads is killed: just before one of its writes, or when the write is done and it has not heard
-// of it. The write points are found while it runs; the one that was hit least is the next. Asked by the proxies.
+// Chooses when the leading operator is killed: just before one of its writes, or when the write is done and the answer
+// is not forwarded yet. Write points are discovered during the run; the point with the fewest kills is next. Called by
+// the proxies.
 
 export type Moment = "before" | "after";
 
 export interface Strikes {
-  /** Called by a proxy at each write. True: the process is dead, and nothing may pass any more. */
+  /** Called by a proxy at each write. True: the process is dead and nothing may be forwarded any more. */
   due(replica: object, label: string, moment: Moment): boolean;
-  /** The next write that suits is the end of this replica. */
+  /** Kills this replica at the next suitable write. */
   arm(replica: object, kill: () => void): void;
   disarm(): void;
   /** Kills so far, by write point. */
   hits(): ReadonlyMap<string, number>;
 }
 
-/** A leader may do so many writes before its end is looked for, or none would get beyond its first ones. */
+/**
+ * Upper bound of the writes that a leader makes before it can be killed. Without them no leader would get beyond its
+ * first writes.
+ */
 const mostBefore = 60;
-/** So many more go by in vain before any will do: some points come only with certain jobs. */
+/** After this many further writes any write point is accepted, since some points occur only with certain jobs. */
 const patience = 100;
 
-/** `random` gives numbers from 0 to 1. */
+/** `random` returns numbers from 0 to 1. */
 export function makeStrikes(random: () => number): Strikes {
   const hits = new Map<string, number>();
   const dead = new WeakSet<object>();

@@ -26,6 +26,7 @@ const external = [
   "objectStore.existingSecret=s3",
   "objectStore.endpoint=https://s3.internal:9443",
   "objectStore.publicEndpoint=https://s3.example.com",
+  "objectStore.addressing=virtual",
 ];
 
 type Probe = {
@@ -200,6 +201,10 @@ describe("the chart", () => {
     expect(secrets).toEqual(["plosive-runs-tls"]);
     const api = one(manifests, "Deployment", "plosive-api");
     expect(JSON.stringify(api)).toContain("https://s3.example.com");
+    expect(api.spec!.template!.spec.containers[0]!.env).toContainEqual({
+      name: "PLOSIVE_S3_ADDRESSING",
+      value: "virtual",
+    });
     expect(JSON.stringify(api)).toContain('"secretName":"hooks"');
   });
 
@@ -308,6 +313,12 @@ describe("the chart", () => {
       [...images, "profiles.default.train.env[0].name=THREADS", "profiles.default.train.env[0].value=2"],
       /value/,
     ],
+    [
+      "virtual-host style with the embedded store",
+      [...images, "objectStore.addressing=virtual"],
+      /objectStore.addressing/,
+    ],
+    ["an unknown style of addresses", [...images, ...external, "objectStore.addressing=host"], /addressing/],
     ["a NodePort out of range", [...images, "api.service.nodePort=70000"], /nodePort/],
   ])("refuses %s and says why", async (_name, sets, reason) => {
     await expect(render(...sets)).rejects.toThrow(reason);

@@ -1,4 +1,4 @@
-// The typed client against a server that misbehaves on purpose: what is tried again, and what must not be.
+// The typed client against a server that fails on purpose: which requests it retries and which it must not retry.
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
@@ -23,7 +23,7 @@ async function serve(answer: RequestListener, retryForMs = 5_000) {
 
 const id = "0198b0de-7c1f-7a59-8a3c-9f4d8f7f2f11";
 
-/** Answers the n-th request with the n-th entry; `break` cuts the connection. */
+/** Answers the n-th request with the n-th entry; `break` closes the connection. */
 function script(...answers: ("break" | { status: number; retryAfter?: string; body?: unknown })[]) {
   const seen: { method: string; url: string; key: string; text: string }[] = [];
   const listener: RequestListener = async (request, response) => {
@@ -52,7 +52,7 @@ const makeDataset = (client: Awaited<ReturnType<typeof serve>>, key?: string) =>
     }),
   );
 
-test("sends the key and reads all pages of a list", async () => {
+test("the client sends the key and reads all pages of a list", async () => {
   const page = (has_more: boolean) => ({ status: 200, body: { items: [{ id }], total: 2, has_more } });
   const { seen, listener } = script(page(true), page(false));
   const client = await serve(listener);
@@ -64,7 +64,7 @@ test("sends the key and reads all pages of a list", async () => {
   ]);
 });
 
-describe("tries again", () => {
+describe("the client retries", () => {
   const later = { status: 503, retryAfter: "0" };
   const limited = { status: 429, retryAfter: "0" };
 
@@ -83,15 +83,15 @@ describe("tries again", () => {
     expect(seen.map(({ text }) => text)).toEqual(Array(3).fill('{"name":"d"}'));
   });
 
-  test("a POST without one after 429 with Retry-After: it was not carried out", async () => {
+  test("a POST without a key after 429 with Retry-After, since the server did not execute it", async () => {
     const { seen, listener } = script(limited, { status: 201, body: { id } });
     expect(await makeDataset(await serve(listener))).toEqual({ id });
     expect(seen).toHaveLength(2);
   });
 });
 
-describe("does not try again", () => {
-  test("a POST that broke off without a key: it may have been carried out", async () => {
+describe("the client does not retry", () => {
+  test("a POST without a key whose connection broke, since the server may have executed it", async () => {
     const { seen, listener } = script("break");
     await expect(makeDataset(await serve(listener))).rejects.toThrow(/POST .*datasets got no response/);
     expect(seen).toHaveLength(1);
@@ -103,20 +103,20 @@ describe("does not try again", () => {
     expect(seen).toHaveLength(1);
   });
 
-  test("what a quota refuses: waiting does not help", async () => {
+  test("a request that exceeds a quota, since waiting does not help", async () => {
     const { seen, listener } = script({ status: 429, body: { detail: "too many", code: "quota_exceeded" } });
     await expect(makeDataset(await serve(listener))).rejects.toMatchObject({ code: "quota_exceeded" });
     expect(seen).toHaveLength(1);
   });
 
-  test("when the time that the service names is after the end of its retries", async () => {
+  test("a request whose Retry-After is later than the end of the retries", async () => {
     const { seen, listener } = script({ status: 503, retryAfter: "20" });
     const client = await serve(listener, 1_000);
     await expect(body(client.GET("/api/v1/models"))).rejects.toMatchObject({ status: 503 });
     expect(seen).toHaveLength(1);
   });
 
-  test("when the caller has given up", async () => {
+  test("a request that the caller aborted", async () => {
     const { seen, listener } = script({ status: 503, retryAfter: "1" });
     const client = await serve(listener);
     const call = client.GET("/api/v1/models", { signal: AbortSignal.timeout(300) });
@@ -133,8 +133,8 @@ test.each([
     status: 422,
     says: "body.config.epochs: too many",
   },
-  { name: "something of a proxy's", given: "<html>", status: 502, says: "html" },
-])("a problem with $name is told in the words of whoever answered", async ({ given, status, says }) => {
+  { name: "the page of a proxy", given: "<html>", status: 502, says: "html" },
+])("an error with $name has the message of the server that answered", async ({ given, status, says }) => {
   const { listener } = script({ status, body: given });
   const error = await makeDataset(await serve(listener)).catch((caught: unknown) => caught);
   expect(error).toBeInstanceOf(ApiError);

@@ -1,5 +1,5 @@
-// The typed client against the real API and object store: uploads, retried requests, conditions, and jobs that are
-// followed while the operator (here: the database) moves them on.
+// The typed client against the real API and object store: uploads, retried requests, conditional requests, and jobs
+// whose progress the test writes into the database in place of the operator.
 import { sql } from "slonik";
 import { beforeAll, expect, test } from "vitest";
 import { allItems, body, type Client, makeClient } from "../../client/client.ts";
@@ -23,7 +23,7 @@ const take = (name: string) => ({
   contentType: "audio/wav" as const,
 });
 
-test("uploads to a dataset and to an inference job, and reads both back", async () => {
+test("the client uploads to a dataset and to an inference job, and reads both back", async () => {
   const dataset = await body(
     client.POST("/api/v1/datasets", { body: { name: "takes", artifact_types: [{ name: "click" }] } }),
   );
@@ -41,7 +41,7 @@ test("uploads to a dataset and to an inference job, and reads both back", async 
   expect(file).toMatchObject({ inference_job_id: job.id, filename: "b.wav", status: "queued" });
 });
 
-test("a request that is sent again with its Idempotency-Key makes nothing new", async () => {
+test("a repeated request with the same Idempotency-Key creates nothing new", async () => {
   const request = {
     body: { name: "once" },
     params: { header: { "Idempotency-Key": "the first try" } },
@@ -54,7 +54,7 @@ test("a request that is sent again with its Idempotency-Key makes nothing new", 
   expect(second.response.headers.get("Idempotency-Replayed")).toBe("true");
 });
 
-test("a change that would undo somebody else's is refused with its code", async () => {
+test("a change with a stale If-Match is refused with its error code", async () => {
   const dataset = await body(client.POST("/api/v1/datasets", { body: { name: "old" } }));
   const path = { dataset_id: dataset.id };
   const read = await client.GET("/api/v1/datasets/{dataset_id}", { params: { path } });
@@ -70,7 +70,7 @@ test("a change that would undo somebody else's is refused with its code", async 
   await expect(rename("newer")).rejects.toMatchObject({ status: 412, code: "precondition_failed" });
 });
 
-test("follows a training job to its end, seeing each change once", async () => {
+test("the client follows a training job to its end and reports each change once", async () => {
   const world = await makeWorld(tenant, api.db);
   const jobId = await addTrainingJob(
     api.db,
@@ -97,7 +97,7 @@ test("follows a training job to its end, seeing each change once", async () => {
   expect(seen).toEqual(["queued 0", "running 10", "running 60", "completed 100"]);
 });
 
-test("gives up on a job that does not move, and says so", async () => {
+test("the client stops following a job that does not change, with an error that says so", async () => {
   const world = await makeWorld(tenant, api.db);
   const trainingId = await addTrainingJob(api.db, tenant.tenantId, world.datasetId, world.annotationSetId);
   const modelId = await addModel(api.db, tenant.tenantId, trainingId);

@@ -171,21 +171,21 @@ describe("the operator", () => {
     });
   }, 120_000);
 
-  it("stops leading when it is told to, and a standby takes over within three seconds", async () => {
+  it("gives its lease back when it is told to stop, and a standby need not wait for the lease's end", async () => {
     const standby = await runOperator({
       cluster,
       namespace: stage.space,
       databaseUrl: database.url,
       storage: store.config,
       identity: "standby",
+      // A standby waits by its own figure: with a lease of an hour it leads in this test only if the lease is given back.
+      leaseMs: { durationMs: 3_600_000, deadlineMs: 10_000, periodMs: 200 },
     });
     try {
       await stage.operator.leading;
       expect(standby.leads()).toBe(false);
-      const began = performance.now();
       await stage.operator.stop();
       await standby.leading;
-      expect(performance.now() - began).toBeLessThan(3_000);
       const id = await insertTrainingJob(database.pool, stage.tenant);
       await podOf(cluster.admin, stage.space.name, `tj-${id}-1`);
     } finally {

@@ -99,6 +99,10 @@ it("a resource that a finalizer holds back is gone for its job", async () => {
   await poll("its Job to go", async () => {
     return (await cluster.admin.find(jobs, stage.ref(`tj-${id}-1`))) === undefined;
   });
-  expect(await find(trainingJobs, "held")).toBeDefined();
+  expect((await find(trainingJobs, "held"))?.metadata).toMatchObject({
+    uid: id,
+    deletionTimestamp: expect.stringMatching(/^\d{4}-/),
+    finalizers: ["example.com/backup"],
+  });
   await finalizers([]);
 });

@@ -8,6 +8,7 @@ import { maybeOneJob } from "../../src/db/job.ts";
 import { embeddingJobs, events, inferenceJobs, jobs, models, trainingJobs } from "../../src/kube/kinds.ts";
 import { endPod, put, startPod } from "../support/operator.ts";
 import { poll } from "../support/poll.ts";
+import { scrape } from "../support/prometheus.ts";
 import {
   insertConfirmedAudio,
   insertDataset,
@@ -334,22 +335,25 @@ describe("the settled operator", () => {
       "the Job to be gone",
       async () => (await cluster.admin.find(jobs, stage.ref(`ij-${id}-1`))) === undefined,
     );
+    // Renewals of the lease are the only other requests (PUT).
+    const asked = () => stage.operator.requests.filter((line) => !line.startsWith("PUT")).length;
+    const looks = async () =>
+      (await scrape(stage.operator.metricsPort)).value("controller_runtime_reconcile_total", {
+        controller: "inferencejobs",
+      }) ?? 0;
+    /** Silence, which nothing announces: ten times as long as requests wait to be sent together (coalesceMs). */
+    const quiet = async () => {
+      let last = { count: -1, at: 0 };
+      await poll("half a second of silence", () => {
+        if (asked() !== last.count) last = { count: asked(), at: performance.now() };
+        return performance.now() - last.at > 500;
+      });
+      return last.count;
+    };
     // The events about the end are still on their way; what comes after them is measured.
-    let before = -1;
-    await poll("quiet", async () => {
-      const now = stage.operator.requests.filter((line) => !line.startsWith("PUT")).length;
-      const quiet = now === before;
-      before = now;
-      await new Promise((resolve) => setTimeout(resolve, 300));
-      return quiet;
-    });
+    const before = { asked: await quiet(), looks: await looks() };
     await cluster.admin.patch(inferenceJobs, ref, { metadata: { labels: { touched: "yes" } } });
-    await poll(
-      "the change to arrive",
-      async () => (await cluster.admin.get(inferenceJobs, ref)).metadata.labels?.touched === "yes",
-    );
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
-    // Renewals of the lease are the only requests (PUT).
-    expect(stage.operator.requests.filter((line) => !line.startsWith("PUT")).length).toBe(before);
+    await poll("the operator to have looked at the change", async () => (await looks()) > before.looks);
+    expect(await quiet()).toBe(before.asked);
   });
 });

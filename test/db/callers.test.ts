@@ -1,4 +1,5 @@
-// Looking up keys for many requests at once: each is judged after it came, as if it were alone.
+// Batched look-ups of API keys: each request gets the answer that it would get alone, based on data from after its
+// arrival.
 import { randomBytes } from "node:crypto";
 import { sql } from "slonik";
 import { expect, it } from "vitest";
@@ -24,7 +25,7 @@ async function makeKey(): Promise<{ tenantId: string; hash: Buffer }> {
   return { tenantId, hash };
 }
 
-/** The pool, and how many statements were sent through it. */
+/** Wraps the pool and counts its statements. */
 function counted(db: Db): { db: Db; sent: () => number } {
   let count = 0;
   const any: Db["any"] = (query) => {
@@ -34,7 +35,7 @@ function counted(db: Db): { db: Db; sent: () => number } {
   return { db: { ...db, any }, sent: () => count };
 }
 
-it("requests of one key that come together share look-ups, and count one by one", async () => {
+it("requests with one key that arrive together share look-ups and are charged one by one", async () => {
   const { tenantId, hash } = await makeKey();
   const { db, sent } = counted(database.pool);
   const findCaller = makeFindCaller(db);
@@ -42,11 +43,11 @@ it("requests of one key that come together share look-ups, and count one by one"
   expect(sent()).toBe(2);
   expect(callers.map((caller) => caller?.tenant_id)).toEqual(Array(20).fill(tenantId));
   expect(callers.filter((caller) => caller?.admitted)).toHaveLength(5);
-  // In the order in which they came.
+  // The admitted requests are the first five, in the order of their arrival.
   expect(callers.slice(0, 5).every((caller) => caller?.admitted)).toBe(true);
 });
 
-/** Holds the row of the tenant's rates, for which look-ups then wait, until it is released. */
+/** Locks the row of the tenant's rate limits until release(), so that look-ups block. */
 async function holdRates(tenantId: string): Promise<{ release(): Promise<void> }> {
   const held = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
@@ -64,7 +65,7 @@ async function holdRates(tenantId: string): Promise<{ release(): Promise<void> }
   };
 }
 
-it("requests of different keys do not wait for each other", async () => {
+it("requests with different keys do not wait for each other", async () => {
   const [one, two] = [await makeKey(), await makeKey()];
   const findCaller = makeFindCaller(database.pool);
   await findCaller(one.hash, rates);
@@ -75,7 +76,7 @@ it("requests of different keys do not wait for each other", async () => {
   expect((await waiting)?.tenant_id).toBe(one.tenantId);
 });
 
-it("a key that is revoked while a look-up is under way is unknown to whoever comes after that", async () => {
+it("a key that is revoked during a look-up is unknown to every request that arrives afterwards", async () => {
   const { tenantId, hash } = await makeKey();
   const findCaller = makeFindCaller(database.pool);
   await findCaller(hash, rates);
@@ -95,7 +96,7 @@ it("a key that is revoked while a look-up is under way is unknown to whoever com
   expect(await after).toBeNull();
 });
 
-it("a look-up that fails, fails for all who wait for it, and the next one works", async () => {
+it("a failed look-up fails for all requests that share it, and the next one succeeds", async () => {
   const { tenantId, hash } = await makeKey();
   let broken = true;
   const any: Db["any"] = (query) =>
@@ -107,23 +108,23 @@ it("a look-up that fails, fails for all who wait for it, and the next one works"
   expect((await findCaller(hash, rates))?.tenant_id).toBe(tenantId);
 });
 
-it("while the database does not answer, nobody waits for more than one look-up", async () => {
+it("during a database outage no request waits for more than one look-up", async () => {
   const { hash } = await makeKey();
   const gone = Promise.withResolvers<never>();
   const { db, sent } = counted({ ...database.pool, any: () => gone.promise });
   const findCaller = makeFindCaller(db);
-  const asked = Promise.allSettled(Array.from({ length: 200 }, () => findCaller(hash, rates)));
+  const lookUps = Promise.allSettled(Array.from({ length: 200 }, () => findCaller(hash, rates)));
   gone.reject(new Error("the database is away"));
-  expect((await asked).every(({ status }) => status === "rejected")).toBe(true);
+  expect((await lookUps).every(({ status }) => status === "rejected")).toBe(true);
   expect(sent()).toBe(1);
 });
 
-it("the first requests of a tenant are all within its rate, however many processes they come to at once", async () => {
+it("the first requests of a tenant are all admitted, however many processes receive them at once", async () => {
   const processes = Array.from({ length: 8 }, () => makeFindCaller(database.pool));
   for (let round = 0; round < 150; round++) {
     const { hash } = await makeKey();
     const wide = { gap: 1, span: 100 };
-    const asked = processes.map((find) => find(hash, { rate: wide, policy: 1, policyRate: wide }));
-    expect((await Promise.all(asked)).map((caller) => caller?.admitted)).toEqual(Array(8).fill(true));
+    const lookUps = processes.map((find) => find(hash, { rate: wide, policy: 1, policyRate: wide }));
+    expect((await Promise.all(lookUps)).map((caller) => caller?.admitted)).toEqual(Array(8).fill(true));
   }
 });

@@ -1,4 +1,4 @@
-// Deleting a dataset whose published set has very many labels: no single statement takes them all.
+// Deletion of a dataset whose published set has very many labels, in several statements.
 import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { describe, expect, it } from "vitest";
@@ -13,7 +13,7 @@ const database = useDatabase();
 const none = sql.type(z.object({}));
 const counted = sql.type(z.object({ count: z.number() }));
 
-/** A dataset whose published set has so many labels. */
+/** A dataset whose published set has `labels` labels. */
 async function publishedSet(labels: number) {
   const tenant = await insertTenant(database.pool);
   const dataset = await insertDataset(database.pool, tenant);
@@ -33,27 +33,27 @@ const labelsOf = (set: string) =>
   database.pool.oneFirst(counted`select count(*) as count from annotations where annotation_set_id = ${set}`);
 
 describe("a dataset with a published set", () => {
-  it("is deleted with its labels, of which one statement takes 10,000 at most", async () => {
+  it("is deleted with its labels, at most 10,000 per statement", async () => {
     const { tenant, dataset, set } = await publishedSet(25_000);
-    await database.pool.query(none`create table taken (labels bigint not null)`);
+    await database.pool.query(none`create table deletions (labels bigint not null)`);
     await database.pool.query(none`
-      create function note_taken() returns trigger language plpgsql security definer as $$
+      create function count_deleted() returns trigger language plpgsql security definer as $$
       begin
-        insert into taken select count(*) from changed;
+        insert into deletions select count(*) from changed;
         return null;
       end $$`);
     await database.pool.query(none`
-      create trigger note_taken after delete on annotations
-      referencing old table as changed for each statement execute function note_taken()`);
+      create trigger count_deleted after delete on annotations
+      referencing old table as changed for each statement execute function count_deleted()`);
     await deleteDataset(tenantDatabase(database.apiPool, tenant), tenant, dataset);
     expect(await labelsOf(set)).toBe(0);
     expect(
       await database.pool.one(sql.type(z.object({ most: z.number(), total: z.number() }))`
-        select max(labels) as most, sum(labels)::bigint as total from taken`),
+        select max(labels) as most, sum(labels)::bigint as total from deletions`),
     ).toEqual({ most: 10_000, total: 25_000 });
   });
 
-  it("stays whole and published when its deletion does not reach the end", async () => {
+  it("stays complete and published when its deletion is rolled back", async () => {
     const { tenant, dataset, set } = await publishedSet(3);
     const half = database.apiPool.asTenant(tenant).transaction(async (tx) => {
       await deleteDataset(tx, tenant, dataset);
@@ -66,14 +66,14 @@ describe("a dataset with a published set", () => {
     ).rejects.toSatisfy(isFrozen);
   });
 
-  it("is not opened by who marks the dataset and does not delete it", async () => {
+  it("stays frozen for a transaction that marks the dataset as deleted and does not delete it", async () => {
     const { tenant, dataset, set } = await publishedSet(3);
-    const opened = database.apiPool.asTenant(tenant).transaction(async (tx) => {
+    const unfrozen = database.apiPool.asTenant(tenant).transaction(async (tx) => {
       await tx.query(none`update datasets set deleting = true where id = ${dataset}`);
       await tx.query(none`update annotation_sets set status = 'draft' where id = ${set}`);
       await tx.query(none`delete from annotations where annotation_set_id = ${set}`);
     });
-    await expect(opened).rejects.toThrow("was to be deleted and is still there");
+    await expect(unfrozen).rejects.toThrow("was to be deleted and is still there");
     expect(await labelsOf(set)).toBe(3);
   });
 });

@@ -1,4 +1,4 @@
-// What is told of a tenant's things, by whom, in which order, and that no reader misses any of it.
+// Events: which changes emit them, who can write and read them, their order, and that no reader misses one.
 import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { describe, expect, it } from "vitest";
@@ -22,15 +22,15 @@ import { insertDataset, insertInferenceJob, insertModel, insertTrainingJob } fro
 const database = useDatabase();
 const newTenant = () => insertTenant(database.pool, "events");
 
-/** Numbers all that is waiting and gives what the tenant can read of it. */
-async function told(tenant: string): Promise<{ type: string; data: Record<string, unknown> }[]> {
+/** Numbers all pending events and returns those of the tenant. */
+async function readEvents(tenant: string): Promise<{ type: string; data: Record<string, unknown> }[]> {
   while ((await numberEvents(database.apiPool))?.more);
   const rows = await manyEventsAfter(tenantDatabase(database.apiPool, tenant), tenant, 0, 1000);
   return rows.map(({ type, data }) => ({ type, data }));
 }
 
 describe("events", () => {
-  it("tell each status of a training job once, and its progress at most every 5 seconds", async () => {
+  it("are emitted once per status of a training job, and at most every 5 seconds for its progress", async () => {
     const tenant = await newTenant();
     const job = await insertTrainingJob(database.pool, tenant);
     const advance = (status: "queued" | "running", progressPercent: number) =>
@@ -53,7 +53,7 @@ describe("events", () => {
       statusMessage: null,
       errorMessage: null,
     });
-    const events = (await told(tenant)).filter(({ type }) => type.startsWith("training_job."));
+    const events = (await readEvents(tenant)).filter(({ type }) => type.startsWith("training_job."));
     const of = (type: string, status: string, progress_percent: number) => ({
       type: `training_job.${type}`,
       data: { training_job_id: job, dataset_id: events[0]?.data.dataset_id, status, progress_percent },
@@ -63,14 +63,14 @@ describe("events", () => {
       of("queued", "queued", 0),
       of("running", "running", 0),
       of("progress", "running", 1),
-      // The clock was turned back by hand, which is a change of the mark as well.
+      // The update that moved progress_event_at back also counts as a change of progress.
       of("progress", "running", 40),
       of("progress", "running", 50),
       of("completed", "completed", 100),
     ]);
   });
 
-  it("tell of files, sets, models and keys, whoever changes them", async () => {
+  it("are emitted for files, sets, models and keys, whichever role changes them", async () => {
     const tenant = await newTenant();
     const model = await insertModel(database.pool, tenant);
     const job = await insertInferenceJob(database.pool, tenant, model, 3);
@@ -91,7 +91,7 @@ describe("events", () => {
     }
     const [ready = "", broken = ""] = audio;
     const key = randomUUID();
-    await told(tenant);
+    await readEvents(tenant);
     const before = (await oneEventPosition(tenantDatabase(database.apiPool, tenant), tenant)).own;
     try {
       await execute(operator, sql.fragment`update audio_files set status = 'ready' where id = ${ready}`);
@@ -127,7 +127,7 @@ describe("events", () => {
         values (${key}, ${tenant}, 'k', 'pl_aaaaa', sha256(${key}))`);
       await api.query(nothing`update api_keys set last_used_at = now() where id = ${key}`);
       await api.query(nothing`update api_keys set revoked_at = now() where id = ${key}`);
-      await told(tenant);
+      await readEvents(tenant);
       const events = await manyEventsAfter(api, tenant, before, 100);
       expect(events.map(({ type, data }) => [type, data])).toEqual([
         ["audio_file.ready", { audio_file_id: ready, dataset_id: dataset, status: "ready" }],
@@ -154,7 +154,7 @@ describe("events", () => {
     }
   });
 
-  it("of a thousand files in one transaction are all told, in more than one step", async () => {
+  it("of a thousand files in one transaction are all numbered, in several batches", async () => {
     const tenant = await newTenant();
     const job = await insertInferenceJob(database.pool, tenant, await insertModel(database.pool, tenant), 1);
     await execute(
@@ -164,7 +164,7 @@ describe("events", () => {
         select gen_random_uuid(), ${tenant}, ${job.id}, 'a.wav', 'audio/wav', 1, 'k', 'processing'
         from generate_series(1, 999)`,
     );
-    await told(tenant);
+    await readEvents(tenant);
     const { own } = await oneEventPosition(tenantDatabase(database.apiPool, tenant), tenant);
     await execute(
       database.pool,
@@ -177,24 +177,24 @@ describe("events", () => {
     expect(new Set(rows.map(({ data }) => data.inference_file_id)).size).toBe(1_000);
   });
 
-  it("belong to what was committed: a change that is rolled back tells nothing", async () => {
+  it("are not emitted for a change that is rolled back", async () => {
     const tenant = await newTenant();
     const job = await insertTrainingJob(database.pool, tenant);
-    const before = (await told(tenant)).length;
+    const before = (await readEvents(tenant)).length;
     const broken = database.pool.transaction(async (tx) => {
       await tx.query(sql.type(z.object({}))`update training_jobs set status = 'queued' where id = ${job}`);
       throw new Error("not today");
     });
     await expect(broken).rejects.toThrow("not today");
-    expect(await told(tenant)).toHaveLength(before);
+    expect(await readEvents(tenant)).toHaveLength(before);
   });
 
-  it("can be neither written nor read by the wrong hands", async () => {
+  it("can be neither written nor read for another tenant", async () => {
     const [own, other] = [await newTenant(), await newTenant()];
     await insertTrainingJob(database.pool, other);
-    await told(other);
+    await readEvents(other);
     const api = tenantDatabase(database.apiPool, own);
-    // Without the tenant in the statement: the policies alone.
+    // The statement has no tenant predicate, so only the policies protect the rows.
     const seen = await api.any(sql.type(z.object({ type: z.string() }))`select type from events`);
     expect(seen).toEqual([]);
     expect(await database.apiPool.any(sql.type(z.object({}))`select from events`)).toEqual([]);
@@ -207,36 +207,36 @@ describe("events", () => {
     await expect(call).rejects.toThrow();
   });
 
-  it("are forgotten after 24 hours, with ids that are not given again", async () => {
+  it("are deleted after 24 hours, and their ids are never reused", async () => {
     const tenant = await newTenant();
     await insertTrainingJob(database.pool, tenant);
-    await told(tenant);
+    await readEvents(tenant);
     const { own, given } = await oneEventPosition(tenantDatabase(database.apiPool, tenant), tenant);
     expect(own).toBe(given);
     await execute(database.pool, sql.fragment`update events set created_at = now() - interval '23 hours'`);
     expect(await deleteOldEvents(database.apiPool)).toEqual({ more: false });
-    expect(await told(tenant)).not.toEqual([]);
+    expect(await readEvents(tenant)).not.toEqual([]);
     await execute(database.pool, sql.fragment`update events set created_at = now() - interval '25 hours'`);
     await deleteOldEvents(database.apiPool);
-    expect(await told(tenant)).toEqual([]);
+    expect(await readEvents(tenant)).toEqual([]);
     expect((await oneEventPosition(tenantDatabase(database.apiPool, tenant), tenant)).given).toBe(given);
     await insertTrainingJob(database.pool, tenant);
     const page = await (async () => {
-      await told(tenant);
+      await readEvents(tenant);
       return await listEvents(tenantDatabase(database.apiPool, tenant), tenant, { page: 1, page_size: 10 });
     })();
     expect(page.items[0]?.id).toBeGreaterThan(given);
   });
 });
 
-describe("numbers", () => {
-  it("appear in order: no reader misses or repeats an event, whoever commits when and whoever numbers", async () => {
+describe("the sequencer", () => {
+  it("numbers events so that no reader misses or repeats one, in any order of commits and with several processes", async () => {
     const tenants = [await newTenant(), await newTenant(), await newTenant()];
     const writers = 8;
     const rounds = 40;
     let writing = true;
 
-    // Each writes in transactions of different length, so that they commit in another order than they began.
+    // The transactions differ in length, so that they commit in another order than they begin.
     const write = async (writer: number) => {
       for (let round = 0; round < rounds; round++) {
         const tenant = tenants[(writer + round) % tenants.length] ?? "";
@@ -250,7 +250,7 @@ describe("numbers", () => {
               if ((writer + round) % 3 === step)
                 await tx.query(sql.type(z.object({}))`select pg_sleep(0.004)`);
             }
-            // One in eight changes its mind: its numbers of the inbox are never seen.
+            // One transaction in eight rolls back, so its inbox numbers never become visible.
             if ((writer * rounds + round) % 8 === 0) throw new Error("rolled back");
           })
           .catch((error: Error) => expect(error.message).toBe("rolled back"));
@@ -262,14 +262,14 @@ describe("numbers", () => {
     const read = async (tenant: string) => {
       const seen: { id: number; data: Record<string, unknown> }[] = [];
       let last = 0;
-      const look = async () => {
+      const readBatch = async () => {
         const rows = await manyEventsAfter(tenantDatabase(database.apiPool, tenant), tenant, last, 7);
         seen.push(...rows);
         last = rows.at(-1)?.id ?? last;
         return rows.length;
       };
-      while (writing) await look();
-      while ((await look()) > 0);
+      while (writing) await readBatch();
+      while ((await readBatch()) > 0);
       return seen;
     };
 
@@ -294,7 +294,7 @@ describe("numbers", () => {
       );
       expect(ids).toEqual(all.map((row) => row.id));
     }
-    // What one writer did, in the order in which it did it.
+    // The events of one writer keep their order.
     const order = (data: Record<string, unknown>) => Number(data.round) * 10 + Number(data.step);
     for (const rows of seen)
       for (let writer = 0; writer < writers; writer++) {

@@ -1,5 +1,5 @@
-// Tenant isolation as the database alone keeps it: which tables have it, what each role may do, and that no row of one
-// tenant can refer to another's. From the catalog, so that a new table is asked too.
+// Tenant isolation in the database alone: which tables have it, what each role may do, and that no row of one tenant
+// can refer to a row of another. The tables come from the catalog, so that a new table is covered.
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -33,7 +33,7 @@ const count = z.object({ count: z.number() });
 const rowsOf = (db: Db, table: string) =>
   db.oneFirst(sql.type(count)`select count(*) as count from ${sql.identifier([table])}`);
 
-/** What a role may do with a table at all: select, insert, ... */
+/** The privileges of a role on a table, including those on single columns: select, insert, ... */
 async function rightsOf(role: Role, table: string): Promise<readonly string[]> {
   const kinds = ["select", "insert", "update", "delete", "truncate", "references", "trigger"];
   return await api.db.anyFirst(sql.type(text)`
@@ -43,7 +43,7 @@ async function rightsOf(role: Role, table: string): Promise<readonly string[]> {
 }
 
 describe("every table", () => {
-  it("has row-level security, for its owner too, with a policy by tenant; or a reason to have none", async () => {
+  it("has row-level security, also for its owner, with a policy by tenant, or a reason to have none", async () => {
     const found = await api.db.any(sql.type(
       z.object({ name: z.string(), secure: z.boolean(), policies: z.number() }),
     )`
@@ -55,7 +55,7 @@ describe("every table", () => {
       expect([name, secure, policies]).toEqual([name, !(name in tenantless), name in tenantless ? 0 : 1]);
   });
 
-  it("is in the tenants' worlds of these tests, so that what they show holds for it", async () => {
+  it("has rows in the test data of the two tenants", async () => {
     for (const { name, column } of tables)
       for (const { tenantId } of [a, b]) {
         const present = await api.db.oneFirst(sql.type(count)`
@@ -64,7 +64,7 @@ describe("every table", () => {
       }
   });
 
-  it("shows the API nothing without a tenant, and a tenant its own rows alone", async () => {
+  it("shows the API nothing without a tenant, and to a tenant only its own rows", async () => {
     let readable = 0;
     for (const { name, column } of tables) {
       if (!(await rightsOf("plosive_api", name)).includes("select")) continue;
@@ -77,7 +77,7 @@ describe("every table", () => {
     expect(readable).toBeGreaterThan(15);
   });
 
-  it("refuses what the API writes for another tenant or for none", async () => {
+  it("rejects rows that the API writes for another tenant or for none", async () => {
     const before = await pictureOf(api.db, b.tenantId);
     const asA = tenantDatabase(api.pool, a.tenantId);
     for (const { name, column } of tables) {
@@ -101,7 +101,7 @@ describe("every table", () => {
       }
       if (rights.includes("insert"))
         for (const db of [asA, api.pool]) {
-          // Before any other constraint: the row's tenant is not the one of the session.
+          // Row-level security fails before any other constraint: the row's tenant is not the tenant of the session.
           const row = sql.type(z.object({}))`insert into ${table} (${tenant}) values (${b.tenantId})`;
           await expect(db.query(row), name).rejects.toSatisfy((error) =>
             ["42501", "23502", "23503"].includes(codeOf(error)),
@@ -120,7 +120,7 @@ const codeOf = (error: unknown): string =>
       : "";
 
 describe("the API's role", () => {
-  it("can neither become another one, nor change the schema, nor write what only the operator knows", async () => {
+  it("can neither take another role, nor change the schema, nor write tables of the operator", async () => {
     const refused = [
       sql.unsafe`set role plosive_operator`,
       sql.unsafe`set role plosive_admin`,
@@ -159,7 +159,7 @@ describe("the API's role", () => {
     },
   );
 
-  it("cannot be led astray: what runs as the owner finds its tables where they are, and is not everybody's", async () => {
+  it("is safe from search_path attacks: functions with the owner's rights fix their search_path and are not executable for PUBLIC", async () => {
     const found = await api.db.any(sql.type(
       z.object({ name: z.string(), path: z.string().nullable(), open: z.boolean() }),
     )`
@@ -169,7 +169,7 @@ describe("the API's role", () => {
       from pg_proc p where p.pronamespace = 'public'::regnamespace and p.prosecdef`);
     expect(found.length).toBeGreaterThan(5);
     for (const { name, path, open } of found) {
-      // Temporary tables of the caller's come first unless they are told to come last.
+      // Without an explicit pg_temp at the end, temporary tables of the caller come first in the search_path.
       expect([name, path]).toEqual([name, expect.stringMatching(/^search_path=[^$]*\bpg_temp$/)]);
       expect([name, open]).toEqual([name, false]);
     }
@@ -177,7 +177,7 @@ describe("the API's role", () => {
 });
 
 describe("the operator's role", () => {
-  it("sees all tenants' jobs and files, changes no label, and knows neither keys nor secrets", async () => {
+  it("reads jobs and files of all tenants, changes no label, and reads neither keys nor secrets", async () => {
     const url = loginOf(api.pool.configuration.connectionUri, "plosive_operator");
     const address = new URL(url);
     address.search = "";
@@ -193,7 +193,7 @@ describe("the operator's role", () => {
         expect([table, await rightsOf("plosive_operator", table)]).toEqual([table, []]);
       for (const table of ["annotations", "reviewed_files"])
         expect([table, await rightsOf("plosive_operator", table)]).toEqual([table, ["select"]]);
-      // What it needs to make the jobs of custom resources; the right to update is for locks only.
+      // The columns that the operator needs to create jobs for custom resources. The right to update is for locks only.
       const columns = async (table: string, right: string) =>
         (
           await api.db.anyFirst(sql.type(text)`
@@ -217,11 +217,11 @@ describe("the operator's role", () => {
   });
 });
 
-// Logs: they keep the ids of what they tell about when that is gone.
+// Logs, which keep the ids of deleted resources.
 const copied = ["audit_log.actor_key_id", "audit_log.api_key_id", "job_events.job_id"];
 
-describe("a reference", () => {
-  it("names the tenant wherever it leads to a tenant's row", async () => {
+describe("a foreign key", () => {
+  it("to a tenant's row contains the tenant", async () => {
     const keys = await api.db.any(sql.type(
       z.object({ from: z.string(), to: z.string(), columns: z.array(z.string()) }),
     )`
@@ -234,7 +234,7 @@ describe("a reference", () => {
       expect([from, to, columns[0]], `${from} (${columns})`).toEqual([from, to, "tenant_id"]);
   });
 
-  it("to another tenant's row cannot be written, not even by who is above row-level security", async () => {
+  it("to a row of another tenant is rejected, even for a role that bypasses row-level security", async () => {
     const columns = await api.db.any(sql.type(z.object({ table: z.string(), column: z.string() }))`
       select c.relname as "table", a.attname as "column"
       from pg_attribute a join pg_class c on c.oid = a.attrelid

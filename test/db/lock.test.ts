@@ -1,4 +1,4 @@
-// The lock across processes: it is free again when its work has ended, however that ended.
+// The lock across processes: it is released after its work, whatever the outcome.
 import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { describe, expect, it } from "vitest";
@@ -10,13 +10,13 @@ import { useDatabase } from "../support/postgres.ts";
 const database = useDatabase();
 const none = sql.type(z.object({}));
 
-/** Whether somebody else could have it now. */
+/** Whether another session could take the lock now. */
 const isFree = (id: string) =>
   database.pool.oneFirst(sql.type(z.object({ free: z.boolean() }))`
     select pg_try_advisory_xact_lock(hashtextextended(${id}, 0)) as free`);
 
 describe("a lock", () => {
-  it("is held while its work runs, and free after it, also when it failed", async () => {
+  it("is held while its work runs and released afterwards, also after a failure", async () => {
     const [tenant, id] = [randomUUID(), randomUUID()];
     expect(await withLock(database.apiPool, tenant, id, () => isFree(id))).toBe(false);
     expect(await isFree(id)).toBe(true);
@@ -25,7 +25,7 @@ describe("a lock", () => {
     expect(await isFree(id)).toBe(true);
   });
 
-  it("that cannot be given back goes with its connection, and the work's result stands", async () => {
+  it("that cannot be released ends with its connection, and the result of its work is returned", async () => {
     const [tenant, id] = [randomUUID(), randomUUID()];
     await database.pool.query(none`create schema broken`);
     await database.pool.query(none`grant usage on schema broken to plosive_api`);

@@ -1,5 +1,5 @@
-// The users of the database, on the embedded database as it is installed: made by whoever owns it, whether the
-// installation is new or has rows of an older release, and on databases whose owner may do less.
+// The database users of the API and the operator: on the embedded database as it is installed, for a new installation
+// and for one with rows of an older release, and on databases whose owner has fewer rights.
 import { randomUUID } from "node:crypto";
 import { Client } from "pg";
 import { sql } from "slonik";
@@ -60,8 +60,8 @@ async function withPool<T>(
   }
 }
 
-/** What an installation is for: a key opens its tenant, which sees its own rows and nobody else's. */
-async function proveThatTheApiWorks(owner: string, api: string): Promise<void> {
+/** Expects a working installation: a key opens its tenant, which sees its own rows only. */
+async function expectWorkingApi(owner: string, api: string): Promise<void> {
   const hash = Buffer.from(randomUUID().repeat(2).slice(0, 32));
   const tenants = await withPool(owner, async (pool) => {
     const ids = [await insertTenant(pool, "one"), await insertTenant(pool, "two")];
@@ -84,8 +84,8 @@ async function proveThatTheApiWorks(owner: string, api: string): Promise<void> {
   );
 }
 
-describe("on a server without our roles", () => {
-  it("an owner who may not make roles is told what an administrator has to do", async () => {
+describe("a server without the roles of Plosive", () => {
+  it("gives an owner without CREATEROLE an error that contains the statements for an administrator", async () => {
     await run(superuser, "create role plain login password 'plain'", "create database plain owner plain");
     const owner = as(superuser, "plain", "plain", "plain");
     const api = as(owner, "plain_api", "secret");
@@ -109,7 +109,7 @@ describe("on a server without our roles", () => {
       `grant plosive_api to "plain_api"`,
     );
     await ensureLogin(owner, api, ["plosive_api"]);
-    await proveThatTheApiWorks(owner, api);
+    await expectWorkingApi(owner, api);
     await expect(ensureLogin(owner, owner, operatorRoles)).rejects.toThrow(
       `plain may not take the role plosive_operator or plosive_admin. An administrator must run: grant plosive_operator, plosive_admin to "plain";`,
     );
@@ -117,7 +117,7 @@ describe("on a server without our roles", () => {
 });
 
 describe("the embedded database", () => {
-  it("gets its users once; they have the rights of their roles and no others", async () => {
+  it("gets its users once, and they have the rights of their roles and no others", async () => {
     const api = as(superuser, "plosive_api_login", "the api's password");
     const operator = as(superuser, "plosive_operator_login", "the operator's password");
     await withPool(superuser, migrate);
@@ -136,24 +136,24 @@ describe("the embedded database", () => {
     });
     expect(await bypassesRowSecurity(superuser)).toBe(true);
     expect(await bypassesRowSecurity(api)).toBe(false);
-    // Without the role not even that of its role.
+    // Without SET ROLE a user does not even have the rights of its role.
     for (const address of [api, operator])
       await expect(run(address, "select from datasets")).rejects.toMatchObject({ code: "42501" });
     await expect(run(api, "set role plosive_operator")).rejects.toMatchObject({ code: "42501" });
     await expect(run(api, "set role plosive_admin")).rejects.toMatchObject({ code: "42501" });
-    await proveThatTheApiWorks(superuser, api);
+    await expectWorkingApi(superuser, api);
     expect(image.log()).toContain("create role");
     expect(image.log()).not.toMatch(/the api's password|the operator's password/);
   });
 
-  it("takes a new password from the Secret", async () => {
+  it("accepts a new password from the Secret", async () => {
     const api = as(superuser, "plosive_api_login", "another password: ü");
     await expect(run(api, "select 1")).rejects.toMatchObject({ code: "28P01" });
     await ensureLogin(superuser, api, ["plosive_api"]);
     await run(api, "set role plosive_api");
   });
 
-  it("keeps its rows when it comes from a release without row-level security", async () => {
+  it("keeps its rows on an upgrade from a release without row-level security", async () => {
     await run(superuser, "create database older");
     const owner = as(superuser, "plosive", decodeURIComponent(new URL(superuser).password), "older");
     const api = as(owner, "plosive_api_login", "another password: ü");
@@ -185,11 +185,11 @@ describe("the embedded database", () => {
       },
       "plosive_api",
     );
-    await proveThatTheApiWorks(owner, api);
+    await expectWorkingApi(owner, api);
   });
 
-  it("serves an API that still logs in as its owner, with the rights of the API's role", async () => {
-    await proveThatTheApiWorks(superuser, superuser);
+  it("serves an API that still connects as the owner, with the rights of the API's role", async () => {
+    await expectWorkingApi(superuser, superuser);
     await withPool(
       superuser,
       async (pool) => {
@@ -200,22 +200,55 @@ describe("the embedded database", () => {
   });
 });
 
-describe("a database whose owner is no superuser and may make roles", () => {
-  it("lets its owner take the roles where all log in as the owner", async () => {
-    await run(
-      superuser,
-      "create role alone login createrole password 'alone'",
-      "create database alone owner alone",
-    );
-    const owner = as(superuser, "alone", "alone", "alone");
-    await withPool(owner, migrate);
-    await expect(run(owner, "set role plosive_api")).rejects.toMatchObject({ code: "42501" });
-    await ensureLogin(owner, owner, ["plosive_api"]);
-    await ensureLogin(owner, owner, operatorRoles);
-    await proveThatTheApiWorks(owner, owner);
+describe("a database whose owner has CREATEROLE but is no superuser", () => {
+  it("creates roles and users on a new server and lets its owner take the roles", async () => {
+    // The roles belong to the whole server, and the other tests create them as superuser.
+    const fresh = makeDatabaseImage();
+    try {
+      const administrator = await fresh.start();
+      await run(
+        administrator,
+        "create role alone login createrole password 'alone'",
+        "create database alone owner alone",
+      );
+      const owner = as(administrator, "alone", "alone", "alone");
+      const api = as(owner, "alone_api", "secret");
+      const operator = as(owner, "alone_operator", "secret");
+      await withPool(owner, migrate);
+      await ensureLogin(owner, api, ["plosive_api"]);
+      await ensureLogin(owner, operator, operatorRoles);
+      await expectWorkingApi(owner, api);
+      // Where all log in as the owner.
+      await expect(run(owner, "set role plosive_api")).rejects.toMatchObject({ code: "42501" });
+      await ensureLogin(owner, owner, ["plosive_api"]);
+      await ensureLogin(owner, owner, operatorRoles);
+      await expectWorkingApi(owner, owner);
+    } finally {
+      await fresh.remove();
+    }
   });
 
-  it("is migrated and gets its users, and its owner is bound by row-level security as well", async () => {
+  it("takes roles of another installation as the server permits: from Postgres 16 on, an administrator grants", async () => {
+    await run(
+      superuser,
+      "create role second login createrole password 'second'",
+      "create database second owner second",
+    );
+    const owner = as(superuser, "second", "second", "second");
+    await withPool(owner, migrate);
+    const settings = await run(superuser, "select from pg_settings where name = 'createrole_self_grant'");
+    const mustBeGranted = settings.length > 0;
+    const api = as(owner, "second_api", "secret");
+    const refused = await ensureLogin(owner, api, ["plosive_api"]).catch((error: Error) => error.message);
+    expect(refused !== undefined).toBe(mustBeGranted);
+    // What the error asks for.
+    const [, statements] = /must run: (.*)/.exec(refused ?? "") ?? [];
+    if (statements !== undefined) await run(superuser, statements.replace("'...'", "'secret'"));
+    await ensureLogin(owner, api, ["plosive_api"]);
+    await expectWorkingApi(owner, api);
+  });
+
+  it("is migrated and gets its users, and its owner is subject to row-level security", async () => {
     await run(
       superuser,
       "create role maker login createrole password 'maker'",
@@ -226,8 +259,9 @@ describe("a database whose owner is no superuser and may make roles", () => {
     const api = as(owner, "maker_api", "secret");
     await withPool(owner, migrate);
     await ensureLogin(owner, api, ["plosive_api"]);
-    await proveThatTheApiWorks(owner, api);
-    // Without the policy that the migration made for it by name, and that of a role of which it is a member here.
+    await expectWorkingApi(owner, api);
+    // Drops the policy that the migration created for the owner by name, and the policy of a role of which the owner is
+    // a member here.
     await run(owner, "drop policy of_owner on datasets", "drop policy of_operator on datasets");
     expect(await run(owner, "select from datasets")).toEqual([]);
   });

@@ -1,4 +1,4 @@
-// The pool when the database goes away under many callers.
+// The connection pool during a database outage with many callers.
 import { sql } from "slonik";
 import { describe, expect, it } from "vitest";
 import { isDatabaseUnavailable } from "../../src/db/errors.ts";
@@ -10,8 +10,8 @@ import { startProxy } from "../support/proxy.ts";
 const database = useDatabase();
 const query = sql.unsafe`select 1 as one`;
 
-describe("a pool on a server of other habits", () => {
-  it("reads times as they are", async () => {
+describe("a pool on a server with other defaults", () => {
+  it("reads times correctly", async () => {
     const name = new URL(database.url).pathname.slice(1);
     const owner = await makeDatabase({ PLOSIVE_DATABASE_URL: database.url, PLOSIVE_DATABASE_POOL: 1 });
     for (const habit of ["datestyle = 'German, DMY'", "timezone = 'Asia/Kathmandu'"])
@@ -33,14 +33,14 @@ describe("a pool on a server of other habits", () => {
   });
 });
 
-describe("a pool whose database goes away", () => {
-  it("leaves nobody waiting, however many ask, and works again afterwards", async () => {
+describe("a pool during a database outage", () => {
+  it("fails every caller instead of letting it wait, and works again afterwards", async () => {
     const proxy = await startProxy(database.url);
     const pool = await makeDatabase({ PLOSIVE_DATABASE_URL: proxy.url, PLOSIVE_DATABASE_POOL: 3 });
     try {
       await Promise.all(Array.from({ length: 30 }, () => pool.any(query)));
       proxy.cut();
-      // The first callers find dead connections, the later ones none at all.
+      // The first callers get dead connections, the later ones cannot connect.
       for (let wave = 0; wave < 3; wave++) {
         const outcomes = await Promise.allSettled(Array.from({ length: 30 }, () => pool.any(query)));
         for (const outcome of outcomes)
@@ -55,7 +55,7 @@ describe("a pool whose database goes away", () => {
     }
   });
 
-  it("cannot be made, and says why", async () => {
+  it("cannot be created, and the error names the reason", async () => {
     const made = makeDatabase({
       PLOSIVE_DATABASE_URL: "postgres://x@127.0.0.1:1/x",
       PLOSIVE_DATABASE_POOL: 1,

@@ -1,5 +1,5 @@
-// What is asked of the database through our own way to it: values both ways, transactions, statements that are kept
-// prepared, and connections that must not be used again.
+// Our query layer on a real Postgres: values in both directions, transactions, prepared statements, and connections
+// that must not be reused.
 import { sql } from "slonik";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -23,7 +23,7 @@ async function withPool(size: number, work: (pool: DatabasePool) => Promise<void
 }
 
 describe("values", () => {
-  it("come back as they were sent, with quotes, backslashes and line breaks in arrays", async () => {
+  it("are returned as they were sent, with quotes, backslashes and line breaks in arrays", async () => {
     const texts = ['a"b', "c\\d", "e,f", "{}", "", "NULL", "ö\n"];
     const bytes = Buffer.from([0, 255, 92]);
     const row = await database.pool.one(sql.unsafe`
@@ -39,26 +39,26 @@ describe("values", () => {
     });
   });
 
-  it("that do not pass the schema beside the query are refused", async () => {
+  it("that do not match the query's schema are rejected", async () => {
     await expect(database.pool.one(number`select 'one' as n`)).rejects.toThrow();
   });
 });
 
 describe("a transaction", () => {
-  it("is not committed when a statement in it failed and its work went on as if nothing had been", async () => {
+  it("is not committed when one of its statements failed and its function ignored the failure", async () => {
     await withPool(1, async (pool) => {
       await pool.query(none`create table kept (n int)`);
       const swallowing = pool.transaction(async (tx) => {
         await tx.query(none`insert into kept values (1)`);
         await tx.query(none`select 1 / 0`).catch(() => {});
       });
-      await expect(swallowing).rejects.toThrow("a statement in it had failed");
+      await expect(swallowing).rejects.toThrow("a statement in it failed");
       expect(await pool.oneFirst(number`select count(*) as n from kept`)).toBe(0);
       await pool.query(none`drop table kept`);
     });
   });
 
-  it("is tried again when the server asks for it", async () => {
+  it("is retried when the server requests it", async () => {
     await withPool(1, async (pool) => {
       let attempts = 0;
       await pool.transaction(async (tx) => {
@@ -70,7 +70,7 @@ describe("a transaction", () => {
     });
   });
 
-  it("keeps its statements in order, however they are asked", async () => {
+  it("keeps its statements in order, even when they are issued concurrently", async () => {
     await withPool(1, async (pool) => {
       const found = await pool.transaction((tx) =>
         Promise.all([1, 2, 3].map((n) => tx.oneFirst(number`select ${n}::int as n`))),
@@ -80,8 +80,8 @@ describe("a transaction", () => {
   });
 });
 
-describe("a statement that is kept prepared", () => {
-  it("works after it failed, and after its table was made anew with other columns", async () => {
+describe("a prepared statement", () => {
+  it("works after it failed, and after its table was recreated with other columns", async () => {
     await withPool(1, async (pool) => {
       const count = () => pool.one(sql.unsafe`select * from anew`);
       await expect(count()).rejects.toThrow("anew");
@@ -97,7 +97,7 @@ describe("a statement that is kept prepared", () => {
 });
 
 describe("a connection", () => {
-  it("whose work left a transaction open is not given to anybody else", async () => {
+  it("with an open transaction is not reused", async () => {
     await withPool(1, async (pool) => {
       const backend = number`select pg_backend_pid() as n`;
       const [before, same] = [await pool.oneFirst(backend), await pool.oneFirst(backend)];
@@ -108,7 +108,7 @@ describe("a connection", () => {
     });
   });
 
-  it("whose commit was refused has given everything back and is given to the next", async () => {
+  it("whose commit was refused is rolled back and reused", async () => {
     await withPool(1, async (pool) => {
       await pool.query(none`create table refused (n int unique deferrable initially deferred)`);
       const backend = number`select pg_backend_pid() as n`;
@@ -120,7 +120,7 @@ describe("a connection", () => {
     });
   });
 
-  it("is lent to those who wait in the order in which they asked, and says how long they did", async () => {
+  it("is lent to waiting callers in the order of their requests, and reports how long they waited", async () => {
     await withPool(1, async (pool) => {
       const waits: number[] = [];
       pool.onWait((seconds) => waits.push(seconds));
@@ -138,8 +138,8 @@ describe("a connection", () => {
     });
   });
 
-  it("whose statement waits for another one, and that for it, gives way and tries again", async () => {
-    // Longer than Postgres takes to notice.
+  it("whose statement is in a deadlock is rolled back and retried", async () => {
+    // The statement timeout is longer than Postgres's deadlock timeout.
     const pool = await makeDatabase({ PLOSIVE_DATABASE_URL: database.url, PLOSIVE_DATABASE_POOL: 2 }, 5_000);
     try {
       const lockBoth = (first: number, second: number) =>
@@ -151,14 +151,14 @@ describe("a connection", () => {
     }
   });
 
-  it("whose statement gives way again and again says that the call may succeed later", async () => {
+  it("whose statement runs into deadlocks again and again fails with an error that permits a later retry", async () => {
     await withPool(1, async (pool) => {
       const always = pool.query(none`do $$ begin raise exception 'x' using errcode = '40P01'; end $$`);
       await expect(always).rejects.toSatisfy(isDatabaseUnavailable);
     });
   });
 
-  it("is given up when a statement takes too long, or when the server falls silent", async () => {
+  it("is closed when a statement takes too long or the server stops answering", async () => {
     const proxy = await startProxy(database.url);
     const pool = await makeDatabase({ PLOSIVE_DATABASE_URL: proxy.url, PLOSIVE_DATABASE_POOL: 1 }, 200);
     try {

@@ -1,4 +1,4 @@
-// The queue in front of the pool, and the ids of rows.
+// The semaphore in front of the pool, and the ids of rows.
 import { describe, expect, it } from "vitest";
 import { newId } from "../../src/db/id.ts";
 import { BusyError, makeSemaphore } from "../../src/db/semaphore.ts";
@@ -8,8 +8,8 @@ function gate() {
   return { wait: () => promise, open: resolve };
 }
 
-describe("a limit", () => {
-  it("lets so many run at once and the others in their order", async () => {
+describe("a semaphore", () => {
+  it("runs at most its limit at once and the others in their order", async () => {
     const limit = makeSemaphore(2, 1_000);
     const gates = Array.from({ length: 5 }, gate);
     const started: number[] = [];
@@ -29,7 +29,7 @@ describe("a limit", () => {
     expect(started).toEqual([0, 1, 2, 3, 4]);
   });
 
-  it("gives the place of failed work to the next", async () => {
+  it("gives the slot of failed work to the next caller", async () => {
     const limit = makeSemaphore(1, 1_000);
     const failed = limit(() => Promise.reject(new Error("no")));
     const next = limit(async () => "yes");
@@ -37,7 +37,7 @@ describe("a limit", () => {
     expect(await next).toBe("yes");
   });
 
-  it("tells those who waited too long, does not run them, and loses no place by it", async () => {
+  it("rejects callers that waited too long, does not run them, and loses no slot", async () => {
     const limit = makeSemaphore(1, 20);
     const { wait, open } = gate();
     const first = limit(wait);
@@ -54,7 +54,7 @@ describe("a limit", () => {
 });
 
 describe("a row id", () => {
-  it("is a UUID of version 7 of this moment, and greater than the one before", () => {
+  it("is a UUID of version 7 with the present time, greater than the one before", () => {
     const before = Date.now();
     const ids = Array.from({ length: 20_000 }, newId);
     for (const id of ids)

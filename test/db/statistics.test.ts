@@ -1,4 +1,5 @@
-// The statistics of a draft: kept as its labels change in whatever way, equal to a count, and told without counting.
+// The statistics of a draft: updated on every kind of change, equal to a count of the labels, and read without
+// counting.
 import { randomUUID } from "node:crypto";
 import { type FragmentSqlToken, sql } from "slonik";
 import { describe, expect, it } from "vitest";
@@ -34,8 +35,8 @@ async function emptyDraft() {
     dataset,
     audio,
     set,
-    told: async (id: string = set) => statistics.parse(await oneAnnotationSet(db, tenant, dataset, id)),
-    /** The n-th is `n % 7` long. */
+    stored: async (id: string = set) => statistics.parse(await oneAnnotationSet(db, tenant, dataset, id)),
+    /** Inserts labels; the n-th has a length of `n % 7` ms. */
     add: (type: string, file: number, labels: number) =>
       run(sql.fragment`
         insert into annotations
@@ -56,9 +57,9 @@ const counted = (set: string) =>
     ) t`);
 
 describe("the statistics of a draft", () => {
-  it("are what a count would give after every kind of change", async () => {
-    const { add, told, set, audio, db, tenant, dataset } = await emptyDraft();
-    expect(await told()).toEqual({
+  it("equal a count after every kind of change", async () => {
+    const { add, stored, set, audio, db, tenant, dataset } = await emptyDraft();
+    expect(await stored()).toEqual({
       total_annotations: 0,
       total_positive_duration_ms: 0,
       annotations_by_type: {},
@@ -76,28 +77,28 @@ describe("the statistics of a draft", () => {
     ];
     for (const change of changes) {
       await change();
-      expect(await told(), String(change)).toEqual(await counted(set));
+      expect(await stored(), String(change)).toEqual(await counted(set));
     }
-    expect(await told()).toMatchObject({ annotations_by_type: { click: 18 } });
+    expect(await stored()).toMatchObject({ annotations_by_type: { click: 18 } });
     const copy = await insertAnnotationSet(db, tenant, dataset, set);
-    expect(await told(copy.id)).toEqual(await told());
+    expect(await stored(copy.id)).toEqual(await stored());
   });
 
-  it("are what a count would give after many writers at once that took no lock of their own", async () => {
-    const { add, told, set } = await emptyDraft();
+  it("equal a count after many concurrent writers without locks of their own", async () => {
+    const { add, stored, set } = await emptyDraft();
     await Promise.all(Array.from({ length: 20 }, (_, n) => add(n % 2 === 0 ? "click" : "hum", n % 2, n)));
-    expect(await told()).toMatchObject({ annotations_by_type: { click: 90, hum: 100 } });
-    expect(await told()).toEqual(await counted(set));
+    expect(await stored()).toMatchObject({ annotations_by_type: { click: 90, hum: 100 } });
+    expect(await stored()).toEqual(await counted(set));
   });
 
-  it("are told without a look at the labels", async () => {
-    const { add, told, db, tenant, dataset } = await emptyDraft();
+  it("are read without access to the labels", async () => {
+    const { add, stored, db, tenant, dataset } = await emptyDraft();
     await add("click", 0, 5);
     await database.pool.connect(async (locker) => {
       await locker.query(none`begin`);
-      // Whoever reads them now waits until the statement's time is over.
+      // Any read of the table now blocks until the statement timeout.
       await locker.query(none`lock table annotations in access exclusive mode`);
-      expect((await told()).total_annotations).toBe(5);
+      expect((await stored()).total_annotations).toBe(5);
       const page = await listAnnotationSets(db, tenant, dataset, { page: 1, page_size: 10 });
       expect(page.items.map((set) => set.total_annotations)).toEqual([5]);
       await locker.query(none`rollback`);

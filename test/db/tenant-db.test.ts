@@ -1,4 +1,4 @@
-// The database as one tenant sees it: what is visible, for how long, and what an error leaves behind.
+// The database as one tenant sees it: visible rows, the life of the setting, and the effect of an error.
 import { sql } from "slonik";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -31,7 +31,7 @@ describe("a tenant's database", () => {
     expect(await names(database.apiPool)).toEqual([]);
   });
 
-  it("is one tenant's for each of many that use the same connections at once", async () => {
+  it("stays bound to its tenant when many tenants share connections concurrently", async () => {
     const tenants = await Promise.all(Array.from({ length: 5 }, (_, i) => tenantWithDataset(`many ${i}`)));
     const rounds = Array.from({ length: 40 }, (_, i) => tenants[i % tenants.length]!);
     const seen = await Promise.all(
@@ -51,7 +51,7 @@ describe("a tenant's database", () => {
     expect(new Set(afterwards)).toEqual(new Set([null]));
   });
 
-  it("gives what a statement gives: rows, their number, types, and how it failed", async () => {
+  it("returns the rows, row counts, types and errors of its statements", async () => {
     const { db } = await tenantWithDataset("kinds");
     const row = z.object({ at: z.number(), n: z.number(), list: z.array(z.number()), nothing: z.null() });
     const at = Date.UTC(2026, 0, 2);
@@ -73,7 +73,7 @@ describe("a tenant's database", () => {
     expect(await names(db)).toEqual(["kinds"]);
   });
 
-  it("writes nothing when its statement or its transaction fails, and keeps what came before a savepoint", async () => {
+  it("writes nothing when its statement or transaction fails, and keeps what was written before a savepoint", async () => {
     const { id, db } = await tenantWithDataset("kept");
     const add = (tx: Db, name: string) =>
       insertDataset(tx, id, { name, description: null, artifactTypes: [] });
@@ -96,9 +96,9 @@ describe("a tenant's database", () => {
     expect(await names(db)).toEqual(["first", "kept", "second"]);
   });
 
-  it("refuses what its transaction's work asks of other connections", async () => {
+  it("rejects queries on other connections from inside its transaction", async () => {
     const { db } = await tenantWithDataset("outside");
     const other = () => database.apiPool.oneFirst(setting);
-    await expect(db.transaction(other)).rejects.toThrow("foreign connection");
+    await expect(db.transaction(other)).rejects.toThrow("another connection");
   });
 });

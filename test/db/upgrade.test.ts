@@ -1,5 +1,5 @@
-// An installation of the release before row-level security, with rows in its tables, is brought to this one while
-// processes of the older release still write.
+// The upgrade of an installation from the release before row-level security, with rows in its tables, while processes
+// of the older release still write.
 import { Client } from "pg";
 import { beforeAll, describe, expect, it } from "vitest";
 import { isMigrated, migrate } from "../../src/db/migrate.ts";
@@ -38,7 +38,7 @@ const present = `
   insert into detections (id, tenant_id, inference_job_id, inference_file_id, ordinal, artifact_type, start_ms, end_ms, confidence)
   values (gen_random_uuid(), '${tenant}', '${inference}', '${uuid(71)}', 1, 'click', 0, 1, 1);`;
 
-/** As the older release writes them, without a tenant. */
+/** Statements of the older release, which write no tenant. */
 const reported = (step: number, file: string) => `
   insert into training_job_files (training_job_id, audio_file_id, duration_ms, embedding_key, embedding_sha256,
     embedding_size_bytes, embedding_model, embedding_spec_hash)
@@ -64,12 +64,12 @@ async function run(text: string): Promise<Record<string, unknown>[]> {
   }
 }
 
-describe("an upgrade of a database with rows", () => {
-  it("ends with every migration", async () => {
+describe("the upgrade of a database with rows", () => {
+  it("applies every migration", async () => {
     expect(await isMigrated(database.pool)).toBe(true);
   });
 
-  it("counts what is there already", async () => {
+  it("initializes the counters from the existing rows", async () => {
     expect(
       await run("select annotation_count::int, revision::int from annotation_sets order by version"),
     ).toEqual([
@@ -91,7 +91,7 @@ describe("an upgrade of a database with rows", () => {
     expect(await run("select audio_bytes::int from tenant_usage")).toEqual([{ audio_bytes: 4120 }]);
   });
 
-  it("takes what the older release still writes for the tenant of its job", async () => {
+  it("assigns rows that the older release still writes to the tenant of their job", async () => {
     await run(reported(1, uuid(41)));
     await run(reported(2, uuid(42)));
     const rows = await run(`

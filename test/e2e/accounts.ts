@@ -1,8 +1,9 @@
-// Accounts of the installed service: the first one, and others made by hand so that tests do not see each other's
-// jobs. Called by the end-to-end tests.
+// Accounts of the installed service: the first one, which the main job uses, and one that the other end-to-end test files
+// share. Called by the end-to-end tests.
 import { findService } from "../../tools/demo/connection.ts";
 import { makeUser, type User } from "../../tools/demo/user.ts";
 import { clusterName, kubectl, namespace } from "./cluster.ts";
+import { once } from "./shared.ts";
 
 export interface Account {
   readonly tenant: string;
@@ -24,8 +25,11 @@ export async function firstUser(): Promise<User> {
   return makeUser({ baseUrl: base_url, apiKey: api_key, retryForMs });
 }
 
-export async function openAccount(name: string): Promise<Account> {
-  const tenant = await admin("tenants", "create", name);
-  const apiKey = await admin("keys", "create", "--tenant", tenant);
+/** The account of the test files that do not mind each other's jobs. */
+export async function sharedAccount(): Promise<Account> {
+  const { tenant, apiKey } = await once("account", async () => {
+    const tenant = await admin("tenants", "create", "end to end");
+    return { tenant, apiKey: await admin("keys", "create", "--tenant", tenant) };
+  });
   return { tenant, user: makeUser({ baseUrl: await findAddress(), apiKey, retryForMs }) };
 }

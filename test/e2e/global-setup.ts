@@ -1,11 +1,13 @@
 // Brings the one cluster of all end-to-end tests up before the first of them, and down after the last. vitest's
 // globalSetup. With PLOSIVE_E2E_KEEP=1 a cluster that is there is used as it is and stays, for whoever writes a test;
 // `node tools/up.ts --name e2e` brings new code into it.
+import { rmSync } from "node:fs";
 import type { TestProject } from "vitest/node";
 import { findPlace } from "../../tools/cluster/place.ts";
 import { composeVoices } from "../../tools/demo/voices.ts";
 import { bringDown, bringUp, clusterName } from "./cluster.ts";
 import { readTraces, type Traces } from "./machine.ts";
+import { sharedFolder } from "./shared.ts";
 import { takes } from "./takes.ts";
 
 declare module "vitest" {
@@ -28,6 +30,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const isThere = keeps && findPlace(clusterName) !== undefined;
   await Promise.all([composeVoices(takes), isThere ? undefined : bringUp(mark)]);
   return async () => {
+    rmSync(sharedFolder(mark), { recursive: true, force: true });
     if (!keeps) await bringDown();
   };
 }

@@ -1,12 +1,12 @@
 // A pool of GPU nodes: the node offers one simulated GPU and keeps off who does not tolerate it. The real scheduler
 // decides; what a job used is counted. The taint keeps everybody else waiting, too, and goes at the end.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Account, openAccount } from "./accounts.ts";
+import { type Account, sharedAccount } from "./accounts.ts";
 import { clusterName, kubectl, until } from "./cluster.ts";
 import { cancel, endOf, podsOf, runningPod, train, waitsFor } from "./jobs.ts";
 import { offer } from "./node.ts";
 import { addProfiles, gpu, pool } from "./profiles.ts";
-import { makeTrainable, type Trainable } from "./takes.ts";
+import { sharedTrainable, type Trainable } from "./takes.ts";
 
 let account: Account;
 let data: Trainable;
@@ -16,8 +16,8 @@ const clear = () =>
 
 beforeAll(async () => {
   await addProfiles();
-  account = await openAccount("gpu pool");
-  data = await makeTrainable(account.user, "gpu pool");
+  account = await sharedAccount();
+  data = await sharedTrainable(account);
 });
 afterAll(async () => {
   await clear();

@@ -182,9 +182,15 @@ export async function expectFailed(job: Made, wanted: Wanted): Promise<Ended> {
 export const cancel = ({ name }: Made) =>
   kubectl("patch", "trainingjob", name, "--type=merge", '--patch={"spec":{"cancel":{"reason":"enough"}}}');
 
-/** SHA-256 of a file of the job's model: of its bytes in the object store. */
-export async function digestOf(job: Made, file: string): Promise<string> {
+/** SHA-256 of the files of the job's model: of their bytes in the object store. */
+export async function digestsOf(job: Made): Promise<Record<string, string>> {
   const { runId } = await statusOf(job);
-  const path = `/data/plosive/models/${job.account.tenant}/${job.id}/${runId}/${file}`;
-  return (await kubectl("exec", "plosive-object-store-0", "--", "sha256sum", path)).split(" ")[0] ?? "";
+  const folder = `/data/plosive/models/${job.account.tenant}/${job.id}/${runId}`;
+  const digests: Record<string, string> = {};
+  for (const file of ["weights.safetensors", "model.onnx"]) {
+    const text = await kubectl("exec", "plosive-object-store-0", "--", "sha256sum", `${folder}/${file}`);
+    expect(text).toMatch(/^[0-9a-f]{64} /);
+    digests[file] = text.slice(0, 64);
+  }
+  return digests;
 }

@@ -48,7 +48,10 @@ export function newTraces(before: Traces, now: Traces): string[] {
 }
 
 /** Host pids of a pod's worker: processes in the pod's cgroup that run the Python package. */
-export function workerProcesses(podUid: string): number[] {
+export const workerProcesses = (podUid: string): number[] => podProcesses(podUid, "plosive_worker");
+
+/** Host pids of processes in the pod's cgroup whose command line contains the word. */
+export function podProcesses(podUid: string, word: string): number[] {
   const text = (pid: string, file: string) => {
     try {
       return readFileSync(`/proc/${pid}/${file}`, "utf8");
@@ -59,7 +62,7 @@ export function workerProcesses(podUid: string): number[] {
   };
   return readdirSync("/proc")
     .filter((entry) => /^\d+$/.test(entry))
-    .filter((pid) => text(pid, "cmdline").includes("plosive_worker") && text(pid, "cgroup").includes(podUid))
+    .filter((pid) => text(pid, "cmdline").includes(word) && text(pid, "cgroup").includes(podUid))
     .map(Number);
 }
 

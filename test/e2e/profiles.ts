@@ -1,6 +1,6 @@
-// Worker profiles whose pods fail, each in a way of its own, in the operator's configuration. Where the worker itself
-// can be brought to fail so, it is the worker; else a few lines stand in for it that end as a worker would: kubelet,
-// Job controller and operator see no difference. Called by the end-to-end tests.
+// Worker profiles whose pods fail, each in a way of its own, in the operator's configuration. Where the real worker can be
+// made to fail, the profile runs the real worker; else a few lines stand in for it that end as a worker would: kubelet,
+// Job controller and operator see no difference. Each stand-in says why it is one. Called by the end-to-end tests.
 import type { PodProfile, Profiles, Verb } from "../../src/schemas/profile.ts";
 import { kubectl, kubectlJson } from "./cluster.ts";
 import { asks } from "./injection.ts";
@@ -45,10 +45,18 @@ function profilesWith(server: string, standard: Record<Verb, Pod>): Record<strin
     "bad-manifest": worker({ env: [{ name: "JOB_COMPLETION_INDEX", value: "none" }] }),
     forbidden: worker({ env: [{ name: "JOB_COMPLETION_INDEX", value: "7" }] }),
     "little-memory": worker({ resources: { requests: small.requests, limits: { memory: "40Mi" } } }),
+    // numpy refuses to be loaded without the instructions it was built for: an error that the worker does not expect.
+    internal: worker({ env: [{ name: "NPY_DISABLE_CPU_FEATURES", value: "X86_V2 NEON" }] }),
+    // glibc searches a domain that does not exist, and only the cluster's own would complete the name of the run endpoint:
+    // the worker tries seven times, in about half a minute.
+    temporary: worker({ env: [{ name: "LOCALDOMAIN", value: "nowhere.invalid" }] }),
+    // A stand-in, because the exit code is for workers of others: ours reports each file that cannot be used in its result
+    // and ends well, also when that is every file (test/worker/test_verbs.py, test_a_shard_of_unusable_audio_alone;
+    // main-job.test.ts shows what becomes of the job).
     "unusable-audio": ends(65, "unusable_audio", "None of the audio can be used."),
-    internal: ends(70, "internal", "RuntimeError: something is wrong with the worker"),
+    // A stand-in, because no test machine need have a GPU to fill. What the worker does with the error of a full one is
+    // shown by test/worker/test_verbs.py, test_a_full_gpu_is_told_as_such.
     "gpu-memory": ends(71, "gpu_out_of_memory", "The GPU has too little memory."),
-    temporary: ends(75, "temporary", "Fetching the work failed 7 times."),
     silent: standIn(silent),
     // Refused at once, as a registry that is not there refuses.
     "no-image": worker({ image: "127.0.0.1:1/plosive-worker:none", resources: small }),

@@ -1,5 +1,5 @@
-// How labels are written for other tools, and read from them: exact, whatever file names and labels hold. Independent
-// readers see the same golden files in test_readers.py.
+// Export formats for labels of other tools, and their import: exact for any file name and label. test_readers.py reads
+// the same golden files with independent readers.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -9,7 +9,7 @@ import { cell, parseCells } from "../../src/api/exchange/delimited.ts";
 import { type ImportEntry, onOneLine, seconds } from "../../src/api/exchange/format.ts";
 import type { FormatName } from "../../src/api/exchange/formats.ts";
 import { readTasks } from "../../src/api/exchange/read-tasks.ts";
-import { oddMarks, oddTexts, written } from "./marks.ts";
+import { unusualRegions, unusualTexts, written } from "./marks.ts";
 
 const linesOf = (found: Iterable<ImportEntry>) =>
   [...found].map((label) => ("line" in label ? label.line : label.problem));
@@ -22,16 +22,16 @@ describe("the golden files", () => {
     ["odd.vtt", "webvtt"],
     ["odd.json", "annotation-tool"],
   ])(
-    "%s is what %s writes, however the labels are batched: write it anew when a format changes on purpose",
+    "contain in %s the output of %s in any batching (regenerate the file when a format changes on purpose)",
     async (name, format) => {
       const golden = readFileSync(join(import.meta.dirname, "golden", name), "utf8");
-      expect(await written(format, oddMarks)).toBe(golden);
-      expect(await written(format, oddMarks, { batchSize: 1 })).toBe(golden);
-      expect(await written(format, oddMarks, { batchSize: 1_000 })).toBe(golden);
+      expect(await written(format, unusualRegions)).toBe(golden);
+      expect(await written(format, unusualRegions, { batchSize: 1 })).toBe(golden);
+      expect(await written(format, unusualRegions, { batchSize: 1_000 })).toBe(golden);
     },
   );
 
-  it("odd.csv has no cell that a spreadsheet takes for a formula", () => {
+  it("have no cell in odd.csv that a spreadsheet takes for a formula", () => {
     const golden = readFileSync(join(import.meta.dirname, "golden/odd.csv"), "utf8");
     for (const { cells } of parseCells(golden, ",")) {
       for (const text of cells) expect(text).not.toMatch(/^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/);
@@ -39,7 +39,7 @@ describe("the golden files", () => {
   });
 });
 
-describe("an export of nothing", () => {
+describe("an export without labels", () => {
   it.each<[FormatName, string]>([
     ["json", "[]"],
     ["csv", "id,audio_file_id,filename,artifact_type,start_ms,end_ms,confidence,extra_data\r\n"],
@@ -47,15 +47,15 @@ describe("an export of nothing", () => {
     ["dcase", "filename\tonset\toffset\tevent_label\n"],
     ["webvtt", "WEBVTT\n"],
     ["annotation-tool", '{"tasks":[]}'],
-  ])("is a whole document as %s", async (format, expected) => {
+  ])("is a complete document as %s", async (format, expected) => {
     expect(await written(format, [])).toBe(expected);
   });
 });
 
-describe("what was written", () => {
-  it("comes back from CSV to the last character", async () => {
-    expect(linesOf(readCsv(await written("csv", oddMarks)))).toEqual(
-      oddMarks.map(({ file, type, startMs, endMs, confidence, extraData }) => ({
+describe("an exported label", () => {
+  it("is read back from CSV exactly", async () => {
+    expect(linesOf(readCsv(await written("csv", unusualRegions)))).toEqual(
+      unusualRegions.map(({ file, type, startMs, endMs, confidence, extraData }) => ({
         audio: { ids: [file.id], filenames: [file.filename] },
         type,
         startMs,
@@ -66,10 +66,10 @@ describe("what was written", () => {
     );
   });
 
-  it("comes back from a label track with type and times", async () => {
-    const [first] = oddMarks;
-    expect(linesOf(readAudacity(await written("audacity", oddMarks), first!.file.id))).toEqual(
-      oddMarks.map(({ type, startMs, endMs }) => ({
+  it("is read back from a label track with type and times", async () => {
+    const [first] = unusualRegions;
+    expect(linesOf(readAudacity(await written("audacity", unusualRegions), first!.file.id))).toEqual(
+      unusualRegions.map(({ type, startMs, endMs }) => ({
         audio: { ids: [first!.file.id], filenames: [] },
         type,
         startMs,
@@ -80,10 +80,10 @@ describe("what was written", () => {
     );
   });
 
-  it("comes back from the label tool's document with confidence and extra data", async () => {
-    const document = JSON.parse(await written("annotation-tool", oddMarks));
+  it("is read back from the label tool's document with confidence and extra data", async () => {
+    const document = JSON.parse(await written("annotation-tool", unusualRegions));
     expect(linesOf(readTasks(document.tasks))).toMatchObject(
-      oddMarks.map(({ file, type, startMs, endMs, confidence, extraData }) => ({
+      unusualRegions.map(({ file, type, startMs, endMs, confidence, extraData }) => ({
         audio: { ids: [file.id, file.id] },
         type,
         startMs,
@@ -94,7 +94,7 @@ describe("what was written", () => {
     );
   });
 
-  it("comes back from cells with any delimiter, for random texts", () => {
+  it("is read back from cells with any delimiter, for random texts", () => {
     const random = generator(20_26);
     const alphabet = [..."ab,;\t\r\n\"'=+-@ é🎙"];
     for (let round = 0; round < 500; round++) {
@@ -113,18 +113,18 @@ describe("what was written", () => {
     }
   });
 
-  it("has labels on one line, and nothing in captions that is markup", async () => {
-    for (const text of oddTexts) expect(onOneLine(text)).not.toMatch(/[\t\r\n\u2028]/);
-    const odd = [{ ...oddMarks[0]!, type: "a\tb\r\n<i> & --> c" }];
-    expect(await written("audacity", odd)).toBe("0.000000\t0.000000\ta b <i> & --> c\n");
-    expect((await written("webvtt", odd)).split("\n")[4]).toBe("a b &lt;i&gt; &amp; --&gt; c");
-    expect((await written("dcase", odd)).split("\n").slice(1).join("\n")).toBe(
+  it("is on one line, and its type and file name are not markup in captions", async () => {
+    for (const text of unusualTexts) expect(onOneLine(text)).not.toMatch(/[\t\r\n\u2028]/);
+    const hostile = [{ ...unusualRegions[0]!, type: "a\tb\r\n<i> & --> c" }];
+    expect(await written("audacity", hostile)).toBe("0.000000\t0.000000\ta b <i> & --> c\n");
+    expect((await written("webvtt", hostile)).split("\n")[4]).toBe("a b &lt;i&gt; &amp; --&gt; c");
+    expect((await written("dcase", hostile)).split("\n").slice(1).join("\n")).toBe(
       'plain.wav\t0.000\t0.000\t"a\tb\r\n<i> & --> c"\n',
     );
   });
 });
 
-/** A small generator with a seed: the same numbers in every run. */
+/** A small generator with a fixed seed: the same numbers in every run. */
 function generator(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -133,24 +133,24 @@ function generator(seed: number): (below: number) => number {
   };
 }
 
-describe("an inference job's detections", () => {
-  it("are predictions in the label tool's document, and belong to inference files", async () => {
-    const text = await written("annotation-tool", oddMarks.slice(0, 2), { kind: "detection" });
+describe("the detections of an inference job", () => {
+  it("are predictions in the label tool's document and belong to inference files", async () => {
+    const text = await written("annotation-tool", unusualRegions.slice(0, 2), { kind: "detection" });
     const [task] = JSON.parse(text).tasks;
     expect(task).toMatchObject({
-      data: { inference_file_id: oddMarks[0]!.file.id, filename: "plain.wav" },
+      data: { inference_file_id: unusualRegions[0]!.file.id, filename: "plain.wav" },
       annotations: [],
       predictions: [{ model_version: "takes v1", result: [{ value: { labels: ["click"] }, score: 1 }] }],
     });
     expect(linesOf(readTasks(JSON.parse(text).tasks))).toEqual([]);
-    const csv = await written("csv", oddMarks.slice(0, 1), { kind: "detection" });
+    const csv = await written("csv", unusualRegions.slice(0, 1), { kind: "detection" });
     expect(csv.split("\r\n")[0]).toBe(
       "id,inference_file_id,audio_file_id,filename,artifact_type,start_ms,end_ms,confidence",
     );
   });
 });
 
-describe("a CSV from elsewhere", () => {
+describe("an imported CSV", () => {
   const audio = { ids: [], filenames: ["a.wav"] };
   const line = { audio, type: "click", startMs: 1, endMs: 2, confidence: 1, extraData: {} };
 
@@ -162,23 +162,23 @@ describe("a CSV from elsewhere", () => {
       [{ ...line, confidence: 0.5 }],
     ],
     [
-      "with tabs and old line ends",
+      "with tabs and carriage returns as line ends",
       "filename\tartifact_type\tstart_ms\tend_ms\ra.wav\tclick\t1\t2\r",
       [line],
     ],
     ["with blank lines", "filename,artifact_type,start_ms,end_ms\n\na.wav,click,1.0,2\n\n", [line]],
     [
-      "without a column",
+      "without a required column",
       "filename,start_ms\na.wav,1",
       ["The first line must name the columns; missing columns: artifact_type, end_ms"],
     ],
     [
-      "without a file",
+      "without a file column",
       "artifact_type,start_ms,end_ms\nclick,1,2",
       ["The first line must name the columns; missing columns: audio_file_id or filename"],
     ],
     [
-      "with a cell that never ends",
+      "with an unclosed quoted cell",
       'filename,artifact_type,start_ms,end_ms\n"a.wav,click,1,2\n',
       ["A quoted cell after this line has no closing quote"],
     ],
@@ -193,22 +193,22 @@ describe("a CSV from elsewhere", () => {
       ["start_ms and end_ms must be whole numbers of milliseconds"],
     ],
     [
-      "with extra data that is none",
+      "with extra data that is not an object",
       "filename,artifact_type,start_ms,end_ms,extra_data\na.wav,click,1,2,[1]",
       ["extra_data must be a JSON object"],
     ],
-  ])("%s is read or refused line by line", (_, text, expected) => {
+  ])("%s is read or rejected line by line", (_, text, expected) => {
     expect(linesOf(readCsv(text))).toEqual(expected);
   });
 
-  it("is told by line, also behind cells of several lines", () => {
+  it("is reported by line number, also after cells of several lines", () => {
     const text = 'filename,artifact_type,start_ms,end_ms\r\n"a\r\nb",click,1,2\r\na.wav,click,x,2\r\n';
     expect([...readCsv(text)].map(({ at }) => at.line)).toEqual([2, 4]);
   });
 });
 
 describe("input of any kind", () => {
-  it("is read to its end without a failure of the service", () => {
+  it("is parsed to its end without an exception", () => {
     const random = generator(7);
     const pieces = [
       ..."\t\n\r,;\"'\\=0123456789.:-xé",
@@ -246,8 +246,8 @@ describe("input of any kind", () => {
   });
 });
 
-describe("a label track from elsewhere", () => {
-  it("may have frequencies, decimal commas, points, blank lines and no final line end", () => {
+describe("an imported label track", () => {
+  it("can have frequencies, decimal commas, points, blank lines and no final line end", () => {
     const text =
       "0,5\t1.25\tclick\r\n\\\t100.0\t200.0\r\n\n2\t2\ttwo words\t more\n3.0000004\t4.\t\n7.5\told click";
     expect(
@@ -270,14 +270,14 @@ describe("a label track from elsewhere", () => {
     "1e3\t2e3\tclick",
     "Infinity\t1\tclick",
     "1\tInfinity\tclick",
-  ])("is told that %j is no label", (text) => {
+  ])("rejects %j as a label", (text) => {
     expect(linesOf(readAudacity(text, "f"))).toEqual([
       "A line must have the start in seconds, a tab, the end in seconds, a tab, and a label",
     ]);
   });
 });
 
-describe("tasks from the label tool", () => {
+describe("imported tasks of the label tool", () => {
   const result = (more: object = {}) => ({
     type: "labels",
     value: { start: 1.2345, end: 1.2346, labels: ["click"] },
@@ -289,7 +289,7 @@ describe("tasks from the label tool", () => {
     return found !== undefined && "line" in found ? found.line.audio : found?.problem;
   };
 
-  it("name their file by id, by name or by the end of an address, which nobody fetches", () => {
+  it("name their file by id, by name or by the end of a URL, which the service never fetches", () => {
     const id = "0198b0de-7c1f-7a59-8a3c-9f4d8f7f2f11";
     expect(audioOf({ audio_file_id: id, filename: "a.wav" })).toEqual({ ids: [id], filenames: ["a.wav"] });
     expect(audioOf({ audio: id })).toMatchObject({ ids: [id] });
@@ -310,7 +310,7 @@ describe("tasks from the label tool", () => {
     expect(audioOf({ audio: 7 })).toMatch(/names no audio file/);
   });
 
-  it("count neither what was cancelled nor what is beside the ground truth", () => {
+  it("skip cancelled annotations and those that are not ground truth", () => {
     const one = (start: number, more: object) => ({
       result: [result({ value: { start, end: start, labels: ["click"] } })],
       ...more,
@@ -324,7 +324,7 @@ describe("tasks from the label tool", () => {
     ]);
   });
 
-  it("give one annotation for each label, and a sentence for what is no label", () => {
+  it("give one annotation per label, and an error message for each result that is not a label", () => {
     const found = readTasks([
       task(
         { filename: "a" },

@@ -1,9 +1,9 @@
-// Labels with every oddity that file names and labels can have; the golden files of this folder are exports of them.
-// Called by formats.test.ts; test_readers.py has the same values in the words of Python.
+// Labels with every unusual character that file names and labels can have. The golden files of this folder are their
+// exports. Called by formats.test.ts; test_readers.py has the same values in Python.
 import type { Region, Regions, WriteOptions } from "../../src/api/exchange/format.ts";
 import { type FormatName, formats } from "../../src/api/exchange/formats.ts";
 
-export const oddTexts = [
+export const unusualTexts = [
   "plain.wav",
   "with, comma.wav",
   'with "quotes".wav',
@@ -28,13 +28,13 @@ export const oddTexts = [
 
 const uuid = (prefix: string, n: number) => `${prefix}0000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
 
-/** One label in each of the files; the times are odd to the millisecond. */
-export const oddMarks: readonly Region[] = oddTexts.map((filename, i) => ({
+/** One label in each of the files; the times need millisecond precision. */
+export const unusualRegions: readonly Region[] = unusualTexts.map((filename, i) => ({
   id: uuid("a", i),
   file: { id: uuid("f", i), audioFileId: uuid("f", i), filename, objectKey: `audio/t/${uuid("f", i)}` },
   type: i % 2 === 0 ? "click" : "mouth noise",
   startMs: i * 3_723_001,
-  // Every fifth is a point.
+  // Every fifth label is a point.
   endMs: i * 3_723_001 + (i % 5 === 0 ? 0 : 57 + i),
   confidence: i === 0 ? 1 : Number((i / 21).toFixed(6)),
   extraData: i % 3 === 0 ? {} : { note: filename, n: i },

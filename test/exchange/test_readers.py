@@ -1,5 +1,5 @@
-# Independent readers of the golden files: what other people's programs see in our exports. The values are those of
-# marks.ts. Run by pytest with the workers' tests.
+# Independent readers of the golden files, which are our exports: they must read the values of marks.ts. Run by pytest
+# with the workers' tests.
 import csv
 import json
 from html import unescape
@@ -44,9 +44,7 @@ def rows(name: str, dialect: str) -> list[dict[str, str]]:
 
 def test_csv_has_every_name_time_and_label():
     found = rows("odd.csv", "excel")
-    assert [row["filename"] for row in found] == [
-        "'" + name if i in GUARDED else name for i, name in enumerate(NAMES)
-    ]
+    assert [row["filename"] for row in found] == ["'" + name if i in GUARDED else name for i, name in enumerate(NAMES)]
     assert [int(row["start_ms"]) for row in found] == STARTS
     assert [int(row["end_ms"]) for row in found] == ENDS
     assert [row["artifact_type"] for row in found] == LABELS
@@ -54,7 +52,7 @@ def test_csv_has_every_name_time_and_label():
     assert extra == [{} if i % 3 == 0 else {"note": name, "n": i} for i, name in enumerate(NAMES)]
 
 
-def test_csv_ends_every_line_as_rfc_4180_says():
+def test_csv_ends_every_line_as_rfc_4180_requires():
     assert (GOLDEN / "odd.csv").read_bytes().endswith(b"\r\n")
 
 
@@ -67,7 +65,7 @@ def test_dcase_list_has_exact_names_and_seconds():
     assert [row["event_label"] for row in found] == LABELS
 
 
-def test_label_track_is_three_cells_a_line():
+def test_label_track_has_three_cells_per_line():
     lines = (GOLDEN / "odd.txt").read_text("utf-8").split("\n")
     assert lines.pop() == ""
     cells = [line.split("\t") for line in lines]

@@ -1,17 +1,17 @@
-// What a line of the table of hostile inputs is: a request, and the refusal that it must get. Filled by the files of
-// test/hostile/table, played by inputs.test.ts.
+// One case of the table of hostile inputs: a request and its documented refusal. Defined in test/hostile/table,
+// executed by inputs.test.ts.
 
 export type Loc = readonly (string | number)[];
 
 export interface HostileRequest {
   readonly method: string;
-  /** Sent as it stands, but for ids of the world in braces: `{dataset_id}`. */
+  /** Sent unchanged, except for ids of the test data in braces: `{dataset_id}`. */
   readonly path: string;
-  /** Besides the key and, with a body, the content type; a header given here takes the place of those. */
+  /** Sent besides the key and, with a body, the content type. A header given here replaces them. */
   readonly headers?: readonly (readonly [name: string, value: string])[];
-  /** Text may name ids of the world in braces too. */
+  /** Text can contain ids of the test data in braces too. */
   readonly body?: string | Buffer;
-  /** False: no key is sent. */
+  /** False: the request has no key. */
   readonly key?: false;
 }
 
@@ -19,19 +19,19 @@ export interface HostileCase {
   readonly name: string;
   readonly request: HostileRequest;
   readonly status: number;
-  /** The member `code` of the answer, or with 422 the `type` of one of the faults. */
+  /** The member `code` of the answer, or for 422 the `type` of one of the faults. */
   readonly code: string;
-  /** Only 422: where that fault is. */
+  /** Only for 422: the place of that fault. */
   readonly loc?: Loc;
 }
 
-/** A request that is no HTTP, or not one: its bytes, and what the first line of the answer must say. */
+/** Bytes that are not exactly one HTTP request, and the expected status line. */
 export interface RawCase {
   readonly name: string;
-  /** `{key}` and ids of the world are filled in. */
+  /** `{key}` and ids of the test data are replaced. */
   readonly bytes: string | Buffer;
   readonly status: number;
 }
 
-/** An id that nobody made. */
+/** An id that does not exist. */
 export const nobody = "00000000-0000-4000-8000-00000000dead";

@@ -1,5 +1,5 @@
-// A worker's result on its way into the database, and what the operator does with it: takes it in and ends the job.
-// Called by ingest-process.ts, which is killed meanwhile, and by its test, which is not.
+// Delivers a worker's result to the database as the operator does: ingests it and ends the job. Called by
+// ingest-process.ts, which is killed while it runs, and by its test, which is not.
 import {
   endJob,
   ingestDetections,

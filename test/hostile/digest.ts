@@ -1,17 +1,17 @@
-// A digest of everything that the database holds, to see that a refused request has changed nothing. Called by the
-// tests of this folder.
+// A digest of all rows of the database, which shows that a refused request has changed nothing. Called by the tests of
+// this folder.
 import { sql } from "slonik";
 import { z } from "zod";
 import type { DatabasePool } from "../../src/db/pool.ts";
 
-/** Requests are counted, throttled and remembered: that is no change of what clients own. */
+/** Tables of request counters, rate limits and idempotency keys: changes there do not affect clients' resources. */
 const notOwned = /^(schema_migrations|rate_|failed_|audit|idempotency)/;
-/** Events move from one to the other when they get their numbers, a moment later: only their count is compared. */
+/** The sequencer moves events from one table to the other a moment later, so only their total is compared. */
 const eventTables = ["event_inbox", "events"];
-/** When a key was last used, to the minute. */
+/** The last use of a key, to the minute. */
 const volatile = ["last_used_at"];
 
-/** The digest of each table; equal before and after means that no row came, went or changed. */
+/** The digest of each table. Equal digests mean that no row was added, deleted or changed. */
 export async function digestOfTables(db: DatabasePool): Promise<Readonly<Record<string, string>>> {
   const names = await db.anyFirst(sql.type(z.object({ table_name: z.string() }))`
     select table_name from information_schema.tables

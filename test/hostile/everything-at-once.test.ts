@@ -1,6 +1,6 @@
-// Every operation of the description at once, on the same few resources, in random order: reads, writes and deletions
-// that get in each other's way. None of them may fail the service, by a deadlock or otherwise. PLOSIVE_TEST_SEED repeats
-// the choices of a run, though not their timing.
+// All operations of the OpenAPI description concurrently, on the same few resources and in random order: reads, writes
+// and deletions in conflict with each other. None may cause a 5xx, from a deadlock or otherwise. PLOSIVE_TEST_SEED
+// repeats the choices of a run, though not their timing.
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Client, useApi } from "../support/api.ts";
 import { rounds, seed } from "../support/trial.ts";
@@ -14,7 +14,9 @@ const api = useApi();
 const requests = rounds({ slice: 2_000, full: 12_000 });
 const atOnce = 16;
 let client: Client;
-/** Ids by the name of their parameter, for resources that belong together; those that are made meanwhile come to them. */
+/**
+ * Ids by the name of their parameter, for resources that belong together. Resources created during the run are added.
+ */
 type Known = Record<string, string[]>;
 const worlds: Known[] = [];
 
@@ -36,7 +38,7 @@ async function addWorld(): Promise<void> {
     file_id: [world.inferenceFileId],
     key_id: [world.keyId],
   });
-  // The newest few: what is old is likely to be deleted.
+  // Keeps only the newest, since older ones are probably deleted.
   if (worlds.length > 3) worlds.shift();
 }
 
@@ -44,11 +46,11 @@ function remember(known: Known, name: string, id: string): void {
   known[name] = [...(known[name] ?? []), id].slice(-3);
 }
 
-/** What an answer says about new resources. */
-function learn(known: Known, path: string, answer: RawAnswer): void {
+/** Adds the ids of new resources in an answer. */
+function rememberIds(known: Known, path: string, answer: RawAnswer): void {
   if (answer.status !== 201 || !answer.text.startsWith("{")) return;
-  const told = JSON.parse(answer.text);
-  const first = told.items?.[0] ?? told;
+  const created = JSON.parse(answer.text);
+  const first = created.items?.[0] ?? created;
   const noun =
     /(dataset|annotation-set|annotation|training-job|inference-job|api-key|webhook)s(?:\/bulk)?$/.exec(path);
   const name = noun?.[1]?.replace("-", "_").replace("api_key", "key");
@@ -57,9 +59,9 @@ function learn(known: Known, path: string, answer: RawAnswer): void {
   if (typeof first.inference_file_id === "string") remember(known, "file_id", first.inference_file_id);
 }
 
-/** Whatever would end the test's own key or stay open for ever. */
-const left = new Set(["/api/v1/events/stream"]);
-const chosen = operations.filter(({ path }) => path.startsWith("/api/") && !left.has(path));
+/** Operations that would stay open forever. */
+const excluded = new Set(["/api/v1/events/stream"]);
+const chosen = operations.filter(({ path }) => path.startsWith("/api/") && !excluded.has(path));
 
 function ask(
   operation: Operation,
@@ -82,8 +84,8 @@ function ask(
   );
 }
 
-describe("every operation at once", () => {
-  it("fails none of them", async () => {
+describe("concurrent requests to every operation", () => {
+  it("cause no server error", async () => {
     const random = randomOf(seed);
     const statuses: Record<string, number> = {};
     const faults: string[] = [];
@@ -94,11 +96,11 @@ describe("every operation at once", () => {
         if (sent % 150 === 0) await addWorld();
         const operation = chosen[Math.floor(random() * chosen.length)]!;
         const known = worlds[Math.floor(random() * worlds.length)]!;
-        // With its dataset gone there is little left to try.
+        // Without its dataset most requests would get 404, so most deletions of a dataset are skipped.
         if (operation.method === "DELETE" && operation.path.endsWith("{dataset_id}") && random() < 0.7)
           continue;
         const { path, answer } = await ask(operation, known, random);
-        learn(known, operation.path, answer);
+        rememberIds(known, operation.path, answer);
         statuses[answer.status] = (statuses[answer.status] ?? 0) + 1;
         if (answer.status >= 500) faults.push(`${operation.method} ${path}: ${answer.status} ${answer.text}`);
       }

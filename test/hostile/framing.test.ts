@@ -1,4 +1,4 @@
-// Bytes that are no HTTP request, or more than one: one refusal in JSON, and the connection is closed.
+// Bytes that are not exactly one HTTP request: the server sends one refusal in JSON and closes the connection.
 import { beforeAll, describe, expect, it } from "vitest";
 import { useApi } from "../support/api.ts";
 import { makeWorld } from "../support/world.ts";
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 
 describe("bytes that are not one request", () => {
-  it("get one refusal in JSON, then the connection is closed, and nothing changes", async () => {
+  it("get one refusal in JSON, and the server closes the connection and changes nothing", async () => {
     const before = await digestOfTables(api.db);
     const faults = await Promise.all(
       rawCases.map(async ({ name, bytes, status }) => {
@@ -31,7 +31,7 @@ describe("bytes that are not one request", () => {
     console.info(`${rawCases.length} hostile byte sequences`);
   });
 
-  it.each(endingEarly)("whose client ends %s make nothing", async (_, bytes) => {
+  it.each(endingEarly)("create nothing when the client disconnects %s", async (_, bytes) => {
     const before = await digestOfTables(api.db);
     const answer = await sendBytes(api.url, filled(bytes, target), { end: true });
     expect(answer).not.toMatch(/HTTP\/1\.1 [25]/);

@@ -1,4 +1,4 @@
-// What looks hostile and is not: it is taken as it is, comes back as it was sent, and reaches nothing that it should not.
+// Unusual but valid input: it is accepted, returned as it was sent, and has no side effects.
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Client, useApi } from "../support/api.ts";
 import { makeWorld, type World } from "../support/world.ts";
@@ -29,35 +29,35 @@ const call = (method: string, path: string, body?: string | Buffer, headers: [st
   );
 
 const names: readonly (readonly [what: string, name: string])[] = [
-  ["writing from right to left", "\u202eexe.wav"],
+  ["right-to-left text", "\u202eexe.wav"],
   ["Arabic", "تسجيل صوتي"],
   ["Hebrew with marks", "שָׁלוֹם"],
-  ["nothing that is seen", "a\u200b\u200d\ufeffb"],
-  ["emoji of many parts", "👩‍👩‍👧‍👦🏳️‍🌈"],
-  ["letters and their marks apart", "e\u0301"],
-  ["letters under many marks", `Z${"\u0334\u0351".repeat(100)}`],
+  ["invisible characters", "a\u200b\u200d\ufeffb"],
+  ["emoji sequences", "👩‍👩‍👧‍👦🏳️‍🌈"],
+  ["decomposed letters", "e\u0301"],
+  ["letters with many combining marks", `Z${"\u0334\u0351".repeat(100)}`],
   ["characters beyond the basic plane", "𝕍𝕠𝕚𝕔𝕖𝕤"],
-  ["characters that nobody assigned", "\u{e000}\u{10ffff}\ufffe"],
+  ["unassigned characters", "\u{e000}\u{10ffff}\ufffe"],
   ["control characters", "a\u0007\u001b[31mb\u007f"],
   ["line breaks", "a\r\nX-Evil: 1\n\nb"],
   ["HTML", "<script>alert(1)</script>"],
   ["SQL", "'; drop table datasets; --"],
   ["a format string", "%s%n%x"],
   ["a template", "{{7*7}}<%= 7 %>#{7*7}"],
-  ["a shell's words", "$(reboot) `reboot` | reboot"],
+  ["shell substitutions", "$(reboot) `reboot` | reboot"],
   ["a path", "../../etc/passwd"],
   ["a formula", '=HYPERLINK("http://127.0.0.1","x")'],
   ["a lookup", "$".concat("{jndi:ldap://127.0.0.1/a}")],
-  ["255 characters of 4 bytes, counted as JavaScript does", "\u{1f600}".repeat(127)],
+  ["127 emoji, 254 UTF-16 code units", "\u{1f600}".repeat(127)],
   ["only a space", " "],
-  ["a word of JavaScript", "constructor"],
-  ["null as a word", "null"],
+  ["a JavaScript property", "constructor"],
+  ["the word null", "null"],
   ["JSON", '{"a":1}'],
   ["backslashes and quotes", "\\\"'\\\\"],
 ];
 
-describe("text of every kind", () => {
-  it.each(names)("is a name like any other: %s", async (_, name) => {
+describe("unusual text", () => {
+  it.each(names)("is a valid name of a dataset: %s", async (_, name) => {
     const made = await client.post("/api/v1/datasets", { name, description: name });
     expect(made.status).toBe(201);
     expect(made.body).toMatchObject({ name, description: name });
@@ -66,7 +66,7 @@ describe("text of every kind", () => {
     expect(found.body.items.map((item: { id: string }) => item.id)).toContain(made.body.id);
   });
 
-  it.each(names)("is a file's name, also of its download: %s", async (_, name) => {
+  it.each(names)("is a valid file name, also of a download: %s", async (_, name) => {
     const path = `/api/v1/datasets/${world.datasetId}/audio/${world.audioFileId}`;
     const metadata = { [name.slice(0, 60).toWellFormed()]: name };
     const changed = await client.patch(path, { filename: name, metadata });
@@ -83,19 +83,19 @@ describe("text of every kind", () => {
   });
 });
 
-describe("JSON that is odd", () => {
+describe("unusual JSON is accepted:", () => {
   const set = "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}";
   const annotation = (more: string) =>
     `{"audio_file_id":"{audio_file_id}","artifact_type":"click","start_ms":1,"end_ms":2${more}}`;
 
   it.each<[string, string | Buffer, object]>([
     ["a byte order mark", Buffer.from('\ufeff{"name":"x"}'), { name: "x" }],
-    ["white space around it", ' \r\n\t{"name":"x"}\r\n ', { name: "x" }],
-    ["a member twice: the last one counts", '{"name":7,"name":"x"}', { name: "x" }],
-    ["escapes for every letter", '{"\\u006eame":"\\u0078"}', { name: "x" }],
-    ["a pair of surrogates in escapes", '{"name":"\\ud83d\\ude00"}', { name: "\u{1f600}" }],
+    ["white space around the document", ' \r\n\t{"name":"x"}\r\n ', { name: "x" }],
+    ["a duplicate member, whose last value counts", '{"name":7,"name":"x"}', { name: "x" }],
+    ["escapes for every character", '{"\\u006eame":"\\u0078"}', { name: "x" }],
+    ["an escaped pair of surrogates", '{"name":"\\ud83d\\ude00"}', { name: "\u{1f600}" }],
     [
-      "members that nobody knows",
+      "unknown members",
       '{"name":"x","id":"y","tenant_id":"z","toString":1,"__proto__":{"a":1}}',
       { name: "x" },
     ],
@@ -106,14 +106,14 @@ describe("JSON that is odd", () => {
 
   it.each<[string, string, object]>([
     ["minus zero is zero", ',"confidence":-0', { confidence: 0 }],
-    ["a number too small to be one is zero", ',"confidence":1e-400', { confidence: 0 }],
+    ["a number below the smallest double is zero", ',"confidence":1e-400', { confidence: 0 }],
     ["a number with many digits", `,"confidence":0.${"3".repeat(5_000)}`, { confidence: 1 / 3 }],
     [
-      "extra data with odd names",
+      "extra data with unusual names",
       ',"extra_data":{"constructor":2,"":3,"toString":4,"prototype":{"a":1}}',
       {},
     ],
-    ["extra data with odd numbers", ',"extra_data":{"a":-0.0,"b":1e308,"c":18446744073709551616}', {}],
+    ["extra data with unusual numbers", ',"extra_data":{"a":-0.0,"b":1e308,"c":18446744073709551616}', {}],
   ])("%s", async (_, more, wanted) => {
     const answer = await call("POST", `${set}/annotations`, annotation(more));
     expect([answer.status, JSON.parse(answer.text)]).toMatchObject([201, wanted]);
@@ -124,19 +124,19 @@ describe("JSON that is odd", () => {
     expect(JSON.stringify(sorted(read.body))).toBe(JSON.stringify(sorted(JSON.parse(answer.text))));
   });
 
-  it("whole numbers may be written with a point or an exponent", async () => {
+  it("integers with a decimal point or an exponent", async () => {
     const body = '{"audio_file_id":"{audio_file_id}","artifact_type":"click","start_ms":2e1,"end_ms":20.0}';
     const answer = await call("POST", `${set}/annotations`, body);
     expect([answer.status, JSON.parse(answer.text)]).toMatchObject([201, { start_ms: 20, end_ms: 20 }]);
   });
 
-  it("no request has changed the prototypes of this process", () => {
+  it("and no request has changed the prototypes of this process", () => {
     expect(({} as Record<string, unknown>).a).toBeUndefined();
     expect(Object.keys(Object.prototype)).toEqual([]);
   });
 });
 
-/** Entries by name, because Postgres orders them in its own way; own members named __proto__ stay. */
+/** Members sorted by name, because Postgres orders them in its own way. Own members named __proto__ stay. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== "object" || value === null) return Object.is(value, -0) ? 0 : value;
@@ -145,20 +145,20 @@ function sorted(value: unknown): unknown {
     .map(([name, member]) => [name, sorted(member)]);
 }
 
-describe("a request that is odd", () => {
+describe("an unusual request", () => {
   it.each<[string, string, string]>([
-    ["an id in capitals", "GET", "/api/v1/datasets/{DATASET_ID}"],
+    ["an id in upper case", "GET", "/api/v1/datasets/{DATASET_ID}"],
     ["an id with a percent-encoded digit", "GET", "/api/v1/datasets/{ENCODED}"],
-    ["a parameter that nobody knows", "GET", "/api/v1/datasets?__proto__=1&constructor=2&x[]=3"],
-    ["a parameter twice", "GET", "/api/v1/datasets?page=7&page=1"],
-    ["a page with a point", "GET", "/api/v1/datasets?page=1.0"],
+    ["an unknown parameter", "GET", "/api/v1/datasets?__proto__=1&constructor=2&x[]=3"],
+    ["a parameter given twice", "GET", "/api/v1/datasets?page=7&page=1"],
+    ["a page number with a decimal point", "GET", "/api/v1/datasets?page=1.0"],
     ["10,000 parameters", "GET", `/api/v1/datasets?${"a&".repeat(7_000)}`],
     ["a percent sign in the query", "GET", "/api/v1/datasets?name=%zz%"],
-    ["bytes that are no UTF-8 in the query", "GET", "/api/v1/datasets?name=%ff%fe"],
+    ["invalid UTF-8 in the query", "GET", "/api/v1/datasets?name=%ff%fe"],
     ["a question mark in the query", "GET", "/api/v1/datasets?name=??&page=1"],
-    ["the head alone", "HEAD", "/api/v1/datasets"],
-    ["a letter of the path percent-encoded", "GET", "/api/v1/%64atasets"],
-  ])("%s is answered", async (_, method, path) => {
+    ["HEAD", "HEAD", "/api/v1/datasets"],
+    ["a percent-encoded letter in the path", "GET", "/api/v1/%64atasets"],
+  ])("with %s is answered", async (_, method, path) => {
     const encoded = `%3${world.datasetId[0]}${world.datasetId.slice(1)}`;
     const place = path.replace("{DATASET_ID}", world.datasetId.toUpperCase()).replace("{ENCODED}", encoded);
     const answer = await call(method, place);
@@ -175,7 +175,7 @@ describe("a request that is odd", () => {
     "click' union select key_hash from api_keys--",
     "$1",
     "click\u2019",
-  ])("a filter of %s is text and finds what holds it", async (text) => {
+  ])("with a filter of %s searches for that text", async (text) => {
     const before = await digestOfTables(api.db);
     const value = encodeURIComponent(text);
     const inSet = `/api/v1/datasets/${world.datasetId}/annotation-sets/${world.annotationSetId}`;
@@ -189,7 +189,7 @@ describe("a request that is odd", () => {
   });
 
   it.each<[string, [string, string][]]>([
-    ["a host that is not ours", [["Host", "evil.example"]]],
+    ["another host name", [["Host", "evil.example"]]],
     [
       "forwarding headers",
       [
@@ -201,7 +201,7 @@ describe("a request that is odd", () => {
     ],
     ["a method override", [["X-HTTP-Method-Override", "DELETE"]]],
     [
-      "a wish for HTML",
+      "an Accept header for HTML",
       [
         ["Accept", "text/html"],
         ["Accept-Language", "*"],
@@ -210,7 +210,7 @@ describe("a request that is odd", () => {
     ],
     ["a range", [["Range", "bytes=0-1,2-3,-1"]]],
     [
-      "a trace that is none",
+      "an invalid trace context",
       [
         ["traceparent", "00-zz-00-xx"],
         ["tracestate", "=,=,"],
@@ -219,14 +219,14 @@ describe("a request that is odd", () => {
     ["a request id with markup", [["X-Request-Id", "<script>alert(1)</script>"]]],
     ["a request id with a line break", [["X-Request-Id", "abcdefgh\tX-Evil: 1"]]],
     [
-      "a request id twice",
+      "two request ids",
       [
         ["X-Request-Id", "abcdefgh"],
         ["X-Request-Id", "hgfedcba"],
       ],
     ],
     [
-      "a condition that is none",
+      "an invalid condition",
       [
         ["If-Modified-Since", "yesterday"],
         ["If-None-Match", 'garbage, "", W/'],
@@ -234,14 +234,14 @@ describe("a request that is odd", () => {
     ],
     ["a condition of 10 kB", [["If-None-Match", '"a",'.repeat(2_500)]]],
     [
-      "credentials of other kinds",
+      "other kinds of credentials",
       [
         ["Authorization", "Basic eDp4"],
         ["Cookie", "a=b; __proto__=c"],
       ],
     ],
     [
-      "an upgrade",
+      "a WebSocket upgrade",
       [
         ["Connection", "Upgrade"],
         ["Upgrade", "websocket"],
@@ -257,7 +257,7 @@ describe("a request that is odd", () => {
       ],
     ],
     ["200 headers", Array.from({ length: 200 }, (_, i): [string, string] => [`X-${i}`, "a"])],
-  ])("%s changes nothing about the answer", async (_, headers) => {
+  ])("with %s gets the usual answer", async (_, headers) => {
     const path = `/api/v1/datasets/${world.datasetId}`;
     const usual: [string, string][] = [["X-API-Key", client.key]];
     const answer = await send(api.url, "GET", path, [...usual, ...headers]);
@@ -267,7 +267,7 @@ describe("a request that is odd", () => {
     expect(JSON.stringify(answer)).not.toContain("evil");
   });
 
-  it("a target in absolute form is the path in it", async () => {
+  it("with an absolute request target uses its path", async () => {
     const head = `Host: x\r\nX-API-Key: ${client.key}\r\nConnection: close\r\n\r\n`;
     const answer = await sendBytes(
       api.url,
@@ -277,7 +277,7 @@ describe("a request that is odd", () => {
     expect(answer).not.toContain("evil");
   });
 
-  it("CONNECT is no tunnel", async () => {
+  it("with CONNECT opens no tunnel", async () => {
     const answer = await sendBytes(api.url, "CONNECT 127.0.0.1:1 HTTP/1.1\r\nHost: x\r\n\r\n");
     expect(answer).not.toMatch(/HTTP\/1\.1 [25]/);
   });
@@ -288,7 +288,7 @@ describe("members that only the service writes", () => {
   const patches = operations.filter((operation) => operation.method === "PATCH");
   const withIds = patches.map((operation) => operation.path);
 
-  it.each(withIds)("PATCH %s leaves them as they are", async (path) => {
+  it.each(withIds)("are unchanged by PATCH %s", async (path) => {
     const before = await documentOf(path);
     const body = patches.find((operation) => operation.path === path)!.body!;
     const taken = Object.keys(resolved(body).properties ?? {});
@@ -305,7 +305,7 @@ describe("members that only the service writes", () => {
     expect(await documentOf(path)).toMatchObject(rest);
   });
 
-  it("POST makes its own ones", async () => {
+  it("are set by the service on POST, whatever the request contains", async () => {
     let made = 0;
     for (const operation of operations.filter(
       ({ method, body }) => method === "POST" && body !== undefined,
@@ -334,8 +334,8 @@ describe("members that only the service writes", () => {
       expect(answer.status, `${operation.path}: ${answer.text}`).toBeLessThan(500);
       if (answer.status !== 201) continue;
       made += 1;
-      const told = JSON.parse(answer.text);
-      for (const record of [told, told.audio_file, told.inference_file, ...(told.items ?? [])]) {
+      const created = JSON.parse(answer.text);
+      for (const record of [created, created.audio_file, created.inference_file, ...(created.items ?? [])]) {
         for (const [name, value] of Object.entries(record ?? {}))
           if (name in evil)
             expect({ [name]: value }).not.toEqual({ [name]: evil[name as keyof typeof evil] });
@@ -345,7 +345,7 @@ describe("members that only the service writes", () => {
   });
 });
 
-/** A value of the same kind that is another. */
+/** Another value of the same type. */
 function otherThan(value: unknown): unknown {
   if (typeof value === "number") return value + 1;
   if (typeof value === "boolean") return !value;

@@ -1,5 +1,5 @@
-// kill -9 of the operator between any two statements of taking a result in: all of the result is in, or nothing, and
-// the same result delivered again to the next process ends in the same rows, however often.
+// kill -9 of the operator between any two statements of an ingest: the result is stored completely or not at all, and
+// any number of further deliveries of the same result to the next process lead to the same rows.
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -109,9 +109,9 @@ const deliveryOf = (jobId: string, run: string, result: object): Delivery => ({
   modelId: randomUUID(),
 });
 
-/** One process; true when it was killed before it was done. */
+/** Delivers in one process; returns true if it was killed before it finished. */
 async function deliver(delivery: Delivery, after: number): Promise<boolean> {
-  // No S3 server is needed; the second proxy stands in front of nothing.
+  // The test needs no S3 server, so the second proxy has no target.
   const servers = { databaseUrl: database.urlOf("plosive_operator"), storeUrl: "http://127.0.0.1:9" };
   const file = join(folder, "delivery.json");
   writeFileSync(file, JSON.stringify(delivery));
@@ -129,18 +129,18 @@ async function deliver(delivery: Delivery, after: number): Promise<boolean> {
   return child.signalCode === "SIGKILL";
 }
 
-/** As often as the operator likes, and by nobody killed. */
-async function deliverInPeace(delivery: Delivery): Promise<void> {
+/** Delivers without a kill, as the operator does any number of times. */
+async function deliverUndisturbed(delivery: Delivery): Promise<void> {
   await takeIn(database.pool, delivery);
 }
 
-describe("the operator killed between any two statements", () => {
+describe("an operator that is killed between any two statements", () => {
   it.each(Object.entries(deliveries))(
-    "of taking in %s leaves all or nothing",
+    "of an ingest of %s leaves all or nothing",
     async (name, prepare) => {
       const states = new Set<string>();
       for (let after = nextPoint(3); ; after = nextPoint(3, after)) {
-        // Digests of thousands of detections for each point would be most of the time.
+        // Empties the tables first: most of the time would go to digests of thousands of detections.
         await execute(database.pool, sql.fragment`truncate tenants, result_ingests cascade`);
         const delivery = await prepare();
         const before = JSON.stringify(await digestOfTables(database.pool));
@@ -150,19 +150,20 @@ describe("the operator killed between any two statements", () => {
         const ended = await statusOf(delivery);
         states.add(`${taken} ${ended}`);
         if (left === before) expect([taken, ended]).toEqual([0, "running"]);
-        await deliverInPeace(delivery);
-        const whole = JSON.stringify(await digestOfTables(database.pool));
+        await deliverUndisturbed(delivery);
+        const complete = JSON.stringify(await digestOfTables(database.pool));
         expect(await statusOf(delivery)).toBe("completed");
-        if (ended === "completed") expect(left, `after ${after} statements`).toBe(whole);
-        await checkWhole(name, delivery);
-        await deliverInPeace(delivery);
-        expect(JSON.stringify(await digestOfTables(database.pool))).toBe(whole);
+        if (ended === "completed") expect(left, `after ${after} statements`).toBe(complete);
+        await checkRows(name, delivery);
+        await deliverUndisturbed(delivery);
+        expect(JSON.stringify(await digestOfTables(database.pool))).toBe(complete);
         if (!killed) {
           console.info(`${name}: killed at ${after} points, left as ${[...states].join(", ")}`);
           break;
         }
       }
-      // Nothing, the result without the job's end, everything: no fourth state. Some points see only some of them.
+      // Nothing, the result without the job's end, everything: there is no fourth state. A slice of the points may
+      // reach only some of them.
       const possible = ["0 running", "1 completed", "1 running"];
       if (isFull) expect([...states].sort()).toEqual(possible);
       else expect(possible).toEqual(expect.arrayContaining([...states]));
@@ -189,7 +190,7 @@ async function statusOf({ ref }: Delivery): Promise<string> {
   ).status as string;
 }
 
-async function checkWhole(name: string, { ref }: Delivery): Promise<void> {
+async function checkRows(name: string, { ref }: Delivery): Promise<void> {
   if (name === "detections")
     expect(
       await one(sql.fragment`

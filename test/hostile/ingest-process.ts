@@ -1,4 +1,4 @@
-// Takes one result in, as the operator does, in a process of its own that can be killed. Started by ingest-kill.test.ts
+// Ingests one result as the operator does, in a process of its own that can be killed. Started by ingest-kill.test.ts
 // with the address of the database and the delivery as a JSON file.
 import { readFileSync } from "node:fs";
 import { makeDatabase, statementTimeoutMs } from "../../src/db/pool.ts";

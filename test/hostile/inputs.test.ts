@@ -1,4 +1,4 @@
-// Every line of the table of hostile inputs gets its documented refusal, and nothing is changed by any of them.
+// Every case of the table of hostile inputs gets its documented refusal and changes nothing.
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Client, useApi } from "../support/api.ts";
 import { makeWorld } from "../support/world.ts";
@@ -26,16 +26,16 @@ beforeAll(async () => {
 });
 
 const groups: Readonly<Record<string, readonly HostileCase[]>> = {
-  "fields of bodies": fieldCases,
-  "bodies as a whole": bodyCases,
-  "parameters of paths and queries": parameterCases,
-  "ids of nobody": unknownIdCases,
+  "body fields": fieldCases,
+  "complete bodies": bodyCases,
+  "path and query parameters": parameterCases,
+  "unknown ids": unknownIdCases,
   "JSON and text": jsonCases,
   "paths, keys, headers and queries": requestCases,
-  "headers with a meaning": ruleCases,
+  "headers with semantics": ruleCases,
 };
 
-/** At most a few at once: the order of the answers does not matter. */
+/** Sends a few requests concurrently; the order of the answers does not matter. */
 async function playAll(cases: readonly HostileCase[]): Promise<string[]> {
   const faults: string[] = [];
   const queue = [...cases];
@@ -55,7 +55,7 @@ async function playAll(cases: readonly HostileCase[]): Promise<string[]> {
 
 describe("the table of hostile inputs", () => {
   it.each(Object.entries(groups))(
-    "%s: each line gets its documented refusal, nothing changes",
+    "gives each case of %s its documented refusal and changes nothing",
     async (_, cases) => {
       const before = await digestOfTables(api.db);
       expect(await playAll(cases)).toEqual([]);
@@ -64,7 +64,7 @@ describe("the table of hostile inputs", () => {
     },
   );
 
-  it("has at least 300 lines, each with a name of its own, and asks for documented statuses only", () => {
+  it("has at least 300 cases with unique names, and expects documented statuses only", () => {
     const all = Object.values(groups).flat();
     console.info(
       `${all.length} hostile inputs:`,

@@ -1,6 +1,6 @@
-// kill -9 of the API between any two of its calls to Postgres and S3: what it leaves behind is what was there before or
-// what a whole request leaves, and the same request sent again to the next process makes nothing twice. How many calls
-// a request makes is found out by killing one call later each time, until the answer comes.
+// kill -9 of the API between any two of its calls to Postgres and S3: it leaves either the earlier state or the result
+// of the complete request, and a repeated request to the next process creates nothing twice. The test finds the number
+// of calls of a request by killing one call later each time, until the answer arrives.
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -32,7 +32,7 @@ beforeAll(async () => {
   world = await makeWorld(client, database.pool);
 });
 afterAll(async () => {
-  // The spare one may not have come up.
+  // The spare process may have failed to start.
   for (const victim of [api, await spare?.catch(() => undefined)]) {
     victim?.child.kill("SIGKILL");
     await victim?.gone();
@@ -58,7 +58,7 @@ async function startApi(): Promise<Victim> {
     PLOSIVE_METRICS_PORT: String(metricsPort),
     PLOSIVE_LOG_LEVEL: "error",
     ...unlimited,
-    // A hundred processes are started here: all but the first find their code compiled.
+    // The test starts a hundred processes: all but the first use the compile cache.
     NODE_COMPILE_CACHE: compiled,
   }));
   const url = `http://127.0.0.1:${port}`;
@@ -66,7 +66,7 @@ async function startApi(): Promise<Victim> {
   return { ...victim, url };
 }
 
-/** The process that takes over; the one after it starts meanwhile. */
+/** Switches to the spare process and starts the next spare. */
 async function restart(): Promise<void> {
   api = await (spare ?? startApi());
   spare = startApi();
@@ -96,13 +96,13 @@ async function ask(path: string, body: unknown, key: string): Promise<Reply> {
 interface Scenario {
   readonly path: string;
   readonly body?: unknown;
-  /** What the second request may be told when the first was carried out. */
+  /** The possible answer to the second request if the first one was executed. */
   readonly again?: { status: number; code: string };
-  /** Looks at what the second request left. */
+  /** Checks the state after the second request. */
   readonly check?: () => Promise<void>;
 }
 
-/** Kills later and later, until the request is answered before its turn comes; returns how often. */
+/** Kills at later and later calls until the request is answered before its kill, and returns how often it killed. */
 async function killEverywhere(prepare: () => Promise<Scenario>): Promise<{ kills: number; kept: number }> {
   let kept = 0;
   let kills = 0;
@@ -210,14 +210,12 @@ const scenarios: Readonly<Record<string, () => Promise<Scenario>>> = {
   },
 };
 
-describe("the API killed between any two calls", () => {
+describe("an API process that is killed between any two calls", () => {
   it.each(Object.entries(scenarios))(
-    "while %s leaves all or nothing, and nothing doubles",
+    "while %s leaves all or nothing, and a repeated request duplicates nothing",
     async (name, prepare) => {
       const { kills, kept } = await killEverywhere(prepare);
-      console.info(
-        `${name}: killed at ${kills} points, the work was done at ${kept} of them and in the last run`,
-      );
+      console.info(`${name}: killed at ${kills} points; at ${kept} of them the request had been executed`);
       expect(kills).toBeGreaterThan(isFull ? 2 : 0);
     },
     300_000,

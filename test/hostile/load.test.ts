@@ -1,5 +1,5 @@
-// Clients that ask for much and take little: slow senders, pipelines, readers that vanish in the middle of a large answer
-// or that never read. The service goes on answering others, and no connection to the database is left behind.
+// Clients that exhaust resources: slow senders, pipelines, and readers that disconnect in the middle of a large answer
+// or never read. The service keeps answering other clients, and no database connection stays in use.
 import { connect, type Socket } from "node:net";
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -45,13 +45,13 @@ async function open(bytes: string): Promise<Socket> {
   return socket;
 }
 
-/** Connections of the API that do something, and transactions that are open. */
+/** Active connections of the API and open transactions. */
 async function busy(): Promise<number> {
   return api.pool.state().acquiredConnections + api.pool.state().waitingClients;
 }
 
 async function expectAtRest(): Promise<void> {
-  // The buffers of 50 sockets are filled before their streams stop: on a busy machine that takes its time.
+  // The buffers of 50 sockets fill before their streams stop, which takes time on a busy machine.
   await poll("the pool to be at rest", async () => (await busy()) === 0, 40_000);
   expect((await client.get("/api/v1/datasets")).status).toBe(200);
 }
@@ -61,8 +61,8 @@ async function others(): Promise<void> {
   expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]));
 }
 
-describe("the service keeps answering others, and its pool comes to rest,", () => {
-  it("while 200 clients send a head that never ends", async () => {
+describe("the service keeps answering other clients, and its pool becomes idle again,", () => {
+  it("while 200 clients send endless request heads", async () => {
     const sockets = await Promise.all(
       Array.from({ length: 200 }, () => open(`GET /api/v1/datasets HTTP/1.1\r\nHost: x\r\n`)),
     );
@@ -72,18 +72,18 @@ describe("the service keeps answering others, and its pool comes to rest,", () =
     await expectAtRest();
   });
 
-  it("while 200 clients send bodies that never end", async () => {
+  it("while 200 clients send endless bodies", async () => {
     const post = `POST /api/v1/datasets HTTP/1.1\r\nHost: x\r\nX-API-Key: ${client.key}\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{"name":"`;
     const sockets = await Promise.all(Array.from({ length: 200 }, () => open(post)));
     for (const socket of sockets) socket.write("a");
-    // Nobody holds a connection while the body is on its way.
+    // A request holds no database connection while its body arrives.
     await expectAtRest();
     await others();
     for (const socket of sockets) socket.destroy();
     await expectAtRest();
   });
 
-  it("when 50 clients vanish in the middle of a large list, an export and a set", async () => {
+  it("when 50 clients disconnect in the middle of a large list, an export and a set", async () => {
     const paths = [
       "/annotations",
       "/export/annotation-tool",
@@ -102,7 +102,7 @@ describe("the service keeps answering others, and its pool comes to rest,", () =
     await expectAtRest();
   });
 
-  it("while 50 clients ask for a large list and do not read it", async () => {
+  it("while 50 clients request a large list and do not read it", async () => {
     const sockets = await Promise.all(
       Array.from({ length: 50 }, async () => {
         const socket = await open(head(`${setPath}/annotations`));
@@ -111,14 +111,14 @@ describe("the service keeps answering others, and its pool comes to rest,", () =
         return socket;
       }),
     );
-    // A reader that waits must not hold a connection that others need.
+    // A stalled reader must not hold a database connection.
     await expectAtRest();
     await others();
     for (const socket of sockets) socket.destroy();
     await expectAtRest();
   });
 
-  it("when one client sends 500 requests at once, each is answered, in order", async () => {
+  it("when one client sends 500 pipelined requests, which are answered in order", async () => {
     const ids = Array.from({ length: 500 }, (_, i) => `pipeline-${i}`);
     const requests = ids.map((id, i) =>
       head(
@@ -132,7 +132,7 @@ describe("the service keeps answering others, and its pool comes to rest,", () =
     await expectAtRest();
   });
 
-  it("when a client goes away behind its pipeline, in which there were writes", async () => {
+  it("when a client disconnects after pipelined writes", async () => {
     const before = (await client.get("/api/v1/datasets")).body.total;
     const body = '{"name":"x"}';
     const post = `POST /api/v1/datasets HTTP/1.1\r\nHost: x\r\nX-API-Key: ${client.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
@@ -145,14 +145,14 @@ describe("the service keeps answering others, and its pool comes to rest,", () =
     expect(after).toBeLessThanOrEqual(before + 50);
   });
 
-  it("when 100 requests wait for what never comes and their clients leave", async () => {
+  it("when 100 clients of event streams disconnect", async () => {
     const sockets = await Promise.all(
       Array.from({ length: 100 }, () => open(head("/api/v1/events/stream", "Accept: text/event-stream\r\n"))),
     );
     await others();
     for (const socket of sockets) socket.destroy();
     await expectAtRest();
-    // Places in the streams of a tenant come back too.
+    // The tenant's slots for streams are freed too.
     await poll("a stream to be had again", async () => {
       const controller = new AbortController();
       const response = await fetch(`${api.url}/api/v1/events/stream`, {
@@ -166,7 +166,7 @@ describe("the service keeps answering others, and its pool comes to rest,", () =
 });
 
 describe("a list read to its end", () => {
-  it("is whole, whatever happened before", async () => {
+  it("is complete after all of that", async () => {
     const answer = await client.get(`${setPath}/annotations`);
     expect(answer.body.length).toBe(lines);
   });

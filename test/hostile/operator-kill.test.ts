@@ -1,5 +1,6 @@
-// kill -9 of the leading operator just before and just after its writes to the API server and its commits, while jobs of
-// all kinds go through it: no Job twice, no end lost or changed, every result once. test/chaos/main.ts is the long form.
+// kill -9 of the leading operator just before and just after its writes to the API server and its commits, while jobs
+// of all kinds run: no Job twice, no final status lost or changed, every result once. test/chaos/main.ts is the long
+// form.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,10 +18,10 @@ const store = useStorage();
 const dir = mkdtempSync(join(tmpdir(), "plosive-chaos-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-/** Each of them takes a process that has just started, and as long as that. */
+/** Each kill costs the start of a new process. */
 const kills = rounds({ slice: 12, full: 300 });
 
-it("the leader killed at its writes doubles nothing and loses nothing", async () => {
+it("jobs lose nothing and duplicate nothing when the leading operator is killed at its writes", async () => {
   const { admin, tls, plane } = cluster;
   const { name: namespace, operatorKubeconfig } = await cluster.namespace();
   const tenant = await insertTenant(database.pool);
@@ -30,7 +31,7 @@ it("the leader killed at its writes doubles nothing and loses nothing", async ()
   const report = await runChaos(
     { admin, server: plane.server, tls, namespace, operatorKubeconfig, databaseUrl, storage: config, dir },
     { pool: database.pool, storage, tenant, model },
-    { kills, atOnce: 6, seed, say: () => {} },
+    { kills, atOnce: 6, seed, print: () => {} },
   );
   console.info(
     `killed ${report.kills} times at ${[...report.points.values()].filter((hits) => hits > 0).length} write points; ` +

@@ -1,5 +1,5 @@
-// Plays lines of the table against the API and says for each whether it got the refusal that it must get. Called by
-// the tests of this folder.
+// Sends cases of the table to the API and checks whether each gets its documented refusal. Called by the tests of this
+// folder.
 import type { Client } from "../support/api.ts";
 import type { World } from "../support/world.ts";
 import { type HostileCase, nobody } from "./case.ts";
@@ -12,12 +12,12 @@ export interface Target {
   readonly webhookId?: string;
 }
 
-/** What the world does not have: a webhook, to an address that no test calls. */
+/** Creates the webhook that the test data lack, with an address that no test calls. */
 export async function makeWebhook(client: Client): Promise<string> {
   return (await client.post("/api/v1/webhooks", { url: "https://hooks.example.com/plosive" })).body.id;
 }
 
-/** Puts the ids of the world in the place of their names in braces. */
+/** Replaces names in braces by the ids of the test data. */
 export function filled(text: string, { world, webhookId = nobody, key }: Target): string {
   const names: Record<string, string> = {
     dataset_id: world.datasetId,
@@ -50,34 +50,35 @@ export async function play(hostile: HostileCase, target: Target): Promise<RawAns
   return await send(target.url, method, filled(path, target), [...usual, ...sent], bytes);
 }
 
-/** What is wrong with the answer; undefined when it is the documented one. */
+/** Describes the difference to the documented answer; undefined if there is none. */
 export function fault(hostile: HostileCase, answer: RawAnswer): string | undefined {
-  const said = `${hostile.name}: answered ${answer.status} ${answer.text.slice(0, 400)}`;
-  if (answer.status !== hostile.status) return `${said}; expected ${hostile.status} ${hostile.code}`;
+  const actual = `${hostile.name}: answered ${answer.status} ${answer.text.slice(0, 400)}`;
+  if (answer.status !== hostile.status) return `${actual}; expected ${hostile.status} ${hostile.code}`;
   const shape = faultOfShape(answer, hostile.request.method);
-  if (shape !== undefined) return `${said}; ${shape}`;
+  if (shape !== undefined) return `${actual}; ${shape}`;
   if (hostile.request.method === "HEAD") return undefined;
   const body = JSON.parse(answer.text);
   if (hostile.status !== 422)
     return hostile.code === "" || body.code === hostile.code
       ? undefined
-      : `${said}; expected the code ${hostile.code}`;
+      : `${actual}; expected the code ${hostile.code}`;
   const wanted = hostile.loc === undefined ? undefined : JSON.stringify(hostile.loc);
   const found = body.detail.some(
     (item: { loc: unknown; type: string }) =>
       (hostile.code === "" || item.type === hostile.code) &&
       (wanted === undefined || JSON.stringify(item.loc) === wanted),
   );
-  return found ? undefined : `${said}; expected ${hostile.code} at ${wanted}`;
+  return found ? undefined : `${actual}; expected ${hostile.code} at ${wanted}`;
 }
 
-/** A refusal is JSON of one of two shapes, has a request id, and says nothing about how the service is made. */
+/** A refusal is JSON of one of two shapes, has a request id, and reveals nothing about the implementation. */
 function faultOfShape(answer: RawAnswer, method: string): string | undefined {
   if (answer.headers["x-request-id"] === undefined) return "it has no X-Request-Id";
-  if (answer.headers["content-type"] !== "application/json; charset=utf-8") return "it is not called JSON";
+  if (answer.headers["content-type"] !== "application/json; charset=utf-8")
+    return "its content type is not JSON";
   if (method === "HEAD") return undefined;
   if (/node_modules|\.ts:\d|postgres|slonik|constraint|select /i.test(answer.text))
-    return "it tells of its inside";
+    return "it reveals the implementation";
   const body = JSON.parse(answer.text);
   if (answer.status === 422) {
     const items: unknown = body.detail;

@@ -1,5 +1,5 @@
-// Postgres goes away and comes back while clients work: they are told 503 with Retry-After and nothing else, the service
-// works again within 5 seconds of its database, and what was answered with 201 is there.
+// A restart of Postgres under load: clients get 503 with Retry-After and no other error, the service works again within
+// 5 seconds after its database, and every resource that was answered with 201 exists.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -67,7 +67,7 @@ async function withDatabase(work: (db: DatabasePool) => Promise<void>): Promise<
   }
 }
 
-interface Told {
+interface Reply {
   readonly at: number;
   readonly status: number;
   readonly retryAfter: string | null;
@@ -75,7 +75,7 @@ interface Told {
   readonly ids: readonly string[];
 }
 
-async function ask(i: number): Promise<Told> {
+async function ask(i: number): Promise<Reply> {
   const label = { audio_file_id: audio, artifact_type: "click", start_ms: i % 1000, end_ms: (i % 1000) + 5 };
   const [method, path, body] = [
     ["GET", "/api/v1/datasets", undefined],
@@ -89,7 +89,7 @@ async function ask(i: number): Promise<Told> {
     ...(body ? { body: JSON.stringify(body) } : {}),
   });
   const retryAfter = response.headers.get("retry-after");
-  // A list that was being sent may be cut off; its head has been sent.
+  // A list whose head was sent already may be cut off.
   const text = await response.text().catch(() => "cut off");
   const made = response.status === 201 ? JSON.parse(text) : undefined;
   const ids: string[] =
@@ -97,8 +97,8 @@ async function ask(i: number): Promise<Told> {
   return { at: Date.now(), status: response.status, retryAfter, text, ids };
 }
 
-/** A connection that the API cut: wrong at all times. */
-const noAnswer = (error: unknown): Told => ({
+/** A connection that the API cut, which is always an error. */
+const noAnswer = (error: unknown): Reply => ({
   at: Date.now(),
   status: 599,
   retryAfter: null,
@@ -107,44 +107,50 @@ const noAnswer = (error: unknown): Told => ({
 });
 
 describe("Postgres under load", () => {
-  it.each(["fast", "immediate", "kill"] as const)("that goes down by %s and comes back", async (how) => {
-    const told: Told[] = [];
-    let isOver = false;
-    let next = 0;
-    const loops = Array.from({ length: clients }, async () => {
-      while (!isOver) told.push(await ask(next++).catch(noAnswer));
-    });
-    const successes = () => told.filter((answer) => answer.status < 300).length;
-    await poll("work to be done", () => successes() > 200);
-    await postgres.down(how);
-    await poll("clients to be told", () => told.filter((answer) => answer.status === 503).length > clients);
-    await postgres.up();
-    const upAt = Date.now();
-    const before = successes();
-    await poll("work to be done again", () => successes() > before + 200);
-    isOver = true;
-    await Promise.all(loops);
+  it.each(["fast", "immediate", "kill"] as const)(
+    "can go down by %s and come back: clients get 503, and no confirmed write is lost",
+    async (how) => {
+      const replies: Reply[] = [];
+      let isOver = false;
+      let next = 0;
+      const loops = Array.from({ length: clients }, async () => {
+        while (!isOver) replies.push(await ask(next++).catch(noAnswer));
+      });
+      const successes = () => replies.filter((answer) => answer.status < 300).length;
+      await poll("requests to succeed", () => successes() > 200);
+      await postgres.down(how);
+      await poll(
+        "503 for every client",
+        () => replies.filter((answer) => answer.status === 503).length > clients,
+      );
+      await postgres.up();
+      const upAt = Date.now();
+      const before = successes();
+      await poll("requests to succeed again", () => successes() > before + 200);
+      isOver = true;
+      await Promise.all(loops);
 
-    const refusals = told.filter((answer) => answer.status >= 300);
-    expect(refusals.filter((answer) => answer.status !== 503).slice(0, 3)).toEqual([]);
-    for (const refusal of refusals) {
-      expect(Number(refusal.retryAfter)).toBeGreaterThan(0);
-      expect(JSON.parse(refusal.text)).toMatchObject({ code: "unavailable" });
-    }
-    const lastRefusal = Math.max(...refusals.map((answer) => answer.at));
-    expect(lastRefusal - upAt).toBeLessThan(5_000);
-    expect(child.exitCode).toBeNull();
+      const refusals = replies.filter((answer) => answer.status >= 300);
+      expect(refusals.filter((answer) => answer.status !== 503).slice(0, 3)).toEqual([]);
+      for (const refusal of refusals) {
+        expect(Number(refusal.retryAfter)).toBeGreaterThan(0);
+        expect(JSON.parse(refusal.text)).toMatchObject({ code: "unavailable" });
+      }
+      const lastRefusal = Math.max(...refusals.map((answer) => answer.at));
+      expect(lastRefusal - upAt).toBeLessThan(5_000);
+      expect(child.exitCode).toBeNull();
 
-    const promised = told.flatMap((answer) => answer.ids);
-    await withDatabase(async (db) => {
-      const kept = await db.oneFirst(sql.type(z.object({ count: z.number() }))`
-        select count(*)::int as count from unnest(${sql.array(promised, "uuid")}) as promised (id)
-        where exists (select from datasets d where d.id = promised.id)
-          or exists (select from annotations a where a.id = promised.id)`);
-      expect(kept).toBe(promised.length);
-    });
-    console.info(
-      `${how}: ${successes()} answers, ${promised.length} rows promised and kept, ${refusals.length} refusals, the last one ${Math.max(0, lastRefusal - upAt)} ms after Postgres was back`,
-    );
-  });
+      const confirmed = replies.flatMap((answer) => answer.ids);
+      await withDatabase(async (db) => {
+        const kept = await db.oneFirst(sql.type(z.object({ count: z.number() }))`
+        select count(*)::int as count from unnest(${sql.array(confirmed, "uuid")}) as confirmed (id)
+        where exists (select from datasets d where d.id = confirmed.id)
+          or exists (select from annotations a where a.id = confirmed.id)`);
+        expect(kept).toBe(confirmed.length);
+      });
+      console.info(
+        `${how}: ${successes()} answers, ${confirmed.length} rows confirmed and stored, ${refusals.length} refusals, the last one ${Math.max(0, lastRefusal - upAt)} ms after Postgres was back`,
+      );
+    },
+  );
 });

@@ -1,5 +1,5 @@
-// One random sequence of a job's results on their way into the records: delivered again, late, by runs of before and by
-// runs to come, at once, and by an operator that dies in the middle. Called by result-sequences.test.ts.
+// One random sequence of result deliveries of a job: repeated, late, from earlier and later runs, concurrent, and by an
+// operator that crashes in the middle. Called by result-sequences.test.ts.
 import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { z } from "zod";
@@ -33,7 +33,7 @@ export interface Job {
   readonly shards: readonly (readonly string[])[];
 }
 
-/** A running job with these numbers of files in its shards. */
+/** Inserts a running job with these numbers of files in its shards. */
 export async function makeJob(db: DatabasePool, kind: JobKind, sizes: readonly number[]): Promise<Job> {
   const tenant = await insertTenant(db);
   if (kind === "training") return { kind, tenant, id: await insertTrainingJob(db, tenant), shards: [[]] };
@@ -68,7 +68,7 @@ export async function makeJob(db: DatabasePool, kind: JobKind, sizes: readonly n
   return { kind, tenant, id, shards };
 }
 
-/** What one pod left: the same for the same three numbers. Variants of a shard contradict each other. */
+/** The result of one pod: equal for equal numbers. Variants of a shard contradict each other. */
 export interface Delivery {
   readonly attempt: number;
   readonly shard: number;
@@ -92,7 +92,7 @@ function resultOf(job: Job, { attempt, shard, variant }: Delivery): object {
       artifacts: [artifact("model.onnx"), artifact("card.json")],
     };
   }
-  // Some files fail, one may be left out, and a pod that lies speaks of a file of another shard too.
+  // Some files fail, one may be missing, and a hostile pod also reports a file of another shard.
   const foreign = job.shards[(shard + 1) % job.shards.length]!.slice(0, 1);
   const own = job.shards[shard]!.filter((_, i) => (i + salt) % 5 !== 4);
   const items = [...new Set([...own, ...foreign])].map((id, i) => {
@@ -135,7 +135,7 @@ export async function deliver(db: DatabasePool, job: Job, delivery: Delivery): P
   return await ingestModel(db, ref, digest, result, randomUUID());
 }
 
-/** The row names this run from now on. */
+/** Makes this run the current run of the row. */
 export async function beginRun(db: DatabasePool, job: Job, attempt: number): Promise<void> {
   await advanceJob(db, job.kind, job.id, {
     status: "running",
@@ -150,7 +150,10 @@ export const complete = (db: DatabasePool, job: Job) =>
 
 class Crash extends Error {}
 
-/** The same database for an operator that dies before its n-th statement, or after its commit when there are fewer. */
+/**
+ * A database for an operator that crashes before its n-th statement, or after its commit when there are fewer
+ * statements.
+ */
 function dyingAfter(db: DatabasePool, statements: number): DatabasePool {
   const transaction = async (handler: (tx: object) => Promise<unknown>) => {
     let left = statements;
@@ -171,36 +174,36 @@ function dyingAfter(db: DatabasePool, statements: number): DatabasePool {
   return { ...db, transaction } as unknown as DatabasePool;
 }
 
-export interface Story {
-  /** Deliveries that were told to be the first of their shard. */
+export interface Summary {
+  /** Deliveries whose ingest reported that they were the first of their shard. */
   readonly ingested: Delivery[];
   crashes: number;
   deliveries: number;
 }
 
-/** Delivers at random, then everything that is missing, until the job is complete; and then some more. */
-export async function playResults(db: DatabasePool, job: Job, seed: number): Promise<Story> {
+/** Makes random deliveries, then all missing ones, ends the job, and then makes a few late deliveries. */
+export async function playResults(db: DatabasePool, job: Job, seed: number): Promise<Summary> {
   const random = randomOf(seed);
   const below = (n: number) => Math.floor(random() * n);
-  const story: Story = { ingested: [], crashes: 0, deliveries: 0 };
+  const summary: Summary = { ingested: [], crashes: 0, deliveries: 0 };
   let attempt = 1;
   await beginRun(db, job, attempt);
 
-  const one = async (delivery: Delivery, statements: number | undefined) => {
-    story.deliveries += 1;
+  const deliverOne = async (delivery: Delivery, statements: number | undefined) => {
+    summary.deliveries += 1;
     try {
       const by = statements === undefined ? db : dyingAfter(db, statements);
       const outcome = await deliver(by, job, delivery);
-      if (outcome === "ingested") story.ingested.push(delivery);
+      if (outcome === "ingested") summary.ingested.push(delivery);
     } catch (error) {
       if (!(error instanceof Crash)) throw error;
-      story.crashes += 1;
+      summary.crashes += 1;
     }
   };
-  const some = () =>
+  const deliverSome = () =>
     Promise.all(
       Array.from({ length: 1 + below(3) }, () =>
-        one(
+        deliverOne(
           {
             attempt: Math.max(1, attempt + [0, 0, 0, -1, 1][below(5)]!),
             shard: below(job.shards.length),
@@ -213,17 +216,17 @@ export async function playResults(db: DatabasePool, job: Job, seed: number): Pro
 
   for (let steps = 3 + below(12); steps > 0; steps--) {
     if (random() < 0.15 && attempt < 4) await beginRun(db, job, ++attempt);
-    await some();
+    await deliverSome();
   }
   const rest = job.shards.map((_, shard) => ({ attempt, shard, variant: 0 }));
-  for (const delivery of [...rest, ...rest].sort(() => random() - 0.5)) await one(delivery, undefined);
+  for (const delivery of [...rest, ...rest].sort(() => random() - 0.5)) await deliverOne(delivery, undefined);
   await complete(db, job);
-  for (let late = 0; late < 2; late++) await some();
-  return story;
+  for (let late = 0; late < 2; late++) await deliverSome();
+  return summary;
 }
 
-/** The deliveries that the records say were taken in, in an order in which they could have come. */
-export async function takenIn(db: DatabasePool, job: Job): Promise<Delivery[]> {
+/** The deliveries that the tables record as ingested, in a possible order of their arrival. */
+export async function ingestedDeliveries(db: DatabasePool, job: Job): Promise<Delivery[]> {
   const rows = await db.any(sql.type(z.object({ digest: z.string() }))`
     select digest from result_ingests where run_id like ${`${resourceName(job.kind, job.id)}-%`}`);
   return rows

@@ -1,5 +1,5 @@
-// Sends what no decent client sends, byte for byte: paths that fetch would tidy, headers twice, requests that are not
-// HTTP. Called by the tests of this folder.
+// Sends requests byte for byte that ordinary clients never send: paths that fetch would normalize, duplicate headers,
+// and bytes that are not HTTP. Called by the tests of this folder.
 import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
 
@@ -9,7 +9,7 @@ export interface RawAnswer {
   readonly text: string;
 }
 
-/** One request with exactly these headers; rejects when the connection ends without an answer. */
+/** Sends one request with exactly these headers; rejects when the connection ends without an answer. */
 export function send(
   url: string,
   method: string,
@@ -41,7 +41,7 @@ export function send(
   });
 }
 
-/** Writes bytes to a connection of its own and gives all that comes back until the server closes it. */
+/** Writes bytes to a new connection and returns everything that the server sends until it closes it. */
 export function sendBytes(
   url: string,
   bytes: string | Buffer,
@@ -59,7 +59,7 @@ export function sendBytes(
       received += chunk.toString("latin1");
     });
     socket.on("close", () => resolve(received));
-    // What was received before a reset counts.
+    // Bytes received before a reset count.
     socket.on("error", (error: NodeJS.ErrnoException) =>
       error.code === "ECONNRESET" || error.code === "EPIPE" ? resolve(received) : reject(error),
     );

@@ -1,8 +1,9 @@
-// One random sequence: two clients annotate, edit, mark, copy, publish and delete in the same dataset at once, and note
-// what they were told. Called by sequences.test.ts, which then looks at what the database holds.
+// One random sequence: two clients concurrently annotate, edit, mark, copy, publish and delete in the same dataset and
+// record the answers. Called by sequences.test.ts, which then compares them with the database; test/chaos uses
+// randomOf.
 import { send } from "./send.ts";
 
-/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
+/** Returns numbers from 0 to 1, the same for the same seed (mulberry32). */
 export function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -20,19 +21,19 @@ export interface Place {
   readonly audioFileIds: readonly string[];
 }
 
-/** A value that an annotation was given, and when: `ended` once the answer was there. */
+/** A value that was written to an annotation, and when; `ended` is the time of the answer. */
 export interface Write {
   readonly startMs: number;
   readonly began: number;
   readonly ended: number;
 }
 
-/** What the clients of one sequence were told. */
+/** The answers to the clients of one sequence. */
 export interface Notes {
   readonly requests: { method: string; path: string; status: number; text: string }[];
-  /** By id: its set, and all writes that were answered with success. */
+  /** By id: the set, and all successful writes. */
   readonly annotations: Map<string, { setId: string; writes: Write[]; isDeleted: boolean }>;
-  /** By id: its version, how many annotations it began with, whether it was deleted, and how it was published. */
+  /** By id: the version, the number of copied annotations, whether the set was deleted, and its publication. */
   readonly sets: Map<string, SetNotes>;
 }
 
@@ -40,7 +41,7 @@ export interface SetNotes {
   readonly version: number;
   readonly copied: number;
   isDeleted: boolean;
-  /** The answer to publishing, and the whole set with its marks right after it. */
+  /** The answer to the publication, and the complete set with its marks right after it. */
   published?: { answer: Record<string, unknown>; document: string };
 }
 
@@ -77,8 +78,8 @@ function client(place: Place, notes: Notes, random: () => number) {
     if (body !== undefined) headers.push(["Content-Type", "application/json"]);
     const answer = await send(place.url, method, path, headers, body && JSON.stringify(body));
     notes.requests.push({ method, path, status: answer.status, text: answer.text });
-    const told = answer.status < 300 && answer.text !== "" ? JSON.parse(answer.text) : undefined;
-    return { status: answer.status, told, began, ended: performance.now() };
+    const json = answer.status < 300 && answer.text !== "" ? JSON.parse(answer.text) : undefined;
+    return { status: answer.status, json, began, ended: performance.now() };
   };
   const label = () => {
     const startMs = Math.floor(random() * 50_000);
@@ -89,36 +90,36 @@ function client(place: Place, notes: Notes, random: () => number) {
       end_ms: startMs + lengthMs,
     };
   };
-  const note = (setId: string, told: { id: string; start_ms: number }, began: number, ended: number) => {
-    const known = notes.annotations.get(told.id) ?? { setId, writes: [], isDeleted: false };
-    known.writes.push({ startMs: told.start_ms, began, ended });
-    notes.annotations.set(told.id, known);
+  const note = (setId: string, json: { id: string; start_ms: number }, began: number, ended: number) => {
+    const known = notes.annotations.get(json.id) ?? { setId, writes: [], isDeleted: false };
+    known.writes.push({ startMs: json.start_ms, began, ended });
+    notes.annotations.set(json.id, known);
   };
 
   const createSet = async (fromId?: string) => {
     const body = fromId === undefined ? undefined : { from_annotation_set_id: fromId };
-    const { status, told } = await ask("POST", sets, body);
+    const { status, json } = await ask("POST", sets, body);
     if (status === 201)
-      notes.sets.set(told.id, { version: told.version, copied: told.total_annotations, isDeleted: false });
+      notes.sets.set(json.id, { version: json.version, copied: json.total_annotations, isDeleted: false });
   };
   const annotate = async (setId: string) => {
-    const { status, told, began, ended } = await ask("POST", `${sets}/${setId}/annotations`, label());
-    if (status === 201) note(setId, told, began, ended);
+    const { status, json, began, ended } = await ask("POST", `${sets}/${setId}/annotations`, label());
+    if (status === 201) note(setId, json, began, ended);
   };
   const bulk = async (setId: string) => {
     const annotations = Array.from({ length: 1 + Math.floor(random() * 5) }, label);
-    const { status, told, began, ended } = await ask("POST", `${sets}/${setId}/annotations/bulk`, {
+    const { status, json, began, ended } = await ask("POST", `${sets}/${setId}/annotations/bulk`, {
       annotations,
     });
-    if (status === 201) for (const item of told.items) note(setId, item, began, ended);
+    if (status === 201) for (const item of json.items) note(setId, item, began, ended);
   };
   const edit = async () => {
     const [id, known] = pick([...notes.annotations]) ?? [];
     if (id === undefined || known === undefined) return;
     const { start_ms, end_ms } = label();
     const path = `${sets}/${known.setId}/annotations/${id}`;
-    const { status, told, began, ended } = await ask("PATCH", path, { start_ms, end_ms });
-    if (status === 200) note(known.setId, told, began, ended);
+    const { status, json, began, ended } = await ask("PATCH", path, { start_ms, end_ms });
+    if (status === 200) note(known.setId, json, began, ended);
   };
   const erase = async () => {
     const [id, known] = pick([...notes.annotations]) ?? [];
@@ -131,10 +132,10 @@ function client(place: Place, notes: Notes, random: () => number) {
     await ask(method, `${sets}/${setId}/reviewed/${pick(place.audioFileIds)}`);
   };
   const publish = async (setId: string) => {
-    const { status, told } = await ask("POST", `${sets}/${setId}/publish`);
+    const { status, json } = await ask("POST", `${sets}/${setId}/publish`);
     if (status !== 200) return;
     const document = await documentOf(place, setId);
-    notes.sets.get(setId)!.published = { answer: told, document };
+    notes.sets.get(setId)!.published = { answer: json, document };
   };
   const eraseSet = async (setId: string) => {
     const { status } = await ask("DELETE", `${sets}/${setId}`);

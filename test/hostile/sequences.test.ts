@@ -1,5 +1,5 @@
-// Random sequences of concurrent clients: a published set never changes and its statistics equal a recount, no
-// version is given twice, no write that was answered is lost. PLOSIVE_TEST_SEED repeats a run.
+// Random sequences of concurrent clients: a published set never changes and its statistics equal a recount, no version
+// is used twice, and no confirmed write is lost. PLOSIVE_TEST_SEED repeats a run.
 import { sql } from "slonik";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -26,7 +26,7 @@ beforeAll(async () => {
   await Promise.all(Array.from({ length: atOnce }, worker));
 }, 300_000);
 
-/** Datasets with two files each, written past the API: they are not what is tested. */
+/** Datasets with two files each, inserted directly into the database, since they are not under test. */
 async function makePlaces(): Promise<Place[]> {
   const tenants = clients.map((client) => client.tenantId);
   const rows = await api.db.any(sql.type(
@@ -67,7 +67,7 @@ afterAll(() => {
 });
 
 describe("random sequences of concurrent clients", () => {
-  it("are answered without a failure of the service, and do all kinds of things", () => {
+  it("cause no server error and cover successes, conflicts and missing resources", () => {
     expect(played.length).toBe(count);
     const fine = [200, 201, 204, 404, 409];
     expect(
@@ -76,11 +76,11 @@ describe("random sequences of concurrent clients", () => {
         .slice(0, 5),
     ).toEqual([]);
     for (const status of fine)
-      expect(everything().filter((told) => told.status === status).length).toBeGreaterThan(count / 50);
+      expect(everything().filter((request) => request.status === status).length).toBeGreaterThan(count / 50);
     expect(published().length).toBeGreaterThan(count / 5);
   });
 
-  it("never change what was published, its marks included", async () => {
+  it("never change a published set or its marks", async () => {
     const faults: string[] = [];
     for (const { place, notes } of played) {
       for (const [id, { published }] of notes.sets) {
@@ -90,7 +90,7 @@ describe("random sequences of concurrent clients", () => {
     expect(faults).toEqual([]);
   });
 
-  it("leave statistics that equal a recount, and that were told when publishing", async () => {
+  it("leave published statistics that equal a recount and the answer to the publication", async () => {
     const rows = await api.db.any(sql.type(
       z.object({
         id: z.string(),
@@ -109,11 +109,11 @@ describe("random sequences of concurrent clients", () => {
     const recounted = new Map(rows.map(({ id, total, length, types }) => [id, { total, length, types }]));
     expect(recounted.size).toBe(published().length);
     for (const [id, set] of published()) {
-      const told = set.published!.answer;
+      const answer = set.published!.answer;
       expect({
-        total: told.total_annotations,
-        length: told.total_positive_duration_ms,
-        types: told.annotations_by_type,
+        total: answer.total_annotations,
+        length: answer.total_positive_duration_ms,
+        types: answer.annotations_by_type,
       }).toEqual(recounted.get(id));
     }
   });
@@ -137,14 +137,14 @@ describe("random sequences of concurrent clients", () => {
     expect(drafts.equal).toBeGreaterThan(count / 10);
   });
 
-  it("are given each version once", () => {
+  it("get each version number once", () => {
     for (const { notes } of played) {
       const versions = [...notes.sets.values()].map((set) => set.version);
       expect(new Set(versions).size).toBe(versions.length);
     }
   });
 
-  it("lose no write that was answered, and make nothing that was not", async () => {
+  it("lose no confirmed write and store no unconfirmed one", async () => {
     const rows = await api.db.any(
       sql.type(
         z.object({ id: z.string(), annotation_set_id: z.string(), start_ms: z.number() }),
@@ -168,7 +168,7 @@ describe("random sequences of concurrent clients", () => {
   });
 });
 
-/** The values that may have been written last: those of writes that no other one began after. */
+/** The values that may have been written last: those of writes that ended after every other write had begun. */
 function possibleLast(writes: readonly Write[]): number[] {
   return writes
     .filter((write) => !writes.some((other) => other.began > write.ended))

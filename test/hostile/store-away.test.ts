@@ -1,6 +1,5 @@
-// The object store refuses connections, hangs, or breaks off in the middle: requests that need it are told 503 with
-// Retry-After and change nothing, all others are served as before, and a hanging store holds no connections that others
-// need.
+// The object store refuses connections, hangs, or disconnects in the middle: requests that need it get 503 with
+// Retry-After and change nothing, all others are served as usual, and a hanging store blocks no database connection.
 import { createServer, type Server, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeStorage, type Storage } from "../../src/storage/storage.ts";
@@ -20,8 +19,8 @@ let served: ServedApi;
 let storage: Storage;
 let broken: Server;
 const sockets = new Set<Socket>();
-/** What the store does with a connection. */
-let behave: (socket: Socket) => void = () => {};
+/** The present behaviour of the store on a connection. */
+let onConnection: (socket: Socket) => void = () => {};
 let dataset: string;
 
 beforeAll(async () => {
@@ -29,7 +28,7 @@ beforeAll(async () => {
     sockets.add(socket);
     socket.on("error", () => {});
     socket.on("close", () => sockets.delete(socket));
-    behave(socket);
+    onConnection(socket);
   });
   await new Promise<void>((resolve) => broken.listen(0, "127.0.0.1", resolve));
   const address = broken.address();
@@ -64,21 +63,21 @@ async function uploaded(): Promise<string> {
 const answerWith = (text: string) => (socket: Socket) =>
   socket.on("data", () => socket.end(`HTTP/1.1 ${text}\r\nConnection: close\r\n\r\n`));
 
-describe("a store that", () => {
+describe("an object store that", () => {
   it.each<[string, (socket: Socket) => void]>([
     ["closes every connection", (socket) => socket.destroy()],
     [
-      "closes in the middle of an answer",
+      "closes connections in the middle of an answer",
       (socket) => socket.on("data", () => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nx")),
     ],
     ["answers 503", answerWith("503 Slow Down\r\nContent-Length: 0")],
     ["answers 500", answerWith("500 Internal Server Error\r\nContent-Length: 0")],
     ["answers 429", answerWith("429 Too Many Requests\r\nContent-Length: 0")],
     ["is another kind of server", (socket) => socket.on("data", () => socket.end("SSH-2.0-x\r\n"))],
-  ])("%s makes a confirm fail with 503, changes nothing, and hurts nobody else", async (_, how) => {
+  ])("%s makes a confirm fail with 503, changes nothing, and affects no other request", async (_, how) => {
     const path = await uploaded();
     const before = await digestOfTables(database.pool);
-    behave = how;
+    onConnection = how;
     const answer = await client.post(`${path}/confirm`);
     expect(answer).toMatchObject({ status: 503, body: { code: "unavailable" } });
     expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
@@ -88,8 +87,8 @@ describe("a store that", () => {
     expect((await client.get("/readyz")).status).toBe(200);
   });
 
-  it("is away makes a waveform fail with 503, and a download, which is only signed, does not", async () => {
-    behave = (socket) => socket.destroy();
+  it("is unreachable makes a waveform fail with 503, but not a download, which only needs a signature", async () => {
+    onConnection = (socket) => socket.destroy();
     const audio = await addReadyAudio(database.pool, client.tenantId, dataset, { peaksKey: "peaks/x" });
     const path = `/api/v1/datasets/${dataset}/audio/${audio}`;
     expect(await client.get(`${path}/waveform`)).toMatchObject({
@@ -100,9 +99,9 @@ describe("a store that", () => {
     expect((await client.delete(path)).status).toBe(204);
   });
 
-  it("hangs holds the confirms and nobody else, and they are told 503", async () => {
+  it("hangs delays only the confirms, which get 503 at last", async () => {
     const paths = await Promise.all(Array.from({ length: 4 }, uploaded));
-    behave = () => {};
+    onConnection = () => {};
     const began = performance.now();
     const confirms = paths.map((path) => client.post(`${path}/confirm`));
     await poll("the store to be asked", () => sockets.size > 0);

@@ -1,4 +1,4 @@
-// Settings under which a test's process refuses nobody for asking often. Called by the tests that start one.
+// Settings without rate limits. Used by tests that start an API process.
 
 const rates = ["", "WRITES_", "UPLOADS_", "KEYS_", "TRAININGS_"].map(
   (name) => `PLOSIVE_RATE_${name}PER_MINUTE`,

@@ -1,5 +1,5 @@
-// Hostile uploads on the real S3 server: forms that were changed, files that lie, and bytes that change while they are
-// confirmed. What the store lets through, confirm finds; what was confirmed never changes.
+// Hostile uploads on a real S3 server: modified forms, false files, and bytes that change during confirm. Confirm
+// detects what the store accepted, and a confirmed file never changes.
 import { createHash } from "node:crypto";
 import { sql } from "slonik";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -16,7 +16,7 @@ import {
 import { wav } from "../support/audio.ts";
 import { poll } from "../support/poll.ts";
 import { postForm } from "../support/upload.ts";
-import { refusedFiles, takenFiles } from "./table/files.ts";
+import { acceptedFiles, refusedFiles } from "./table/files.ts";
 
 const api = useApi();
 const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
@@ -69,11 +69,11 @@ const expectRefused = (status: number, what: string) => {
   expect(status, what).toBeLessThan(500);
 };
 
-describe("a form", () => {
-  it("is refused without any one of its fields, and with any one of them changed", async () => {
+describe("an upload form", () => {
+  it("is rejected without any one of its fields, and with any one of them changed", async () => {
     const bytes = wav();
     const { upload } = await ticketFor(bytes, { checksum_sha256: sha256(bytes) });
-    // The address names the bucket too, and counts.
+    // The URL contains the bucket and is checked too.
     const names = Object.keys(upload.fields).filter((name) => name !== "bucket");
     expect(names.length).toBeGreaterThan(8);
     for (const name of names) {
@@ -102,7 +102,7 @@ describe("a form", () => {
     ["x-amz-storage-class", "GLACIER"],
     ["x-amz-server-side-encryption", "aws:kms"],
   ])(
-    "with the additional field %s is refused, or the field has no effect on what is served",
+    "with the additional field %s is rejected, or the field has no effect on the stored object",
     async (name, value) => {
       const bytes = wav();
       const { upload, path, id } = await ticketFor(bytes);
@@ -120,7 +120,7 @@ describe("a form", () => {
     },
   );
 
-  it("with a field twice, a file twice or its file first writes nothing but the announced bytes to its own key", async () => {
+  it("with a duplicate field, two files or its file first writes nothing but the announced bytes to its own key", async () => {
     const bytes = wav();
     const other = Buffer.from(bytes);
     other.fill(1, 44);
@@ -147,7 +147,7 @@ describe("a form", () => {
     }
   });
 
-  it("is dead after its time", async () => {
+  it("is rejected after its expiry", async () => {
     await withApi({ PLOSIVE_UPLOAD_EXPIRY_SECONDS: 1 }, async (same) => {
       const bytes = wav();
       const { upload, path } = await ticketFor(bytes, {}, same);
@@ -158,7 +158,7 @@ describe("a form", () => {
     });
   });
 
-  it("cannot be given a longer life or another use by changing its policy", async () => {
+  it("cannot be extended or reused through changes of its policy", async () => {
     const bytes = wav();
     const { upload } = await ticketFor(bytes);
     const policy = JSON.parse(Buffer.from(upload.fields.Policy!, "base64").toString());
@@ -176,7 +176,7 @@ describe("a form", () => {
       expectRefused(await postForm({ url: upload.url, fields: { ...upload.fields, Policy } }, bytes), Policy);
   });
 
-  it("of one file does not fit another one, nor another tenant's", async () => {
+  it("is valid neither for another file nor for another tenant", async () => {
     const bytes = wav();
     const [mine, next] = [await ticketFor(bytes), await ticketFor(bytes)];
     const stranger = await api.tenant();
@@ -209,9 +209,9 @@ async function uploaded(bytes: Buffer, type: string): Promise<{ answer: Answer; 
   return { answer: await client.post(`${path}/confirm`), id, path };
 }
 
-describe("a file", () => {
+describe("an uploaded file", () => {
   it.each(refusedFiles)(
-    "that is %s is refused, deleted and may be uploaded again",
+    "that is %s is refused and deleted, and can be uploaded again",
     async (_, type, bytes) => {
       const { answer, id, path } = await uploaded(bytes, type);
       expect(answer).toMatchObject({ status: 409, body: { code: "unsupported_audio" } });
@@ -222,13 +222,13 @@ describe("a file", () => {
     },
   );
 
-  it.each(takenFiles)("with %s is measured by what is there", async (_, type, bytes, facts) => {
+  it.each(acceptedFiles)("with %s gets the facts that its bytes have", async (_, type, bytes, facts) => {
     const { answer, id } = await uploaded(bytes, type);
     expect([answer.status, answer.body]).toMatchObject([200, { status: "processing", ...facts }]);
     expect((await stored(id)).equals(bytes)).toBe(true);
   });
 
-  it("without any bytes cannot be announced", async () => {
+  it("of zero bytes cannot be announced", async () => {
     const answer = await client.post(`${audio}/upload-url`, {
       filename: "x",
       content_type: "audio/wav",
@@ -238,9 +238,9 @@ describe("a file", () => {
   });
 });
 
-describe("bytes that change while they are confirmed", () => {
-  it("are taken as one or the other, with the facts of what is kept", async () => {
-    // The same size, but one says half the sample rate.
+describe("an upload that changes during confirm", () => {
+  it("is stored in one version, with the facts of that version", async () => {
+    // Both have the same size; the second declares twice the sample rate.
     const slow = wav({ durationMs: 1_000, sampleRateHz: 8_000 });
     const fast = wav({ durationMs: 500, sampleRateHz: 16_000 });
     expect(slow.length).toBe(fast.length);
@@ -274,7 +274,7 @@ describe("bytes that change while they are confirmed", () => {
     console.info("confirmed while the form was posted again:", Object.fromEntries(outcomes));
   });
 
-  it("and what a form brings afterwards is on the list of what goes when the form is dead", async () => {
+  it("is in the purge queue for the time after the form's expiry if the form is posted again", async () => {
     const { upload, id, path } = await ticketFor(wav());
     const rows = () =>
       api.db.any(sql.type(z.object({ later: z.boolean() }))`
@@ -287,7 +287,7 @@ describe("bytes that change while they are confirmed", () => {
     expect(await rows()).toEqual([{ later: true }]);
   });
 
-  it("and a deletion at the same time leave a file or none", async () => {
+  it("and a concurrent deletion leave the complete file or none", async () => {
     const bytes = wav();
     for (let round = 0; round < 10; round++) {
       const { upload, path, id } = await ticketFor(bytes);

@@ -1,5 +1,5 @@
-// The entry point of the embedded database's image with the real server: the first start makes the database, and a start
-// after the kubelet gave the volume to the pod's group (fsGroup: every folder g+rwx) works as well.
+// The entry point of the embedded database's image with the real server: the first start creates the database, and a
+// start also works after the kubelet gave the volume to the pod's group (fsGroup: every folder g+rwx).
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";
@@ -15,7 +15,7 @@ async function start(): Promise<Client> {
   return client;
 }
 
-it("starts again, with its rows, on a volume that was given to a group meanwhile", async () => {
+it("the embedded database starts again, with its rows, on a volume whose group was changed meanwhile", async () => {
   const first = await start();
   await first.query("create table kept as select 7 as value");
   await first.end();

@@ -35,19 +35,33 @@ export type Stage = {
 
 const hex = (text: string) => createHash("sha256").update(text).digest("hex");
 
-/** Good requests, a bad key, one too many, an upload, a webhook. */
-export async function useTheApi(api: ApiProcess, pool: DatabasePool, receiver: Receiver): Promise<void> {
+/**
+ * Good requests, a bad key, one too many, an upload, a webhook, and an upload that the API, which cannot reach its store,
+ * cannot confirm. Returns what tries to confirm it once more.
+ */
+export async function useTheApi(
+  api: ApiProcess,
+  pool: DatabasePool,
+  receiver: Receiver,
+): Promise<() => Promise<void>> {
   const client = await makeTenant(pool, api.url);
   await client.post("/api/v1/webhooks", { url: `${receiver.origin}/hook` });
   const { id } = (await client.post("/api/v1/datasets", { name: "takes" })).body;
   const file = { filename: "x.wav", content_type: "audio/wav", size_bytes: 100 };
-  await client.post(`/api/v1/datasets/${id}/audio/upload-url`, file);
+  const audio = `/api/v1/datasets/${id}/audio`;
+  const ticket = (await client.post(`${audio}/upload-url`, file)).body;
+  const confirm = async () => {
+    const { status } = await client.post(`${audio}/${ticket.audio_file_id}/confirm`);
+    if (status !== 503) throw new Error(`a store that cannot be reached was answered with ${status}`);
+  };
+  await confirm();
   await clientOf(api.url, makeApiKey(randomBytes), "").get("/api/v1/datasets");
   await poll("a request that is one too many", async () => {
     const answer = await client.post("/api/v1/auth/api-keys", { name: "another" });
     return answer.status === 429;
   });
   await poll("a delivery", () => receiver.received.length > 0);
+  return confirm;
 }
 
 async function ended(pool: DatabasePool, kind: JobKind, id: string): Promise<void> {

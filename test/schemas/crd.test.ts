@@ -1,5 +1,5 @@
-// The custom resource definitions against a real API server: samples, bounds, immutability, and one table of training
-// configurations that zod and the API server must judge alike.
+// The custom resource definitions on a real API server: samples, bounds, immutability, and one table of training
+// configurations that zod and the API server must both accept or reject.
 import { execFile } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -42,14 +42,14 @@ beforeAll(async () => {
 });
 afterAll(() => plane?.stop());
 
-describe("samples", () => {
+describe("a sample", () => {
   const names = readdirSync(join(root, "crds/samples")).map((file) => file.replace(".yaml", ""));
-  it.each(names)("%s is taken or refused as its name says", async (name) => {
+  it.each(names)("%s is accepted or rejected according to its name", async (name) => {
     const answer = await kubectl(["create", "--dry-run=server", "-f", "-"], sample(name));
     expect(answer.ok, answer.text).toBe(!name.startsWith("illegal"));
   });
 
-  it("says which bound an illegal sample breaks", async () => {
+  it("with a value out of bounds is rejected with a message that names the bound", async () => {
     const answer = await kubectl(["create", "-f", "-"], sample("illegal-epochs"));
     expect(answer.text).toContain("spec.config.epochs");
     expect(answer.text).toContain("less than or equal to 100");
@@ -58,7 +58,7 @@ describe("samples", () => {
 
 describe("kubectl explain", () => {
   it.each(["trainingjob", "inferencejob", "embeddingjob", "model"])(
-    "has a sentence on every field of %s",
+    "describes every field of %s",
     async (kind) => {
       const crd = JSON.parse((await kubectl(["get", "crd", `${kind}s.plosive.dev`, "-o", "json"])).text);
       const { spec, status } = crd.spec.versions[0].schema.openAPIV3Schema.properties;
@@ -77,7 +77,7 @@ function undescribed(node: Node, path: string): string[] {
   return [...own, ...below, ...(node.items ? undescribed(node.items, `${path}[]`) : [])];
 }
 
-describe("rules on changes", () => {
+describe("a training job", () => {
   const name = sample("training-job").metadata.name;
   beforeAll(async () => {
     expect(await kubectl(["create", "-f", "-"], sample("training-job"))).toMatchObject({ ok: true });
@@ -96,7 +96,7 @@ describe("rules on changes", () => {
     ["ttlSecondsAfterFinished", { ttlSecondsAfterFinished: 5 }],
     ["priorityClassName", { priorityClassName: "urgent" }],
     ["profile", { profile: "gpu" }],
-  ])("%s cannot be changed", async (field, spec) => {
+  ])("rejects a change of %s", async (field, spec) => {
     const answer = await merge(name, spec);
     expect(answer.ok).toBe(false);
     expect(answer.text).toContain(`${field} cannot be changed after creation`);
@@ -110,11 +110,11 @@ describe("rules on changes", () => {
     ["queueName", { queueName: "night" }],
     ["queueName, to another", { queueName: "day" }],
     ["queueName, to none", { queueName: null }],
-  ])("%s can be changed", async (_field, spec) => {
+  ])("accepts a change of %s", async (_field, spec) => {
     expect(await merge(name, spec)).toMatchObject({ ok: true });
   });
 
-  it("cancel is set once, for good", async () => {
+  it("accepts cancel once and rejects its change and removal", async () => {
     expect(await merge(name, { cancel: { reason: "wrong labels" } })).toMatchObject({ ok: true });
     expect((await merge(name, { cancel: { reason: "another" } })).text).toContain(
       "cancel cannot be changed once it is set",
@@ -123,7 +123,7 @@ describe("rules on changes", () => {
   });
 });
 
-describe("rules on an inference job", () => {
+describe("an inference job", () => {
   const change = (spec: unknown) =>
     kubectl(["patch", "inferencejob", "fixed", "--type=merge", "-p", JSON.stringify({ spec })]);
   const files = ["0198b0de-7c1f-7a59-8a3c-9f4d8f7f2f41"];
@@ -140,11 +140,11 @@ describe("rules on an inference job", () => {
     ["audioFileIds", { audioFileIds: files }],
     ["config", { config: { thresholds: { click: 0.4 } } }],
     ["config", { config: null }],
-  ])("%s cannot be changed to %j", async (field, spec) => {
+  ])("rejects a change of %s to %j", async (field, spec) => {
     expect((await change(spec)).text).toContain(`${field} cannot be changed after creation`);
   });
 
-  it("files are named one by one or as a dataset, not both", async () => {
+  it("rejects a spec that names both files and a dataset", async () => {
     const object = sample("inference-job");
     object.metadata.name = "both";
     object.spec.audioFileIds = files;
@@ -153,7 +153,7 @@ describe("rules on an inference job", () => {
     expect(await kubectl(["create", "-f", "-"], object)).toMatchObject({ ok: true });
   });
 
-  it("an id is a UUID in lower-case letters", async () => {
+  it("rejects an id that is not a UUID in lower-case letters", async () => {
     const object = sample("inference-job");
     object.metadata.name = "loud";
     object.spec.tenantId = object.spec.tenantId.toUpperCase();
@@ -161,7 +161,7 @@ describe("rules on an inference job", () => {
   });
 });
 
-describe("rules on what may be absent", () => {
+describe("an optional field", () => {
   const name = "tj-with-all";
   beforeAll(async () => {
     const object = sample("training-job");
@@ -180,13 +180,13 @@ describe("rules on what may be absent", () => {
     ["priorityClassName", "other"],
     ["ttlSecondsAfterFinished", null],
     ["ttlSecondsAfterFinished", 61],
-  ])("%s cannot become %s", async (field, value) => {
+  ])("rejects a change of %s to %s", async (field, value) => {
     expect((await merge(name, { [field]: value })).text).toContain(
       `${field} cannot be changed after creation`,
     );
   });
 
-  it("queueName stays once the job was admitted", async () => {
+  it("such as queueName is immutable once the job is admitted", async () => {
     expect(await merge(name, { queueName: "night" })).toMatchObject({ ok: true });
     const status = JSON.stringify({ status: { admittedTime: "2026-01-01T12:00:00Z" } });
     const admitted = ["patch", "trainingjob", name, "--subresource=status", "--type=merge", "-p", status];
@@ -200,11 +200,11 @@ describe("rules on what may be absent", () => {
   });
 });
 
-describe("the name", () => {
+describe("the name of a resource", () => {
   it.each([
     [52, true],
     [53, false],
-  ])("of %d characters is taken: %s", async (length, taken) => {
+  ])("with %d characters is accepted: %s", async (length, taken) => {
     for (const kind of ["training-job", "inference-job", "embedding-job"]) {
       const object = sample(kind);
       object.metadata.name = "n".repeat(length);
@@ -215,7 +215,7 @@ describe("the name", () => {
   });
 });
 
-describe("one schema, two judges", () => {
+describe("zod and the API server agree on", () => {
   const types = ["click"];
   const table: [string, unknown, boolean][] = [
     ["types alone", { artifact_types: types }, true],

@@ -1,5 +1,5 @@
-// Every CEL rule of every custom resource against a real API server: one change that it lets pass, one that it refuses. The
-// rules are read from the definitions, so that none can be added without its two fixtures.
+// Every CEL rule of every custom resource on a real API server: one change that it accepts, one that it rejects. The
+// rules come from the definitions, so that none can be added without its two fixtures.
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ const namespace = "default";
 const id = (last: string) => `0198b0de-7c1f-7a59-8a3c-9f4d8f7f2f${last}`;
 const allKinds = kinds as unknown as Kind[];
 
-/** All rules of a definition with where they stand: "", "spec", "spec.shards.count". */
+/** All rules of a definition with their places: "", "spec", "spec.shards.count". */
 function rulesOf(kind: Kind): Rule[] {
   const version = (crdOf(kind) as { spec: { versions: { schema: { openAPIV3Schema: Node } }[] } }).spec
     .versions[0];
@@ -38,7 +38,7 @@ function rulesOf(kind: Kind): Rule[] {
   return walk(version!.schema.openAPIV3Schema, "");
 }
 
-/** Everything that a job's spec may have, so that each rule has something to hold on to. */
+/** A job's spec with every optional field, so that each rule has a value to check. */
 const job = {
   tenantId: id("00"),
   cancel: { reason: "wrong labels" },
@@ -70,9 +70,9 @@ const full: Record<string, Spec> = {
     sizeBytes: 1,
   },
 };
-/** In place of `full`, where a kind cannot have everything at once. */
+/** Replaces `full` for kinds that cannot have every field at once. */
 const instead: Record<string, Spec> = { "InferenceJob audioFileIds": { audioFileIds: [id("05")] } };
-/** Another value of each field that cannot be changed. */
+/** Another value of each immutable field. */
 const other: Spec = {
   tenantId: id("10"),
   datasetId: id("11"),
@@ -116,27 +116,27 @@ afterAll(async () => {
   await plane?.stop();
 });
 
-/** Creates the object; the API server's words when it refuses it. */
+/** Creates the object, and returns the API server's message when it rejects it. */
 async function create(kind: Kind, spec: Spec, name = `fixture-${made++}`): Promise<string> {
   await kube.create(resourceTypeOf(kind), { metadata: { namespace, name }, spec } as never);
   return name;
 }
-const said = (call: Promise<unknown>) =>
+const resultOf = (call: Promise<unknown>) =>
   call.then(
-    () => "taken",
+    () => "accepted",
     (error: unknown) => String(error),
   );
 const change = (kind: Kind, name: string, spec: Spec) =>
-  said(kube.patch(resourceTypeOf(kind), { namespace, name }, { spec }));
+  resultOf(kube.patch(resourceTypeOf(kind), { namespace, name }, { spec }));
 
-/** A spec that has the field. */
+/** A spec that contains the field. */
 function specWith({ kind }: Kind, field: string): Spec {
   const more = instead[`${kind} ${field}`];
   const { datasetId: _, ...rest } = full[kind]!;
   return more === undefined ? full[kind]! : { ...rest, ...more };
 }
 
-/** What the two fixtures of a rule were answered. */
+/** The API server's answers to the two fixtures of a rule. */
 async function judge(kind: Kind, { path, rule }: Rule): Promise<{ passing: string; failing: string }> {
   const spec = full[kind.kind]!;
   const field = path.replace(/^spec\.?/, "");
@@ -157,7 +157,10 @@ async function judge(kind: Kind, { path, rule }: Rule): Promise<{ passing: strin
   }
   if (rule.startsWith("size(self.metadata.name)")) {
     const [long, longer] = [52, 53].map((length) => "n".repeat(length));
-    return { passing: await said(create(kind, spec, long)), failing: await said(create(kind, spec, longer)) };
+    return {
+      passing: await resultOf(create(kind, spec, long)),
+      failing: await resultOf(create(kind, spec, longer)),
+    };
   }
   if (rule.includes("admittedTime")) {
     const name = await create(kind, spec);
@@ -170,18 +173,18 @@ async function judge(kind: Kind, { path, rule }: Rule): Promise<{ passing: strin
     return { passing, failing: await change(kind, name, { queueName: "day" }) };
   }
   if (rule === "!has(self.datasetId) || !has(self.audioFileIds)") {
-    const passing = await said(create(kind, spec));
-    return { passing, failing: await said(create(kind, { ...spec, audioFileIds: [id("05")] })) };
+    const passing = await resultOf(create(kind, spec));
+    return { passing, failing: await resultOf(create(kind, { ...spec, audioFileIds: [id("05")] })) };
   }
   throw new Error(`write the two fixtures of the rule ${rule}`);
 }
 
-describe.each(allKinds.map((kind) => [kind.kind, kind] as const))("each rule of a %s", (_name, kind) => {
+describe.each(allKinds.map((kind) => [kind.kind, kind] as const))("a rule of a %s", (_name, kind) => {
   it.each(rulesOf(kind).map((rule) => [rule.path || "(root)", rule.rule, rule] as const))(
-    "at %s (%s) has something that it lets pass and something that it refuses",
+    "at %s (%s) accepts one change and rejects another",
     async (_path, _rule, rule) => {
       const { passing, failing } = await judge(kind, rule);
-      expect(passing).toBe("taken");
+      expect(passing).toBe("accepted");
       expect(failing).toContain(rule.message);
     },
   );

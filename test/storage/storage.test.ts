@@ -1,4 +1,5 @@
 // The object store's functions, on a real S3 server.
+import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { isChanged, isNotFound, isStoreUnavailable, TooLargeError } from "../../src/storage/errors.ts";
 import { makeStorage } from "../../src/storage/storage.ts";
@@ -7,7 +8,7 @@ import { useStorage } from "../support/s3.ts";
 const store = useStorage();
 
 describe("objects", () => {
-  it("are written, measured, read in part and as a whole, and removed", async () => {
+  it("can be written, measured, read in part and completely, and deleted", async () => {
     await store.storage.write("a/b", "0123456789", "text/plain");
     const head = await store.storage.head("a/b");
     expect(head).toMatchObject({ sizeBytes: 10, contentType: "text/plain" });
@@ -25,7 +26,7 @@ describe("objects", () => {
     await expect(store.storage.readAll("large", 9)).rejects.toBeInstanceOf(TooLargeError);
   });
 
-  it("are copied only while they are the object that the caller saw", async () => {
+  it("are copied only while their ETag is the one that the caller read", async () => {
     await store.storage.write("from", "first");
     const { etag } = await store.storage.head("from");
     await store.storage.copy("from", "to", { ifMatch: etag });
@@ -36,8 +37,19 @@ describe("objects", () => {
   });
 });
 
+describe("a digest", () => {
+  it("is computed by the store while it copies, on request", async () => {
+    await store.storage.write("plain", "0123456789");
+    const { etag, checksumSha256 } = await store.storage.head("plain");
+    expect(checksumSha256).toBeNull();
+    const copied = await store.storage.copy("plain", "counted", { ifMatch: etag, digest: true });
+    expect(copied.checksumSha256).toBe(createHash("sha256").update("0123456789").digest("hex"));
+    expect(await store.storage.head("counted")).toMatchObject(copied);
+  });
+});
+
 describe("signed URLs", () => {
-  it("let a pod write exactly one object with exactly the signed type", async () => {
+  it("let a pod write exactly one object with exactly the signed content type", async () => {
     const target = await store.storage.presignPut("runs/x/result.json", {
       contentType: "application/json",
       expiresSeconds: 60,
@@ -51,7 +63,7 @@ describe("signed URLs", () => {
     expect((await store.storage.head("runs/x/result.json")).contentType).toBe("application/json");
   });
 
-  it("let a client download under the name of the file", async () => {
+  it("let a client download under the file's own name", async () => {
     await store.storage.write("audio/x", "RIFF");
     const url = await store.storage.presignGet("audio/x", {
       expiresSeconds: 60,
@@ -66,9 +78,30 @@ describe("signed URLs", () => {
   });
 });
 
-describe("a store that is away", () => {
-  it("is told apart from an object that is not there", async () => {
-    const away = makeStorage({ ...store.config, PLOSIVE_S3_ENDPOINT: "http://127.0.0.1:1" });
+describe("virtual-host style", () => {
+  it("puts the bucket before the host of the public and of the internal endpoint", async () => {
+    const storage = makeStorage({
+      ...store.config,
+      PLOSIVE_S3_ENDPOINT: "http://s3.internal:9000",
+      PLOSIVE_S3_PUBLIC_ENDPOINT: "https://s3.example.com/",
+      PLOSIVE_S3_ADDRESSING: "virtual",
+      PLOSIVE_S3_BUCKET: "plosive",
+    });
+    const policy = { key: "k", contentType: "a/b", sizeBytes: 1, checksumSha256: null, metadata: {} };
+    const form = await storage.presignPost({ ...policy, expiresSeconds: 60 });
+    expect(form.url).toBe("https://plosive.s3.example.com/");
+    const get = (audience: "client" | "pod") => storage.presignGet("k", { expiresSeconds: 60, audience });
+    expect(await get("client")).toMatch(/^https:\/\/plosive\.s3\.example\.com\/k\?/);
+    expect(await get("pod")).toMatch(/^http:\/\/plosive\.s3\.internal:9000\/k\?/);
+    const put = await storage.presignPut("k", { expiresSeconds: 60 });
+    expect(put.url).toMatch(/^http:\/\/plosive\.s3\.internal:9000\/k\?/);
+    storage.close();
+  });
+});
+
+describe("an unreachable store", () => {
+  it("causes another error than a missing object", async () => {
+    const away = makeStorage({ ...store.config, PLOSIVE_S3_ENDPOINT: "http://localhost:1" });
     await expect(away.ping()).rejects.toSatisfy(isStoreUnavailable);
     await expect(store.storage.head("nothing")).rejects.not.toSatisfy(isStoreUnavailable);
     away.close();

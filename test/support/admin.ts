@@ -12,9 +12,9 @@ export function adminOf(api: ReturnType<typeof useApi>) {
     return url.href;
   };
 
-  /** In this process: a start of Node for each would take most of the time. */
+  /** Runs in this process, since starting Node for each command would take most of the time. */
   async function admin(...args: string[]): Promise<{ code: number; out: string; err: string }> {
-    const said = { out: "", err: "" };
+    const output = { out: "", err: "" };
     const code = await runAdmin(args, {
       database: () =>
         makeDatabase(
@@ -25,13 +25,13 @@ export function adminOf(api: ReturnType<typeof useApi>) {
       random: randomBytes,
       now: Date.now,
       out: (text) => {
-        said.out += text;
+        output.out += text;
       },
       err: (text) => {
-        said.err += text;
+        output.err += text;
       },
     });
-    return { code, ...said };
+    return { code, ...output };
   }
 
   async function tenant(name = "studio"): Promise<string> {

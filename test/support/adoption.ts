@@ -1,5 +1,5 @@
 // Jobs that a platform engineer applies with kubectl, for the tests of adoption: an operator and the REST API on one
-// database, and what such a job needs. Called at the top of test files: `const stage = useAdoption()`.
+// database, and the resources that such a job needs. Called at the top of test files: `const stage = useAdoption()`.
 import { afterAll, beforeAll } from "vitest";
 import type { DatabasePool } from "../../src/db/pool.ts";
 import type { KubeObject, Pod, ResourceType } from "../../src/kube/objects.ts";
@@ -19,7 +19,7 @@ export function useAdoption() {
   const store = useStorage();
   let space: TestNamespace;
   let operator: TestOperator;
-  /** Another operator, once the last one was stopped. */
+  /** Starts another operator after the previous one was stopped. */
   const start = async (options: { maxWaiting?: number } = {}) => {
     operator = await runOperator({
       cluster,
@@ -41,7 +41,7 @@ export function useAdoption() {
   const kindOf = (type: unknown) => type as ResourceType<JobObject>;
   const ref = (name: string) => ({ namespace: space.name, name });
   const find = (type: unknown, name: string) => cluster.admin.find(kindOf(type), ref(name));
-  /** What a resource says of its acceptance. */
+  /** The condition Accepted of a resource. */
   const accepted = async (type: unknown, name: string) =>
     (await find(type, name))?.status?.conditions?.find((condition) => condition.type === "Accepted");
   return {
@@ -66,13 +66,13 @@ export function useAdoption() {
     accepted,
     refusal: (type: unknown, name: string) =>
       poll(`the refusal of ${name}`, async () => {
-        const said = await accepted(type, name);
-        return said?.status === "False" ? said : undefined;
+        const condition = await accepted(type, name);
+        return condition?.status === "False" ? condition : undefined;
       }),
   };
 }
 
-/** Of a training job's spec: a dataset of six minutes with a labelled set. */
+/** The spec of a training job: a dataset of six minutes with a labelled set. */
 export async function trainable(db: DatabasePool, client: Client, publish = true) {
   const { tenantId } = client;
   const datasetId = await makeDataset(client);
@@ -90,7 +90,7 @@ export async function trainable(db: DatabasePool, client: Client, publish = true
   };
 }
 
-/** Of an inference job's spec: a dataset of so many files and a model. */
+/** The spec of an inference job: a dataset with `files` files and a model. */
 export async function searchable(db: DatabasePool, client: Client, files: number) {
   const { tenantId } = client;
   const datasetId = await makeDataset(client);

@@ -1,4 +1,5 @@
-// The API as the process that the chart starts, on free ports. Called by tests that need its metrics port or its rights.
+// The API as a process, started as the chart starts it, on free ports. Called by tests that need its metrics port or
+// its rights.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -8,7 +9,7 @@ import { poll } from "./poll.ts";
 
 export type ApiProcess = { url: string; metricsPort: number; stop(): Promise<void> };
 
-/** Resolves when it is ready. */
+/** Resolves when the API is ready. */
 export async function startApiProcess(options: {
   databaseUrl: string;
   storage: StorageConfig;

@@ -1,6 +1,6 @@
-// The REST API over real HTTP, on the file's own database and bucket. Called at the top of test files:
-// `const api = useApi()`, then `await api.as(key).post(path, body)` inside the tests. Every answer is checked against the
-// schema of its route, so that what is described is what is sent.
+// The REST API over real HTTP, on the file's own database and bucket. Called at the top of test files: `const api =
+// useApi()`, then `await api.as(key).post(path, body)` inside the tests. Every answer is checked against the schema of
+// its route, so that the description and the answers agree.
 import { randomBytes } from "node:crypto";
 import { Registry } from "prom-client";
 import { afterAll, beforeAll, expect } from "vitest";
@@ -25,7 +25,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape; the schemas check them.
+  // biome-ignore lint/suspicious/noExplicitAny: tests read answers of every shape; the schemas check them.
   readonly body: any;
 }
 
@@ -41,18 +41,18 @@ export interface Client {
 
 export interface TestApi {
   readonly url: string;
-  /** The owner's connections, for what a test sets up or looks at: they see every tenant. */
+  /** The owner's connections, which see every tenant, for test data and checks. */
   readonly db: DatabasePool;
-  /** The API's own. */
+  /** The API's own pool. */
   readonly pool: DatabasePool;
   readonly storage: Storage;
-  /** What the API asked to be submitted, in order. */
+  /** Jobs that the API submitted, in order. */
   readonly submitted: { kind: string; id: string }[];
-  /** A new tenant with a key of its own. */
+  /** Creates a tenant with a key of its own. */
   tenant(): Promise<Client>;
-  /** Somebody with this key, or with none. */
+  /** A client with this key, or without a key. */
   as(key: string | null): Client;
-  /** Waits for what answers did not wait for. */
+  /** Waits for the work that answers did not wait for. */
   settle(): Promise<void>;
 }
 
@@ -97,7 +97,7 @@ export interface ServedApi {
   stop(): Promise<void>;
 }
 
-/** An API with dependencies of the test's own, on a free port. */
+/** Serves an API with the test's own dependencies on a free port. */
 export async function serveApi(deps: ApiDeps & { registry: Registry }): Promise<ServedApi> {
   const app = makeApp(deps);
   const server = await listen(app.listener, 0, "127.0.0.1");
@@ -114,7 +114,7 @@ export async function serveApi(deps: ApiDeps & { registry: Registry }): Promise<
   };
 }
 
-/** Everything the app needs besides a server, with defaults for tests. */
+/** Everything that the app needs besides a server, with defaults for tests. */
 export function testDeps(db: DatabasePool, storage: Storage): ApiDeps & { registry: Registry } {
   return {
     db,
@@ -129,7 +129,7 @@ export function testDeps(db: DatabasePool, storage: Storage): ApiDeps & { regist
   };
 }
 
-/** The settings of an installation, but for rates, which tests would run into. */
+/** The settings of an installation without rate limits, which tests would exceed. */
 export function testSettings(overrides: Partial<ApiSettings> = {}): ApiSettings {
   const needed = ["DATABASE_URL", "S3_ENDPOINT", "S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"];
   const rates = ["", "WRITES_", "UPLOADS_", "KEYS_", "TRAININGS_"].map((name) => `RATE_${name}PER_MINUTE`);
@@ -161,7 +161,7 @@ export function clientOf(url: string, key: string, tenantId: string): Client {
         ...(body === undefined ? {} : { "Content-Type": "application/json" }),
         ...headers,
       },
-      // Text of another type is sent as it is.
+      // Text with another content type is sent unchanged.
       body: headers["Content-Type"]?.startsWith("text/") ? String(body) : JSON.stringify(body),
     });
     return await toAnswer(method, path, response);
@@ -185,7 +185,7 @@ async function toAnswer(method: string, path: string, response: Response): Promi
   return { status: response.status, headers: response.headers, text, body };
 }
 
-/** Status, headers and body of a success are what the route says, without a member more or less. */
+/** Checks that status, headers and body of a success match the route, without missing or additional members. */
 function checkAgainstRoute(method: string, path: string, response: Response, body: unknown): void {
   const route = routes.find(
     (candidate) =>

@@ -9,7 +9,7 @@ export const fixture = (name: string) => readFileSync(join(import.meta.dirname, 
 
 export const problem = { problem: expect.any(String) };
 
-/** Like the object store: refuses a range that begins behind the end, and counts what is read. */
+/** Like the object store: refuses a range that begins after the end, and counts the bytes read. */
 export async function parse(file: Buffer, container: AudioContainer) {
   const reads: number[] = [];
   const header = await readAudioHeader(
@@ -24,7 +24,7 @@ export async function parse(file: Buffer, container: AudioContainer) {
   return { header, reads };
 }
 
-/** A tag with a picture of so many zeros. */
+/** A tag with a picture of this many zeros. */
 export function id3(size: number): Buffer {
   const tag = Buffer.alloc(10 + size);
   tag.write("ID3\x04\x00\x00", 0, "latin1");

@@ -1,4 +1,4 @@
-// Sound for tests: WAV files made here. Called by tests that upload.
+// WAV files for tests. Called by tests that upload.
 
 /** A WAV file of 16-bit PCM: a 220 Hz tone, so that no two lengths have the same bytes. */
 export function wav(options: { durationMs?: number; sampleRateHz?: number; channels?: number } = {}): Buffer {

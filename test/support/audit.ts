@@ -1,5 +1,5 @@
-// What a service account really asked of the API server, from the API server's own audit log. Used by kube.ts, for the
-// tests that compare it with controllers/rbac.ts.
+// The requests of a service account to the API server, from the API server's own audit log. Used by kube.ts for the
+// tests that compare them with controllers/rbac.ts.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
@@ -22,7 +22,7 @@ const line = z.object({
 
 export type Asked = { allowed: string[]; refused: string[] };
 
-/** Flags of an API server that writes down who asked for what; `dir` is there already. */
+/** Flags of an API server that writes an audit log into `dir`, which must exist. */
 export function auditFlags(dir: string): string[] {
   const policy = join(dir, "audit-policy.json");
   const rules = [{ level: "Metadata", omitStages: ["RequestReceived"] }];
@@ -30,7 +30,7 @@ export function auditFlags(dir: string): string[] {
   return [`--audit-policy-file=${policy}`, `--audit-log-path=${logIn(dir)}`];
 }
 
-/** `verb group/resource`, each once, in order: what a user asked for and got, and what it was refused. */
+/** `verb group/resource`, each once, sorted: a user's allowed requests and its refused ones. */
 export function askedBy(dir: string, username: string): Asked {
   const asked = { allowed: new Set<string>(), refused: new Set<string>() };
   for (const { right, code } of requestsIn(dir, username))
@@ -38,7 +38,7 @@ export function askedBy(dir: string, username: string): Asked {
   return { allowed: [...asked.allowed].sort(), refused: [...asked.refused].sort() };
 }
 
-/** Each request of a user that has been answered, in order: `verb group/resource name`. */
+/** Each answered request of a user, in order: `verb group/resource name`. */
 export const requestsBy = (dir: string, username: string): string[] =>
   requestsIn(dir, username)
     .filter(({ isAnswered }) => isAnswered)
@@ -50,7 +50,7 @@ function requestsIn(dir: string, username: string) {
     .flatMap((text) => {
       if (!text.includes(username)) return [];
       const { verb, user, stage, objectRef, responseStatus } = line.parse(JSON.parse(text));
-      // Discovery is about no object, and everybody's right.
+      // Discovery requests have no object, and every user may send them.
       if (user.username !== username || objectRef === undefined) return [];
       const { apiGroup, resource, subresource, name } = objectRef;
       const what = subresource === undefined ? resource : `${resource}/${subresource}`;
@@ -59,7 +59,7 @@ function requestsIn(dir: string, username: string) {
     });
 }
 
-/** What rules allow, one verb and one resource each. */
+/** The rights that the rules grant, one verb and one resource each. */
 export function rightsOf(rules: readonly Rule[]): string[] {
   return rules
     .flatMap(({ apiGroups, resources, verbs }) =>

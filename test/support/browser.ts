@@ -1,5 +1,5 @@
-// Debian's chromium, headless, for tests of pages: `const browser = useBrowser()`, then `await browser.page()` inside the
-// tests. Every page counts what goes wrong on it: messages of the console, errors, requests to anywhere else.
+// Debian's chromium, headless, for tests of pages: `const browser = useBrowser()`, then `await browser.page()` inside
+// the tests. Every page records its errors: console messages, exceptions, and requests to other origins.
 import { existsSync } from "node:fs";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll } from "vitest";
@@ -10,7 +10,7 @@ export interface Watched {
   readonly page: Page;
   /** Errors and warnings of the console, exceptions, failed requests. */
   readonly complaints: string[];
-  /** Every address that was asked for. */
+  /** Every requested URL. */
   readonly requests: string[];
 }
 
@@ -22,7 +22,7 @@ export function useBrowser(): TestBrowser {
   let browser: Browser | undefined;
   beforeAll(async () => {
     if (!existsSync(executablePath)) throw new Error(`${executablePath} is missing: run \`make deps\``);
-    // As root, in containers, there is no sandbox of its own; the pages are ours.
+    // Chromium has no sandbox when it runs as root in a container. The pages are our own.
     browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
   });
   afterAll(() => browser?.close());
@@ -30,7 +30,7 @@ export function useBrowser(): TestBrowser {
     page: async (options) => {
       if (browser === undefined) throw new Error("the browser exists only while tests run");
       const page = await browser.newPage(options);
-      // Large pages on a busy machine.
+      // Large pages take time on a busy machine.
       page.setDefaultTimeout(50_000);
       const complaints: string[] = [];
       const requests: string[] = [];

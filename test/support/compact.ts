@@ -1,4 +1,4 @@
-// Makes etcd forget all old versions: a watch from one of them must list again. For tests of caches.
+// Makes etcd drop all old versions: a watch from one of them must list again. For tests of caches.
 
 export async function compact(etcd: string): Promise<void> {
   const post = async (path: string, body: object) => {

@@ -1,4 +1,4 @@
-// A reader of server-sent events, for tests: keeps what arrived, as text and event by event.
+// A reader of server-sent events, for tests: it keeps the received text and the parsed events.
 import { poll } from "./poll.ts";
 
 export interface SeenEvent {
@@ -11,11 +11,11 @@ export interface EventReader {
   readonly status: number;
   readonly headers: Headers;
   readonly events: SeenEvent[];
-  /** All that arrived. */
+  /** All received text. */
   text(): string;
-  /** Resolves once the stream has ended, however it did. */
+  /** Resolves once the stream has ended, in any way. */
   readonly ended: Promise<"closed" | "cut">;
-  /** Waits until there is an event of this type. */
+  /** Waits until an event of this type has arrived. */
   until(type: string, timeoutMs?: number): Promise<SeenEvent>;
   close(): void;
 }

@@ -1,5 +1,5 @@
-// Kills a process between two of its statements: stands between it and its real Postgres and S3 server, counts the calls
-// that were answered, and ends the process with SIGKILL before it hears of the n-th. Nothing in the product knows of it.
+// Kills a process between two of its calls: proxies in front of its real Postgres and S3 server count the answered
+// calls, and SIGKILL ends the process before it receives the n-th answer. No product code is involved.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
@@ -8,11 +8,13 @@ import { poll } from "./poll.ts";
 export interface FaultProxies {
   readonly databaseUrl: string;
   readonly storeUrl: string;
-  /** From now on counts calls; `strike` is called once `after` of them were answered, and nothing passes any more. */
+  /**
+   * Counts calls from now on. `strike` is called once `after` of them were answered, and nothing is forwarded any more.
+   */
   arm(after: number, strike: () => void): void;
-  /** How many calls were answered since. No strike from now on. */
+  /** Disables the strike and returns how many calls were answered since arm(). */
   disarm(): number;
-  /** Resolves when the servers have noticed that the connections are gone: what was open is rolled back. */
+  /** Resolves when the servers have noticed the closed connections, so that open transactions are rolled back. */
   severed(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -23,7 +25,7 @@ async function startFaultProxies(databaseUrl: string, storeUrl: string): Promise
   const upstreams = new Set<Socket>();
   const servers: Server[] = [];
 
-  /** True when nothing may pass: the process has been struck. */
+  /** True when nothing may be forwarded: the process has been killed. */
   const due = () => {
     if (plan === undefined || plan.calls < plan.after || struck) return struck;
     struck = true;
@@ -49,7 +51,7 @@ async function startFaultProxies(databaseUrl: string, storeUrl: string): Promise
         from.on("close", () => to.destroy());
       }
       client.on("data", (data) => {
-        // Before the first call of all.
+        // With `after` = 0 the strike is due before the first call.
         if (reader.sent(data) && due()) return;
         upstream.write(data);
       });
@@ -90,13 +92,13 @@ async function startFaultProxies(databaseUrl: string, storeUrl: string): Promise
 }
 
 interface CallReader {
-  /** Whether a call begins or goes on in these bytes. */
+  /** Whether a call begins or continues in these bytes. */
   sent(data: Buffer): boolean;
-  /** How many calls are answered with these bytes. */
+  /** How many calls are answered by these bytes. */
   received(data: Buffer): number;
 }
 
-/** Messages of both sides are a letter and a length; a statement is answered by ReadyForQuery, as is the log-in. */
+/** Messages in both directions are a letter and a length. ReadyForQuery answers a statement and the log-in. */
 function postgresReader(): CallReader {
   let loggedIn = false;
   let rest = Buffer.alloc(0);
@@ -118,7 +120,7 @@ function postgresReader(): CallReader {
   };
 }
 
-/** The SDK sends one request at a time on a connection; the head of the answer comes when the work is done. */
+/** The SDK sends one request at a time on a connection. The head of the answer arrives when the work is done. */
 function httpReader(): CallReader {
   let open = false;
   return {
@@ -138,13 +140,13 @@ export interface Victim {
   readonly url: string;
   readonly faults: FaultProxies;
   readonly child: ChildProcess;
-  /** Resolves when the process is gone and its servers know it. */
+  /** Resolves when the process is gone and its servers have noticed. */
   gone(): Promise<void>;
-  /** Waits for something to become true of the process; rejects at once when it has ended instead. */
+  /** Waits until a condition of the process is true; rejects at once if the process exits first. */
   until(what: string, probe: () => Promise<boolean>): Promise<void>;
 }
 
-/** Starts a process behind proxies of its own. `env` gets their addresses. */
+/** Starts a process behind its own proxies. `env` receives their addresses. */
 export async function startVictim(
   servers: { databaseUrl: string; storeUrl: string },
   command: readonly string[],

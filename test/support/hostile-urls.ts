@@ -1,5 +1,5 @@
-// URLs that a webhook must not have, each with the refusal: known tricks to make a service call what is inside its own
-// network. Asked of the guard itself (test/webhooks/target.test.ts) and of the API (test/api/webhooks.test.ts).
+// URLs that a webhook must not have, each with its refusal: known SSRF notations for addresses of a service's own
+// network. Used for the check itself (test/webhooks/target.test.ts) and for the API (test/api/webhooks.test.ts).
 
 const address = "the host must be a name, not an address";
 const inner = "the host must be a public name";

@@ -1,5 +1,5 @@
-// What the tests of tenant isolation are made of: a tenant that owns a row in every table, a picture of all that it owns,
-// the tables themselves, and a database whose statements have lost their tenant predicate. Nothing of this is in src.
+// Building blocks of the tests of tenant isolation: a tenant with a row in every table, a snapshot of all its rows, the
+// catalog's tables, and a database whose statements have no tenant predicate. None of it is used by src.
 import { randomUUID } from "node:crypto";
 import { type QuerySqlToken, sql } from "slonik";
 import { z } from "zod";
@@ -10,21 +10,21 @@ import { addDetections, makeWorld, type World } from "./world.ts";
 
 const nothing = z.object({});
 
-/** Tables without rows of tenants, and why. Every other one must be isolated. */
+/** Tables without rows of tenants, and the reason. Every other table must be isolated. */
 export const tenantless: Readonly<Record<string, string>> = {
-  schema_migrations: "tells the release of the schema",
-  result_ingests: "what runs reported, of which the operator alone knows",
-  run_pods: "what pods used, of which the operator alone knows",
-  shard_progress: "what runs reported, of which the operator alone knows",
+  schema_migrations: "lists the migrations of the schema",
+  result_ingests: "ingested results of runs, visible to the operator only",
+  run_pods: "resource use of pods, visible to the operator only",
+  shard_progress: "reported progress of runs, visible to the operator only",
 };
 
 export interface TenantTable {
   readonly name: string;
-  /** By which its rows belong to a tenant. */
+  /** The column that names the tenant of a row. */
   readonly column: string;
 }
 
-/** Every table with rows of tenants, by the database's own catalog. */
+/** Every table with rows of tenants, from the database's catalog. */
 export async function manyTenantTables(db: DatabasePool): Promise<readonly TenantTable[]> {
   const names = await db.anyFirst(sql.type(z.object({ name: z.string() }))`
     select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -34,10 +34,10 @@ export async function manyTenantTables(db: DatabasePool): Promise<readonly Tenan
     .map((name) => ({ name, column: name === "tenants" ? "id" : "tenant_id" }));
 }
 
-/** Ids of one row of every noun, under the names that parameters and members have in the API. */
+/** Ids of one row of every resource, under the names of the API's parameters and members. */
 export type Ids = Readonly<Record<string, string>>;
 
-/** A tenant with rows in every table: by the API where it makes them, by hand what only the operator makes. */
+/** A tenant with rows in every table: created through the API, and directly where only the operator creates rows. */
 export async function makeFullWorld(client: Client, db: DatabasePool): Promise<Ids> {
   const world = await makeWorld(client, db);
   const { tenantId } = client;
@@ -106,7 +106,7 @@ async function addByHand(db: DatabasePool, tenantId: string, world: World): Prom
     insert into leftovers (tenant_id, kind, target) values (${tenantId}, 'audio', ${world.audioFileId})`);
 }
 
-/** Everything that a tenant owns, as one text for each table: two pictures are equal when no row has changed. */
+/** All rows of a tenant, as one text per table. Two snapshots are equal when no row has changed. */
 export async function pictureOf(
   db: DatabasePool,
   tenantId: string,
@@ -134,8 +134,8 @@ const statements = [
 ] as const;
 
 /**
- * The pool, with every `tenant_id = $n` of its statements made always true: what then still holds, holds by row-level
- * security. `count` says how often that happened.
+ * A pool that makes every `tenant_id = $n` of its statements always true, so that only row-level security isolates the
+ * tenants. `count` returns how many predicates it has replaced.
  */
 export function withoutPredicates(pool: DatabasePool): { pool: DatabasePool; count(): number } {
   let count = 0;

@@ -1,6 +1,6 @@
-// A real control plane (etcd, API server, controller manager; no node) with Plosive's CRDs, and namespaces in it under Pod
-// Security "restricted". Test files call `const cluster = useCluster()` at their top and share one control plane; files that
-// stop it, compact it, read its audit log or change what belongs to the whole cluster call `useOwnCluster()`.
+// A real control plane (etcd, API server, controller manager; no node) with Plosive's CRDs, and namespaces in it under
+// Pod Security "restricted". Test files call `const cluster = useCluster()` at their top and share one control plane.
+// Files that stop it, compact it, read its audit log or change cluster-wide objects call `useOwnCluster()`.
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,7 +17,7 @@ export { tokenOf };
 
 export type TestCluster<Plane = SharedPlane> = {
   readonly plane: Plane;
-  /** As cluster administrator. */
+  /** Client with the rights of a cluster administrator. */
   readonly admin: Kube;
   readonly tls: SharedPlane["tls"];
   /** A new namespace with the service accounts and exactly the rights of controllers/rbac.ts. */
@@ -25,7 +25,7 @@ export type TestCluster<Plane = SharedPlane> = {
 };
 
 export type OwnCluster = TestCluster<ControlPlane> & {
-  /** What the operator or the API of a namespace asked of the API server so far; only with `audit`. */
+  /** The allowed and refused requests of the operator or the API of a namespace so far; only with `audit`. */
   asked(namespace: TestNamespace, of: "operator" | "api"): Asked;
   /** Each of its requests so far, in order; only with `audit`. */
   requests(namespace: TestNamespace, of: "operator" | "api"): string[];
@@ -33,13 +33,13 @@ export type OwnCluster = TestCluster<ControlPlane> & {
 
 export type TestNamespace = {
   readonly name: string;
-  /** kubeconfig of the operator's service account: it may do what rbac.ts says and nothing else. */
+  /** kubeconfig of the operator's service account, with exactly the rights of rbac.ts. */
   readonly operatorKubeconfig: string;
-  /** The same of the API. */
+  /** kubeconfig of the API's service account. */
   readonly apiKubeconfig: string;
 };
 
-/** The control plane of the whole run. */
+/** The control plane that all test files of a run share. */
 export function useCluster(): TestCluster {
   return useStarted(async () => {
     const { planeFile } = inject("servers");
@@ -50,7 +50,7 @@ export function useCluster(): TestCluster {
   });
 }
 
-/** A control plane of the calling file alone, started before its tests and gone after them. */
+/** A control plane for the calling file alone, started before its tests and stopped after them. */
 export function useOwnCluster({ audit = false } = {}): OwnCluster {
   const dir = mkdtempSync(join(tmpdir(), "plosive-cluster-"));
   const cluster = useStarted(async () => {
@@ -87,7 +87,7 @@ function useStarted<Plane extends SharedPlane>(
     await installCrds(admin);
   });
   afterAll(async () => {
-    // Without waiting: the controller manager deletes what is in them.
+    // Does not wait: the controller manager deletes the contents.
     const remove = (name: string) => admin?.send({ method: "DELETE", path: `/api/v1/namespaces/${name}` });
     await Promise.allSettled(namespaces.map(remove));
     admin?.close();

@@ -1,5 +1,5 @@
-// A queue of Kueue with room for so many pods, in which the higher priority preempts, and a priority above all others.
-// For the tests with Kueue: the objects, in the order in which they are made.
+// A Kueue queue with room for a given number of pods, in which higher priorities preempt, and a priority above all
+// others. For the tests with Kueue: the objects, in the order of their creation.
 const apiVersion = "kueue.x-k8s.io/v1beta2";
 export const queueName = "voices";
 export const urgent = "urgent";
@@ -22,7 +22,7 @@ export function queueObjects(namespace: string, pods: number): KueueObject[] {
     { name: "pods", nominalQuota: pods },
     { name: "cpu", nominalQuota: 1000 },
     { name: "memory", nominalQuota: "1000Gi" },
-    // Every resource that a pod asks for must be one of the queue's.
+    // The queue must cover every resource that a pod requests.
     { name: "nvidia.com/gpu", nominalQuota: 1000 },
   ];
   return [

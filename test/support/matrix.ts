@@ -1,5 +1,5 @@
-// Every way in which an operation of the API can be asked with an id that is not the caller's, from its OpenAPI
-// description: each id in the path, the query and the body, alone and all at once. Called by test/api/isolation.test.ts.
+// Every place of an operation where a request can carry an id of another tenant, from the OpenAPI description: each id
+// in the path, the query and the body, alone and all at once. Called by test/api/isolation.test.ts.
 import type { Json } from "../../src/api/openapi/schema.ts";
 import type { Ids } from "./isolation.ts";
 
@@ -9,11 +9,11 @@ export interface Operation {
   readonly path: string;
   readonly pathIds: readonly string[];
   readonly queryIds: readonly string[];
-  /** Where in the body ids may stand: names of members, and 0 for the first element of a list. */
+  /** A place of an id in the body: names of members, and 0 for the first element of a list. */
   readonly bodyIds: readonly (readonly (string | number)[])[];
-  /** Of the body; undefined: it takes none. */
+  /** Content type of the body; undefined if there is none. */
   readonly contentType: string | undefined;
-  /** Of the description, without ids. Undefined: it takes none in JSON. */
+  /** Example of the description, without ids. Undefined if there is no JSON body. */
   readonly example: unknown;
 }
 
@@ -22,10 +22,13 @@ export interface Request {
   readonly body?: unknown;
 }
 
-/** One way to ask: `request(ids)` puts the foreign ids where the way says, and the caller's own everywhere else. */
+/**
+ * One variant of a request: `request(ids)` uses the foreign ids at the named place and the caller's own everywhere
+ * else.
+ */
 export interface Way {
   readonly name: string;
-  /** Names of the ids that are not the caller's. */
+  /** Names of the foreign ids. */
   readonly foreign: readonly string[];
   readonly part: "path" | "query" | "body";
   request(own: Ids, foreign: Ids): Request;
@@ -33,7 +36,7 @@ export interface Way {
 
 const methods = ["get", "post", "put", "patch", "delete"];
 
-/** Every operation that needs a key. */
+/** Every operation that requires a key. */
 export function operationsOf(description: Json): Operation[] {
   const paths = description.paths as Record<string, Record<string, Json>>;
   return Object.entries(paths).flatMap(([path, item]) =>
@@ -91,14 +94,14 @@ function idsIn(
   ];
 }
 
-/** The noun of a place in the body: `audio_file_ids` is about an `audio_file_id`. */
+/** The id that a place of the body refers to: `audio_file_ids` contains an `audio_file_id`. */
 const nounOf = (at: readonly (string | number)[]) =>
   String(at.filter((step) => typeof step === "string").at(-1)).replace(/_ids$/, "_id");
 
-/** What an operation is asked besides, with the caller's own ids: `{ audio_file_id: "..." }`. */
+/** Query parameters with the caller's own ids: `{ audio_file_id: "..." }`. */
 export type Query = Readonly<Record<string, string>>;
 
-/** All ways to ask an operation for what is not the caller's. `base` is its body with the caller's own ids. */
+/** All variants of an operation with foreign ids. `base` is its body with the caller's own ids. */
 export function waysOf(
   operation: Operation,
   base: (own: Ids) => unknown,
@@ -115,7 +118,7 @@ export function waysOf(
     foreign,
     part: "path",
     request: (own, others) => ({
-      // Where nothing of the path is the caller's, what it is asked with besides belongs to the same.
+      // If no id of the path is the caller's, the other parameters belong to the foreign tenant too.
       path: pathOf(foreign.length === pathIds.length ? others : own, (id) =>
         need(foreign.includes(id) ? others : own, id),
       ),
@@ -150,14 +153,15 @@ export function waysOf(
   ];
 }
 
-/** A route whose ids the tests know nothing of must not slip through. */
+/** A route with ids that the test data lack must fail here instead of being skipped. */
 export function need(ids: Ids, name: string): string {
   const id = ids[name];
-  if (id === undefined) throw new Error(`the tenants' worlds (test/support/isolation.ts) have no ${name}`);
+  if (id === undefined)
+    throw new Error(`the test data of the tenants (test/support/isolation.ts) have no ${name}`);
   return id;
 }
 
-/** A copy of the body with the value at the place, and what is missing on the way there. */
+/** A copy of the body with the value at the place; missing members on the way are created. */
 function placed(body: unknown, [step, ...rest]: readonly (string | number)[], value: unknown): unknown {
   if (step === undefined) return value;
   if (typeof step === "number") {
@@ -168,7 +172,7 @@ function placed(body: unknown, [step, ...rest]: readonly (string | number)[], va
   return { ...object, [step]: placed(object[step], rest, value) };
 }
 
-/** The description's example, with the caller's own id wherever an id stands. */
+/** The description's example with the caller's own id at every place of an id. */
 export function exampleFor(operation: Operation, own: Ids): unknown {
   return operation.bodyIds.reduce<unknown>(
     (body, at) => (has(body, at) ? placed(body, at, need(own, nounOf(at))) : body),

@@ -1,4 +1,4 @@
-// What a fresh control plane lacks for Plosive: its CRDs, a namespace under Pod Security "restricted" with the service
+// Prepares a fresh control plane for Plosive: the CRDs, a namespace under Pod Security "restricted" with the service
 // accounts and rights of controllers/rbac.ts, and tokens. Called by kube.ts for tests and by the operator's benchmark.
 import {
   apiRules,
@@ -13,7 +13,7 @@ import type { Kind } from "../../src/schemas/kind.ts";
 import { kinds } from "../../src/schemas/kinds.ts";
 import { poll } from "./poll.ts";
 
-/** Creates the CRDs, or brings those of an earlier run up to date. */
+/** Creates the CRDs, or updates those of an earlier run. */
 export async function installCrds(admin: Kube): Promise<void> {
   await Promise.all(
     kinds.map((kind) => {
@@ -29,7 +29,7 @@ export async function installCrds(admin: Kube): Promise<void> {
   }
 }
 
-/** `kueue`: with the rights for Kueue too. */
+/** `kueue`: adds the rights for Kueue. */
 export async function makeNamespace(admin: Kube, name: string, kueue = false): Promise<void> {
   const post = (path: string, body: object) => admin.send({ method: "POST", path, body });
   const core = `/api/v1/namespaces/${name}`;
@@ -69,7 +69,7 @@ export async function makeNamespace(admin: Kube, name: string, kueue = false): P
   ]);
 }
 
-/** A token as the TokenRequest API gives it; with a pod it is bound to that pod, as the kubelet's projected ones are. */
+/** A token from the TokenRequest API. With a pod it is bound to that pod, as the kubelet's projected tokens are. */
 export async function tokenOf(
   admin: Kube,
   namespace: string,

@@ -1,5 +1,5 @@
-// An operator for each test, in a namespace of its own, that the test may stop and start again: `const stage =
-// useOperatorAnew()`. For tests in which the operator is what breaks; others share one (use-operator.ts).
+// An operator for each test, in its own namespace, which the test may stop and start again: `const stage =
+// useOperatorAnew()`. For tests in which the operator is what fails; other tests share one (use-operator.ts).
 import { createHash } from "node:crypto";
 import { sql } from "slonik";
 import { afterEach, beforeEach } from "vitest";
@@ -20,7 +20,7 @@ export function useOperatorAnew() {
     store,
     space: undefined as unknown as TestNamespace,
     tenant: "",
-    /** The one that is stopped after the test: whoever starts another one puts it here. */
+    /** The operator that is stopped after the test. A test that starts another one assigns it here. */
     operator: undefined as unknown as TestOperator,
     start: () =>
       runOperator({
@@ -38,7 +38,7 @@ export function useOperatorAnew() {
     stage.operator = await stage.start();
   });
   afterEach(async () => {
-    // Another test's operator must not find this one's rows.
+    // The operators of other tests must not see the rows of this one.
     await stage.operator.stop();
     for (const table of ["detections", "inference_jobs", "models", "training_jobs", "embedding_jobs"])
       await database.execute(sql.fragment`delete from ${sql.identifier([table])}`);

@@ -1,4 +1,4 @@
-// What an operator that runs as a process of its own is told by a test, with no port fixed. Called by those who start
+// The environment of an operator that a test runs as a process, without fixed ports. Called by tests that start
 // controllers/main.ts.
 import { writeFileSync } from "node:fs";
 import type { StorageConfig } from "../../src/storage/storage.ts";
@@ -10,7 +10,7 @@ export function operatorEnv(options: {
   kubeconfig: string;
   databaseUrl: string;
   storage: StorageConfig;
-  /** Is written. */
+  /** The path of a file that this function writes. */
   profilesFile: string;
 }): NodeJS.ProcessEnv {
   const { tls, storage, profilesFile } = options;

@@ -1,5 +1,5 @@
-// The operator of a test, in this process: real control plane, Postgres and S3 as arguments, free ports, quick timings.
-// Also the two things that a control plane without a node lacks, played by hand: the kubelet and the worker.
+// An operator in the test's own process: real control plane, Postgres and S3 as arguments, free ports, short intervals.
+// Also fakes for the two parts that a control plane without a node lacks: the kubelet and the worker.
 import { readFileSync } from "node:fs";
 import { request } from "node:https";
 import { text } from "node:stream/consumers";
@@ -23,7 +23,7 @@ const indexLabel = "batch.kubernetes.io/job-completion-index";
 
 export type TestOperator = Operator & { kube: Kube; requests: string[] };
 
-/** Starts an operator with the rights of its own service account. Its stop() ends its connections too. */
+/** Starts an operator with the rights of its own service account. Its stop() closes its connections too. */
 export async function runOperator(options: {
   cluster: TestCluster;
   namespace: TestNamespace;
@@ -33,7 +33,7 @@ export async function runOperator(options: {
   filesPerShard?: number;
   graceSeconds?: number;
   maxWaiting?: number;
-  /** Without: no limit, no Kueue and no encoder. */
+  /** Default: no limit, no Kueue and no encoder. */
   config?: Partial<OperatorConfig>;
   driftMs?: number;
   identity?: string;
@@ -100,7 +100,8 @@ export async function runOperator(options: {
     coalesceMs: 50,
     purgeMs: 200,
     driftMs: options.driftMs,
-    // Not lost on a busy machine, and given back at the end: the next operator does not wait for it.
+    // Long enough not to expire on a busy machine. It is released at the end, so the next operator does not wait for
+    // it.
     leaseMs: options.leaseMs ?? { durationMs: 15_000, deadlineMs: 10_000, periodMs: 200 },
   });
   return {
@@ -131,13 +132,13 @@ export function podOf(kube: Kube, namespace: string, run: string, shard = 0): Pr
   });
 }
 
-/** What the kubelet does when the container starts. */
+/** The kubelet's update when the container starts. */
 export function startPod(kube: Kube, pod: Pod): Promise<unknown> {
   const state = { running: { startedAt: new Date().toISOString() } };
   return patchStatus(kube, pod, "Running", state);
 }
 
-/** What the kubelet does when the container has ended. */
+/** The kubelet's update when the container has ended. */
 export function endPod(kube: Kube, pod: Pod, exitCode: number, message?: string): Promise<unknown> {
   const at = new Date().toISOString();
   const reason = exitCode === 0 ? "Completed" : "Error";
@@ -145,7 +146,7 @@ export function endPod(kube: Kube, pod: Pod, exitCode: number, message?: string)
   return patchStatus(kube, pod, exitCode === 0 ? "Succeeded" : "Failed", state);
 }
 
-/** Any other state of the worker's container, e.g. one that waits for its image. */
+/** Any other state of the worker's container, such as waiting for its image. */
 export function patchStatus(
   kube: Kube,
   pod: Pod,
@@ -165,7 +166,7 @@ export function patchStatus(
   });
 }
 
-/** The calls that a worker makes, with the token that its pod would have. */
+/** The requests of a worker, with the token of its pod. */
 export class Worker {
   readonly #cluster: TestCluster;
   readonly #operator: () => { runsPort: number };
@@ -192,7 +193,7 @@ export class Worker {
     return this.#token;
   }
 
-  /** Work that is still to be done. */
+  /** The items that are not done yet. */
   async work(): Promise<Exclude<Work, { kind: "done" }>> {
     const work = await this.anyWork();
     if (work.kind === "done") throw new Error("the shard was done by an earlier run");
@@ -261,7 +262,7 @@ export async function callRuns(
   });
 }
 
-/** Writes an object as a worker does, by its presigned URL alone. */
+/** Writes an object as a worker does, with its presigned URL alone. */
 export async function put(
   target: { url: string; headers: Record<string, string> },
   body: string | Uint8Array,
@@ -278,7 +279,7 @@ export function jobsOf(kube: Kube, namespace: string): Promise<Job[]> {
   return kube.list(jobs, namespace).then(({ items }) => items);
 }
 
-/** What the scheduler does: from now on a deletion waits for the kubelet. */
+/** Plays the scheduler: from now on a deletion waits for the kubelet. */
 export const bindPod = (admin: Kube, { metadata: { namespace, name } }: Pod, node = "a-node") =>
   admin.send({
     method: "POST",
@@ -286,7 +287,7 @@ export const bindPod = (admin: Kube, { metadata: { namespace, name } }: Pod, nod
     body: { metadata: { name }, target: { apiVersion: "v1", kind: "Node", name: node } },
   });
 
-/** What the kubelet does at last to a pod that is deleted. */
+/** The kubelet's final deletion of a pod. */
 export const buryPod = (admin: Kube, { metadata: { namespace, name } }: Pod) =>
   admin.send({
     method: "DELETE",

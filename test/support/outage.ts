@@ -1,5 +1,5 @@
-// The operator as a process under a steady load while something that it needs is away. Jobs are made in the records as the
-// API makes them; a kubelet and workers are played; a supervisor restarts the process as the kubelet does. Called by
+// An operator process under steady load during outages of its backends. The test inserts jobs as the API does, plays
+// the kubelet and the workers, and restarts the process as the kubelet does. Called by
 // test/controllers/outages.test.ts.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -23,13 +23,13 @@ const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 export interface Supervised {
   readonly runsPort: number;
-  /** How often the process has ended by itself. */
+  /** How often the process has exited by itself. */
   exits(): number;
   log(): string;
   stop(): Promise<void>;
 }
 
-/** Starts controllers/main.ts, and again whenever it ends. */
+/** Starts controllers/main.ts, and again whenever it exits. */
 export async function superviseOperator(options: {
   cluster: TestCluster;
   namespace: TestNamespace;
@@ -86,19 +86,19 @@ export async function superviseOperator(options: {
 }
 
 export interface Load {
-  /** Rows that could be made; those of the time while Postgres was away could not. */
+  /** Rows that could be inserted; during an outage of Postgres none could. */
   readonly made: readonly string[];
-  /** So many jobs at once. */
+  /** Inserts `count` jobs at once. */
   burst(count: number): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Makes a job every `everyMs` and plays the node and the worker of each, who try again until it works. */
+/** Inserts a job every `everyMs` and plays the node and the worker of each, which retry until they succeed. */
 export function startLoad(options: {
   cluster: TestCluster;
   namespace: TestNamespace;
   runsPort: number;
-  /** As the API has it: gone while Postgres is away. */
+  /** Whether the API could insert rows now: false during an outage of Postgres. */
   mayWrite: () => boolean;
   db: DatabasePool;
   tenant: string;
@@ -183,17 +183,17 @@ export function startLoad(options: {
 }
 
 export interface State {
-  /** Rows without a Job in Kubernetes. */
+  /** Rows without a Kubernetes Job. */
   readonly waiting: number;
-  /** Rows of whose Job Kubernetes has not made the pod yet. */
+  /** Rows whose Kubernetes Job has no pod yet. */
   readonly podless: number;
-  /** Rows that are not completed, and custom resources that do not say so. */
+  /** Rows that are not completed, and custom resources whose status does not report the completion. */
   readonly open: number;
-  /** Those of them whose Job in Kubernetes ended a few seconds ago. */
+  /** Those whose Kubernetes Job ended a few seconds ago. */
   readonly overdue: number;
 }
 
-/** How far these jobs are, by the records and by Kubernetes. */
+/** The progress of these jobs in the tables and in Kubernetes. */
 export async function stateOf(
   cluster: TestCluster,
   namespace: string,
@@ -228,19 +228,19 @@ export async function stateOf(
   };
 }
 
-/** Times of Kubernetes are in whole seconds, and a status takes a moment to be written. */
+/** Kubernetes has times in whole seconds, and a write of a status takes a moment. */
 const overdueMs = 4_000;
 
 export interface Figures {
-  /** Seconds from the return until every row of before has its Job and every Job that has ended is in the records. */
+  /** Seconds from the return until every earlier row has its Job and every ended Job is in the tables. */
   readonly caughtUpSeconds: number;
-  /** Until the Job controller of Kubernetes has made all their pods. */
+  /** Seconds until Kubernetes's Job controller has created all their pods. */
   readonly podsSeconds: number;
-  /** Until all are completed on both sides: with the time of the node and the workers. */
+  /** Seconds until all are completed on both sides, including the time of the node and the workers. */
   readonly completedSeconds: number;
 }
 
-/** Waits until everything that was made before `back` is through. */
+/** Waits until everything that was inserted before `back` is done. */
 export async function untilCaughtUp(
   state: () => Promise<State>,
   back: number,
@@ -270,7 +270,7 @@ export async function untilCaughtUp(
   };
 }
 
-/** Jobs that exist twice, results that were taken in twice, files that have not exactly the one detection. */
+/** Jobs that exist twice, results that were ingested twice, and files without exactly one detection. */
 export async function manyDuplicates(
   cluster: TestCluster,
   namespace: string,
@@ -280,15 +280,17 @@ export async function manyDuplicates(
   const { items } = await cluster.admin.list(jobs, namespace);
   const runs = items.map(({ metadata }) => metadata.name);
   const rows = await db.any(sql.type(
-    z.object({ id: z.string(), found: z.number(), ingests: z.number(), told: z.number() }),
+    z.object({ id: z.string(), found: z.number(), ingests: z.number(), completions: z.number() }),
   )`
     select j.id, (select count(*) from detections d where d.inference_job_id = j.id) as found,
       (select count(*) from result_ingests i where i.run_id like 'ij-' || j.id || '-%') as ingests,
-      (select count(*) from job_events e where e.job_id = j.id and e.data ->> 'status' = 'completed') as told
+      (select count(*) from job_events e where e.job_id = j.id and e.data ->> 'status' = 'completed') as completions
     from inference_jobs j where id = any(${sql.array([...ids], "uuid")})`);
   return [
     ...runs.filter((run) => !run.endsWith("-1")),
-    ...rows.filter((row) => row.found !== 1 || row.ingests !== 1 || row.told !== 1).map((row) => row.id),
+    ...rows
+      .filter((row) => row.found !== 1 || row.ingests !== 1 || row.completions !== 1)
+      .map((row) => row.id),
   ];
 }
 

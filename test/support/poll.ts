@@ -1,6 +1,8 @@
-// Waits for something to become true instead of sleeping. Used by tests against real servers.
+// Waits for a condition instead of sleeping. Used by tests on real servers.
 
-/** Calls `probe` until it neither throws nor gives undefined or false; fails at the deadline with its last error. */
+/**
+ * Calls `probe` until it neither throws nor returns undefined or false. At the deadline it fails with the last error.
+ */
 export async function poll<T>(
   what: string,
   probe: () => Promise<T> | T,

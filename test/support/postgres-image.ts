@@ -1,5 +1,6 @@
-// The embedded database as its image starts it: the entry point with the real server, passwords and all, on a free
-// loopback port. The servers of the other tests trust everybody. Called by tests of the image and of the users.
+// The embedded database as its image starts it: the entry point with the real server, including passwords, on a free
+// loopback port. The servers of other tests trust every connection. Called by tests of the image and of the database
+// users.
 import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";
@@ -10,18 +11,18 @@ import { type Daemon, freePorts, startDaemon, waitUntil } from "../../tools/proc
 const password = "correct horse";
 
 export interface DatabaseImage {
-  /** What the volume holds is below pgdata. */
+  /** The volume; its data directory is pgdata. */
   readonly folder: string;
-  /** Starts it, or starts it again; gives the owner's address. */
+  /** Starts the server, or starts it again, and returns the owner's address. */
   start(...settings: string[]): Promise<string>;
-  /** Everything that the server has logged. */
+  /** The complete log of the server. */
   log(): string;
   stop(signal?: NodeJS.Signals): Promise<void>;
   remove(): Promise<void>;
 }
 
 export function makeDatabaseImage(): DatabaseImage {
-  // Below /tmp, because every folder above it must be open to the server's user.
+  // Below /tmp, because the server's user must be able to enter every parent directory.
   const folder = mkdtempSync("/tmp/plosive-postgres-");
   const owner = unprivilegedUser();
   writeFileSync(join(folder, "password"), password);

@@ -1,6 +1,6 @@
-// A migrated database of its own for each test file, copied from one template. Called at the top of test files:
-// `const database = useDatabase()`, then `database.pool` inside the tests. Fails the file when it leaves connections.
-// What a test sets up it does as the owner; the code under test logs in as in an installation, with its role's rights.
+// A migrated database for each test file, copied from one template. Called at the top of test files: `const database =
+// useDatabase()`, then `database.pool` inside the tests. Fails the file if it leaves connections open. Test data are
+// written as the owner; the code under test connects as in an installation, with the rights of its role.
 import { createHash, randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,10 +22,10 @@ function versionOf(folder: string): string {
 }
 
 export interface TestDatabase {
-  /** postgres:// address of the owner, who is above row-level security. */
+  /** postgres:// address of the owner, who bypasses row-level security. */
   readonly url: string;
   readonly pool: DatabasePool;
-  /** The address for processes that open their own pool: of a user that has the role's rights and no others. */
+  /** The address for processes that open their own pool, of a user with exactly the rights of the role. */
   urlOf(role: Role): string;
   /** The API's own pool, without a tenant. */
   readonly apiPool: DatabasePool;
@@ -33,7 +33,7 @@ export interface TestDatabase {
   execute(statement: ReturnType<typeof sql.fragment>): Promise<void>;
 }
 
-/** A database for the calling file, made before its tests and dropped after them. */
+/** A database for the calling file, created before its tests and dropped after them. */
 export function useDatabase(): TestDatabase {
   let made: Awaited<ReturnType<typeof createDatabase>> | undefined;
   let pool: DatabasePool | undefined;
@@ -68,25 +68,25 @@ export function useDatabase(): TestDatabase {
   };
 }
 
-/** Runs one statement, for what no part of the product does. */
+/** Runs one statement that no part of the product has. */
 export async function execute(db: Queries, statement: ReturnType<typeof sql.fragment>): Promise<void> {
   await db.query(sql.type(z.object({}))`${statement}`);
 }
 
 const roles: readonly Role[] = ["plosive_api", "plosive_operator", "plosive_admin"];
 
-/** The same database as a user that is a member of the role: test_plosive_api, ... */
+/** The same database with a user that is a member of the role: test_plosive_api, ... */
 export function loginOf(url: string, role: Role): string {
   const login = new URL(url);
   login.username = `test_${role}`;
   return login.href;
 }
 
-/** A database of its own; drop() rejects when someone still holds a connection to it: a leaked pool. */
+/** Creates a database. drop() rejects if a connection to it is still open, which means a leaked pool. */
 export async function createDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
   const name = `test_${randomBytes(8).toString("hex")}`;
   await asAdmin(async (admin) => {
-    // Several test files start at once; the lock lets one make the template, and copies of it wait for each other.
+    // Several test files start at once. The lock lets one of them create the template and makes concurrent copies wait.
     await admin.query("select pg_advisory_lock(1)");
     const found = await admin.query("select from pg_database where datname = $1", [template]);
     if (found.rowCount === 0) await makeTemplate(admin);
@@ -105,7 +105,7 @@ export async function createDatabase(): Promise<{ url: string; drop(): Promise<v
 }
 
 async function makeTemplate(admin: Client): Promise<void> {
-  // Under another name until it is whole: a failed migration must not leave a half-made template.
+  // Has another name until it is complete: a failed migration must not leave a partial template.
   await admin.query(`drop database if exists ${template}_new with (force)`);
   await admin.query(`create database ${template}_new`);
   const pool = await makeDatabase({
@@ -125,7 +125,7 @@ async function makeTemplate(admin: Client): Promise<void> {
   await admin.query(`alter database ${template}_new rename to ${template}`);
 }
 
-/** How many are left after a moment: the server notices a closed socket a little later than its owner. */
+/** Counts the open connections after a moment, since the server notices a closed socket later than its owner. */
 async function openConnections(admin: Client, name: string): Promise<number> {
   const deadline = Date.now() + 2_000;
   for (;;) {

@@ -1,24 +1,24 @@
-// A real Prometheus (Debian's) on a loopback port that scrapes processes of a test every second, and a reader of what
-// such processes serve. Called by the tests of metrics, alerts and dashboards.
+// A real Prometheus (Debian's) on a loopback port that scrapes processes of a test every second, and a parser of their
+// metrics. Called by the tests of metrics, alerts and dashboards.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stringify } from "yaml";
 import { freePorts, startDaemon, waitUntil } from "../../tools/process.ts";
 
-/** What to scrape, as in Prometheus' configuration. */
+/** Scrape jobs, as in Prometheus' configuration. */
 export type ScrapeConfig = { job_name: string; [setting: string]: unknown };
 export type Series = { metric: Record<string, string>; value: [at: number, value: string] };
 
 export type Prometheus = {
-  /** The result of an instant query; throws with Prometheus' words when it refuses the query. */
+  /** The result of an instant query; throws with Prometheus' message if it refuses the query. */
   query(expr: string): Promise<Series[]>;
-  /** Any other path below /api/v1; its `data`. */
+  /** Returns `data` of any other path below /api/v1. */
   get<T>(path: string): Promise<T>;
   stop(): Promise<void>;
 };
 
-/** Processes on loopback ports, with the labels that the chart's PodMonitors give. */
+/** Processes on loopback ports, with the labels of the chart's PodMonitors. */
 export const onPorts = (job_name: string, namespace: string, ...ports: number[]): ScrapeConfig => ({
   job_name,
   static_configs: [{ targets: ports.map((port) => `127.0.0.1:${port}`), labels: { namespace } }],
@@ -71,14 +71,14 @@ export async function startPrometheus(options: {
 
 export type Sample = { name: string; labels: Record<string, string>; value: number };
 export type Exposition = {
-  /** Metric -> type, of all that are announced, also those without a series. */
+  /** Metric -> type, of all declared metrics, including those without a series. */
   types: Map<string, string>;
   samples: Sample[];
-  /** Sum of the samples of that name that have these labels; undefined when there are none. */
+  /** Sum of the samples with this name and these labels; undefined if there are none. */
   value(name: string, labels?: Record<string, string>): number | undefined;
 };
 
-/** What a process serves on its metrics port. */
+/** The text that a process serves on its metrics port. */
 export async function scrape(port: number): Promise<Exposition> {
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   const types = new Map(

@@ -1,4 +1,5 @@
-// A TCP proxy that a test can cut, to take a real server away from one client and give it back. No protocol is touched.
+// A TCP proxy that a test can cut and restore, to simulate the outage of a real server for one client. It does not
+// parse the protocol.
 import { connect, createServer, type Socket } from "node:net";
 
 export type TestProxy = {
@@ -6,9 +7,9 @@ export type TestProxy = {
   readonly url: string;
   /** Ends all connections and refuses new ones. */
   cut(): void;
-  /** Passes nothing on any more and tells nobody, as a network does that lost a route. */
+  /** Silently drops all data, like a network without a route. */
   stall(): void;
-  /** The same, and takes new connections without passing anything on. */
+  /** Does the same, and accepts new connections without forwarding anything. */
   swallow(): void;
   heal(): void;
   stop(): Promise<void>;

@@ -1,4 +1,4 @@
-// A receiver of webhooks on a loopback port, for tests: keeps what it got and answers as it is told.
+// A webhook receiver on a loopback port, for tests: it records requests and answers as the test configures it.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
@@ -19,7 +19,7 @@ export interface Receiver {
   /** http://127.0.0.1:port, or https. */
   readonly origin: string;
   readonly received: Received[];
-  /** Connections that were opened to it. */
+  /** Number of connections that it accepted. */
   connections(): number;
   stop(): Promise<void>;
 }
@@ -79,7 +79,7 @@ export async function startReceiver(
   };
 }
 
-/** A certificate for a name, by an authority that nobody else trusts. */
+/** A certificate for a name, from an authority that no other program trusts. */
 export function makeCertificate(name: string): Certificate {
   const dir = mkdtempSync(join(tmpdir(), "plosive-receiver-"));
   const at = (file: string) => join(dir, file);

@@ -1,5 +1,5 @@
-// A job's custom resource that says more than the service would: made from its row in place of the service. Called by the
-// operator's tests.
+// A job's custom resource with more fields than the service would set, created from its row in place of the service.
+// Called by the operator's tests.
 import type { Queries } from "../../src/db/job.ts";
 import { markSubmitted, maybeOneSubmission } from "../../src/db/outbox.ts";
 import type { Kube } from "../../src/kube/client.ts";
@@ -14,7 +14,7 @@ export async function createResource(
 ): Promise<void> {
   const submission = await maybeOneSubmission(db, kind, id);
   if (submission === null) throw new Error(`there is no open ${kind} job ${id}`);
-  // From now on the sweep leaves it alone.
+  // Marks the row as submitted, so that the sweep skips it.
   await markSubmitted(db, kind, id);
   const object = resourceOf(submission, id, namespace);
   Object.assign(object.spec, spec);

@@ -1,4 +1,5 @@
-// A real Postgres of one test's own that it may stop, restart and kill. What was committed survives, as in an installation.
+// A Postgres server of one test, which the test may stop, restart and kill. Committed data survive, as in an
+// installation.
 import { execFile } from "node:child_process";
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -11,15 +12,15 @@ const run = promisify(execFile);
 
 export interface RestartablePostgres {
   readonly url: string;
-  /** `fast` rolls back and ends orderly, `immediate` ends at once, `kill` is SIGKILL of all its processes. */
+  /** `fast` rolls back and stops cleanly, `immediate` stops at once, `kill` sends SIGKILL to all its processes. */
   down(how: "fast" | "immediate" | "kill"): Promise<void>;
-  /** Resolves as soon as it accepts connections again. */
+  /** Resolves as soon as the server accepts connections again. */
   up(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export async function startRestartablePostgres(): Promise<RestartablePostgres> {
-  // Not below $TMPDIR: the server's own user must be able to pass every folder above its data.
+  // Not below $TMPDIR: the server's own user must be able to enter every parent directory of its data.
   const dir = mkdtempSync("/tmp/plosive-restart-");
   chmodSync(dir, 0o755);
   const server = await startPostgres({ dir: join(dir, "postgres"), durable: true });
@@ -45,7 +46,8 @@ export async function startRestartablePostgres(): Promise<RestartablePostgres> {
   };
   const down: RestartablePostgres["down"] = async (how) => {
     if (how !== "kill") return await control("stop", "-m", how);
-    // All of them, as when the machine's memory is out: children that live on would hold the data.
+    // Kills all of them, as when the machine runs out of memory: surviving children would keep the data directory in
+    // use.
     const children = (await run("pgrep", ["-P", String(pid)])).stdout.trim().split("\n").map(Number);
     for (const victim of [pid, ...children]) end(victim);
     await poll("the server's processes to end", () => [pid, ...children].every((process) => !end(process)));
@@ -54,7 +56,8 @@ export async function startRestartablePostgres(): Promise<RestartablePostgres> {
     url: server.url,
     down,
     up: async () => {
-      // The program and the options of the first time, each in quotes. -W: the wait is ours, for what clients see.
+      // The program and the options of the first start, each in quotes. -W: we wait ourselves, since the test is about
+      // clients.
       const options = readFileSync(join(data, "postmaster.opts"), "utf8").trim().replace(/^\S+ /, "");
       await control("start", "-W", "-l", join(dir, "postgres", "restart.log"), "-o", options);
       await poll("postgres to accept connections", isUp, 30_000);
@@ -68,7 +71,7 @@ export async function startRestartablePostgres(): Promise<RestartablePostgres> {
   };
 }
 
-/** Whether there was still a process to end. */
+/** Whether a process was still running. */
 function end(pid: number): boolean {
   try {
     return process.kill(pid, "SIGKILL");

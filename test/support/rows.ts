@@ -1,5 +1,5 @@
-// Rows as the API leaves them behind, for the operator's tests: a tenant with embedded audio, a published set, and jobs
-// in the state in which the operator meets them.
+// Rows as the API inserts them, for the operator's tests: a tenant with embedded audio, a published set, and jobs in
+// the state in which the operator finds them.
 import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { z } from "zod";
@@ -17,7 +17,7 @@ export async function insertTenant(db: Queries): Promise<string> {
   return id;
 }
 
-/** Whose key it is that has this digest, for a request that counts against no rate. */
+/** The owner of the key with this digest, for a request that no rate limit counts. */
 export async function maybeOneCaller(db: Queries, hash: Buffer): Promise<CallerRow | null> {
   const unlimited = { gap: 0, span: Number.POSITIVE_INFINITY };
   const [caller] = await manyCallers(db, hash, [{ rate: unlimited, policy: 1, policyRate: unlimited }]);
@@ -32,7 +32,7 @@ export async function insertDataset(db: Queries, tenant: string): Promise<string
   return id;
 }
 
-/** A confirmed upload that waits for its embedding. */
+/** A confirmed upload without an embedding. */
 export async function insertConfirmedAudio(db: Queries, tenant: string, dataset: string): Promise<string> {
   const id = randomUUID();
   await db.query(sql.type(none)`
@@ -89,7 +89,7 @@ export async function insertTrainingJob(db: Queries, tenant: string): Promise<st
   return id;
 }
 
-/** A model that no training of this test made. */
+/** A model without a training in this test. */
 export async function insertModel(db: DatabasePool, tenant: string): Promise<string> {
   const job = await insertTrainingJob(db, tenant);
   await db.query(sql.type(none)`

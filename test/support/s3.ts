@@ -1,5 +1,5 @@
-// A bucket of its own for each test file, on the run's one real S3 server. Called at the top of test files:
-// `const store = useStorage()`, then `store.storage` inside the tests.
+// A bucket for each test file, on the run's one real S3 server. Called at the top of test files: `const store =
+// useStorage()`, then `store.storage` inside the tests.
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, inject } from "vitest";
 import { makeStorage, type Storage, type StorageConfig } from "../../src/storage/storage.ts";
@@ -10,7 +10,7 @@ export interface TestStorage {
   readonly storage: Storage;
 }
 
-/** A bucket for the calling file; the server's folder goes away as a whole after the run. */
+/** A bucket for the calling file. The server's whole directory is deleted after the run. */
 export function useStorage(): TestStorage {
   let config: StorageConfig | undefined;
   let storage: Storage | undefined;
@@ -32,7 +32,7 @@ export function useStorage(): TestStorage {
   };
 }
 
-/** Settings of a bucket that nobody else uses. */
+/** Settings of a bucket that no other test uses. */
 export function storageConfig(): StorageConfig {
   return bucketOf(inject("servers").s3, `test-${randomBytes(8).toString("hex")}`);
 }

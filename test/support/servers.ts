@@ -16,7 +16,8 @@ export default async function setup(project: TestProject): Promise<(() => Promis
     return undefined;
   }
   const { postgresUrl, s3, planeFile, stop } = await startServers();
-  const { endpoint, region, accessKey, secretKey } = s3;
-  project.provide("servers", { postgresUrl, s3: { endpoint, region, accessKey, secretKey }, planeFile });
+  const { endpoint, addressing, region, accessKey, secretKey } = s3;
+  const access = { endpoint, addressing, region, accessKey, secretKey };
+  project.provide("servers", { postgresUrl, s3: access, planeFile });
   return stop;
 }

@@ -1,5 +1,5 @@
-// What a trainer leaves behind when it ends well, in the smallest form that the operator takes in. For tests that play the
-// worker and are about something else.
+// The output of a successful trainer, in the smallest form that the operator ingests. For tests that fake the worker
+// because they are about other parts.
 import { createHash } from "node:crypto";
 import type { Kube } from "../../src/kube/client.ts";
 import type { Pod } from "../../src/kube/objects.ts";

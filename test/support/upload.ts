@@ -5,12 +5,17 @@ interface Form {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** POSTs the form with the bytes as its last field and returns the store's status. */
+/**
+ * POSTs the form with the bytes as its last field and returns the store's status. Repeats a 409, as client/upload.ts does:
+ * versitygw answers it when another request removes the emptied folder of the key at the same moment.
+ */
 export async function postForm(form: Form, bytes: Buffer, filename = "x.wav"): Promise<number> {
-  const body = new FormData();
-  for (const [name, value] of Object.entries(form.fields)) body.append(name, value);
-  body.append("file", new Blob([new Uint8Array(bytes)]), filename);
-  const response = await fetch(form.url, { method: "POST", body });
-  await response.arrayBuffer();
-  return response.status;
+  for (let attempt = 1; ; attempt++) {
+    const body = new FormData();
+    for (const [name, value] of Object.entries(form.fields)) body.append(name, value);
+    body.append("file", new Blob([new Uint8Array(bytes)]), filename);
+    const response = await fetch(form.url, { method: "POST", body });
+    await response.arrayBuffer();
+    if (response.status !== 409 || attempt === 3) return response.status;
+  }
 }

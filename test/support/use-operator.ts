@@ -1,5 +1,5 @@
-// An operator that leads, for a whole test file, with a namespace, a database and a bucket of its own. Called at the
-// top of test files: `const stage = useOperator()`. Tests that stop and start operators call runOperator themselves.
+// An elected operator for a whole test file, with its own namespace, database and bucket. Called at the top of test
+// files: `const stage = useOperator()`. Tests that stop and start operators call runOperator themselves.
 import { afterAll, beforeAll } from "vitest";
 import type { Pod } from "../../src/kube/objects.ts";
 import { type TestCluster, type TestNamespace, useCluster } from "./kube.ts";
@@ -14,16 +14,16 @@ export interface OperatorStage {
   readonly operator: TestOperator;
   /** The name of the operator's namespace. */
   readonly namespace: string;
-  /** An object of this name in the operator's namespace. */
+  /** A reference to an object of this name in the operator's namespace. */
   ref(name: string): { namespace: string; name: string };
   /** The newest pod of a shard that has not ended. */
   podOf(run: string, shard?: number): Promise<Pod>;
-  /** Who makes this pod's calls to the operator. */
+  /** A fake worker that sends this pod's requests to the operator. */
   worker(pod: Pod): Worker;
 }
 
 type Options = Pick<Parameters<typeof runOperator>[0], "driftMs" | "graceSeconds" | "config"> & {
-  /** In place of the shared control plane. */
+  /** A cluster in place of the shared control plane. */
   cluster?: TestCluster;
 };
 

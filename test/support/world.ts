@@ -1,5 +1,5 @@
-// One of every resource of a tenant. What only the operator makes (embeddings, models, results) is written to the
-// database directly. Called by the tests of the API.
+// One of every resource of a tenant. Data that only the operator produces (embeddings, models, results) are written to
+// the database directly. Called by the tests of the API.
 import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { z } from "zod";
@@ -8,7 +8,7 @@ import type { Answer } from "./api.ts";
 
 const nothing = z.object({});
 
-/** What is needed of a client: test/support/api.ts has more. */
+/** The methods of a client that this file needs; test/support/api.ts has more. */
 export interface Poster {
   readonly tenantId: string;
   post(path: string, body?: unknown): Promise<Pick<Answer, "body">>;
@@ -26,7 +26,10 @@ export interface World {
   readonly keyId: string;
 }
 
-/** A dataset with 6 minutes of embedded audio, a draft with one annotation, and what a training leads to. */
+/**
+ * A dataset with 6 minutes of embedded audio, a draft with one annotation, and the resources that follow from a
+ * training.
+ */
 export async function makeWorld(client: Poster, db: DatabasePool): Promise<World> {
   const datasetId = await makeDataset(client);
   const audioFileId = await addReadyAudio(db, client.tenantId, datasetId, { durationMs: 360_000 });
@@ -56,7 +59,7 @@ export async function makeWorld(client: Poster, db: DatabasePool): Promise<World
   };
 }
 
-/** A draft with one annotation: the paths of both, and what the annotation was made of. */
+/** A draft with one annotation: the paths of both, and the body of the annotation's creation. */
 export async function makeDraft(client: Poster, db: DatabasePool) {
   const dataset = await makeDataset(client);
   const audio = await addReadyAudio(db, client.tenantId, dataset);
@@ -72,7 +75,7 @@ export async function makeDataset(client: Poster, types = ["click", "hum"]): Pro
   return (await client.post("/api/v1/datasets", body)).body.id;
 }
 
-/** A file as the operator leaves it after its embedding. */
+/** An audio file as the operator leaves it after its embedding. */
 export async function addReadyAudio(
   db: DatabasePool,
   tenantId: string,
@@ -99,7 +102,7 @@ export async function addTrainingJob(
   status = "completed",
 ): Promise<string> {
   const id = randomUUID();
-  // Where a test cares for neither dataset nor set, they are made here: a job cannot name what is not there.
+  // Creates the dataset and the set if the test names none, since a job cannot refer to rows that do not exist.
   await db.query(sql.type(nothing)`
     insert into datasets (id, tenant_id, name) values (${datasetId}, ${tenantId}, 'takes') on conflict do nothing`);
   await db.query(sql.type(nothing)`

@@ -1,4 +1,4 @@
-// What tools/chart.ts tells when the chart does not come up.
+// The diagnosis of tools/chart.ts when the chart does not become ready.
 import { expect, test } from "vitest";
 import { endedContainers, type Pods } from "../../tools/chart.ts";
 
@@ -7,7 +7,7 @@ const pod = (name: string, ready: boolean, lastState: object): Pods["items"][num
   status: { containerStatuses: [{ name: "main", ready, lastState }] },
 });
 
-test("the log of a container that ends again and again is asked for, and of no other", () => {
+test("the diagnosis requests the log of a container that keeps crashing, and of no other", () => {
   const pods: Pods = {
     items: [
       pod("crashing", false, { terminated: { exitCode: 1 } }),

@@ -1,4 +1,5 @@
-// The control plane that other tests stand on: ready, restartable at the same address, and gone without a trace.
+// The control plane that other tests use: it becomes ready, can be restarted at the same address, and leaves nothing
+// behind.
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +12,7 @@ import { pkiAt } from "../../tools/cluster/pki.ts";
 const root = mkdtempSync(join(tmpdir(), "plosive-control-plane-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** Command lines of living processes that name a folder; zombies have none. */
+/** Command lines of living processes that contain the name of a folder. Zombies have no command line. */
 function processesOf(dir: string): string[] {
   return readdirSync("/proc")
     .filter((entry) => /^\d+$/.test(entry) && Number(entry) !== process.pid)
@@ -25,7 +26,7 @@ function processesOf(dir: string): string[] {
     .filter((command) => command.includes(`${dir}/`));
 }
 
-test("the API server comes back at the same address with its data, and stop leaves no process and no folder", {
+test("the API server restarts at the same address with its data, and a stop leaves no process and no folder", {
   timeout: 120_000,
 }, async () => {
   const dir = join(root, "restart");
@@ -42,7 +43,7 @@ test("the API server comes back at the same address with its data, and stop leav
   expect(existsSync(dir)).toBe(false);
 });
 
-test("a test process that is killed takes its control plane with it", { timeout: 120_000 }, async () => {
+test("a killed test process takes its control plane with it", { timeout: 120_000 }, async () => {
   const dir = join(root, "killed");
   const module = new URL("../../tools/cluster/control-plane.ts", import.meta.url).href;
   const script = `

@@ -1,4 +1,5 @@
-// The command lines of the control plane: what tests and the full cluster share, and what must never be missing.
+// The command lines of the control plane: flags that tests and the full cluster share, and security flags that must
+// never be missing.
 import { expect, test } from "vitest";
 import {
   apiServerFlags,
@@ -27,7 +28,7 @@ test.each([
   { name: "alone", place: alone },
   { name: "with a node", place: full },
 ])(
-  "an API server $name authorizes by Node and RBAC, enforces Pod Security, and serves nobody unknown",
+  "an API server $name authorizes by Node and RBAC, enforces Pod Security, and refuses anonymous requests",
   ({ place }) => {
     const flags = parse(apiServerFlags(place));
     expect(flags.get("authorization-mode")).toBe("Node,RBAC");
@@ -52,7 +53,7 @@ test("etcd listens on loopback only and the API server finds it there", () => {
   expect(parse(apiServerFlags(full)).get("etcd-servers")).toBe(etcd.get("advertise-client-urls"));
 });
 
-test("tokens are signed with the key whose other half the API server checks", () => {
+test("the API server verifies tokens with the public half of the key that signs them", () => {
   const api = parse(apiServerFlags(alone));
   expect(parse(controllerManagerFlags(alone)).get("service-account-private-key-file")).toBe(
     api.get("service-account-signing-key-file"),
@@ -60,7 +61,7 @@ test("tokens are signed with the key whose other half the API server checks", ()
   expect(api.get("service-account-key-file")).toBe("/data/pki/service-accounts.pub");
 });
 
-test("controller-manager and scheduler open no port, so that control planes run side by side", () => {
+test("controller-manager and scheduler open no port, so that control planes can run side by side", () => {
   for (const flags of [controllerManagerFlags(alone), schedulerFlags(alone)]) {
     expect(parse(flags).get("secure-port")).toBe("0");
     expect(parse(flags).get("leader-elect")).toBe("false");

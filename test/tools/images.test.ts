@@ -1,4 +1,5 @@
-// Images by content: the tag follows the sources, and pruning the OCI layout keeps exactly what the kept images need.
+// Images by content: the tag follows the sources, and pruning the OCI layout keeps exactly the blobs that the kept
+// images need.
 import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -39,18 +40,18 @@ function makeLayout(name: string) {
   return { dir, blobs, manifests };
 }
 
-test("every image is named as CRI normalises names, with a tag of its content", () => {
+test("every image has the name that CRI normalizes to, with a tag of its content", () => {
   for (const image of Object.values(chartImages)) {
     expect(referenceOf(image)).toMatch(new RegExp(`^docker\\.io/local/plosive-${image.name}:[0-9a-f]{12}$`));
   }
   expect(new Set(Object.values(chartImages).map(referenceOf)).size).toBe(5);
 });
 
-test("containerd's configuration names the pause image that is built", () => {
+test("containerd's configuration names the pause image that the build makes", () => {
   expect(referenceOf(pause)).toBe(pauseImage);
 });
 
-test("pruning deletes what only the old image had and keeps the shared layer", () => {
+test("pruning deletes the blobs of the old image and keeps the shared layer", () => {
   const { dir, blobs } = makeLayout("prune");
   expect(readdirSync(blobs)).toHaveLength(7);
   pruneLayout(dir, new Set(["plosive-worker:new"]));
@@ -62,7 +63,7 @@ test("pruning deletes what only the old image had and keeps the shared layer", (
   expect(index.manifests).toHaveLength(1);
 });
 
-test("the registry serves manifests by tag and digest and blobs by digest, and nothing else of the disk", async () => {
+test("the registry serves manifests by tag and digest and blobs by digest, and no other file", async () => {
   const { dir, manifests } = makeLayout("serve");
   writeFileSync(join(dir, "secret"), "secret");
   const registry = await serveRegistry(dir, "127.0.0.1");

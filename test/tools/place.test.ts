@@ -1,4 +1,4 @@
-// Addresses of local clusters: several run side by side on one machine, so no two may share any of them.
+// Addresses of local clusters: several clusters run side by side on one machine, so their addresses must not overlap.
 import { expect, test } from "vitest";
 import { addressBlock, checkName, chooseNumber } from "../../tools/cluster/place.ts";
 
@@ -14,7 +14,7 @@ const contains = (outer: string, inner: string) => {
 };
 const overlap = (a: string, b: string) => bounds(a)[0] <= bounds(b)[1] && bounds(b)[0] <= bounds(a)[1];
 
-test("the default cluster has the addresses that documentation names", () => {
+test("the default cluster has the addresses that the documentation names", () => {
   expect(addressBlock(0)).toMatchObject({
     hostAddress: "10.90.0.1",
     insideAddress: "10.90.0.2",
@@ -24,7 +24,7 @@ test("the default cluster has the addresses that documentation names", () => {
   });
 });
 
-test("pods and services share the routed range without touching each other, and the fixed addresses are services'", () => {
+test("pods and services share the routed range without overlap, and the fixed addresses are addresses of services", () => {
   for (const number of [0, 1, 17, 63]) {
     const block = addressBlock(number);
     expect(contains(block.routedRange, block.podRange)).toBe(true);
@@ -32,7 +32,7 @@ test("pods and services share the routed range without touching each other, and 
     expect(overlap(block.podRange, block.serviceRange)).toBe(false);
     expect(contains(block.serviceRange, block.kubernetesServiceAddress)).toBe(true);
     expect(contains(block.serviceRange, block.dnsAddress)).toBe(true);
-    // The kernel cuts an interface's name at 15 characters.
+    // The kernel truncates interface names to 15 characters.
     expect(block.hostInterface.length).toBeLessThanOrEqual(15);
   }
 });
@@ -49,7 +49,7 @@ test("no two clusters share an address or an interface", () => {
   }
 });
 
-test.each([-1, 64, 1.5, Number.NaN])("%s is no cluster number", (number) => {
+test.each([-1, 64, 1.5, Number.NaN])("%s is not a valid cluster number", (number) => {
   expect(() => addressBlock(number)).toThrow("not within");
 });
 
@@ -63,11 +63,11 @@ test.each([
   expect(chooseNumber(name, new Map(Object.entries(taken)))).toBe(number);
 });
 
-test("when all numbers are taken the next cluster is refused", () => {
+test("a cluster is refused when all numbers are taken", () => {
   const taken = new Map(Array.from({ length: 63 }, (_, index) => [`c${index}`, index + 1]));
   expect(() => chooseNumber("one-more", taken)).toThrow("taken");
 });
 
-test.each(["", "E2E", "1st", "../up", "a b", "a".repeat(32)])("'%s' is no cluster name", (name) => {
-  expect(() => checkName(name)).toThrow("no cluster name");
+test.each(["", "E2E", "1st", "../up", "a b", "a".repeat(32)])("'%s' is not a valid cluster name", (name) => {
+  expect(() => checkName(name)).toThrow("not a valid cluster name");
 });

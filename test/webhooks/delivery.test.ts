@@ -1,5 +1,5 @@
-// Deliveries over a real database to real receivers: who gets what, the schedule by an injected clock, several senders.
-// What goes wrong on either side is in faults.test.ts.
+// Deliveries from a real database to real receivers: who gets which events, the schedule with an injected clock, and
+// several senders. Failures are in faults.test.ts.
 import { Registry } from "prom-client";
 import { sql } from "slonik";
 import { Webhook } from "standardwebhooks";
@@ -20,10 +20,10 @@ import { answering } from "../support/receiver.ts";
 import { makeClock, useSending } from "./sending.ts";
 
 const database = useDatabase();
-const { senderDeps, receive, hook, tell, deliveriesOf, onlyDelivery } = useSending(database);
+const { senderDeps, receive, hook, emit, deliveriesOf, onlyDelivery } = useSending(database);
 
 describe("an event", () => {
-  it("arrives signed at each webhook of its tenant that wants it, and nowhere else", async () => {
+  it("is delivered with a signature to each webhook of its tenant that subscribes to it, and to no other", async () => {
     const receiver = await receive();
     const all = await hook(receiver);
     const some = await hook(receiver, ["model.created", "model.archived"], all.tenant);
@@ -31,7 +31,7 @@ describe("an event", () => {
     const off = await hook(receiver, [], all.tenant);
     await updateWebhook(off.db, off.tenant, off.id, { enabled: false });
     const stranger = await hook(receiver);
-    await tell(all.tenant);
+    await emit(all.tenant);
     const deps = senderDeps({ clock: { now: () => Date.now() + 1_000 } });
     const sender = makeSender(deps, () => {});
     expect(await sender.start()).toBe(2);
@@ -62,12 +62,12 @@ describe("an event", () => {
     expect(await deps.registry.metrics()).toContain('plosive_webhook_deliveries_total{status="delivered"} 2');
   });
 
-  it("is tried ten times by the schedule, with one webhook-id and a fresh time, and then given up", async () => {
+  it("is attempted ten times by the schedule, with one webhook-id and a new timestamp each, and then given up", async () => {
     const receiver = await receive(answering(500));
     const own = await hook(receiver);
     const clock = makeClock();
     const sender = makeSender(senderDeps({ clock }), () => {});
-    await tell(own.tenant);
+    await emit(own.tenant);
     const step = async () => {
       const started = await sender.start();
       await sender.idle();
@@ -92,7 +92,7 @@ describe("an event", () => {
       last_status: 500,
       last_error: "status",
     });
-    // Sent again by hand it has the whole schedule before it.
+    // A redelivery by hand starts the schedule again.
     const again = await onlyDelivery(own);
     expect(await redeliver(own.db, own.tenant, own.id, again.id)).toMatchObject({
       status: "pending",
@@ -102,17 +102,17 @@ describe("an event", () => {
     expect(receiver.received.at(-1)?.headers["webhook-id"]).toBe(again.message_id);
   });
 
-  it("is sent at once also by a process whose clock is behind the database's", async () => {
+  it("is sent at once even by a process whose clock is behind the database's", async () => {
     const receiver = await receive();
     const own = await hook(receiver);
-    await tell(own.tenant);
+    await emit(own.tenant);
     const sender = makeSender(senderDeps({ clock: { now: () => Date.now() - 30_000 } }), () => {});
     expect(await sender.start()).toBe(1);
     await sender.idle();
     expect(await onlyDelivery(own)).toMatchObject({ status: "delivered" });
   });
 
-  it("is told once by many senders, and a webhook never gets more than its share at once", async () => {
+  it("is sent once by many senders, and a webhook never gets more concurrent requests than its limit", async () => {
     let running = 0;
     let most = 0;
     const receiver = await receive((_, response) => {
@@ -124,7 +124,7 @@ describe("an event", () => {
       }, 10);
     });
     const own = await hook(receiver);
-    await tell(own.tenant, "model.created", 100);
+    await emit(own.tenant, "model.created", 100);
     const senders = [1, 2, 3].map(() => makeSender(senderDeps(), () => {}));
     await poll("all to arrive", async () => {
       await Promise.all(senders.map((sender) => sender.start()));
@@ -140,7 +140,7 @@ describe("an event", () => {
 });
 
 describe("a dispatcher", () => {
-  it("is woken by the change itself, numbers it, sends it, and ends in order", async () => {
+  it("is woken by the change itself, numbers it, sends it, and stops cleanly", async () => {
     const receiver = await receive();
     const own = await hook(receiver);
     const log = makeLog("test", "error");

@@ -1,5 +1,5 @@
-// Deliveries when something is wrong, over a real database to real receivers: senders that die, receivers that are slow,
-// gone or overloaded, secrets that are replaced or cannot be opened.
+// Deliveries with failures, from a real database to real receivers: senders that crash, receivers that are slow, gone
+// or overloaded, and secrets that were rotated or cannot be decrypted.
 import { randomBytes, randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { sql } from "slonik";
@@ -19,14 +19,14 @@ import { answering } from "../support/receiver.ts";
 import { type Hook, makeClock, useSending } from "./sending.ts";
 
 const database = useDatabase();
-const { secrets, senderDeps, receive, hook, tell, deliveriesOf, onlyDelivery } = useSending(database);
+const { secrets, senderDeps, receive, hook, emit, deliveriesOf, onlyDelivery } = useSending(database);
 
-describe("a sender that dies", () => {
-  it("leaves its deliveries to another one, which sends them when the lease is over, with the same webhook-id", async () => {
+describe("a sender that crashes", () => {
+  it("leaves its deliveries to another sender, which sends them with the same webhook-id once the lease has expired", async () => {
     let hang = true;
     const receiver = await receive((_, response) => void (hang || response.writeHead(200).end()));
     const own = await hook(receiver);
-    await tell(own.tenant);
+    await emit(own.tenant);
     const clock = makeClock();
     const dying = makeSender(senderDeps({ clock }), () => {});
     expect(await dying.start()).toBe(1);
@@ -45,14 +45,14 @@ describe("a sender that dies", () => {
     expect(ids).toEqual([ids[0], ids[0]]);
   });
 
-  it("and comes back after another one has delivered changes nothing any more", async () => {
+  it("has no effect when it resumes after another sender has delivered", async () => {
     const release: (() => void)[] = [];
     const receiver = await receive((_, response) => {
       if (receiver.received.length === 1) release.push(() => response.writeHead(500).end());
       else response.writeHead(200).end();
     });
     const own = await hook(receiver);
-    await tell(own.tenant);
+    await emit(own.tenant);
     const clock = makeClock();
     const slow = makeSender(senderDeps({ clock, timeoutMs: 20_000 }), () => {});
     await slow.start();
@@ -69,18 +69,18 @@ describe("a sender that dies", () => {
 });
 
 describe("a receiver", () => {
-  it("that never answers holds up nobody else, not even other webhooks of its tenant", async () => {
+  it("that never answers delays no other webhook, not even of the same tenant", async () => {
     const dead = await receive(() => {});
     const alive = await receive();
     const blocked = await hook(dead);
-    await tell(blocked.tenant, "model.created", 200);
+    await emit(blocked.tenant, "model.created", 200);
     const sibling = await hook(alive, [], blocked.tenant);
     const other = await hook(alive);
     const sender = makeSender(senderDeps({ timeoutMs: 60_000 }), () => {});
     expect(await sender.start()).toBe(limits.webhook);
     expect(await sender.start()).toBe(0);
-    await tell(blocked.tenant, "model.archived");
-    await tell(other.tenant, "model.archived");
+    await emit(blocked.tenant, "model.archived");
+    await emit(other.tenant, "model.archived");
     expect(await sender.start()).toBe(2);
     await poll("both to arrive", () => alive.received.length === 2);
     for (const { tenant, db, id } of [sibling, other])
@@ -94,12 +94,12 @@ describe("a receiver", () => {
     await sender.idle();
   });
 
-  it("of many webhooks and tenants gets only so many at once, and so does a tenant", async () => {
+  it("of many webhooks and tenants has a limit of concurrent requests, and so has a tenant", async () => {
     const dead = await receive(() => {});
     const tenants = await Promise.all(Array.from({ length: 6 }, () => insertTenant(database.pool, "t")));
     for (const tenant of tenants) {
       await hook(dead, [], tenant);
-      await tell(tenant, "model.created", 10);
+      await emit(tenant, "model.created", 10);
     }
     const sender = makeSender(senderDeps({ timeoutMs: 60_000 }), () => {});
     expect(await sender.start()).toBe(limits.host);
@@ -107,7 +107,7 @@ describe("a receiver", () => {
     // One tenant with receivers on many hosts.
     const [greedy = ""] = tenants;
     for (let i = 0; i < 5; i++) await hook(await receive(() => {}), [], greedy);
-    await tell(greedy, "model.archived", 10);
+    await emit(greedy, "model.archived", 10);
     const busy = (await sender.start()) + (await sender.start());
     expect(busy).toBeLessThanOrEqual(limits.tenant);
     expect(busy).toBeGreaterThanOrEqual(limits.tenant - limits.webhook);
@@ -115,13 +115,13 @@ describe("a receiver", () => {
     await sender.idle();
   });
 
-  it("that many share is nobody's alone: one tenant with much to send leaves places to the others", async () => {
+  it("shared by tenants serves all of them: a tenant with many deliveries leaves slots to the others", async () => {
     const dead = await receive(() => {});
     const greedy = await insertTenant(database.pool, "t");
     for (let i = 0; i < 5; i++) await hook(dead, [], greedy);
-    await tell(greedy, "model.created", 20);
+    await emit(greedy, "model.created", 20);
     const modest = await hook(dead);
-    await tell(modest.tenant, "model.created", 2);
+    await emit(modest.tenant, "model.created", 2);
     const sender = makeSender(senderDeps({ timeoutMs: 60_000 }), () => {});
     expect(await sender.start()).toBe(limits.tenant + 2);
     await poll(
@@ -136,10 +136,10 @@ describe("a receiver", () => {
     await sender.idle();
   });
 
-  it("that is gone for good (410) is switched off, and its tenant is told", async () => {
+  it("that is gone for good (410) is disabled, and its tenant gets an event", async () => {
     const receiver = await receive(answering(410));
     const own = await hook(receiver);
-    await tell(own.tenant, "model.created", 10);
+    await emit(own.tenant, "model.created", 10);
     const sender = makeSender(senderDeps(), () => {});
     await sender.start();
     await sender.idle();
@@ -152,13 +152,13 @@ describe("a receiver", () => {
       true,
     );
     const hits = receiver.received.length;
-    await tell(own.tenant);
+    await emit(own.tenant);
     expect(await sender.start()).toBe(0);
     expect(receiver.received).toHaveLength(hits);
     const events = await own.db.any(sql.type(z.object({ data: z.unknown() }))`
       select data from events where type = 'webhook.disabled'`);
     expect(events).toEqual([{ data: { webhook_id: own.id, reason: "gone" } }]);
-    // Switched on again it starts anew.
+    // Once enabled again, it starts without failures.
     await updateWebhook(own.db, own.tenant, own.id, { enabled: true });
     expect(await oneWebhook(own.db, own.tenant, own.id)).toMatchObject({
       enabled: true,
@@ -167,14 +167,14 @@ describe("a receiver", () => {
     });
   });
 
-  it("that says so to several deliveries at once is switched off at once, and all of them have ended", async () => {
+  it("that answers 410 to several deliveries at once is disabled at once, and all of them have ended", async () => {
     const held: ServerResponse[] = [];
     const receiver = await receive((_, response) => void held.push(response));
     const gone = await hook(receiver);
-    // Of several rounds, because it takes chance for outcomes to meet.
+    // Several rounds, because it takes chance for the outcomes to overlap.
     for (let round = 1; round <= 5; round++) {
       await updateWebhook(gone.db, gone.tenant, gone.id, { enabled: true });
-      await tell(gone.tenant, "model.created", 4 * limits.webhook);
+      await emit(gone.tenant, "model.created", 4 * limits.webhook);
       const senders = Array.from({ length: 3 }, () => makeSender(senderDeps(), () => {}));
       for (const sender of senders) await sender.start();
       await poll("all to be asked", () => held.length === 3 * limits.webhook);
@@ -189,7 +189,7 @@ describe("a receiver", () => {
     }
   });
 
-  it("that only fails for five days is switched off; one success in between and it is not", async () => {
+  it("that fails for five days is disabled, and one success in between prevents that", async () => {
     let status = 500;
     const receiver = await receive((_, response) => response.writeHead(status).end());
     const own = await hook(receiver);
@@ -198,7 +198,7 @@ describe("a receiver", () => {
     const day = 24 * 3_600_000;
     const step = async (next: number) => {
       status = next;
-      await tell(own.tenant);
+      await emit(own.tenant);
       await sender.start();
       await sender.idle();
       clock.pass(day);
@@ -209,19 +209,19 @@ describe("a receiver", () => {
     expect((await oneWebhook(own.db, own.tenant, own.id)).disabled_reason).toBe("failing");
   });
 
-  it("that asks for a pause gets it: nothing is sent before Retry-After is over, and then all", async () => {
+  it("that sends Retry-After gets nothing before that time, and then everything", async () => {
     let busy = true;
     const receiver = await receive((_, response) =>
       response.writeHead(busy ? 429 : 200, busy ? { "Retry-After": "120" } : {}).end(),
     );
     const own = await hook(receiver);
-    await tell(own.tenant);
+    await emit(own.tenant);
     const clock = makeClock();
     const sender = makeSender(senderDeps({ clock }), () => {});
     expect(await sender.start()).toBe(1);
     await sender.idle();
     busy = false;
-    await tell(own.tenant);
+    await emit(own.tenant);
     clock.pass(119_000);
     expect(await sender.start()).toBe(0);
     clock.pass(1_000);
@@ -230,7 +230,7 @@ describe("a receiver", () => {
     expect((await deliveriesOf(own)).map(({ status }) => status)).toEqual(["delivered", "delivered"]);
   });
 
-  it("that is away gets no more than 10,000 deliveries to wait for it", async () => {
+  it("that is down gets a queue of at most 10,000 deliveries", async () => {
     const own = await hook(await receive());
     const other = await hook(await receive(), [], own.tenant);
     await execute(
@@ -239,7 +239,7 @@ describe("a receiver", () => {
         select gen_random_uuid(), ${own.tenant}, ${own.id}, 'evt_' || n, 'model.created', '{}', now()
         from generate_series(1, 10000) n`,
     );
-    await tell(own.tenant);
+    await emit(own.tenant);
     const total = async ({ db, tenant, id }: Hook) =>
       (await listDeliveries(db, tenant, id, { page: 1, page_size: 1 })).total;
     expect([await total(own), await total(other)]).toEqual([10_000, 1]);
@@ -248,11 +248,11 @@ describe("a receiver", () => {
       sql.fragment`update webhook_deliveries set status = 'delivered', next_attempt_at = null, finished_at = now()
         where id = (select id from webhook_deliveries where webhook_id = ${own.id} limit 1)`,
     );
-    await tell(own.tenant);
+    await emit(own.tenant);
     expect([await total(own), await total(other)]).toEqual([10_001, 2]);
   });
 
-  it("that knows only the old secret is served for 24 hours after it was replaced", async () => {
+  it("that knows only the old secret can verify signatures for 24 hours after a rotation", async () => {
     const receiver = await receive();
     const own = await hook(receiver);
     const fresh = makeSecret(randomBytes);
@@ -260,7 +260,7 @@ describe("a receiver", () => {
     const clock = makeClock();
     const sender = makeSender(senderDeps({ clock }), () => {});
     const step = async () => {
-      await tell(own.tenant);
+      await emit(own.tenant);
       await sender.start();
       await sender.idle();
       return receiver.received.at(-1)?.headers["webhook-signature"]?.split(" ").length;
@@ -272,14 +272,14 @@ describe("a receiver", () => {
 });
 
 describe("a dispatcher", () => {
-  it("whose key is lost tells so of each delivery and gives it up in the end; other webhooks go on", async () => {
+  it("without its encryption key reports so on each delivery and gives it up in the end, and other webhooks continue", async () => {
     const receiver = await receive();
     const broken = await hook(receiver);
     const whole = await hook(receiver, [], broken.tenant);
-    // Twice, for the one before is valid for another day.
+    // Rotates twice, since the previous secret is valid for another day.
     for (const secret of [unreadable(), unreadable()])
       await replaceWebhookSecret(broken.db, broken.tenant, broken.id, secret);
-    await tell(broken.tenant);
+    await emit(broken.tenant);
     const clock = makeClock();
     const sender = makeSender(senderDeps({ clock, log: makeLog("test", "fatal") }), () => {});
     expect(await sender.start()).toBe(2);
@@ -296,13 +296,13 @@ describe("a dispatcher", () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it("that still knows the new secret signs with that one alone", async () => {
+  it("that can decrypt only the new secret signs with that one alone", async () => {
     const receiver = await receive();
     const rotated = await hook(receiver);
     await replaceWebhookSecret(rotated.db, rotated.tenant, rotated.id, unreadable());
     const fresh = secrets.seal(makeSecret(randomBytes), rotated.id);
     await replaceWebhookSecret(rotated.db, rotated.tenant, rotated.id, fresh);
-    await tell(rotated.tenant);
+    await emit(rotated.tenant);
     const sender = makeSender(senderDeps(), () => {});
     await sender.start();
     await sender.idle();
@@ -311,7 +311,7 @@ describe("a dispatcher", () => {
   });
 });
 
-/** Sealed with a key that nobody has any more. */
+/** Encrypted with a key that no longer exists. */
 function unreadable(): Buffer {
   const lost = makeSecretBox(randomBytes(32).toString("base64"), randomBytes);
   return lost.seal(randomBytes(32), randomUUID());

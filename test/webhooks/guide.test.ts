@@ -1,4 +1,5 @@
-// The snippets of docs/events.md, as they stand there, with what the service signs; and its table of event types.
+// Runs the snippets of docs/events.md, unchanged, on signatures of the service, and checks the document's table of
+// event types.
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -56,7 +57,7 @@ const cases = [
 const expected = cases.map(({ name, valid }) => [name, valid]);
 
 describe("the guide", () => {
-  it("checks signatures in Node.js", async () => {
+  it("verifies signatures in Node.js", async () => {
     const file = join(dir, "verify.mjs");
     writeFileSync(file, snippet("js"));
     const { verify } = await import(file);
@@ -64,7 +65,7 @@ describe("the guide", () => {
     expect(said).toEqual(expected);
   });
 
-  it("checks signatures in Python", () => {
+  it("verifies signatures in Python", () => {
     const file = join(dir, "cases.json");
     writeFileSync(file, JSON.stringify(cases));
     const program = `${snippet("python")}
@@ -75,7 +76,7 @@ print(json.dumps([[c["name"], verify(sys.argv[2], c["headers"], c["body"].encode
     expect(JSON.parse(output)).toEqual(expected);
   });
 
-  it("names every type of event, and no other", () => {
+  it("names every event type, and no other", () => {
     const rows = guide.split("\n").filter((line) => line.startsWith("| `"));
     const named = rows.flatMap((row) => {
       const [first = "", ...others] = [...(row.split("|")[1] ?? "").matchAll(/`([^`]+)`/g)].map(

@@ -1,5 +1,5 @@
-// Events through API processes as the chart starts them: a change by one is told by another, and one that is killed in the
-// middle of a delivery leaves it to the next.
+// Events through API processes as the chart starts them: one process sends the event of another's change, and
+// deliveries of a killed process are sent by the next.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -46,7 +46,7 @@ async function startApi(allowed: string): Promise<{ url: string; metrics: string
 }
 
 describe("API processes", () => {
-  it("tell each other's changes, once, to streams and to receivers", async () => {
+  it("send the events of each other's changes once, to streams and to receivers", async () => {
     receiver = await startReceiver();
     const [one, two] = [await startApi(receiver.origin), await startApi(receiver.origin)];
     const client = await makeTenant(database.pool, one.url);
@@ -60,13 +60,13 @@ describe("API processes", () => {
     const ids = receiver.received.map(({ headers }) => headers["webhook-id"]);
     expect(ids).toHaveLength(new Set(ids).size);
     expect(await (await fetch(two.metrics)).text()).toContain('plosive_waiting_requests{what="stream"} 1');
-    // Ends in order, with the stream open.
+    // Stops cleanly while the stream is open.
     two.child.kill("SIGTERM");
     expect(await once(two.child, "exit")).toEqual([0, null]);
     expect(await reader.ended).toBe("closed");
   }, 200_000);
 
-  it("send again what another one was killed over, with the same webhook-id", async () => {
+  it("repeat the deliveries of a killed process with the same webhook-id", async () => {
     let hang = true;
     receiver = await startReceiver((_, response) => void (hang || response.writeHead(200).end()));
     const first = await startApi(receiver.origin);
@@ -85,7 +85,7 @@ describe("API processes", () => {
     const left = (await again.get(path)).body;
     expect(left).toMatchObject({ status: "pending", attempts: 1, last_status: null });
     expect(Date.parse(left.next_attempt_at)).toBeGreaterThan(Date.now());
-    // The lease is a minute; the test does not wait for it.
+    // The lease lasts a minute; the test ends it early.
     await execute(
       database.pool,
       sql.fragment`update webhook_deliveries set next_attempt_at = now() where id = ${sent.id}`,

@@ -1,4 +1,4 @@
-// What follows from an attempt, in tables, and the two small formats: signatures and sealed secrets.
+// The consequences of a delivery attempt as tables, and two small formats: signatures and encrypted secrets.
 import { randomBytes } from "node:crypto";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it } from "vitest";
@@ -17,7 +17,7 @@ const failed = (status: number | null = 500, retryAfterMs: number | null = null)
   ({ status, error: status === null ? "timeout" : "status", retryAfterMs }) as const;
 
 describe("after an attempt", () => {
-  it("that failed come waits of 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h, then nothing", () => {
+  it("that failed, the next follows after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h, then none", () => {
     const wait = (attempt: number, chance: number) =>
       ((afterAttempt(attempt, failed(), now, now, chance).nextAttemptAt ?? Number.NaN) - now) / 1000;
     const minutes = [5 / 60, 5, 30, 120, 300, 600, 840, 1200, 1440];
@@ -30,7 +30,7 @@ describe("after an attempt", () => {
     expect(afterAttempt(10, failed(), now, now, 0)).toMatchObject({ status: "failed", nextAttemptAt: null });
   });
 
-  it("that succeeded all is well, whatever was before", () => {
+  it("that succeeded, earlier failures are forgotten", () => {
     const attempt = { status: 200, error: null, retryAfterMs: null };
     expect(afterAttempt(7, attempt, now - disableAfterMs * 2, now, 0)).toEqual({
       status: "delivered",
@@ -41,7 +41,7 @@ describe("after an attempt", () => {
     });
   });
 
-  it("the first failure is remembered until a success", () => {
+  it("that failed first, its time is kept until a success", () => {
     expect(afterAttempt(1, failed(), null, now, 0).webhook.failingSince).toBe(now);
     expect(afterAttempt(1, failed(), now - 5, now, 0).webhook.failingSince).toBe(now - 5);
   });
@@ -51,11 +51,14 @@ describe("after an attempt", () => {
     [500, now - disableAfterMs + 1, null],
     [500, now - disableAfterMs, "failing"],
     [null, now - disableAfterMs, "failing"],
-  ])("%s, failing since %i: the webhook is switched off for %s", (status, since, disable) => {
-    const outcome = afterAttempt(1, failed(status), since, now, 0);
-    expect(outcome.webhook.disable).toBe(disable);
-    expect(outcome.status).toBe(disable === null ? "pending" : "failed");
-  });
+  ])(
+    "with answer %s, failing since %i, the reason to disable the webhook is %s",
+    (status, since, disable) => {
+      const outcome = afterAttempt(1, failed(status), since, now, 0);
+      expect(outcome.webhook.disable).toBe(disable);
+      expect(outcome.status).toBe(disable === null ? "pending" : "failed");
+    },
+  );
 
   it.each([
     [429, null, 30_000],
@@ -67,12 +70,15 @@ describe("after an attempt", () => {
     [500, 120_000, null],
     [503, null, null],
     [null, null, null],
-  ])("%s with Retry-After %s pauses the webhook for %s ms", (status, retryAfterMs, pauseMs) => {
-    const { webhook, nextAttemptAt } = afterAttempt(1, failed(status, retryAfterMs), null, now, 0);
-    expect(webhook.throttledUntil).toBe(pauseMs === null ? null : now + pauseMs);
-    // Never sooner than the receiver wants, never sooner than the schedule.
-    expect(nextAttemptAt).toBe(now + Math.max(5_000, pauseMs ?? 0));
-  });
+  ])(
+    "with answer %s and Retry-After %s, the webhook is paused for %s ms",
+    (status, retryAfterMs, pauseMs) => {
+      const { webhook, nextAttemptAt } = afterAttempt(1, failed(status, retryAfterMs), null, now, 0);
+      expect(webhook.throttledUntil).toBe(pauseMs === null ? null : now + pauseMs);
+      // The retry is never earlier than Retry-After and never earlier than the schedule.
+      expect(nextAttemptAt).toBe(now + Math.max(5_000, pauseMs ?? 0));
+    },
+  );
 
   it.each([
     [undefined, null],
@@ -84,7 +90,7 @@ describe("after an attempt", () => {
     ["Thu, 01 Jan 2026 00:01:00 GMT", 60_000],
     ["Thu, 01 Jan 2015 00:01:00 GMT", 0],
     ["later", null],
-  ])("Retry-After: %s is understood as %s ms", (header, ms) => {
+  ])("with Retry-After %s, the requested pause is %s ms", (header, ms) => {
     expect(parseRetryAfter(header, now)).toBe(ms);
   });
 });
@@ -92,7 +98,7 @@ describe("after an attempt", () => {
 describe("signatures", () => {
   const body = JSON.stringify({ type: "model.created", data: { text: "ä\n" } });
 
-  it("are taken by the library of Standard Webhooks, and refused when anything was changed", () => {
+  it("are verified by the library of Standard Webhooks, and rejected after any change", () => {
     const secret = makeSecret(randomBytes);
     const receiver = new Webhook(formatSecret(secret));
     const headers = signatureHeaders("evt_1", Date.now(), body, [secret]);
@@ -105,14 +111,14 @@ describe("signatures", () => {
     expect(() => receiver.verify(body, old)).toThrow();
   });
 
-  it("are what the library itself signs", () => {
+  it("equal those of the library", () => {
     const secret = makeSecret(randomBytes);
     const at = new Date(now);
     const signed = new Webhook(formatSecret(secret)).sign("evt_1", at, body);
     expect(signatureHeaders("evt_1", now, body, [secret])["webhook-signature"]).toBe(signed);
   });
 
-  it("of two secrets are taken by receivers with either", () => {
+  it("with two secrets are verified by receivers that know either", () => {
     const [fresh, old] = [makeSecret(randomBytes), makeSecret(randomBytes)];
     const headers = signatureHeaders("evt_1", Date.now(), body, [fresh, old]);
     expect(headers["webhook-signature"]).toMatch(/^v1,[A-Za-z0-9+/]{43}= v1,[A-Za-z0-9+/]{43}=$/);
@@ -121,14 +127,14 @@ describe("signatures", () => {
   });
 });
 
-describe("a secret", () => {
+describe("a webhook secret", () => {
   const key = () => randomBytes(32).toString("base64");
 
   it("has 32 random bytes", () => {
     expect(formatSecret(makeSecret(randomBytes))).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
   });
 
-  it("is stored so that the bytes themselves do not stand there, and comes back", () => {
+  it("is stored encrypted and can be decrypted", () => {
     const box = makeSecretBox(key(), randomBytes);
     const secret = makeSecret(randomBytes);
     const stored = box.seal(secret, "w1");
@@ -137,7 +143,7 @@ describe("a secret", () => {
     expect(box.seal(secret, "w1")).not.toEqual(stored);
   });
 
-  it("does not open for another webhook, with another key, without one, or changed", () => {
+  it("cannot be decrypted for another webhook, with another key, without a key, or after a change", () => {
     const box = makeSecretBox(key(), randomBytes);
     const stored = box.seal(makeSecret(randomBytes), "w1");
     expect(() => box.open(stored, "w2")).toThrow();
@@ -148,13 +154,13 @@ describe("a secret", () => {
     expect(() => box.open(changed, "w1")).toThrow();
   });
 
-  it("that was stored before there was a key stays readable", () => {
+  it("that was stored before an encryption key existed stays readable", () => {
     const secret = makeSecret(randomBytes);
     const stored = makeSecretBox(undefined, randomBytes).seal(secret, "w1");
     expect(makeSecretBox(key(), randomBytes).open(stored, "w1")).toEqual(secret);
   });
 
-  it("is not sealed with a key of another length", () => {
+  it("is not encrypted with a key of another length", () => {
     expect(() => makeSecretBox(randomBytes(16).toString("base64"), randomBytes)).toThrow("32 bytes");
   });
 });

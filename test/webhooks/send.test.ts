@@ -1,5 +1,6 @@
-// One attempt: where it goes, what it trusts, and what it makes of every kind of answer. Ports 443 and 8443 are the only
-// ones, so the receivers here listen on 8443 of several loopback addresses, which the tests declare public.
+// One delivery attempt: its target, its trust in certificates, and its result for every kind of answer. Only ports 443
+// and 8443 are permitted, so the receivers here listen on 8443 of several loopback addresses, which the tests declare
+// public.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type SendDeps, send } from "../../src/webhooks/send.ts";
 import {
@@ -45,7 +46,7 @@ const message = { url, headers: { "webhook-id": "evt_1" }, body: '{"type":"ä"}'
 const failure = (error: string) => ({ status: null, error, retryAfterMs: null });
 
 describe("an attempt", () => {
-  it("posts the body to the byte, with its headers, to the name that the certificate is for", async () => {
+  it("posts the exact body, with its headers, to the host name of the certificate", async () => {
     answer = answering(204);
     expect(await send(message, deps())).toEqual({ status: 204, error: null, retryAfterMs: null });
     const got = receiver.received.at(-1);
@@ -76,7 +77,7 @@ describe("an attempt", () => {
     expect(await send(message, deps())).toEqual({ status, error, retryAfterMs: null });
   });
 
-  it("keeps what the receiver asks for in Retry-After", async () => {
+  it("reports the receiver's Retry-After", async () => {
     answer = answering(429, { "Retry-After": "120" });
     expect((await send(message, deps())).retryAfterMs).toBe(120_000);
     answer = answering(503, { "Retry-After": new Date(Date.now() + 60_000).toUTCString() });
@@ -85,7 +86,7 @@ describe("an attempt", () => {
     expect((await send(message, deps())).retryAfterMs).toBeNull();
   });
 
-  it("follows no redirect, wherever it leads", async () => {
+  it("follows no redirect to any target", async () => {
     const before = decoy.received.length;
     for (const location of [
       `https://${other}:8443/`,
@@ -100,7 +101,7 @@ describe("an attempt", () => {
     expect(decoy.received.length).toBe(before);
   });
 
-  it("does not read a long answer, nor wait for a slow end of one that has begun", async () => {
+  it("reads neither a long answer nor the slow end of one that has begun", async () => {
     let sent = 0;
     answer = (_, response) => {
       response.writeHead(200);
@@ -116,14 +117,14 @@ describe("an attempt", () => {
     expect(await send(message, deps({ timeoutMs: 300 }))).toMatchObject({ status: 200, error: null });
   });
 
-  it("ends at its time, whatever the receiver is waiting for", async () => {
+  it("ends at its time limit in every phase of the request", async () => {
     answer = () => {};
     expect(await send(message, deps({ timeoutMs: 200 }))).toEqual(failure("timeout"));
     const never = deps({ timeoutMs: 200, resolve: () => new Promise(() => {}) });
     expect(await send(message, never)).toEqual(failure("timeout"));
   });
 
-  it("fails with headers that are too long, with what is no HTTP, and when nobody listens", async () => {
+  it("fails on overlong headers, on malformed HTTP, and when nothing listens", async () => {
     answer = answering(200, { "X-Long": "x".repeat(20_000) });
     expect(await send(message, deps())).toEqual(failure("protocol"));
     answer = (_, __, raw) => raw.socket.end("hello\r\n\r\n");
@@ -134,7 +135,7 @@ describe("an attempt", () => {
     expect(await send(message, nobody)).toEqual(failure("connection"));
   });
 
-  it("trusts no certificate of another name or of an unknown authority", async () => {
+  it("rejects a certificate of another name or of an unknown authority", async () => {
     answer = answering(200);
     const hits = receiver.received.length;
     const another = { ...message, url: url.replace(name, "other.example.com") };
@@ -144,11 +145,11 @@ describe("an attempt", () => {
   });
 });
 
-describe("the address of a name", () => {
-  it("is looked up once for an attempt, and the socket goes there and nowhere else", async () => {
+describe("the address of a host name", () => {
+  it("is resolved once per attempt, and the socket connects to exactly that address", async () => {
     answer = answering(200);
     let asked = 0;
-    // DNS rebinding: the second look-up would lead to another server.
+    // DNS rebinding: a second look-up would return another server.
     const resolve = async () => (asked++ === 0 ? [own] : [other]);
     const before = decoy.connections();
     expect((await send(message, deps({ resolve, isPublic: () => true }))).status).toBe(200);
@@ -156,7 +157,7 @@ describe("the address of a name", () => {
     expect(decoy.connections()).toBe(before);
   });
 
-  it("is looked up again for the next attempt: a name that now leads inside is not called", async () => {
+  it("is resolved again for the next attempt, which is refused if the name now has an internal address", async () => {
     answer = answering(200);
     const [hits, before] = [receiver.connections(), decoy.connections()];
     let asked = 0;
@@ -167,21 +168,21 @@ describe("the address of a name", () => {
   });
 
   it.each([
-    ["one of several is not public", [own, other]],
-    ["it is not public", [other]],
-    ["there is none", []],
-  ])("condemns the attempt when %s", async (_, addresses) => {
+    ["one of several addresses is not public", [own, other]],
+    ["the only address is not public", [other]],
+    ["the name has no address", []],
+  ])("fails the attempt when %s", async (_, addresses) => {
     const before = [receiver.connections(), decoy.connections()];
     expect(await send(message, deps({ resolve: async () => addresses }))).toEqual(failure("address"));
     expect([receiver.connections(), decoy.connections()]).toEqual(before);
   });
 
-  it("that cannot be found fails like one that must not be called", async () => {
+  it("that cannot be resolved fails the attempt like a forbidden one", async () => {
     const broken = deps({ resolve: () => Promise.reject(new Error("ENOTFOUND")) });
     expect(await send(message, broken)).toEqual(failure("address"));
   });
 
-  it("is not even looked up for a URL that would not be registered today", async () => {
+  it("is not even resolved for a URL that would be refused at registration today", async () => {
     let asked = 0;
     const resolve = async () => [own, String(asked++)];
     for (const bad of ["http://hooks.example.com/", "https://127.0.0.1/", "https://hooks.example.com:22/"])
@@ -189,7 +190,7 @@ describe("the address of a name", () => {
     expect(asked).toBe(0);
   });
 
-  it("is free where an administrator allows the origin, and only there", async () => {
+  it("is unrestricted for an origin that an administrator allows, and only for that", async () => {
     const inner = await startReceiver(answering(200));
     try {
       const allowed = new Set([inner.origin]);

@@ -1,5 +1,5 @@
-// Webhooks at real receivers, events for them and what became of their deliveries, with a sender's clock that stands
-// still. Called by delivery.test.ts and faults.test.ts.
+// Webhooks on real receivers, events for them, their deliveries, and a sender with a manual clock. Called by
+// delivery.test.ts and faults.test.ts.
 import { randomBytes } from "node:crypto";
 import { Registry } from "prom-client";
 import { sql } from "slonik";
@@ -24,7 +24,7 @@ export interface Hook {
   readonly db: ReturnType<typeof tenantDatabase>;
 }
 
-/** Stands still unless told. Begins ahead of the database's clock, by which deliveries are first due. */
+/** Stands still until a test moves it. Starts ahead of the database's clock, which sets the first due time. */
 export function makeClock() {
   let now = Date.now() + 60_000;
   const pass = (ms: number) => {
@@ -82,7 +82,7 @@ export function useSending(database: TestDatabase) {
     return { tenant: owner, id, secret, db };
   }
 
-  async function tell(tenant: string, type = "model.created", times = 1): Promise<void> {
+  async function emit(tenant: string, type = "model.created", times = 1): Promise<void> {
     await execute(
       database.pool,
       sql.fragment`select emit_event(${tenant}::uuid, ${type}, jsonb_build_object('n', n)) from generate_series(1, ${times}) n`,
@@ -98,5 +98,5 @@ export function useSending(database: TestDatabase) {
     return found;
   };
 
-  return { secrets, senderDeps, receive, hook, tell, deliveriesOf, onlyDelivery };
+  return { secrets, senderDeps, receive, hook, emit, deliveriesOf, onlyDelivery };
 }

@@ -1,5 +1,5 @@
-// The guard against webhooks that would make the service call its own network: every trick in writing an address, every
-// range that is not the public internet.
+// The SSRF guard: no webhook URL may make the service call its own network. Covers every notation of an address and
+// every range that is not the public internet.
 import { describe, expect, it } from "vitest";
 import { isPublicAddress } from "../../src/webhooks/address.ts";
 import { checkTarget } from "../../src/webhooks/target.ts";
@@ -12,12 +12,12 @@ function refusalOf(url: string, allowed: ReadonlySet<string> = none): string | n
   return "refusal" in judged ? judged.refusal : null;
 }
 
-describe("a URL for a webhook", () => {
-  it.each(hostileUrls)("%j is refused", (url, refusal) => {
+describe("the URL of a webhook", () => {
+  it.each(hostileUrls)("such as %j is refused", (url, refusal) => {
     expect(refusalOf(url)).toBe(refusal);
   });
 
-  it("is known in more than 60 hostile forms", () => {
+  it("is tested in more than 60 hostile forms", () => {
     expect(new Set(hostileUrls.map(([url]) => url)).size).toBeGreaterThanOrEqual(60);
   });
 
@@ -29,11 +29,11 @@ describe("a URL for a webhook", () => {
     "https://xn--bcher-kva.example.com/",
     "https://127.0.0.1.hooks.example.com/",
     "https://1.example.com/",
-  ])("%s is taken", (url) => {
+  ])("such as %s is accepted", (url) => {
     expect(refusalOf(url)).toBeNull();
   });
 
-  it("may be of an origin that an administrator allows, and of no other", () => {
+  it("can have an origin that an administrator allows, and no other", () => {
     const allowed = new Set(["http://127.0.0.1:9000", "https://receiver.internal"]);
     expect(refusalOf("http://127.0.0.1:9000/hook", allowed)).toBeNull();
     expect(refusalOf("https://receiver.internal/hook", allowed)).toBeNull();
@@ -44,7 +44,7 @@ describe("a URL for a webhook", () => {
   });
 });
 
-describe("an address", () => {
+describe("an IP address", () => {
   it.each([
     "0.0.0.0",
     "0.1.2.3",
@@ -102,7 +102,7 @@ describe("an address", () => {
     "1.2.3.4.5",
     "01.2.3.4",
     "0x08080808",
-  ])("%s is not of the public internet", (text) => {
+  ])("such as %s is not public", (text) => {
     expect(isPublicAddress(text)).toBe(false);
   });
 
@@ -119,7 +119,7 @@ describe("an address", () => {
     "2606:4700:4700::1111",
     "2a00:1450:4001:81b::200e",
     "2001:4860:4860::8888",
-  ])("%s is", (text) => {
+  ])("such as %s is public", (text) => {
     expect(isPublicAddress(text)).toBe(true);
   });
 });

@@ -1,5 +1,5 @@
-# The worker tests' ground: real voices with known artifacts, made once per run, and a small HTTPS server that speaks the
-# contract of src/schemas/worker.ts. The package under test is images/worker/plosive_worker.
+# The worker tests' ground: real voices with known artifacts, made once per run, a real S3 server and a run endpoint that
+# speaks the contract of src/schemas/worker.ts. The package under test is images/worker/plosive_worker.
 import os
 import sys
 from pathlib import Path
@@ -36,6 +36,16 @@ def platform(tmp_path_factory: pytest.TempPathFactory):
     running: Platform = start_platform(tmp_path_factory.mktemp("platform"))
     yield running
     running.stop()
+
+
+@pytest.fixture(autouse=True)
+def contract_kept(request: pytest.FixtureRequest):
+    """Fails the test during which a document that broke the contract passed the run endpoint."""
+    yield
+    if "platform" in request.fixturenames:
+        platform: Platform = request.getfixturevalue("platform")
+        broken, platform.breaches = platform.breaches, []
+        assert broken == []
 
 
 @pytest.fixture(scope="session")

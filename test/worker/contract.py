@@ -1,4 +1,5 @@
-# Judges documents by the JSON Schema that `make gen` writes from src/schemas/worker.ts. Used by the tests of the verbs.
+# Judges documents by the JSON Schema that `make gen` writes from src/schemas/worker.ts. Used by the platform, for whatever
+# passes its run endpoint, and by the tests of the verbs.
 import json
 from functools import lru_cache
 from pathlib import Path
@@ -14,9 +15,14 @@ def validator(name: str) -> Draft202012Validator:
     return Draft202012Validator(schema | {"$ref": f"#/$defs/{name}"})
 
 
+def breaches_of(name: str, document: object) -> list:
+    """The first places at which `document` is no valid work, progress, result or termination, and why."""
+    errors = sorted(validator(name).iter_errors(document), key=lambda e: list(e.path))
+    return [
+        (name, list(e.path), e.message[:200], [(list(c.path), c.message[:100]) for c in e.context or []][:6]) for e in errors[:3]
+    ]
+
+
 def check(name: str, document: object) -> None:
     """Asserts that `document` is a valid work, progress, result or termination."""
-    errors = sorted(validator(name).iter_errors(document), key=lambda e: list(e.path))
-    assert not errors, [
-        (list(e.path), e.message[:200], [(list(c.path), c.message[:100]) for c in e.context or []][:6]) for e in errors[:3]
-    ]
+    assert breaches_of(name, document) == []

@@ -1,7 +1,11 @@
-# The platform around a worker, for tests: run endpoint and object store in one HTTPS server on loopback. Work documents
-# are built here as the operator builds them; objects are files; presigned URLs carry a generation that can expire.
+# The platform around a worker, for tests: a real S3 server (store.py) and a run endpoint, both over TLS on loopback.
+# The run endpoint is a stand-in: the operator's own needs a Kubernetes API server and Postgres, and gives out no work that
+# is odd on purpose. What both must agree on is checked for every document that passes, in both directions, by the schema
+# that `make gen` writes from src/schemas/worker.ts; test/controllers/run-endpoint.test.ts checks the operator's side.
+# The end-to-end tests run worker and operator together.
 import gzip
 import hashlib
+import http.client
 import ipaddress
 import json
 import os
@@ -15,11 +19,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+
+from worker.contract import breaches_of, check
+from worker.store import BUCKET, LIFETIME_SECONDS, Server, start_store
 
 PACKAGE = Path(__file__).resolve().parents[2] / "images" / "worker"
 TOKEN = "token-of-this-pod"
@@ -50,12 +56,16 @@ class Platform:
 
     folder: Path
     ca: Path
+    store: Server
     port: int = 0
     works: dict[str, dict] = field(default_factory=dict)  # run -> work without URLs (keys instead)
+    odd: set[str] = field(default_factory=set)  # runs whose work breaks the contract on purpose
+    breaches: list = field(default_factory=list)  # of the contract, by work that was sent or progress that came
     progress: dict[str, list[dict]] = field(default_factory=dict)
-    generation: int = 1  # URLs of an older generation answer 403
     fetches: dict[str, int] = field(default_factory=dict)
-    faults: list[int] = field(default_factory=list)  # statuses that the next store requests get
+    expired_fetches: int = 0  # so many of the next works come with URLs that have expired
+    through_proxy: bool = False  # URLs lead through the proxy of this server, which has the faults
+    faults: list[int | str | None] = field(default_factory=list)  # of the next store requests: a status, "cut", "changed"
     progress_lost: bool = False
     server: ThreadingHTTPServer | None = None
     package: Path = PACKAGE  # the worker's code
@@ -66,29 +76,41 @@ class Platform:
 
     def put(self, key: str, data: bytes) -> dict:
         """Stores an object; returns its source, with the key in place of the URL."""
-        path = self.folder / "store" / key
+        path = self.folder / BUCKET / key
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
         return {"url": key, "size_bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
 
     def get(self, key: str) -> bytes:
-        return (self.folder / "store" / key).read_bytes()
+        return (self.folder / BUCKET / key).read_bytes()
 
     def has(self, key: str) -> bool:
-        return (self.folder / "store" / key).exists()
+        return (self.folder / BUCKET / key).exists()
 
-    def presigned(self, value):
-        """The work with every key made a URL of the present generation."""
+    def presigned(self, value, age_seconds: int = 0):
+        """The work with every key made a URL that was signed `age_seconds` ago."""
         if isinstance(value, dict):
-            out = {name: self.presigned(inner) for name, inner in value.items()}
+            out = {name: self.presigned(inner, age_seconds) for name, inner in value.items()}
             if "url" in out:
-                out["url"] = f"{self.base}/store/{value['url']}?generation={self.generation}"
+                method, port = "PUT" if "headers" in value else "GET", self.port if self.through_proxy else self.store.port
+                out["url"] = self.store.presigned(method, value["url"], value.get("headers", {}), port, age_seconds)
             return out
-        return [self.presigned(v) for v in value] if isinstance(value, list) else value
+        return [self.presigned(v, age_seconds) for v in value] if isinstance(value, list) else value
+
+    def work_of(self, run: str) -> dict:
+        """The work as it is sent now."""
+        age_seconds = 0
+        if self.expired_fetches:
+            self.expired_fetches, age_seconds = self.expired_fetches - 1, 2 * LIFETIME_SECONDS
+        work = self.presigned(self.works[run], age_seconds)
+        if run not in self.odd:
+            self.breaches += breaches_of("work", work)
+        return work
 
     def stop(self) -> None:
         self.server.shutdown()
         self.server.server_close()
+        self.store.stop()
 
     def environment(self, run: str, scratch: Path) -> dict[str, str]:
         scratch.mkdir(parents=True, exist_ok=True)
@@ -117,7 +139,9 @@ class Platform:
     def termination(self, scratch: Path) -> dict:
         text = (scratch.parent / f"{scratch.name}.termination").read_text()
         assert len(text.encode()) <= 4096
-        return json.loads(text)
+        document = json.loads(text)
+        check("termination", document)
+        return document
 
 
 def new_run() -> str:
@@ -143,22 +167,34 @@ def handler_of(platform: Platform) -> type[BaseHTTPRequestHandler]:
             self.end_headers()
             self.wfile.write(body)
 
-        def store(self, body: bytes | None) -> None:
-            url = urlsplit(self.path)
-            if platform.faults:
-                return self.answer(platform.faults.pop(0))
-            if parse_qs(url.query).get("generation") != [str(platform.generation)]:
-                return self.answer(403, b"<Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>")
-            key = url.path.removeprefix("/store/")
-            if body is not None:
-                assert self.headers["Content-Type"] == "application/octet-stream"
-                platform.put(key, body)
-                return self.answer(200)
-            return self.answer(200, platform.get(key)) if platform.has(key) else self.answer(404)
+        def pass_on(self, body: bytes | None) -> None:
+            """To the real store and back, or what a store and the way to it do on a bad day."""
+            fault = platform.faults.pop(0) if platform.faults else None
+            if isinstance(fault, int):
+                return self.answer(fault)
+            context = ssl.create_default_context(cafile=str(platform.ca))
+            connection = http.client.HTTPSConnection("127.0.0.1", platform.store.port, context=context, timeout=60)
+            try:
+                # with the Host header of the client, for which the URL was signed
+                connection.request(self.command, self.path, body, dict(self.headers))
+                told = connection.getresponse()
+                data = told.read()
+            finally:
+                connection.close()
+            if fault == "changed":
+                data = bytes([data[0] ^ 1]) + data[1:]
+            if fault == "cut":
+                self.send_response(told.status)
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data[: len(data) // 2])
+                self.close_connection = True
+                return None
+            return self.answer(told.status, data)
 
         def do_GET(self) -> None:
-            if self.path.startswith("/store/"):
-                return self.store(None)
+            if self.path.startswith(f"/{BUCKET}/"):
+                return self.pass_on(None)
             if self.headers["Authorization"] != f"Bearer {TOKEN}":
                 return self.answer(403)
             run = self.path.split("/")[3]
@@ -167,25 +203,27 @@ def handler_of(platform: Platform) -> type[BaseHTTPRequestHandler]:
             if platform.works[run] is None:  # its files were deleted
                 return self.answer(409, b'{"detail": "the shard has no files left to work on"}')
             platform.fetches[run] = platform.fetches.get(run, 0) + 1
-            body = gzip.compress(json.dumps(platform.presigned(platform.works[run])).encode())
+            body = gzip.compress(json.dumps(platform.work_of(run)).encode())
             self.answer(200, body, {"Content-Encoding": "gzip", "Content-Type": "application/json"})
 
         def do_PUT(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
-            if self.path.startswith("/store/"):
-                return self.store(body)
+            if self.path.startswith(f"/{BUCKET}/"):
+                return self.pass_on(body)
             if platform.progress_lost:
                 return self.answer(503)
-            platform.progress.setdefault(self.path.split("/")[3], []).append(json.loads(body))
+            report = json.loads(body)
+            platform.breaches += breaches_of("progress", report)
+            platform.progress.setdefault(self.path.split("/")[3], []).append(report)
             self.answer(204)
 
     return Handler
 
 
 def start_platform(folder: Path) -> Platform:
-    """Serves on a free port of loopback until stop()."""
+    """Serves on free ports of loopback until stop()."""
     ca, key = make_certificate(folder)
-    platform = Platform(folder, ca)
+    platform = Platform(folder, ca, start_store(folder, ca, key))
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler_of(platform))
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(ca, key)

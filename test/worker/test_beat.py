@@ -6,19 +6,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
-
 from plosive_worker import embed, session
 from plosive_worker.audio import sandbox
 from plosive_worker.failure import ItemFailure
 from plosive_worker.pool import for_each_item
 from plosive_worker.session import Environment, Session
+
 from worker.platform import Platform, new_run, target
 
 
 def started(platform: Platform, paths: list[Path], tmp_path: Path, monkeypatch) -> tuple[Session, list[dict]]:
     """A session of this process on these files, that reports often, and its reports as they come."""
     monkeypatch.setattr(session, "REPORT_SECONDS", 0.05)
-    monkeypatch.setattr(session, "BEAT_SECONDS", 0.2)
+    monkeypatch.setattr(session, "HEARTBEAT_SECONDS", 0.2)
     run, items = new_run(), []
     for index, path in enumerate(paths):
         audio = platform.put(f"{run}/{index}", path.read_bytes())
@@ -32,7 +32,7 @@ def started(platform: Platform, paths: list[Path], tmp_path: Path, monkeypatch) 
 
 
 def test_a_long_file_is_reported_on_while_it_is_decoded(platform: Platform, tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(sandbox, "LOOK_SECONDS", 0.1)
+    monkeypatch.setattr(sandbox, "POLL_SECONDS", 0.1)
     path, rng = tmp_path / "long.wav", np.random.default_rng(1)
     with soundfile.SoundFile(path, "w", 16_000, 1, "PCM_16") as file:
         for _ in range(20):
@@ -48,7 +48,7 @@ def test_a_long_file_is_reported_on_while_it_is_decoded(platform: Platform, tmp_
 
 
 def test_a_decoder_that_hangs_is_not_heard(platform: Platform, tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(sandbox, "LOOK_SECONDS", 0.1)
+    monkeypatch.setattr(sandbox, "POLL_SECONDS", 0.1)
     pipe = tmp_path / "hangs"
     os.mkfifo(pipe)
     # kept open and never written to: whoever reads waits

@@ -11,7 +11,7 @@ import torch
 from plosive_worker.features import spec
 from plosive_worker.features.file import FrameWriter
 from plosive_worker.features.stream import feature_blocks
-from plosive_worker.model.detector import block_frames
+from plosive_worker.model.detector import inference_block_length
 from plosive_worker.model.head import Head
 from plosive_worker.model.onnx_graph import export
 
@@ -83,6 +83,6 @@ def test_memory_is_bounded_and_events_reach_to_the_end_of_a_long_file(folder: Pa
 
 @pytest.mark.parametrize(("chunk", "stride"), [(500, 250), (1, 1), (2_147_483_647, 2_147_483_647), (30_000, 70), (500, 5_000)])
 def test_blocks_are_whole_strides_and_bounded(chunk: int, stride: int) -> None:
-    frames = block_frames(chunk, stride)
+    frames = inference_block_length(chunk, stride)
     assert 2000 <= frames <= 12_000
     assert frames % max(1, min(2000, stride // 10)) == 0

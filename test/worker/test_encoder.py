@@ -82,9 +82,10 @@ def encoder_of(folder: Path, model: bytes | None = None, **other: object) -> Enc
     ("other", "why"),
     [
         ({"sample_rate": 16_000.5}, "sample_rate"), ({"sample_rate": 4_000}, "sample_rate"), ({"dims": 0}, "dims"),
-        ({"frame_hop_ms": "20"}, "no number"), ({"frame_hop_ms": 0}, "frame_hop_ms"), ({"max_input_s": 1}, "max_input_s"),
+        ({"frame_hop_ms": "20"}, "not a number"), ({"frame_hop_ms": 0}, "frame_hop_ms"), ({"max_input_s": 1}, "max_input_s"),
         ({"normalise": "batch"}, "normalise"), ({"id": "a b"}, "id and version"), ({"weights": 1}, "cannot be read"),
-        ({"id": "a" * 50, "version": "b" * 20}, "characters together"), ({"first_frame_offset_ms": True}, "no number"), ({"dims": float("nan")}, "dims"),
+        ({"id": "a" * 50, "version": "b" * 20}, "characters together"), ({"first_frame_offset_ms": True}, "not a number"),
+        ({"dims": float("nan")}, "dims"),
     ],
 )  # fmt: skip
 def test_a_wrong_manifest_is_refused_with_the_reason(tmp_path: Path, other: dict, why: str) -> None:
@@ -153,9 +154,9 @@ def test_where_a_recording_is_cut_makes_no_difference(tmp_path: Path) -> None:
 
 def test_it_is_tried_with_the_shortest_and_the_longest_that_it_will_get(tmp_path: Path) -> None:
     # a quarter of a percent beside the true hop: a second is too short to tell, a stretch of a minute is not
-    with pytest.raises(WorkerFailure, match="it gives .* frames where its manifest's hop would give"):
+    with pytest.raises(WorkerFailure, match="it returns .* frames, the frame_hop_ms of its manifest requires"):
         encoder_of(tmp_path, frame_hop_ms=20.05, max_input_s=60)
-    with pytest.raises(WorkerFailure, match="ONNX Runtime says"):
+    with pytest.raises(WorkerFailure, match="ONNX Runtime reports"):
         encoder_of(tmp_path, built(window=RATE))
 
 
@@ -163,8 +164,8 @@ def test_the_last_stretch_is_heard_with_what_was_before(tmp_path: Path) -> None:
     soundfile.write(tmp_path / "a.wav", burst(5.0, 19.06), RATE)
     facts = extract(tmp_path / "a.wav", tmp_path, wave_rate=RATE)
     encoder, heard = encoder_of(tmp_path), []
-    frames_of = encoder.frames_of
-    encoder.frames_of = lambda wave: heard.append(len(wave) / RATE) or frames_of(wave)
+    encode = encoder.encode
+    encoder.encode = lambda wave: heard.append(len(wave) / RATE) or encode(wave)
     encoder.fuse(read_frames(tmp_path / FRAMES), tmp_path / WAVE, tmp_path / "fused")
     assert len(read_frames(tmp_path / "fused").frames) == facts.frames
     assert len(heard) == 2 and 1 <= heard[1] < 1.1
@@ -190,7 +191,7 @@ def test_a_recording_that_it_cannot_do_fails_alone(tmp_path: Path) -> None:
     soundfile.write(tmp_path / "a.wav", burst(20.3, 31.0), RATE)
     extract(tmp_path / "a.wav", tmp_path, wave_rate=RATE)
     encoder = encoder_of(tmp_path, built(least=0.005))
-    with pytest.raises(ItemFailure, match="bands 1 failed at 19 s: it gives numbers that are not finite") as failed:
+    with pytest.raises(ItemFailure, match="bands 1 failed at 19 s: it returns numbers that are not finite") as failed:
         encoder.fuse(read_frames(tmp_path / FRAMES), tmp_path / WAVE, tmp_path / "fused")
     assert failed.value.code == "encoder_failed"
 
@@ -201,9 +202,7 @@ def test_another_manifest_makes_other_embeddings() -> None:
     assert one.id == two.id == "dsp-mr1+bands@1" and one.hash != two.hash and one.base == spec.own_spec().hash
 
 
-def test_the_verbs_embed_train_and_detect_with_it(
-    platform: Platform, voices: Path, truth: dict, tmp_path: Path
-) -> None:
+def test_the_verbs_embed_train_and_detect_with_it(platform: Platform, voices: Path, truth: dict, tmp_path: Path) -> None:
     model = built()
     sources = {
         "onnx": platform.put("encoders/bands/1/model.onnx", model),

@@ -46,9 +46,7 @@ def normal(samples: np.ndarray, folder: Path) -> np.ndarray:
 
 
 @pytest.mark.parametrize("silence_s", [6, 40])
-def test_a_voice_looks_the_same_however_much_digital_silence_there_is(
-    clean: np.ndarray, tmp_path: Path, silence_s: int
-) -> None:
+def test_a_voice_looks_the_same_however_much_digital_silence_there_is(clean: np.ndarray, tmp_path: Path, silence_s: int) -> None:
     alone = normal(clean, tmp_path)[:1150]
     beside = normal(np.concatenate([clean, np.zeros(silence_s * RATE)]), tmp_path)[:1150]
     levels = np.abs(alone - beside)[:, spec.IS_LEVEL]
@@ -214,7 +212,8 @@ def test_a_constant_offset_hides_nothing(clean: np.ndarray) -> None:
 def test_upsampled_sound_looks_the_same(clean: np.ndarray, rate: int) -> None:
     wide, plain = frames_of(soxr.resample(clean, RATE, rate), rate)[:1200], frames_of(clean)
     off = np.abs((wide - plain) / spread(plain)).mean(0)
-    predicted = [spec.NAMES.index(n) for n in ("prediction_gain", "residual_peak_to_signal", "jump", "slope_kurtosis", "exact_pitch")]
+    names = ("prediction_gain", "residual_peak_to_signal", "jump", "slope_kurtosis", "exact_pitch")
+    predicted = [spec.NAMES.index(n) for n in names]
     assert off[predicted].max() < 0.25 and np.median(off) < 0.1
 
 

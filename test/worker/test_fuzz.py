@@ -86,7 +86,7 @@ def faults_of(ending: Ending) -> list[str]:
         plain = 15 <= len(words) <= 250 and words.isprintable() and (words[0].isupper() or words[0].isdigit())
         if not plain or FOREIGN_WORDS.search(words):
             faults.append(f"is not told in plain words: {words}")
-        if "does not know" in words:
+        if "unexpected error" in words:
             faults.append("ran into an error of ours")
     return faults
 

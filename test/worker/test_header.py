@@ -41,4 +41,4 @@ def test_length_in_a_chunk_before_the_format(tmp_path, word):
     path.write_bytes(data[:at] + b"\xff" * 4 + data[at + 4 :] + b"LIST" + struct.pack("<I", 60_000) + b"INFO" * 15_000)
     header = read_header(path)
     assert (header.container, header.codec, header.rate, header.channels) == ("wav", "pcm", 16_000, 1)
-    assert (header.wav.size, header.wav.told) == (32_000, 32_000)
+    assert (header.wav.size, header.wav.promised) == (32_000, 32_000)

@@ -2,16 +2,15 @@
 # psds_eval): the same random events and boxes, the same figures.
 import numpy as np
 import pytest
-from plosive_worker.events.boxes import Box
-from plosive_worker.events.profile import Profile
-from plosive_worker.training.metrics import Judged, average_precision, confusion, overall, per_type
-
 from bench.detection.metrics.calibration import ece
 from bench.detection.metrics.events import Counts, count, macro_f1, pairs
 from bench.detection.metrics.psds import Judged as OneTake
 from bench.detection.metrics.psds import psds
 from bench.detection.metrics.segments import count_segments
 from bench.detection.types import Detection, Event
+from plosive_worker.events.boxes import Box
+from plosive_worker.events.profile import Profile
+from plosive_worker.training.metrics import Candidates, average_precision, confusion, overall, per_type
 
 SECONDS, TAKES = 60.0, 6
 TYPES = {"click": 5.0, "hum": 900.0}  # impulsive and sustained for both implementations; milliseconds
@@ -37,7 +36,7 @@ def drawn(rng: np.random.Generator, kind: str) -> tuple[list[tuple[float, float]
 def test_the_figures_are_those_of_the_benchmark(seed: int) -> None:
     rng = np.random.default_rng(seed)
     profiles = [Profile(name, ms, ms, 1000.0, 9, threshold=0.4, slope=1.0, offset=0.0) for name, ms in TYPES.items()]
-    judged = [Judged([], []) for _ in profiles]
+    judged = [Candidates([], []) for _ in profiles]
     takes: list[tuple[list[Event], list[Detection]]] = []
     for _ in range(TAKES):
         events, found = [], []
@@ -52,8 +51,7 @@ def test_the_figures_are_those_of_the_benchmark(seed: int) -> None:
 
     kept = [(events, [d for d in found if d.score >= 0.4]) for events, found in takes]
     counts = {name: sum((count(e, f, name) for e, f in kept), Counts()) for name in TYPES}
-    segments = {name: sum((count_segments(
-        [x for x in e if x.type == name], [x for x in f if x.type == name], name, SECONDS) for e, f in kept), Counts()) for name in TYPES}  # fmt: skip
+    segments = {name: sum((count_segments(e, f, name, SECONDS) for e, f in kept), Counts()) for name in TYPES}
     for name in TYPES:
         assert types[name]["precision"] == pytest.approx(counts[name].precision, abs=1e-4)
         assert types[name]["recall"] == pytest.approx(counts[name].recall, abs=1e-4)
@@ -79,7 +77,7 @@ def test_average_precision_of_a_known_order() -> None:
 
 def test_nothing_found_is_a_figure_and_nothing_to_find_is_none() -> None:
     profiles = [Profile("click", 5.0, 5.0, 1000.0, 0), Profile("hum", 900.0, 900.0, 1000.0, 0)]
-    judged = [Judged([[], []], [[], []]), Judged([[(0.0, 900.0)], []], [[], []])]
+    judged = [Candidates([[], []], [[], []]), Candidates([[(0.0, 900.0)], []], [[], []])]
     whole, types = overall(judged, profiles, 0.1), per_type(judged, profiles)
     assert whole["f1"] == 0 == whole["psds"] and whole["few_events"]
     assert types["hum"]["recall"] == 0 == types["hum"]["f1"]
@@ -95,7 +93,7 @@ def test_nothing_found_is_a_figure_and_nothing_to_find_is_none() -> None:
 def test_the_confusion_names_what_was_heard_instead() -> None:
     profiles = [Profile(name, 5.0, 5.0, 1000.0, 9, threshold=0.5) for name in ("click", "pop")]
     judged = [
-        Judged([[(1000.0, 1005.0), (2000.0, 2005.0), (3000.0, 3005.0)]], [[Box(1001.0, 1006.0, 0.9)]]),
-        Judged([[]], [[Box(2001.0, 2006.0, 0.9), Box(3001.0, 3006.0, 0.3)]]),
+        Candidates([[(1000.0, 1005.0), (2000.0, 2005.0), (3000.0, 3005.0)]], [[Box(1001.0, 1006.0, 0.9)]]),
+        Candidates([[]], [[Box(2001.0, 2006.0, 0.9), Box(3001.0, 3006.0, 0.3)]]),
     ]
     assert confusion(judged, profiles) == {"click": {"click": 1, "pop": 1, "none": 1}, "pop": {}}

@@ -4,7 +4,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-
 from plosive_worker import pool
 from plosive_worker.pool import MIB, items_at_once, memory_limit
 
@@ -39,7 +38,7 @@ def test_files_of_a_shard_overlap(tmp_path, monkeypatch) -> None:
     class Alone:
         work = SimpleNamespace(items=[SimpleNamespace(id="a"), SimpleNamespace(id="b")])
         env = SimpleNamespace(scratch=tmp_path)
-        beat = progress = staticmethod(lambda *_, **__: None)
+        heartbeat = progress = staticmethod(lambda *_, **__: None)
 
     def do(index: int, folder: Path, tell: object) -> dict:
         both.wait()

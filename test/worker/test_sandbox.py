@@ -12,7 +12,7 @@ import pytest
 import soundfile
 from plosive_worker.audio import extraction, sandbox
 from plosive_worker.audio.facts import WAVE
-from plosive_worker.audio.sandbox import FRAMES, PEAKS, extract_safely, result_in
+from plosive_worker.audio.sandbox import FRAMES, PEAKS, extract_safely, read_result
 from plosive_worker.failure import ItemFailure
 from plosive_worker.features.spec import DIMS, STATS
 
@@ -21,9 +21,9 @@ from worker.mutants import ffmpeg
 PROBE = """
 import ctypes, json, os, socket, subprocess, sys
 from pathlib import Path
-from plosive_worker.audio.jail import lock_in
+from plosive_worker.audio.jail import confine
 file, folder, parent = Path(sys.argv[1]), Path(sys.argv[2]), os.getppid()
-walls = lock_in(file, folder)
+walls = confine(file, folder)
 attempts = {
     "read the file": lambda: file.read_bytes(),
     "write in the folder": lambda: (folder / "new").write_text("x"),
@@ -115,7 +115,7 @@ def test_a_decoder_that_stands_still_is_ended(tmp_path: Path) -> None:
         "extraction.STALL_SECONDS = 0.5; extraction.alarm(True); Path(sys.argv[1]).read_bytes()"
     )
     done = subprocess.run([sys.executable, "-c", script, pipe], timeout=60)
-    assert sandbox.reason_of(done.returncode).message == "The decoder stood still for 60 s and was ended"
+    assert sandbox.exit_failure(done.returncode).message == "The decoder was stopped because it made no progress for 60 s"
 
 
 FACTS = {"duration_ms": 1000, "sample_rate_hz": 16_000, "channels": 1, "codec": "pcm", "frames": 100}
@@ -133,7 +133,7 @@ def leave(folder: Path, outcome: object = None, rows: int = 100) -> None:
 
 def test_an_honest_result_is_taken(tmp_path: Path) -> None:
     leave(tmp_path)
-    assert result_in(tmp_path, 0).frames == 100
+    assert read_result(tmp_path, 0).frames == 100
 
 
 @pytest.mark.parametrize(
@@ -144,8 +144,8 @@ def test_an_honest_result_is_taken(tmp_path: Path) -> None:
         {"facts": {**FACTS, "frames": 99}}, {"facts": {**FACTS, "frames": 10**12}}, {"facts": {**FACTS, "duration_ms": -1}},
         {"facts": {**FACTS, "duration_ms": 10**15}}, {"facts": {**FACTS, "channels": True}},
         {"facts": {**FACTS, "sample_rate_hz": 1.5}}, {"facts": {**FACTS, "codec": "x" * 99}},
-        {"facts": {**FACTS, "codec": "a\0"}}, {"facts": {**FACTS, "codec": 7}}, '{"facts": {"duration_ms": 1000, "sample_rate_hz": '
-        '16000, "channels": 1, "codec": "pcm", "frames": ' + "9" * 4299 + "}}",
+        {"facts": {**FACTS, "codec": "a\0"}}, {"facts": {**FACTS, "codec": 7}},
+        '{"facts": {"duration_ms": 1000, "sample_rate_hz": 16000, "channels": 1, "codec": "pcm", "frames": ' + "9" * 4299 + "}}",
         {"error": None}, {"error": {"code": "x"}}, {"error": {"code": "A code", "message": "m"}},
         {"error": {"code": "corrupt_audio", "message": "\x1b[2J"}}, {"error": {"code": 7, "message": []}},
     ],
@@ -153,7 +153,7 @@ def test_an_honest_result_is_taken(tmp_path: Path) -> None:
 def test_a_forged_outcome_costs_its_own_file_only(tmp_path: Path, outcome: object) -> None:
     leave(tmp_path, outcome)
     with pytest.raises(ItemFailure) as failure:
-        result_in(tmp_path, 0)
+        read_result(tmp_path, 0)
     assert failure.value.code == "decoder_crashed"
 
 
@@ -163,12 +163,12 @@ def test_a_waveform_that_is_not_of_the_sound_costs_its_own_file_only(tmp_path: P
     if size is not None:
         (tmp_path / WAVE).write_bytes(bytes(size))
     with pytest.raises(ItemFailure):
-        result_in(tmp_path, 0, 16_000)
+        read_result(tmp_path, 0, 16_000)
     (tmp_path / WAVE).write_bytes(bytes(32_000))
-    assert result_in(tmp_path, 0, 16_000).frames == 100
+    assert read_result(tmp_path, 0, 16_000).frames == 100
     link_to_secret(tmp_path, WAVE)
     with pytest.raises(ItemFailure):
-        result_in(tmp_path, 0, 16_000)
+        read_result(tmp_path, 0, 16_000)
 
 
 def overwrite(path: Path, at: int, data: bytes) -> None:
@@ -203,5 +203,5 @@ def test_forged_files_cost_their_own_file_only(tmp_path: Path, forge) -> None:
     leave(tmp_path)
     forge(tmp_path)
     with pytest.raises(ItemFailure) as failure:
-        result_in(tmp_path, 0)
+        read_result(tmp_path, 0)
     assert failure.value.code == "decoder_crashed"

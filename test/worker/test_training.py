@@ -1,4 +1,5 @@
 # Splits, checkpoints, export and the model's guard, without the verbs: small trainings on stored embeddings of real voices.
+import json
 import struct
 from dataclasses import replace
 from pathlib import Path
@@ -20,14 +21,14 @@ from plosive_worker.manifest import Label
 from plosive_worker.model.guard import check_model
 from plosive_worker.model.head import Head
 from plosive_worker.model.onnx_graph import difference, export
-from plosive_worker.train import settings_of, snapshot_of
+from plosive_worker.train import Checkpoints, TrainingPasses, settings_of, snapshot_of, train_model
 from plosive_worker.training import evaluation
 from plosive_worker.training.data import LabelledFile, Part, targets, widened
 from plosive_worker.training.evaluation import Validation, finish_profiles
 from plosive_worker.training.inputs import events_from
 from plosive_worker.training.loop import Settings, Trainer
 from plosive_worker.training.sampler import MIN_STEPS
-from plosive_worker.training.split import GUARD_FRAMES, split_files
+from plosive_worker.training.split import GUARD_FRAMES, Split, split_files
 
 TYPES = ["click", "dropout", "hum", "plosive"]
 SETTINGS = Settings(epochs=1, batch_size=8, learning_rate=1e-3, chunk_frames=50, stride_frames=25, seed=4)
@@ -84,7 +85,7 @@ def test_a_batch_is_cut_to_what_fits_into_memory(capsys: pytest.CaptureFixture) 
 
     assert settings(32, 500).chunk_frames == 50 and settings(32, 20_000).chunk_frames == 2000
     assert settings(256, 20_000).chunk_frames == 390
-    assert "cut to 3900 ms" in capsys.readouterr().out
+    assert "chunks of 3900 ms" in capsys.readouterr().out
 
 
 def test_another_label_is_another_snapshot() -> None:
@@ -208,6 +209,35 @@ def test_a_checkpoint_of_other_settings_is_not_taken(files: list[LabelledFile]) 
     other = Trainer(files, trainer.parts, len(TYPES), Settings(**{**vars(SETTINGS), "seed": 5}))
     assert not other.restore(trainer.state_bytes())
     assert other.step == 0
+
+
+def test_a_run_with_one_pass_ignores_a_checkpoint_of_a_second_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another release of the worker may need one pass where the release that wrote the checkpoint needed two."""
+    torch.set_num_threads(1)
+    monkeypatch.setattr("plosive_worker.train.signal.signal", lambda *_: None)
+    many = [labelled(400 + i, [(0, 1000, 1200)]) for i in range(3)]
+    parts = [Part(i, 0, file.length) for i, file in enumerate(many)]
+    split = Split(parts, [], "files", [])
+    earlier = Trainer(many, parts, 1, SETTINGS)
+    earlier.train_step()
+    kept = earlier.state_bytes(json.dumps({"profiles": [], "metrics": {"overall": None}, "steps": 7}))
+
+    def trained(checkpoint: bytes | None) -> tuple[Head, dict]:
+        work = SimpleNamespace(checkpoint=checkpoint, config=SimpleNamespace(artifact_types=["click"]))
+        report = {"fraction": 0.0, "message": None}
+        quiet = dict.fromkeys(("progress", "heartbeat", "checkpointed"), lambda *_, **__: None)
+        session = SimpleNamespace(work=work, report=report, **quiet)
+        store = SimpleNamespace(session=session, download=lambda what, source, path: path.write_bytes(checkpoint or b""))
+        passes = TrainingPasses(session, Checkpoints(store, tmp_path), many, SETTINGS, 1)
+        head, profiles, metrics = train_model(passes, split, Validation(many, split, ["click"], lambda: None))
+        assert [profile.name for profile in profiles] == ["click"]
+        assert passes.checkpoints.first_pass_result == "", "the checkpoints of this run belong to its only pass"
+        return head, metrics
+
+    (head, metrics), (fresh, wanted) = trained(kept), trained(None)
+    assert metrics == wanted
+    for (name, a), b in zip(head.state_dict().items(), fresh.state_dict().values()):
+        assert torch.equal(a, b), name
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ import signal
 import time
 import uuid
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -163,19 +164,61 @@ def test_interrupted_training_resumes_to_the_same_model(platform: Platform, trai
 
 
 def test_a_full_gpu_is_told_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
     from plosive_worker import __main__ as main
 
-    class OutOfMemoryError(RuntimeError):  # as torch names its own
-        pass
-
     def full(verb: str) -> None:
-        raise OutOfMemoryError("CUDA out of memory")
+        raise torch.OutOfMemoryError("CUDA out of memory")  # what a full GPU raises; there need not be one here
 
     monkeypatch.setattr("plosive_worker.session.make_session", full)
     monkeypatch.setenv("PLOSIVE_TERMINATION_LOG", str(tmp_path / "log"))
     assert main.run("train") == 71
     told = json.loads((tmp_path / "log").read_text())
     assert told["code"] == "gpu_out_of_memory" and "batch_size" in told["hint"]
+
+
+# numpy refuses to be loaded without what it was built for: an error that the worker does not know
+BROKEN = {"NPY_DISABLE_CPU_FEATURES": "X86_V2 NEON"}
+
+
+def test_an_error_that_the_worker_does_not_know_ends_with_70(platform: Platform, tmp_path: Path, monkeypatch) -> None:
+    run, original = new_run(), platform.environment
+    platform.works[run] = common("embed", run) | {"items": []}
+    platform.odd.add(run)
+    monkeypatch.setattr(platform, "environment", lambda *place: original(*place) | BROKEN)
+    code, ending = platform.run("embed", run, tmp_path / "scratch")
+    assert (code, ending["code"]) == (70, "internal")
+    assert ending["message"].startswith("RuntimeError: During parsing environment variable: 'NPY_DISABLE_CPU_FEATURES'")
+
+
+def test_a_run_endpoint_that_cannot_be_found_ends_with_75_after_seven_tries(tmp_path: Path, monkeypatch) -> None:
+    from plosive_worker import __main__ as main
+    from plosive_worker import web
+
+    waits: list[float] = []
+    monkeypatch.setattr(web, "time", SimpleNamespace(sleep=waits.append))
+    (tmp_path / "token").write_text("x")
+    environment = {"PLOSIVE_RUN_URL": "https://nowhere.invalid/v1/runs/x", "JOB_COMPLETION_INDEX": "0", "TMPDIR": str(tmp_path)}
+    environment |= {"PLOSIVE_TOKEN_FILE": str(tmp_path / "token"), "PLOSIVE_TERMINATION_LOG": str(tmp_path / "log")}
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert main.run("embed") == 75
+    told = json.loads((tmp_path / "log").read_text())
+    check("termination", told)
+    assert told["code"] == "temporary"
+    assert told["message"].startswith("Fetching the work failed 7 times, the last time: NameResolutionError")
+    assert [round(wait / 0.5 / 2**number) for number, wait in enumerate(waits)] == [1] * 6
+
+
+def test_a_shard_of_unusable_audio_alone_ends_well_with_each_file_failed(platform: Platform, tmp_path: Path) -> None:
+    run, paths = new_run(), [tmp_path / "noise.mp3", tmp_path / "empty.wav"]
+    paths[0].write_bytes(b"hello, this is no audio at all" * 9)
+    paths[1].write_bytes(b"")
+    platform.works[run] = common("embed", run) | {"items": audio_items(platform, paths, True)}
+    code, ending = platform.run("embed", run, tmp_path / "scratch")
+    assert (code, ending["code"], ending["items_done"], ending["items_failed"]) == (0, "ok", 2, 2)
+    items = result_of(platform, run)["items"]
+    assert [item["error"]["code"] for item in items] == ["unsupported_format", "empty_file"]
 
 
 def test_a_pod_that_is_ended_before_its_work_is_done_says_so(platform: Platform, embedded: dict, tmp_path: Path) -> None:
@@ -293,13 +336,14 @@ def test_a_model_of_another_feature_spec_is_refused(platform: Platform, trained:
 def test_expired_urls_and_store_faults_cost_time_only(platform: Platform, voices: Path, tmp_path: Path) -> None:
     run, path = new_run(), sorted((voices / "test").glob("*.wav"))[0]
     platform.works[run] = common("embed", run) | {"items": audio_items(platform, [path], True)}
-    platform.faults[:] = [503, 403, 500]
-    platform.progress_lost = True
+    platform.faults[:] = [503, None, 500, "cut", "changed"]  # None: the store itself refuses the expired URL
+    platform.expired_fetches, platform.through_proxy, platform.progress_lost = 1, True, True
     try:
         code, ending = platform.run("embed", run, tmp_path / "scratch")
     finally:
-        platform.progress_lost = False
+        platform.through_proxy = platform.progress_lost = False
     assert (code, ending["code"]) == (0, "ok")
+    assert platform.faults == []
     assert platform.fetches[run] == 2, "the work was fetched again after the 403"
     assert result_of(platform, run)["items"][0]["status"] == "completed"
 
@@ -315,6 +359,7 @@ def test_expired_urls_and_store_faults_cost_time_only(platform: Platform, voices
 def test_work_that_is_not_ours_ends_with_64(platform: Platform, tmp_path: Path, change: dict, code: int, word: str) -> None:
     run = new_run()
     platform.works[run] = common("embed", run) | {"items": []} | change
+    platform.odd.add(run)
     got, ending = platform.run("embed", run, tmp_path / "scratch")
     assert (got, ending["code"]) == (code, word)
 
@@ -324,7 +369,7 @@ def test_a_shard_whose_files_were_deleted_ends_with_66_which_costs_that_shard_al
     platform.works[run] = None
     code, said = platform.run("embed", run, tmp_path / "scratch")
     assert (code, said["code"]) == (66, "input_missing")
-    assert "None of the files" in said["message"]
+    assert "No file of this shard" in said["message"]
 
 
 def test_an_unknown_run_ends_with_64_and_a_wrong_token_with_77(

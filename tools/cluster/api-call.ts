@@ -1,17 +1,17 @@
-// Asks an API server as admin, without a client library: is it ready, what is the state of an object.
-// Called by control-plane.ts, up.ts, status.ts and supervisor.ts, which must work before npm ci has run.
+// GET requests to an API server as admin, without a client library. Called by control-plane.ts, up.ts, status.ts and
+// supervisor.ts, which must work before npm ci has run.
 import { readFileSync } from "node:fs";
 import { request } from "node:https";
 import type { Pki } from "./pki.ts";
 
-/** GET as admin; the body is parsed only where it is JSON. Rejects when nothing answers within 5 s. */
+/** GET as admin. Parses the body if it is JSON. Rejects if there is no response within 5 s. */
 export function get(pki: Pki, url: string): Promise<{ status: number; body: unknown }> {
   const { cert, key } = pki.pair("admin");
   const options = {
     ca: readFileSync(pki.caFile),
     cert: readFileSync(cert),
     key: readFileSync(key),
-    // No kept connection: a restarted API server must not be asked over a dead one.
+    // No keep-alive: after a restart of the API server a kept connection would be dead.
     agent: false as const,
     timeout: 5_000,
   };
@@ -26,13 +26,13 @@ export function get(pki: Pki, url: string): Promise<{ status: number; body: unkn
         resolve({ status: response.statusCode ?? 0, body: isJson ? JSON.parse(text) : text });
       });
     });
-    call.on("timeout", () => call.destroy(new Error(`${url} did not answer within 5 s`)));
+    call.on("timeout", () => call.destroy(new Error(`no response from ${url} within 5 s`)));
     call.on("error", reject);
     call.end();
   });
 }
 
-/** True when a GET as admin gets 200. */
+/** True if a GET as admin returns 200. */
 export async function answers(pki: Pki, url: string): Promise<boolean> {
   return get(pki, url).then(
     ({ status }) => status === 200,
@@ -40,7 +40,7 @@ export async function answers(pki: Pki, url: string): Promise<boolean> {
   );
 }
 
-/** True when the node of that name reports Ready. */
+/** True if the node is Ready. */
 export async function isNodeReady(pki: Pki, server: string, node: string): Promise<boolean> {
   const { status, body } = await get(pki, `${server}/api/v1/nodes/${node}`);
   if (status !== 200) return false;

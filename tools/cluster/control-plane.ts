@@ -1,8 +1,8 @@
-// A real control plane for tests: etcd and kube-apiserver (and, if asked, controller-manager and scheduler) on free
-// loopback ports, ready in seconds, several side by side, without a node. Called by test/support/kube.ts.
+// A real control plane for tests, without a node: etcd and kube-apiserver (optionally controller-manager and scheduler)
+// on free loopback ports. It is ready in seconds, and several can run side by side. Called by test/support/kube.ts.
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { tool } from "../cache.ts";
+import { controlPlaneTool } from "../cache.ts";
 import { type Daemon, freePorts, startDaemon, waitUntil } from "../process.ts";
 import { answers } from "./api-call.ts";
 import {
@@ -16,12 +16,12 @@ import {
 import { makePki, writeKubeconfig } from "./pki.ts";
 
 export interface ControlPlaneOptions {
-  /** A folder of its own, made if missing, emptied at stop(). */
+  /** A folder for this control plane only; created if missing, deleted by stop(). */
   readonly dir: string;
-  /** Jobs get pods, owners' deletions cascade, namespaces get their default service account. */
+  /** Needed for pods of Jobs, garbage collection by owner, and default service accounts of namespaces. */
   readonly withControllerManager?: boolean;
   readonly withScheduler?: boolean;
-  /** Further flags of a component, after those of flags.ts. */
+  /** Additional flags of a component, after those of flags.ts. */
   readonly flags?: { readonly [component: string]: readonly string[] };
 }
 
@@ -30,26 +30,26 @@ export interface ControlPlane {
   readonly server: string;
   /** Paths of the API server's certificate (for 127.0.0.1 and localhost) and of its authority. */
   readonly tls: { readonly caFile: string; readonly certFile: string; readonly keyFile: string };
-  /** Address of etcd, for its clients. */
+  /** Client URL of etcd. */
   readonly etcd: string;
   readonly pids: readonly number[];
-  /** Of a component that was started: etcd, kube-apiserver, ... */
+  /** The pid of a running component: etcd, kube-apiserver, ... */
   pidOf(component: string): number;
-  /** Ends the API server hard, as a crash would; etcd and its data stay. */
+  /** Kills the API server, as a crash would; etcd and its data stay. */
   stopApiServer(): Promise<void>;
-  /** Starts it again at the same address and waits until it is ready. */
+  /** Starts the API server again at the same address and waits until it is ready. */
   startApiServer(): Promise<void>;
-  /** Ends the controller manager and starts it with other flags in place of those that it was given first. */
+  /** Restarts the controller manager with other additional flags. */
   restartControllers(flags: readonly string[]): Promise<void>;
-  /** The same for etcd; its data stays on the disk. */
+  /** Kills etcd; its data stays on the disk. */
   stopEtcd(): Promise<void>;
   startEtcd(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts a control plane and waits until it answers. Its processes die with this one, however this one ends. */
+/** Starts a control plane and waits until it is ready. Its processes end with this one, however this one ends. */
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
-  // Ports are free when asked for and may be taken by the time they are used: then everything starts anew with others.
+  // A free port may be taken before a component binds it. Then everything starts again with other ports.
   for (let attempt = 1; ; attempt++) {
     try {
       return await startOnce(options);
@@ -86,7 +86,7 @@ async function startOnce({
   const start = (name: string, args: readonly string[], further = flags[name] ?? []) => {
     const daemon = startDaemon({
       name,
-      command: tool(name),
+      command: controlPlaneTool(name),
       args: [...args, ...further],
       log: join(dir, `${name}.log`),
     });

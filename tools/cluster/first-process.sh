@@ -1,22 +1,22 @@
 #!/usr/bin/env bash
-# The first process (pid 1) of a local cluster's namespaces: covers the few host paths that Kubernetes insists on, starts the
-# supervisor, reaps orphans. When it ends, or is killed, the kernel ends everything else. Started by namespaces.ts:
+# The first process (pid 1) of a local cluster's namespaces. Mounts over the few host paths that Kubernetes requires,
+# starts the supervisor and reaps orphans. When it ends, the kernel kills all other processes. Started by namespaces.ts:
 # first-process.sh <mark> <cluster dir> <node binary> <supervisor.ts> <cluster name>
 set -euo pipefail
 dir=$2 node=$3 supervisor=$4 name=$5
 
 ip link set lo up
-# A /run of its own: sockets, lock files and network namespaces of the pods are gone with the cluster.
+# A private /run, so that sockets, lock files and network namespaces of the pods disappear with the cluster.
 mount -t tmpfs -o mode=755 tmpfs /run
 mkdir -p /run/lock /run/netns
-# Paths that are fixed in kubelet and CNI. The empty folders below /var are removed again by `down`.
+# Paths that are fixed in kubelet and CNI. `down` removes the empty folders below /var.
 for path in /var/lib/kubelet /var/lib/cni /var/log/pods /var/log/containers; do
   mkdir -p "$path" "$dir$path"
   mount --bind "$dir$path" "$path"
 done
 
-# The kubelet wants these settings of the whole machine to have certain values and would change them. It is shown files
-# with those values instead (its containers see the real ones), so that a local cluster leaves the machine as it was.
+# The kubelet requires certain values of these machine-wide settings and would change them. Files with those values are
+# mounted over them instead (containers see the real ones), so that a local cluster does not change the machine.
 cover() {
   [[ -e /proc/sys/$1 ]] || return 0
   local file=$dir/sysctl/${1//\//.}
@@ -31,10 +31,10 @@ cover kernel/panic_on_oops 1
 cover kernel/keys/root_maxkeys 1000000
 cover kernel/keys/root_maxbytes 25000000
 
-# These belong to the network namespace, so only to this cluster.
+# These settings belong to the network namespace, so they affect only this cluster.
 echo 1 >/proc/sys/net/ipv4/ip_forward
 if [[ -e /proc/sys/net/bridge/bridge-nf-call-iptables ]]; then echo 1 >/proc/sys/net/bridge/bridge-nf-call-iptables; fi
 
 "$node" "$supervisor" --name "$name" &
-# bash reaps the containers' shims, which the kernel hands to pid 1, while it waits for the supervisor.
+# While bash waits for the supervisor, it also reaps the containers' shims, whose parent is pid 1.
 wait $!

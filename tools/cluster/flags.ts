@@ -1,5 +1,5 @@
-// The command lines of the control plane, as pure functions of where it lives. Called by control-plane.ts (tests, loopback)
-// and supervisor.ts (the full cluster in its namespace): both run the same components with the same options.
+// The command lines of the control plane, as pure functions of its place. Called by control-plane.ts (tests, loopback)
+// and supervisor.ts (the full cluster in its namespaces), so that both run the same components with the same options.
 import { join } from "node:path";
 import type { Pki } from "./pki.ts";
 
@@ -11,14 +11,14 @@ export interface Place {
   readonly address: string;
   readonly ports: { readonly etcd: number; readonly etcdPeer: number; readonly api: number };
   readonly serviceRange: string;
-  /** True when a kubelet runs and pods reach the API server; a control plane alone has no address for them. */
+  /** True if a kubelet runs and pods reach the API server; a control plane without a node has no address for them. */
   readonly hasNode: boolean;
 }
 
 export const kubeconfigOf = (place: Pick<Place, "dir">, identity: string): string =>
   join(place.dir, `${identity}.kubeconfig`);
 
-/** etcd without fsync: a local cluster's data lives no longer than the machine runs, and fsync is most of its time. */
+/** etcd without fsync: a local cluster's data need not survive the machine, and fsync takes most of etcd's time. */
 export function etcdFlags({ dir, ports }: Place): string[] {
   const client = `http://127.0.0.1:${ports.etcd}`;
   const peer = `http://127.0.0.1:${ports.etcdPeer}`;
@@ -48,7 +48,8 @@ export function apiServerFlags(place: Place): string[] {
     `--tls-private-key-file=${server.key}`,
     `--client-ca-file=${pki.caFile}`,
     "--authorization-mode=Node,RBAC",
-    // NodeRestriction as on every real cluster; Pod Security is on by default and is named here so that nobody turns it off unseen.
+    // NodeRestriction as on real clusters. PodSecurity is on by default; it is listed so that it cannot be lost
+    // unnoticed.
     "--enable-admission-plugins=NodeRestriction,PodSecurity",
     "--anonymous-auth=false",
     "--allow-privileged=true",
@@ -56,13 +57,14 @@ export function apiServerFlags(place: Place): string[] {
     "--service-account-issuer=https://kubernetes.default.svc.cluster.local",
     `--service-account-signing-key-file=${join(pki.dir, "service-accounts.key")}`,
     `--service-account-key-file=${join(pki.dir, "service-accounts.pub")}`,
-    // Kubernetes refuses a loopback address as the endpoint of its own Service, so a control plane without a node publishes none.
+    // Kubernetes rejects a loopback address as endpoint of its own Service, so a control plane without a node publishes
+    // none.
     ...(!place.hasNode
       ? ["--endpoint-reconciler-type=none"]
       : [
           `--kubelet-client-certificate=${kubelet.cert}`,
           `--kubelet-client-key=${kubelet.key}`,
-          // The node's name resolves nowhere; logs and exec go to its address.
+          // The node's name cannot be resolved, so logs and exec use its address.
           "--kubelet-preferred-address-types=InternalIP",
         ]),
     "--profiling=false",

@@ -1,5 +1,5 @@
-// The command line of the local cluster: node tools/cluster/main.ts up|down|status [--name plosive]. Called by the Makefile
-// and the e2e test. `up` and `down` exclude each other by a lock over all clusters, since they share numbers.
+// The command line of the local cluster: node tools/cluster/main.ts up|down|status [--name plosive]. Called by the
+// Makefile and the e2e test. `up` and `down` hold one lock for all clusters, because cluster numbers are shared.
 import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";

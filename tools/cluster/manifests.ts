@@ -1,5 +1,5 @@
-// What a local cluster has before anything is installed: the DNS Service and its rights, the default StorageClass and the
-// volumes made ahead for it. Called by up.ts, which applies them with kubectl.
+// The initial objects of a local cluster: the DNS Service and its permissions, the default StorageClass and its
+// pre-created volumes. Called by up.ts, which applies them with kubectl.
 import { join } from "node:path";
 import type { ClusterPlace } from "./place.ts";
 
@@ -16,7 +16,7 @@ export function manifests(place: ClusterPlace): unknown[] {
   ];
 }
 
-/** CoreDNS runs beside the kubelet, not in a pod, so its Service names the address itself. */
+/** CoreDNS runs beside the kubelet and not in a pod, so the EndpointSlice of its Service contains a fixed address. */
 function dns({ addresses }: ClusterPlace): unknown[] {
   const metadata = { name: "kube-dns", namespace: "kube-system" };
   const role = "plosive:dns";
@@ -71,14 +71,14 @@ const storageClass = {
   volumeBindingMode: "WaitForFirstConsumer",
 };
 
-/** Type `local`, not hostPath: only for it does the kubelet give the files to the pod's fsGroup. */
+/** Type `local` and not hostPath: the kubelet applies the pod's fsGroup only to `local` volumes. */
 function volume(place: ClusterPlace, index: number): unknown {
   return {
     apiVersion: "v1",
     kind: "PersistentVolume",
     metadata: { name: volumeName(index) },
     spec: {
-      // Not a limit (a folder has none), only what claims are matched by.
+      // Only for matching claims; a folder has no size limit.
       capacity: { storage: "50Gi" },
       accessModes: ["ReadWriteOnce"],
       persistentVolumeReclaimPolicy: "Retain",

@@ -1,5 +1,5 @@
-// The namespaces in which a whole local cluster lives: found by the mark in a command line, started, ended, tied to the host by
-// one veth pair. Called by up.ts, down.ts and status.ts. Needs root.
+// Manages the namespaces in which a whole local cluster runs: finds them by a mark in the command line, starts them,
+// ends them, and connects them to the host by a veth pair. Called by up.ts, down.ts and status.ts. Needs root.
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { networkInterfaces } from "node:os";
@@ -7,14 +7,17 @@ import { join } from "node:path";
 import { waitUntil } from "../process.ts";
 import type { ClusterPlace } from "./place.ts";
 
-/** The host's pids of processes whose command line has the cluster's mark: `unshare` and the first process inside. */
+/**
+ * Host pids of the processes whose command line contains the cluster's mark: `unshare` and the first process inside.
+ */
 function markedProcesses({ mark }: ClusterPlace): { pid: number; isFirst: boolean }[] {
   return readdirSync("/proc")
     .filter((entry) => /^\d+$/.test(entry))
     .flatMap((pid) => {
       try {
         if (!readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").includes(mark)) return [];
-        // NSpid lists the pid in every namespace from the host's inwards; the first process is 1 in the innermost.
+        // NSpid lists the pid in each namespace, starting with the host's; the first process has pid 1 in the
+        // innermost.
         const numbers =
           /^NSpid:\s*(.*)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]?.split(/\s+/) ?? [];
         return [{ pid: Number(pid), isFirst: numbers.length > 1 && numbers.at(-1) === "1" }];
@@ -64,14 +67,14 @@ export async function startNamespaces(place: ClusterPlace): Promise<number> {
   return pid ?? -1;
 }
 
-/** Lays the veth pair, its addresses and the route to pods and services; does nothing where it is laid already. */
+/** Creates the veth pair, its addresses and the route to pods and services. Idempotent. */
 export function connectNetwork({ addresses }: ClusterPlace, firstPid: number): void {
   const { hostInterface, hostAddress, insideAddress, linkPrefix, routedRange } = addresses;
   const inside = (...command: string[]) =>
     execFileSync("nsenter", ["-t", String(firstPid), "-n", ...command]);
   const host = (...args: string[]) => execFileSync("ip", args);
   if (networkInterfaces()[hostInterface] !== undefined) return;
-  // A half-made link of a killed run has no address yet and is made anew.
+  // An incomplete link of a killed run has no address yet; it is deleted and created again.
   spawnSync("ip", ["link", "delete", hostInterface], { stdio: "ignore" });
   host("link", "add", hostInterface, "type", "veth", "peer", "name", "eth0", "netns", String(firstPid));
   inside("ip", "address", "add", `${insideAddress}/${linkPrefix}`, "dev", "eth0");
@@ -79,17 +82,17 @@ export function connectNetwork({ addresses }: ClusterPlace, firstPid: number): v
   inside("ip", "route", "add", "default", "via", hostAddress);
   host("link", "set", hostInterface, "up");
   host("route", "replace", routedRange, "via", insideAddress, "dev", hostInterface, "onlink");
-  // The address comes last: it marks the link as complete.
+  // Assigns the address last, because it marks the link as complete.
   host("address", "add", `${hostAddress}/${linkPrefix}`, "dev", hostInterface);
 }
 
-/** Kills everything in the namespaces and waits until processes and interface are gone. Harmless when nothing runs. */
+/** Kills all processes in the namespaces and waits until they and the interface are gone. Idempotent. */
 export async function endNamespaces(place: ClusterPlace): Promise<void> {
   for (const { pid } of markedProcesses(place)) {
     try {
       process.kill(pid, "SIGKILL");
     } catch {
-      // It ended by itself meanwhile.
+      // The process has ended by itself meanwhile.
     }
   }
   await waitUntil("the cluster's processes to end", async () => markedProcesses(place).length === 0, {
@@ -103,10 +106,13 @@ export async function endNamespaces(place: ClusterPlace): Promise<void> {
 }
 
 const cgroupMount = "/sys/fs/cgroup";
-/** On v1 and v2, ten times the default: else all pods together get as much of a busy machine as one process beside them. */
+/**
+ * CPU weights for cgroup v1 and v2, ten times the default: otherwise all pods together get as much CPU as a single
+ * process.
+ */
 const weights = { "cpu.shares": 10_240, "cpu.weight": 1_000 };
 
-/** The controllers' folders on cgroup v1, the one tree on v2. */
+/** The folder of each controller on cgroup v1, the single tree on v2. */
 function cgroupTrees(): string[] {
   if (existsSync(join(cgroupMount, "cgroup.controllers"))) return [cgroupMount];
   return readdirSync(cgroupMount)
@@ -114,7 +120,7 @@ function cgroupTrees(): string[] {
     .filter((tree) => existsSync(join(tree, "cgroup.procs")));
 }
 
-/** The kubelet wants its cgroup root to exist, with the controllers it uses. */
+/** Creates the kubelet's cgroup root with the controllers that the kubelet uses. */
 export function makeCgroup({ cgroup }: ClusterPlace): void {
   for (const tree of cgroupTrees()) {
     if (existsSync(join(tree, "cgroup.subtree_control"))) {
@@ -122,12 +128,13 @@ export function makeCgroup({ cgroup }: ClusterPlace): void {
         try {
           writeFileSync(join(tree, "cgroup.subtree_control"), `+${controller}`);
         } catch {
-          // A controller that this kernel lacks, or that the v1 side of a hybrid holds.
+          // This kernel lacks the controller, or the v1 side of a hybrid hierarchy uses it.
         }
       }
     }
     mkdirSync(join(tree, cgroup), { recursive: true });
-    // On v1 a new cpuset is empty and refuses processes until it has its parent's processors and memory.
+    // On v1 a new cpuset is empty and accepts no processes until it has CPUs and memory nodes; copies those of its
+    // parent.
     for (const file of ["cpuset.cpus", "cpuset.mems"]) {
       const parent = join(tree, file);
       const own = join(tree, cgroup, file);
@@ -142,7 +149,7 @@ export function makeCgroup({ cgroup }: ClusterPlace): void {
   }
 }
 
-/** Removes the cgroups that the killed containers left empty. */
+/** Removes the empty cgroups of the killed containers. */
 export async function removeCgroup({ cgroup }: ClusterPlace): Promise<void> {
   const remove = (dir: string) => {
     if (!existsSync(dir)) return;
@@ -154,6 +161,6 @@ export async function removeCgroup({ cgroup }: ClusterPlace): Promise<void> {
     for (const tree of cgroupTrees()) remove(join(tree, cgroup));
     return true;
   };
-  // The kernel takes a moment to take killed processes out of them: EBUSY until then.
+  // Until the kernel has removed the killed processes from the cgroups, rmdir fails with EBUSY.
   await waitUntil("the cluster's cgroups to be empty", removeAll, { timeoutMs: 30_000 });
 }

@@ -1,11 +1,15 @@
-// What the node's programs are told: containerd, the pod network, kubelet, kube-proxy and CoreDNS, as pure functions of the
-// cluster's place. Called by up.ts, which writes the files, and supervisor.ts, which starts the programs with them.
+// Configuration files and flags of the node's programs (containerd, pod network, kubelet, kube-proxy, CoreDNS), as pure
+// functions of the cluster's place. Called by up.ts, which writes the files, and supervisor.ts, which starts the
+// programs.
 import { join } from "node:path";
 import { kubeconfigOf } from "./flags.ts";
 import type { ClusterPlace } from "./place.ts";
 
 export const containerdSocket = "/run/containerd/containerd.sock";
-/** Pinned: the sandbox of every pod. Built by tools/images, delivered like the others. */
+/**
+ * The pause image of every pod; pinned, so that containerd never removes it. Built by tools/images, delivered like the
+ * others.
+ */
 export const pauseImage = "docker.io/local/plosive-pause:1";
 
 export interface NodeFiles {
@@ -34,7 +38,7 @@ state = "/run/containerd"
 address = "${containerdSocket}"
 [plugins.'io.containerd.cri.v1.images']
 snapshotter = "overlayfs"
-# A layer's compressed form is not needed again once it is unpacked; the trainer's is several GB.
+# Compressed layers are not needed after unpacking; the trainer's are several GB.
 discard_unpacked_layers = true
 max_concurrent_downloads = 3
 [plugins.'io.containerd.cri.v1.images'.pinned_images]
@@ -53,7 +57,7 @@ conf_dir = "${join(place.dir, "cni")}"
 `;
 }
 
-/** One bridge inside the cluster's network namespace. NetworkPolicy is not enforced by it. */
+/** One bridge inside the cluster's network namespace. It does not enforce NetworkPolicy. */
 export function cniConfig({ dir, addresses }: ClusterPlace): string {
   return json({
     cniVersion: "1.0.0",
@@ -89,17 +93,17 @@ export function kubeletConfig(place: ClusterPlace): string {
     authorization: { mode: "Webhook" },
     containerRuntimeEndpoint: `unix://${containerdSocket}`,
     cgroupDriver: "cgroupfs",
-    // A root of its own: what stays after the cluster is gone can be found and removed.
+    // A separate root, so that `down` can find and remove what the cluster leaves behind.
     cgroupRoot: `/${place.cgroup}`,
     failCgroupV1: false,
     failSwapOn: false,
-    // The supervisor covers these kernel settings with files of the right content; see first-process.sh.
+    // first-process.sh mounts files with the required values over these kernel settings.
     protectKernelDefaults: true,
     oomScoreAdj: 0,
     clusterDNS: [place.addresses.dnsAddress],
     clusterDomain: "cluster.local",
     resolvConf: files.resolvConf,
-    // The disk is the developer's own: its fill level is no reason to evict pods or to drop images.
+    // The disk belongs to the developer: its fill level must not evict pods or remove images.
     evictionHard: {
       "memory.available": "100Mi",
       "nodefs.available": "1%",
@@ -129,7 +133,7 @@ export function kubeProxyFlags(place: ClusterPlace): string[] {
     `--hostname-override=${place.name}`,
     `--cluster-cidr=${place.addresses.podRange}`,
     "--proxy-mode=iptables",
-    // Connection tracking limits belong to the whole machine and are left as they are.
+    // Connection tracking limits are machine-wide, so kube-proxy must not change them.
     "--conntrack-max-per-core=0",
     "--conntrack-tcp-timeout-established=0",
     "--conntrack-tcp-timeout-close-wait=0",
@@ -138,7 +142,7 @@ export function kubeProxyFlags(place: ClusterPlace): string[] {
   ];
 }
 
-/** Answers for the cluster's own names only: there is no way out of the cluster. */
+/** Resolves only the cluster's own names: pods cannot reach networks outside the cluster. */
 export function corefile(place: ClusterPlace): string {
   return `.:53 {
     bind ${place.addresses.insideAddress}

@@ -1,5 +1,6 @@
-// The certificates of a local cluster: one authority, a server certificate and one client certificate per component.
-// Called by control-plane.ts (tests) and up.ts (the full cluster). Uses the openssl command; EC keys, so it takes 0.1 s.
+// Creates the certificates of a local cluster: one authority, a server certificate and one client certificate per
+// component. Called by control-plane.ts (tests) and up.ts (the full cluster). Uses the openssl command; EC keys take
+// only 0.1 s.
 import { execFile } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -21,7 +22,7 @@ interface Client {
   readonly group?: string;
 }
 
-/** The identities that Kubernetes' own RBAC bootstrap knows; admin is in the group that RBAC cannot refuse. */
+/** The identities of Kubernetes' RBAC bootstrap policy. admin is in system:masters, which bypasses RBAC. */
 function clients(nodeName: string): readonly Client[] {
   return [
     { name: "admin", user: "admin", group: "system:masters" },
@@ -30,7 +31,7 @@ function clients(nodeName: string): readonly Client[] {
     { name: "proxy", user: "system:kube-proxy" },
     { name: "kubelet", user: `system:node:${nodeName}`, group: "system:nodes" },
     { name: "dns", user: "plosive:dns" },
-    // What the API server shows to the kubelet for logs and exec.
+    // The API server authenticates with it to the kubelet, for logs and exec.
     { name: "apiserver-kubelet", user: "kube-apiserver-kubelet-client", group: "system:masters" },
   ];
 }
@@ -43,7 +44,7 @@ export function pkiAt(dir: string): Pki {
   };
 }
 
-/** Makes every key and certificate below `dir`. `addresses` are the IPs at which the API server is called. */
+/** Creates all keys and certificates below `dir`. `addresses` are the IP addresses of the API server. */
 export async function makePki(dir: string, addresses: readonly string[], nodeName: string): Promise<Pki> {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const pki = pkiAt(dir);
@@ -117,7 +118,7 @@ export async function makePki(dir: string, addresses: readonly string[], nodeNam
   return pki;
 }
 
-/** A kubeconfig with the certificates inside, so that the file can be copied anywhere on this machine. */
+/** Writes a kubeconfig with embedded certificates, so that the file can be copied anywhere on this machine. */
 export function writeKubeconfig(
   path: string,
   pki: Pki,

@@ -1,5 +1,6 @@
-// Where a local cluster of a given name lives: its folders, addresses and interface. Pure but for the claim of a number.
-// Called by up.ts, down.ts, status.ts, supervisor.ts and the e2e test, which runs a cluster of its own beside the demo's.
+// The place of a local cluster of a given name: its folders, addresses and interface. Pure, except for claiming a
+// number. Called by up.ts, down.ts, status.ts, supervisor.ts and the e2e test, which runs its own cluster beside the
+// demo's.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { cacheDir } from "../cache.ts";
@@ -8,15 +9,15 @@ import type { Pki } from "./pki.ts";
 
 export const defaultName = "plosive";
 
-/** One block of addresses per cluster number, none shared, so that clusters run side by side. */
+/** Each cluster number has its own block of addresses, so that clusters can run side by side. */
 export interface AddressBlock {
   readonly number: number;
-  /** The veth pair: host's end, cluster's end (API server, node, node ports). */
+  /** The ends of the veth pair: on the host, and in the cluster (API server, node, node ports). */
   readonly hostAddress: string;
   readonly insideAddress: string;
   readonly linkPrefix: number;
   readonly hostInterface: string;
-  /** Routed to the cluster from the host: pods and cluster IPs. */
+  /** The range that the host routes to the cluster: pods and cluster IPs. */
   readonly routedRange: string;
   readonly podRange: string;
   readonly serviceRange: string;
@@ -26,15 +27,15 @@ export interface AddressBlock {
 
 export interface ClusterPlace {
   readonly name: string;
-  /** Everything that `down` deletes. */
+  /** The state folder, which `down` deletes. */
   readonly dir: string;
-  /** containerd's store: outlives `down`, so that images are not delivered again. */
+  /** containerd's store. `down` keeps it, so that images need not be delivered again. */
   readonly imagesDir: string;
   readonly kubeconfig: string;
   readonly addresses: AddressBlock;
   readonly server: string;
   readonly cgroup: string;
-  /** In the command line of the cluster's first process: how it is found again, without a pid file that could be stale. */
+  /** A mark in the command line of the cluster's first process, to find it without a pid file, which could be stale. */
   readonly mark: string;
 }
 
@@ -60,19 +61,23 @@ export function addressBlock(number: number): AddressBlock {
   };
 }
 
-/** The default cluster is number 0, always; others take the lowest number that no other cluster holds. */
+/** The default cluster always has number 0; others get the lowest free number. */
 export function chooseNumber(name: string, taken: ReadonlyMap<string, number>): number {
   const own = taken.get(name);
   if (own !== undefined) return own;
   if (name === defaultName) return 0;
   const used = new Set(taken.values());
   for (let number = 1; number <= largestNumber; number++) if (!used.has(number)) return number;
-  throw new Error(`all ${largestNumber} cluster numbers are taken; see ${join(cacheDir, "clusters")}`);
+  throw new Error(
+    `all ${largestNumber} cluster numbers are taken; remove a cluster of ${join(cacheDir, "clusters")}`,
+  );
 }
 
 export function checkName(name: string): string {
   if (!/^[a-z][a-z0-9-]{0,30}$/.test(name)) {
-    throw new Error(`"${name}" is no cluster name: 1 to 31 of a-z, 0-9 and -, a letter first`);
+    throw new Error(
+      `"${name}" is not a valid cluster name: use 1 to 31 of a-z, 0-9 and -, starting with a letter`,
+    );
   }
   return name;
 }
@@ -80,7 +85,7 @@ export function checkName(name: string): string {
 const clustersDir = () => join(cacheDir, "clusters");
 const numberFile = (name: string) => join(clustersDir(), name, "number");
 
-/** The numbers that clusters with a state folder hold. */
+/** The numbers of all clusters that have a state folder. */
 function takenNumbers(): Map<string, number> {
   mkdirSync(clustersDir(), { recursive: true });
   const taken = new Map<string, number>();
@@ -88,7 +93,7 @@ function takenNumbers(): Map<string, number> {
     try {
       taken.set(name, Number(readFileSync(numberFile(name), "utf8")));
     } catch {
-      // A folder without a number: another cluster's images, or one that is being deleted.
+      // A folder without a number: the images of another cluster, or a cluster that is being deleted.
     }
   }
   return taken;
@@ -109,13 +114,13 @@ function placeWith(name: string, number: number): ClusterPlace {
   };
 }
 
-/** The place of a cluster that has been claimed, or undefined. */
+/** The place of an existing cluster, or undefined. */
 export function findPlace(name: string): ClusterPlace | undefined {
   const number = takenNumbers().get(checkName(name));
   return number === undefined ? undefined : placeWith(name, number);
 }
 
-/** Claims a number for the cluster (kept until `down`). The caller holds the lock over all clusters. */
+/** Claims a number for the cluster, until `down` releases it. The caller holds the lock of all clusters. */
 export function claimPlace(name: string): ClusterPlace {
   const number = chooseNumber(checkName(name), takenNumbers());
   const place = placeWith(name, number);
@@ -125,7 +130,9 @@ export function claimPlace(name: string): ClusterPlace {
   return place;
 }
 
-/** The same control plane as in tests, at the address that pods and the host reach; the ports are its namespace's own. */
+/**
+ * The same control plane as in tests, at an address that pods and the host can reach. Its namespace has its own ports.
+ */
 export function controlPlaneOf(place: ClusterPlace, pki: Pki): Place {
   const { insideAddress, serviceRange } = place.addresses;
   const ports = { etcd: 2379, etcdPeer: 2380, api: 6443 };

@@ -1,4 +1,5 @@
-// Says how a local cluster is: its processes, its API server, its node. Called by main.ts (make cluster-status).
+// Determines the state of a local cluster from its processes, API server and node. Called by main.ts (make
+// cluster-status).
 import { join } from "node:path";
 import { answers, isNodeReady } from "./api-call.ts";
 import { firstProcess } from "./namespaces.ts";

@@ -1,5 +1,5 @@
-// Runs inside a local cluster's namespaces: starts every component in order and starts again what ends. Started by
-// first-process.sh; what it starts dies with it. Its own words go to logs/supervisor.log of the cluster's folder.
+// Runs inside a local cluster's namespaces: starts all components in order and restarts those that exit. Started by
+// first-process.sh; its child processes end with it. It logs to logs/supervisor.log in the cluster's folder.
 import { appendFileSync, existsSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import { type ClusterPlace, controlPlaneOf, findPlace } from "./place.ts";
 
 const { values } = parseArgs({ options: { name: { type: "string", default: "" } } });
 const place = findPlace(values.name);
-if (place === undefined) throw new Error(`no cluster named "${values.name}" has a state folder`);
+if (place === undefined) throw new Error(`cluster "${values.name}" has no state folder`);
 await supervise(place);
 
 async function supervise(place: ClusterPlace): Promise<never> {
@@ -34,7 +34,7 @@ async function supervise(place: ClusterPlace): Promise<never> {
     });
     say(`started ${name}`);
     daemon.exited.then(() => {
-      say(`${name} ended; starting it again in 1 s`);
+      say(`${name} exited; restarting it in 1 s`);
       setTimeout(() => start(name, args), 1_000);
     });
     return daemon;

@@ -1,5 +1,5 @@
-// Brings a local cluster up: files, namespaces, network, then waits until its node is ready. Called by main.ts.
-// Every step may be repeated, so a second run finishes what a killed one began.
+// Starts a local cluster: writes its files, starts the namespaces, connects the network and waits until the node is
+// ready. Called by main.ts. Every step is idempotent, so that a second run completes a killed one.
 import { execFileSync } from "node:child_process";
 import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -29,16 +29,16 @@ const components = [
   "coredns",
 ];
 
-/** Starts the cluster of that name, or says that it is up. The caller holds the lock (main.ts). */
+/** Starts the cluster of that name, or reports that it is running. The caller holds the lock (main.ts). */
 export async function up(name: string, say: (line: string) => void): Promise<ClusterPlace> {
   checkMachine();
   const present = findPlace(name);
   if (present && firstProcess(present) !== undefined && (await isReady(present))) {
     await reclaimVolumes(present);
-    say(`cluster ${name} is up already: ${present.server}`);
+    say(`cluster ${name} is already running: ${present.server}`);
     return present;
   }
-  // Something of it is there, yet not a ready cluster: a killed run, or a machine that was restarted.
+  // The state folder exists but the cluster is not ready: a run was killed, or the machine was restarted.
   if (present) await down(name, () => {});
 
   const started = Date.now();
@@ -81,25 +81,25 @@ async function writeFiles(place: ClusterPlace): Promise<Pki> {
     writeKubeconfig(kubeconfigOf(controlPlaneOf(place, pki), identity), pki, place.server, identity);
   }
   writeKubeconfig(place.kubeconfig, pki, place.server, "admin", `plosive-${place.name}`);
-  // Under sudo the file is for the person who called it.
+  // Under sudo, gives the file to the user who called it.
   const { SUDO_UID, SUDO_GID } = process.env;
   if (SUDO_UID && SUDO_GID) chownSync(place.kubeconfig, Number(SUDO_UID), Number(SUDO_GID));
   writeFileSync(files.containerd, containerdConfig(place, { cniBin: cniDir, runc: tool("runc") }));
   writeFileSync(files.cni, cniConfig(place));
   writeFileSync(files.kubelet, kubeletConfig(place));
   writeFileSync(files.corefile, corefile(place));
-  // Pods that ask for the node's own resolver find none.
+  // An empty file: pods with the node's DNS policy get no resolver.
   writeFileSync(files.resolvConf, "");
   return pki;
 }
 
 async function waitForNode(place: ClusterPlace, pki: Pki): Promise<void> {
-  const alive = () => {
+  const checkAlive = () => {
     if (firstProcess(place) === undefined)
-      throw new Error(`the cluster's first process ended; ${logTails(place)}`);
+      throw new Error(`the cluster's first process exited; last lines of its logs:\n${logTails(place)}`);
   };
   const wait = (what: string, probe: () => Promise<boolean>) =>
-    waitUntil(what, probe, { timeoutMs: 120_000, check: alive }).catch((error: Error) => {
+    waitUntil(what, probe, { timeoutMs: 120_000, check: checkAlive }).catch((error: Error) => {
       throw new Error(`${error.message}\n${logTails(place)}`);
     });
   await wait("the API server", () => answers(pki, `${place.server}/readyz`));
@@ -122,7 +122,10 @@ interface Volume {
   readonly status?: { readonly phase?: string };
 }
 
-/** Volumes whose claim was deleted are emptied and offered again, as a provisioner would; a removed release frees its space. */
+/**
+ * Empties volumes whose claim was deleted and makes them available again, as a provisioner would. Frees the disk space
+ * of a removed release.
+ */
 async function reclaimVolumes(place: ClusterPlace): Promise<void> {
   const { body } = await get(pkiAt(join(place.dir, "pki")), `${place.server}/api/v1/persistentvolumes`);
   for (const volume of (body as { items: Volume[] }).items) {
@@ -150,7 +153,7 @@ export function kubectl(
   });
 }
 
-/** The ends of the logs, for a message that says why the cluster did not come up. */
+/** The last lines of all logs, for the error message of a failed start. */
 function logTails(place: ClusterPlace): string {
   const logs = join(place.dir, "logs");
   return readdirSync(logs)

@@ -1,9 +1,9 @@
-// What oasdiff calls breaking and is not, each with its reason. Read by breaking.ts. Emptied with every release, except
-// for the first entry, which is a rule of version 1.
+// Changes that oasdiff reports as breaking but are not, each with a reason. Read by breaking.ts. Every release empties
+// the list, except for the first entry, which is a rule of version 1.
 
 interface Accepted {
   readonly id: string;
-  /** All of them, or those whose text fits. */
+  /** Limits the entry to changes whose text matches; otherwise it applies to all with this id. */
   readonly text?: RegExp;
   readonly reason: string;
 }
@@ -12,20 +12,21 @@ export const accepted: readonly Accepted[] = [
   {
     id: "response-property-enum-value-added",
     reason:
-      "Words for states and errors may be added in version 1: clients are told to expect ones they do not know",
+      "Version 1 may add values for states and errors: its documentation tells clients to expect unknown values",
   },
 
   {
     id: "response-property-any-of-added",
     text: /added `#\/components\/schemas\/ModelMetrics` to the `(items\/items\/)?metrics` response property/,
-    reason: "Metrics were described as any object or null, and now as what they always held, or null",
+    reason:
+      "Metrics were described as any object or null; now the description has their actual members, or null",
   },
 
-  // Since 0.1.0 the description says what the service did before already.
+  // Since 0.1.0 the description contains limits that the service enforced before.
   {
     id: "request-parameter-max-length-set",
     text: /request parameter `\w+_id`, the maxLength was set to `36`$/,
-    reason: "Ids were UUIDs by their pattern, which has 36 characters",
+    reason: "The pattern already required UUIDs, which have 36 characters",
   },
   {
     id: "request-property-max-length-set",
@@ -40,23 +41,22 @@ export const accepted: readonly Accepted[] = [
   {
     id: "request-property-min-length-set",
     text: /checksum_sha256` request property's minLength was set to `64`$/,
-    reason: "The pattern of digests asks for 64 characters",
+    reason: "The pattern of digests requires 64 characters",
   },
   {
     id: "request-property-max-length-set",
     text: /`expires_at\/[^`]+` request property's maxLength was set to `64`$/,
-    reason:
-      "A time with 40 digits behind the second's point was accepted, but never sent by anyone: 9 are common",
+    reason: "Times with 40 fractional digits were accepted, but no client sends them: 9 digits are usual",
   },
   {
     id: "request-property-max-properties-set",
     text: /`(files\/items\/)?metadata` request property's maxProperties was set to `16`$/,
-    reason: "More than 16 pairs were refused before",
+    reason: "More than 16 pairs were rejected before",
   },
   {
     id: "request-parameter-type-changed",
     text: /the `format` was changed from `none` to `int(32|64)`$/,
-    reason: "The limits of the numbers are as they were; the format names the type that holds them",
+    reason: "The limits of the numbers are unchanged; the format only names a type that can hold them",
   },
   {
     id: "request-property-type-changed",
@@ -65,7 +65,7 @@ export const accepted: readonly Accepted[] = [
   },
   {
     id: "response-property-property-names-removed",
-    reason: "`propertyNames: {type: string}` says nothing: names of members are strings",
+    reason: "`propertyNames: {type: string}` has no effect: names of members are always strings",
   },
   { id: "response-body-property-names-removed", reason: "The same for whole bodies" },
   {
@@ -83,7 +83,7 @@ export const accepted: readonly Accepted[] = [
     id: "response-property-schema-became-not-false",
     text: /`series\/items\/points\/items\/items\/`/,
     reason:
-      "Points are pairs of numbers as before; `prefixItems` became `items`, which more tools understand",
+      "Points are pairs of numbers as before; `items` replaced `prefixItems`, because more tools support it",
   },
   {
     id: "response-property-prefix-items-removed",

@@ -1,5 +1,6 @@
-// Whether the description breaks clients of the last released one, by oasdiff: released/ holds the description of each
-// release. Usage: tools/contract/breaking.ts. Called by the suite `contract` and by a test that breaks things on purpose.
+// Checks with oasdiff whether openapi.json breaks clients of the last release; released/ contains the description of
+// each release. Usage: tools/contract/breaking.ts. Called by the suite `contract` and by a test with deliberate
+// breaking changes.
 import { execFile } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,13 +21,13 @@ export type Change = z.infer<typeof change>;
 
 const folder = join(import.meta.dirname, "released");
 
-/** The newest released description. */
+/** The path of the newest released description. */
 export function released(): string {
   const byVersion = readdirSync(folder).sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
   return join(folder, byVersion.at(-1) ?? "");
 }
 
-/** Changes from the file `base` to `description` that clients would notice, without those that are accepted. */
+/** Returns the breaking changes from the file `base` to `description`, without the accepted ones. */
 export async function breakingChanges(base: string, description: unknown): Promise<Change[]> {
   const scratch = mkdtempSync(join(tmpdir(), "plosive-oasdiff-"));
   try {

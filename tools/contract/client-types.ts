@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { repoDir } from "../cache.ts";
 
-/** Of no use to a type checker, and most of the document. */
-const left = new Set(["example", "examples", "links", "headers", "summary"]);
+/** Members that a type checker does not need; they are most of the document. */
+const omitted = new Set(["example", "examples", "links", "headers", "summary"]);
 
 const scratch = mkdtempSync(join(tmpdir(), "plosive-client-"));
 try {
@@ -16,7 +16,7 @@ try {
   writeFileSync(
     description,
     JSON.stringify(JSON.parse(readFileSync(join(repoDir, "openapi.json"), "utf8")), (name, value) =>
-      left.has(name) ? undefined : value,
+      omitted.has(name) ? undefined : value,
     ),
   );
   execFileSync(
@@ -27,7 +27,7 @@ try {
       `--output=${target}`,
       "--root-types",
       "--root-types-no-schema-prefix",
-      // What has a default need not be sent.
+      // Properties with a default are optional in requests.
       "--default-non-nullable=false",
       "--empty-objects-unknown",
     ],

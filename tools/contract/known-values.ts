@@ -1,7 +1,8 @@
-// Values that exist, as settings of schemathesis: it mixes them into the random ones. Called by schemathesis.ts.
+// Writes existing ids and valid values as settings of schemathesis, which mixes them into its random values. Called by
+// schemathesis.ts.
 import type { Seed } from "./seed.ts";
 
-/** Parameters and members of bodies that name something else than their own name says. */
+/** Parameters and body members that take a value of another name. */
 const others: Record<string, string> = {
   "query.dataset_id": "dataset_id",
   "query.model_id": "model_id",
@@ -23,7 +24,7 @@ const others: Record<string, string> = {
   "body.url": "address",
 };
 
-/** Values that exist, mixed into the random ones: otherwise most requests would end at 404 or 422. */
+/** Returns the settings. Without existing values most requests would fail with 404 or 422. */
 export function knownValues(worlds: Seed["worlds"]): string {
   const names = Object.keys(worlds[0] ?? {});
   const values: Record<string, readonly string[]> = {

@@ -1,6 +1,6 @@
-// schemathesis over the whole description against a real API: `make contract` for 10 minutes, the suite `contract` of
-// `make test` in a short form. Usage: tools/contract/schemathesis.ts [--seconds 600] [--seed N] [-- more arguments]
-// Prints the seed; the same seed against the same code finds the same things.
+// Runs schemathesis with the whole description against a real API: `make contract` for 10 minutes, the suite `contract`
+// of `make test` for a shorter time. Usage: tools/contract/schemathesis.ts [--seconds 600] [--seed N] [-- more
+// arguments] Prints the seed; the same seed against the same code gives the same findings.
 import { spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -24,7 +24,7 @@ try {
   say(`schemathesis: ${values.seconds} s, seed ${seed}, ${service.url}`);
   const exitCode = await run(service);
   say(`schemathesis: seed ${seed}, exit code ${exitCode}`);
-  if (exitCode !== 0) say(`schemathesis: the end of the API's log:\n${service.log()}`);
+  if (exitCode !== 0) say(`schemathesis: last lines of the API's log:\n${service.log()}`);
   process.exitCode = exitCode;
 } finally {
   await service.stop();
@@ -44,13 +44,13 @@ function run({ url, apiKey, worlds, ownKeyId, lastingWorlds }: Service): Promise
     ...positionals,
   ];
   const child = spawn(join(cacheDir, "contract-venv/bin/schemathesis"), args, {
-    // It writes its example database and caches into the working folder.
+    // schemathesis writes its example database and caches to the working folder.
     cwd: folder,
     stdio: ["ignore", "inherit", "inherit"],
     env: {
       ...process.env,
       PYTHONDONTWRITEBYTECODE: "1",
-      // For hooks.py.
+      // hooks.py reads these.
       CONTRACT_OWN_KEY_ID: ownKeyId,
       CONTRACT_WORLDS: JSON.stringify(worlds),
       CONTRACT_LASTING_WORLDS: String(lastingWorlds),
@@ -62,7 +62,7 @@ function run({ url, apiKey, worlds, ownKeyId, lastingWorlds }: Service): Promise
   });
 }
 
-/** The path of the hooks is relative to the working folder, which is elsewhere. */
+/** Reads the settings and adds the absolute path of the hooks: a relative path would refer to the working folder. */
 function settings(): string {
   const text = readFileSync(join(import.meta.dirname, "schemathesis.toml"), "utf8");
   return `hooks = ${JSON.stringify(join(import.meta.dirname, "hooks.py"))}\n${text}`;

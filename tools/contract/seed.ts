@@ -1,5 +1,5 @@
-// What there is in the account before schemathesis begins: several of everything, in every state that matters, so that
-// requests with ids that exist reach further than 404. Called by service.ts.
+// Fills the account before schemathesis starts: several resources of each type, in all relevant states, so that
+// requests with existing ids do not end with 404. Called by service.ts.
 import { randomBytes } from "node:crypto";
 import { hashApiKey, makeApiKey, prefixOf } from "../../src/api/api-key-format.ts";
 import { insertApiKey } from "../../src/db/api-key.ts";
@@ -9,18 +9,18 @@ import { addDetections, addTrainingJob, makeWorld } from "../../test/support/wor
 
 export interface Seed {
   readonly apiKey: string;
-  /** The key that the whole run uses: revoking it is allowed, and would end the run. */
+  /** The key that the whole run uses. The API would allow its revocation, which would end the run. */
   readonly ownKeyId: string;
-  /** Ids that belong together, by the name of their parameter. */
+  /** Groups of ids that belong together, by the name of their parameter. */
   readonly worlds: readonly Readonly<Record<string, readonly string[]>>[];
-  /** The first so many of them must last: the hooks let no DELETE have them. */
+  /** How many of the first worlds must not be deleted; hooks.py redirects their DELETE requests. */
   readonly lastingWorlds: number;
 }
 
 const worldCount = 6;
 const lastingWorlds = 2;
 
-/** `receiver` is the address of the webhooks. */
+/** Creates the account and its worlds; `receiver` is the URL of the webhooks. */
 export async function seed(pool: DatabasePool, url: string, receiver: string): Promise<Seed> {
   const tenantId = await insertTenant(pool, "contract");
   const apiKey = makeApiKey(randomBytes);

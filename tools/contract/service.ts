@@ -1,5 +1,5 @@
-// A running API for the contract checks: real Postgres and S3, the API as the process that the chart starts, a tenant
-// with one of everything. Called by schemathesis.ts.
+// Starts an API for the contract checks: real Postgres and S3, the same API process as in the chart, and a tenant with
+// resources of each type. Called by schemathesis.ts.
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { ensureLogin } from "../../src/db/login.ts";
@@ -13,12 +13,12 @@ import { type Seed, seed } from "./seed.ts";
 
 export interface Service extends Seed {
   readonly url: string;
-  /** The end of the API's log. */
+  /** The last lines of the API's log. */
   log(): string;
   stop(): Promise<void>;
 }
 
-/** Rates and quotas that no run reaches. */
+/** Rate limits and quotas that no run reaches. */
 const plenty = Object.fromEntries(
   [
     "RATE_PER_MINUTE",
@@ -41,11 +41,11 @@ const plenty = Object.fromEntries(
   ].map((name) => [`PLOSIVE_${name}`, "1000000"]),
 );
 
-/** Receives the events: nobody listens there. */
+/** The URL of the webhooks; no server listens there. */
 const nowhere = "http://127.0.0.1:9/hook";
 
 export async function startService(): Promise<Service> {
-  // Not below $TMPDIR: Postgres runs as its own user and must be able to pass every folder above its data.
+  // Not below $TMPDIR: Postgres runs as its own user and must be able to enter every parent folder of its data.
   const dir = mkdtempSync("/tmp/plosive-contract-");
   chmodSync(dir, 0o755);
   const started: { stop(): Promise<unknown> }[] = [];
@@ -66,7 +66,7 @@ async function start(dir: string, started: { stop(): Promise<unknown> }[]): Prom
   started.push(postgres);
   const s3 = await startS3({ dir: join(dir, "s3") });
   started.push(s3);
-  // As in the chart: a user with the rights of the API and no others.
+  // As in the chart, a database user with only the API's privileges.
   const login = new URL(postgres.url);
   login.username = "contract_api";
   login.password = "contract";
@@ -91,7 +91,7 @@ async function start(dir: string, started: { stop(): Promise<unknown> }[]): Prom
       PLOSIVE_HTTP_PORT: String(port),
       PLOSIVE_METRICS_PORT: String(metricsPort),
       PLOSIVE_LOG_LEVEL: "warn",
-      // The description's own limit; an installation may set a lower one.
+      // The limit of the description; an installation may set a lower one.
       PLOSIVE_UPLOAD_MAX_BYTES: "5000000000",
       PLOSIVE_WEBHOOK_ALLOWED_ORIGINS: new URL(nowhere).origin,
       ...plenty,

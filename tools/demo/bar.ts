@@ -1,5 +1,5 @@
-// Progress on a terminal: one line that is redrawn; where the output is a file or a pipe, a plain line at every
-// tenth. Called by play.ts, which passes process.stdout.
+// Progress bar: redraws one line on a terminal; prints a plain line at every tenth if the output is a file or a pipe.
+// Called by play.ts, which passes process.stdout.
 export interface Output {
   readonly isTTY?: boolean;
   readonly columns?: number;
@@ -7,13 +7,13 @@ export interface Output {
 }
 
 export interface Bar {
-  /** `share` is 0..1; `note` stands behind the bar. */
+  /** `share` is 0..1; `note` is printed after the bar. */
   update(share: number, note: string): void;
-  /** Leaves the last state on the screen and goes to the next line. */
+  /** Keeps the last state on the screen and starts a new line. */
   end(): void;
 }
 
-/** The text of one state, at most `columns` wide. Pure. */
+/** Returns the text of one state, at most `columns` wide. Pure. */
 export function barLine(label: string, share: number, note: string, columns: number): string {
   const filled = Math.min(1, Math.max(0, share));
   const width = 28;
@@ -53,7 +53,7 @@ export function makeBar(out: Output, label: string): Bar {
   };
 }
 
-/** Without the drawn bar: logs are read as text. */
+/** The line for log files, without the drawn bar. */
 function plainLine(label: string, share: number, note: string): string {
   return `${label} ${Math.floor(Math.min(1, share) * 100)} % ${note}`;
 }

@@ -1,5 +1,5 @@
-// Where the installed service is and with which key: read from the cluster, so that it is true whoever installed it.
-// Called by main.ts, info.ts and the end-to-end test.
+// Finds the address and the API key of the installed service. Reads them from the cluster, so that they are correct for
+// every way of installation. Called by main.ts, info.ts and the end-to-end test.
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ export interface Connection {
 }
 
 export interface Target {
-  /** Name of the local cluster; default: the one of `make up`. */
+  /** Name of the local cluster; the default is that of `make up`. */
   readonly cluster?: string;
   readonly namespace?: string;
   readonly release?: string;
@@ -41,25 +41,25 @@ const nodes = z.object({
   ),
 });
 
-/** kubectl of the project's tools, else the machine's own. */
+/** The project's pinned kubectl if it is built, otherwise the machine's. */
 export function kubectlPath(): string {
   const own = join(cacheDir, "bin", "kubectl");
   return existsSync(own) ? own : "kubectl";
 }
 
-/** kubeconfig of the target: a local cluster's own file, or with CLUSTER=kind|current the user's. */
+/** The kubeconfig of the target: the local cluster's file, or the user's with CLUSTER=kind|current. */
 export function kubeconfigOf(cluster: string = defaultName, env: NodeJS.ProcessEnv = process.env): string {
   if (env.CLUSTER === "kind" || env.CLUSTER === "current") {
     return env.KUBECONFIG ?? join(env.HOME ?? "", ".kube", "config");
   }
   const place = findPlace(cluster);
   if (place === undefined || !existsSync(place.kubeconfig)) {
-    throw new Error(`there is no local cluster "${cluster}": run \`make up\``);
+    throw new Error(`local cluster "${cluster}" does not exist: run \`make up\``);
   }
   return place.kubeconfig;
 }
 
-/** Reads address and key of the release. PLOSIVE_BASE_URL names the address where it is not on a node port. */
+/** Reads address and key of the release. PLOSIVE_BASE_URL overrides the address, for services without a node port. */
 export async function findService(
   target: Target = {},
   env: NodeJS.ProcessEnv = process.env,
@@ -99,7 +99,7 @@ async function nodePortAddress(
   const address = items[0]?.status.addresses.find((one) => one.type === "InternalIP")?.address;
   if (port === undefined || address === undefined) {
     throw new Error(
-      `service ${name} is of type ${spec.type}, without a node port: forward it and set PLOSIVE_BASE_URL`,
+      `service ${name} of type ${spec.type} has no node port: forward a port to it and set PLOSIVE_BASE_URL`,
     );
   }
   return `http://${address}:${port}`;

@@ -1,11 +1,11 @@
-// Training curves as text: braille dots, two wide and four high in a character. Pure. Called by report.ts.
+// Draws training curves as text with braille dots, 2 x 4 per character. Pure. Called by report.ts.
 export type Point = readonly [step: number, value: number];
 
 export interface CurveOptions {
-  /** Characters of the plot itself, without the axis. */
+  /** Width of the plot in characters, without the axis. */
   readonly width: number;
   readonly height: number;
-  /** Fixed ends of the value axis; by default those of the points. */
+  /** Fixed range of the value axis; by default the range of the points. */
   readonly min?: number;
   readonly max?: number;
 }
@@ -17,7 +17,10 @@ const dots: readonly (readonly number[])[] = [
   [0x40, 0x80],
 ];
 
-/** Draws the points in order, neighbours joined by lines, with the axis' ends at the left and the steps below. */
+/**
+ * Draws the points in order and connects them by lines; prints the value range at the left and the first and last step
+ * below.
+ */
 export function drawCurve(title: string, points: readonly Point[], options: CurveOptions): string {
   if (points.length === 0) return `${title}: no points`;
   const values = points.map(([, value]) => value);

@@ -1,6 +1,6 @@
-// `make demo`, after tools/up.ts: plays a user against the running service and prints how well it did.
-// Usage: tools/demo/main.ts [--json FILE] [--train-minutes 14] [--test-minutes 4] [--seed 7] [--base-url URL --api-key KEY]
-// Exit code 0 only when every step worked, macro F1 is at least .70 and the progress moved as promised.
+// `make demo`, after tools/up.ts: acts as a user of the running service and prints the quality of the results. Usage:
+// tools/demo/main.ts [--json FILE] [--train-minutes 14] [--test-minutes 4] [--seed 7] [--base-url URL --api-key KEY]
+// Exit code 0 only if every step succeeds, macro F1 is at least .70 and progress_percent behaves as documented.
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { type Connection, findService, kubectlPath } from "./connection.ts";
@@ -52,8 +52,8 @@ try {
     writeFileSync(options.json, `${JSON.stringify(all, null, 2)}\n`);
   }
   sayWhereToLook(service, kubectl);
-  for (const shortfall of shortfalls) say(`demo: NOT as promised: ${shortfall}`);
-  say(shortfalls.length === 0 ? `demo: all went well, in ${seconds} s` : `demo: failed after ${seconds} s`);
+  for (const shortfall of shortfalls) say(`demo: goal missed: ${shortfall}`);
+  say(shortfalls.length === 0 ? `demo: succeeded after ${seconds} s` : `demo: failed after ${seconds} s`);
   process.exitCode = shortfalls.length === 0 ? 0 : 1;
 } catch (error) {
   process.stderr.write(`\n${explain(error)}\n`);
@@ -77,32 +77,32 @@ function findShortfalls({ score, progress }: Figures): string[] {
     shortfalls.push(`macro F1 is ${score.macroF1.toFixed(3)}, the goal is ${goalF1}`);
   if (progress.distinct < leastProgressValues) {
     shortfalls.push(
-      `progress_percent took ${progress.distinct} values, at least ${leastProgressValues} are promised`,
+      `progress_percent had ${progress.distinct} distinct values, the goal is at least ${leastProgressValues}`,
     );
   }
-  if (!progress.neverFell) shortfalls.push(`progress_percent fell: ${progress.values.join(", ")}`);
+  if (!progress.neverFell) shortfalls.push(`progress_percent decreased: ${progress.values.join(", ")}`);
   if (!progress.hundredExactlyWhenCompleted)
-    shortfalls.push("progress_percent was not 100 exactly when completed");
+    shortfalls.push("progress_percent must be 100 if and only if the status is completed, and it was not");
   return shortfalls;
 }
 
 function sayWhereToLook({ base_url, api_key }: Connection, kubectl: string): void {
   say(`
-The service goes on running. Look around:
-  API      ${base_url}   (described at ${base_url}/openapi.json)
+The service keeps running. You can explore it:
+  API      ${base_url}   (description: ${base_url}/openapi.json)
   key      ${api_key}
   curl -H "X-API-Key: ${api_key}" ${base_url}/api/v1/training-jobs
   ${kubectl} get trainingjobs,inferencejobs,embeddingjobs,models
   ${kubectl} describe trainingjobs
   ${kubectl} explain trainingjob.spec.config
   ${kubectl} get pods,jobs
-Scripts read \`make demo-info\`; \`make demo-down\` removes everything.
+\`make demo-info\` prints address and key for scripts; \`make demo-down\` removes everything.
 `);
 }
 
 function explain(error: unknown): string {
   if (!(error instanceof StepError)) {
-    return `demo: could not begin: ${error instanceof Error ? error.message : String(error)}\n  try: \`make up\` starts the service, \`make cluster-status\` says how it is.`;
+    return `demo: could not start: ${error instanceof Error ? error.message : String(error)}\n  try: start the service with \`make up\`, check the cluster with \`make cluster-status\`.`;
   }
-  return `demo: failed at: ${error.step}\n  what went wrong: ${error.message}\n  try: ${error.hint}`;
+  return `demo: failed step: ${error.step}\n  reason: ${error.message}\n  try: ${error.hint}`;
 }

@@ -1,5 +1,5 @@
-// Plays a user from uploading voices to judging what the detector found, through the REST API only.
-// Called by main.ts, which says where the service is and prints where to look around.
+// Acts as a user, from uploading voices to scoring the detections, through the REST API only. Called by main.ts, which
+// finds the service and prints the commands to explore it.
 import type { Detection, InferenceFile } from "../../client/schema.ts";
 import { makeBar, type Output } from "./bar.ts";
 import { detectionTable, length, megabytes, statisticsTable, trainingCurves } from "./report.ts";
@@ -15,9 +15,9 @@ export interface PlayOptions {
   readonly user: User;
   readonly out: Output;
   readonly voices: VoicesOptions;
-  /** Tells one run's dataset from another's. */
+  /** Name of the dataset, unique per run. */
   readonly name: string;
-  /** How to look at the cluster, for hints. */
+  /** The kubectl command line of the cluster, for hints. */
   readonly kubectl: string;
 }
 
@@ -38,7 +38,7 @@ export interface Figures {
   readonly score: Score;
   readonly false_alarms_per_hour: number;
   readonly progress: ProgressRecord;
-  /** By step. */
+  /** Duration of each step. */
   readonly seconds: Record<string, number>;
 }
 
@@ -48,26 +48,26 @@ const datasetFilesToScan = 4;
 export async function play({ user, out, voices, name, kubectl }: PlayOptions): Promise<Figures> {
   const say = (line: string) => out.write(`${line}\n`);
   const { step, ms } = makeSteps(say, 8);
-  const podsHint = `See what the pods say: ${kubectl} get pods,jobs; ${kubectl} logs deploy/plosive-operator`;
+  const podsHint = `Check pods and logs: ${kubectl} get pods,jobs; ${kubectl} logs deploy/plosive-operator`;
 
   const { train, test } = await step(
     {
       name: "compose",
-      title: `Composing ${voices.trainMinutes} min of voice to learn from and ${voices.testMinutes} min of other speakers`,
+      title: `Composing ${voices.trainMinutes} min of voice for training and ${voices.testMinutes} min of other speakers for testing`,
       hint: "`make deps` installs the recordings (Debian packages asterisk-core-sounds-*-g722), ffmpeg and Python's packages.",
     },
     () => composeVoices(voices),
   );
   const types = [...new Set(train.truth.map((event) => event.artifact_type))].sort();
-  say(`  ${describe("to learn from", train)}`);
-  say(`  ${describe("held out", test)}`);
-  say(`  artifacts mixed in at known times: ${types.join(", ")}`);
+  say(`  ${describe("training", train)}`);
+  say(`  ${describe("held-out test", test)}`);
+  say(`  artifacts inserted at known times: ${types.join(", ")}`);
 
   const { dataset, uploads } = await step(
     {
       name: "upload",
       title: `Uploading ${train.paths.length} files (${megabytes(train.sizeBytes)}) to a new dataset`,
-      hint: `Is the object store reachable from here? ${podsHint}`,
+      hint: `Check that this machine can reach the object store. ${podsHint}`,
     },
     async () => {
       const dataset = await user.createDataset(name, types);
@@ -95,7 +95,7 @@ export async function play({ user, out, voices, name, kubectl }: PlayOptions): P
       const broken = embedded.failed[0];
       if (broken)
         throw new Error(
-          `${embedded.failed.length} files failed, first ${broken.filename}: ${broken.error_message}`,
+          `${embedded.failed.length} files failed; the first is ${broken.filename}: ${broken.error_message}`,
         );
     },
   );
@@ -104,7 +104,7 @@ export async function play({ user, out, voices, name, kubectl }: PlayOptions): P
     {
       name: "label",
       title: `Labelling ${train.truth.length} artifacts and publishing the annotation set`,
-      hint: "Labels lie within their file and have a type of the dataset; the answer above names the faulty one.",
+      hint: "Each label must lie within its file and have a type of the dataset; the message above names the invalid label.",
     },
     async () => {
       const draft = await user.createAnnotationSet(dataset.id);
@@ -147,9 +147,11 @@ export async function play({ user, out, voices, name, kubectl }: PlayOptions): P
         bar.update(now.progress_percent / 100, parts.filter(Boolean).join(", "));
       }).finally(() => bar.end());
       if (job.status !== "completed")
-        throw new Error(`it ended as ${job.status}: ${job.error_message ?? job.status_message}`);
+        throw new Error(
+          `the training job ended with status ${job.status}: ${job.error_message ?? job.status_message}`,
+        );
       const [model] = await user.listModels(job.id);
-      if (model === undefined) throw new Error("the job is completed, but no model names it");
+      if (model === undefined) throw new Error("the training job is completed, but it has no model");
       say(indent(trainingCurves(metrics)));
       return { jobId: job.id, model, progress };
     },
@@ -160,7 +162,7 @@ export async function play({ user, out, voices, name, kubectl }: PlayOptions): P
   const { held, heldJob } = await step(
     {
       name: "infer_upload",
-      title: `Looking for artifacts in ${test.paths.length} takes of speakers that were not in training`,
+      title: `Detecting artifacts in ${test.paths.length} takes of speakers outside the training data`,
       hint: `${kubectl} get inferencejobs; ${podsHint}`,
     },
     async () => {
@@ -176,7 +178,7 @@ export async function play({ user, out, voices, name, kubectl }: PlayOptions): P
   const stored = await step(
     {
       name: "infer_dataset",
-      title: `The same for ${Math.min(datasetFilesToScan, uploads.length)} files of the dataset`,
+      title: `Detecting artifacts in ${Math.min(datasetFilesToScan, uploads.length)} files of the dataset`,
       hint: `${kubectl} get inferencejobs; ${podsHint}`,
     },
     async () => {
@@ -189,11 +191,11 @@ export async function play({ user, out, voices, name, kubectl }: PlayOptions): P
     },
   );
   say(
-    `  on takes it was trained with: macro F1 ${scoreOn(types, train, stored, stored.some).macroF1.toFixed(2)}`,
+    `  on takes of the training data: macro F1 ${scoreOn(types, train, stored, stored.some).macroF1.toFixed(2)}`,
   );
 
   const result = await step(
-    { name: "judge", title: "Found against the truth, on unheard speakers", hint: "" },
+    { name: "judge", title: "Scoring the detections on held-out speakers against the truth", hint: "" },
     async () => scoreOn(types, test, held),
   );
   const perHour = result.falseAlarms / (test.durationMs / 3_600_000);
@@ -238,15 +240,19 @@ async function detect(user: User, out: Output, jobId: string): Promise<Found> {
   ).finally(() => bar.end());
   const broken = files.find((file) => file.status === "failed");
   if (broken)
-    throw new Error(`${job.failed_files} files failed, first ${broken.filename}: ${broken.error_message}`);
+    throw new Error(
+      `${job.failed_files} files failed; the first is ${broken.filename}: ${broken.error_message}`,
+    );
   const detections = await user.listDetections(jobId);
   if (detections.length !== job.total_detections) {
-    throw new Error(`the job counts ${job.total_detections} detections, its list has ${detections.length}`);
+    throw new Error(
+      `the job reports ${job.total_detections} detections, but its list has ${detections.length}`,
+    );
   }
   return { files, detections };
 }
 
-/** Truth of the takes that were scanned against what was found in them. */
+/** Scores the detections of the scanned takes against the truth. */
 function scoreOn(types: readonly string[], part: Part, found: Found, only?: readonly Uploaded[]): Score {
   const nameOf = new Map(found.files.map((file) => [file.id, file.filename]));
   const scanned = new Set(only?.map((file) => file.filename));
@@ -285,9 +291,9 @@ function describeProgress({
   values,
 }: ProgressRecord): string {
   const facts = [
-    `took ${distinct} different values (${values[0]} to ${values.at(-1)})`,
-    neverFell ? "never fell" : "FELL on its way",
-    hundredExactlyWhenCompleted ? "was 100 exactly when completed" : "was NOT 100 exactly when completed",
+    `had ${distinct} distinct values (${values[0]} to ${values.at(-1)})`,
+    neverFell ? "never decreased" : "DECREASED",
+    hundredExactlyWhenCompleted ? "was 100 if and only if completed" : "was NOT 100 if and only if completed",
   ];
   return `progress_percent ${facts.join(", ")}`;
 }

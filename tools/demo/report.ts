@@ -1,4 +1,4 @@
-// What the demo prints at its end: the table against the truth, the training curves, the annotation set's figures.
+// Formats the demo's results: the detections against the truth, the training curves, the annotation set's statistics.
 // Called by play.ts. Pure: figures in, text out.
 
 import type { AnnotationSet, TrainingMetrics } from "../../client/schema.ts";
@@ -8,7 +8,7 @@ import { renderTable } from "./table.ts";
 
 const share = (value: number | null) => (value === null ? "-" : value.toFixed(2));
 
-/** One line a type, then the mean. */
+/** One row per type. */
 export function detectionTable(score: Score): string {
   return renderTable<TypeScore>(
     [
@@ -26,7 +26,7 @@ export function detectionTable(score: Score): string {
   );
 }
 
-/** Labels by type, as the published set counts them. */
+/** Labels by type, from the statistics of the published set. */
 export function statisticsTable(set: AnnotationSet): string {
   return renderTable<readonly [string, number]>(
     [
@@ -37,7 +37,7 @@ export function statisticsTable(set: AnnotationSet): string {
   );
 }
 
-/** Loss and F1 over the epochs, one plot each; what the trainer did not report is left out. */
+/** Loss and F1 over the epochs, one plot each. Omits series that the trainer did not report. */
 export function trainingCurves(metrics: TrainingMetrics): string {
   const series = (word: RegExp) => {
     const named = metrics.series.filter((one) => word.test(one.name) && one.points.length > 1);

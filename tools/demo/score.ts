@@ -1,8 +1,8 @@
-// Compares what a detector found with what was mixed in: hits, misses, false alarms and F1 by type. Pure.
-// Called by play.ts for the demo's table and by the end-to-end test. Rules as in the detection benchmark:
-// impulsive types by onset (50 ms), sustained ones by onset (200 ms) and offset (200 ms or 20 % of the length).
+// Compares detections with the inserted artifacts: hits, misses, false alarms and F1 by type. Pure. Called by play.ts
+// for the demo's table and by the end-to-end test. Uses the rules of the detection benchmark: impulsive types by onset
+// (50 ms), sustained ones by onset (200 ms) and offset (200 ms or 20 % of the length).
 export interface Event {
-  /** Names the recording; only events of one file are compared with each other. */
+  /** Name of the recording; only events of the same file are compared. */
   readonly file: string;
   readonly artifact_type: string;
   readonly start_ms: number;
@@ -16,17 +16,17 @@ export interface TypeScore {
   readonly hits: number;
   readonly misses: number;
   readonly falseAlarms: number;
-  /** Null when nothing was found. */
+  /** Null if there are no detections. */
   readonly precision: number | null;
-  /** Null when there was nothing to find. */
+  /** Null if there are no artifacts of the type. */
   readonly recall: number | null;
-  /** 2 hits / (truth + found); null when both are zero. */
+  /** 2 hits / (truth + found); null if both are zero. */
   readonly f1: number | null;
 }
 
 export interface Score {
   readonly types: readonly TypeScore[];
-  /** Mean F1 over the types that were there to find. */
+  /** Mean F1 over the types that occur in the truth. */
   readonly macroF1: number;
   readonly falseAlarms: number;
 }
@@ -66,7 +66,7 @@ function scoreType(type: string, truth: readonly Event[], found: readonly Event[
   };
 }
 
-/** Pairs one to one, the closest onsets first, so that one long detection cannot count for many events. */
+/** Matches one to one, closest onsets first, so that one long detection cannot match many events. */
 function countMatches(type: string, truth: readonly Event[], found: readonly Event[]): number {
   const pairs = truth.flatMap((wanted, i) =>
     found.flatMap((got, j) =>

@@ -1,5 +1,5 @@
-// A step of the demo: says what it does, measures it, and turns a failure into what was attempted and what to try.
-// Called by play.ts.
+// A step of the demo: prints its title, measures its duration, and reports a failure with the attempted step and a
+// hint. Called by play.ts.
 export class StepError extends Error {
   readonly step: string;
   readonly hint: string;
@@ -13,13 +13,13 @@ export class StepError extends Error {
 export interface StepOptions {
   /** Key of the step in the figures. */
   readonly name: string;
-  /** What is attempted and on what, as a heading. */
+  /** The heading: the action and its object. */
   readonly title: string;
-  /** What the reader can do when it fails. */
+  /** What the user can do if the step fails. */
   readonly hint: string;
 }
 
-/** Returns a function that runs one step after the other under numbered headings. */
+/** Returns a function that runs a step under a numbered heading, and the durations of all steps. */
 export function makeSteps(say: (line: string) => void, total: number, clock: () => number = Date.now) {
   const ms = new Map<string, number>();
   let number = 0;

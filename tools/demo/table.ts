@@ -5,7 +5,7 @@ export interface Column<Row> {
   readonly cell: (row: Row) => string;
 }
 
-/** One header line, one rule, one line a row; columns as wide as their widest cell. */
+/** Returns a header line, a rule and one line per row; columns are as wide as their widest cell. */
 export function renderTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
   const cells = rows.map((row) => columns.map((column) => column.cell(row)));
   const widths = columns.map((column, i) =>

@@ -1,15 +1,14 @@
-// Follows a training job as any client would, and records how its progress moved. Called by play.ts and by the
-// end-to-end test.
+// Follows a training job as any client would, and records its progress. Called by play.ts and by the end-to-end test.
 import type { TrainingJob, TrainingMetrics } from "../../client/schema.ts";
 import { waitForTraining } from "../../client/wait.ts";
 import type { User } from "./user.ts";
 
 export interface ProgressRecord {
-  /** Every value that progress_percent took, in order, without repeats of the one before. */
+  /** All values of progress_percent in order, without consecutive duplicates. */
   readonly values: readonly number[];
   readonly distinct: number;
   readonly neverFell: boolean;
-  /** 100 was seen with status completed and with no other. */
+  /** progress_percent was 100 with status completed and with no other status. */
   readonly hundredExactlyWhenCompleted: boolean;
 }
 
@@ -18,7 +17,7 @@ export interface Sample {
   readonly percent: number;
 }
 
-/** Judges the samples of one job. Pure. */
+/** Summarises the samples of one job. Pure. */
 export function recordProgress(samples: readonly Sample[]): ProgressRecord {
   const values = samples
     .map((sample) => sample.percent)
@@ -33,7 +32,7 @@ export function recordProgress(samples: readonly Sample[]): ProgressRecord {
   };
 }
 
-/** The last value of the first series whose name has `word`, the validation's before the training's. */
+/** The last value of a series whose name matches `word`; prefers a validation series to a training series. */
 export function lastOf(
   metrics: TrainingMetrics,
   word: RegExp,
@@ -46,7 +45,7 @@ export function lastOf(
     : { name: series.name, step, value };
 }
 
-/** Follows the job until it is finished; rejects when `stallMs` pass without any change in it. */
+/** Follows the job until it has ended. Rejects if it does not change for `stallMs`. */
 export async function followTraining(
   user: User,
   jobId: string,

@@ -1,5 +1,5 @@
-// The three-step upload of many files, several at a time. Called by play.ts for dataset audio and for inference files,
-// and by the end-to-end test.
+// Uploads many files, several at a time; the client does the three steps of each upload. Called by play.ts for dataset
+// audio and for inference files, and by the end-to-end test.
 import { openAsBlob } from "node:fs";
 import { basename } from "node:path";
 import type { LocalFile } from "../../client/upload.ts";
@@ -18,7 +18,10 @@ const contentTypes: Readonly<Record<string, LocalFile["contentType"]>> = {
   mp3: "audio/mpeg",
 };
 
-/** Uploads `paths`, at most `parallel` at once; the result is in the order of `paths`. Stops at the first failure. */
+/**
+ * Uploads `paths`, at most `parallel` at once. Returns the uploads in the order of `paths`. Rejects at the first
+ * failure.
+ */
 export async function uploadAll(
   paths: readonly string[],
   upload: (file: LocalFile) => Promise<{ id: string }>,
@@ -30,7 +33,7 @@ export async function uploadAll(
   let files = 0;
   let bytes = 0;
   const work = async () => {
-    // All workers draw from one iterator: each path is taken once.
+    // All workers share one iterator, so each path is uploaded once.
     for (const [index, path] of queue) {
       const one = await uploadOne(path, upload).catch((error: Error) => {
         throw new Error(`uploading ${basename(path)}: ${error.message}`, { cause: error });
@@ -51,7 +54,7 @@ async function uploadOne(
 ): Promise<Uploaded> {
   const filename = basename(path);
   const contentType = contentTypes[filename.split(".").at(-1) ?? ""];
-  if (contentType === undefined) throw new Error(`${filename} is not of a known audio format`);
+  if (contentType === undefined) throw new Error(`${filename} has no known audio file extension`);
   const bytes = await openAsBlob(path, { type: contentType });
   const { id } = await upload({ name: filename, bytes, contentType });
   return { id, path, filename, sizeBytes: bytes.size };

@@ -1,5 +1,5 @@
-// What the user that the demo plays does with the service: the client's calls by names of their own. Called by the demo's
-// steps and by the end-to-end test. It knows nothing but the address and the key: any user of the service can do this.
+// The requests of the demo's user, as named functions on the typed client. Called by the demo's steps and by the
+// end-to-end test. Needs only the address and an API key, like any user of the service.
 import { allItems, body, type ClientOptions, makeClient } from "../../client/client.ts";
 import type { CreateAnnotation, CreateTrainingJob } from "../../client/schema.ts";
 import { type LocalFile, uploadAudio, uploadForInference } from "../../client/upload.ts";

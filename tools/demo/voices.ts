@@ -1,5 +1,5 @@
-// Composes the demo's takes (tools/voices, Python) once per set of arguments and reads their truth.
-// Called by play.ts and by the end-to-end test.
+// Composes the demo's takes (tools/voices, Python), caches them by their arguments and reads their truth. Called by
+// play.ts and by the end-to-end test.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
@@ -29,7 +29,7 @@ export type Truth = z.infer<typeof truthEntry>;
 export interface Part {
   /** Absolute paths of the takes. */
   readonly paths: readonly string[];
-  /** What was mixed in; `file` is the base name of its take. */
+  /** The inserted artifacts; `file` is the base name of the take. */
   readonly truth: readonly Truth[];
   readonly speakers: readonly string[];
   readonly languages: readonly string[];
@@ -39,7 +39,7 @@ export interface Part {
 
 export interface Voices {
   readonly train: Part;
-  /** Speakers of whom nothing is in `train`. */
+  /** Takes of speakers that do not occur in `train`. */
   readonly test: Part;
 }
 
@@ -49,10 +49,10 @@ export interface VoicesOptions {
   readonly seed: number;
 }
 
-/** Python of `make deps`, with numpy, scipy and soundfile. */
+/** The Python that `make deps` installs, with numpy, scipy and soundfile. */
 export const python = join(cacheDir, "venv", "bin", "python");
 
-/** Takes for these options; composed when they are not in the cache yet. */
+/** Returns the takes for these options; composes them if they are not in the cache. */
 export async function composeVoices(options: VoicesOptions): Promise<Voices> {
   const args = [
     ...["--train-minutes", String(options.trainMinutes)],
@@ -62,7 +62,7 @@ export async function composeVoices(options: VoicesOptions): Promise<Voices> {
   const folder = join(cacheDir, "voices", keyOf(args));
   if (!existsSync(folder)) {
     mkdirSync(join(cacheDir, "voices"), { recursive: true });
-    // Into a folder of its own first: a composition that was broken off must not look finished.
+    // Composes into a temporary folder first: an interrupted composition must not look complete.
     const temporary = mkdtempSync(join(cacheDir, "voices", ".composing-"));
     try {
       await run(python, ["-m", "voices", "--out", temporary, ...args]);
@@ -93,7 +93,7 @@ function readPart(
   };
 }
 
-/** The arguments and the code that composes: a change in either makes other takes. */
+/** The cache key: a hash of the arguments and of the code that composes the takes. */
 function keyOf(args: readonly string[]): string {
   const source = join(repoDir, "tools", "voices");
   const hash = createHash("sha256").update(args.join(" "));
@@ -107,7 +107,7 @@ function keyOf(args: readonly string[]): string {
 
 function run(command: string, args: readonly string[]): Promise<void> {
   if (!existsSync(command))
-    return Promise.reject(new Error(`${command} is not there yet: run \`make deps\``));
+    return Promise.reject(new Error(`${command} is not installed: run \`make deps\``));
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       stdio: ["ignore", "ignore", "pipe"],
@@ -121,7 +121,7 @@ function run(command: string, args: readonly string[]): Promise<void> {
     child.once("exit", (code) =>
       code === 0
         ? resolve()
-        : reject(new Error(`${command} ${args.join(" ")} ended with ${code}: ${tail.trim()}`)),
+        : reject(new Error(`${command} ${args.join(" ")} failed with exit code ${code}: ${tail.trim()}`)),
     );
   });
 }

@@ -1,5 +1,5 @@
-// Waits for what happens in the background: embeddings of uploaded files, inference jobs. Called by play.ts and by
-// the end-to-end test. A wait ends with an error when nothing has moved for a while, and says what stood still.
+// Waits for background work: embeddings of uploaded files, inference jobs. A wait fails with an error that names the
+// stalled work if it makes no progress for a while. Called by play.ts and by the end-to-end test.
 import { setTimeout as pause } from "node:timers/promises";
 import type { AudioFile, InferenceFile, InferenceJob } from "../../client/schema.ts";
 import * as client from "../../client/wait.ts";
@@ -13,7 +13,7 @@ export interface Embedded {
   readonly failed: readonly AudioFile[];
 }
 
-/** Resolves when every file of the dataset is embedded or failed. */
+/** Resolves when every file of the dataset is embedded or has failed. */
 export async function waitForEmbeddings(
   user: User,
   datasetId: string,
@@ -31,12 +31,12 @@ export async function waitForEmbeddings(
     if (state !== last) since = Date.now();
     last = state;
     if (Date.now() - since > stallMs)
-      throw new Error(`the embeddings of dataset ${datasetId}: nothing has moved for ${stallMs / 1000} s`);
+      throw new Error(`the embeddings of dataset ${datasetId} made no progress for ${stallMs / 1000} s`);
     await pause(pollMs);
   }
 }
 
-/** Resolves when the job is completed; rejects when it failed or was cancelled. */
+/** Resolves when the job is completed. Rejects if it fails or is cancelled. */
 export async function waitForInference(
   user: User,
   jobId: string,
@@ -45,7 +45,7 @@ export async function waitForInference(
   const job = await client.waitForInference(user.client, jobId, { onChange: onProgress, stallMs });
   if (job.status !== "completed") {
     throw new Error(
-      `inference job ${jobId} ended as ${job.status}: ${job.error_message ?? "no reason given"}`,
+      `inference job ${jobId} ended with status ${job.status}: ${job.error_message ?? "no error message"}`,
     );
   }
   return { job, files: await user.listInferenceFiles(jobId) };

@@ -1,5 +1,6 @@
-// Builds what is missing of the images with buildah, from the Dockerfiles that Docker users use, and puts them into one OCI
-// layout (a folder) from which clusters pull. Called by main.ts inside a mount namespace: buildah leaves no mount behind.
+// Builds missing images with buildah from the Dockerfiles that Docker users also use, and writes them to one OCI layout
+// (a folder) from which clusters pull. Called by main.ts inside a mount namespace, so that buildah leaves no mounts
+// behind.
 import { execFile, spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -26,7 +27,7 @@ function imagesInLayout(): Set<string> {
   );
 }
 
-/** The name under which registry.ts finds it: the last part of its reference. */
+/** The name of the image in the layout, which registry.ts looks up: the last part of its reference. */
 const layoutName = (image: Image): string => basename(referenceOf(image));
 
 export function missingImages(images: readonly Image[]): Image[] {
@@ -34,12 +35,14 @@ export function missingImages(images: readonly Image[]): Image[] {
   return images.filter((image) => !present.has(layoutName(image)));
 }
 
-/** Builds those of `all` that are missing, in two lanes: the trainer is bound by downloads and the disk, the others by the processor. */
+/**
+ * Builds the missing images of `all` in two lanes: downloads and the disk limit the trainer, the CPU limits the others.
+ */
 export async function buildImages(all: readonly Image[], say: (line: string) => void): Promise<void> {
   mkdirSync(layoutDir, { recursive: true });
   const images = missingImages(all);
   const runRoot = join(dirname(storeDir), `run-${process.pid}`);
-  // Left by a killed run; the lock says that nobody else is building.
+  // Removes folders of killed runs; the caller's lock excludes other builds.
   for (const entry of readdirSync(dirname(storeDir))) {
     if (entry.startsWith("run-")) rmSync(join(dirname(storeDir), entry), { recursive: true, force: true });
   }
@@ -59,12 +62,12 @@ export async function buildImages(all: readonly Image[], say: (line: string) => 
     const begun = Date.now();
     if (!(await isStored(image, runRoot))) {
       say(`images: building ${image.name} ...`);
-      await bud(image, runRoot);
+      await buildWithBuildah(image, runRoot);
       say(`images: built ${image.name} in ${((Date.now() - begun) / 1000).toFixed(0)} s`);
     }
   };
   const exportOne = (image: Image) => {
-    // One at a time: the layout's index is read, changed and written.
+    // One at a time, because each export reads, changes and writes the layout's index.
     exports = exports.then(() => exportToLayout(image, runRoot));
     return exports;
   };
@@ -76,7 +79,7 @@ export async function buildImages(all: readonly Image[], say: (line: string) => 
   };
   try {
     const isHeavy = (image: Image) => image.target === "trainer";
-    // Both lanes run to their end even if one fails: what is built stays built.
+    // If one lane fails, the other one still runs to its end, so that its images are kept.
     const lanes = [lane(images.filter(isHeavy)), lane(images.filter((image) => !isHeavy(image)))];
     const results = await Promise.allSettled(lanes);
     const reasons = results.flatMap((result) =>
@@ -111,13 +114,13 @@ async function isStored(image: Image, runRoot: string): Promise<boolean> {
 
 const localName = (image: Image): string => `localhost/plosive-${image.name}:${tagOf(image)}`;
 
-async function bud(image: Image, runRoot: string): Promise<void> {
+async function buildWithBuildah(image: Image, runRoot: string): Promise<void> {
   const context = mkdtempSync(join(tmpdir(), `plosive-context-${image.name}-`));
   try {
     await image.fillContext(context);
     const dockerfile = join(context, ".Dockerfile");
     cpSync(join(repoDir, image.dockerfile), dockerfile);
-    await logged(`images-${image.name}`, "buildah", [
+    await runLogged(`images-${image.name}`, "buildah", [
       ...store(runRoot),
       "bud",
       "--isolation=chroot",
@@ -137,7 +140,7 @@ async function bud(image: Image, runRoot: string): Promise<void> {
   }
 }
 
-/** Base images, and what this machine says about package registries: for the build only, never in the image. */
+/** Build arguments: base images, and this machine's package registries, which do not become part of the image. */
 function buildArguments(image: Image): string[] {
   const sources = Object.entries(image.from).map(([argument, source]) => `${argument}=${localName(source)}`);
   const bundle = authority()?.inside;
@@ -150,7 +153,7 @@ function buildArguments(image: Image): string[] {
   return [...sources, ...inside, ...hosts];
 }
 
-/** A company's own certificate authority, where this machine has one: mounted where Debian keeps an empty folder. */
+/** The CA bundle of a company, if this machine has one. It is mounted at /mnt, which is empty in Debian. */
 function authority(): { folder: string; inside: string } | undefined {
   const { PIP_CERT, SSL_CERT_FILE, NODE_EXTRA_CA_CERTS } = process.env;
   const file = PIP_CERT ?? SSL_CERT_FILE ?? NODE_EXTRA_CA_CERTS;
@@ -163,7 +166,10 @@ function authorityMount(): string[] {
   return found === undefined ? [] : ["--volume", `${found.folder}:/mnt:ro`];
 }
 
-/** Uncompressed: a layer that is there already is known by its name, and compressing several GB costs more than writing them. */
+/**
+ * Exports uncompressed: existing layers are recognised by digest, and compressing several GB takes longer than writing
+ * them.
+ */
 async function exportToLayout(image: Image, runRoot: string): Promise<void> {
   const from = `containers-storage:[overlay@${storeDir}+${runRoot}]${localName(image)}`;
   const to = `oci:${layoutDir}:${layoutName(image)}`;
@@ -177,8 +183,8 @@ async function exportToLayout(image: Image, runRoot: string): Promise<void> {
   ]);
 }
 
-/** Runs a command with its words in a log that is shown only when it fails. */
-async function logged(name: string, command: string, args: readonly string[]): Promise<void> {
+/** Runs a command. Rejects with the end of its output if it fails. */
+async function runLogged(name: string, command: string, args: readonly string[]): Promise<void> {
   const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"] });
   const lines: string[] = [];
   for (const stream of [child.stdout, child.stderr]) {
@@ -192,6 +198,6 @@ async function logged(name: string, command: string, args: readonly string[]): P
   );
   if (code === 0) return;
   throw new Error(
-    `${name}: ${command} ended with ${code}; its last words:\n${lines.join("").split("\n").slice(-40).join("\n")}`,
+    `${name}: ${command} failed with exit code ${code}; last lines of its output:\n${lines.join("").split("\n").slice(-40).join("\n")}`,
   );
 }

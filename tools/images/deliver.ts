@@ -1,5 +1,5 @@
-// Brings images from the OCI layout into a local cluster's containerd, which pulls the layers that it lacks. Called by
-// main.ts and tools/up.ts. A delivered image stays through `down`; nothing is done for one that is there.
+// Delivers images from the OCI layout to a local cluster's containerd, which pulls only missing layers. Called by
+// main.ts and tools/up.ts. Delivered images survive `down`; delivering an image again has no effect.
 import { execFile } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import { serveRegistry } from "./registry.ts";
 const run = promisify(execFile);
 const prefix = "docker.io/local/plosive-";
 
-/** `references` as build.ts gives them. */
+/** Delivers the images; `references` are those of images.ts. */
 export async function deliver(
   place: ClusterPlace,
   references: readonly string[],
@@ -24,7 +24,7 @@ export async function deliver(
   const missing = references.filter((reference) => !present.has(reference));
   if (missing.length === 0) return;
   const registry = await serveRegistry(layoutDir, place.addresses.hostAddress);
-  // One per delivery: two of them run side by side.
+  // One folder per delivery, because two deliveries run concurrently.
   const hostsDir = join(place.dir, `registry-${registry.address.replace(/.*:/, "")}`);
   try {
     mkdirSync(join(hostsDir, "docker.io"), { recursive: true });
@@ -45,7 +45,10 @@ export async function deliver(
   }
 }
 
-/** Frees what is of no further use: images of earlier builds that no pod and no job names, and unpacked archives. */
+/**
+ * Frees disk space: removes images of earlier builds that no pod or workload references, and archives of unpacked
+ * layers.
+ */
 export async function tidy(place: ClusterPlace, current: readonly string[]): Promise<void> {
   const owners = "pods,jobs,deployments,statefulsets";
   const used = kubectl(place, ["get", owners, "--all-namespaces", "-o", "jsonpath={..image}"]);
@@ -53,14 +56,14 @@ export async function tidy(place: ClusterPlace, current: readonly string[]): Pro
   const present = (await ctr(place, "images", "ls", "-q")).split("\n");
   const old = present.filter((name) => name.startsWith(prefix) && !keep.has(name));
   if (old.length > 0) await ctr(place, "images", "rm", ...old);
-  // A layer's archive is as large as the layer.
+  // The archive of a layer is as large as the layer itself.
   await ctr(place, "content", "prune", "references");
 }
 
-/** containerd's socket is in the cluster's own /run, so ctr goes there. */
+/** Runs ctr inside the cluster's namespaces, because containerd's socket is in the cluster's private /run. */
 async function ctr(place: ClusterPlace, ...args: string[]): Promise<string> {
   const pid = firstProcess(place);
-  if (pid === undefined) throw new Error(`cluster ${place.name} does not run: \`make cluster-up\` starts it`);
+  if (pid === undefined) throw new Error(`cluster ${place.name} is not running: run \`make cluster-up\``);
   const inside = ["-t", String(pid), "-m", "-n", tool("ctr"), "--namespace", "k8s.io", ...args];
   return (await run("nsenter", inside, { maxBuffer: 1 << 26 })).stdout;
 }

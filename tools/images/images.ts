@@ -1,5 +1,5 @@
-// The images of this project: what each is made from, and the tag that follows from it. Called by build.ts.
-// The Dockerfiles under images/ are those that Docker users build; `base` and `node` stand in for official images here.
+// The images of this project: their inputs, and the tags that are computed from these inputs. Called by build.ts.
+// Docker users build the same Dockerfiles under images/; `base` and `node` replace the official base images here.
 import { createHash } from "node:crypto";
 import {
   chmodSync,
@@ -20,19 +20,19 @@ export interface Image {
   /** Path of the Dockerfile in the repository. */
   readonly dockerfile: string;
   readonly target?: string;
-  /** Files and folders whose content decides the tag. */
+  /** Files and folders whose content determines the tag. */
   readonly inputs: readonly string[];
-  /** What else decides the tag: versions that are not in a file of the repository. */
+  /** Further input of the tag: versions that are not in a file of the repository. */
   readonly recipe?: () => string;
-  /** Images that the Dockerfile takes as build arguments: argument -> image. */
+  /** Images that the Dockerfile receives as build arguments: argument -> image. */
   readonly from: Readonly<Record<string, Image>>;
   /** Fills an empty folder with the build context. */
   readonly fillContext: (folder: string) => Promise<void> | void;
-  /** A fixed tag instead of the content's, for what other configuration names. */
+  /** A fixed tag instead of the content's hash, for an image that other configuration refers to. */
   readonly tag?: string;
 }
 
-/** Copies paths of the repository, as they are named there or below `root`, without what building leaves behind. */
+/** Copies paths of the repository to the context, relative to `root`, without build outputs. */
 const copy =
   (root: string, ...paths: string[]) =>
   (folder: string): void => {
@@ -108,7 +108,7 @@ const s3: Image = {
   },
 };
 
-/** The sandbox of the local cluster's pods: its tag is fixed because containerd's configuration names it. */
+/** The pause image of the local cluster's pods. Its tag is fixed because containerd's configuration contains it. */
 export const pause: Image = {
   name: "pause",
   dockerfile: "images/pause/Dockerfile",
@@ -118,17 +118,20 @@ export const pause: Image = {
   tag: "1",
 };
 
-/** What the chart takes, by the chart's own names (values `images.<name>`). Small ones first: they are ready early. */
+/**
+ * The images of the chart by their names there (values `images.<name>`). Small ones first, so that they are ready
+ * early.
+ */
 export const chartImages = { server, postgres, s3, worker, trainer } as const;
 
-/** Of the Dockerfile, every input, and the images it stands on. */
+/** The tag: a hash of the Dockerfile, all inputs, and the tags of the base images. */
 export function tagOf(image: Image): string {
   const tag = image.tag ?? tags.get(image) ?? contentTag(image);
   tags.set(image, tag);
   return tag;
 }
 
-// Read once: whoever edits a file while images are built gets the change with the next build.
+// Tags are computed once: a file that changes during the build affects only the next build.
 const tags = new Map<Image, string>();
 
 function contentTag(image: Image): string {
@@ -139,7 +142,7 @@ function contentTag(image: Image): string {
   return hash.digest("hex").slice(0, 12);
 }
 
-/** As pods name it. CRI looks images up by this normalised form, so it is spelled out. */
+/** The full reference that pods use. CRI looks images up by this normalised form. */
 export const referenceOf = (image: Image): string => `docker.io/local/plosive-${image.name}:${tagOf(image)}`;
 
 function addFile(hash: ReturnType<typeof createHash>, path: string): void {

@@ -1,5 +1,5 @@
-// What goes into the images and is not in the repository: Debian's base system, Node with npm, the pause program.
-// Called by images.ts to fill build contexts; the recipes decide the tags of all images that stand on them.
+// Image contents that are not in the repository: Debian's base system, Node with npm, the pause program. Called by
+// images.ts to fill build contexts. The recipes determine the tags of all images that build on them.
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
@@ -8,19 +8,19 @@ import { cacheDir, repoDir } from "../cache.ts";
 const npmVersion = "11.6.2";
 const suite = "bookworm";
 // Documentation and translations are left out, as in Debian's own slim image.
-const left = ["/usr/share/doc/*", "/usr/share/man/*", "/usr/share/locale/*", "/usr/share/info/*"];
+const omitted = ["/usr/share/doc/*", "/usr/share/man/*", "/usr/share/locale/*", "/usr/share/info/*"];
 const debstrap = [
   "--variant=minbase",
   "--format=tar",
   "--include=ca-certificates",
-  ...left.map((path) => `--dpkgopt=path-exclude=${path}`),
+  ...omitted.map((path) => `--dpkgopt=path-exclude=${path}`),
   suite,
 ];
 
 export const baseRecipe = (): string => debstrap.join(" ");
 export const nodeRecipe = (): string => `node ${nodeVersion()} npm ${npmVersion}`;
 
-/** Debian's smallest system, made once: 30 s. */
+/** Writes the archive of Debian's minimal system. The first call takes 30 s; later calls copy the cached archive. */
 export function makeBaseArchive(folder: string): void {
   const archive = join(cacheDir, "images", `${suite}.tar`);
   if (!existsSync(archive)) {
@@ -37,7 +37,7 @@ export function makeBaseArchive(folder: string): void {
   cpSync(archive, join(folder, "base.tar"), { preserveTimestamps: true });
 }
 
-/** As package-lock.json pins it. */
+/** The Node version that package-lock.json pins. */
 function nodeVersion(): string {
   const lock = JSON.parse(readFileSync(join(repoDir, "package-lock.json"), "utf8")) as {
     packages: Record<string, { version?: string } | undefined>;
@@ -47,9 +47,9 @@ function nodeVersion(): string {
   return version;
 }
 
-/** Node and npm, both from the packages of those names. */
+/** Installs Node and npm from the npm packages of those names. */
 export function installNode(folder: string): void {
-  // The program itself is in the package for this platform; `node` only chooses it.
+  // The binary is in the package of the platform; the package `node` only selects it.
   const platform = `node-${process.platform}-${process.arch}`;
   const install = [
     "install",

@@ -1,6 +1,6 @@
-// The command line of the images: node tools/images/main.ts build [--references FILE] | deliver [--name plosive]
-// Called by the Makefile (make images) and tools/up.ts. `build` excludes itself by a lock and works in its own mount
-// namespace; FILE gets the references of what was built, since sources may change while it works.
+// The command line of the images: node tools/images/main.ts build [--references FILE] | deliver [--name plosive] Called
+// by the Makefile (make images) and tools/up.ts. `build` holds a lock and runs in its own mount namespace. It writes
+// the references of the built images to FILE, because sources may change during the build.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -27,23 +27,23 @@ try {
   if (command === "deliver") {
     const place = findPlace(values.name);
     if (place === undefined)
-      throw new Error(`cluster ${values.name} is not there: \`make cluster-up\` starts it`);
+      throw new Error(`cluster ${values.name} does not exist: run \`make cluster-up\``);
     await deliver(place, all.map(referenceOf), say);
   } else if (command !== "build") {
     console.error("usage: node tools/images/main.ts build [--references FILE] | deliver [--name plosive]");
     process.exitCode = 2;
   } else if (missingImages(all).length === 0) {
     writeReferences();
-    say("images: all are built");
+    say("images: all images are up to date");
   } else if (!values.inside) {
     if (process.getuid?.() !== 0)
-      throw new Error("images are built as root here: use sudo, or CLUSTER=kind with Docker");
+      throw new Error("building images needs root: use sudo, or CLUSTER=kind with Docker");
     mkdirSync(join(cacheDir, "images"), { recursive: true });
     const lock = ["flock", "--close", "--timeout", "3600", join(cacheDir, "images", ".lock")];
-    const apart = ["unshare", "--mount", "--propagation", "private"];
+    const newNamespace = ["unshare", "--mount", "--propagation", "private"];
     const [program = "", ...args] = [
       ...lock,
-      ...apart,
+      ...newNamespace,
       process.execPath,
       import.meta.filename,
       "build",
@@ -60,7 +60,7 @@ try {
   process.exitCode = 1;
 }
 
-/** By the chart's names, and `pause`. */
+/** Writes the image references as JSON, by the chart's names and `pause`. */
 function writeReferences(): void {
   if (values.references === undefined) return;
   const named = Object.entries({ ...chartImages, pause }).map(([key, image]) => [key, referenceOf(image)]);

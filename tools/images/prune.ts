@@ -1,5 +1,5 @@
-// Drops what earlier builds left: images of other tags, and layers that no image has any more. The trainer's layer alone is
-// 6 GB, so without it a few changes of its requirements fill the disk. Called by build.ts after a build.
+// Deletes images of earlier builds and layers that no image uses any more. The trainer's layer alone has 6 GB, so a few
+// changes of its requirements would fill the disk. Called by build.ts after a build.
 import { execFile } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ interface Index {
   readonly manifests: { readonly digest: string; readonly annotations?: Readonly<Record<string, string>> }[];
 }
 
-/** Keeps the images of those names (`<name>:<tag>`) in an OCI layout and deletes every blob that none of them has. */
+/** Keeps the images `keep` (`<name>:<tag>`) in an OCI layout and deletes every blob that none of them uses. */
 export function pruneLayout(layoutDir: string, keep: ReadonlySet<string>): void {
   const indexFile = join(layoutDir, "index.json");
   const blobs = join(layoutDir, "blobs", "sha256");
@@ -34,12 +34,12 @@ export function pruneLayout(layoutDir: string, keep: ReadonlySet<string>): void 
       return [hex(digest), ...parts];
     }),
   );
-  // The index first: whoever reads it while blobs go finds complete images only.
+  // Writes the index before it deletes blobs, so that concurrent readers see only complete images.
   writeFileSync(indexFile, JSON.stringify({ ...index, manifests: kept }));
   for (const blob of readdirSync(blobs)) if (!needed.has(blob)) rmSync(join(blobs, blob));
 }
 
-/** Removes this project's images of other names from buildah's store; layers go with the last image that has them. */
+/** Removes this project's other images from buildah's store; a layer is removed with the last image that uses it. */
 export async function pruneStore(store: readonly string[], keep: ReadonlySet<string>): Promise<void> {
   const list = [...store, "images", "--format", "{{.Name}}:{{.Tag}}"];
   const { stdout } = await run("buildah", list);

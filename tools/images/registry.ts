@@ -1,5 +1,5 @@
-// Serves an OCI image layout (a folder) as a read-only registry, so that containerd pulls the layers it lacks and no others.
-// Called by deliver.ts, for as long as a delivery takes, on the host's end of the cluster's link.
+// Serves an OCI image layout (a folder) as a read-only registry, so that containerd pulls only missing layers. Called
+// by deliver.ts for the duration of a delivery; listens on the host's end of the cluster's link.
 import { createReadStream, existsSync, readFileSync, statSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ export interface Registry {
   close(): Promise<void>;
 }
 
-/** Image references are `<anything>/<name>:<tag>`; the layout names its images `<name>:<tag>`. */
+/** Starts the registry. Image references are `<anything>/<name>:<tag>`; the layout names its images `<name>:<tag>`. */
 export async function serveRegistry(layoutDir: string, host: string): Promise<Registry> {
   const blobOf = (digest: string) => join(layoutDir, "blobs", "sha256", digest.replace(/^sha256:/, ""));
   const manifestOf = (name: string, reference: string): Descriptor | undefined => {
@@ -73,7 +73,7 @@ function send(response: ServerResponse, file: string, type: string, digest: stri
   response.setHeader("content-length", statSync(file).size);
   response.setHeader("docker-content-digest", digest);
   if (isHead) response.end();
-  // Large pieces: a layer is up to several GB.
+  // Large read buffers, because a layer has up to several GB.
   else
     createReadStream(file, { highWaterMark: 4 * 2 ** 20 })
       .on("error", () => response.destroy())

@@ -1,4 +1,4 @@
-// Runs suites in lanes, shows how far they are, and prints the summary. Called by tools/test.ts and tools/trials.ts.
+// Runs suites in lanes, shows how far they are, and prints the summary. Called by tools/test.ts, tools/trials.ts and tools/compat.ts.
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";

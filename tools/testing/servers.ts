@@ -11,10 +11,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { cacheDir, tool } from "../cache.ts";
+import { cacheDir, controlPlaneTool } from "../cache.ts";
 import { type ControlPlane, startControlPlane } from "../cluster/control-plane.ts";
 import { type PostgresServer, serverPrograms, startPostgres } from "../postgres.ts";
-import { type S3Server, startS3 } from "../s3.ts";
+import { type S3Access, type S3Server, s3Tool, startS3 } from "../s3.ts";
 import { processesWith } from "./leftovers.ts";
 
 /** The part of a control plane that tests may share: none of them stops or reconfigures it. */
@@ -23,8 +23,8 @@ export type SharedPlane = Pick<ControlPlane, "kubeconfigPath" | "server" | "tls"
 export interface TestServers {
   /** Address of the superuser, e.g. postgres://postgres@127.0.0.1:5433/postgres. */
   readonly postgresUrl: string;
-  /** Path-style S3 without buckets. */
-  readonly s3: Pick<S3Server, "endpoint" | "region" | "accessKey" | "secretKey">;
+  /** S3 without buckets. */
+  readonly s3: S3Access;
   /** File with a SharedPlane as JSON; it appears once the control plane is ready. */
   readonly planeFile: string;
 }
@@ -89,10 +89,10 @@ interface DevState extends TestServers {
 }
 
 export function keepState({ postgresUrl, s3, planeFile }: TestServers): void {
-  const { endpoint, region, accessKey, secretKey } = s3;
+  const { endpoint, addressing, region, accessKey, secretKey } = s3;
   const state = {
     postgresUrl,
-    s3: { endpoint, region, accessKey, secretKey },
+    s3: { endpoint, addressing, region, accessKey, secretKey },
     planeFile,
     version: version(),
   };
@@ -114,8 +114,9 @@ export function findDevServers(): TestServers | undefined {
 }
 
 function version(): string {
-  const programs = ["etcd", "kube-apiserver", "versitygw"].map((name) => realpathSync(tool(name)));
+  const paths = [controlPlaneTool("etcd"), controlPlaneTool("kube-apiserver"), s3Tool()];
+  const programs = paths.map((path) => realpathSync(path));
   return createHash("sha256")
-    .update([...programs, serverPrograms()].join("\n"))
+    .update([...programs, serverPrograms(), process.env.PLOSIVE_TEST_S3_ADDRESSING].join("\n"))
     .digest("hex");
 }

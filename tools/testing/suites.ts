@@ -24,9 +24,12 @@ export interface Suite {
   readonly commands: (reportFile: string) => readonly Command[];
 }
 
-/** "trials" is that of tools/trials.ts. "fast" runs alone and first; "servers" and "sound" run side by side: one mostly computes while the other waits. */
-export type Lane = "fast" | "servers" | "sound" | "trials";
-export const lanes: readonly (readonly Lane[])[] = [["fast"], ["servers", "sound"]];
+/**
+ * "fast" runs alone and first. Then "waiting", which mostly waits for a cluster, runs beside "computing", which keeps the
+ * cores busy. "trials" is the lane of tools/trials.ts, "compat" that of tools/compat.ts.
+ */
+export type Lane = "fast" | "waiting" | "computing" | "trials" | "compat";
+export const lanes: readonly (readonly Lane[])[] = [["fast"], ["waiting", "computing"]];
 
 const node = process.execPath;
 const local = (...path: string[]) => join(repoDir, ...path);
@@ -86,7 +89,7 @@ export const suites: readonly Suite[] = [
   {
     name: "real",
     title: "API, database, object store and operator against real servers",
-    lane: "servers",
+    lane: "computing",
     limitMinutes: 35,
     commands: (reportFile) => [
       vitestRun(reportFile, "--project=real"),
@@ -102,35 +105,40 @@ export const suites: readonly Suite[] = [
     ],
   },
   {
+    name: "e2e",
+    title: "The main job and its failures on a full cluster with kubelet and containers",
+    lane: "waiting",
+    limitMinutes: 45,
+    commands: (reportFile) => [vitestRun(reportFile, "--config", local("test/e2e/vitest.config.ts"))],
+  },
+  {
     name: "kueue",
     title: "The operator with the real Kueue",
-    lane: "servers",
+    lane: "waiting",
     limitMinutes: 20,
-    commands: (reportFile) => [
-      check("build", "bash", local("tools/build.sh"), "kueue"),
-      vitestRun(reportFile, "--project=kueue"),
-    ],
+    commands: (reportFile) => [vitestRun(reportFile, "--project=kueue")],
   },
   {
     name: "contract",
     title: "The description by its linters, against the last release, and schemathesis in short",
-    lane: "servers",
+    lane: "waiting",
     limitMinutes: 10,
     commands: () => contractChecks(),
   },
   {
     name: "worker",
     title: "Python workers on real sound; detection against its last figures; other readers of our exports",
-    lane: "sound",
+    lane: "computing",
     limitMinutes: 35,
-    commands: (reportFile) => [pytestRun(reportFile, "test/worker", "test/exchange", "test/bench/detection")],
-  },
-  {
-    name: "e2e",
-    title: "The main job and its failures on a full cluster with kubelet and containers",
-    lane: "sound",
-    limitMinutes: 45,
-    commands: (reportFile) => [vitestRun(reportFile, "--config", local("test/e2e/vitest.config.ts"))],
+    // The two longest files first, one for each process.
+    commands: (reportFile) => [
+      pytestRun(
+        reportFile,
+        "test/bench/detection/test_short.py",
+        "test/worker/test_verbs.py",
+        ...["test/worker", "test/exchange", "test/bench/detection"],
+      ),
+    ],
   },
 ];
 

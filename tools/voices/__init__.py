@@ -1,1 +1,1 @@
-# Takes of real human voice with artifacts mixed in at known times, for the demo and the tests.
+# Generates takes of real human voice with artifacts inserted at known times, for the demo and the tests.

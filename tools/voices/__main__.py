@@ -15,21 +15,21 @@ DEFAULT_TYPES = "click,plosive,hum,dropout,clipping,mouth_click"
 
 
 def split_speakers(speakers: list[str], rng: np.random.Generator) -> tuple[set[str], set[str]]:
-    """Half of the talkers to each side; a talker is never on both."""
+    """Splits the speakers into two disjoint halves (train, test)."""
     order = [speakers[i] for i in rng.permutation(len(speakers))]
     half = max(1, len(order) // 2)
     return set(order[half:]), set(order[:half])
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="voices", description="Real voices with artifacts mixed in at known times")
+    parser = argparse.ArgumentParser(prog="voices", description="Real voices with artifacts inserted at known times")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--train-minutes", type=float, default=14)
     parser.add_argument("--test-minutes", type=float, default=4)
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--types", default=DEFAULT_TYPES, help=f"of {','.join(ARTIFACTS)}")
-    parser.add_argument("--per-minute", type=float, default=4.0, help="events of each type in a minute")
-    parser.add_argument("--generator", choices=("first", "second"), default="first", help="how artifacts are drawn")
+    parser.add_argument("--types", default=DEFAULT_TYPES, help=f"comma-separated, from {','.join(ARTIFACTS)}")
+    parser.add_argument("--per-minute", type=float, default=4.0, help="events of each type per minute")
+    parser.add_argument("--generator", choices=("first", "second"), default="first", help="which generator makes the artifacts")
     parser.add_argument("--twins", action="store_true", help="also write each take without its artifacts")
     options = parser.parse_args()
 

@@ -1,5 +1,5 @@
-# The first generator: sounds that are added to a take (here) and what is done to the take itself (damage.py). Each mixer
-# changes a stretch of a take in place and says where it is. Called by takes.py.
+# The first generator: sounds that are added to a take (this file) and damage to the take itself (damage.py). Each mixer
+# changes a stretch of a take in place and returns its span. Called by takes.py.
 import numpy as np
 from scipy.signal import butter, sosfilt
 
@@ -35,7 +35,7 @@ def mouth_click(take: np.ndarray, at: int, scene: Scene) -> Span:
 
 
 def pop(take: np.ndarray, at: int, scene: Scene) -> Span:
-    """A plug or a switch: a ring of 90 to 500 Hz that begins at once and dies within 8 to 40 ms."""
+    """A plug or a switch: a ring of 90 to 500 Hz with a sudden onset that decays within 8 to 40 ms."""
     rng = scene.rng
     decay = rng.uniform(0.003, 0.012)
     t = np.arange(int(3.5 * decay * scene.rate)) / scene.rate

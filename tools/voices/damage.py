@@ -1,4 +1,4 @@
-# The first generator, second half: what is done to the speech itself. Called through the table in artifacts.py.
+# The first generator, second half: damage to the speech itself. Called through the table in artifacts.py.
 from collections.abc import Callable
 
 import numpy as np
@@ -19,7 +19,7 @@ def clipping(take: np.ndarray, at: int, scene: Scene) -> Span:
 
 
 def dropout(take: np.ndarray, at: int, scene: Scene) -> Span:
-    """Sound that is missing for 30 to 300 ms: digital zero, or turned down by 40 dB and more; edges of 0 to 4 ms."""
+    """A gap of 30 to 300 ms: digital zero, or attenuated by 40 dB or more; edges of 0 to 4 ms."""
     rng = scene.rng
     end = min(len(take), at + int(scene.among(((0.03, 0.06), (0.06, 0.14), (0.14, 0.3))) * scene.rate))
     rest = 0.0 if rng.random() < 0.6 else 10 ** (rng.uniform(-60, -40) / 20)
@@ -30,7 +30,7 @@ def dropout(take: np.ndarray, at: int, scene: Scene) -> Span:
 
 
 def pitch_lag(x: np.ndarray, rate: int) -> int:
-    """The lag (2.5 to 15 ms) at which the end of x resembles itself most, in samples."""
+    """Returns the lag (2.5 to 15 ms) at which the end of x is most similar to itself, in samples."""
     lags = np.arange(int(0.0025 * rate), int(0.015 * rate))
     size = min(len(x) - lags[-1], int(0.02 * rate))
     now = x[-size:]
@@ -40,8 +40,8 @@ def pitch_lag(x: np.ndarray, rate: int) -> int:
 
 
 def packet_loss(take: np.ndarray, at: int, scene: Scene) -> Span:
-    """Lost packets of 10 to 30 ms in one or two bursts, concealed as telephones do: the last pitch period is repeated, and
-    fades after 10 ms until nothing is left after 60."""
+    """Lost packets of 10 to 30 ms in one or two bursts, concealed as telephones do: repeats the last pitch period and
+    fades it out between 10 and 60 ms."""
     rng, rate = scene.rng, scene.rate
     packet = int(rng.choice([0.01, 0.02, 0.03]) * rate)
     begin = last = at
@@ -62,7 +62,7 @@ def packet_loss(take: np.ndarray, at: int, scene: Scene) -> Span:
 
 
 def remade(x: np.ndarray, size: int, hop: int, change: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    """x taken apart into windowed spectra (T, bins), changed and put together again."""
+    """Splits x into windowed spectra (T, bins), applies `change` and resynthesises."""
     window = np.sqrt(np.hanning(size + 1)[:-1])
     padded = np.pad(x, size)
     starts = np.arange(0, len(padded) - size + 1, hop)
@@ -75,7 +75,8 @@ def remade(x: np.ndarray, size: int, hop: int, change: Callable[[np.ndarray], np
 
 
 def codec_glitch(take: np.ndarray, at: int, scene: Scene) -> Span:
-    """Damaged frames of a transform codec, 40 to 450 ms: bins change places within their neighbourhood, bands get wrong gains."""
+    """Damaged frames of a transform codec, 40 to 450 ms: bins are shuffled within their neighbourhood, bands get wrong
+    gains."""
     rng, rate = scene.rng, scene.rate
     end = min(len(take), at + int(scene.among(((0.04, 0.08), (0.08, 0.2), (0.2, 0.45))) * rate))
     part, size = take[at:end], int(0.02 * rate) // 2 * 2
@@ -116,8 +117,8 @@ def echo(take: np.ndarray, at: int, scene: Scene) -> Span:
 
 
 def tts_seam(take: np.ndarray, at: int, scene: Scene) -> Span:
-    """Two units that do not fit: the voice jumps by 4 to 30 ms and in level and colour, then glides back within 0.33 s. The
-    joint is a point in time."""
+    """Two units that do not match: the voice jumps by 4 to 30 ms and in level and timbre, then glides back within 0.33
+    s. The joint is a point in time."""
     rng, rate = scene.rng, scene.rate
     near, length = rate // 100, scene.seconds(0.2, 0.33)
     room = int(0.04 * rate)

@@ -1,5 +1,5 @@
-# The human voices: Debian's asterisk-core-sounds-*-g722 prompts (16 kHz), read by professional speakers.
-# Called by takes.py. libsndfile cannot read G.722, so ffmpeg decodes.
+# Reads the human voices: Debian's asterisk-core-sounds-*-g722 prompts (16 kHz), recorded by professional speakers.
+# Called by takes.py. ffmpeg decodes them, because libsndfile cannot read G.722.
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -11,7 +11,8 @@ from scipy.signal import butter, sosfilt
 SAMPLE_RATE = 16_000
 ROOT = Path("/usr/share/asterisk/sounds")
 BYTES_PER_SECOND = 8_000
-# Some of the recordings pop and rumble by themselves. That is cut off, so that the truth is all there is of plosives.
+# Some recordings contain plosives and rumble of their own. The filter removes them, so that the truth lists all
+# plosives.
 HIGH_PASS = butter(4, 75, "highpass", fs=SAMPLE_RATE, output="sos")
 PACKAGES = "asterisk-core-sounds-{en,es,fr,it,ru}-g722"
 
@@ -28,7 +29,8 @@ class Prompt:
 
 
 def list_prompts(root: Path = ROOT) -> list[Prompt]:
-    """All prompts of at least 0.8 s. A folder like en_US_f_Allison names language and talker: en and es are one talker."""
+    """Returns all prompts of at least 0.8 s. A folder name such as en_US_f_Allison contains language and speaker; a
+    speaker may have recorded several languages (en and es)."""
     prompts = []
     for folder in sorted(root.glob("??_??_?_*")):
         for path in sorted(folder.rglob("*.g722")):
@@ -36,12 +38,12 @@ def list_prompts(root: Path = ROOT) -> list[Prompt]:
             if "silence" not in path.parts and seconds >= 0.8:
                 prompts.append(Prompt(path, folder.name.split("_")[-1], folder.name[:2], seconds))
     if not prompts:
-        raise SystemExit(f"no voices under {root}: apt-get install {PACKAGES}")
+        raise SystemExit(f"no recordings found in {root}: run `apt-get install {PACKAGES}`")
     return prompts
 
 
 def decode(prompt: Prompt) -> np.ndarray:
-    """Samples in -1..1 at 16 kHz (N,), leading and trailing silence trimmed."""
+    """Returns samples in -1..1 at 16 kHz (N,), without leading and trailing silence."""
     command = ["ffmpeg", "-nostdin", "-loglevel", "error", "-f", "g722", "-i", str(prompt.path)]
     command += ["-f", "s16le", "-ac", "1", "-ar", str(SAMPLE_RATE), "-"]
     raw = subprocess.run(command, check=True, capture_output=True).stdout
@@ -51,7 +53,7 @@ def decode(prompt: Prompt) -> np.ndarray:
 
 
 def draw_speech(prompts: list[Prompt], seconds: float, rng: np.random.Generator) -> list[tuple[Prompt, np.ndarray]]:
-    """Different prompts in random order, about `seconds` in all."""
+    """Draws different prompts in random order, about `seconds` in total."""
     chosen, total = [], 0.0
     for index in rng.permutation(len(prompts)):
         if total >= seconds:

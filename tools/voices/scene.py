@@ -1,21 +1,22 @@
-# What both generators share: where an artifact is put, how strong it is, and whether anybody can hear it. No synthesis:
-# the generators (artifacts.py and damage.py, second.py and second_damage.py) stay independent of each other.
+# Shared by both generators: the place of an artifact, its strength, and whether it is audible. Contains no synthesis,
+# so that the generators (artifacts.py and damage.py, second.py and second_damage.py) stay independent of each other.
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 Span = tuple[int, int]  # first sample, one past the last
-NOWHERE: Span = (0, 0)  # what a mixer answers that found no room
+NOWHERE: Span = (0, 0)  # returned by a mixer that cannot place its artifact
 SEVERITIES = ("faint", "medium", "strong")
-# dB against the speech level (RMS of the loud part)
+# dB relative to the speech level (RMS of the loud part)
 BANDS_DB = ((-8.0, 0.0), (0.0, 8.0), (8.0, 16.0))
 EDGES_HZ = (40, 120, 250, 500, 1000, 1600, 2500, 4000, 6000, 9000, 14000)
 
 
 @dataclass(frozen=True)
 class Scene:
-    """Of one event: the take's rate and speech level, the severity band (0 faint, 1 medium, 2 strong), and chance."""
+    """Parameters of one event: the take's rate and speech level, the severity band (0 faint, 1 medium, 2 strong), and
+    the random generator."""
 
     rate: int
     level: float
@@ -23,19 +24,19 @@ class Scene:
     rng: np.random.Generator
 
     def seconds(self, low: float, high: float) -> int:
-        """A random length in samples."""
+        """Draws a length in samples."""
         return int(self.rng.uniform(low, high) * self.rate)
 
     def among(self, bands: tuple[tuple[float, float], ...]) -> float:
-        """A random number of this event's band; `bands` are from faint to strong."""
+        """Draws a number from this event's band; `bands` are ordered from faint to strong."""
         return float(self.rng.uniform(*bands[self.band]))
 
     def gain(self, offset_db: float = 0.0, bands: tuple[tuple[float, float], ...] = BANDS_DB) -> float:
-        """An amplitude against the speech level."""
+        """Draws an amplitude relative to the speech level."""
         return self.level * 10 ** ((self.among(bands) + offset_db) / 20)
 
     def third(self, low: float, high: float) -> float:
-        """A random number of the lower, middle or upper third of a range."""
+        """Draws a number from the lower, middle or upper third of a range, by the band."""
         return low + (high - low) * (self.band + float(self.rng.random())) / 3
 
 
@@ -49,13 +50,13 @@ def add(take: np.ndarray, at: int, sound: np.ndarray) -> Span:
 
 
 def ramps(length: int, edge: int) -> np.ndarray:
-    """1 with a linear edge of `edge` samples on both sides, (length,)."""
+    """Returns weights of 1 with a linear ramp of `edge` samples on both sides, (length,)."""
     up = np.arange(1, length + 1)
     return np.minimum(1, np.minimum(up, up[::-1]) / max(1, edge))
 
 
 def blend(take: np.ndarray, at: int, other: np.ndarray, edge: int) -> Span:
-    """Puts `other` in the place of what was there, with soft edges: what changes is the sound, not its joints."""
+    """Replaces a stretch of the take by `other` with soft edges, so that the joints are not audible."""
     end = min(len(take), at + len(other))
     weight = ramps(end - at, edge)
     take[at:end] += weight * (other[: end - at] - take[at:end])
@@ -67,7 +68,7 @@ def loudness(x: np.ndarray) -> float:
 
 
 def quiet_run(take: np.ndarray, at: int, scene: Scene, most: int) -> int:
-    """How many samples from `at` on are a pause (20 dB under the speech level), at most `most`."""
+    """Returns how many samples from `at` on are a pause (20 dB below the speech level), at most `most`."""
     hop = scene.rate // 100
     part = take[at : at + most]
     frames = part[: len(part) // hop * hop].reshape(-1, hop)
@@ -76,14 +77,15 @@ def quiet_run(take: np.ndarray, at: int, scene: Scene, most: int) -> int:
 
 
 def where_over(part: np.ndarray, rail: float, at: int) -> Span:
-    """From the first to the last sample over the rail: nobody can label clipping in the pause after it."""
+    """Returns the span from the first to the last sample above the rail: clipping cannot be labelled in the pause after
+    it."""
     over = np.flatnonzero(np.abs(part) > rail)
     return (at + int(over[0]), at + int(over[-1]) + 1) if over.size else NOWHERE
 
 
-def heard(before: np.ndarray, after: np.ndarray, span: Span, scene: Scene) -> np.ndarray:
-    """Centres (samples) of the 16 ms frames of `span` where the change can be heard: as loud as what was there in at least
-    one band of hearing, and not 40 dB under the speech level."""
+def audible_centres(before: np.ndarray, after: np.ndarray, span: Span, scene: Scene) -> np.ndarray:
+    """Returns the centres (samples) of the 16 ms frames of `span` in which the change is audible: at least as loud as
+    the original in at least one hearing band, and at most 40 dB below the speech level."""
     size, hop = int(0.016 * scene.rate) // 2 * 2, int(0.008 * scene.rate)
     first, last = max(0, span[0] - hop), min(len(before), max(span[1] + hop, span[0] + 2 * size))
     starts = np.arange(first, last - size + 1, hop)

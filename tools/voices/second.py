@@ -1,6 +1,5 @@
-# A second generator of the same artifact types, other physics and other ranges: what a detector learned from one set of
-# labels must not depend on how artifacts.py happens to draw. The second half is second_damage.py. Called by takes.py when
-# asked for.
+# A second generator of the same artifact types, with other physics and other ranges. It tests that a detector does not
+# depend on how artifacts.py synthesises. The second half is second_damage.py. Called by takes.py on request.
 import numpy as np
 from scipy.signal import butter, lfilter, sosfilt
 
@@ -13,7 +12,7 @@ def amplitude(scene: Scene, low: float, high: float) -> float:
 
 
 def click(take: np.ndarray, at: int, scene: Scene) -> Span:
-    """A scratch: a double spike, a step that leaks away, or a burst of noise of 1 to 8 ms."""
+    """A scratch: a double spike, a decaying step, or a burst of noise of 1 to 8 ms."""
     rng, sr = scene.rng, scene.rate
     peak, kind = amplitude(scene, 4, 22), rng.integers(3)
     if kind == 0:
@@ -40,7 +39,7 @@ def mouth_click(take: np.ndarray, at: int, scene: Scene) -> Span:
 
 
 def pop(take: np.ndarray, at: int, scene: Scene) -> Span:
-    """A knock on the stand or a plug: one or two half waves of 1.5 to 8 ms, or a step that leaks away in 4 to 15 ms."""
+    """A knock on the stand or a plug: one or two half waves of 1.5 to 8 ms, or a step that decays in 4 to 15 ms."""
     rng, sr = scene.rng, scene.rate
     if rng.random() < 0.5:
         sizes = rng.uniform(0.0015, 0.008, rng.integers(1, 3)) * sr
@@ -66,7 +65,8 @@ def plosive(take: np.ndarray, at: int, scene: Scene) -> Span:
 
 
 def breath(take: np.ndarray, at: int, scene: Scene) -> Span:
-    """A sigh or a gasp in a pause, 0.12 to 0.9 s: falling noise whose colour glides from bright to dark or back, with flutter."""
+    """A sigh or a gasp in a pause, 0.12 to 0.9 s: decaying noise whose timbre glides from bright to dark or back, with
+    flutter."""
     rng, sr = scene.rng, scene.rate
     length = min(scene.seconds(0.15, 0.9), quiet_run(take, at, scene, sr))
     if length < 0.12 * sr:

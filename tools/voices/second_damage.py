@@ -1,4 +1,4 @@
-# The second generator, second half: what is done to the speech itself, by other means than damage.py. Called through the
+# The second generator, second half: damage to the speech itself, by other methods than damage.py. Called through the
 # table in second.py.
 import numpy as np
 from scipy.linalg import solve_toeplitz
@@ -36,7 +36,7 @@ def dropout(take: np.ndarray, at: int, scene: Scene) -> Span:
 
 
 def packet_loss(take: np.ndarray, at: int, scene: Scene) -> Span:
-    """Lost packets of 10 to 40 ms: the one before is played again and again, softer each time, or noise takes their place."""
+    """Lost packets of 10 to 40 ms: the packet before them is repeated, softer each time, or noise replaces them."""
     rng = scene.rng
     packet = scene.seconds(0.010, 0.040)
     end = min(len(take), at + max(packet, int(scene.third(0.02, 0.24) * scene.rate)))
@@ -53,14 +53,14 @@ def packet_loss(take: np.ndarray, at: int, scene: Scene) -> Span:
 
 
 def lpc(x: np.ndarray, order: int) -> np.ndarray:
-    """The prediction polynomial of x, (order + 1,)."""
+    """Returns the linear prediction polynomial of x, (order + 1,)."""
     r = np.correlate(x, x, "full")[len(x) - 1 : len(x) + order]
     r[0] = r[0] * 1.001 + 1e-9
     return np.concatenate([[1], -solve_toeplitz(r[:-1], r[1:])])
 
 
 def codec_glitch(take: np.ndarray, at: int, scene: Scene) -> Span:
-    """Bit errors in an adaptive delta codec, or a decoder that has fallen to few bits and a low rate, 40 to 600 ms."""
+    """Bit errors in an adaptive delta codec, or a decoder with only a few bits and a low sample rate, 40 to 600 ms."""
     rng, rate = scene.rng, scene.rate
     end = min(len(take), at + int(scene.third(0.04, 0.6) * rate))
     part = take[at:end]
@@ -75,25 +75,26 @@ def codec_glitch(take: np.ndarray, at: int, scene: Scene) -> Span:
 
 
 def delta_coded(x: np.ndarray, error_rate: float, rng: np.random.Generator) -> np.ndarray:
-    """x through a 3-bit adaptive delta codec whose words are sometimes inverted on the way."""
+    """Passes x through a 3-bit adaptive delta codec whose code words are sometimes inverted in transmission."""
     scale = np.abs(x).max() + 1e-9
     wrong = rng.random(len(x)) < error_rate
     out = np.zeros(len(x))
-    guess = heard = 0.0
-    step = own = 0.02
+    guess = decoded = 0.0
+    step = decoder_step = 0.02
     for i, value in enumerate(x / scale):
         word = max(-3, min(3, round((value - guess) / step)))
         guess = 0.98 * guess + word * step
         step = min(0.5, max(0.002, step * (1.6 if abs(word) > 1 else 0.88)))
         sent = -(word or 3) if wrong[i] else word
-        heard = 0.98 * heard + sent * own
-        own = min(0.5, max(0.002, own * (1.6 if abs(sent) > 1 else 0.88)))
-        out[i] = heard
+        decoded = 0.98 * decoded + sent * decoder_step
+        decoder_step = min(0.5, max(0.002, decoder_step * (1.6 if abs(sent) > 1 else 0.88)))
+        out[i] = decoded
     return out * scale
 
 
 def robotic(take: np.ndarray, at: int, scene: Scene) -> Span:
-    """A talking machine, 0.4 to 3 s: the voice's filter on a pulse train of one pitch, or the voice times a low tone."""
+    """A robot voice, 0.4 to 3 s: the voice's filter applied to a pulse train of constant pitch, or the voice multiplied
+    by a low tone."""
     rng, rate = scene.rng, scene.rate
     part = take[at : at + scene.seconds(0.4, 3.0)].copy()
     hz = rng.uniform(75, 210)
@@ -109,7 +110,7 @@ def robotic(take: np.ndarray, at: int, scene: Scene) -> Span:
 
 
 def spoken_by(voice: np.ndarray, source: np.ndarray, rate: int) -> np.ndarray:
-    """`source` through the voice's own filter, frame by frame of 20 ms."""
+    """Passes `source` through the voice's prediction filter in frames of 20 ms."""
     hop = int(0.01 * rate)
     window = np.hanning(2 * hop + 1)[:-1]
     out = np.zeros(len(voice) + 2 * hop)
@@ -121,7 +122,7 @@ def spoken_by(voice: np.ndarray, source: np.ndarray, rate: int) -> np.ndarray:
 
 
 def echo(take: np.ndarray, at: int, scene: Scene) -> Span:
-    """A loop that feeds back: duller each time round, 90 to 400 ms a round, over 0.6 to 4 s."""
+    """A feedback loop that gets duller with each round trip of 90 to 400 ms, over 0.6 to 4 s."""
     rng, rate, end = scene.rng, scene.rate, min(len(take), at + scene.seconds(0.6, 4.0))
     delay, gain = scene.seconds(0.09, 0.4), 10 ** (scene.third(-13, -3) / 20)
     first = max(0, at - 3 * delay)
@@ -135,8 +136,8 @@ def echo(take: np.ndarray, at: int, scene: Scene) -> Span:
 
 
 def tts_seam(take: np.ndarray, at: int, scene: Scene) -> Span:
-    """The next unit comes from another session: from one sample to the next all phases turn, highs and level change and other
-    room noise sets in; over 0.15 to 0.33 s it turns back. The joint is a point in time."""
+    """The next unit comes from another session: phases, high frequencies, level and room noise change from one sample
+    to the next, and glide back over 0.15 to 0.33 s. The joint is a point in time."""
     rng, rate = scene.rng, scene.rate
     near, length = rate // 100, scene.seconds(0.15, 0.33)
     if at < 2 * near or at + length + near > len(take):

@@ -10,22 +10,22 @@ from scipy.signal import lfilter
 
 from . import artifacts, second
 from .recordings import SAMPLE_RATE, Prompt, draw_speech
-from .scene import SEVERITIES, Mixer, Scene, Span, heard
+from .scene import SEVERITIES, Mixer, Scene, Span, audible_centres
 
 GENERATORS: dict[str, dict[str, tuple[Mixer, float]]] = {"first": artifacts.ARTIFACTS, "second": second.ARTIFACTS}
 MIN_GAP_S = 0.35  # between two artifacts, so that the truth is unambiguous
 TRIES = 20
-# What moves the sound after its joint goes in first, then what needs room, longest first.
+# Insertion order: first the type that shifts the audio after its joint, then the types that need the most room.
 ORDER = ("tts_seam", "hum", "echo", "robotic", "clipping", "breath", "codec_glitch", "packet_loss")
-# Marked where they can be heard, at least so long: nobody can label the echo of a pause.
-HEARD_PART_S = {"echo": 0.3, "robotic": 0.3, "codec_glitch": 0.03, "packet_loss": 0.01}
+# Minimum audible length of types whose label covers only the audible part: the echo of a pause cannot be labelled.
+AUDIBLE_PART_S = {"echo": 0.3, "robotic": 0.3, "codec_glitch": 0.03, "packet_loss": 0.01}
 
 Placed = tuple[str, int, int, str]  # type, first sample, one past the last, severity
 
 
 @dataclass(frozen=True)
 class Truth:
-    """One artifact that was mixed in."""
+    """One inserted artifact."""
 
     file: str
     speaker: str
@@ -37,7 +37,7 @@ class Truth:
 
 @dataclass
 class Take:
-    """`clean` is the same take without its artifacts, (N,) both."""
+    """A take with artifacts (`mixed`) and without them (`clean`), both (N,)."""
 
     clean: np.ndarray
     mixed: np.ndarray
@@ -48,26 +48,26 @@ class Take:
 
 
 def room_tone(length: int, rng: np.random.Generator) -> np.ndarray:
-    """Coloured noise between -72 and -48 dBFS: what a quiet room and a preamplifier sound like."""
+    """Returns coloured noise between -72 and -48 dBFS, like a quiet room with a preamplifier."""
     noise = lfilter([1], [1, -rng.uniform(0.2, 0.95)], rng.standard_normal(length))
     return noise / noise.std() * 10 ** (rng.uniform(-72, -48) / 20)
 
 
 def compose(speech: list[tuple[Prompt, np.ndarray]], rng: np.random.Generator) -> np.ndarray:
-    """Prompts with pauses of 0.15 to 1.2 s between them on room tone, at a random level."""
+    """Concatenates prompts with pauses of 0.15 to 1.2 s on room tone, at a random level."""
     rate = speech[0][0].rate
     parts = [np.zeros(int(rng.uniform(0.2, 0.8) * rate))]
     for _, samples in speech:
         parts += [samples * rng.uniform(0.7, 1.0), np.zeros(int(rng.uniform(0.15, 1.2) * rate))]
     take = np.concatenate(parts)
-    tilt = rng.uniform(-0.3, 0.3)  # a little equaliser: every microphone differs
+    tilt = rng.uniform(-0.3, 0.3)  # a slight equaliser, because microphones differ
     take = lfilter([1, tilt], [1], take)
     take *= 10 ** (rng.uniform(-20, -3) / 20) / max(1e-6, np.abs(take).max())
     return take + room_tone(len(take), rng)
 
 
 def speech_level(take: np.ndarray, rate: int) -> tuple[float, np.ndarray]:
-    """RMS of the loud part, and one flag per 10 ms: louder than 20 dB under it (T,)."""
+    """Returns the RMS of the loud part, and a flag per 10 ms (T,): whether the level is above 20 dB below that."""
     hop = rate // 100
     frames = np.sqrt((take[: len(take) // hop * hop].reshape(-1, hop) ** 2).mean(1))
     level = float(np.percentile(frames, 80))
@@ -75,25 +75,25 @@ def speech_level(take: np.ndarray, rate: int) -> tuple[float, np.ndarray]:
 
 
 def placed(name: str, before: np.ndarray, take: np.ndarray, span: Span, scene: Scene) -> Span | None:
-    """The span as a careful listener would mark it; None when there is nothing to hear."""
+    """Returns the span that a careful listener would label, or None if the artifact is not audible."""
     if span[1] <= span[0]:
         return None
-    where = heard(before, take, span, scene)
+    where = audible_centres(before, take, span, scene)
     if not len(where):
         return None
-    if name not in HEARD_PART_S:
+    if name not in AUDIBLE_PART_S:
         return span
     half = int(0.008 * scene.rate)
     start, end = max(span[0], int(where[0]) - half), min(span[1], int(where[-1]) + half)
-    return (start, end) if end - start >= HEARD_PART_S[name] * scene.rate else None
+    return (start, end) if end - start >= AUDIBLE_PART_S[name] * scene.rate else None
 
 
 def mix(
     clean: np.ndarray, types: list[str], per_minute: float, rng: np.random.Generator, generator: str = "first",
     rate: int = SAMPLE_RATE, voice: np.ndarray | None = None,
 ) -> tuple[np.ndarray, list[Placed]]:  # fmt: skip
-    """Puts `per_minute` events of each type at random places, in speech or in pauses; `voice` is the take without its
-    background, where there is one. Returns (N,) and what is where."""
+    """Inserts `per_minute` events of each type at random places, in speech or in pauses. `voice` is the take without
+    its background, if it has one. Returns the take (N,) and the inserted events."""
     take, hop = clean.copy(), rate // 100
     level, speech = speech_level(clean if voice is None else voice, rate)
     counts = {name: rng.poisson(per_minute * len(clean) / rate / 60) for name in types}
@@ -123,7 +123,8 @@ def make_take(
     speech: list[tuple[Prompt, np.ndarray]], types: list[str], per_minute: float, rng: np.random.Generator,
     generator: str = "first", background: Callable[[np.ndarray, int, np.random.Generator], np.ndarray] | None = None,
 ) -> Take:  # fmt: skip
-    """One take; `background` is added to the voice before the artifacts. Both versions are turned down until nothing clips."""
+    """Makes one take. Adds `background` to the voice before the artifacts. Attenuates both versions so that nothing
+    clips."""
     prompt = speech[0][0]
     voice = compose(speech, rng)
     clean = voice if background is None else voice + background(voice, prompt.rate, rng)
@@ -133,7 +134,7 @@ def make_take(
 
 
 def pop_speech(speech: list[tuple[Prompt, np.ndarray]], seconds: float) -> list[tuple[Prompt, np.ndarray]]:
-    """Takes sentences off the end of `speech` until they last about 80 % of `seconds`; pauses are the rest."""
+    """Removes sentences from the end of `speech` until they last about 80 % of `seconds`; pauses fill the rest."""
     part, size = [], 0.0
     while speech and size < 0.8 * seconds:
         part.append(speech.pop())
@@ -145,7 +146,7 @@ def make_takes(
     prompts: list[Prompt], minutes: float, types: list[str], per_minute: float, rng: np.random.Generator,
     generator: str = "first",
 ) -> list[Take]:  # fmt: skip
-    """Takes of one talker and language each, `minutes` in all, every fifth one without an artifact."""
+    """Makes takes of one speaker and language each, `minutes` in total; every fifth one has no artifacts."""
     groups = sorted({(p.speaker, p.language) for p in prompts})
     takes: list[Take] = []
     for index, (speaker, language) in enumerate(groups):
@@ -161,7 +162,8 @@ def make_takes(
 
 
 def write_takes(takes: list[Take], folder: Path, name: str, twins: bool) -> list[Truth]:
-    """16-bit WAV, every fourth take FLAC. Returns what is in them, file names relative to `folder`."""
+    """Writes the takes as 16-bit WAV, every fourth as FLAC. Returns their truth; file names are relative to
+    `folder`."""
     truth = []
     folder.mkdir(parents=True, exist_ok=True)
     for index, take in enumerate(takes):

@@ -44,6 +44,9 @@ app.kubernetes.io/component: {{ index . 1 }}
 {{- end -}}
 
 {{- define "plosive.objectStoreEndpoint" -}}
+{{- if and (eq (.Values.objectStore.addressing | default "path") "virtual") (not .Values.objectStore.existingSecret) -}}
+{{ fail "objectStore.addressing: the embedded server supports only path; virtual needs an S3 server of your own (objectStore.existingSecret, objectStore.endpoint)" }}
+{{- end -}}
 {{- if .Values.objectStore.endpoint -}}
 {{ .Values.objectStore.endpoint }}
 {{- else if .Values.objectStore.existingSecret -}}
@@ -74,6 +77,7 @@ capabilities: { drop: [ALL] }
 {{- with .Values.objectStore.publicEndpoint }}
 - { name: PLOSIVE_S3_PUBLIC_ENDPOINT, value: {{ . | quote }} }
 {{- end }}
+- { name: PLOSIVE_S3_ADDRESSING, value: {{ .Values.objectStore.addressing | default "path" | quote }} }
 - { name: PLOSIVE_S3_REGION, value: {{ .Values.objectStore.region | quote }} }
 - { name: PLOSIVE_S3_BUCKET, value: {{ .Values.objectStore.bucket | quote }} }
 - { name: PLOSIVE_S3_ACCESS_KEY_ID_FILE, value: /etc/plosive/object-store/access-key-id }

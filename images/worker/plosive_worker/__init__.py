@@ -1,1 +1,1 @@
-# The workers of Plosive: nouns in the modules, the three verbs in embed.py, train.py and detect.py.
+# The workers of Plosive. The three verbs are embed.py, train.py and detect.py; the other modules hold what they share.

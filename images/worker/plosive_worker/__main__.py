@@ -1,5 +1,6 @@
-# `python3 -m plosive_worker embed|train|detect`: the pod's entry point. Runs the verb, writes the termination log, exits
-# with the code that the operator reads. Nothing heavy is imported before the verb is known: children import this file too.
+# `python3 -m plosive_worker embed|train|detect`: the pod's entry point. Runs the verb, writes the termination log and
+# exits with the code that the operator reads. Imports heavy modules only when it knows the verb, because the decoding
+# child processes import this file too.
 import importlib
 import json
 import os
@@ -9,7 +10,7 @@ import traceback
 from pathlib import Path
 
 VERBS = ("embed", "train", "detect")
-# numpy and torch read these when they are imported; waiting threads must not spin on a shared core
+# numpy and torch read these variables when they are imported. Idle threads must not spin on a shared core.
 for name, value in (("OPENBLAS_NUM_THREADS", "1"), ("OMP_WAIT_POLICY", "passive"), ("MKL_NUM_THREADS", "1")):
     os.environ.setdefault(name, value)
 
@@ -17,15 +18,16 @@ for name, value in (("OPENBLAS_NUM_THREADS", "1"), ("OMP_WAIT_POLICY", "passive"
 def write_termination(
     code: str, message: str, hint: str | None = None, item: str | None = None, counts: dict[str, int] | None = None
 ) -> None:
-    """At most 4096 bytes; a missing log is no reason to fail."""
+    """Writes the termination log, at most 4096 bytes. If the log cannot be written, prints the error and goes on."""
     path = Path(os.environ.get("PLOSIVE_TERMINATION_LOG", "/dev/termination-log"))
     shard = os.environ.get("JOB_COMPLETION_INDEX", "")
-    document = {"code": code, "message": message[:1000], "hint": hint and hint[:1000], "item": item}
+    document: dict[str, str | int | None] = {"code": code, "message": message[:1000]}
+    document |= {"hint": hint and hint[:1000], "item": item}
     document |= {"shard": int(shard) if shard.isdigit() else None}
     document |= {name: (counts or {}).get(name) for name in ("items_done", "items_total", "items_failed")}
     text = json.dumps(document)
     if len(text.encode()) > 4096:
-        text = json.dumps({**document, "message": document["message"][:300], "hint": None})
+        text = json.dumps({**document, "message": message[:300], "hint": None})
     try:
         path.write_text(text)
     except OSError as error:
@@ -48,7 +50,7 @@ def run(verb: str) -> int:
         code, message, exit_code = "out_of_memory", "The worker ran out of memory", 70
     except Exception as error:
         traceback.print_exc()
-        if type(error).__name__ == "OutOfMemoryError":  # torch's, which is not imported here
+        if type(error).__name__ == "OutOfMemoryError":  # torch's exception; torch is not imported here
             code, message = "gpu_out_of_memory", f"The GPU ran out of memory: {error}"
             hint, exit_code = "Give the job a GPU with more memory, or a smaller batch_size or chunk_size_ms", 71
         else:
@@ -61,8 +63,9 @@ def run(verb: str) -> int:
 
 
 def on_term(*_: object) -> None:
-    """As PID 1 a process without a handler ignores SIGTERM. The trainer sets its own one, which writes a checkpoint."""
-    write_termination("interrupted", "Ended by the cluster before its work was done")
+    """Ends the pod on SIGTERM: a process with PID 1 ignores SIGTERM unless it sets a handler. The trainer replaces this
+    handler by one that writes a checkpoint."""
+    write_termination("interrupted", "The cluster ended this pod before its work was done")
     os._exit(75)
 
 

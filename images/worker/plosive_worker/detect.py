@@ -1,10 +1,12 @@
-# The detect verb: load the model once, then for each audio file of the shard download, decode and compute features in a
-# sandboxed child, run the model, make events. A file that cannot be used is a failed item with its reason.
+# The detect verb. Loads the model once. For each audio file of the shard it downloads the file, decodes it and computes
+# features in a sandboxed child process, runs the model and derives events. An unusable file becomes a failed item with
+# a reason; the shard continues.
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
-from .extract import frames_of, load_encoder
+from .extract import compute_embedding, load_encoder
 from .failure import ItemFailure, WorkerFailure
 from .features.encoder import Encoder
 from .features.file import read_frames
@@ -16,11 +18,11 @@ from .pool import for_each_item, usable_cpus
 from .session import Session
 from .store import Store
 
-DECODING = 0.7  # of an item's time, about; the model takes the rest
+DECODING = 0.7  # approximate share of an item's time; the model takes the rest
 
 
 def load_model(store: Store, encoder: Encoder | None, folder: Path) -> Detector:
-    """Downloads, verifies and loads the model. Raises WorkerFailure when it may not be used."""
+    """Downloads, verifies and loads the model. Raises WorkerFailure if the model is missing or fails a check."""
     work: DetectWork = store.session.work
     try:
         onnx = store.download("The model", lambda w: w.model.onnx, folder / "model.onnx")
@@ -30,20 +32,20 @@ def load_model(store: Store, encoder: Encoder | None, folder: Path) -> Detector:
         raise WorkerFailure(code, failure.message) from failure
     card = read_card(folder / "card.json", encoder.spec if encoder else own_spec())
     if card.onnx_sha256 != onnx.sha256:
-        raise WorkerFailure("bad_manifest", "The model and its card do not belong together: the digests differ")
+        raise WorkerFailure("bad_manifest", "The model card belongs to another model: the digests differ")
     return load_detector(folder / "model.onnx", card, work.config, usable_cpus())
 
 
 def detect_item(
-    store: Store, detector: Detector, encoder: Encoder | None, index: int, folder: Path, tell: Callable[[float], None]
+    store: Store, detector: Detector, encoder: Encoder | None, index: int, folder: Path, on_progress: Callable[[float], None]
 ) -> dict:
-    """What result.json says of a completed item. Raises ItemFailure when the file cannot be used."""
+    """Returns the members of a completed item in result.json. Raises ItemFailure if the file cannot be used."""
     name = store.session.work.items[index].filename
     audio = store.download(f"The audio of {name}", lambda w: w.items[index].audio, folder / "audio")
-    facts, embedding = frames_of(encoder, folder, name, lambda share: tell(DECODING * share))
-    (folder / "audio").unlink(missing_ok=True)  # it was in the decoder's hands
+    facts, embedding = compute_embedding(encoder, folder, name, lambda share: on_progress(DECODING * share))
+    (folder / "audio").unlink(missing_ok=True)  # the decoding child may have deleted it
     frames, scratch = read_frames(embedding), folder / "posteriors"
-    detections = detector.detect(frames, facts.duration_ms, scratch, lambda share: tell(DECODING + (1 - DECODING) * share))
+    detections = detector.detect(frames, facts.duration_ms, scratch, lambda share: on_progress(DECODING + (1 - DECODING) * share))
     return {
         "duration_ms": facts.duration_ms,
         "sample_rate_hz": facts.sample_rate_hz,
@@ -55,13 +57,13 @@ def detect_item(
 
 
 def run(session: Session) -> str:
-    """Works through the shard; returns the sentence for the termination log."""
+    """Runs all items of the shard. Returns the message for the termination log."""
     work: DetectWork = session.fetch_work()
     store = Store(session)
     session.progress(0.0, "Loading the model", items_total=len(work.items))
     encoder = load_encoder(store, session.env.scratch, usable_cpus())
     detector = load_model(store, encoder, session.env.scratch)
-    items = for_each_item(session, lambda index, folder, tell: detect_item(store, detector, encoder, index, folder, tell))
+    items = for_each_item(session, partial(detect_item, store, detector, encoder))
     result = {"version": 1, "kind": "detect", "run": work.run, "shard": work.shard, "items": items}
     store.upload_json("the result", lambda w: w.result, result, session.env.scratch / "result.json")
     failed = sum(i["status"] == "failed" for i in items)

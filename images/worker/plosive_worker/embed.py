@@ -1,10 +1,12 @@
-# The embed verb: for each audio file of the shard download, decode and compute in a sandboxed child, upload. A file that
-# cannot be used is a failed item with its reason; only a fault of ours or of the store fails the shard.
+# The embed verb. For each audio file of the shard it downloads the file, decodes it and computes features in a
+# sandboxed child process, and uploads the embedding and the waveform. An unusable file becomes a failed item with a
+# reason. Only a fault of the worker or of the object store fails the shard.
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from .audio.facts import PEAKS
-from .extract import frames_of, load_encoder
+from .extract import compute_embedding, load_encoder
 from .features.encoder import Encoder
 from .features.spec import own_spec
 from .manifest import EmbedWork
@@ -12,15 +14,15 @@ from .pool import for_each_item, usable_cpus
 from .session import Session
 from .store import Store
 
-DECODING = 0.9  # of an item's time, about
+DECODING = 0.9  # approximate share of an item's time
 
 
-def embed_item(store: Store, encoder: Encoder | None, index: int, folder: Path, tell: Callable[[float], None]) -> dict:
-    """What result.json says of a completed item. Raises ItemFailure when the file cannot be used."""
+def embed_item(store: Store, encoder: Encoder | None, index: int, folder: Path, on_progress: Callable[[float], None]) -> dict:
+    """Returns the members of a completed item in result.json. Raises ItemFailure if the file cannot be used."""
     work: EmbedWork = store.session.work
     name = work.items[index].filename
     audio = store.download(f"The audio of {name}", lambda w: w.items[index].audio, folder / "audio")
-    facts, frames = frames_of(encoder, folder, name, lambda share: tell(DECODING * share))
+    facts, frames = compute_embedding(encoder, folder, name, lambda share: on_progress(DECODING * share))
     embedding = store.upload("an embedding", lambda w: w.items[index].outputs.embedding, frames)
     store.upload("a waveform", lambda w: w.items[index].outputs.peaks, folder / PEAKS)
     return {
@@ -36,12 +38,12 @@ def embed_item(store: Store, encoder: Encoder | None, index: int, folder: Path, 
 
 
 def run(session: Session) -> str:
-    """Works through the shard; returns the sentence for the termination log."""
+    """Runs all items of the shard. Returns the message for the termination log."""
     work: EmbedWork = session.fetch_work()
     store = Store(session)
     encoder = load_encoder(store, session.env.scratch, usable_cpus())
     spec = encoder.spec if encoder else own_spec()
-    items = for_each_item(session, lambda index, folder, tell: embed_item(store, encoder, index, folder, tell))
+    items = for_each_item(session, partial(embed_item, store, encoder))
     result = {
         "version": 1,
         "kind": "embed",

@@ -1,5 +1,5 @@
-# How a worker fails: one exception with a code, a message and a hint, and the exit code that belongs to it.
-# The codes are the contract with the operator (src/schemas/worker.ts, exitCodes). Raised anywhere, caught in __main__.py.
+# The failures of a worker: an exception with a code, a message and a hint, and the exit code of each code. The codes
+# are the contract with the operator (src/schemas/worker.ts, exitCodes). Raised anywhere, caught in __main__.py.
 EXIT_CODES = {
     "ok": 0,
     "bad_manifest": 64,
@@ -26,11 +26,11 @@ class WorkerFailure(Exception):
 
 
 class NothingToDo(Exception):
-    """Ends the pod well at once."""
+    """Ends the pod at once with exit code 0."""
 
 
 class ItemFailure(Exception):
-    """One audio file that cannot be used; the shard goes on."""
+    """One audio file cannot be used; the shard continues with the others."""
 
     def __init__(self, code: str, message: str):
         super().__init__(message)

@@ -1,5 +1,5 @@
-# The Work document of a shard as frozen dataclasses: the words of src/schemas/worker.ts. One generic reader checks names
-# and types; members that we do not know are ignored. Read by session.py, used by the three verbs.
+# The Work document of a shard as frozen dataclasses, with the names of src/schemas/worker.ts. One generic reader checks
+# names and types and ignores unknown members. Read by session.py, used by the three verbs.
 import types
 import typing
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -21,7 +21,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Target:
-    """An object that the pod may write, with exactly these headers."""
+    """An object that the pod may write. The request must have exactly these headers."""
 
     url: str
     headers: dict[str, str]
@@ -150,27 +150,27 @@ Work = EmbedWork | TrainWork | DetectWork
 KINDS: dict[str, type] = {"embed": EmbedWork, "train": TrainWork, "detect": DetectWork}
 
 
-def wrong(path: str, wanted: str, value: Any) -> WorkerFailure:
+def type_failure(path: str, wanted: str, value: Any) -> WorkerFailure:
     return WorkerFailure("bad_manifest", f"Work member {path} should be {wanted}, it is {type(value).__name__}")
 
 
 def read(kind: Any, value: Any, path: str) -> Any:
-    """`value` (parsed JSON) as `kind`: a dataclass, list[X], dict[str, X], X | None or a plain type."""
+    """Converts `value` (parsed JSON) to `kind`: a dataclass, list[X], dict[str, X], X | None or a plain type."""
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin in (types.UnionType, typing.Union):
         inner = [a for a in arguments if a is not type(None)]
         return None if value is None else read(inner[0], value, path)
     if origin is list:
         if not isinstance(value, list):
-            raise wrong(path, "a list", value)
+            raise type_failure(path, "a list", value)
         return [read(arguments[0], item, f"{path}[{i}]") for i, item in enumerate(value)]
     if origin is dict:
         if not isinstance(value, dict):
-            raise wrong(path, "an object", value)
+            raise type_failure(path, "an object", value)
         return {str(name): read(arguments[1], item, f"{path}.{name}") for name, item in value.items()}
-    if is_dataclass(kind):
+    if isinstance(kind, type) and is_dataclass(kind):
         if not isinstance(value, dict):
-            raise wrong(path, "an object", value)
+            raise type_failure(path, "an object", value)
         hints = typing.get_type_hints(kind)
         missing = [f.name for f in fields(kind) if f.name not in value and type(None) not in typing.get_args(hints[f.name])]
         if missing:
@@ -179,22 +179,23 @@ def read(kind: Any, value: Any, path: str) -> Any:
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise wrong(path, kind.__name__, value)
+        raise type_failure(path, kind.__name__, value)
     return value
 
 
 def read_work(document: Any, verb: str) -> Any:
-    """Raises WorkerFailure(bad_manifest) unless it is work of version 1 for this verb."""
+    """Converts parsed JSON to the work of `verb`. Raises WorkerFailure(bad_manifest) for another version or verb."""
     if not isinstance(document, dict) or document.get("version") != 1:
-        raise WorkerFailure("bad_manifest", "The work has another version than 1", "Use worker images of the operator's release")
+        raise WorkerFailure("bad_manifest", "The version of the work is not 1", "Use worker images of the operator's release")
     if document.get("kind") != verb:
         raise WorkerFailure("bad_manifest", f"The work is of kind {document.get('kind')!r}, this pod runs {verb}")
     return read(KINDS[verb], document, "work")
 
 
 def in_order_of(first: Any, fresh: Any) -> Any:
-    """`fresh` work with its items or files in the places of `first`: who works through them by place finds the same ones.
-    What was deleted or given to another job meanwhile stays as it was, the same object."""
+    """Returns `fresh` work with its items or files in the order of `first`, so that an index still means the same item.
+    An item that was deleted or moved to another job meanwhile is the object from `first`; store.py compares
+    identities."""
     name = "files" if isinstance(first, TrainWork) else "items"
     present = {item.id: item for item in getattr(fresh, name)}
     return replace(fresh, **{name: [present.get(item.id, item) for item in getattr(first, name)]})

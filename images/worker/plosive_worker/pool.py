@@ -1,5 +1,5 @@
-# Works through the items of a shard, a few at once, each in a folder of its own that is removed afterwards: download,
-# compute and upload of different files overlap. Called by embed.py and detect.py.
+# Processes the items of a shard, several at once, so that download, computation and upload of different files overlap.
+# Each item has its own folder, which is removed afterwards. Called by embed.py and detect.py.
 import os
 import shutil
 import tempfile
@@ -11,13 +11,13 @@ from .failure import ItemFailure
 from .session import Session
 
 MIB = 1024 * 1024
-# A decoding child peaks at 285 MiB whatever the length of its file; the rest of the process keeps model and buffers.
+# A decoding child peaks at 285 MiB, independent of the length of its file. OWN_BYTES is for the model and buffers.
 ITEM_BYTES, OWN_BYTES = 400 * MIB, 600 * MIB
 MEMORY_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
 def usable_cpus() -> int:
-    """Cores that this container may use: affinity, and the quota of its cgroup."""
+    """Returns how many cores this container may use, by CPU affinity and by the quota of its cgroup."""
     cpus = len(os.sched_getaffinity(0))
     try:
         quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
@@ -29,7 +29,8 @@ def usable_cpus() -> int:
 
 
 def memory_limit() -> int:
-    """Bytes that this container may use: the limit of its cgroup (v2 or v1), at most the memory of the machine."""
+    """Returns the bytes that this container may use: the limit of its cgroup (v2 or v1), at most the machine's
+    memory."""
     limit = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for path in MEMORY_LIMITS:
         try:
@@ -42,35 +43,37 @@ def memory_limit() -> int:
 
 
 def items_at_once(cpus: int, memory: int) -> int:
-    """One more than there are cores, so that transfers overlap; fewer where the memory (bytes) would not do."""
+    """Returns the concurrency: cores + 1, so that transfers overlap with computation; less if `memory` (bytes) is
+    short."""
     return max(1, min(cpus + 1, (memory - OWN_BYTES) // ITEM_BYTES))
 
 
 def for_each_item(session: Session, do: Callable[[int, Path, Callable[[float], None]], dict]) -> list[dict]:
-    """Outcomes in the order of the items, each what `do` returns about a completed one, or why it failed (ItemFailure).
+    """Calls `do` for each item of the work. Returns the outcomes in the order of the items.
 
-    `do` is given its index, a folder, and whom to tell the share of the item that is done. Progress is reported as they
-    finish, and within long ones. Any other exception ends the shard.
+    `do` receives the item's index, a folder, and a callback for the finished share (0..1) of the item. Its result becomes
+    a completed item, an ItemFailure a failed one. Any other exception ends the shard. Progress is reported when items
+    finish and while long ones run.
     """
     items = session.work.items
     count = len(items)
     shares = [0.0] * count
 
     def one(index: int) -> dict:
-        def tell(share: float) -> None:
+        def on_progress(share: float) -> None:
             shares[index] = max(shares[index], min(1.0, share))
-            session.beat(sum(shares) / count)
+            session.heartbeat(sum(shares) / count)
 
         folder = Path(tempfile.mkdtemp(prefix=f"item-{index}-", dir=session.env.scratch))
         try:
-            return {"id": items[index].id, "status": "completed", **do(index, folder, tell)}
+            return {"id": items[index].id, "status": "completed", **do(index, folder, on_progress)}
         except ItemFailure as failure:
             error = {"code": failure.code, "message": failure.message}
             return {"id": items[index].id, "status": "failed", "error": error}
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
-    outcomes: list[dict | None] = [None] * count
+    outcomes: dict[int, dict] = {}  # by index, in the order of completion
     done = failed = 0
     session.progress(0.0, f"0 of {count} files", items_done=0, items_total=count, items_failed=0)
     with ThreadPoolExecutor(items_at_once(usable_cpus(), memory_limit())) as pool:
@@ -85,4 +88,4 @@ def for_each_item(session: Session, do: Callable[[int, Path, Callable[[float], N
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    return outcomes
+    return [outcomes[index] for index in range(count)]

@@ -1,9 +1,10 @@
-# The pod's tie to the operator's run endpoint: fetches the shard's work, again when URLs have expired, and reports progress
-# in the background. Losing the endpoint while working slows nothing. Used by the three verbs.
+# The pod's client of the operator's run endpoint: fetches the shard's work, fetches it again when URLs expire, and
+# reports progress in a background thread. An unreachable endpoint does not slow the work down. Used by the three verbs.
 import json
 import os
 import threading
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,13 +16,13 @@ from .manifest import in_order_of, read_work
 from .web import make_pool, with_retries
 
 REPORT_SECONDS = 2.0
-BEAT_SECONDS = 5.0
+HEARTBEAT_SECONDS = 5.0
 MAX_POINTS = 256
 
 
 @dataclass(frozen=True)
 class Environment:
-    """What the Job's template tells the pod."""
+    """The environment variables that the Job's template sets."""
 
     run_url: str
     shard: int
@@ -35,13 +36,13 @@ class Environment:
         try:
             url, shard, token = env["PLOSIVE_RUN_URL"], int(env["JOB_COMPLETION_INDEX"]), env["PLOSIVE_TOKEN_FILE"]
         except (KeyError, ValueError) as error:
-            raise WorkerFailure("bad_manifest", f"The pod's environment is not complete: {error}") from error
+            raise WorkerFailure("bad_manifest", f"The pod's environment is incomplete: {error}") from error
         ca, store_ca = env.get("PLOSIVE_CA_FILE"), env.get("PLOSIVE_STORE_CA_FILE")
         return Environment(url.rstrip("/"), shard, Path(token), ca, store_ca, Path(env.get("TMPDIR", "/tmp")))
 
 
-def words_of(body: bytes) -> str:
-    """What a refusal of the run endpoint says."""
+def detail_of(body: bytes) -> str:
+    """Returns the detail of a problem response of the run endpoint."""
     try:
         return str(json.loads(body)["detail"])[:800]
     except (ValueError, KeyError, TypeError):
@@ -65,56 +66,58 @@ class Session:
         self.sender.start()
 
     def headers(self) -> dict[str, str]:
-        # read each time: the kubelet rotates the token
+        # read for each request, because the kubelet rotates the token
         token = self.env.token_file.read_text().strip()
         return {"Authorization": f"Bearer {token}", "Accept-Encoding": "gzip"}
 
     def fetch_work(self) -> Any:
-        """The shard's work with fresh URLs. Raises WorkerFailure, and NothingToDo."""
+        """Fetches the shard's work with fresh URLs. Raises WorkerFailure, or NothingToDo if the shard is done."""
         answer = with_retries("Fetching the work", lambda: self.pool.request("GET", f"{self.base}/work", headers=self.headers()))
         if answer.status in (401, 403):
-            raise WorkerFailure("forbidden", f"The run endpoint refused this pod: {answer.status}", "The run may be over")
+            raise WorkerFailure("forbidden", f"The run endpoint refused this pod: {answer.status}", "The run may have ended")
         if answer.status == 404:
             raise WorkerFailure("bad_manifest", "The run endpoint does not know this run or shard")
-        if answer.status == 409:  # other shards go on without it
-            hint = "They were deleted, or are embedded again by another job"
-            raise WorkerFailure("input_missing", "None of the files of this shard is there any more", hint)
+        if answer.status == 409:  # the other shards continue without this one
+            hint = "The files were deleted, or another job embeds them again"
+            raise WorkerFailure("input_missing", "No file of this shard is available any more", hint)
         if answer.status == 422:
-            raise WorkerFailure("bad_manifest", f"This work cannot be done: {words_of(answer.data)}")
+            raise WorkerFailure("bad_manifest", f"The run endpoint rejected this work: {detail_of(answer.data)}")
         if answer.status != 200:
-            raise WorkerFailure("bad_manifest", f"The run endpoint answered {answer.status} for the work: {words_of(answer.data)}")
+            detail = f"The run endpoint answered {answer.status} for the work: {detail_of(answer.data)}"
+            raise WorkerFailure("bad_manifest", detail)
         try:
             document = json.loads(answer.data)
         except ValueError as error:
-            raise WorkerFailure("bad_manifest", f"The work is no JSON: {error}") from error
+            raise WorkerFailure("bad_manifest", f"The work is not valid JSON: {error}") from error
         if isinstance(document, dict) and document.get("kind") == "done":
             items = document.get("items", 0)
             self.progress(1.0, None, items_done=items, items_total=items)
-            raise NothingToDo("An earlier run has done this shard")
+            raise NothingToDo("An earlier run completed this shard")
         work = read_work(document, self.verb)
         self.work = work if self.work is None else in_order_of(self.work, work)
         return self.work
 
     def progress(
-        self, fraction: float, message: str | None = None, points: list[tuple[int, str, float]] = (), **items: int
+        self, fraction: float, message: str | None = None, points: Iterable[tuple[int, str, float]] = (), **items: int
     ) -> None:
-        """Notes the present state; it is sent within about 2 s, at once when there are new points."""
+        """Records the current state. The background thread sends it as soon as 2 s have passed since the last
+        report."""
         with self.lock:
             self.report.update(items, fraction=min(1.0, max(0.0, fraction)), message=message and message[:200])
             self.points += [{"step": step, "name": name, "value": float(value)} for step, name, value in points]
             self.points = self.points[-10 * MAX_POINTS :]
         self.wake.set()
 
-    def beat(self, fraction: float = 0.0) -> None:
-        """A part of a long step is done: told every few seconds, or who lives would look like one who hangs. Never called
-        by the clock."""
+    def heartbeat(self, fraction: float = 0.0) -> None:
+        """Records that a part of a long step is done. Sent every few seconds, so that the operator does not treat the
+        pod as stalled. Call it only after real work, never from a timer."""
         with self.lock:
             self.report["fraction"] = max(self.report["fraction"], min(1.0, fraction))
-        if time.monotonic() >= self.sent_at + BEAT_SECONDS:
+        if time.monotonic() >= self.sent_at + HEARTBEAT_SECONDS:
             self.wake.set()
 
     def checkpointed(self, step: int) -> None:
-        """A checkpoint of this many steps is in the store."""
+        """Records that the object store holds a checkpoint of this step."""
         with self.lock:
             self.checkpoint_step = step
         self.wake.set()
@@ -124,7 +127,8 @@ class Session:
             return {name: self.report[name] for name in ("items_done", "items_total", "items_failed")}
 
     def send_reports(self) -> None:
-        """The background thread: the newest state at most every 2 s; what could not be sent waits for the next time."""
+        """The background thread. Sends the newest state at most every 2 s; after a failure, the next report includes
+        it."""
         while not self.closing or self.wake.is_set():
             self.wake.wait()
             if not self.closing:
@@ -152,7 +156,7 @@ class Session:
                 self.wake.set()
 
     def close(self) -> None:
-        """Sends what is left, for at most a few seconds."""
+        """Sends the last report. Waits at most 6 s for it."""
         self.closing = True
         self.wake.set()
         self.sender.join(6)

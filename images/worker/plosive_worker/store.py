@@ -1,5 +1,5 @@
-# The object store through presigned URLs: downloads are verified and retried, uploads send the signed headers unchanged,
-# and a URL that has expired (403) is asked for again. Used by the three verbs.
+# Client of the object store through presigned URLs. Verifies and retries downloads, sends the signed headers of uploads
+# unchanged, and fetches new URLs when one has expired (403). Used by the three verbs.
 import hashlib
 import io
 import json
@@ -22,7 +22,7 @@ MAX_INPUT_BYTES = 8 << 30
 
 @dataclass(frozen=True)
 class Stored:
-    """Digest and size of bytes that were read or written."""
+    """Digest and size of an object that was read or written."""
 
     sha256: str
     size_bytes: int
@@ -37,30 +37,30 @@ def digest_of(path: Path) -> Stored:
     return Stored(digest.hexdigest(), size)
 
 
-class ToldFile(io.FileIO):
-    """Beats with every block that is read, and so with every block that was sent."""
+class HeartbeatFile(io.FileIO):
+    """A file whose every read sends a heartbeat. During an upload, a read means that the block before it was sent."""
 
-    def __init__(self, path: Path, beat: Callable[[], None]):
+    def __init__(self, path: Path, heartbeat: Callable[[], None]):
         super().__init__(path)
-        self.beat = beat
+        self.heartbeat = heartbeat
 
-    def read(self, size: int = -1) -> bytes:
-        self.beat()
+    def read(self, size: int | None = -1) -> bytes:
+        self.heartbeat()
         return super().read(size)
 
 
 class Store:
-    """Addresses are functions of the work, so that they can be asked again after a refresh."""
+    """Callers pass URLs as functions of the work, so that a repeated call uses the URL of the refreshed work."""
 
     def __init__(self, session: Session):
         self.session = session
         self.pool = make_pool(session.env.store_ca_file)
 
-    def refreshed(
+    def with_fresh_url(
         self, what: str, address_of: Callable[[Any], Source | Target], call: Callable[[], urllib3.BaseHTTPResponse]
     ) -> urllib3.BaseHTTPResponse:
-        """The answer; on 403 the work is fetched again and the call repeated with its new URL. Raises ItemFailure where it
-        has none any more."""
+        """Returns the response. On 403, fetches the work again and repeats the call with the new URL. Raises
+        ItemFailure if the new work has no URL for this item."""
         for _ in range(REFRESHES):
             address = address_of(self.session.work)
             answer = with_retries(what, call)
@@ -69,23 +69,26 @@ class Store:
             answer.drain_conn()
             if address_of(self.session.fetch_work()) is address:
                 raise ItemFailure("input_missing", f"{what}: the file was deleted, or is embedded again by another job")
-        raise WorkerFailure("temporary", f"{what}: the object store refuses even fresh URLs (403)")
+        raise WorkerFailure("temporary", f"{what}: the object store rejects fresh URLs too (403)")
 
     def download(self, what: str, source_of: Callable[[Any], Source], path: Path) -> Stored:
-        """Writes the object to `path`. Raises ItemFailure when it is missing or not what the work says."""
+        """Downloads the object to `path`. Raises ItemFailure if it is missing, or differs from the work's size or
+        digest."""
         wanted = source_of(self.session.work)
         stored = Stored("", -1)
-        for _ in range(3):  # a cut connection shows as a short or different file
+        for _ in range(3):  # a broken connection shows as a short or different file
             stored = self.download_once(what, source_of, path)
             right_size = wanted.size_bytes in (None, stored.size_bytes)
             if right_size and wanted.sha256 in (None, stored.sha256):
                 return stored
         raise ItemFailure(
             "digest_mismatch",
-            f"{what} is not what was recorded: {stored.size_bytes} bytes, sha256 {stored.sha256[:12]}...",
+            f"{what} differs from the recorded size or digest: {stored.size_bytes} bytes, sha256 {stored.sha256[:12]}...",
         )
 
     def download_once(self, what: str, source_of: Callable[[Any], Source], path: Path) -> Stored:
+        received: list[Stored] = []  # one entry, when a response was read to its end
+
         def call() -> urllib3.BaseHTTPResponse:
             answer = self.pool.request("GET", source_of(self.session.work).url, preload_content=False)
             if answer.status != 200:
@@ -98,27 +101,27 @@ class Store:
                         raise ItemFailure("too_large", f"{what} is larger than {MAX_INPUT_BYTES} bytes")
                     digest.update(block)
                     file.write(block)
-                    self.session.beat()
-            answer.stored = Stored(digest.hexdigest(), size)
+                    self.session.heartbeat()
+            received.append(Stored(digest.hexdigest(), size))
             return answer
 
-        answer = self.refreshed(f"Reading {what}", source_of, call)
+        answer = self.with_fresh_url(f"Reading {what}", source_of, call)
         if answer.status != 200:
             answer.drain_conn()
             raise ItemFailure("input_missing", f"{what} is not in the object store ({answer.status})")
-        return answer.stored
+        return received[-1]
 
     def upload(self, what: str, target_of: Callable[[Any], Target], path: Path) -> Stored:
-        """Sends a file. Raises WorkerFailure when the store does not take it."""
+        """Uploads a file. Raises WorkerFailure if the object store rejects it."""
         stored = digest_of(path)
 
         def call() -> urllib3.BaseHTTPResponse:
             target = target_of(self.session.work)
-            with ToldFile(path, self.session.beat) as file:
+            with HeartbeatFile(path, self.session.heartbeat) as file:
                 headers = {**target.headers, "Content-Length": str(stored.size_bytes)}
                 return self.pool.request("PUT", target.url, body=file, headers=headers)
 
-        answer = self.refreshed(f"Writing {what}", target_of, call)
+        answer = self.with_fresh_url(f"Writing {what}", target_of, call)
         if answer.status >= 300:
             text = answer.data[:200].decode(errors="replace")
             raise WorkerFailure("internal", f"Writing {what}: the object store answered {answer.status} {text}")

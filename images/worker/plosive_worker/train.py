@@ -1,6 +1,6 @@
-# The train verb: load embeddings and labels, split by file, train (from the last checkpoint, if there is one), choose
-# thresholds on the validation files, where labels are few learn once more from all files, export, check, upload. SIGTERM: a
-# checkpoint, then exit 75.
+# The train verb. Loads embeddings and labels, splits them by file, trains (from the last checkpoint, if there is one)
+# and chooses thresholds on the validation files. With few labels, it then trains a second time on all files. Exports,
+# checks and uploads the model. On SIGTERM it writes a checkpoint and exits with code 75.
 import hashlib
 import json
 import signal
@@ -23,31 +23,31 @@ from .training.artifacts import save_artifacts
 from .training.data import LabelledFile, Part
 from .training.evaluation import Validation, finish_profiles
 from .training.inputs import load_files
-from .training.loop import Settings, Trainer, frames_of, note_of
+from .training.loop import Settings, Trainer, ms_to_frames, note_of
 from .training.split import Split, split_files
 
 CHECKPOINT_SECONDS = 30
 MAX_CHUNK_MS, MAX_STRIDE_MS = 20_000, 20_000
-# Where a usual type has fewer labels to learn from than this, the validation files are worth more as teachers than what a
-# second training costs: macro F1 .63 instead of .57 after five minutes.
+# If the median type has fewer training labels than this, a second training that includes the validation files is worth
+# its cost: macro F1 .63 instead of .57 with five minutes of training audio.
 FEW_LABELS = 60
 MAX_BATCH_FRAMES = 100_000  # about 3 GB
-FRAMES_FOR_ALL_CORES = 8_000  # of a batch; under it a second thread costs more than it brings
+FRAMES_FOR_ALL_CORES = 8_000  # in a batch; with fewer, a second thread costs more time than it saves
 
 
 def settings_of(work: TrainWork) -> Settings:
     config = work.config
-    chunk = frames_of(config.chunk_size_ms, MAX_CHUNK_MS // HOP_MS)
-    stride = min(chunk, frames_of(config.stride_ms, MAX_STRIDE_MS // HOP_MS))  # a longer one would pass labels over
+    chunk = ms_to_frames(config.chunk_size_ms, MAX_CHUNK_MS // HOP_MS)
+    stride = min(chunk, ms_to_frames(config.stride_ms, MAX_STRIDE_MS // HOP_MS))  # a longer stride would skip labels
     if config.batch_size * chunk > MAX_BATCH_FRAMES:
-        chunk = frames_of(MAX_BATCH_FRAMES // config.batch_size * HOP_MS, chunk)
+        chunk = ms_to_frames(MAX_BATCH_FRAMES // config.batch_size * HOP_MS, chunk)
         stride = min(stride, chunk)
-        print(f"chunks are cut to {chunk * HOP_MS} ms: {config.batch_size} longer ones at once do not fit into memory")
+        print(f"using chunks of {chunk * HOP_MS} ms: a batch of {config.batch_size} longer chunks does not fit into memory")
     return Settings(config.epochs, config.batch_size, config.learning_rate, chunk, stride, work.seed)
 
 
 def snapshot_of(work: TrainWork) -> str:
-    """Digest of what was learned from: embeddings, labels, and which files are reviewed, in whatever order they came."""
+    """Digest of the training data: embeddings, labels and review flags, independent of the order of the files."""
     lines = []
     for file in work.files:
         labels = sorted(f"{a.start_ms}-{a.end_ms} {a.artifact_type}" for a in file.annotations)
@@ -55,45 +55,45 @@ def snapshot_of(work: TrainWork) -> str:
     return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()
 
 
-def is_worth_a_second_training(split: Split, profiles: list[Profile]) -> bool:
+def needs_second_pass(split: Split, profiles: list[Profile]) -> bool:
     return bool(split.validation) and float(np.median([p.support for p in profiles])) < FEW_LABELS
 
 
 class Checkpoints:
-    """Writes the trainer's state every CHECKPOINT_SECONDS, and at once before the pod has to go. `verdict` is what the first
-    training's validation said, as JSON, "" before its end."""
+    """Writes the trainer's state every CHECKPOINT_SECONDS, and at once on SIGTERM. `first_pass_result` is the JSON of
+    the first pass's profiles and metrics, and "" until that pass has ended."""
 
     def __init__(self, store: Store, scratch: Path):
         self.store, self.path, self.due, self.ending = store, scratch / "checkpoint", time.monotonic() + CHECKPOINT_SECONDS, False
         self.kept = self.load()
-        self.verdict = note_of(self.kept) if self.kept else ""
-        self.steps_before = 0  # of an earlier training
+        self.first_pass_result = note_of(self.kept) if self.kept else ""
+        self.steps_before = 0  # of the earlier pass
         signal.signal(signal.SIGTERM, self.on_term)
 
     def on_term(self, *_: object) -> None:
         self.ending = True
 
     def save(self, trainer: Trainer) -> bool:
-        """A store that is away costs the checkpoint, not the run."""
-        self.path.write_bytes(trainer.state_bytes(self.verdict))
+        """Uploads a checkpoint. Returns False if the object store is unavailable; the run continues without it."""
+        self.path.write_bytes(trainer.state_bytes(self.first_pass_result))
         self.due = time.monotonic() + CHECKPOINT_SECONDS
         try:
             self.store.upload("a checkpoint", lambda w: w.outputs.checkpoint, self.path)
         except WorkerFailure as failure:
-            print(f"no checkpoint: {failure.message}")
+            print(f"could not write a checkpoint: {failure.message}")
             return False
         self.store.session.checkpointed(self.steps_before + trainer.step)
         return True
 
     def after_step(self, trainer: Trainer) -> None:
         if self.ending:
-            kept = "a checkpoint is written" if self.save(trainer) else "no checkpoint could be written"
-            raise WorkerFailure("interrupted", f"Ended by the cluster at step {self.steps_before + trainer.step}; {kept}")
+            saved = "a checkpoint was written" if self.save(trainer) else "no checkpoint could be written"
+            raise WorkerFailure("interrupted", f"The cluster ended this pod at step {self.steps_before + trainer.step}; {saved}")
         if time.monotonic() >= self.due:
             self.save(trainer)
 
     def load(self) -> bytes | None:
-        """A checkpoint that is gone costs time, not the run."""
+        """Downloads the last checkpoint. Returns None if there is none; the run then starts from the beginning."""
         if self.store.session.work.checkpoint is None:
             return None
         try:
@@ -103,43 +103,53 @@ class Checkpoints:
             return None
         return self.path.read_bytes()
 
+    def drop_second_pass(self) -> None:
+        """Drops a checkpoint of a second pass. A run with one pass cannot use it: another release of the worker decided
+        on two passes."""
+        if self.first_pass_result:
+            print("starting over: the checkpoint belongs to a second pass, and this run has only one")
+            self.kept, self.first_pass_result = None, ""
+
     def restore(self, trainer: Trainer) -> None:
-        """Once: the second of two trainings begins at its beginning. A checkpoint of other settings costs time, not the run."""
+        """Restores the checkpoint into the first trainer that asks for it; a later pass starts from its beginning.
+        Ignores a checkpoint of other settings."""
         if self.kept:
             resumed = trainer.restore(self.kept)
-            print(f"going on at step {trainer.step}" if resumed else "starting over: the checkpoint is of other settings")
+            other = "starting over: the checkpoint was written with other settings"
+            print(f"going on at step {trainer.step}" if resumed else other)
         self.kept = None
 
 
-class Lessons:
-    """One training, or two where labels are few: `learn` runs the training with this number over these parts."""
+class TrainingPasses:
+    """One training pass, or two if labels are few."""
 
     def __init__(self, session: Session, checkpoints: Checkpoints, files: list[LabelledFile], settings: Settings, count: int):
         self.session, self.checkpoints, self.files, self.settings, self.count = session, checkpoints, files, settings, count
 
-    def learn(self, number: int, parts: list[Part], after_epoch: Callable[[Trainer, float], None]) -> tuple[Head, Trainer]:
+    def train(self, number: int, parts: list[Part], after_epoch: Callable[[Trainer, float], None]) -> tuple[Head, Trainer]:
+        """Runs pass `number` (0 or 1) over `parts`. Returns the head and its trainer."""
         trainer = Trainer(self.files, parts, len(self.session.work.config.artifact_types), self.settings)
         self.checkpoints.restore(trainer)
 
-        def tell(message: str | None = None) -> None:
+        def report(message: str | None = None) -> None:
             share = (number + trainer.step / trainer.total_steps) / self.count
             self.session.progress(0.97 * share, message or self.session.report["message"])
 
         def after_step(trainer: Trainer) -> None:
             self.checkpoints.after_step(trainer)
-            self.session.beat()
+            self.session.heartbeat()
             if trainer.step % 20 == 0:
-                tell()
+                report()
 
-        tell(f"Training on {len({part.file for part in parts})} of {len(self.files)} files")
+        report(f"Training on {len({part.file for part in parts})} of {len(self.files)} files")
         head = trainer.run(after_step, after_epoch)
         self.checkpoints.steps_before += trainer.total_steps
         return head, trainer
 
 
-def first_lesson(lessons: Lessons, split: Split, validation: Validation) -> tuple[Head, list[Profile], dict]:
-    """The model that has not heard the validation files, what they say of it, and the metrics."""
-    session, epochs = lessons.session, lessons.settings.epochs
+def run_first_pass(passes: TrainingPasses, split: Split, validation: Validation) -> tuple[Head, list[Profile], dict]:
+    """Trains on the training part only. Returns the head, its profiles and its metrics on the validation files."""
+    session, epochs = passes.session, passes.settings.epochs
 
     def after_epoch(trainer: Trainer, train_loss: float) -> None:
         epoch = trainer.step // trainer.steps_per_epoch
@@ -148,38 +158,42 @@ def first_lesson(lessons: Lessons, split: Split, validation: Validation) -> tupl
         trainer.history.append({"epoch": epoch, **{name: round(value, 6) for name, value in values.items()}})
         points = [(epoch, name, value) for name, value in values.items()]
         message = f"Epoch {epoch} of {epochs}, validation F1 {val_f1:.2f}"
-        session.progress(0.97 * epoch / epochs / lessons.count, message, points, items_done=epoch)
+        session.progress(0.97 * epoch / epochs / passes.count, message, points, items_done=epoch)
 
-    head, trainer = lessons.learn(0, split.train, after_epoch)
+    head, trainer = passes.train(0, split.train, after_epoch)
     session.progress(session.report["fraction"], "Choosing thresholds")
     profiles, metrics = finish_profiles(head, validation)
-    facts = {"seed": lessons.settings.seed, "learned_again_from_all_files": lessons.count > 1}
+    facts = {"seed": passes.settings.seed, "learned_again_from_all_files": passes.count > 1}
     return head, profiles, metrics | {"history": trainer.history, "split": metrics["split"] | facts}
 
 
-def taught(lessons: Lessons, split: Split, validation: Validation) -> tuple[Head, list[Profile], dict]:
-    """The finished model, its profiles and metrics. A run that was taken away in its second training goes on there."""
-    checkpoints, head = lessons.checkpoints, None
-    if checkpoints.verdict:
-        known = json.loads(checkpoints.verdict)
-        profiles, metrics = [Profile(**values) for values in known["profiles"]], known["metrics"]
-        checkpoints.steps_before = known["steps"]
+def train_model(passes: TrainingPasses, split: Split, validation: Validation) -> tuple[Head, list[Profile], dict]:
+    """Runs all passes. Returns the final head, its profiles and metrics. A run that was interrupted in its second pass
+    continues there."""
+    checkpoints = passes.checkpoints
+    if passes.count == 1:
+        checkpoints.drop_second_pass()
+        return run_first_pass(passes, split, validation)
+    if checkpoints.first_pass_result:
+        first = json.loads(checkpoints.first_pass_result)
+        profiles, metrics = [Profile(**values) for values in first["profiles"]], first["metrics"]
+        checkpoints.steps_before = first["steps"]
     else:
-        head, profiles, metrics = first_lesson(lessons, split, validation)
-        known = {"profiles": [p.as_json() for p in profiles], "metrics": metrics, "steps": checkpoints.steps_before}
-        checkpoints.verdict = json.dumps(known)
-    if lessons.count > 1:
-        epochs = lessons.settings.epochs
+        _, profiles, metrics = run_first_pass(passes, split, validation)
+        first = {"profiles": [p.as_json() for p in profiles], "metrics": metrics, "steps": checkpoints.steps_before}
+        checkpoints.first_pass_result = json.dumps(first)
+    epochs = passes.settings.epochs
 
-        def after_epoch(trainer: Trainer, train_loss: float) -> None:
-            lessons.session.report["message"] = f"Learning from all files, epoch {trainer.step // trainer.steps_per_epoch} of {epochs}"
+    def after_epoch(trainer: Trainer, train_loss: float) -> None:
+        epoch = trainer.step // trainer.steps_per_epoch
+        passes.session.report["message"] = f"Training on all files, epoch {epoch} of {epochs}"
 
-        head, _ = lessons.learn(1, split.train + split.validation, after_epoch)
+    head, _ = passes.train(1, split.train + split.validation, after_epoch)
     return head, profiles, metrics
 
 
 def run(session: Session) -> str:
-    """One training run; returns the sentence for the termination log."""
+    """Runs the whole training job. Returns the message for the termination log."""
     work: TrainWork = session.fetch_work()
     store, scratch, config, settings = Store(session), session.env.scratch, work.config, settings_of(work)
     types = config.artifact_types
@@ -187,10 +201,10 @@ def run(session: Session) -> str:
     files = load_files(store, scratch, types)
     split = split_files(files, len(types), config.validation_split, settings.seed)
     torch.set_num_threads(usable_cpus() if settings.batch_size * settings.chunk_frames >= FRAMES_FOR_ALL_CORES else 1)
-    validation = Validation(files, split, types, session.beat)
-    count = 2 if is_worth_a_second_training(split, validation.profiles) else 1
-    lessons = Lessons(session, Checkpoints(store, scratch), files, settings, count)
-    head, profiles, metrics = taught(lessons, split, validation)
+    validation = Validation(files, split, types, session.heartbeat)
+    count = 2 if needs_second_pass(split, validation.profiles) else 1
+    passes = TrainingPasses(session, Checkpoints(store, scratch), files, settings, count)
+    head, profiles, metrics = train_model(passes, split, validation)
     session.progress(0.97, "Exporting the model")
     saved = save_artifacts(store, scratch, head, profiles, work, metrics, snapshot_of(work), files)
     result = {
@@ -206,5 +220,5 @@ def run(session: Session) -> str:
     store.upload_json("the result", lambda w: w.result, result, scratch / "result.json")
     session.progress(1.0, "Done", items_done=config.epochs)
     f1 = metrics["overall"]["f1"]
-    worth = "no event to validate with" if f1 is None else f"macro F1 {f1:.2f}"
-    return f"Trained {config.epochs} epochs on {len(files)} files, {worth}"
+    quality = "no events for validation" if f1 is None else f"macro F1 {f1:.2f}"
+    return f"Trained {config.epochs} epochs on {len(files)} files, {quality}"

@@ -1,5 +1,5 @@
-# HTTPS as the workers use it: one pool per certificate authority, retries with back-off, errors as WorkerFailure. Called by
-# session.py (the run endpoint) and store.py (presigned URLs).
+# HTTPS client of the workers: one connection pool per certificate authority, retries with backoff, errors as
+# WorkerFailure. Called by session.py (the run endpoint) and store.py (presigned URLs).
 import random
 import time
 from collections.abc import Callable
@@ -9,16 +9,17 @@ import urllib3
 from .failure import WorkerFailure
 
 TIMEOUT = urllib3.Timeout(connect=10, read=60)
-ATTEMPTS = 7  # 0.5 + 1 + 2 + 4 + 8 + 16 s: about half a minute of patience
+ATTEMPTS = 7  # with backoffs of 0.5 + 1 + 2 + 4 + 8 + 16 s, about half a minute
 
 
 def make_pool(ca_file: str | None, size: int = 8) -> urllib3.PoolManager:
-    """Connections are kept; certificates are checked against `ca_file`, or the system's authorities."""
+    """Keeps connections open. Verifies certificates against `ca_file`, or the system's authorities without one."""
     return urllib3.PoolManager(maxsize=size, ca_certs=ca_file or None, timeout=TIMEOUT, retries=False)
 
 
 def with_retries(what: str, call: Callable[[], urllib3.BaseHTTPResponse], attempts: int = ATTEMPTS) -> urllib3.BaseHTTPResponse:
-    """The first answer that is neither 429 nor 5xx; WorkerFailure(temporary) when there is none. 4xx is the caller's."""
+    """Returns the first response that is neither 429 nor 5xx; the caller handles other 4xx. Raises
+    WorkerFailure(temporary) after the last attempt."""
     trouble = ""
     for attempt in range(attempts):
         if attempt:

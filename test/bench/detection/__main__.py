@@ -1,4 +1,5 @@
-# `python3 -m bench.detection`: plays what is not in the cache yet, then writes docs/benchmarks/detection.md and its plots.
+# `python3 -m bench.detection`: runs the parts that are not in the cache yet, then writes docs/benchmarks/detection.md
+# and its plots.
 # --seeds 0,1,2  --parts 'plosive-60-*,crnn-*'  --no-peers  --report-only  --short (the regression gate: short.py)
 import argparse
 import sys

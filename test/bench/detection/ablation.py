@@ -1,6 +1,7 @@
-# What each part of the detector is worth: the worker's own code with one line changed, trained on 15 minutes and judged like
-# the rest. `python3 -m bench.detection.ablation` (make bench-detection-ablation) writes docs/benchmarks/detection-ablation.md;
-# what has been played is kept in the cache. --seeds 1,2 plays those alone, --report-only nothing.
+# Measures the contribution of each part of the detector: the worker's code with one line changed, trained on 15 minutes
+# and scored like the rest. `python3 -m bench.detection.ablation` (make bench-detection-ablation) writes
+# docs/benchmarks/detection-ablation.md; finished parts are kept in the cache. --seeds 1,2 runs these seeds alone,
+# --report-only runs nothing.
 import argparse
 import shutil
 import tempfile
@@ -22,12 +23,12 @@ from .types import TYPES
 
 MINUTES, SEEDS, ROWS = 15, (0, 1, 2), ("unseen", "second")
 PACKAGE = REPO / "images" / "worker"
-SEEN = "return frames.astype(np.float32) - level_reference(stats)"  # what training and detection see of an embedding
+SEEN = "return frames.astype(np.float32) - level_reference(stats)"  # frames for training and detection
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A line of the worker that is changed; `old` stands in `file` once."""
+    """One changed line of the worker; `old` occurs once in `file`."""
 
     title: str
     file: str = ""
@@ -35,12 +36,12 @@ class Variant:
     new: str = ""
 
     def path(self, detector: str, seed: int) -> Path:
-        """Where what it found is kept."""
+        """The path of the variant's result."""
         return results.path_of(detector, MINUTES, seed, key_of(extra=f"{CODE} {CORPUS} {CONFIG} {self}"))
 
 
 def unseen_columns(title: str, chosen: str) -> Variant:
-    """These columns of the embedding are 0, `chosen` a condition on `name`."""
+    """Sets the columns of the embedding to 0 for which `chosen`, a condition on `name`, is true."""
     columns = f"[i for i, name in enumerate(spec.NAMES) if {chosen}]"
     lines = f"out = frames.astype(np.float32) - level_reference(stats)\n    out[:, {columns}] = 0\n    return out"
     return Variant(title, "features/file.py", SEEN, lines)
@@ -55,9 +56,7 @@ VARIANTS = (
     NO_LOG_MEL,
     unseen_columns("no long windows", 'name.startswith(("long_", "tone_", "steady_")) and "pitch" not in name'),
     unseen_columns("no sample features", "name in dict(spec.SAMPLE_FEATURES)"),
-    unseen_columns(
-        "no features for repetition", 'name.startswith(("echo_", "exact_", "steady_pitch")) or name == "self_repeat"'
-    ),
+    unseen_columns("no features for repetition", 'name.startswith(("echo_", "exact_", "steady_pitch")) or name == "self_repeat"'),
     Variant("levels not against the file's own", "features/file.py", SEEN, "return frames.astype(np.float32)"),
     Variant("width 64", "model/head.py", "WIDTH = 96", "WIDTH = 64"),
     Variant("context of 140 ms", "model/head.py", "DILATIONS = (1, 2, 4, 8, 16)", "DILATIONS = (1, 1, 1, 2, 2)"),
@@ -69,9 +68,11 @@ VARIANTS = (
     Variant("no second training", "train.py", "FEW_LABELS = 60", "FEW_LABELS = 0"),
     Variant("calibration from the validation files alone", "events/calibration.py", "(1.0, -0.8), 10.0", "(1.0, 0.0), 0.1"),
     NOT_MOVED,
-    Variant("near parts are not joined", "events/boxes.py", "MERGE_SHARE, MERGE_MS = 0.75, 300", "MERGE_SHARE, MERGE_MS = 0.0, 0"),
+    Variant(
+        "near parts are not joined", "events/boxes.py", "MERGE_SHARE, MERGE_MS = 0.75, 300", "MERGE_SHARE, MERGE_MS = 0.0, 0"
+    ),
 )
-# One seed cannot tell these from chance: all seeds do, and types that no feature was made for.
+# Within chance for one seed, so these variants run with all seeds and also on invented types.
 DOUBTFUL = (NO_LOG_MEL, PLAIN_WEIGHT, NOT_MOVED)
 NOTES = """\
 # What each part of the detector is worth
@@ -94,7 +95,7 @@ types that no feature was made for are alert, backwards, muffled, stutter and tr
 
 
 def changed(variant: Variant, folder: Path) -> Path:
-    """A copy of the worker with those lines changed."""
+    """A copy of the worker with the variant's lines."""
     package = folder / "worker"
     shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
     if variant.file:
@@ -122,7 +123,7 @@ PLAYS = {"ablation": found_by, "ablation-invented": invented.play}
 
 
 def steps(seeds: Sequence[int]) -> list[tuple[Variant, str, int]]:
-    """What there is to play: variant, which of PLAYS, seed."""
+    """The parts to run: variant, which of PLAYS, seed."""
     close = (AS_IT_IS, *DOUBTFUL)
     once = [(variant, "ablation", SEEDS[0]) for variant in VARIANTS]
     more = [(variant, sort, seed) for seed in SEEDS for sort in PLAYS for variant in close]
@@ -138,14 +139,15 @@ def play(product: Product, variant: Variant, sort: str, seed: int) -> None:
 
 
 def scores(variant: Variant, sort: str, seed: int) -> dict[str, Score] | None:
-    """By row; None when it was not played."""
+    """Scores by row; None for a part that was not run."""
     path = variant.path(sort, seed)
     if not path.exists():
         return None
     part = results.read(path)
     of_rows = rows_of(seed) if sort == "ablation" else {invented.TEST.name: invented.takes_of(invented.TEST, seed)}
     return {
-        name: judge(takes, part.rows[name], part.clean.get(name, {}), part.thresholds, part.types) for name, takes in of_rows.items()
+        name: judge(takes, part.rows[name], part.clean.get(name, {}), part.thresholds, part.types)
+        for name, takes in of_rows.items()
     }
 
 
@@ -153,7 +155,8 @@ def line(title: str, found: dict[str, Score], whole: dict[str, Score]) -> tuple[
     unseen, second = found["unseen"], found["second"]
     step, step_second = unseen.macro_f1 - whole["unseen"].macro_f1, second.macro_f1 - whole["second"].macro_f1
     f1 = (f"{unseen.macro_f1:.3f}", f"{step:+.3f}", f"{second.macro_f1:.3f}", f"{step_second:+.3f}")
-    return (title, *f1, f"{unseen.false_per_hour:.0f}", f"{unseen.ece:.3f}", f"{unseen.onset_ms[0]:.1f} / {unseen.onset_ms[1]:.1f}")
+    onset_ms = f"{unseen.onset_ms[0]:.1f} / {unseen.onset_ms[1]:.1f}"
+    return (title, *f1, f"{unseen.false_per_hour:.0f}", f"{unseen.ece:.3f}", onset_ms)
 
 
 def one_seed() -> str:
@@ -168,7 +171,7 @@ def one_seed() -> str:
 
 
 def several(values: Sequence[float], form: str) -> str:
-    """Mean and deviation; of how many seeds, unless of all."""
+    """Mean and deviation, with the number of seeds unless all were run."""
     if not values:
         return "not played yet"
     seeds = "" if len(values) == len(SEEDS) else f" ({len(values)} of {len(SEEDS)} seeds)"
@@ -195,7 +198,7 @@ def repeated_line(variant: Variant) -> tuple[str, ...]:
 
 
 def write() -> None:
-    """The tables of what has been played so far."""
+    """The tables of the parts that were run so far."""
     head = ("", "unseen talker", "second generator", "types that no feature was made for", "false per clean hour", "ECE")
     repeated = table(head, [repeated_line(variant) for variant in (AS_IT_IS, *DOUBTFUL)])
     seeds = ", ".join(map(str, SEEDS))

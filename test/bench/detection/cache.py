@@ -1,5 +1,5 @@
-# Where the benchmark keeps what can be made again (tools/cache.ts names the folder for the other tools), and the keys that
-# say from which code it was made. Called by everything here that keeps files.
+# The benchmark's cache of reproducible data (tools/cache.ts names the folder for the other tools), and its keys, which
+# are digests of source code. Called by every part that keeps files.
 import hashlib
 import os
 from pathlib import Path
@@ -15,7 +15,7 @@ def folder_of(name: str) -> Path:
 
 
 def sources(*paths: str) -> list[Path]:
-    """The Python files under these paths of the repository, tests left out."""
+    """The Python files under these paths of the repository, without tests."""
     found: list[Path] = []
     for path in paths:
         whole = REPO / path
@@ -24,7 +24,7 @@ def sources(*paths: str) -> list[Path]:
 
 
 def key_of(*paths: str, extra: str = "") -> str:
-    """A short digest of this source code: another line in it, another key."""
+    """A short digest of this source code: any change of a line gives another key."""
     digest = hashlib.sha256(extra.encode())
     for file in sources(*paths):
         digest.update(file.relative_to(REPO).as_posix().encode() + b"\0" + file.read_bytes())

@@ -1,4 +1,4 @@
-# Our PSDS against psds_eval, the reference implementation, which only the benchmark's own environment has:
+# Compares our PSDS with psds_eval, the reference implementation, which only the benchmark's own environment has:
 # `detection-venv/bin/python -m pytest test/bench/detection/check_psds.py`. Run by `make bench-detection`.
 import numpy as np
 import pandas as pd
@@ -11,7 +11,8 @@ TYPES = ["hum", "echo", "robotic"]
 
 
 def takes_of(seed: int) -> list[Judged]:
-    """Twelve takes of a minute: most events are said with shaken edges, and some things that are not there."""
+    """Twelve takes of a minute: most events are detected with random errors of their edges, and there are some false
+    detections."""
     rng, takes = np.random.default_rng(seed), []
     for _ in range(12):
         events, found = [], []
@@ -43,9 +44,9 @@ def test_psds_is_what_the_reference_says(seed: int) -> None:
         dtc_threshold=TOLERANCE, gtc_threshold=TOLERANCE, cttc_threshold=0.3, ground_truth=truth, metadata=lengths
     )
     for threshold in thresholds(takes):
-        said = [(i, d) for i, take in enumerate(takes) for d in take.found if d.score >= threshold]
-        reference.add_operating_point(frame(said))
-    # an end of the curve that none of its points lies on makes the reference stumble over today's numpy
+        detections = [(i, d) for i, take in enumerate(takes) for d in take.found if d.score >= threshold]
+        reference.add_operating_point(frame(detections))
+    # The reference fails with today's numpy if no point of the curve lies at its end.
     hours = sum(take.duration_s for take in takes) / 3600
     steps = [rates(of_kind(takes, kind), threshold, hours)[1] for kind in TYPES for threshold in thresholds(takes)]
     most = max(step for step in steps if step <= MOST_PER_HOUR)

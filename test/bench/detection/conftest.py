@@ -1,4 +1,4 @@
-# Lets the tests of the benchmark find what it is made of, as the Makefile does for the benchmark itself.
+# Puts the benchmark's packages on the import path of its tests, as the Makefile does for the benchmark itself.
 import sys
 from pathlib import Path
 

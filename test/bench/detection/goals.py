@@ -1,4 +1,4 @@
-# The goals of detection and whether the figures keep them. Pure. Called by report.py.
+# The goals of detection, and whether the figures meet them. Pure. Called by report.py.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ Scores = Mapping[tuple[str, int, int, str], Score]  # detector, training minutes
 
 @dataclass(frozen=True)
 class Goal:
-    """A line of the table; `kept` is None where nothing was measured."""
+    """A line of the table; `kept` is None if nothing was measured."""
 
     name: str
     goal: str
@@ -37,13 +37,13 @@ def compared(name: str, wanted: str, values: np.ndarray, kept: Callable[[float],
 
 
 def type_f1(scores: Scores, detector: str, kind: str, row: str = "unseen") -> np.ndarray:
-    """By seed, of whatever training set this detector is listed with (the largest for our own)."""
+    """Scores by seed, for the training set that this detector is listed with (the largest for our own)."""
     most = max((m for d, m, _, _ in scores if d == detector), default=0)
     return over_seeds(scores, detector, most, row, lambda s: s.types[kind].f1 if kind in s.types else float("nan"))
 
 
 def best_peer(scores: Scores, kind: str, row: str = "unseen") -> tuple[str, float]:
-    """The peer with the highest mean F1 for this type; ("", nan) when none finds it."""
+    """The peer with the highest mean F1 for this type; ("", nan) if none detects it."""
     peers = sorted({d for d, _, _, _ in scores if d != "plosive"})
     found = [(name, type_f1(scores, name, kind, row)) for name in peers]
     known = [(name, float(values.mean())) for name, values in found if len(values) and not np.isnan(values).any()]
@@ -51,7 +51,7 @@ def best_peer(scores: Scores, kind: str, row: str = "unseen") -> tuple[str, floa
 
 
 def margins(scores: Scores, types: Sequence[str]) -> dict[str, tuple[float, str, float]]:
-    """Of each type that a peer finds: our F1, the best peer and its F1."""
+    """For each type that a peer detects: our F1, the best peer and its F1."""
     out = {}
     for kind in types:
         name, theirs = best_peer(scores, kind)
@@ -62,7 +62,8 @@ def margins(scores: Scores, types: Sequence[str]) -> dict[str, tuple[float, str,
 
 
 def goals(scores: Scores, types: Sequence[str], spent: Mapping[str, np.ndarray]) -> list[Goal]:
-    """`spent` holds, by seed: embed_rtf and detect_rtf (times real time on one core), train_minutes (of a processor, on 1 h)."""
+    """`spent` has, by seed: embed_rtf and detect_rtf (times real time on one core), train_minutes (of a processor, on 1
+    h)."""
 
     def figure(minutes: int, row: str, of: Callable[[Score], float]) -> np.ndarray:
         return over_seeds(scores, "plosive", minutes, row, of)
@@ -74,8 +75,8 @@ def goals(scores: Scores, types: Sequence[str], spent: Mapping[str, np.ndarray])
         out.append(compared(name, f">= {least:.2f}", f1, lambda v, least=least: v >= least))
     beaten = margins(scores, types)
     short = [kind for kind, (ours, _, theirs) in beaten.items() if not (ours >= theirs + 0.10 or ours >= 0.97)]
-    told = f"{len(beaten) - len(short)} of {len(beaten)} types" + (f"; not {', '.join(short)}" if short else "")
-    against = (told, not short) if beaten else ("not measured", None)
+    text = f"{len(beaten) - len(short)} of {len(beaten)} types" + (f"; not {', '.join(short)}" if short else "")
+    against = (text, not short) if beaten else ("not measured", None)
     out.append(Goal("per type against the best peer", "+0.10, or >= 0.97", *against))
     alarms = figure(60, "unseen", lambda s: s.false_per_hour)
     out.append(compared("false events per hour of clean audio, all types", "<= 6", alarms, lambda v: v <= 6, 1))
@@ -90,5 +91,6 @@ def goals(scores: Scores, types: Sequence[str], spent: Mapping[str, np.ndarray])
     out.append(compared("embed, one core, times real time", ">= 200", spent["embed_rtf"], lambda v: v >= 200, 0))
     out.append(compared("decode to events, one core, times real time", ">= 150", spent["detect_rtf"], lambda v: v >= 150, 0))
     out.append(Goal("decode to events on an H200 with 16 cores, times real time", ">= 10,000", "no such machine here", None))
-    out.append(compared("train on 1 h, 20 epochs (processor minutes; one core works)", "<= 10", spent["train_minutes"], lambda v: v <= 10, 1))
+    name = "train on 1 h, 20 epochs (processor minutes; one core works)"
+    out.append(compared(name, "<= 10", spent["train_minutes"], lambda v: v <= 10, 1))
     return out

@@ -1,7 +1,7 @@
 # Memory of the three verbs on one ten-hour recording: `python3 -m bench.detection.memory [--hours 10]` (make
-# bench-detection-memory) writes docs/benchmarks/detection-memory.md. Each verb runs as the pod starts it, in a memory cgroup of
-# 1 GiB where this machine lets us make one (anything more would end it), and is sampled: private memory of all its processes
-# together. Fails when one needs more.
+# bench-detection-memory) writes docs/benchmarks/detection-memory.md. Each verb runs as the pod starts it, in a memory
+# cgroup of 1 GiB if this machine permits one (the kernel would kill a larger process). The private memory of all its
+# processes together is sampled. Fails when a verb needs more.
 import argparse
 import contextlib
 import os
@@ -32,7 +32,7 @@ TYPES = ("click", "hum")
 
 @dataclass
 class Peak:
-    """The most that the processes of a verb held at once, in bytes."""
+    """The peak memory of all processes of a verb together, in bytes."""
 
     private: int = 0
     limited: bool = False
@@ -40,7 +40,7 @@ class Peak:
 
 
 def make_recording(path: Path, hours: float) -> list[dict]:
-    """Real voices over and over with a click each ten seconds and hums; the labels."""
+    """Repeats real voices with a click every ten seconds and hums; returns the labels."""
     prompts = list_prompts()[:400:8]
     speech = np.concatenate([np.concatenate([decode(p), np.zeros(RATE // 2, np.float32)]) for p in prompts])
     labels, rng = [], np.random.default_rng(3)
@@ -61,7 +61,7 @@ def make_recording(path: Path, hours: float) -> list[dict]:
 
 
 def limited_group() -> Path | None:
-    """A memory cgroup with the limit; None where we may not make one."""
+    """A memory cgroup with the limit; None if this machine does not permit one."""
     for root in CGROUPS:
         own = root / f"plosive-bench-{os.getpid()}"
         try:
@@ -77,7 +77,7 @@ def limited_group() -> Path | None:
 
 
 def tree(root: int) -> list[int]:
-    """A process and all that descend from it."""
+    """A process and all its descendants."""
     children: dict[int, list[int]] = {}
     for entry in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -92,7 +92,7 @@ def tree(root: int) -> list[int]:
 
 
 def private_bytes(pid: int) -> int:
-    """Anonymous memory: what cannot be read again from a file."""
+    """Anonymous memory, which cannot be read again from a file."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     except OSError:
@@ -125,7 +125,7 @@ def measured(platform: Platform, verb: str, run: str, scratch: Path, group: Path
 
 
 def works(platform: Platform, recording: Path, labels: list[dict], duration_ms: int) -> dict[str, tuple[str, dict]]:
-    """verb -> (run, work), the later ones on what the earlier ones store."""
+    """verb -> (run, work); later verbs use the files that earlier ones store."""
     from plosive_worker.features.spec import own_spec
 
     name, runs = str(uuid.uuid4()), {verb: new_run() for verb in ("embed", "train", "detect")}
@@ -187,7 +187,7 @@ def main() -> None:
     say(f"wrote {FOLDER / 'detection-memory.md'}\n{text}")
     deadline = time.monotonic() + 10
     while group and group.exists() and time.monotonic() < deadline:
-        with contextlib.suppress(OSError):  # busy until its last process is gone
+        with contextlib.suppress(OSError):  # busy until its last process has exited
             group.rmdir()
     sys.exit(0 if kept else 1)
 

@@ -18,7 +18,7 @@ def environment() -> dict[str, str]:
 
 
 def names() -> list[tuple[str, bool, list[str]]]:
-    """Of each peer: its name, whether it has to be trained, the types that it can find."""
+    """For each peer: its name, whether it needs training, the types that it can find."""
     code = (
         "import json; from bench.detection.peers import PEERS; made = {name: PEERS[name]() for name in PEERS};"
         "print(json.dumps([(name, peer.needs_training, sorted(peer.types)) for name, peer in made.items()]))"
@@ -30,7 +30,7 @@ def names() -> list[tuple[str, bool, list[str]]]:
 def detect_with(
     peer: str, seed: int, types: Sequence[str], train: Sequence[Take], test: Sequence[Take]
 ) -> tuple[dict[str, list[Detection]], dict[str, float]]:
-    """Detections by take id, and what tuning and detecting cost in processor seconds."""
+    """Detections by take id, and the processor seconds of tuning and detecting."""
     with tempfile.TemporaryDirectory() as folder:
         request, answer = Path(folder) / "request.json", Path(folder) / "answer.json"
         request.write_text(
@@ -46,6 +46,6 @@ def detect_with(
         )
         command = [str(PYTHON), "-m", "bench.detection.peer_child", str(request), str(answer)]
         subprocess.run(command, env=environment(), check=True)
-        told = json.loads(answer.read_text())
-    found = {name: [Detection(**d) for d in detections] for name, detections in told["detections"].items()}
-    return found, {"tune_cpu": told["tune_seconds"], "detect_cpu": told["seconds"]}
+        result = json.loads(answer.read_text())
+    found = {name: [Detection(**d) for d in detections] for name, detections in result["detections"].items()}
+    return found, {"tune_cpu": result["tune_seconds"], "detect_cpu": result["seconds"]}

@@ -1,6 +1,6 @@
-# One peer, tuned and run in a process and an environment of its own: `python3 -m bench.detection.peer_child REQUEST ANSWER`.
-# REQUEST: {peer, types, seed, train: [take], test: [take]} (truth and twins are taken away from the test takes). ANSWER:
-# {tune_seconds, seconds, detections: {take id: [detection]}}, written last and whole. Started by others.py.
+# One peer, tuned and run in its own process and environment: `python3 -m bench.detection.peer_child REQUEST ANSWER`.
+# REQUEST: {peer, types, seed, train: [take], test: [take]} (test takes have neither truth nor twins). ANSWER:
+# {tune_seconds, seconds, detections: {take id: [detection]}}, written atomically at the end. Started by others.py.
 import json
 import sys
 import time

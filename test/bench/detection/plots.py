@@ -1,4 +1,4 @@
-# Two kinds of plots as SVG text, without a library: the same figures give the same bytes. Called by report.py.
+# Two kinds of plots as SVG text, without a library: equal figures give equal bytes. Called by report.py.
 from collections.abc import Mapping, Sequence
 from html import escape
 
@@ -33,7 +33,7 @@ def legend(names: Sequence[str], left: float, y: float) -> list[str]:
 
 
 def bars(title: str, groups: Sequence[str], series: Mapping[str, Sequence[float | None]]) -> str:
-    """Groups of bars, 0 to 1; None leaves a place empty."""
+    """Groups of bars, 0 to 1; None leaves a gap."""
     width, height, left, top, bottom = 60 + 74 * len(groups), 330, 44, 56, 260
     out = [HEAD.format(w=width, h=height), text(width / 2, 20, title, size=14), *legend(list(series), left, 42)]
     out += axis(left, width - 10, top, bottom)
@@ -54,7 +54,7 @@ def bars(title: str, groups: Sequence[str], series: Mapping[str, Sequence[float 
 
 
 def reliability(title: str, series: Mapping[str, Sequence[tuple[float, float, int]]]) -> str:
-    """Share that is right (upwards) by the score that was given (to the right), with the diagonal of the honest."""
+    """Share of correct detections (vertical) by score (horizontal), with the diagonal of perfect calibration."""
     size, left, top, bottom = 380, 44, 56, 330
     right = left + bottom - top
 
@@ -65,7 +65,7 @@ def reliability(title: str, series: Mapping[str, Sequence[tuple[float, float, in
     out += axis(left, right, top, bottom)
     out.append(f'<line x1="{left}" y1="{bottom}" x2="{right}" y2="{top}" stroke="#aaa" stroke-dasharray="4 3"/>')
     for points, colour in zip(series.values(), COLOURS):
-        line = " ".join("{:.1f},{:.1f}".format(*place(said, true)) for said, true, _ in points)
+        line = " ".join("{:.1f},{:.1f}".format(*place(score, true)) for score, true, _ in points)
         out.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2"/>')
     out += [text(place(v / 5, 0)[0], bottom + 16, f"{v / 5:.1f}") for v in range(6)]
     return "\n".join([*out, text((left + right) / 2, bottom + 36, "score"), "</svg>", ""])

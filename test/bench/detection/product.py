@@ -1,5 +1,5 @@
-# Our own detector, as pods run it: the verbs embed, train and detect of plosive_worker as processes of their own, against
-# the run endpoint and object store of the worker tests (test/worker/platform.py). Called by runner.py and short.py.
+# Our own detector as pods run it: the verbs embed, train and detect of plosive_worker as processes, with the run
+# endpoint and object store of the worker tests (test/worker/platform.py). Called by runner.py and short.py.
 import ctypes
 import fcntl
 import hashlib
@@ -19,13 +19,13 @@ from worker.platform import Platform, new_run, start_platform, target
 from .cache import folder_of, key_of
 from .types import Detection, Take
 
-# All that a figure can depend on: not what fetches, stores and tells.
+# The parts that a figure can depend on, without the parts that fetch, store and report.
 FOLDERS = ("features", "audio", "training", "model", "events")
 PARTS = (*FOLDERS, "train.py", "detect.py", "embed.py", "extract.py", "pool.py", "runtime.py")
 CODE = key_of(*(f"images/worker/plosive_worker/{part}" for part in PARTS))
 FEATURES = key_of("images/worker/plosive_worker/features", "images/worker/plosive_worker/audio")
 AT_ONCE = 100  # files of one shard
-EVERYTHING = 0.02  # detections are asked for from this confidence on; the model's own thresholds are applied when judging
+EVERYTHING = 0.02  # the lowest confidence of requested detections; the model's own thresholds are applied when scoring
 # the service's own defaults (src/schemas/training-config.ts)
 CONFIG = {"epochs": 20, "validation_split": 0.2, "learning_rate": 0.001, "batch_size": 32, "chunk_size_ms": 500, "stride_ms": 250}
 
@@ -42,7 +42,8 @@ def children() -> set[int]:
 
 
 def reap(before: set[int]) -> None:
-    """Waits for what a verb left behind (the server that forks its decoding children), so that its processor time counts."""
+    """Waits for child processes of a verb (the server that forks its decoding children), so that their processor time
+    counts."""
     for pid in children() - before:
         os.waitpid(pid, 0)
 
@@ -54,7 +55,7 @@ def digest_of(path: Path) -> str:
 
 @dataclass(frozen=True)
 class Spent:
-    """Of one verb: wall clock, processor seconds of it and its children, seconds of sound that went through."""
+    """Of one verb: wall clock, processor seconds including children, seconds of processed sound."""
 
     wall: float = 0.0
     cpu: float = 0.0
@@ -66,7 +67,7 @@ class Spent:
 
 @dataclass(frozen=True)
 class Model:
-    """A trained model in the platform's store; `result` is what the train verb said of it."""
+    """A trained model in the platform's store; `result` is the train verb's result."""
 
     run: str
     result: dict
@@ -75,7 +76,7 @@ class Model:
 
 
 class Product:
-    """The platform with a store that outlasts it, so that nothing is embedded twice; in `folder` one that knows nothing yet."""
+    """The platform with a persistent store, so that nothing is embedded twice; with `folder` one with an empty store."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or folder_of("platform")
@@ -89,14 +90,14 @@ class Product:
                 if not old.name.startswith(FEATURES):  # of features that this code no longer computes
                     old.unlink()
         self.platform: Platform = start_platform(self.folder)
-        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # what a verb leaves behind becomes ours
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # orphaned processes of a verb become our children
 
     def close(self) -> None:
         self.platform.stop()
         self.lock.close()
 
     def verb(self, name: str, run: str, work: dict, sound: float) -> tuple[dict, Spent]:
-        """Runs a verb to its end; its result, and what it cost."""
+        """Runs a verb to its end; returns its result and its cost."""
         common = {"version": 1, "kind": name, "run": run, "shard": 0, "result": target(f"{run}/result.json")}
         self.platform.works[run] = common | work
         scratch = self.folder / "scratch" / run
@@ -113,7 +114,7 @@ class Product:
         return json.loads(self.platform.get(f"{run}/result.json")), Spent(wall, cpu, sound)
 
     def keep(self, path: Path) -> dict:
-        """An audio file in the store: a second name of it, not a second copy."""
+        """An audio file in the store: a hard link, or a copy where linking fails."""
         digest = digest_of(path)
         stored = self.folder / "store" / "audio" / digest
         stored.parent.mkdir(parents=True, exist_ok=True)
@@ -125,7 +126,7 @@ class Product:
         return {"url": f"audio/{digest}", "size_bytes": path.stat().st_size, "sha256": digest}
 
     def embed(self, takes: Sequence[Take]) -> tuple[dict[str, dict], Spent]:
-        """By take: what the embed verb said of it and where its embedding is."""
+        """By take: the result of the embed verb and the place of its embedding."""
         notes = self.folder / "embedded"
         notes.mkdir(exist_ok=True)
         sources = {take.id: self.keep(take.path) for take in takes}
@@ -147,7 +148,7 @@ class Product:
         return {take.id: json.loads(note[take.id].read_text()) for take in takes}, spent
 
     def train(self, takes: Sequence[Take], seed: int, **config: object) -> Model:
-        """A model of all types that the takes have events of."""
+        """A model of all types with events in the takes."""
         embedded, _ = self.embed(takes)
         run, files = new_run(), []
         for take in takes:
@@ -171,7 +172,7 @@ class Product:
     def detect(
         self, model: Model, takes: Sequence[Take], least: float | None = EVERYTHING
     ) -> tuple[dict[str, list[Detection]], Spent]:
-        """By take id: everything of at least this confidence; `least` None: the model's own thresholds."""
+        """By take id: all detections of at least this confidence; `least` None: the model's own thresholds."""
         sizes = {a["name"]: {"size_bytes": a["size_bytes"], "sha256": a["sha256"]} for a in model.result["artifacts"]}
         sources = {
             "onnx": {"url": f"{model.run}/model", **sizes["model.onnx"]},

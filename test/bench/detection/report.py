@@ -17,7 +17,7 @@ from .types import IMPULSIVE, SEVERITIES, TYPES
 
 FOLDER = REPO / "docs" / "benchmarks"
 Speeds = Mapping[str, Sequence[float]]
-SPEEDS = folder_of("results") / f"speed-{CODE}.json"  # of the verbs, by round; written by speed.py
+SPEEDS = folder_of("results") / f"speed-{CODE}.json"  # times of the verbs by round, written by speed.py
 METHOD = """\
 `make bench-detection` runs the benchmark ({seeds} seeds). Results of finished parts stay in the cache.
 
@@ -27,8 +27,8 @@ METHOD = """\
 - **Artifacts.** {types} types; each event is faint, medium or strong. An event counts only if it is audible: at some point
   the change is as loud as the original sound, in at least one band of hearing. Every take has a clean twin without
   artifacts. The second generator makes the same types by other means; none of its takes are in the training data.
-- **Plosive** ("ours" in the plots). The verbs embed, train and detect run as in pods, with the service's default training settings. The
-  thresholds are those that the model chose in training.
+- **Plosive** ("ours" in the plots). The verbs embed, train and detect run as in pods, with the service's default training
+  settings. The thresholds are those that the model chose in training.
 - **Goals that are not reached**, what was tried and what limits it: see
   [ADR 16](../adr/0016-detector-design-by-measurement.md).
 - **Event-F1.** An impulsive event ({impulsive}) counts as found when a detection of its type begins within 50 ms. Any other
@@ -70,13 +70,13 @@ def goal_table(scores: Scores, parts: Sequence[Part], timed: Speeds) -> str:
 
 
 def speeds() -> Speeds:
-    """Times real time by round, of the verbs and the others, where speed.py was run on this code."""
+    """Times real time by round, of the verbs and the others, if speed.py was run on this code."""
     return json.loads(SPEEDS.read_text()) if SPEEDS.exists() else {}
 
 
 def spent(parts: Sequence[Part], timed: Speeds) -> dict[str, np.ndarray]:
-    """Of trainings on an hour, and times real time of the verbs: as speed.py timed them, else of these parts, which had the
-    machine for themselves or had not."""
+    """Minutes of a training on an hour, and times real time of the verbs: from speed.py if it was run, otherwise from
+    these parts, which may have shared the machine."""
     hour = [part.spent for part in parts if part.detector == "plosive" and part.minutes == 60]
     return {
         "embed_rtf": np.array(timed.get("embed") or [s["embed_sound"] / s["embed_cpu"] for s in hour if "embed_cpu" in s]),
@@ -221,7 +221,8 @@ Unseen human talker, 60 minutes of training audio.
 ## Types that no feature was made for
 
 A chime of another program, speech played backwards, a hand over the microphone, a buffer that is played again, a level that
-flutters. The model learns them from {round(invented.TRAINING.minutes)} minutes of labelled takes and is tested on an unseen talker.
+flutters. The model learns them from {round(invented.TRAINING.minutes)} minutes of labelled takes and is tested on an
+unseen talker.
 
 {invented_table(made_up)}
 ## Peers

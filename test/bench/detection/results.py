@@ -1,5 +1,5 @@
-# One JSON file for each part that was played (detector, training minutes, seed), in the cache: what a run has done it need
-# not do again, and figures can be computed anew without detecting anew. Written by runner.py, read by report.py.
+# One JSON file in the cache for each finished part (detector, training minutes, seed): a finished part does not run
+# again, and its figures can be computed again without detection. Written by runner.py, read by report.py.
 import gzip
 import json
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ Found = dict[str, list[Detection]]
 
 @dataclass(frozen=True)
 class Part:
-    """What one trained (or tuned) detector said, by row and take; twins under `clean`."""
+    """The detections of one trained (or tuned) detector, by row and take; twins under `clean`."""
 
     detector: str
     minutes: int
@@ -31,11 +31,11 @@ def packed(found: Mapping[str, Sequence[Detection]]) -> dict:
     def values(d: Detection) -> list:
         return [d.type, round(d.onset_s, 4), round(d.offset_s, 4), round(d.score, 4)]
 
-    return {take: [values(d) for d in said] for take, said in found.items()}
+    return {take: [values(d) for d in listed] for take, listed in found.items()}
 
 
 def unpacked(stored: Mapping[str, list]) -> Found:
-    return {take: [Detection(*values) for values in said] for take, said in stored.items()}
+    return {take: [Detection(*values) for values in listed] for take, listed in stored.items()}
 
 
 def path_of(detector: str, minutes: int, seed: int, key: str) -> Path:

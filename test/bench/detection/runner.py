@@ -1,5 +1,5 @@
-# Plays the parts of the benchmark that are not in the cache yet: for each seed and training set our own detector, then the
-# peers. Called by __main__.py.
+# Runs the parts of the benchmark that are not in the cache yet: for each seed and training set our own detector, then
+# the peers. Called by __main__.py.
 import time
 from collections.abc import Sequence
 from fnmatch import fnmatch
@@ -13,10 +13,10 @@ from .results import Found, Part
 from .types import TYPES, Take
 
 MINUTES = (60, 15, 5)
-FEW_ROWS = ("unseen", "synthetic", "second")  # of the models that were trained on less than an hour
+FEW_ROWS = ("unseen", "synthetic", "second")  # for models that were trained on less than an hour
 PEER_ROWS = ("unseen", "synthetic", "opus", "telephone", "noise", "second")
-TWINS = ("unseen", "synthetic", "noise", "music")  # rows whose clean twins are looked at
-TUNE_MINUTES = 15  # what a peer without training chooses its thresholds on
+TWINS = ("unseen", "synthetic", "noise", "music")  # rows whose clean twins are processed too
+TUNE_MINUTES = 15  # training audio on which a peer without training chooses its thresholds
 
 CORPUS = key_of("tools/voices", "test/bench/detection/corpus")
 
@@ -73,7 +73,7 @@ def play_peer(peer: str, types: Sequence[str], minutes: int, seed: int, path: Pa
 
 
 def parts(seeds: Sequence[int], peers: bool) -> list[tuple[str, list[str], int, int, Path]]:
-    """(detector, types, minutes, seed, where its result is), in the order in which they are played."""
+    """(detector, types, minutes, seed, path of its result), in the order in which they run."""
     key = key_of(extra=f"{CODE} {CORPUS} {CONFIG} {ROWS}")
     out = [
         ("plosive", list(TYPES), minutes, seed, results.path_of("plosive", minutes, seed, key))
@@ -83,7 +83,8 @@ def parts(seeds: Sequence[int], peers: bool) -> list[tuple[str, list[str], int, 
     invented_key = key_of("test/bench/detection/invented.py", extra=f"{CODE} {CORPUS} {CONFIG}")
     length = round(invented.TRAINING.minutes)
     out += [
-        ("invented", list(invented.TYPES), length, seed, results.path_of("invented", length, seed, invented_key)) for seed in seeds
+        ("invented", list(invented.TYPES), length, seed, results.path_of("invented", length, seed, invented_key))
+        for seed in seeds
     ]
     if peers and others.PYTHON.exists():
         peer_key = key_of("test/bench/detection/peers", extra=f"{CORPUS} {ROWS}")
@@ -95,7 +96,7 @@ def parts(seeds: Sequence[int], peers: bool) -> list[tuple[str, list[str], int, 
 
 
 def play(seeds: Sequence[int], wanted: Sequence[str], peers: bool) -> None:
-    """Parts are named DETECTOR-MINUTES-SEED; `wanted` holds patterns of such names, empty for all."""
+    """Parts are named DETECTOR-MINUTES-SEED; `wanted` has patterns of such names and is empty for all."""
     todo = [
         part for part in parts(seeds, peers) if not wanted or any(fnmatch(f"{part[0]}-{part[2]}-{part[3]}", w) for w in wanted)
     ]

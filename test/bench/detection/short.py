@@ -1,5 +1,6 @@
-# The short form: ten minutes of training takes, three small rows, one seed, human voices only; a few minutes on two cores.
-# Worse than those of short.json by more than its margin: a fault. Called by __main__.py, and by test_short.py in every test run.
+# The short form: ten minutes of training takes, three small rows, one seed, human voices only; a few minutes on two
+# cores. Fails if a figure is worse than in short.json by more than its margin. Called by __main__.py, and by
+# test_short.py in every test run.
 import json
 import tempfile
 from dataclasses import replace
@@ -15,7 +16,7 @@ LIMITS = REPO / "test" / "bench" / "detection" / "short.json"
 TRAIN = replace(TRAINING, name="short-training", minutes=10, voices="recorded")
 SMALL = tuple(replace(row, name=f"short-{row.name}", minutes=4) for row in ROWS if row.name in ("unseen", "opus", "second"))
 EPOCHS = 10
-MARGIN = {"macro_f1": 0.05, "false_per_hour": 30.0}  # two CPUs of different make train different weights from one seed
+MARGIN = {"macro_f1": 0.05, "false_per_hour": 30.0}  # different CPU models train different weights from one seed
 
 
 def measure() -> dict[str, Score]:
@@ -37,7 +38,7 @@ def figures(scores: dict[str, Score]) -> dict[str, dict[str, float]]:
 
 
 def faults(now: dict[str, dict[str, float]], then: dict[str, dict[str, float]]) -> list[str]:
-    """What is worse than it was by more than the margin."""
+    """The figures that are worse than before by more than the margin."""
     out = []
     for row, figures in then.items():
         f1, alarms = now[row]["macro_f1"], now[row]["false_per_hour"]
@@ -49,7 +50,7 @@ def faults(now: dict[str, dict[str, float]], then: dict[str, dict[str, float]]) 
 
 
 def gate(accept: bool) -> int:
-    """The exit code. With `accept` the figures are written down instead of compared."""
+    """Returns the exit code. With `accept` it writes the figures instead of comparing them."""
     scores = measure()
     now = figures(scores)
     for row, score in scores.items():

@@ -1,5 +1,5 @@
-# How fast the workers are beside other tools, on the same files and one core, in one run: `python3 -m bench.detection.speed`
-# (make bench-detection-speed) writes docs/benchmarks/detection-speed.md.
+# Speed of the workers compared with other tools, on the same files and one core, in one run: `python3 -m
+# bench.detection.speed` (make bench-detection-speed) writes docs/benchmarks/detection-speed.md.
 import json
 import os
 import subprocess
@@ -24,8 +24,8 @@ TITLES = {
 LIMITS = {"embed": 200, "detect": 150}
 NOTES = """\
 The figures are processor time, so waiting for the object store and load from other processes do not count. The detectors
-take turns for {rounds} rounds; the table shows the median and the range. Input: {files} FLAC files, {minutes:.0f} minutes, 16 kHz,
-one core. Every row includes decoding. The verbs include the whole life of a pod: start-up, download, checks, a sandbox
+take turns for {rounds} rounds; the table shows the median and the range. Input: {files} FLAC files, {minutes:.0f} minutes,
+16 kHz, one core. Every row includes decoding. The verbs include the whole life of a pod: start-up, download, checks, a sandbox
 process for each file, upload. The other rows are loops in one warm process. silero-vad computes one probability per 32 ms,
 librosa's row 64 bands per 10 ms, Plosive ("ours") {dims} features per 10 ms. The detect verb then also finds events of
 {types} types.
@@ -41,14 +41,14 @@ def timed_child(name: str, files: Path) -> float:
 
 
 def measure(takes: list[Take], folder: Path) -> dict[str, list[float]]:
-    """Of each way, times real time in each round."""
+    """For each way, times real time in each round."""
     sound = sum(take.duration_s for take in takes)
     names = folder / "files.json"
     names.write_text(json.dumps([str(take.path) for take in takes]))
     found: dict[str, list[float]] = {name: [] for name in ("embed", "detect", *WAYS)}
-    worker = Product(folder)  # nothing has been embedded there before
+    worker = Product(folder)  # its store is empty
     try:
-        model = worker.train(training_takes(5, 0), 0, epochs=1)  # how well it was trained does not matter here
+        model = worker.train(training_takes(5, 0), 0, epochs=1)  # the quality of its training does not matter here
         for number in range(ROUNDS):
             _, spent = worker.embed(takes)
             found["embed"].append(sound / spent.cpu)

@@ -1,5 +1,6 @@
-# One way through sound files, timed: `speed_child NAME FILES.json` prints the processor seconds of going through all files,
-# decoding included, start-up and a first file not. Started by speed.py, on one core, in the environment that has the tool.
+# Times one way to process sound files: `speed_child NAME FILES.json` prints the processor seconds for all files,
+# including decoding, without start-up and a first file. Started by speed.py, on one core, in the environment that has
+# the tool.
 import json
 import sys
 import time

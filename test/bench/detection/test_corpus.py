@@ -1,4 +1,4 @@
-# The takes: both generators can put every type somewhere, the truth is where the sound changed, and a seed gives the same
+# The takes: both generators can place every type, the truth is where the sound differs, and a seed gives the same
 # bytes.
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from bench.detection.corpus import coding
 from bench.detection.corpus.sets import HELD_OUT, NEVER_TRAINED, ROWS, make_one, same_side
 from bench.detection.types import TYPES
 from voices.recordings import Prompt, decode, list_prompts
-from voices.takes import HEARD_PART_S, Take, make_take
+from voices.takes import AUDIBLE_PART_S, Take, make_take
 
 
 @pytest.fixture(scope="module")
@@ -30,27 +30,27 @@ def speech(prompts: list[Prompt]) -> list[tuple[Prompt, np.ndarray]]:
 
 @pytest.fixture(scope="module", params=("first", "second"))
 def made(request: pytest.FixtureRequest, prompts: list[Prompt]) -> list[Take]:
-    """Takes of one type each, so that every change belongs to it."""
+    """Takes of one type each, so that every difference belongs to that type."""
     return [make_take(speech(prompts), [kind], 8, np.random.default_rng([3, i]), request.param) for i, kind in enumerate(TYPES)]
 
 
-def test_every_type_finds_its_place(made: list[Take]) -> None:
+def test_every_type_can_be_placed(made: list[Take]) -> None:
     for kind, take in zip(TYPES, made):
         assert len(take.events) >= 3, kind
         assert {name for name, *_ in take.events} == {kind}
         assert np.isfinite(take.mixed).all() and np.abs(take.mixed).max() <= 1
 
 
-def test_a_take_differs_from_its_twin_at_its_events_and_hardly_elsewhere(made: list[Take]) -> None:
+def test_a_take_differs_from_its_twin_only_at_its_events(made: list[Take]) -> None:
     for kind, take in zip(TYPES, made):
         changed = np.abs(take.mixed - take.clean)
         inside = np.zeros(len(changed), bool)
         for _, start, end, _ in take.events:
-            # a joint is a point; what it moves glides back within 0.35 s
+            # A joint is a point; the audio after it returns to the twin's within 0.35 s.
             inside[max(0, start - take.rate // 50) : end + int(0.35 * take.rate)] = True
             near = slice(max(0, start - take.rate // 100), max(end, start + take.rate // 20))
             assert changed[near].max() > 1e-3 * np.abs(take.clean).max(), kind
-        if kind not in HEARD_PART_S:  # of those only what is heard is marked
+        if kind not in AUDIBLE_PART_S:  # for these only the audible part is marked
             assert changed[~inside].max(initial=0) < 1e-9, kind
 
 
@@ -78,7 +78,7 @@ def test_a_seed_gives_the_same_bytes(name: str, prompts: list[Prompt], tmp_path:
 
 
 @pytest.mark.parametrize("name", coding.CODINGS)
-def test_codings_move_nothing_in_time(name: str, prompts: list[Prompt], tmp_path: Path) -> None:
+def test_codings_keep_the_time_of_the_audio(name: str, prompts: list[Prompt], tmp_path: Path) -> None:
     samples = np.concatenate([s for _, s in speech(prompts)[:4]])
     path = coding.CODINGS[name](samples * 0.2, 16_000, tmp_path / "take", np.random.default_rng(0))
     coded, rate = soundfile.read(path)
@@ -92,7 +92,7 @@ def test_codings_move_nothing_in_time(name: str, prompts: list[Prompt], tmp_path
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_held_out_language_is_heard_in_the_test_alone(seed: int) -> None:
+def test_a_held_out_language_occurs_only_in_the_test_rows(seed: int) -> None:
     talker, language = HELD_OUT[seed]
     for other in ("en", "es", "fr", "it", "ru", "de", "pt", "ca"):
         prompt = Prompt(Path("x"), talker if other == language else "Somebody", other, 1.0)

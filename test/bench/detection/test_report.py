@@ -1,4 +1,4 @@
-# What is written down: every figure that was measured stands in the document, what was not is said, the plots are XML.
+# The report: the document contains every measured figure and names those that are missing, and the plots are XML.
 from xml.etree import ElementTree
 
 from bench.detection import plots, results
@@ -25,7 +25,7 @@ def measured() -> tuple[Scores, list[Part]]:
     return scores, [*parts, Part("peer", 15, 0, ["click", "hum"], {}, {}, {}, {"detect_cpu": 3.0, "detect_sound": 600.0})]
 
 
-def test_the_document_has_the_figures_and_says_what_is_missing() -> None:
+def test_the_document_has_the_figures_and_names_missing_ones() -> None:
     text = render(*measured(), [], {})
     assert "| macro event-F1 after 60 min of training audio | >= 0.85 | 0.810 ± 0.014 | **not kept** |" in text
     assert "| macro event-F1 after 5 min of training audio | >= 0.65 | not measured | not measured |" in text
@@ -36,7 +36,7 @@ def test_the_document_has_the_figures_and_says_what_is_missing() -> None:
     assert "| embed, one core, times real time | >= 200 | 195 ± 7 | **not kept** |" in timed
 
 
-def test_plots_are_xml_and_the_same_every_time() -> None:
+def test_plots_are_xml_and_deterministic() -> None:
     series = {"ours": [0.5, None, 1.0], "a <peer>": [0.1, 0.2, None]}
     drawn = plots.bars("F1 & more", ["click", "hum", "echo"], series)
     ElementTree.fromstring(drawn)
@@ -45,7 +45,7 @@ def test_plots_are_xml_and_the_same_every_time() -> None:
     ElementTree.fromstring(plots.reliability("Honest?", {"seed 0": [(0.1, 0.2, 3), (0.9, 0.8, 5)]}))
 
 
-def test_results_come_back_as_they_were_written(tmp_path) -> None:
+def test_results_are_read_as_they_were_written(tmp_path) -> None:
     found = {"unseen": {"take-1": [Detection("click", 1.2345, 1.25, 0.5)], "take-2": []}}
     part = Part("plosive", 5, 1, ["click"], {"click": 0.4}, found, {}, {"train_wall": 1.0}, {"x": [1]})
     results.write(tmp_path / "part.json.gz", part)
@@ -53,7 +53,7 @@ def test_results_come_back_as_they_were_written(tmp_path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["part.json.gz"]
 
 
-def test_the_short_form_fails_beyond_its_margin_and_not_within() -> None:
+def test_the_short_form_fails_only_beyond_its_margin() -> None:
     then = {"short-unseen": {"macro_f1": 0.5, "false_per_hour": 100.0}}
 
     def wrong(f1: float, alarms: float) -> int:

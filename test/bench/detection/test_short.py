@@ -1,8 +1,7 @@
-# The regression gate of detection: a small training, three small rows, no worse than what short.json says.
+# The regression gate of detection: a small training and three small rows, compared with short.json.
 import json
 
 import pytest
-
 from bench.detection.short import LIMITS, faults, figures, measure
 
 THEN = json.loads(LIMITS.read_text())

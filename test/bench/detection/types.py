@@ -1,6 +1,6 @@
-# What every part of the benchmark shares: takes with their truth, detections, and what a detector looks like. The corpus
-# makes takes, the product and the peers detect in them, metrics/ compares. Standard library and numpy only: peers run in an
-# environment of their own (peer_child.py) and import this file there.
+# Types that all parts of the benchmark share: takes with their truth, detections, and the interface of a detector. The
+# corpus makes takes, the product and the peers detect in them, metrics/ compares. Standard library and numpy only:
+# peers run in their own environment (peer_child.py) and import this file there.
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-# Judged by their onset alone (50 ms); all others by onset and offset (200 ms, or 20 % of the length for the offset).
+# Scored by their onset alone (50 ms); all others by onset and offset (200 ms, or 20 % of the length for the offset).
 IMPULSIVE = frozenset({"click", "mouth_click", "pop", "plosive", "tts_seam"})
 SUSTAINED = frozenset({"breath", "hum", "clipping", "dropout", "packet_loss", "codec_glitch", "robotic", "echo"})
 TYPES: tuple[str, ...] = tuple(sorted(IMPULSIVE | SUSTAINED))
@@ -17,7 +17,7 @@ SEVERITIES = ("faint", "medium", "strong")
 
 @dataclass(frozen=True)
 class Event:
-    """One artifact that is in a take, as a careful listener would mark it."""
+    """One artifact in a take, as a careful listener would mark it."""
 
     type: str
     onset_s: float
@@ -27,7 +27,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Detection:
-    """What a detector says. `score` is in 0..1 and calibrated where the detector claims to be; a peer without scores says 1."""
+    """A detection. `score` is in 0..1, and calibrated if the detector claims so; a peer without scores uses 1."""
 
     type: str
     onset_s: float
@@ -42,18 +42,18 @@ class Take:
     id: str
     speaker: str
     language: str
-    sample_rate: int  # what `path` decodes to
-    path: Path  # mono; wav, flac, mp3 or opus: whatever soundfile opens
+    sample_rate: int  # of the decoded `path`
+    path: Path  # mono; wav, flac, mp3 or opus: any format that soundfile opens
     duration_s: float
     events: tuple[Event, ...]
-    clean: Path | None = None  # the same take without its artifacts, same length and rate; in held-out rows also same coding
+    clean: Path | None = None  # the take without artifacts, equal length and rate; in held-out rows equal coding
 
     def samples(self) -> np.ndarray:
         """The decoded take, (N,) float32 in about -1..1. The time of sample i is i / sample_rate."""
         return read_mono(self.path)
 
     def twin(self) -> "Take":
-        """The clean twin as a take of its own, without events."""
+        """The clean twin as a take without events."""
         assert self.clean is not None, f"{self.id} has no clean twin"
         return Take(f"{self.id}~clean", self.speaker, self.language, self.sample_rate, self.clean, self.duration_s, ())
 
@@ -68,7 +68,7 @@ class Take:
 
 
 def read_mono(path: Path) -> np.ndarray:
-    import soundfile  # here and not above: a peer that only compares events does not need it
+    import soundfile  # imported here, because a peer that only compares events does not need it
 
     return soundfile.read(path, dtype="float32", always_2d=True)[0][:, 0]
 
@@ -82,7 +82,7 @@ class Peer(Protocol):
     """
 
     name: str
-    types: frozenset[str]  # what it can find at all; it is judged on these alone, a trained peer finds whatever it is given
+    types: frozenset[str]  # types that it can find and is scored on; for a trained peer those of its training
     needs_training: bool  # False: `tune` only chooses thresholds, so one training set is enough for all its rows
 
     def tune(self, takes: Sequence[Take], types: Sequence[str], seed: int) -> None:
@@ -90,10 +90,10 @@ class Peer(Protocol):
         ...
 
     def detect(self, take: Take) -> list[Detection]:
-        """Events of `take`, by onset. `take.events` and `take.clean` are not to be read here."""
+        """Events of `take`, by onset. Must not read `take.events` and `take.clean`."""
         ...
 
     @property
     def seconds(self) -> float:
-        """Processor seconds (time.process_time and children) spent in `detect` so far, decoding included."""
+        """Processor seconds (time.process_time and children) of `detect` so far, including decoding."""
         ...

@@ -1,5 +1,5 @@
-// The control plane of the benchmark: the real etcd, API server, controller manager and scheduler, KWOK nodes, Plosive's
-// CRDs and a namespace for the operator. Called by main.ts.
+// The control plane of the benchmark: the real etcd, API server, controller manager and scheduler, KWOK nodes,
+// Plosive's CRDs and a namespace for the operator. Called by main.ts.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Kube, makeKube } from "../../../src/kube/client.ts";
@@ -10,26 +10,29 @@ import { startKwok } from "./kwok.ts";
 export interface BenchCluster {
   readonly plane: ControlPlane;
   readonly kwokPid: number;
-  /** Address of etcd's clients. */
+  /** etcd's client address. */
   readonly etcd: string;
-  /** Starts Kubernetes' own controllers anew: they then run the pods of all Jobs as fast as the machine can. */
-  hurry(): Promise<void>;
-  /** Starts them anew as they come. */
-  calm(): Promise<void>;
-  /** As cluster administrator, without a limit of its own. */
+  /**
+   * Restarts Kubernetes' own controllers with high request rates: they then run the pods of all Jobs as fast as the
+   * machine permits.
+   */
+  raiseRequestRates(): Promise<void>;
+  /** Restarts them with their default request rates. */
+  resetRequestRates(): Promise<void>;
+  /** Client with the rights of a cluster administrator, without a client-side rate limit. */
   readonly admin: Kube;
   readonly namespace: string;
-  /** Of the operator's service account, with the rights of rbac.ts. */
+  /** kubeconfig of the operator's service account, with the rights of rbac.ts. */
   readonly operatorKubeconfig: string;
-  /** Certificate of the API server, for 127.0.0.1: the run endpoint of the benchmark uses it too. */
+  /** Certificate of the API server for 127.0.0.1, which the run endpoint of the benchmark uses too. */
   readonly tls: ControlPlane["tls"];
   stop(): Promise<void>;
 }
 
 const nodes = 10;
-/** Of large clusters; by default Kubernetes' own controllers send 20 requests a second for 5 Jobs at once. */
+/** Settings of large clusters; by default Kubernetes' own controllers send 20 requests a second for 5 Jobs at once. */
 const hurried = ["--kube-api-qps=1000", "--kube-api-burst=2000", "--concurrent-job-syncs=50"];
-/** The pods of all jobs stay, so that the operator has them all in view. */
+/** The pods of all jobs are kept, so that the operator caches all of them. */
 const keepPods = "--terminated-pod-gc-threshold=0";
 
 export async function startCluster(options: { dir: string; runMs: number }): Promise<BenchCluster> {
@@ -40,7 +43,7 @@ export async function startCluster(options: { dir: string; runMs: number }): Pro
     withControllerManager: true,
     withScheduler: true,
     flags: {
-      // Later flags win: this one allows to look what the API server is busy with.
+      // Later flags override earlier ones; this one permits profiles of the API server.
       "kube-apiserver": ["--profiling=true"],
       "kube-controller-manager": [keepPods],
     },
@@ -64,8 +67,8 @@ export async function startCluster(options: { dir: string; runMs: number }): Pro
       plane,
       kwokPid: kwok.pid,
       etcd: plane.etcd,
-      hurry: () => plane.restartControllers([keepPods, ...hurried]),
-      calm: () => plane.restartControllers([keepPods]),
+      raiseRequestRates: () => plane.restartControllers([keepPods, ...hurried]),
+      resetRequestRates: () => plane.restartControllers([keepPods]),
       admin,
       namespace,
       operatorKubeconfig,

@@ -1,6 +1,7 @@
-// Fifty thousand pods in the operator's view. Most of them are written into etcd as the API server has stored those that
-// lived: ended pods of the same Jobs, as from earlier attempts. The API server serves them like any other, and making
-// them one by one would take longer than all the rest. Called by main.ts.
+// Fills the operator's cache with fifty thousand pods. Most of them are written directly into etcd, in the form in
+// which the API server stored earlier ones: ended pods of the same Jobs, as from earlier attempts. The API server
+// serves them like any other pod, and creating them through it would take longer than the whole benchmark. Called by
+// main.ts.
 import { randomUUID } from "node:crypto";
 import type { Kube } from "../../../src/kube/client.ts";
 import { pods as podType } from "../../../src/kube/kinds.ts";
@@ -9,7 +10,7 @@ import { poll } from "../../support/poll.ts";
 
 const connections = 8;
 
-/** Adds pods to the jobs' own until there are `count`. Resolves when the API server shows them all. */
+/** Adds pods to those of the jobs until there are `count`. Resolves when the API server lists all of them. */
 export async function addPods(options: {
   admin: Kube;
   etcd: string;
@@ -20,7 +21,7 @@ export async function addPods(options: {
   const own = await allPods(admin, namespace);
   const models = own.filter(({ status }) => status?.phase === "Succeeded");
   if (models.length === 0) throw new Error("there is no ended pod to go by");
-  // One by one: what is written in one transaction has one version, which Kubernetes knows nothing of.
+  // One write per pod: all keys of one etcd transaction have the same version, which Kubernetes does not expect.
   const missing = count - own.length;
   let made = 0;
   const work = async () => {

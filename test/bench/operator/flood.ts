@@ -1,5 +1,5 @@
-// Many jobs at once: how soon and how fast their Kubernetes Jobs are made, how soon the rows show that they are done, and
-// what it costs. Called by main.ts.
+// Many jobs at once: the latency and the rate at which their Kubernetes Jobs are created, the latency until the rows
+// show their end, and the costs. Called by main.ts.
 
 import type { JobResource } from "../../../controllers/job/adapter.ts";
 import type { Kube } from "../../../src/kube/client.ts";
@@ -17,23 +17,23 @@ export interface FloodDeps {
   readonly operator: OperatorProcess;
   readonly bucketFolder: string;
   readonly pids: () => { readonly [name: string]: number };
-  readonly say: (text: string) => void;
+  readonly print: (text: string) => void;
 }
 
 export interface Flood {
   readonly jobs: number;
   readonly pods: number;
-  /** Custom resources that the load generator got created in a second. */
+  /** Custom resources per second that the load generator created. */
   readonly submitted: number;
-  /** Kubernetes Jobs created in a second, from the first custom resource to the last Job. */
+  /** Kubernetes Jobs created per second, from the first custom resource to the last Job. */
   readonly created: number;
-  /** The slowest ten seconds in a row of that time. */
+  /** The lowest rate in any ten consecutive seconds of that time. */
   readonly slowest: number;
-  /** Ms from a custom resource's creation until its Job is seen. */
+  /** Ms from the creation of a custom resource until its Job is observed. */
   readonly toJob: readonly number[];
-  /** Ms from a Job's end until its row says so. */
+  /** Ms from the end of a Job until its row shows it. */
   readonly toRow: readonly number[];
-  /** Jobs ended in a second, from the first custom resource to the last row. */
+  /** Jobs ended per second, from the first custom resource to the last row. */
   readonly ended: number;
   readonly writesPerJob: number;
   readonly readsPerJob: number;
@@ -46,18 +46,18 @@ export interface Flood {
 export interface Size {
   readonly jobs: number;
   readonly shards: number;
-  /** Ms between two custom resources; without, as fast as can be. */
+  /** Ms between two custom resources; undefined means as fast as possible. */
   readonly gapMs?: number;
-  /** Called when all Jobs are there. */
+  /** Called when all Jobs exist. */
   readonly allCreated?: () => Promise<void>;
 }
 
-/** The API submits its jobs by few connections; so does this. */
+/** The API submits its jobs over a few connections, and so does this benchmark. */
 const connections = 8;
 const batch = 200;
 
 export async function flood(deps: FloodDeps, size: Size): Promise<Flood> {
-  const { admin, namespace, world, operator, say } = deps;
+  const { admin, namespace, world, operator, print } = deps;
   const jobs = world.jobs(size.jobs, size.shards, 2);
   layResults(deps.bucketFolder, jobs);
   const observer = await observe(admin, namespace);
@@ -74,22 +74,22 @@ export async function flood(deps: FloodDeps, size: Size): Promise<Flood> {
   const sent = performance.now();
   const deadline = sent + 1_800_000;
   const rest = () => jobs.filter(({ run }) => !observer.created.has(run)).length;
-  for (let said = sent; rest() > 0; ) {
+  for (let printedAt = sent; rest() > 0; ) {
     if (performance.now() > deadline) throw new Error(`${rest()} Jobs were not created`);
     await new Promise((resolve) => setTimeout(resolve, 20));
-    if (performance.now() - said < 10_000) continue;
-    said = performance.now();
-    say(`  ${jobs.length - rest()} Jobs of ${jobs.length} created, ${ending.at.size} ended`);
+    if (performance.now() - printedAt < 10_000) continue;
+    printedAt = performance.now();
+    print(`  ${jobs.length - rest()} Jobs of ${jobs.length} created, ${ending.at.size} ended`);
   }
   const creation = between(before, accounts(deps.pids()));
   const times = jobs.map(({ run }) => observer.created.get(run) ?? Number.NaN).sort((a, b) => a - b);
   const allCreated = times.at(-1) ?? Number.NaN;
-  say(`  all ${jobs.length} Jobs created after ${((allCreated - began) / 1000).toFixed(1)} s`);
+  print(`  all ${jobs.length} Jobs created after ${((allCreated - began) / 1000).toFixed(1)} s`);
   await size.allCreated?.();
   const middle = accounts(deps.pids());
-  await ending.all(deadline, say);
+  await ending.all(deadline, print);
   const over = performance.now();
-  // The last statuses and events follow the rows.
+  // The last status updates and events follow the rows.
   await new Promise((resolve) => setTimeout(resolve, 2_000));
   const after = await operator.counters();
   await observer.stop();
@@ -146,11 +146,11 @@ export function resourceOf(job: BenchJob, namespace: string, world: World, profi
   } as unknown as JobResource;
 }
 
-/** Asks the database for the rows that have ended, over and over, until all have. */
+/** Polls the database for ended rows until all have ended. */
 function watchRows(world: World, jobs: readonly BenchJob[]) {
   const at = new Map<string, number>();
   const open = new Set(jobs.map(({ id }) => id));
-  const look = async () => {
+  const readRows = async () => {
     for (const id of await world.completed([...open])) {
       at.set(id, performance.now());
       open.delete(id);
@@ -159,23 +159,23 @@ function watchRows(world: World, jobs: readonly BenchJob[]) {
   let over = false;
   const loop = (async () => {
     while (open.size > 0 && !over) {
-      await look();
+      await readRows();
       await new Promise((resolve) => setTimeout(resolve, jobs.length > 2_000 ? 250 : 50));
     }
   })();
   return {
     at,
-    async all(deadline: number, say: (text: string) => void) {
-      for (let said = performance.now(); open.size > 0; ) {
+    async all(deadline: number, print: (text: string) => void) {
+      for (let printedAt = performance.now(); open.size > 0; ) {
         if (performance.now() > deadline) {
           over = true;
           await loop;
           throw new Error(`${open.size} jobs did not end`);
         }
         await new Promise((resolve) => setTimeout(resolve, 50));
-        if (performance.now() - said > 10_000) {
-          say(`  ${at.size} jobs of ${jobs.length} ended`);
-          said = performance.now();
+        if (performance.now() - printedAt > 10_000) {
+          print(`  ${at.size} jobs of ${jobs.length} ended`);
+          printedAt = performance.now();
         }
       }
       await loop;
@@ -183,7 +183,7 @@ function watchRows(world: World, jobs: readonly BenchJob[]) {
   };
 }
 
-/** The least in a second over any `windowMs`, while the work lasted; the whole when it was shorter. */
+/** The lowest rate per second in any window of `windowMs`, or the total rate if the work took less time. */
 function slowest(times: readonly number[], began: number, windowMs: number): number {
   const end = times.at(-1) ?? began;
   if (end - began <= windowMs) return (times.length / (end - began)) * 1000;

@@ -1,5 +1,5 @@
-// Kueue on the same control plane: as many Jobs as the operator had, with the same pods, suspended, in a queue with room for
-// all of them; how many of them it lets through in a second. Called by main.ts.
+// Kueue on the same control plane: as many suspended Jobs as the operator had, with the same pods, in a queue with room
+// for all of them. Measures how many of them Kueue admits per second. Called by main.ts.
 import { join } from "node:path";
 import { buildJob } from "../../../controllers/job/child.ts";
 import type { Kube } from "../../../src/kube/client.ts";
@@ -15,15 +15,15 @@ import type { World } from "./world.ts";
 
 export interface Admitted {
   readonly jobs: number;
-  /** Jobs that were let through before the time was over. */
+  /** Jobs that were admitted before the time was over. */
   readonly done: number;
-  /** Jobs that the load generator got created in a second. */
+  /** Jobs per second that the load generator created. */
   readonly submitted: number;
-  /** Jobs let through in a second, from the first one's creation to the last admission. */
+  /** Jobs admitted per second, from the creation of the first Job to the last admission. */
   readonly admitted: number;
-  /** The same in its best minute. */
+  /** The same in the best minute. */
   readonly best: number;
-  /** Ms from a Job's creation until it is seen without `suspend`. */
+  /** Ms from the creation of a Job until it is observed without `suspend`. */
   readonly toAdmission: readonly number[];
   readonly peakBytes: number;
   /** CPU seconds by process. */
@@ -32,7 +32,7 @@ export interface Admitted {
 
 const namespace = "kueue-bench";
 const connections = 8;
-/** Its own manifests say 50; here nothing but the machine holds it back. */
+/** Kueue's own manifests print 50. Here only the machine limits it. */
 const requestsPerSecond = 1_000;
 
 export async function admit(options: {
@@ -40,12 +40,12 @@ export async function admit(options: {
   world: World;
   dir: string;
   jobs: number;
-  /** Counted from the last creation on. */
+  /** Time limit, counted from the last creation. */
   minutes: number;
   pids: { readonly [name: string]: number };
-  say: (text: string) => void;
+  print: (text: string) => void;
 }): Promise<Admitted> {
-  const { cluster, world, say } = options;
+  const { cluster, world, print } = options;
   const { admin, plane } = cluster;
   buildKueue();
   const dir = join(options.dir, "kueue");
@@ -66,16 +66,16 @@ export async function admit(options: {
     };
     await Promise.all(Array.from({ length: connections }, work));
     const sent = performance.now();
-    for (let said = sent; observer.unsuspended.size < options.jobs; ) {
+    for (let printedAt = sent; observer.unsuspended.size < options.jobs; ) {
       if (performance.now() - sent > options.minutes * 60_000) break;
       await new Promise((resolve) => setTimeout(resolve, 50));
-      if (performance.now() - said < 10_000) continue;
-      said = performance.now();
-      say(`  Kueue has let ${observer.unsuspended.size} Jobs of ${options.jobs} through`);
+      if (performance.now() - printedAt < 10_000) continue;
+      printedAt = performance.now();
+      print(`  Kueue has admitted ${observer.unsuspended.size} Jobs of ${options.jobs}`);
     }
     const times = [...observer.unsuspended.values()].sort((a, b) => a - b);
     const over = times.at(-1);
-    if (over === undefined) throw new Error(`Kueue let none of ${options.jobs} Jobs through`);
+    if (over === undefined) throw new Error(`Kueue admitted none of ${options.jobs} Jobs`);
     return {
       jobs: options.jobs,
       done: times.length,
@@ -93,7 +93,7 @@ export async function admit(options: {
   }
 }
 
-/** The most in a second over any minute. */
+/** The highest rate per second in any minute. */
 function bestMinute(times: readonly number[]): number {
   let [most, from] = [0, 0];
   for (const [at, time] of times.entries()) {
@@ -103,7 +103,7 @@ function bestMinute(times: readonly number[]): number {
   return most / 60;
 }
 
-/** A namespace with a queue that is never full. */
+/** Creates a namespace with a queue that is never full. */
 async function prepare(admin: Kube): Promise<Observer> {
   const post = (path: string, body: object) => admin.send({ method: "POST", path, body });
   await post("/api/v1/namespaces", {
@@ -136,7 +136,7 @@ async function prepare(admin: Kube): Promise<Observer> {
   return observe(admin, namespace);
 }
 
-/** The operator's Job for the same resource, without its owner. */
+/** The operator's Job for the same resource, without its owner reference. */
 function jobOf(job: Parameters<typeof resourceOf>[0], world: World) {
   const resource = resourceOf(job, namespace, world);
   const profile = podProfile.parse(pod({ "bench.plosive.dev/pool": "free" }));

@@ -1,5 +1,5 @@
-// Nodes without machines: KWOK plays their kubelets, so that the real scheduler and the real Job controller have
-// something to work with. Called by cluster.ts.
+// Nodes without machines: KWOK plays their kubelets, so that the real scheduler and the real Job controller have pods
+// to process. Called by cluster.ts.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Kube } from "../../../src/kube/client.ts";
@@ -7,7 +7,7 @@ import { tool } from "../../../tools/cache.ts";
 import { type Daemon, freePorts, startDaemon } from "../../../tools/process.ts";
 import { poll } from "../../support/poll.ts";
 
-/** Pods that select this pool run until somebody ends them; all others end by themselves. */
+/** Pods that select this pool run until the benchmark ends them; all others end by themselves. */
 export const heldPool = { "bench.plosive.dev/pool": "held" };
 const pools = [heldPool, { "bench.plosive.dev/pool": "free" }];
 const poolLabel = "bench.plosive.dev/pool";
@@ -28,7 +28,7 @@ containerStatuses:
 const condition = (type: string, status: string) =>
   `- { type: ${type}, status: "${status}", lastTransitionTime: {{ Now | Quote }} }`;
 
-/** What a worker leaves in its termination log when all went well. */
+/** The termination message of a successful worker. */
 const termination =
   '{"code":"ok","message":"Done.","hint":null,"shard":SHARD,"item":null,"items_done":1,"items_total":1,"items_failed":0}';
 
@@ -47,7 +47,7 @@ const podStage = (name: string, expressions: object[], delayMs: number, next: ob
 
 const alive = expression(".metadata.deletionTimestamp", "DoesNotExist");
 
-/** Container starts at once; ends well after `runMs`; a deleted pod is gone at once. */
+/** The container starts at once and succeeds after `runMs`; a deleted pod disappears at once. */
 function stages(runMs: number): object[] {
   const shard = `{{ index (or .metadata.annotations dict) "${indexAnnotation}" }}`;
   return [
@@ -96,7 +96,7 @@ ${containers(
   ];
 }
 
-/** Starts KWOK for all nodes and makes `count` of them. */
+/** Starts KWOK for all nodes and creates `count` of them. */
 export async function startKwok(options: {
   admin: Kube;
   kubeconfig: string;

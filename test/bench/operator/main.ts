@@ -1,5 +1,5 @@
-// `make bench-operator`: the operator on a real control plane with KWOK nodes and pods, then Kueue on the same one. Writes
-// docs/benchmarks-operator.md and fails when a promise is not kept. The method is described in docs/benchmarks.md.
+// `make bench-operator`: the operator on a real control plane with KWOK nodes and pods, then Kueue on the same one.
+// Writes docs/benchmarks-operator.md and fails when a target is missed. docs/benchmarks.md describes the method.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -13,14 +13,14 @@ import { addPods } from "./crowd.ts";
 import { type FloodDeps, flood } from "./flood.ts";
 import { admit } from "./kueue.ts";
 import { startOperatorProcess } from "./operator.ts";
-import { lookInto } from "./profile.ts";
+import { profileApiServer } from "./profile.ts";
 import { faultsOf, quantile, type Result, render } from "./report.ts";
 import { report } from "./shards.ts";
 import { makeWorld } from "./world.ts";
 
 const { values: options } = parseArgs({
   options: {
-    /** Of the flood, and Kueue's. */
+    /** Number of jobs of the flood and of Kueue. */
     jobs: { type: "string", default: "10000" },
     burst: { type: "string", default: "1000" },
     bursts: { type: "string", default: "3" },
@@ -28,13 +28,13 @@ const { values: options } = parseArgs({
     pods: { type: "string", default: "50000" },
     shards: { type: "string", default: "1000" },
     seconds: { type: "string", default: "40" },
-    /** What Kueue is given after the last of its Jobs was created. */
+    /** Minutes that Kueue gets after the creation of its last Job. */
     minutes: { type: "string", default: "8" },
-    /** What is measured, by commas. */
+    /** Parts to measure, separated by commas. */
     parts: { type: "string", default: "idle,bursts,flood,pods,shards,kueue" },
-    /** Where the table goes. */
+    /** The path of the results table. */
     out: { type: "string", default: join(repoDir, "docs/benchmarks-operator.md") },
-    /** A folder for CPU profiles of the operator and of the API server. */
+    /** A directory for CPU profiles of the operator and of the API server. */
     profiles: { type: "string" },
   },
 });
@@ -42,7 +42,7 @@ const count = (name: "jobs" | "burst" | "bursts" | "idle" | "pods" | "shards" | 
   Number(options[name]);
 const parts = new Set(options.parts.split(","));
 const started = performance.now();
-const say = (text: string) =>
+const print = (text: string) =>
   console.log(`${((performance.now() - started) / 1000).toFixed(0).padStart(4)} s  ${text}`);
 const bucket = "bench";
 const { profiles } = options;
@@ -59,7 +59,7 @@ try {
   let operator = await startOperator();
   let memory = watchMemory(operator.pid);
   const bucketFolder = join(backends.dir, "s3", "buckets", bucket);
-  say("everything runs");
+  print("all servers run");
 
   const others = () => ({
     Postgres: backends.postgresPid,
@@ -77,15 +77,15 @@ try {
     world,
     bucketFolder,
     pids: () => ({ operator: operator.pid, ...others() }),
-    say,
+    print,
   };
   const times = (values: readonly number[]) =>
     `p50 ${quantile(values, 0.5).toFixed(0)} ms, p99 ${quantile(values, 0.99).toFixed(0)} ms`;
   const run = async (name: string, size: Parameters<typeof flood>[1]) => {
-    say(name);
+    print(name);
     const made = await flood({ ...deps, operator }, size);
-    say(`  custom resource to Job ${times(made.toJob)}; end of the Job to the row ${times(made.toRow)}`);
-    say(
+    print(`  custom resource to Job ${times(made.toJob)}; end of the Job to the row ${times(made.toRow)}`);
+    print(
       `  ${made.created.toFixed(1)} Jobs created a second, ${made.ended.toFixed(1)} ended; ` +
         `${made.writesPerJob.toFixed(2)} writes, ${made.reconcilesPerJob.toFixed(1)} reconciles a job; ` +
         `operator ${(((made.creation.operator ?? 0) / made.jobs) * 1000).toFixed(1)} + ` +
@@ -95,46 +95,46 @@ try {
     return made;
   };
 
-  /** What was measured so far is not lost when a later part fails. */
+  /** Saves the measurements so far, so that a failure of a later part does not lose them. */
   const save = () => writeFileSync(options.out, render(result));
   const result: Result = { bursts: [], cpu: cpuName(), date: new Date().toISOString().slice(0, 10) };
   if (parts.has("idle"))
     result.idle = await run("idle: one job after the other", { jobs: count("idle"), shards: 1, gapMs: 300 });
   save();
-  // Kubernetes' own controllers send twenty requests a second as they come. While the operator's latencies and rates are
-  // measured nothing of that is changed; then they get more, so that all pods run on the same day.
+  // Kubernetes' own controllers send twenty requests a second by default. They keep that rate while the operator's
+  // latencies and rates are measured; then they get a higher one, so that all pods run in reasonable time.
   if (parts.has("bursts")) {
     for (let n = 1; n <= count("bursts"); n++) {
-      const size = { jobs: count("burst"), shards: 1, allCreated: cluster.hurry };
+      const size = { jobs: count("burst"), shards: 1, allCreated: cluster.raiseRequestRates };
       result.bursts.push(await run(`burst ${n} of ${count("burst")}`, size));
-      await cluster.calm();
+      await cluster.resetRequestRates();
       save();
     }
   }
   if (parts.has("flood")) {
-    const ended = profiles === undefined ? undefined : lookInto(cluster, profiles);
-    const size = { jobs: count("jobs"), shards: 1, allCreated: cluster.hurry };
+    const ended = profiles === undefined ? undefined : profileApiServer(cluster, profiles);
+    const size = { jobs: count("jobs"), shards: 1, allCreated: cluster.raiseRequestRates };
     result.flood = await run(`flood of ${count("jobs")}`, size);
     await ended?.();
-    await cluster.calm();
+    await cluster.resetRequestRates();
     save();
   }
   if (parts.has("shards")) {
-    say(`${count("shards")} shards that report once a second`);
-    await cluster.hurry();
+    print(`${count("shards")} shards that report once a second`);
+    await cluster.raiseRequestRates();
     const sizes = { jobs: 10, shards: count("shards"), seconds: count("seconds") };
-    const reports = await report({ cluster, world, operator, bucketFolder, ...sizes, say });
-    say(
+    const reports = await report({ cluster, world, operator, bucketFolder, ...sizes, print });
+    print(
       `  ${reports.reportsPerSecond.toFixed(0)} reports and ${reports.writesPerSecond.toFixed(1)} writes a second; ` +
         `age ${times(reports.ages)}; a report ${times(reports.took)}; ${reports.refused} refused; ${reports.wrong.length} wrong`,
     );
-    for (const wrong of reports.wrong) say(`  ${wrong}`);
+    for (const wrong of reports.wrong) print(`  ${wrong}`);
     result.reports = reports;
-    await cluster.calm();
+    await cluster.resetRequestRates();
     save();
   }
   if (parts.has("kueue")) {
-    say(`Kueue: ${count("jobs")} Jobs`);
+    print(`Kueue: ${count("jobs")} Jobs`);
     result.kueue = await admit({
       cluster,
       world,
@@ -142,9 +142,9 @@ try {
       jobs: count("jobs"),
       minutes: count("minutes"),
       pids: others(),
-      say,
+      print,
     });
-    say(
+    print(
       `  ${result.kueue.done} admitted, ${result.kueue.admitted.toFixed(1)} a second, ${result.kueue.best.toFixed(1)} in the best minute; ${times(result.kueue.toAdmission)}; ` +
         `Kueue ${(((result.kueue.cpu.Kueue ?? 0) / result.kueue.done) * 1000).toFixed(1)} ms of CPU a Job; ` +
         `at most ${mib(result.kueue.peakBytes)} MiB`,
@@ -152,27 +152,27 @@ try {
     save();
   }
   if (parts.has("pods")) {
-    say(`${count("pods")} pods`);
+    print(`${count("pods")} pods`);
     const etcd = cluster.etcd;
     await addPods({ admin, etcd, namespace, count: count("pods") });
-    say("  all are in etcd");
+    print("  all are in etcd");
     const seen = async () => {
       const inView = await operator.podsInView();
       if (inView < count("pods")) throw new Error(`${inView} are in view`);
       return true;
     };
     await poll("the operator to have all pods in view", seen, 300_000);
-    say(
+    print(
       `  the operator has ${await operator.podsInView()} in view, at most ${mib(memory.peak())} MiB resident`,
     );
     result.peakBytes = memory.peak();
-    // A fresh one lists what that one saw come.
+    // A restarted operator lists all pods at once; the old one received them one by one.
     memory.end();
     await operator.stop();
     operator = await startOperator();
     memory = watchMemory(operator.pid);
     await poll("the new operator to have all pods in view", seen, 300_000);
-    say(`  a new operator has them in view, at most ${mib(memory.peak())} MiB resident`);
+    print(`  a new operator has them in view, at most ${mib(memory.peak())} MiB resident`);
   }
   result.peakBytes = Math.max(result.peakBytes ?? 0, memory.peak());
   memory.end();

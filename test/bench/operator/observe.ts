@@ -1,11 +1,11 @@
-// Watches the Jobs of a namespace and notes when each was first seen and when it was seen complete. What it sees is later
-// than what is, so times that end here are upper bounds. Called by flood.ts and kueue.ts.
+// Watches the Jobs of a namespace and records when each was first seen and when it was seen complete. An observation is
+// later than the change, so durations that end here are upper bounds. Called by flood.ts and kueue.ts.
 import type { Kube } from "../../../src/kube/client.ts";
 import { jobs } from "../../../src/kube/kinds.ts";
 import type { Job } from "../../../src/kube/objects.ts";
 
 export interface Observer {
-  /** By the Job's name, in ms of performance.now(). */
+  /** Keys are names of Jobs, values are in ms of performance.now(). */
   readonly created: ReadonlyMap<string, number>;
   readonly unsuspended: ReadonlyMap<string, number>;
   readonly complete: ReadonlyMap<string, number>;

@@ -1,4 +1,4 @@
-// The operator as a process of its own, started as the image starts it, and what it says about itself. Called by main.ts.
+// The operator as a process, started as the image starts it, and its metrics. Called by main.ts.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { StorageConfig } from "../../../src/storage/storage.ts";
@@ -16,16 +16,16 @@ export interface OperatorProcess {
   readonly runsPort: number;
   /** Sums of its counters so far. */
   counters(): Promise<Counters>;
-  /** Pods that it has in its cache. */
+  /** Number of pods in its cache. */
   podsInView(): Promise<number>;
   stop(): Promise<void>;
 }
 
 export interface Counters {
-  /** Requests to the API server that change something, without the lease. */
+  /** Writing requests to the API server, without those for the lease. */
   readonly writes: number;
   readonly reads: number;
-  /** Of statuses alone. */
+  /** Writes of statuses alone. */
   readonly patches: number;
   readonly reconciles: number;
 }
@@ -62,7 +62,7 @@ export async function startOperatorProcess(options: {
     cwd: repoDir,
     env: {
       PATH: process.env.PATH,
-      // As images/server/Dockerfile has them.
+      // The environment of images/server/Dockerfile.
       NODE_ENV: "production",
       NODE_OPTIONS: `--expose-gc --max-semi-space-size=8 ${options.nodeOptions ?? ""}`,
       MALLOC_ARENA_MAX: "1",
@@ -78,7 +78,7 @@ export async function startOperatorProcess(options: {
       PLOSIVE_RUNS_URL: `https://127.0.0.1:${runsPort}`,
       PLOSIVE_RUNS_CA_CONFIGMAP: "plosive-runs-ca",
       PLOSIVE_PROFILES_FILE: profiles,
-      // The gate between tenants asks as ever; it only never says no.
+      // The tenant gate runs as usual, with a limit that it never reaches.
       PLOSIVE_QUOTA_RUNNING_INFERENCES: "0",
       PLOSIVE_QUOTA_WAITING_INFERENCES: "0",
     },
@@ -89,7 +89,7 @@ export async function startOperatorProcess(options: {
     if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
     return answer.text();
   };
-  // Right after fifty thousand pods came Kubernetes' own controllers have them to look at too.
+  // Right after the creation of fifty thousand pods, Kubernetes' own controllers still process them too.
   await poll("the operator to be ready", () => read("/readyz", healthPort), 300_000);
   await poll("the operator to lead", async () =>
     /^leader_election_master_status\{.*\} 1$/m.test(await read("/metrics", metricsPort)),
@@ -103,7 +103,7 @@ export async function startOperatorProcess(options: {
   };
 }
 
-/** Softly, so that profiles are written; hard after half a minute. */
+/** Stops with SIGTERM, so that profiles are written, and with SIGKILL after half a minute. */
 async function end(daemon: Daemon): Promise<void> {
   const timer = setTimeout(() => daemon.kill(), 30_000);
   await daemon.kill("SIGTERM");
@@ -121,7 +121,7 @@ function countersOf(text: string): Counters {
   const sum = (metric: string, labels: RegExp) => sumOf(text, metric, labels);
   const requests = "rest_client_requests_total";
   return {
-    // The lease is the only thing that is replaced.
+    // PUT is used for the lease only.
     writes: sum(requests, /method="(POST|PATCH|DELETE)"/),
     reads: sum(requests, /method="GET"/),
     patches: sum(requests, /method="PATCH"/),

@@ -1,5 +1,5 @@
-// What the API server is busy with while the benchmark runs, for `go tool pprof`, and its own counts. Called by main.ts
-// with --profiles.
+// CPU profile of the API server during the benchmark, for `go tool pprof`, and its metrics. Called by main.ts with
+// --profiles.
 import { readFileSync, writeFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
@@ -7,8 +7,8 @@ import { dirname, join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import type { BenchCluster } from "./cluster.ts";
 
-/** Begins to look; the function that is returned waits for the end of that and asks for the counts. */
-export function lookInto(cluster: BenchCluster, folder: string): () => Promise<void> {
+/** Starts a profile. The returned function waits for its end and fetches the metrics. */
+export function profileApiServer(cluster: BenchCluster, folder: string): () => Promise<void> {
   const profiled = ask(cluster, "/debug/pprof/profile?seconds=30", join(folder, "api-server.pprof"));
   return async () => {
     await profiled;

@@ -1,5 +1,5 @@
-// The figures of the operator's benchmark as the table that is committed, and what of the promises they do not keep.
-// Called by main.ts.
+// Renders the figures of the operator's benchmark as the committed table, and lists the targets that they miss. Called
+// by main.ts.
 import { availableParallelism } from "node:os";
 import type { Accounts } from "./accounts.ts";
 import type { Flood } from "./flood.ts";
@@ -10,7 +10,7 @@ export interface Result {
   idle?: Flood;
   bursts: Flood[];
   flood?: Flood;
-  /** The most that the operator had resident. */
+  /** The peak resident memory of the operator. */
   peakBytes?: number;
   reports?: Reports;
   kueue?: Admitted;
@@ -32,7 +32,7 @@ export const quantile = (values: readonly number[], q: number) =>
   [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * q))] ?? Number.NaN;
 const p99 = (values: readonly number[]) => quantile(values, 0.99);
 
-/** Every promise that was looked at, and whether it is kept. */
+/** Every target that was measured, and whether it is met. */
 function promises(result: Result): { what: string; limit: string; got: string; kept: boolean }[] {
   const { idle, bursts, flood, kueue, reports, peakBytes } = result;
   const made: { what: string; limit: string; got: string; kept: boolean }[] = [];
@@ -187,7 +187,10 @@ function costs(flood: Flood, kueue: Admitted | undefined): string[] {
   });
 }
 
-/** In Kueue's favour: while the Jobs are created it lets few of them through, and the end may not have been waited for. */
+/**
+ * The higher of two rates, in Kueue's favour: it admits few Jobs while they are created, and the time limit may cut off
+ * the last ones.
+ */
 const rateOf = ({ admitted, best }: Admitted) => Math.max(admitted, best);
 
 const number = (value: number) => value.toLocaleString("en");

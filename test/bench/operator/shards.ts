@@ -1,6 +1,6 @@
-// A thousand shards that report once a second, as their workers would: with tokens bound to their pods, over TLS, to the
-// run endpoint. What is measured: writes of statuses, the age of what the REST API shows, and the counts at the end.
-// Called by main.ts.
+// A thousand shards that report once a second as their workers do: with tokens bound to their pods, over TLS, to the
+// run endpoint. Measures writes of statuses, the age of the progress in the REST API, and the counts at the end. Called
+// by main.ts.
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { Agent, request } from "node:https";
@@ -24,13 +24,13 @@ export interface Reports {
   readonly seconds: number;
   readonly reportsPerSecond: number;
   readonly refused: number;
-  /** Writes of the operator to the API server in a second, while they reported. */
+  /** The operator's writes to the API server per second during the reports. */
   readonly writesPerSecond: number;
-  /** Ms: how old the percent in the row was, at every look. */
+  /** Ms: the age of the row's percentage at every sample. */
   readonly ages: readonly number[];
-  /** Ms of one report, as the pod sees it. */
+  /** Ms of one report, measured by the pod. */
   readonly took: readonly number[];
-  /** What is wrong at the end; empty when all counts are exact. */
+  /** Wrong counts at the end; empty if all are exact. */
   readonly wrong: readonly string[];
   readonly operatorCpu: number;
 }
@@ -55,16 +55,16 @@ export async function report(options: {
   jobs: number;
   shards: number;
   seconds: number;
-  say: (text: string) => void;
+  print: (text: string) => void;
 }): Promise<Reports> {
-  const { cluster, world, operator, seconds, say } = options;
+  const { cluster, world, operator, seconds, print } = options;
   const { admin, namespace } = cluster;
   const jobs = world.jobs(options.jobs, options.shards / options.jobs, filesPerShard);
   await world.insert(jobs);
   layResults(options.bucketFolder, jobs);
   for (const job of jobs) await admin.create(type, resourceOf(job, namespace, world, "held"));
-  const shards = await workers(cluster, jobs, say);
-  say(`  ${shards.length} shards run`);
+  const shards = await workers(cluster, jobs, print);
+  print(`  ${shards.length} shards run`);
 
   const agent = new Agent({
     keepAlive: true,
@@ -91,13 +91,13 @@ export async function report(options: {
     took.push(performance.now() - at);
   };
 
-  // The first report of each brings its token to be reviewed, which no later one does.
+  // The first report of each shard needs a TokenReview, which no later one does.
   await Promise.all(shards.map((shard) => send(shard, 0)));
   took.length = 0;
   const before = { counters: await operator.counters(), cpu: cpuSeconds(operator.pid) };
   const began = performance.now();
   const share = () => Math.min(1, (performance.now() - began) / 1000 / seconds);
-  const looks = lookAtRows(world, jobs, () => performance.now() - began, seconds * 1000);
+  const sampler = sampleAges(world, jobs, () => performance.now() - began, seconds * 1000);
   const one = async (shard: Shard, n: number) => {
     for (let round = 0; round < seconds; round++) {
       const due = began + round * 1000 + (n / shards.length) * 1000;
@@ -108,7 +108,7 @@ export async function report(options: {
   await Promise.all(shards.map(one));
   const lasted = (performance.now() - began) / 1000;
   const after = { counters: await operator.counters(), cpu: cpuSeconds(operator.pid) };
-  const ages = await looks.end();
+  const ages = await sampler.end();
   const reports = took.length;
   await finish(cluster, shards, agent, operator);
   agent.destroy();
@@ -126,11 +126,11 @@ export async function report(options: {
   };
 }
 
-/** Waits until each shard's pod runs and gets it the token that the kubelet would mount. */
+/** Waits until each shard's pod runs and gets the token that the kubelet would mount. */
 async function workers(
   cluster: BenchCluster,
   jobs: BenchJob[],
-  say: (text: string) => void,
+  print: (text: string) => void,
 ): Promise<Shard[]> {
   const { admin, namespace } = cluster;
   const found: { job: BenchJob; pod: Pod }[] = [];
@@ -149,7 +149,7 @@ async function workers(
     );
     found.push(...pods.map((pod) => ({ job, pod })));
   }
-  say(`  ${found.length} pods run; asking for their tokens`);
+  print(`  ${found.length} pods run; requesting their tokens`);
   const shards: Shard[] = [];
   const work = async () => {
     for (let next = found.pop(); next !== undefined; next = found.pop()) {
@@ -162,7 +162,7 @@ async function workers(
   return shards;
 }
 
-/** The last report of each, then what the kubelet says when its container ends. */
+/** Sends the last report of each shard, then the kubelet's status of the ended container. */
 async function finish(
   { admin, namespace }: BenchCluster,
   shards: readonly Shard[],
@@ -215,8 +215,8 @@ async function finish(
   await Promise.all(Array.from({ length: 8 }, work));
 }
 
-/** How far behind the rows are: a percent that was true at some time is as old as that time. */
-function lookAtRows(world: World, jobs: readonly BenchJob[], now: () => number, wholeMs: number) {
+/** Measures the lag of the rows: a percentage is as old as the last moment at which it was true. */
+function sampleAges(world: World, jobs: readonly BenchJob[], now: () => number, wholeMs: number) {
   const ages: number[] = [];
   let over = false;
   const ids = jobs.map(({ id }) => id);
@@ -225,7 +225,7 @@ function lookAtRows(world: World, jobs: readonly BenchJob[], now: () => number, 
       const at = now();
       const rows = await world.pool.anyFirst(sql.type(z.object({ progress_percent: z.int() }))`
         select progress_percent from inference_jobs where id = any(${sql.array(ids, "uuid")})`);
-      // A percent is true until the next one is: so long it is not old.
+      // A percentage is true until the next one, and until then its age is 0.
       const shown = (percent: number) => ((percent + 1) / 100) * wholeMs;
       if (at > 5_000 && at < wholeMs * 0.97)
         for (const percent of rows) ages.push(Math.max(0, at - shown(percent)));
@@ -259,16 +259,16 @@ async function countsOf(
       return now.status?.phase === "Succeeded" && now;
     });
     const { itemsDone, itemsTotal, itemsFailed } = cr.status?.progress ?? {};
-    const said = `${itemsDone} of ${itemsTotal}, ${itemsFailed} failed, ${cr.status?.shards?.succeeded} shards`;
+    const counts = `${itemsDone} of ${itemsTotal}, ${itemsFailed} failed, ${cr.status?.shards?.succeeded} shards`;
     const expected = `${total} of ${total}, 0 failed, ${files.length} shards`;
-    if (said !== expected) wrong.push(`${name} says ${said}; it should be ${expected}`);
+    if (counts !== expected) wrong.push(`${name} has ; it should be ${expected}`);
     const row = await world.pool.one(sql.type(
       z.object({ processed_files: z.int(), failed_files: z.int(), total_detections: z.number() }),
     )`
       select processed_files, failed_files, total_detections from inference_jobs where id = ${id}`);
     const shown = `${row.processed_files} files, ${row.failed_files} failed, ${row.total_detections} detections`;
     const due = `${total} files, 0 failed, ${total * 3} detections`;
-    if (shown !== due) wrong.push(`the row of ${name} says ${shown}; it should be ${due}`);
+    if (shown !== due) wrong.push(`the row of  has ${shown}; it should be ${due}`);
   }
   return wrong;
 }

@@ -1,5 +1,5 @@
-// What the benchmark's jobs are about: a database with one tenant and one model, and for each job its row, its files and
-// the results that its workers would leave. Called by main.ts.
+// The data of the benchmark's jobs: a database with one tenant and one model, and for each job its row, its files and
+// the results of its workers. Called by main.ts.
 import { randomUUID } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -18,7 +18,7 @@ export interface BenchJob {
   readonly name: string;
   /** Name of its first Kubernetes Job. */
   readonly run: string;
-  /** By shard. */
+  /** Files by shard. */
   readonly files: readonly (readonly string[])[];
 }
 
@@ -27,11 +27,11 @@ export interface World {
   readonly pool: DatabasePool;
   readonly tenant: string;
   readonly model: string;
-  /** Jobs that are in no table yet. */
+  /** New jobs that are in no table yet. */
   jobs(count: number, shards: number, filesPerShard: number): BenchJob[];
-  /** Their rows, as the API leaves them when it has just submitted them. */
+  /** Inserts their rows, as the API leaves them after their submission. */
   insert(jobs: readonly BenchJob[]): Promise<void>;
-  /** Ids of the jobs that ended well, of those that are asked for. */
+  /** Ids of the completed jobs among the given ones. */
   completed(ids: readonly string[]): Promise<readonly string[]>;
   end(): Promise<void>;
 }
@@ -96,7 +96,7 @@ const detections = [10, 20, 30].map((at) => ({
   confidence: 0.9,
 }));
 
-/** What the worker of a shard would write. */
+/** The result of a shard's worker. */
 export function resultOf(job: BenchJob, shard: number): DetectResult {
   const items = (job.files[shard] ?? []).map((id) => ({
     id,
@@ -107,7 +107,7 @@ export function resultOf(job: BenchJob, shard: number): DetectResult {
   return { version: 1, kind: "detect", run: job.run, shard, items };
 }
 
-/** Puts the results of all shards into the S3 server's folder, where it serves them like any other object. */
+/** Writes the results of all shards into the S3 server's directory, where it serves them like any other object. */
 export function layResults(bucketFolder: string, jobs: readonly BenchJob[]): void {
   for (const job of jobs)
     for (let shard = 0; shard < job.files.length; shard++) {

@@ -1,6 +1,6 @@
-# The benchmark's peer: the same three endpoints over the same tables, as FastAPI's documentation advises for speed.
-# Response models (serialized by pydantic in Rust), asyncpg with prepared statements, one connection for each request.
-# Run by test/bench/servers.ts: uvicorn app:app, one process.
+# The benchmark's peer: the same three endpoints on the same tables, built for speed as FastAPI's documentation
+# recommends. Response models (serialized by pydantic in Rust), asyncpg with prepared statements, one connection per
+# request. Run by test/bench/servers.ts: uvicorn app:app, one process.
 import hashlib
 import os
 import re
@@ -162,9 +162,7 @@ class Caller:
         self.tenant_id = tenant_id
 
 
-async def authenticated(
-    request: Request, x_api_key: Annotated[str | None, Header()] = None
-) -> AsyncIterator[Caller]:
+async def authenticated(request: Request, x_api_key: Annotated[str | None, Header()] = None) -> AsyncIterator[Caller]:
     key = x_api_key or ""
     if not key_form.fullmatch(key) or checksum(key[:43]) != key[43:]:
         raise HTTPException(401, "Invalid or missing API key")
@@ -224,9 +222,7 @@ async def list_training_jobs(
 
 
 @app.get("/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}")
-async def read_annotation_set(
-    caller: Authenticated, dataset_id: uuid.UUID, annotation_set_id: uuid.UUID
-) -> AnnotationSet:
+async def read_annotation_set(caller: Authenticated, dataset_id: uuid.UUID, annotation_set_id: uuid.UUID) -> AnnotationSet:
     found = await caller.connection.fetchrow(
         """select id, dataset_id, version, status, total_annotations, total_positive_duration_ms, annotations_by_type,
              created_at, published_at
@@ -254,13 +250,11 @@ def fault(index: int, member: str, msg: str) -> dict[str, Any]:
 
 
 def new_ids(count: int) -> list[uuid.UUID]:
-    """UUIDs of version 7, as the other side makes them, so that both fill the index in the same way."""
+    """UUIDs of version 7, as the API generates them, so that both servers fill the index in the same way."""
     head = (time.time_ns() // 1_000_000) << 80 | 0x7 << 76 | 0b10 << 62
     random = os.urandom(8 * count)
     mask = (1 << 62) - 1
-    return [
-        uuid.UUID(int=head | (i & 0xFFF) << 64 | int.from_bytes(random[8 * i : 8 * i + 8]) & mask) for i in range(count)
-    ]
+    return [uuid.UUID(int=head | (i & 0xFFF) << 64 | int.from_bytes(random[8 * i : 8 * i + 8]) & mask) for i in range(count)]
 
 
 @app.post("/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/annotations/bulk", status_code=201)

@@ -162,7 +162,9 @@ it("keeps what runs and who waits over a change of the leader", async () => {
   await operator?.stop();
   await start({ PLOSIVE_QUOTA_RUNNING_TRAININGS: 1 }, "two");
   const late = await insertTrainingJob(database.pool, tenant);
-  expect((await said(late, "WaitingForQuota")).message).toMatch(/2 of 1 training jobs .* and 1 waited ahead/);
+  expect((await said(late, "WaitingForQuota")).message).toMatch(
+    /2 of 1 training jobs .* and 1 job waited ahead/,
+  );
   expect(await reservedOf(waiting)).toEqual(before);
   // Nothing was written for the one that goes on waiting.
   expect((await resource(waiting)).metadata.resourceVersion).toBe(version);

@@ -1,5 +1,5 @@
-// The OpenAPI description as the tests of this folder read it: its operations, and something that each of them takes.
-// Called by fields.ts and by tests that ask every operation.
+// The OpenAPI description for the tests of this folder: its operations, and a valid example of each request. Called by
+// fields.ts and by tests that call every operation.
 import { makeOpenApi } from "../../../src/api/openapi.ts";
 import { routes } from "../../../src/api/routes/index.ts";
 
@@ -37,14 +37,14 @@ export interface Operation {
   readonly method: string;
   readonly path: string;
   readonly parameters: readonly Parameter[];
-  /** Of a JSON body. */
+  /** The schema of a JSON body. */
   readonly body?: Schema;
-  /** Something that the operation takes: JSON, or text of its type. */
+  /** A body that the operation accepts: JSON, or text of its content type. */
   readonly sent?: { readonly body: string; readonly headers: readonly (readonly [string, string])[] };
   readonly statuses: readonly string[];
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the description is read as the JSON document that it is.
+// biome-ignore lint/suspicious/noExplicitAny: the description is an untyped JSON document.
 const document = JSON.parse(JSON.stringify(makeOpenApi(routes))) as any;
 
 export const operations: readonly Operation[] = Object.entries(document.paths).flatMap(([path, item]) =>
@@ -70,7 +70,7 @@ function sentOf(content: Record<string, any> | undefined): Pick<Operation, "sent
   return { sent: { body, headers: [["Content-Type", type]] } };
 }
 
-/** The path with what its query must have. */
+/** The path with its required query parameters. */
 export function withQuery(
   { path, parameters }: Pick<Operation, "path" | "parameters">,
   ...more: string[]
@@ -83,7 +83,7 @@ export function withQuery(
   return query === "" ? path : `${path}?${query}`;
 }
 
-/** The schema behind a reference. */
+/** Resolves a reference to its schema. */
 export function resolved<T extends { readonly $ref?: string }>(value: T): T {
   if (value.$ref === undefined) return value;
   const found = value.$ref
@@ -93,7 +93,7 @@ export function resolved<T extends { readonly $ref?: string }>(value: T): T {
   return resolved({ ...found, ...{ ...value, $ref: undefined } });
 }
 
-/** The schema without its null, and whether it may be null. Undefined for real alternatives. */
+/** The schema without its null, and whether it is nullable. Undefined for other alternatives. */
 export function single(schema: Schema): { schema: Schema; nullable: boolean } | undefined {
   const plain = resolved(schema);
   if (plain.anyOf !== undefined) {
@@ -109,7 +109,7 @@ export function single(schema: Schema): { schema: Schema; nullable: boolean } | 
   return { schema: plain as Schema, nullable: false };
 }
 
-/** A value that the schema takes; ids are those of the world. */
+/** A valid value of the schema; ids are those of the test data. */
 export function example(schema: Schema, name = ""): unknown {
   const found = single(schema);
   if (found === undefined) return {};

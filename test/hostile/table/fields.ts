@@ -1,5 +1,5 @@
-// Lines of the table that follow from the OpenAPI description: each field of each body and each parameter with wrong
-// types, values just outside its bounds, and text that no database stores. A new route is covered when it is described.
+// Cases that follow from the OpenAPI description: each field of each body and each parameter with wrong types, values
+// just outside its bounds, and text that the database cannot store. A new route is covered by its description.
 import { type HostileCase, type Loc, nobody } from "../case.ts";
 import { example, type Operation, operations, type Schema, single, withQuery } from "./description.ts";
 
@@ -9,7 +9,7 @@ interface Field {
   readonly nullable: boolean;
 }
 
-/** Every member of the body that has one type, however deep. */
+/** Every member of the body that has one type, at any depth. */
 function fieldsOf(schema: Schema, path: Loc = []): Field[] {
   const found = single(schema);
   if (found === undefined) return [];
@@ -22,7 +22,10 @@ function fieldsOf(schema: Schema, path: Loc = []): Field[] {
   ];
 }
 
-/** JSON text of the body with one field replaced by other JSON text, so that numbers may be what no parser writes. */
+/**
+ * JSON text of the body with one field replaced by other JSON text, so that numbers can be ones that no serializer
+ * writes.
+ */
 function bodyWith(operation: Operation, field: Field, json: string): string {
   const marker = "@@HERE@@";
   const put = (at: Schema, loc: Loc, name: string): unknown => {
@@ -97,15 +100,15 @@ function boundsOf({ schema: s }: Field): Variant[] {
   return variants;
 }
 
-/** Text that Postgres cannot store, and text that is not of the form. */
+/** Text that Postgres cannot store, and text that does not match the format. */
 function textsOf({ schema: s }: Field): Variant[] {
   if (s.type !== "string") return [];
   const code = codeOfText(s);
-  const odd: Variant[] = [
-    ["holds NUL", '"a\\u0000b"', code],
-    ["holds half a surrogate pair", '"a\\ud800b"', code],
+  const invalid: Variant[] = [
+    ["contains NUL", '"a\\u0000b"', code],
+    ["contains an unpaired surrogate", '"a\\ud800b"', code],
   ];
-  return code === "value_error" ? odd : [...odd, ["is not of its form", '"\\u202e!"', code]];
+  return code === "value_error" ? invalid : [...invalid, ["does not match its format", '"\\u202e!"', code]];
 }
 
 function codeOfText(s: Schema): string {
@@ -221,7 +224,7 @@ function parameterVariants(s: Schema): Variant[] {
           ["is NUL", "%00", "uuid_parsing"],
         ];
       return [
-        ["holds NUL", "a%00b", "value_error"],
+        ["contains NUL", "a%00b", "value_error"],
         ...(s.maxLength === undefined
           ? []
           : ([["is one character too long", "x".repeat(s.maxLength + 1), "string_too_long"]] as const)),
@@ -257,12 +260,12 @@ export const parameterCases: readonly HostileCase[] = operations.flatMap((operat
     }),
 );
 
-/** Ids that nobody made, in every place of every path. */
+/** Unknown ids in every place of every path. */
 export const unknownIdCases: readonly HostileCase[] = operations.flatMap((operation) =>
   operation.parameters
     .filter((parameter) => parameter.in === "path" && parameter.schema.format === "uuid")
     .map(({ name }) => ({
-      name: `${operation.method} ${operation.path}: ${name} of nobody`,
+      name: `${operation.method} ${operation.path}: unknown ${name}`,
       request: {
         method: operation.method,
         ...operation.sent,

@@ -1,5 +1,5 @@
-// Files that are not what they are called, that lie in their headers, or that would grow when they are decoded. Each one
-// is either refused when it is confirmed, or taken with facts that its bytes bear out. Played by uploads.test.ts.
+// Files of another format than declared, with false headers, or with a huge decoded size. Each is either refused at
+// confirm, or accepted with facts that match its bytes. Used by uploads.test.ts.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -13,7 +13,7 @@ const changed = (file: Buffer, change: (copy: Buffer) => void) => {
   change(copy);
   return copy;
 };
-/** With a chunk between the format and the data. */
+/** A WAV file with a chunk between the format and the data. */
 const withChunk = (name: string, size: number, content: Buffer) => {
   const base = wav();
   const head = Buffer.alloc(8);
@@ -42,10 +42,10 @@ const flacSaying = (rate: bigint, channels: bigint, samples: bigint) =>
   changed(flac, (copy) =>
     copy.writeBigUInt64BE((rate << 44n) | ((channels - 1n) << 41n) | (15n << 36n) | samples, 18),
   );
-/** The position on the last page. */
+/** Sets the position on the last page. */
 const oggSaying = (file: Buffer, position: bigint) =>
   changed(file, (copy) => copy.writeBigInt64LE(position, copy.lastIndexOf("OggS") + 6));
-/** All positions so much later, as in a stream that was recorded from its middle on. */
+/** Moves all positions, as in a stream that was recorded from its middle. */
 const oggLater = (file: Buffer, samples: bigint) =>
   changed(file, (copy) => {
     for (let at = copy.indexOf("OggS"); at >= 0; at = copy.indexOf("OggS", at + 1)) {
@@ -53,7 +53,7 @@ const oggLater = (file: Buffer, samples: bigint) =>
       if (position > 0n) copy.writeBigInt64LE(position + samples, at + 6);
     }
   });
-/** RF64 or BW64: the length of the data stands in a chunk before the format. */
+/** RF64 or BW64: the length of the data is in a chunk before the format. */
 const longWav = (word: string, dataBytes: bigint) => {
   const [base, sizes] = [wav(), Buffer.alloc(8 + 28)];
   base.write(word, 0, "latin1");
@@ -64,7 +64,7 @@ const longWav = (word: string, dataBytes: bigint) => {
   sizes.writeBigUInt64LE(dataBytes, 16);
   return Buffer.concat([base.subarray(0, 12), sizes, base.subarray(12)]);
 };
-/** The number of frames in the first one. */
+/** Sets the number of frames in the first frame. */
 const mp3Saying = (frames: number) =>
   changed(vbr, (copy) => {
     const at = Math.max(copy.indexOf("Xing"), copy.indexOf("Info"));
@@ -74,7 +74,7 @@ const mp3Saying = (frames: number) =>
 
 type Line = readonly [name: string, type: string, bytes: Buffer];
 
-/** 409 unsupported_audio. */
+/** Refused with 409 unsupported_audio. */
 export const refusedFiles: readonly Line[] = [
   ["an MP3 file called WAV", "audio/wav", mp3],
   ["a FLAC file called WAV", "audio/wav", flac],
@@ -161,8 +161,8 @@ export const refusedFiles: readonly Line[] = [
   ["a zip file before an MP3 file", "audio/mpeg", Buffer.concat([padded("PK\x03\x04"), mp3])],
 ];
 
-/** Taken, with these facts: what lies about lengths is measured by the bytes that are there. */
-export const takenFiles: readonly (readonly [...Line, facts: object])[] = [
+/** Accepted with these facts: a false length is replaced by the one that the bytes have. */
+export const acceptedFiles: readonly (readonly [...Line, facts: object])[] = [
   [
     "data of 4 GB in 16 kB",
     "audio/wav",

@@ -1,5 +1,5 @@
-// Lines of the table that are bytes: requests that two servers could cut at different places, heads that are too large
-// or not HTTP, bodies that end early. Each one gets a single refusal, and the connection is closed behind it.
+// Cases of raw bytes: requests that two servers could split at different places, heads that are too large or not HTTP,
+// and truncated bodies. Each gets a single refusal, and the server closes the connection.
 import type { RawCase } from "../case.ts";
 
 const head = "Host: x\r\nX-API-Key: {key}\r\nContent-Type: application/json\r\n";
@@ -9,10 +9,10 @@ const body = '{"name":"smuggled"}';
 const chunk = `${body.length.toString(16)}\r\n${body}\r\n`;
 const chunked = `${post}Transfer-Encoding: chunked\r\n`;
 const length = `Content-Length: ${body.length}\r\n`;
-/** What a smuggler wants to be read as a request of its own. */
+/** The request that an attacker wants to smuggle. */
 const second = `${post}${length}\r\n${body}`;
 
-const cutInTwoWays: readonly (readonly [name: string, bytes: string])[] = [
+const ambiguousLengths: readonly (readonly [name: string, bytes: string])[] = [
   ["a length and chunks", `${chunked}${length}\r\n${chunk}0\r\n\r\n`],
   ["chunks and a length of 0", `${chunked}Content-Length: 0\r\n\r\n0\r\n\r\n${second}`],
   ["two lengths that differ", `${post}Content-Length: 1\r\nContent-Length: ${body.length}\r\n\r\n${body}`],
@@ -21,7 +21,7 @@ const cutInTwoWays: readonly (readonly [name: string, bytes: string])[] = [
   ["a length with a plus", `${post}Content-Length: +${body.length}\r\n\r\n${body}`],
   ["a length in hexadecimal", `${post}Content-Length: 0x13\r\n\r\n${body}`],
   ["a negative length", `${post}Content-Length: -1\r\n\r\n${body}`],
-  ["a length of words", `${post}Content-Length: many\r\n\r\n${body}`],
+  ["a length that is not a number", `${post}Content-Length: many\r\n\r\n${body}`],
   ["a length beyond 2^64", `${post}Content-Length: 18446744073709551617\r\n\r\n${body}`],
   ["a length with a space within", `${post}Content-Length: 1 9\r\n\r\n${body}`],
   ["a length with a space before its colon", `${post}Content-Length : ${body.length}\r\n\r\n${body}`],
@@ -39,7 +39,7 @@ const cutInTwoWays: readonly (readonly [name: string, bytes: string])[] = [
     `${post}Transfer-Encoding:\r\n chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n`,
   ],
   ["chunks in quotes", `${post}Transfer-Encoding: "chunked"\r\n\r\n${chunk}0\r\n\r\n`],
-  ["a chunk size of letters", `${chunked}\r\nzz\r\n${body}\r\n0\r\n\r\n`],
+  ["a chunk size that is not a number", `${chunked}\r\nzz\r\n${body}\r\n0\r\n\r\n`],
   ["a negative chunk size", `${chunked}\r\n-1\r\n${body}\r\n0\r\n\r\n`],
   ["a chunk size with 0x", `${chunked}\r\n0x13\r\n${body}\r\n0\r\n\r\n`],
   ["a chunk size beyond 2^64", `${chunked}\r\n10000000000000000\r\n${body}\r\n0\r\n\r\n`],
@@ -60,7 +60,7 @@ const noHttp: readonly (readonly [name: string, bytes: string, status?: number])
   ["a version of letters", "GET / HTTP/x.y\r\nHost: x\r\n\r\n"],
   ["another protocol", "GET / ICAP/1.0\r\nHost: x\r\n\r\n"],
   ["an unknown method", "BREW /coffee HTTP/1.1\r\nHost: x\r\n\r\n"],
-  ["a method in small letters", "get / HTTP/1.1\r\nHost: x\r\n\r\n"],
+  ["a method in lower case", "get / HTTP/1.1\r\nHost: x\r\n\r\n"],
   ["no path", "GET  HTTP/1.1\r\nHost: x\r\n\r\n"],
   ["a space in the path", "GET /a b HTTP/1.1\r\nHost: x\r\n\r\n"],
   ["a NUL in the path", "GET /a\0b HTTP/1.1\r\nHost: x\r\n\r\n"],
@@ -89,16 +89,16 @@ const line =
   });
 
 export const rawCases: readonly RawCase[] = [
-  ...cutInTwoWays.map(line("a request with")),
-  ...noHttp.map(line("what is no HTTP:")),
+  ...ambiguousLengths.map(line("a request with")),
+  ...noHttp.map(line("bytes that are not HTTP:")),
 ];
 
-/** The client goes before its body is whole: nobody is there for an answer, and nothing is made. */
+/** The client disconnects before its body is complete: nobody receives an answer, and nothing is created. */
 export const endingEarly: readonly (readonly [name: string, bytes: string])[] = [
   ["in the middle of the body", `${post}${length}\r\n${body.slice(0, 5)}`],
   ["before the body", `${post}${length}\r\n`],
   ["one byte before its end", `${post}Content-Length: ${body.length + 1}\r\n\r\n${body}`],
   ["in the middle of a chunk", `${chunked}\r\n${chunk.slice(0, 8)}`],
-  ["behind the last chunk but one", `${chunked}\r\n${chunk}`],
+  ["before the last chunk", `${chunked}\r\n${chunk}`],
   ["in the middle of the head", post],
 ];

@@ -1,5 +1,5 @@
-// Lines of the table: bodies that are no JSON, no UTF-8, or JSON that only looks harmless. One endpoint stands for all
-// of them, for all bodies are read in one place; what each endpoint makes of its fields stands in fields.ts.
+// Cases: bodies that are not JSON, not UTF-8, or valid JSON with problems. One endpoint represents all of them, since
+// one function reads all bodies; the fields of each endpoint are in fields.ts.
 import { hostileUrls } from "../../support/hostile-urls.ts";
 import type { HostileCase } from "../case.ts";
 
@@ -14,8 +14,8 @@ const notJson: readonly (readonly [name: string, body: string | Buffer])[] = [
   ["only a brace", "{"],
   ["only white space", " \t\r\n "],
   ["a member without value", '{"name":}'],
-  ["a comma at the end of an object", '{"name":"x",}'],
-  ["a comma at the end of a list", '{"name":"x","artifact_types":[{"name":"a"},]}'],
+  ["a trailing comma in an object", '{"name":"x",}'],
+  ["a trailing comma in an array", '{"name":"x","artifact_types":[{"name":"a"},]}'],
   ["two commas", '{"name":"x",,"description":"y"}'],
   ["a missing comma", '{"name":"x" "description":"y"}'],
   ["single quotes", "{'name':'x'}"],
@@ -37,28 +37,31 @@ const notJson: readonly (readonly [name: string, body: string | Buffer])[] = [
   ["a line break within text", '{"name":"a\nb"}'],
   ["a tab within text", '{"name":"a\tb"}'],
   ["a NUL byte within text", '{"name":"a\0b"}'],
-  ["a NUL byte behind the document", '{"name":"x"}\0'],
+  ["a NUL byte after the document", '{"name":"x"}\0'],
   ["an unknown escape", '{"name":"\\x41"}'],
-  ["half an escape", '{"name":"\\u00"}'],
+  ["an incomplete escape", '{"name":"\\u00"}'],
   ["a backslash at the end", '{"name":"x\\"}'],
-  ["text that does not end", '{"name":"x'],
+  ["an unclosed string", '{"name":"x'],
   ["a list closed as an object", '{"name":["x"}'],
   ["a template string", '{"name":`x`}'],
   ["YAML", "name: x\n"],
   ["XML", "<?xml version='1.0'?><!DOCTYPE a [<!ENTITY x SYSTEM 'file:///etc/passwd'>]><a>&x;</a>"],
   ["a form", "name=x&description=y"],
   ["a function call", 'callback({"name":"x"})'],
-  ["a guard against inclusion", ')]}\',\n{"name":"x"}'],
+  ["an anti-hijacking prefix", ')]}\',\n{"name":"x"}'],
   ["a script", "{\"name\":(function(){return 'x'})()}"],
-  ["gzip that nobody announced", bytes([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0])],
+  [
+    "gzip without Content-Encoding",
+    bytes([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
+  ],
   ["a zip file", bytes("PK", [3, 4, 20, 0, 0, 0, 8, 0])],
   ["UTF-16 without a mark", utf16('{"name":"x"}')],
   ["UTF-16 with a mark", bytes([0xff, 0xfe], [...utf16('{"name":"x"}')])],
   ["UTF-16, high byte first", Buffer.from(utf16('{"name":"x"}')).swap16()],
   ["UTF-32", bytes([..."{}"].flatMap((char) => [char.charCodeAt(0), 0, 0, 0]))],
-  ["a byte that UTF-8 does not have", bytes('{"name":"', [0xff], '"}')],
+  ["a byte that is invalid in UTF-8", bytes('{"name":"', [0xff], '"}')],
   ["a continuation byte alone", bytes('{"name":"', [0x80], '"}')],
-  ["a character cut off", bytes('{"name":"', [0xe2, 0x82], '"}')],
+  ["a truncated character", bytes('{"name":"', [0xe2, 0x82], '"}')],
   ["an overlong slash", bytes('{"name":"', [0xc0, 0xaf], '"}')],
   ["an overlong NUL", bytes('{"name":"', [0xc0, 0x80], '"}')],
   ["a surrogate in UTF-8", bytes('{"name":"', [0xed, 0xa0, 0x80], '"}')],
@@ -200,7 +203,7 @@ const annotations: readonly (readonly [
     "artifact_type",
   ],
   ["a type in other case", patched({ artifact_type: "Click" }), "value_error", "artifact_type"],
-  ["a file of nobody", patched({ audio_file_id: "{nobody}" }), "value_error", "audio_file_id"],
+  ["an unknown file id", patched({ audio_file_id: "{nobody}" }), "value_error", "audio_file_id"],
   [
     "a file id with a line break",
     patched({ audio_file_id: "{audio_file_id}\n" }),

@@ -1,26 +1,26 @@
-// Lines of the table: garbage in the headers that carry a meaning of their own, each where it counts.
+// Cases: invalid values of headers with their own semantics, each on an operation that uses the header.
 import type { HostileCase } from "../case.ts";
 
 const dataset = "/api/v1/datasets/{dataset_id}";
 const body = '{"name":"x"}';
 
 const keys: readonly (readonly [name: string, value: string])[] = [
-  ["no letters", ""],
-  ["256 letters", "k".repeat(256)],
-  ["8,000 letters", "k".repeat(8_000)],
+  ["no characters", ""],
+  ["256 characters", "k".repeat(256)],
+  ["8,000 characters", "k".repeat(8_000)],
 ];
 
 const tags: readonly (readonly [name: string, value: string])[] = [
   ["another revision", '"0"'],
   ["no quotes", "abc"],
-  ["half a quote", '"abc'],
-  ["a weak one", 'W/"abc"'],
-  ["a list of others", '"a", "b", W/"c"'],
+  ["an unclosed quote", '"abc'],
+  ["a weak tag", 'W/"abc"'],
+  ["a list of other tags", '"a", "b", W/"c"'],
   ["commas", ",,,"],
   ["a star in quotes", '"*"'],
   ["SQL", "' or 1=1--"],
-  ["8,000 letters", `"${"a".repeat(8_000)}"`],
-  ["a list of 2,000", '"a",'.repeat(2_000)],
+  ["8,000 characters", `"${"a".repeat(8_000)}"`],
+  ["a list of 2,000 tags", '"a",'.repeat(2_000)],
 ];
 const guarded: readonly (readonly [method: string, path: string, sent?: string])[] = [
   ["PATCH", dataset, body],

@@ -1,4 +1,4 @@
-// Lines of the table: paths, queries, methods, keys and headers that try to be understood in two ways.
+// Cases: ambiguous paths, queries, methods, keys and headers.
 import type { HostileCase, HostileRequest } from "../case.ts";
 import { nobody } from "../case.ts";
 
@@ -22,8 +22,8 @@ const line = (status: number, code: string) => (name: string, request: HostileRe
   code,
 });
 
-/** As the one segment that is an id: refused as no id, never decoded into another path. */
-const oddIds: readonly (readonly [name: string, segment: string])[] = [
+/** Path segments in place of an id: each is rejected as a malformed id and never decoded into another path. */
+const malformedIds: readonly (readonly [name: string, segment: string])[] = [
   ["dots and a slash, encoded", "..%2f..%2fauth%2fapi-keys"],
   ["dots, encoded", "%2e%2e%2f%2e%2e"],
   ["dots, encoded twice", "%252e%252e%252f"],
@@ -40,9 +40,9 @@ const oddIds: readonly (readonly [name: string, segment: string])[] = [
   ["two ids", "{dataset_id},{dataset_id}"],
   ["an id with a full-width digit", "%ef%bc%900000000-0000-4000-8000-00000000dead"],
   ["an overlong slash", "%c0%af"],
-  ["a byte that UTF-8 does not have", "%ff"],
+  ["a byte that is invalid in UTF-8", "%ff"],
   ["a percent sign alone", "%"],
-  ["half a percent encoding", "%4"],
+  ["an incomplete percent encoding", "%4"],
   ["letters as a percent encoding", "%zz"],
   ["a number", "1"],
   ["a negative number", "-1"],
@@ -58,10 +58,10 @@ const oddIds: readonly (readonly [name: string, segment: string])[] = [
   ["4,000 percent encodings", "%41".repeat(4_000)],
 ];
 
-/** None of these is a path of the service. */
-const oddPaths: readonly (readonly [name: string, path: string])[] = [
-  ["a slash at the end", `${datasets}/`],
-  ["a slash at the end of an id", `${dataset}/`],
+/** Paths that do not exist in the service. */
+const unknownPaths: readonly (readonly [name: string, path: string])[] = [
+  ["a trailing slash", `${datasets}/`],
+  ["a trailing slash after an id", `${dataset}/`],
   ["two slashes", "/api//v1/datasets"],
   ["two slashes at the start", "//api/v1/datasets"],
   ["two slashes before an id", `${datasets}//{dataset_id}`],
@@ -70,8 +70,8 @@ const oddPaths: readonly (readonly [name: string, path: string])[] = [
   ["dots, encoded", "/api/v1/x/%2e%2e/datasets"],
   ["a slash, encoded", "/api%2fv1%2fdatasets"],
   ["a letter, encoded", "/api/v1/%64atasets/"],
-  ["capitals", "/api/v1/DATASETS"],
-  ["a capital in the prefix", "/API/v1/datasets"],
+  ["upper case", "/api/v1/DATASETS"],
+  ["upper case in the prefix", "/API/v1/datasets"],
   ["a semicolon", `${datasets};a=b`],
   ["a NUL behind it", `${datasets}%00`],
   ["a question mark, encoded", `${datasets}%3fpage=1`],
@@ -80,13 +80,13 @@ const oddPaths: readonly (readonly [name: string, path: string])[] = [
   ["another version", "/api/v2/datasets"],
   ["no version", "/api/datasets"],
   ["the file system", "/etc/passwd"],
-  ["the way up", "/../../../../etc/passwd"],
-  ["the way up, encoded", "/%2e%2e/%2e%2e/etc/passwd"],
+  ["a path above the root", "/../../../../etc/passwd"],
+  ["a path above the root, encoded", "/%2e%2e/%2e%2e/etc/passwd"],
   ["the repository", "/.git/config"],
   ["the environment", "/.env"],
   ["the metrics", "/metrics"],
   ["the inspector", "/json/version"],
-  ["an action that is none", `${dataset}/publish`],
+  ["an action that does not exist", `${dataset}/publish`],
   ["the prototype", "/__proto__"],
   ["the constructor", "/constructor"],
   ["8,000 segments", "/a".repeat(7_000)],
@@ -205,7 +205,7 @@ const types: readonly (readonly [name: string, request: HostileRequest])[] = [
   ],
 ];
 
-/** Headers that other servers obey: the method and the path stay what the request line says. */
+/** Headers that other servers obey: the method and the path stay those of the request line. */
 const overrides = ["X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"];
 
 const filters: readonly (readonly [name: string, path: string, status: number, code: string])[] = [
@@ -242,11 +242,11 @@ const filters: readonly (readonly [name: string, path: string, status: number, c
 ];
 
 export const requestCases: readonly HostileCase[] = [
-  ...oddIds.map(([name, segment]) => ({
+  ...malformedIds.map(([name, segment]) => ({
     ...line(422, "uuid_parsing")(`a dataset id that is ${name}`, get(`${datasets}/${segment}`)),
     loc: ["path", "dataset_id"],
   })),
-  ...oddPaths.map(([name, path]) => line(404, "route_not_found")(`a path with ${name}`, get(path))),
+  ...unknownPaths.map(([name, path]) => line(404, "route_not_found")(`a path with ${name}`, get(path))),
   ...methods.map((method) =>
     line(405, "method_not_allowed")(`the method ${method}`, { method, path: datasets }),
   ),

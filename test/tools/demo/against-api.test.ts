@@ -1,4 +1,4 @@
-// What the demo does, against the real API and object store, as far as no cluster is needed.
+// The parts of the demo that need no cluster, on the real API and object store.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test("uploads several files at once, labels them in bulk, publishes, and is told why training is not possible yet", async () => {
+test("the demo uploads several files at once, labels them in bulk, publishes, and is refused a training job with the reason", async () => {
   const dataset = await user.createDataset("demo", ["click", "hum"]);
   const seen: number[] = [];
   const uploads = await uploadAll(
@@ -57,7 +57,7 @@ test("uploads several files at once, labels them in bulk, publishes, and is told
   await expect(refused).rejects.toThrow(/embeddings/);
 });
 
-test("stops at the first file that the service refuses and says which one", async () => {
+test("the demo stops at the first file that the service refuses and names it", async () => {
   const dataset = await user.createDataset("demo", ["click"]);
   writeFileSync(join(folder, "not-audio.wav"), "this is no WAV file".repeat(100));
   const uploading = uploadAll(

@@ -1,4 +1,4 @@
-// What the demo draws: bars, tables and curves as text.
+// The demo's output: progress bars, tables and curves as text.
 import { describe, expect, test } from "vitest";
 import { barLine, makeBar } from "../../../tools/demo/bar.ts";
 import { drawCurve } from "../../../tools/demo/curve.ts";
@@ -9,7 +9,7 @@ function record(isTTY: boolean) {
   return { written, out: { isTTY, columns: 80, write: (text: string) => written.push(text) } };
 }
 
-describe("bar", () => {
+describe("a progress bar", () => {
   test("is full at 1, empty at 0, and never wider than the terminal", () => {
     expect(barLine("x", 0, "", 120)).toBe(`x ${"░".repeat(28)}   0 % `);
     expect(barLine("x", 1, "", 120)).toBe(`x ${"█".repeat(28)} 100 % `);
@@ -17,11 +17,11 @@ describe("bar", () => {
     expect(barLine("x", 0.5, "a long note ".repeat(20), 60)).toHaveLength(60);
   });
 
-  test("says 100 % only when all is done", () => {
+  test("shows 100 % only when everything is done", () => {
     expect(barLine("x", 0.999, "", 120)).toContain(" 99 %");
   });
 
-  test("redraws one line on a terminal", () => {
+  test("is redrawn on one line of a terminal", () => {
     const { out, written } = record(true);
     const bar = makeBar(out, "up");
     bar.update(0.1, "a");
@@ -32,7 +32,7 @@ describe("bar", () => {
     expect(written[2]).toBe("\n");
   });
 
-  test("writes plain lines into a pipe: one a tenth, and always the last state", () => {
+  test("prints plain lines into a pipe: one per tenth, and always the last state", () => {
     const { out, written } = record(false);
     const bar = makeBar(out, "up");
     for (const share of [0, 0.01, 0.02, 0.11, 0.12, 0.13]) bar.update(share, `n${share}`);
@@ -41,7 +41,7 @@ describe("bar", () => {
   });
 });
 
-test("a table is as wide as its widest cells, numbers to the right", () => {
+test("a table is as wide as its widest cells, with numbers aligned to the right", () => {
   const rows = [
     { name: "click", count: 7 },
     { name: "mouth_click", count: 112 },
@@ -56,10 +56,10 @@ test("a table is as wide as its widest cells, numbers to the right", () => {
   expect(text).toBe("type           n\n───────────  ───\nclick          7\nmouth_click  112");
 });
 
-describe("curve", () => {
+describe("a curve", () => {
   const rising = Array.from({ length: 20 }, (_, i) => [i, i / 19] as const);
 
-  test("starts at the bottom left and ends at the top right when values rise", () => {
+  test("starts at the bottom left and ends at the top right when the values rise", () => {
     const lines = drawCurve("f1", rising, { width: 20, height: 4, min: 0, max: 1 }).split("\n");
     expect(lines[0]).toBe("f1 (last 1.000)");
     expect(lines[1]).toMatch(/^1\.000 ┤⠀+.*[^⠀]$/u);
@@ -68,7 +68,7 @@ describe("curve", () => {
     expect(lines.at(-1)?.trim()).toMatch(/^0 +19$/);
   });
 
-  test("has a dot in every column, also between far points", () => {
+  test("has a dot in every column, also between distant points", () => {
     const lines = drawCurve(
       "loss",
       [
@@ -95,19 +95,19 @@ describe("curve", () => {
       ] as const,
     },
     {
-      name: "values beyond the fixed ends",
+      name: "values beyond a fixed scale",
       points: [
         [0, -5],
         [1, 5],
       ] as const,
     },
-  ])("draws $name without leaving the plot", ({ points }) => {
+  ])("of $name stays inside the plot", ({ points }) => {
     const lines = drawCurve("x", points, { width: 10, height: 3, min: 0, max: 1 }).split("\n");
     expect(lines.slice(1, 4).every((line) => [...line].length === 5 + 2 + 10)).toBe(true);
     expect(lines.slice(1, 4).join("")).toMatch(/[\u2801-\u28ff]/u);
   });
 
-  test("says so when there is nothing to draw", () => {
+  test("without points is replaced by a message", () => {
     expect(drawCurve("x", [], { width: 10, height: 3 })).toBe("x: no points");
   });
 });

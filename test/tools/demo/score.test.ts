@@ -1,4 +1,4 @@
-// The demo's judge: which detection counts as a hit. A mistake here would show a good or bad detector that is not there.
+// The demo's score: which detection counts as a hit. A mistake here would misrepresent the detector's quality.
 import { describe, expect, test } from "vitest";
 import { type Event, score } from "../../../tools/demo/score.ts";
 
@@ -9,7 +9,7 @@ const at = (artifact_type: string, start_ms: number, end_ms: number, file = "a.w
   end_ms,
 });
 
-describe("one event against one detection", () => {
+describe("one event and one detection", () => {
   const cases: { name: string; truth: Event; found: Event; hit: boolean }[] = [
     { name: "a click 50 ms late", truth: at("click", 1000, 1005), found: at("click", 1050, 1060), hit: true },
     {
@@ -69,7 +69,7 @@ describe("one event against one detection", () => {
   });
 });
 
-test("a detection counts once, however many events it lies near", () => {
+test("a detection counts for one event, however many are near it", () => {
   const { types } = score(
     ["click"],
     [at("click", 1000, 1005), at("click", 1030, 1035)],
@@ -86,7 +86,7 @@ test("a detection counts once, however many events it lies near", () => {
   });
 });
 
-test("an event counts once: the second detection of it is a false alarm", () => {
+test("an event counts once, and its second detection is a false alarm", () => {
   const { types, falseAlarms } = score(
     ["click"],
     [at("click", 1000, 1005)],
@@ -96,13 +96,13 @@ test("an event counts once: the second detection of it is a false alarm", () => 
   expect(falseAlarms).toBe(1);
 });
 
-test("the closest pairs are taken first, so that a neighbour does not take another's detection", () => {
+test("the closest pairs match first, so that no event takes the detection of its neighbour", () => {
   const truth = [at("click", 1000, 1005), at("click", 1040, 1045)];
   const { types } = score(["click"], truth, [at("click", 1041, 1046), at("click", 1001, 1006)]);
   expect(types[0]?.hits).toBe(2);
 });
 
-test("macro F1 is the mean over types that were there; a type without events only adds false alarms", () => {
+test("macro F1 is the mean over types with events, and other types only add false alarms", () => {
   const truth = [at("click", 0, 5), at("hum", 5000, 7000)];
   const found = [at("click", 0, 5), at("plosive", 100, 200)];
   const result = score(["click", "hum", "plosive"], truth, found);
@@ -115,7 +115,7 @@ test("macro F1 is the mean over types that were there; a type without events onl
   ]);
 });
 
-test("nothing to find and nothing found is no score at all", () => {
+test("without events and without detections there is no F1", () => {
   expect(score(["click"], [], [])).toMatchObject({
     macroF1: 0,
     falseAlarms: 0,

@@ -1,4 +1,4 @@
-// The promise about progress_percent, judged from what a polling client saw.
+// The guarantee about progress_percent, checked on the samples of a polling client.
 import { describe, expect, test } from "vitest";
 import { lastOf, recordProgress, type Sample } from "../../../tools/demo/training.ts";
 
@@ -6,7 +6,7 @@ const running = (percent: number): Sample => ({ status: "running", percent });
 const done: Sample = { status: "completed", percent: 100 };
 
 describe("recordProgress", () => {
-  test("a climb to 100 keeps every promise", () => {
+  test("finds no violation in a climb to 100", () => {
     const record = recordProgress([
       { status: "pending", percent: 0 },
       running(0),
@@ -39,12 +39,12 @@ describe("recordProgress", () => {
     },
     { name: "no end", samples: [running(5)], field: "hundredExactlyWhenCompleted" },
   ];
-  test.each(broken)("$name breaks $field", ({ samples, field }) => {
+  test.each(broken)("reports that $name violates $field", ({ samples, field }) => {
     expect(recordProgress(samples)[field]).toBe(false);
   });
 });
 
-test("lastOf prefers the validation's series and skips empty ones", () => {
+test("lastOf prefers the validation series and skips empty ones", () => {
   const series = [
     { name: "train_loss", points: [[0, 3] as [number, number]] },
     { name: "val_loss", points: [[0, 2] as [number, number], [1, 1] as [number, number]] },

@@ -1,9 +1,9 @@
-// Ending what a test run left behind: also what detached itself, and nothing else.
+// The cleanup after a test run: it ends all processes of the run, including detached ones, and no others.
 import { spawn } from "node:child_process";
 import { expect, test } from "vitest";
 import { endProcessesWith, processesWith } from "../../../tools/testing/leftovers.ts";
 
-test("finds and ends a detached grandchild by its environment, and leaves others alone", async () => {
+test("the cleanup finds a detached grandchild by its environment, ends it, and leaves other processes alone", async () => {
   const [name, value] = ["PLOSIVE_LEFTOVER_TEST", `${process.pid}-${Date.now()}`];
   const sleeper = (word: string) =>
     spawn("bash", ["-c", "setsid sleep 60 & echo started; wait"], {

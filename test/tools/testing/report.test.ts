@@ -1,4 +1,4 @@
-// The sums of `make test`: nothing that went wrong may count as passed or vanish.
+// The summary of `make test`: a failure never counts as passed and never disappears.
 import { describe, expect, test } from "vitest";
 import { add, closingLine, readExit, readJunit, readVitest } from "../../../tools/testing/report.ts";
 
@@ -17,7 +17,7 @@ const vitest = (...files: { status: string; message?: string; tests: string[] }[
     })),
   });
 
-describe("vitest", () => {
+describe("the summary of vitest", () => {
   const cases: {
     name: string;
     report: string | undefined;
@@ -96,13 +96,13 @@ describe("vitest", () => {
     expect(outcome.failed[0]).toBe(failed);
   });
 
-  test("each file has its time", () => {
+  test("has the duration of each file", () => {
     const { files } = readVitest(vitest({ status: "passed", tests: ["passed"] }), 0);
     expect(files).toEqual([{ name: "test/api/f0.test.ts", seconds: 2.5 }]);
   });
 });
 
-describe("pytest", () => {
+describe("the summary of pytest", () => {
   const xml = `<?xml version="1.0"?><testsuites><testsuite tests="4" failures="1" errors="1" skipped="1">
     <testcase classname="worker.test_a" name="test_one[x&gt;1]" time="0.1" />
     <testcase classname="worker.test_a" name="test_two"><failure message="assert 1&#10; == 2">E &lt;testcase&gt;</failure></testcase>
@@ -110,7 +110,7 @@ describe("pytest", () => {
     <testcase classname="worker.test_b" name="test_four"><system-out>x</system-out><error message="fixture"/></testcase>
   </testsuite></testsuites>`;
 
-  test("failures and errors fail, skips are named, the rest passed", () => {
+  test("counts failures and errors as failed, names skipped tests, and counts the rest as passed", () => {
     expect(readJunit(xml, 1)).toEqual({
       passed: 1,
       failed: ["worker.test_a: test_two\n      assert 1 == 2", "worker.test_b: test_four\n      fixture"],
@@ -126,12 +126,12 @@ describe("pytest", () => {
     { name: "no report", text: undefined, code: 2 },
     { name: "an empty suite", text: "<testsuites/>", code: 0 },
     { name: "pytest's own code for no tests", text: "<testsuites/>", code: 5 },
-  ])("$name has failed", ({ text, code }) => {
+  ])("treats $name as a failure", ({ text, code }) => {
     expect(readJunit(text, code).failed).toHaveLength(1);
   });
 });
 
-test("sums and the closing line", () => {
+test("the closing line has the totals of all suites", () => {
   const sum = add([
     readExit("lint", 0),
     readExit("types", 2),

@@ -1,2 +1,2 @@
-# Untrusted sound -> features, safely: header.py judges the bytes, decoding.py streams the samples, extraction.py runs in a
-# child process of its own, sandbox.py starts and limits that child.
+# Untrusted audio -> features. header.py checks the bytes, decoding.py streams the samples, extraction.py does both in a
+# child process, sandbox.py starts and limits that process.

@@ -1,5 +1,5 @@
-# The first sound track of MP4, Matroska (WebM) and ASF (WMA) files: its coding and what it promises, read by ourselves
-# before ffmpeg sees the file. Every walk is bounded: forged sizes, loops and depths end in a plain reason.
+# Finds the first audio track of MP4, Matroska (WebM) and ASF (WMA) files and reads its codec and declared length,
+# before ffmpeg parses the file. All loops are bounded, so forged sizes, cycles and nesting end with a readable reason.
 # Called by header.py.
 import math
 import struct
@@ -15,7 +15,7 @@ MAX_TRACKS = 32
 
 @dataclass(frozen=True)
 class Track:
-    """None where the container does not tell, or where only the decoder can know."""
+    """A member is None if the container does not declare it, or if only the decoder can determine it."""
 
     codec: str
     rate: int | None
@@ -23,21 +23,21 @@ class Track:
     seconds: float | None
 
 
-def broken(kind: str, why: str) -> ItemFailure:
+def damaged(kind: str, why: str) -> ItemFailure:
     return ItemFailure("corrupt_audio", f"The {kind} file is damaged: {why}")
 
 
-def refused(kind: str, coding: str) -> ItemFailure:
+def unsupported_codec(kind: str, coding: str) -> ItemFailure:
     shown = "".join(c if c.isalnum() or c in "_/. -" else "?" for c in coding)[:24].strip()
-    return ItemFailure("unsupported_format", f"The {kind} file holds sound coded as {shown!r}, which is not accepted")
+    return ItemFailure("unsupported_format", f"The {kind} file contains audio with the codec {shown!r}, which is not accepted")
 
 
-def without_sound(kind: str) -> ItemFailure:
-    return ItemFailure("corrupt_audio", f"The {kind} file holds no sound track")
+def no_audio_track(kind: str) -> ItemFailure:
+    return ItemFailure("corrupt_audio", f"The {kind} file contains no audio track")
 
 
 class Budget:
-    """So many elements may be looked at in one file, however it nests them."""
+    """Limits how many elements of one file are read, whatever their nesting."""
 
     def __init__(self, kind: str, file: BinaryIO):
         self.kind, self.left, self.file = kind, MAX_ELEMENTS, file
@@ -46,19 +46,20 @@ class Budget:
     def read(self, at: int, size: int) -> bytes:
         self.left -= 1
         if self.left < 0:
-            raise broken(self.kind, f"it has more than {MAX_ELEMENTS} elements before its sound")
+            raise damaged(self.kind, f"it has more than {MAX_ELEMENTS} elements before its audio")
         self.file.seek(at)
-        return self.file.read(max(size, 0))  # of an element that goes beyond the one around it
+        return self.file.read(max(size, 0))  # size is negative if an element extends beyond its parent
 
 
-# --- MP4: boxes of size and name ---------------------------------------------------------------------------------------
+# --- MP4: boxes of size and name
+# ---------------------------------------------------------------------------------------
 
 MP4_CODECS = {b"mp4a": "aac", b"alac": "alac", b".mp3": "mp3"}
 MP4 = "MP4"
 
 
 def mp4_boxes(budget: Budget, at: int, end: int) -> Iterator[tuple[bytes, int, int]]:
-    """(name, first byte of the body, one past its last) of each box between two places."""
+    """Yields (name, first byte of the body, one past its last) of each box between two offsets."""
     while at + 8 <= end:
         head = budget.read(at, 16)
         size, name = struct.unpack_from(">I4s", head.ljust(8, b"\0"))
@@ -68,13 +69,13 @@ def mp4_boxes(budget: Budget, at: int, end: int) -> Iterator[tuple[bytes, int, i
         elif size == 0:
             size = end - at
         if size < body - at:
-            raise broken(MP4, "a box is smaller than its own head")
+            raise damaged(MP4, "a box is smaller than its own header")
         yield name, body, min(end, at + size)
         at += size
 
 
 def mp4_inside(budget: Budget, at: int, end: int, *names: bytes) -> tuple[int, int] | None:
-    """The body of the first box under a path of names."""
+    """Returns the body of the first box at a path of names, or None."""
     for name, first, last in mp4_boxes(budget, at, end):
         if name == names[0]:
             return (first, last) if len(names) == 1 else mp4_inside(budget, first, last, *names[1:])
@@ -82,29 +83,29 @@ def mp4_inside(budget: Budget, at: int, end: int, *names: bytes) -> tuple[int, i
 
 
 def mp4_length(track_head: bytes) -> int:
-    """The duration in a track's header of version 0 or 1; 0 when it is left open."""
+    """Returns the duration in a track header of version 0 or 1; 0 if it is unknown."""
     kind, at = (">Q", 28) if track_head[:1] == b"\x01" else (">I", 20)
     value = struct.unpack_from(kind, track_head.ljust(40, b"\0"), at)[0]
     return 0 if value in (0xFFFFFFFF, (1 << 64) - 1) else value
 
 
 def mp4_sound(budget: Budget, scale: int, first: int, last: int) -> Track | None:
-    """The track in a `trak` box, None when it is not one of sound."""
+    """Reads a `trak` box. Returns None if it is not an audio track."""
     media = mp4_inside(budget, first, last, b"mdia")
     handler = media and mp4_inside(budget, *media, b"hdlr")
-    if handler is None or budget.read(handler[0] + 8, 4) != b"soun":
+    if media is None or handler is None or budget.read(handler[0] + 8, 4) != b"soun":
         return None
     table = mp4_inside(budget, *media, b"minf", b"stbl", b"stsd")
     entry = budget.read(table[0], 16) if table else b""
     if len(entry) < 16:
-        raise broken(MP4, "its sound track has no description")
+        raise damaged(MP4, "its audio track has no description")
     if entry[12:16] not in MP4_CODECS:
-        raise refused(MP4, entry[12:16].decode("latin1"))
+        raise unsupported_codec(MP4, entry[12:16].decode("latin1"))
     sizes = mp4_inside(budget, *media, b"minf", b"stbl", b"stsz")
     _, size, count = struct.unpack(">III", budget.read(sizes[0], 12).ljust(12, b"\0")) if sizes else (0, 0, 0)
-    if count * (size or 4) > budget.end:  # a size of each, or one for all
-        raise broken(MP4, "its index lists more sound than the file holds")
-    # the track's head and not the media's: what an edit list cuts away is not played
+    if count * (size or 4) > budget.end:  # one size for each sample, or one for all
+        raise damaged(MP4, "its index lists more audio than the file contains")
+    # the duration in tkhd, not the one in mdhd: parts that an edit list removes are not played
     head = mp4_inside(budget, first, last, b"tkhd")
     length = mp4_length(budget.read(head[0], 40)) if head else 0
     return Track(MP4_CODECS[entry[12:16]], None, None, length / scale if length and scale else None)
@@ -114,9 +115,9 @@ def mp4_track(file: BinaryIO) -> Track:
     budget, tracks = Budget(MP4, file), 0
     movie = mp4_inside(budget, 0, budget.end, b"moov")
     if movie is None:
-        raise broken(MP4, "its index (moov) is missing, as in an upload that broke off")
+        raise damaged(MP4, "its index (moov) is missing, for example because the upload was incomplete")
     head = mp4_inside(budget, *movie, b"mvhd")
-    # a 32-bit number in both versions
+    # the time scale has 32 bits in both versions of the header
     body = budget.read(head[0], 24) if head else b""
     scale = struct.unpack_from(">I", body.ljust(24, b"\0"), 20 if body[:1] == b"\x01" else 12)[0]
     for name, first, last in mp4_boxes(budget, *movie):
@@ -124,13 +125,14 @@ def mp4_track(file: BinaryIO) -> Track:
             continue
         tracks += 1
         if tracks > MAX_TRACKS:
-            raise broken(MP4, f"it has more than {MAX_TRACKS} tracks")
+            raise damaged(MP4, f"it has more than {MAX_TRACKS} tracks")
         if found := mp4_sound(budget, scale, first, last):
             return found
-    raise without_sound(MP4)
+    raise no_audio_track(MP4)
 
 
-# --- Matroska: elements of an id and a size, both of variable length ---------------------------------------------------
+# --- Matroska: elements of an id and a size, both of variable length
+# ---------------------------------------------------
 
 MATROSKA = "WebM"
 SEGMENT, INFO, TRACKS, CLUSTER = 0x18538067, 0x1549A966, 0x1654AE6B, 0x1F43B675
@@ -140,14 +142,14 @@ MATROSKA_CODECS = {"A_OPUS": "opus", "A_VORBIS": "vorbis", "A_AAC": "aac"}
 
 
 def matroska_elements(budget: Budget, at: int, end: int) -> Iterator[tuple[int, int, int]]:
-    """(id, first byte of the body, one past its last); an element of unknown size goes to the end."""
+    """Yields (id, first byte of the body, one past its last). An element of unknown size extends to `end`."""
     while at + 2 <= end:
         head = budget.read(at, 12).ljust(12, b"\0")
         id_bytes, size_bytes = 9 - head[0].bit_length(), 0
         if id_bytes <= 4:
             size_bytes = 9 - head[id_bytes].bit_length()
         if not 1 <= size_bytes <= 8:
-            raise broken(MATROSKA, "an element has no valid size")
+            raise damaged(MATROSKA, "an element has no valid size")
         body = at + id_bytes + size_bytes
         size = int.from_bytes(head[id_bytes : id_bytes + size_bytes], "big") & (1 << 7 * size_bytes) - 1
         last = end if size == (1 << 7 * size_bytes) - 1 else min(end, body + size)
@@ -156,7 +158,7 @@ def matroska_elements(budget: Budget, at: int, end: int) -> Iterator[tuple[int, 
 
 
 def matroska_number(budget: Budget, first: int, last: int) -> float:
-    """An element's float or unsigned number; 0 when it is none."""
+    """Returns the value of a float element of 4 or 8 bytes; 0 if it is not a finite float."""
     body = budget.read(first, min(8, last - first))
     if last - first in (4, 8) and len(body) == last - first:
         value = struct.unpack(">f" if len(body) == 4 else ">d", body)[0]
@@ -181,8 +183,8 @@ def matroska_sound(budget: Budget, first: int, last: int) -> Track | None:
         return None
     known = MATROSKA_CODECS.get(codec.split("/")[0])
     if known is None:
-        raise refused(MATROSKA, codec)
-    # Opus always decodes to 48 kHz, and AAC may double what the container says
+        raise unsupported_codec(MATROSKA, codec)
+    # Opus always decodes to 48 kHz, and an AAC decoder may double the declared rate
     return Track(known, rate if known == "vorbis" else None, channels, None)
 
 
@@ -190,7 +192,7 @@ def matroska_track(file: BinaryIO) -> Track:
     budget, tracks, scale, length, found = Budget(MATROSKA, file), 0, 1_000_000, 0.0, None
     top = [e for e in matroska_elements(budget, 0, min(budget.end, 4096)) if e[0] == SEGMENT][:1]
     if not top:
-        raise broken(MATROSKA, "it has no segment")
+        raise damaged(MATROSKA, "it has no segment")
     for name, first, last in matroska_elements(budget, top[0][1], budget.end):
         if name == CLUSTER:
             break
@@ -204,17 +206,18 @@ def matroska_track(file: BinaryIO) -> Track:
             for inner, at, stop in matroska_elements(budget, first, last):
                 tracks += inner == ENTRY
                 if tracks > MAX_TRACKS:
-                    raise broken(MATROSKA, f"it has more than {MAX_TRACKS} tracks")
+                    raise damaged(MATROSKA, f"it has more than {MAX_TRACKS} tracks")
                 if inner == ENTRY and found is None:
                     found = matroska_sound(budget, at, stop)
     if found is None:
-        raise without_sound(MATROSKA)
-    # of the longest track: a promise about the sound only where that is the only one
+        raise no_audio_track(MATROSKA)
+    # The duration is that of the longest track, so it is the audio's length only if there is a single track.
     seconds = min(length * scale / 1e9, 1e9) if tracks == 1 else 0
     return Track(found.codec, found.rate, found.channels, seconds if seconds > 0 else None)
 
 
-# --- ASF: objects of a GUID and a size -----------------------------------------------------------------------------------
+# --- ASF: objects of a GUID and a size
+# -----------------------------------------------------------------------------------
 
 ASF = "WMA"
 ASF_STREAM = bytes.fromhex("9107dcb7b7a9cf118ee600c00c205365")
@@ -231,7 +234,7 @@ def asf_track(file: BinaryIO) -> Track:
         head = budget.read(at, 24).ljust(24, b"\0")
         length = struct.unpack_from("<Q", head, 16)[0]
         if length < 24:
-            raise broken(ASF, "an object is smaller than its own head")
+            raise damaged(ASF, "an object is smaller than its own header")
         body = budget.read(at + 24, 80)
         streams += head[:16] == ASF_STREAM
         if head[:16] == ASF_FILE and len(body) == 80:
@@ -240,9 +243,9 @@ def asf_track(file: BinaryIO) -> Track:
         elif head[:16] == ASF_STREAM and body[:16] == ASF_AUDIO and len(body) >= 62 and found is None:
             tag, channels, rate = struct.unpack_from("<HHI", body, 54)
             if tag not in ASF_CODECS:
-                raise refused(ASF, f"{tag:#06x}")
+                raise unsupported_codec(ASF, f"{tag:#06x}")
             found = Track(ASF_CODECS[tag], rate, channels, None)
         at += length
     if found is None:
-        raise without_sound(ASF)
+        raise no_audio_track(ASF)
     return Track(found.codec, found.rate, found.channels, seconds if seconds > 0 and streams == 1 else None)

@@ -1,36 +1,37 @@
-# What ffmpeg writes for us: Matroska, whose packets each come with the time at which they are heard. It is read from a pipe,
-# as it comes. Called by decoding.py; the Matroska of uploads is judged by containers.py.
+# Reads the Matroska stream that ffmpeg writes to a pipe: each packet has a timestamp. Called by decoding.py. This
+# parser trusts ffmpeg; containers.py checks the Matroska files of users.
 import struct
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import IO
 
 SEGMENT, TRACKS, TRACK, AUDIO, CLUSTER, GROUP = 0x18538067, 0x1654AE6B, 0xAE, 0xE1, 0x1F43B675, 0xA0
 RATE, CHANNELS, CLUSTER_MS, SIMPLE_BLOCK, BLOCK = 0xB5, 0x9F, 0xE7, 0xA3, 0xA1
 OUTER = (SEGMENT, TRACKS, TRACK, AUDIO, CLUSTER, GROUP)
-MOST_BYTES = 64 << 20  # of one element; a packet of sound has a thousandth
+MAX_BYTES = 64 << 20  # of one element; an audio packet has a thousandth of it
 
 
-def read_exactly(stream: BinaryIO, size: int) -> bytes:
+def read_exactly(stream: IO[bytes], size: int) -> bytes:
     data = stream.read(size)
     if len(data) < size:
         raise EOFError
     return data
 
 
-def read_number(stream: BinaryIO, marked: bool) -> int:
-    """Of variable length: as many zero bits as bytes follow, then a one, which belongs to an id and not to a size."""
+def read_number(stream: IO[bytes], marked: bool) -> int:
+    """Reads a number of variable length: as many leading zero bits as further bytes, then a marker bit. The marker is
+    part of an id (`marked`) but not of a size."""
     first = read_exactly(stream, 1)
     length = 8 - first[0].bit_length()
     value = int.from_bytes(first + read_exactly(stream, length), "big")
     return value if marked else value & (1 << 7 * (length + 1)) - 1
 
 
-def elements(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """(id, body) of all elements that hold no others, up to the end."""
+def elements(stream: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Yields (id, body) of all elements up to the end; the body of an element that contains others is empty."""
     while True:
         try:
             name, size = read_number(stream, True), read_number(stream, False)
-            if name not in OUTER and size > MOST_BYTES:
+            if name not in OUTER and size > MAX_BYTES:
                 return
             body = b"" if name in OUTER else read_exactly(stream, size)
         except EOFError:
@@ -38,8 +39,9 @@ def elements(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
         yield name, body
 
 
-def timed_packets(stream: BinaryIO) -> tuple[int, int, Iterator[tuple[float, bytes]]]:
-    """(rate, channels, (seconds, samples) of each packet). Raises EOFError where none comes."""
+def timed_packets(stream: IO[bytes]) -> tuple[int, int, Iterator[tuple[float, bytes]]]:
+    """Returns (rate, channels, iterator of (seconds, samples) per packet). Raises EOFError if the stream has no
+    packet."""
     found, rate, channels = elements(stream), 0, 0
     for name, body in found:
         if name == RATE:

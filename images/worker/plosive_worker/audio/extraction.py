@@ -1,5 +1,5 @@
-# What the child process does with one file: header check, decode, features, peaks, facts. It speaks to its parent only
-# through files in its folder, never through pickles. Started by sandbox.py.
+# Runs in the child process for one file: header check, decoding, features, peaks, facts. Communicates with the parent
+# only through files in its folder, never through pickles. Started by sandbox.py.
 import json
 import signal
 import traceback
@@ -18,14 +18,14 @@ from .facts import FRAMES, OUTCOME, PEAKS, PROGRESS, STALL_SECONDS, WAVE, Facts
 from .header import read_header
 from .peaks import PeakWriter
 
-CANCELS = 0.1
+CANCELS = 0.1  # see WaveWriter
 
 
 class WaveWriter:
-    """The waveform as an encoder takes it: all channels in one, at its rate. That is their mean. In a block where they cancel
-    each other out (of opposite polarity) it is one of them, so that something is heard: where the mean has less than a
-    tenth of the energy that it has when channels have nothing in common. It is always the same one, the loudest of the first
-    such block, for a change from one to another would be heard as a click."""
+    """Writes the waveform for an encoder: all channels mixed to mono, at the encoder's rate. The mix is the mean of the
+    channels. If they cancel each other out in a block (opposite polarity), it is a single channel instead: when the
+    mean has less than a tenth (CANCELS) of the energy that the mean of uncorrelated channels would have. That channel
+    is always the loudest one of the first such block, because switching channels would add a click."""
 
     def __init__(self, path: Path, rate: int, wanted: int):
         self.file, self.resampler = path.open("wb"), soxr.ResampleStream(rate, wanted, 1, dtype="float32")
@@ -49,29 +49,29 @@ class WaveWriter:
 
 
 def extract(
-    path: Path, folder: Path, filename: str = "", watch: Callable[[bool], None] = lambda _: None, wave_rate: int | None = None
+    path: Path, folder: Path, filename: str = "", watchdog: Callable[[bool], None] = lambda _: None, wave_rate: int | None = None
 ) -> Facts:
-    """Writes FRAMES and PEAKS into `folder`, and WAVE where a rate is given. Raises ItemFailure with a plain reason. `watch`
-    is told when a decoder begins to work and when it has given something back."""
+    """Writes FRAMES and PEAKS into `folder`, and WAVE if a rate is given. Raises ItemFailure with a reason for the
+    user. Calls `watchdog` with True when a decoder starts to work and with False when it has returned a block."""
     header = read_header(path, filename)
-    watch(True)
+    watchdog(True)
     sound = open_sound(path, header)
     writer, peaks, samples = FrameWriter(folder / FRAMES), PeakWriter(sound.rate), 0
     wave = WaveWriter(folder / WAVE, sound.rate, wave_rate) if wave_rate else None
 
-    def heard() -> Iterator[np.ndarray]:
+    def decoded_blocks() -> Iterator[np.ndarray]:
         nonlocal samples
         for block in guarded(sound, path.stat().st_size):
-            watch(False)
+            watchdog(False)
             samples += len(block)
             peaks.write(block)
             if wave:
                 wave.write(block)
             yield block
-            watch(True)
-        watch(False)
+            watchdog(True)
+        watchdog(False)
 
-    for frames in feature_blocks(heard(), sound.rate):
+    for frames in feature_blocks(decoded_blocks(), sound.rate):
         writer.write(frames)
         share = samples / sound.expected if sound.expected else 0.0
         (folder / PROGRESS).write_text(f"{samples} {share:.4f}")
@@ -83,12 +83,12 @@ def extract(
 
 
 def alarm(decoding: bool) -> None:
-    """A decoder that stands still ends this process, also in native code: nobody handles the signal."""
+    """Starts or stops the stall timer. SIGALRM has no handler, so it ends this process even if native code hangs."""
     signal.setitimer(signal.ITIMER_REAL, STALL_SECONDS if decoding else 0)
 
 
-def extract_and_tell(path: Path, folder: Path, filename: str, wave_rate: int | None) -> None:
-    """The child's main: whatever happens is told in OUTCOME; a crash leaves none."""
+def extract_and_report(path: Path, folder: Path, filename: str, wave_rate: int | None) -> None:
+    """The child's main function: writes facts or an error to OUTCOME. A crash leaves no OUTCOME."""
     try:
         outcome = {"facts": asdict(extract(path, folder, filename, alarm, wave_rate))}
     except ItemFailure as failure:
@@ -96,6 +96,6 @@ def extract_and_tell(path: Path, folder: Path, filename: str, wave_rate: int | N
     except MemoryError:
         outcome = {"error": {"code": "too_large", "message": "Decoding needs more memory than one file may use"}}
     except Exception:
-        traceback.print_exc()  # ours to mend; the file alone fails
-        outcome = {"error": {"code": "decoder_crashed", "message": "The decoder stopped with an error that it does not know"}}
+        traceback.print_exc()  # a bug of the worker; only this file fails
+        outcome = {"error": {"code": "decoder_crashed", "message": "The decoder stopped with an unexpected error"}}
     (folder / OUTCOME).write_text(json.dumps(outcome))

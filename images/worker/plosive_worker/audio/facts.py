@@ -1,15 +1,15 @@
-# What a decoding child leaves in its folder, and what it says of the sound. Imports nothing: the parent (sandbox.py) needs
-# none of the libraries that its children (extraction.py) work with, and they take a second to load.
+# Names of the files that a decoding child writes to its folder, and the facts that it reports. Imports nothing: the
+# parent (sandbox.py) must not load the libraries of its children (extraction.py), which takes a second.
 from dataclasses import dataclass
 
 FRAMES, PEAKS, OUTCOME, PROGRESS = "frames.safetensors", "peaks.json", "outcome.json", "progress"
-WAVE = "wave.pcm"  # mono int16 at an encoder's rate, where one is in use
+WAVE = "wave.pcm"  # mono int16 at the encoder's rate, if the run has an encoder
 STALL_SECONDS = 60
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What is true of the sound itself, after decoding all of it."""
+    """Properties of the audio, measured after decoding all of it."""
 
     duration_ms: int
     sample_rate_hz: int

@@ -1,22 +1,22 @@
-# The frames of a FLAC file: how much sound they add up to, for the length in its head may be left open (encoders that write
-# to a pipe) or wrong, and libsndfile stops where it says. Called by decoding.py.
+# Walks the frames of a FLAC file to measure its audio. The length in the header may be unknown (encoders that write to
+# a pipe) or wrong, and libsndfile stops at that length. Called by decoding.py.
 import re
 from dataclasses import dataclass
 from typing import BinaryIO
 
-# 14 bits of sync, a reserved one, and whether blocks vary in size; then their size and rate, channels and bits
+# 14 sync bits, a reserved bit and the blocking-strategy bit; then block size and sample rate, channels and sample size
 FRAME = re.compile(rb"\xff(?=[\xf8\xf9][\x10-\xff])")
-STREAM = re.compile(rb"fLaC[\0\x80]\0\0\x22")  # how a file begins
+STREAM = re.compile(rb"fLaC[\0\x80]\0\0\x22")  # the first bytes of a FLAC file
 WINDOW_BYTES, OVERLAP_BYTES = 1 << 20, 32
-RUN, MOST_OTHERS = 3, 100_000
+RUN, MAX_OTHERS = 3, 100_000
 CRC_POLYNOMIAL = 0x07
 
 
 @dataclass(frozen=True)
 class Flac:
-    frames: int  # samples for each channel in frames that follow each other
-    joined: bool  # another FLAC file begins behind the first frames
-    broken: bool  # frames are missing between others
+    frames: int  # samples per channel of all accepted frames
+    joined: bool  # another FLAC file begins after the first frames
+    broken: bool  # frames are missing in the middle
 
 
 def crc_table() -> list[int]:
@@ -38,9 +38,9 @@ def crc8(data: bytes) -> int:
     return value
 
 
-def frame_of(head: bytes) -> tuple[int, int, bool] | None:
-    """(number, samples, whether the number counts samples) of a frame's header; None where it is none. A frame's own
-    number is written as UTF-8 writes a character."""
+def parse_frame_header(head: bytes) -> tuple[int, int, bool] | None:
+    """Returns (number, samples, whether the number counts samples) of a frame header, or None if it is not one. The
+    frame number is encoded like a UTF-8 character."""
     if len(head) < OVERLAP_BYTES or head[3] & 1:
         return None
     ones = 8 - (head[4] ^ 0xFF).bit_length()
@@ -61,23 +61,23 @@ def frame_of(head: bytes) -> tuple[int, int, bool] | None:
 
 
 def walk_flac(file: BinaryIO, start: int, most_frames: int) -> Flac:
-    """From frame to frame to the end of the file, or until they are more than `most_frames`. A header counts when its check
-    sum is right and its number is the next one, or when RUN of them follow each other: then those before them are lost, or
-    the file was cut out of the middle of a stream."""
+    """Walks the frames up to the end of the file, or until they exceed `most_frames`. A header is accepted if its
+    checksum is correct and its number is the next one. It is also accepted after RUN consecutive headers: then the
+    frames before them are lost, or the file was cut from the middle of a stream."""
     end, at, frames, following, broken = file.seek(0, 2), start, 0, 0, False
-    others: dict[int, int] = {}  # number that would follow a header out of order -> how many have led to it
+    others: dict[int, int] = {}  # number expected after an out-of-order header -> length of the run that leads to it
     while at < end and frames <= most_frames:
         file.seek(at)
         window = file.read(WINDOW_BYTES + OVERLAP_BYTES) + (b"" if at + WINDOW_BYTES < end else bytes(OVERLAP_BYTES))
         for match in FRAME.finditer(window, 0, WINDOW_BYTES + 2):
-            found = frame_of(window[match.start() : match.start() + OVERLAP_BYTES])
+            found = parse_frame_header(window[match.start() : match.start() + OVERLAP_BYTES])
             if found is None:
                 continue
             number, samples, in_samples = found
             run = others.pop(number, 0) + 1
             following_it = number + (samples if in_samples else 1)
             if number != following and run < RUN:
-                others = others if len(others) < MOST_OTHERS else {}
+                others = others if len(others) < MAX_OTHERS else {}
                 others[following_it] = run
                 continue
             broken = broken or (number != following and frames > 0)

@@ -1,7 +1,7 @@
-# Our own look at a file before any native decoder sees it: which container and codec it is, what it promises, and whether
-# we let it in. What passes here is what the decoder will find: tags in front are skipped as libsndfile skips them, so that
-# nothing can hide behind them (libsndfile before 1.2.3 has a heap overflow in IMA-ADPCM, CVE-2026-37555).
-# Called by extraction.py.
+# Checks a file before any native decoder reads it: its container and codec, its declared length, and whether it is
+# accepted. The check finds the same format as the decoder: it skips leading tags exactly as libsndfile does, so that no
+# other format can hide behind them (libsndfile before 1.2.3 has a heap overflow in IMA-ADPCM, CVE-2026-37555). Called
+# by extraction.py.
 import re
 import struct
 from dataclasses import dataclass
@@ -16,25 +16,25 @@ from .wav import RIFF_WORDS, Wav, read_wav
 HEAD_BYTES = 64 * 1024
 MAX_TAGS = 16
 MAX_HOURS = 12
-MAX_RATIO = 2000  # decoded bytes (16 bit) per stored byte, beyond the first FREE_BYTES
+MAX_RATIO = 2000  # decoded bytes (16 bit) per stored byte, after the first FREE_BYTES
 FREE_BYTES = 64 << 20
 RATES, CHANNELS = (8_000, 192_000), (1, 8)
 ASF = bytes.fromhex("3026b2758e66cf11a6d900aa0062ce6c")
-# Files that may hold MP3 frames and are none: archives, films, documents
+# Files that may contain MP3 frames but are not MP3 files: archives, videos, documents
 FOREIGN = re.compile(rb"PK|Rar!|7z\xbc|RIFF|FORM|FLV|FWS|MZ|\x7fELF|\x1f\x8b|%|#|<|.{257}ustar", re.DOTALL)
-MOST_FRAME_BYTES = 2881
+MAX_FRAME_BYTES = 2881
 
 
 @dataclass(frozen=True)
 class Header:
-    """What the file says it is. None where only the decoder can tell."""
+    """What the file declares. A member is None if only the decoder can determine it."""
 
-    container: str  # wav: ours; flac, ogg, mp3: libsndfile; mov, aac, matroska, asf, g722: ffmpeg
+    container: str  # wav: wav.py; flac, ogg, mp3: libsndfile; mov, aac, matroska, asf, g722: ffmpeg
     codec: str
     rate: int | None = None
     channels: int | None = None
-    seconds: float | None = None  # as long as it promises to be
-    start: int = 0  # bytes of tags before it
+    seconds: float | None = None  # declared length
+    start: int = 0  # bytes of tags before the audio
     wav: Wav | None = None
 
 
@@ -57,7 +57,7 @@ def flac_header(head: bytes, start: int) -> Header:
 
 def ogg_header(head: bytes) -> Header:
     if len(head) < 28:
-        raise ItemFailure("corrupt_audio", "The Ogg file is cut off in its first page")
+        raise ItemFailure("corrupt_audio", "The Ogg file ends within its first page")
     packet = head[27 + head[26] :]
     if packet.startswith(b"OpusHead") and len(packet) >= 16:
         return Header("ogg", "opus", 48_000, packet[9])
@@ -65,7 +65,7 @@ def ogg_header(head: bytes) -> Header:
         return Header("ogg", "vorbis", struct.unpack_from("<I", packet, 12)[0], packet[11])
     if packet.startswith(b"\x7fFLAC"):
         return Header("ogg", "flac")
-    raise unsupported("The Ogg file holds neither Vorbis nor Opus nor FLAC")
+    raise unsupported("The Ogg file contains neither Vorbis nor Opus nor FLAC")
 
 
 def is_adts_sync(head: bytes) -> bool:
@@ -73,7 +73,7 @@ def is_adts_sync(head: bytes) -> bool:
 
 
 def after_tags(file: BinaryIO) -> int:
-    """Where the sound begins behind ID3v2 tags. libsndfile and ffmpeg skip them in the same way."""
+    """Returns the offset of the audio after ID3v2 tags. libsndfile and ffmpeg skip them in the same way."""
     at = 0
     for _ in range(MAX_TAGS):
         file.seek(at)
@@ -85,10 +85,10 @@ def after_tags(file: BinaryIO) -> int:
 
 
 def may_precede_mp3(prefix: bytes, tagged: bool) -> bool:
-    """Whether frames behind these bytes are an MP3: behind zeros or what is left of a frame, as in a stream that was
-    recorded from its middle on, or behind a tag that is longer than it says."""
+    """Whether MPEG frames after these bytes make an MP3. They do after zeros or the rest of a frame, as in a stream
+    that was recorded from its middle on, and after a tag that is longer than it declares."""
     rest = prefix.lstrip(b"\0")
-    return tagged or not rest or (len(rest) < MOST_FRAME_BYTES and not FOREIGN.match(prefix))
+    return tagged or not rest or (len(rest) < MAX_FRAME_BYTES and not FOREIGN.match(prefix))
 
 
 def with_track(container: str, track: Track) -> Header:
@@ -96,7 +96,7 @@ def with_track(container: str, track: Track) -> Header:
 
 
 def known_header(file: BinaryIO) -> Header | None:
-    """By the first bytes; None when they are those of no container."""
+    """Detects the format from the first bytes. Returns None if they match no container."""
     file.seek(0)
     head = file.read(16)
     if head[:4] in RIFF_WORDS and head[8:12] == b"WAVE":
@@ -122,33 +122,33 @@ def known_header(file: BinaryIO) -> Header | None:
     if frames is not None and may_precede_mp3(head[: frames - start], start > 0):
         return Header("mp3", "mp3", start=frames)
     if start:
-        raise ItemFailure("corrupt_audio", "No sound follows the tags at the beginning of the file")
+        raise ItemFailure("corrupt_audio", "No audio follows the tags at the beginning of the file")
     return None
 
 
 def check_facts(rate: int, channels: int) -> None:
-    """Raises ItemFailure when the rate or the number of channels is out of what we handle."""
+    """Raises ItemFailure if the sample rate or the number of channels is not supported."""
     if not RATES[0] <= rate <= RATES[1]:
         raise ItemFailure("unsupported_format", f"Sample rate {rate} Hz is outside {RATES[0]} to {RATES[1]} Hz")
     if not CHANNELS[0] <= channels <= CHANNELS[1]:
-        raise ItemFailure("unsupported_format", f"{channels} channels; 1 to {CHANNELS[1]} are handled")
+        raise ItemFailure("unsupported_format", f"The file has {channels} channels; 1 to {CHANNELS[1]} are supported")
 
 
 def check_size(seconds: float, rate: int, channels: int, stored_bytes: int) -> None:
-    """Raises ItemFailure when so much sound is too much, whether it is promised or has been decoded."""
+    """Raises ItemFailure if this amount of audio, declared or decoded, is over the limits."""
     if seconds > MAX_HOURS * 3600:
         raise ItemFailure("too_long", f"The audio is longer than {MAX_HOURS} hours")
     if seconds * rate * channels * 2 > FREE_BYTES + MAX_RATIO * stored_bytes:
-        raise ItemFailure("decoder_bomb", f"The file grows more than {MAX_RATIO} times when it is decoded")
+        raise ItemFailure("decoder_bomb", f"Decoding would expand the file more than {MAX_RATIO} times")
 
 
 def read_header(path: Path, filename: str = "") -> Header:
-    """Raises ItemFailure with a plain reason when the file is empty, unknown or not allowed. G.722 has no header at all:
-    where the bytes are those of nothing else, the name that the file was uploaded under tells it."""
+    """Reads the header. Raises ItemFailure with a reason for the user if the file is empty, unknown or not allowed.
+    G.722 has no header: a file of no other format is G.722 if its upload name ends in .g722."""
     size = path.stat().st_size
     with path.open("rb") as file:
         if not file.read(1):
-            raise ItemFailure("empty_file", "The file has no bytes")
+            raise ItemFailure("empty_file", "The file is empty")
         header = known_header(file)
     if header is None and filename.lower().endswith(".g722"):
         header = Header("g722", "g722", 16_000, 1, size / 8000)

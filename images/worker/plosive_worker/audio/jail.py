@@ -1,6 +1,7 @@
-# What a decoding process may still ask of the kernel, by two means that need no rights and add to whatever the pod has:
-# seccomp (no network, no signals, no look into other processes) and Landlock (reads programs, libraries and its one file,
-# writes its own folder). Kernels without one of them keep the other. Called by sandbox.py in the child; ffmpeg inherits it.
+# Restricts the system calls of a decoding process by two mechanisms that need no privileges and add to the pod's own:
+# seccomp (no network, no signals, no access to other processes) and Landlock (reads programs, libraries and one audio
+# file, writes its own folder). A kernel that lacks one of them still applies the other. Called by sandbox.py in the
+# child; ffmpeg inherits the restrictions.
 import ctypes
 import errno
 import os
@@ -12,7 +13,7 @@ from pathlib import Path
 LIBC = ctypes.CDLL(None, use_errno=True)
 PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS, SECCOMP_MODE_FILTER = 22, 38, 2
 
-# Numbers on x86-64 and on arm64.
+# System call numbers on x86-64 and on arm64.
 ARCHITECTURES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
 FORBIDDEN = {
     "socket": (41, 198), "socketpair": (53, 199), "connect": (42, 203), "bind": (49, 200),
@@ -26,14 +27,14 @@ FORBIDDEN = {
 }  # fmt: skip
 X32_BIT = 0x40000000
 
-# Classic BPF: load a word of the call's description, compare, return.
+# Classic BPF: load a word of struct seccomp_data, compare, return.
 LOAD, JUMP_EQUAL, JUMP_GREATER_EQUAL, RETURN = 0x20, 0x15, 0x35, 0x06
 NUMBER_AT, ARCHITECTURE_AT = 0, 4
 ALLOW, REFUSE = 0x7FFF0000, 0x00050000 | errno.EPERM
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 EXECUTE, WRITE, READ, READ_FOLDER, REMOVE, MAKE_FILE, TRUNCATE = 1 << 0, 1 << 1, 1 << 2, 1 << 3, 1 << 5, 1 << 8, 1 << 14
-RIGHTS_OF_VERSION = {1: 13, 2: 14, 3: 15, 4: 15}  # how many rights each version of Landlock knows, 16 from the fifth on
+RIGHTS_OF_VERSION = {1: 13, 2: 14, 3: 15, 4: 15}  # how many rights each Landlock version has; 16 from version 5 on
 OF_FILES = EXECUTE | WRITE | READ | TRUNCATE
 PROGRAMS = ("/usr", "/lib", "/lib64", "/bin", "/opt", "/etc/ld.so.cache", sys.prefix, sys.base_prefix)
 OWN_CODE = str(Path(__file__).resolve().parents[2])
@@ -48,7 +49,7 @@ def instruction(code: int, value: int, if_true: int = 0, if_false: int = 0) -> b
 
 
 def call_filter(architecture: int, column: int) -> bytes:
-    """The program: calls of another architecture and the forbidden ones fail with EPERM, all others pass."""
+    """Returns the BPF program: calls of another architecture and forbidden calls fail with EPERM, all others pass."""
     numbers = [pair[column] for pair in FORBIDDEN.values()]
     checks = [instruction(JUMP_EQUAL, number, len(numbers) - i) for i, number in enumerate(numbers)]
     return b"".join(
@@ -66,7 +67,7 @@ def call_filter(architecture: int, column: int) -> bytes:
 
 
 def forbid_calls() -> bool:
-    """False where the kernel has no seccomp filters."""
+    """Installs the seccomp filter. Returns False if the kernel has none."""
     known = ARCHITECTURES.get(platform.machine())
     if known is None:
         return False
@@ -88,13 +89,13 @@ def add_path(ruleset: int, path: str, rights: int) -> None:
 
 
 def confine_paths(file: Path, folder: Path) -> bool:
-    """False where the kernel has no Landlock."""
+    """Restricts file access with Landlock. Returns False if the kernel lacks it."""
     version = LIBC.syscall(CREATE_RULESET, None, 0, 1)
     if version < 1:
         return False
     handled = (1 << RIGHTS_OF_VERSION.get(version, 16)) - 1
     ports = 3 if version >= 4 else 0  # bind and connect; seccomp forbids them already
-    scopes = 3 if version >= 6 else 0  # sockets without a path, signals
+    scopes = 3 if version >= 6 else 0  # abstract Unix sockets, signals
     size = 24 if version >= 6 else 16 if version >= 4 else 8
     ruleset = LIBC.syscall(CREATE_RULESET, struct.pack("=QQQ", handled, ports, scopes)[:size], size, 0)
     if ruleset < 0:
@@ -110,8 +111,8 @@ def confine_paths(file: Path, folder: Path) -> bool:
     return done
 
 
-def lock_in(file: Path, folder: Path) -> tuple[bool, bool]:
-    """This process from now on, and all that it starts; whether calls and whether paths are confined."""
+def confine(file: Path, folder: Path) -> tuple[bool, bool]:
+    """Confines this process and its children. Returns whether system calls and whether paths are restricted."""
     if LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
         return False, False
     paths = confine_paths(file, folder)

@@ -1,11 +1,11 @@
-# Frames of MPEG audio (MP3). header.py looks for the first ones, decoding.py asks how much sound the frames of a whole file
-# add up to: the count in an MP3's first frame is often not its own (files that were cut or joined keep it).
+# Parses MPEG audio frames (MP3). header.py looks for the first frames; decoding.py measures the audio of all frames,
+# because the frame count in an MP3's first frame is often wrong (files that were cut or joined keep the old one).
 import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import BinaryIO
 
-# kbit/s by (MPEG 1 or not, layer), from index 1 on; index 0 (free) is left to the decoder
+# kbit/s by (is MPEG 1, layer), from index 1 on; index 0 (free format) is left to the decoder
 BITRATES = {
     (True, 1): (32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448),
     (True, 2): (32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384),
@@ -16,7 +16,7 @@ BITRATES = {
 }
 RATES = (44_100, 48_000, 32_000)
 SYNC = re.compile(rb"\xff(?=[\xe2-\xff])")
-RUN = 3  # so many headers in a row, each where the one before ends, are no chance
+RUN = 3  # this many consecutive headers, each where the previous frame ends, are not a coincidence
 WINDOW_BYTES = 1 << 16
 
 
@@ -31,32 +31,33 @@ class Frame:
 class Mp3:
     """The frames of a file."""
 
-    seconds: float  # of all of them
-    first: int  # byte of the first one with sound: behind the one that only informs
-    informed: bool  # whether there is such a one
-    told: float | None  # seconds that it names
-    frame_seconds: float  # of one
-    kinds: int  # how many kinds of frames there are
-    gap: int  # most bytes of something else between two of them
-    rest: int  # bytes behind the last one
-    cut: bool  # the last frame ends behind the end of the file
+    seconds: float  # duration of all frames
+    first: int  # offset of the first audio frame, after an info frame
+    has_info_frame: bool  # whether the first frame is a Xing, Info or VBRI frame, without audio
+    declared: float | None  # seconds by the count in the info frame
+    frame_seconds: float  # duration of one frame
+    kinds: int  # number of different frame kinds
+    gap: int  # largest number of other bytes between two frames
+    rest: int  # bytes after the last frame
+    cut: bool  # the last frame extends beyond the end of the file
 
     @property
     def promised(self) -> float:
-        """As long as the file should be. A wrong count in a file whose last frame is whole is another file's."""
-        return max(self.seconds, self.told or 0) if self.cut else self.seconds
+        """The expected duration in seconds. If the last frame is complete, a different count was copied from another
+        file and is ignored."""
+        return max(self.seconds, self.declared or 0) if self.cut else self.seconds
 
 
 def is_mpeg_sync(head: bytes) -> bool:
-    """A frame of MPEG audio, layers 1 to 3, with neither a reserved version nor a reserved rate."""
+    """Whether the bytes begin an MPEG audio frame, layers 1 to 3, without reserved version or rate."""
     if len(head) < 4 or head[0] != 0xFF or head[1] & 0xE0 != 0xE0:
         return False
     return head[1] & 0x06 != 0 and head[1] & 0x18 != 0x08 and head[2] & 0xF0 != 0xF0 and head[2] & 0x0C != 0x0C
 
 
 @lru_cache(maxsize=4096)
-def frame_of(head: bytes) -> Frame | None:
-    """By the first four bytes; None where they begin no frame, or one of free size."""
+def parse_frame_header(head: bytes) -> Frame | None:
+    """Parses the first four bytes of a frame. Returns None if they are no frame header, or one of free format."""
     if not is_mpeg_sync(head) or head[2] >> 4 == 0:
         return None
     version, layer = head[1] >> 3 & 3, 4 - (head[1] >> 1 & 3)
@@ -70,11 +71,11 @@ def frame_of(head: bytes) -> Frame | None:
 
 def frame_at(file: BinaryIO, at: int) -> Frame | None:
     file.seek(at)
-    return frame_of(file.read(4))
+    return parse_frame_header(file.read(4))
 
 
 def is_run(file: BinaryIO, at: int) -> bool:
-    """Whether frames of one kind follow each other from here on."""
+    """Whether RUN consecutive frames of one kind begin at `at`."""
     kinds = set()
     for _ in range(RUN):
         frame = frame_at(file, at)
@@ -86,7 +87,7 @@ def is_run(file: BinaryIO, at: int) -> bool:
 
 
 def find_run(file: BinaryIO, at: int, end: int) -> int | None:
-    """The first place from `at` on, and before `end`, where frames begin."""
+    """Returns the first offset in `at`..`end` where a run of frames begins, or None."""
     while at < end:
         file.seek(at)
         window = file.read(min(WINDOW_BYTES, end - at))
@@ -98,7 +99,7 @@ def find_run(file: BinaryIO, at: int, end: int) -> int | None:
 
 
 def count_in(first: bytes) -> tuple[bool, int]:
-    """(whether a first frame only informs, how many follow it; 0 when it does not say)."""
+    """Returns (whether the first frame is an info frame, the number of frames that it declares; 0 if none)."""
     for name in (b"Xing", b"Info"):
         at = first.find(name, 4, 44)
         if at >= 0:
@@ -108,15 +109,15 @@ def count_in(first: bytes) -> tuple[bool, int]:
 
 
 def walk_mp3(file: BinaryIO, start: int, most_seconds: float) -> Mp3 | None:
-    """From frame to frame to the end of the file, or until they are more than `most_seconds`. Tags have no frames in them.
-    None where there are none to walk along (frames of free size)."""
+    """Walks the frames up to the end of the file, or until they exceed `most_seconds`. Tags are skipped, because they
+    contain no run of frames. Returns None if the first frame cannot be parsed (free format)."""
     end = file.seek(0, 2)
     began = frame_at(file, start)
     if began is None:
         return None
     file.seek(start)
-    informed, count = count_in(file.read(64))
-    first = start + began.size * informed
+    has_info_frame, count = count_in(file.read(64))
+    first = start + began.size * has_info_frame
     at, kind, seconds, gap, cut = first, began.kind, 0.0, 0, False
     kinds = {kind}
     while at + 4 <= end and seconds <= most_seconds:
@@ -125,12 +126,14 @@ def walk_mp3(file: BinaryIO, start: int, most_seconds: float) -> Mp3 | None:
             place = find_run(file, at, end)
             if place is None:
                 break
-            at, gap, kind = place, max(gap, place - at), frame_at(file, place).kind
+            run = frame_at(file, place)
+            assert run is not None  # find_run has parsed it
+            at, gap, kind = place, max(gap, place - at), run.kind
             kinds.add(kind)
             continue
         if at + frame.size > end:
             cut = True
             break
         seconds, at = seconds + frame.seconds, at + frame.size
-    told = count * began.seconds if count else None
-    return Mp3(seconds, first, informed, told, began.seconds, len(kinds), gap, end - at, cut or 0 < end - at < 4)
+    declared = count * began.seconds if count else None
+    return Mp3(seconds, first, has_info_frame, declared, began.seconds, len(kinds), gap, end - at, cut or 0 < end - at < 4)

@@ -1,6 +1,6 @@
-# The pages of an Ogg file: whether streams follow one another in it (`cat` and web radio make such files), where pages are
-# missing, and how much sound they hold. libsndfile reads the first stream only, and packets back to back whatever lies
-# between them. Called by decoding.py.
+# Walks the pages of an Ogg file: finds chained streams (`cat` and web radio make such files) and missing pages, and
+# measures the audio. libsndfile reads only the first stream, and plays packets without the gaps between them. Called by
+# decoding.py.
 import struct
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -11,14 +11,15 @@ import numpy as np
 
 CONTINUES, FIRST, LAST = 1, 2, 4  # flags of a page
 WINDOW_BYTES = 1 << 16
-HEADS = {"opus": 2, "vorbis": 3}  # packets before those of sound
-# Less than a usual packet (20 ms): positions that jitter, as live recorders leave them, are no gap until they add up to so much
+HEADS = {"opus": 2, "vorbis": 3}  # header packets before the audio packets
+# Less than a usual packet (20 ms). The positions of live recorders jitter; they are a gap only when the jitter adds up
+# to this.
 GAP_SECONDS = 0.015
 # samples at 48 kHz of an Opus frame, by the upper five bits of a packet's first byte (RFC 6716, 3.1)
 OPUS_FRAMES = (480, 960, 1920, 2880) * 3 + (480, 960) * 2 + (120, 240, 480, 960) * 4
-MOST_OPUS = 5760  # samples of a packet
+MAX_OPUS = 5760  # samples of a packet
 MIRRORED = bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))
-OPUS_RATES = (8_000, 12_000, 16_000, 24_000)  # that libsndfile decodes to; else 48 kHz
+OPUS_RATES = (8_000, 12_000, 16_000, 24_000)  # rates to which libsndfile decodes; otherwise 48 kHz
 
 
 @dataclass(frozen=True)
@@ -34,31 +35,31 @@ class Page:
 
 @dataclass(frozen=True)
 class Piece:
-    """Pages of one stream without a gap between them. A decoder needs the heads of the stream before them."""
+    """Consecutive pages of one stream, without a gap. A decoder needs the stream's header pages before them."""
 
     kind: tuple[str, int, int]  # (codec, rate of its positions, channels)
-    rate: int  # that libsndfile decodes to
-    link: int  # which of the streams that follow each other
-    heads: tuple[int, int]  # bytes from, to
-    pages: tuple[int, int]  # the same twice where there is no sound
-    lone: bool  # one page alone, a stream's last one
-    skip: int  # samples in front of the stream that are none of its sound
-    position: int  # at the end of its last page
-    seconds: float  # at least so much: what its positions pass through, with the gap before it
-    anew: bool  # positions go back, or leave samples out before others: tools that join streams page by page do that
+    rate: int  # rate to which libsndfile decodes
+    link: int  # index of the chained stream
+    heads: tuple[int, int]  # byte range of the header pages
+    pages: tuple[int, int]  # byte range of the audio pages; empty if there is no audio
+    lone: bool  # the piece is only the stream's last page
+    skip: int  # pre-skip samples of the stream, which are not part of the audio
+    position: int  # at the end of the last page
+    seconds: float  # lower bound: the range of its positions, including the gap before it
+    restarts: bool  # positions go back, or samples are missing before others: tools that join streams page by page do that
 
 
 @dataclass(frozen=True)
 class Ogg:
     seconds: float
     pieces: int
-    anew: bool
+    restarts: bool
     kinds: set[tuple[str, int, int]]
     rates: set[int]
 
 
 def kind_of(packet: bytes) -> tuple[str, int, int] | None:
-    """(codec, rate of its positions, channels) by a stream's first packet; None when it is not one of sound."""
+    """Returns (codec, rate of its positions, channels) from a stream's first packet, or None if it is not audio."""
     if packet.startswith(b"OpusHead") and len(packet) >= 16:
         return "opus", 48_000, packet[9]
     if packet.startswith(b"\x01vorbis") and len(packet) >= 16:
@@ -98,46 +99,47 @@ def pages_of(file: BinaryIO) -> Iterator[Page]:
         sizes = file.read(head[26])
         end = at + 27 + len(sizes) + sum(sizes)
         body = file.read(sum(sizes))
-        if at + 27 + len(sizes) + len(body) < end:  # the file breaks off
+        if at + 27 + len(sizes) + len(body) < end:  # the file is truncated
             return
         yield Page(at, end, flags, position, serial, sizes, body)
         at = end
 
 
 def opus_samples(begin: bytes) -> int:
-    """Of a packet, by its first two bytes."""
+    """Returns the samples of a packet from its first two bytes."""
     if not begin:
         return 0
     frames = (1, 2, 2, begin[1] & 63 if len(begin) > 1 else 0)[begin[0] & 3]
-    return min(frames * OPUS_FRAMES[begin[0] >> 3], MOST_OPUS)
+    return min(frames * OPUS_FRAMES[begin[0] >> 3], MAX_OPUS)
 
 
 class Stream:
-    """A stream of sound, as its pages come."""
+    """The state of an audio stream while its pages are read."""
 
     def __init__(self, kind: tuple[str, int, int], page: Page, link: int):
         self.kind, self.link, self.serial, self.skip, self.block = kind, link, page.serial, 0, 0
         self.codec, self.rate, _ = kind
         self.decoded_rate, self.timed = self.rate, self.codec in HEADS
         if self.codec == "opus":
-            self.skip, told = struct.unpack_from("<HI", page.body, 10)
-            self.decoded_rate = told if told in OPUS_RATES else self.rate
+            self.skip, input_rate = struct.unpack_from("<HI", page.body, 10)
+            self.decoded_rate = input_rate if input_rate in OPUS_RATES else self.rate
         elif self.codec == "vorbis":
             self.block = 1 << (page.body[28] >> 4 if len(page.body) > 28 else 0)
         self.heads, self.heads_left = (page.at, page.end), HEADS.get(self.codec, 1) - 1
-        self.begun: bytes | None = None  # of a packet that goes on in the next page
+        self.begun: bytes | None = None  # first bytes of a packet that continues on the next page
         self.position, self.held, self.late, self.to_skip, self.cut = 0, 0, 0, self.skip, False
         self.begin(page.end, page.end)
 
     def begin(self, at: int, end: int, lone: bool = False) -> None:
-        self.pages, self.lone, self.seconds, self.anew = (at, end), lone, 0.0, False
+        self.pages, self.lone, self.seconds, self.restarts = (at, end), lone, 0.0, False
 
     def piece(self) -> Piece:
         its = self.kind, self.decoded_rate, self.link, self.heads
-        return Piece(*its, self.pages, self.lone, self.skip, self.position, self.seconds, self.anew)
+        return Piece(*its, self.pages, self.lone, self.skip, self.position, self.seconds, self.restarts)
 
     def packets(self, page: Page) -> list[bytes]:
-        """The first two bytes of each packet that ends on a page; none of one whose beginning is missing."""
+        """Returns the first two bytes of each packet that ends on a page; empty for a packet whose beginning is
+        missing."""
         begun, at, ended = (self.begun or b"") if page.flags & CONTINUES else None, 0, []
         for size in page.sizes:
             begun = page.body[at : at + 2] if begun is None else begun
@@ -148,8 +150,8 @@ class Stream:
         self.begun = begun
         return ended
 
-    def hear(self, page: Page) -> Piece | None:
-        """The piece before this page, where the page does not go on with it."""
+    def add_page(self, page: Page) -> Piece | None:
+        """Adds a page. If a gap precedes it, the page starts a new piece and the finished piece is returned."""
         packets, ended = self.packets(page), None
         if self.heads_left > 0:
             self.heads_left -= len(packets)
@@ -165,15 +167,15 @@ class Stream:
             skipped = min(max(step, 0), self.to_skip)
             self.to_skip -= skipped
             self.seconds += (max(step, 0) - skipped) / self.rate
-            self.anew = self.anew or self.cut or step < 0
+            self.restarts = self.restarts or self.cut or step < 0
             self.cut = self.codec == "opus" and self.position > 0 and self.held > step
             self.position, self.held = page.position, 0
         self.pages = self.pages[0], page.end
         return ended
 
     def step_to(self, position: int) -> int:
-        """Samples from the page before; how many of them no packet holds adds up."""
-        if self.position == 0:  # a stream that was cut out of a longer one begins at any
+        """Returns the samples since the previous page, and adds those that no packet contains to `late`."""
+        if self.position == 0:  # a stream that was cut from a longer one begins at any position
             return min(position, self.held if self.timed else self.rate)
         step = position - self.position
         self.late = max(self.late + step - self.held, 0) if self.timed else 0
@@ -181,19 +183,21 @@ class Stream:
 
 
 def pieces_of(file: BinaryIO, most_seconds: float) -> Iterator[Piece]:
-    """From page to page to the end of the file, or until they are more than `most_seconds`; at least one for each stream."""
-    stream, link, in_heads, seconds = None, 0, True, 0.0
+    """Yields the pieces up to the end of the file, or until they exceed `most_seconds`; at least one for each
+    stream."""
+    stream: Stream | None = None
+    link, in_heads, seconds = 0, True, 0.0
     for page in pages_of(file):
         if page.flags & FIRST:
             if stream and not in_heads:
                 yield stream.piece()
-                stream, link, seconds = None, link + 1, seconds + stream.seconds
+                link, seconds, stream = link + 1, seconds + stream.seconds, None
             in_heads, kind = True, kind_of(page.body[:64])
             if kind and kind[1] and stream is None:
                 stream = Stream(kind, page, link)
             continue
         in_heads = False
-        ended = stream.hear(page) if stream and stream.serial == page.serial else None
+        ended = stream.add_page(page) if stream and stream.serial == page.serial else None
         if ended:
             yield ended
             seconds += ended.seconds
@@ -204,17 +208,17 @@ def pieces_of(file: BinaryIO, most_seconds: float) -> Iterator[Piece]:
 
 
 def walk_ogg(file: BinaryIO, most_seconds: float) -> Ogg:
-    seconds, pieces, anew, kinds, rates = 0.0, 0, False, set(), set()
+    seconds, pieces, restarts, kinds, rates = 0.0, 0, False, set(), set()
     for piece in pieces_of(file, most_seconds):
-        seconds, pieces, anew = seconds + piece.seconds, pieces + 1, anew or piece.anew
+        seconds, pieces, restarts = seconds + piece.seconds, pieces + 1, restarts or piece.restarts
         kinds.add(piece.kind)
         rates.add(piece.rate)
-    return Ogg(seconds, pieces, anew, kinds, rates)
+    return Ogg(seconds, pieces, restarts, kinds, rates)
 
 
-def unended(page: bytes) -> bytes:
-    """A stream's last page as if more came: by its flag libsndfile takes it for all of a stream when it stands alone. Ogg's
-    CRC is zlib's with all bits in the other order."""
+def without_end_flag(page: bytes) -> bytes:
+    """Clears the end-of-stream flag of a stream's last page: with that flag, libsndfile would treat a single page as
+    the whole stream. Ogg's CRC is zlib's with reversed bits."""
     page = page[:5] + bytes([page[5] & ~LAST]) + page[6:22] + bytes(4) + page[26:]
     crc = zlib.crc32(page.translate(MIRRORED), 0xFFFFFFFF) ^ 0xFFFFFFFF
     return page[:22] + crc.to_bytes(4, "big").translate(MIRRORED) + page[26:]
@@ -232,10 +236,10 @@ def silence(samples: int, sound: Opened) -> Iterator[np.ndarray]:
         yield np.zeros((min(sound.rate, samples - at), sound.channels), np.float32)
 
 
-def in_time(pieces: Iterable[Piece], open_one: Callable[[Piece], Opened]) -> Iterator[np.ndarray]:
-    """The sound of all pieces, opened one at a time: streams back to back, and in each of them silence up to where a piece
-    begins. Its last position tells that. libsndfile takes the samples to skip away from the beginning of a stream, from
-    the end of a later piece."""
+def with_gaps_filled(pieces: Iterable[Piece], open_one: Callable[[Piece], Opened]) -> Iterator[np.ndarray]:
+    """Yields the samples of all pieces, opened one at a time. Streams follow each other directly; within a stream,
+    silence fills the gap before a piece. The piece's last position and its length tell where it begins. libsndfile
+    drops the pre-skip samples at the beginning of a stream, but at the end of a later piece."""
     link = None
     for piece in pieces:
         sound = open_one(piece)

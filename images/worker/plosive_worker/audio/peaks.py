@@ -1,16 +1,16 @@
-# The waveform that the dashboard draws: min and max per pixel, the BBC waveform-data JSON layout that peaks.js and
-# wavesurfer read. Called by extraction.py, block by block.
+# Writes the waveform that the dashboard draws: min and max per pixel, in the BBC waveform-data JSON layout that
+# peaks.js and wavesurfer read. Called by extraction.py, block by block.
 import json
 from pathlib import Path
 
 import numpy as np
 
 PIXELS_PER_SECOND = 100
-MAX_PIXELS = 240_000  # 40 minutes at full resolution; a longer file gets coarser pixels, not a larger answer
+MAX_PIXELS = 240_000  # 40 minutes at full resolution; a longer file gets coarser pixels instead of a larger document
 
 
 class PeakWriter:
-    """Gathers peaks over all channels; memory is bounded by MAX_PIXELS."""
+    """Collects peaks over all channels. MAX_PIXELS bounds the memory."""
 
     def __init__(self, rate: int):
         self.rate, self.samples_per_pixel = rate, rate // PIXELS_PER_SECOND

@@ -1,6 +1,6 @@
-# WAV without any native decoder: PCM, float, A-law and mu-law are a table or a division, and libsndfile's own walk through
-# the chunks (it looks for the next name byte by byte) would find another format than ours in a forged file.
-# header.py takes the facts from here, decoding.py the samples. The facts are those of src/api/audio-header/wav.ts.
+# Reads WAV without a native decoder: PCM, float, A-law and mu-law need only a table or a division. libsndfile searches
+# for chunk names byte by byte, and could therefore find another format than this code in a forged file. header.py takes
+# the facts from here, decoding.py the samples. src/api/audio-header/wav.ts reads the same facts.
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,28 +18,28 @@ BITS = {"pcm": (8, 16, 24, 32), "float": (32, 64), "alaw": (8,), "mulaw": (8,)}
 EXTENSIBLE = 0xFFFE
 EXTENSIBLE_TAIL = bytes.fromhex("000000001000800000aa00389b71")
 MOST_32 = 0xFFFFFFFF
-LIVE_BYTES = 1 << 20  # writers to a pipe leave 0, or numbers so near to 2^31 or 2^32
+LIVE_BYTES = 1 << 20  # writers to a pipe leave 0, or a size this close to 2^31, 2^32, 2^63 or 2^64
 
 
 @dataclass(frozen=True)
 class Wav:
-    """Where the samples lie and how they are coded."""
+    """Location and encoding of the samples."""
 
     coding: str
     bits: int
     rate: int
     channels: int
     start: int  # byte of the first sample
-    size: int  # bytes of whole frames that are there
-    told: int  # bytes that the header promises; as many as are there when it does not
+    size: int  # bytes of complete frames in the file
+    promised: int  # bytes that the header declares; those in the file if it declares none
 
     @property
     def frames(self) -> int:
         return self.size // self.frame_bytes
 
     @property
-    def frames_told(self) -> int:
-        return self.told // self.frame_bytes
+    def frames_promised(self) -> int:
+        return self.promised // self.frame_bytes
 
     @property
     def frame_bytes(self) -> int:
@@ -47,9 +47,9 @@ class Wav:
 
 
 def read_format(body: bytes, size: int) -> tuple[str, int, int, int]:
-    """(coding, bits, rate, channels) of a format chunk. Raises ItemFailure."""
+    """Returns (coding, bits, rate, channels) of a format chunk. Raises ItemFailure."""
     if size < 16 or len(body) < min(size, 40):
-        raise ItemFailure("corrupt_audio", "The WAV format chunk is cut off")
+        raise ItemFailure("corrupt_audio", "The WAV format chunk is truncated")
     tag, channels, rate, _, frame_bytes, bits = struct.unpack_from("<HHIIHH", body)
     if tag == EXTENSIBLE:
         if size < 40 or body[26:40] != EXTENSIBLE_TAIL:
@@ -66,8 +66,9 @@ def read_format(body: bytes, size: int) -> tuple[str, int, int, int]:
 
 
 def check_end(file: BinaryIO, at: int, end: int, second: int) -> None:
-    """Raises ItemFailure when more than a second of bytes follows the data and it is neither zeros nor another chunk: then
-    it is sound of which the header does not tell. Where writers forgot to pad the data, that chunk is at an odd place."""
+    """Raises ItemFailure if more than a second of bytes follows the data that are neither zeros nor another chunk: they
+    are audio that the header does not declare. The next chunk may be at an odd offset if the writer did not pad the
+    data."""
     if end - at <= second:
         return
     file.seek(at)
@@ -76,16 +77,16 @@ def check_end(file: BinaryIO, at: int, end: int, second: int) -> None:
             return
     name = rest[:4]
     if name in (*RIFF_WORDS, b"data") or not all(32 <= byte < 127 for byte in name):
-        raise ItemFailure("corrupt_audio", "The WAV file goes on behind its sound: its sizes are wrong or files were joined")
+        raise ItemFailure("corrupt_audio", "The WAV file continues after its audio: its sizes are wrong or files were joined")
 
 
 def is_left_open(size: int, present: int) -> bool:
-    """Whether a size promises nothing: the writer did not know yet how much there would be."""
+    """Whether a size is a placeholder, because the writer did not know the length yet."""
     return size == 0 or (size > present and any(abs(size - most) <= LIVE_BYTES for most in (1 << 31, 1 << 32, 1 << 63, 1 << 64)))
 
 
 def read_wav(file: BinaryIO) -> Wav:
-    """Walks through the chunks up to the data. Raises ItemFailure."""
+    """Walks the chunks up to the data. Raises ItemFailure."""
     end = file.seek(0, 2)
     found, long_size, at = None, None, 12
     for _ in range(MAX_CHUNKS):
@@ -107,16 +108,17 @@ def read_wav(file: BinaryIO) -> Wav:
             coding, bits, rate, channels = found
             frame_bytes = channels * bits // 8
             present = end - at - 8
-            told = present if is_left_open(size, present) else size
-            size = min(told, present)
+            promised = present if is_left_open(size, present) else size
+            size = min(promised, present)
             check_end(file, at + 8 + size, end, frame_bytes * rate)
-            return Wav(coding, bits, rate, channels, at + 8, size // frame_bytes * frame_bytes, told // frame_bytes * frame_bytes)
+            whole, promised = (length // frame_bytes * frame_bytes for length in (size, promised))
+            return Wav(coding, bits, rate, channels, at + 8, whole, promised)
         at += 8 + size + size % 2
     raise ItemFailure("corrupt_audio", f"The WAV file has no {'data' if found else 'format'} chunk")
 
 
 def law_table(coding: str) -> np.ndarray:
-    """All 256 codes of G.711 as samples in -1..1, (256,) float32."""
+    """Returns all 256 codes of G.711 as samples in -1..1, (256,) float32."""
     codes = np.arange(256)
     if coding == "alaw":
         codes ^= 0x55
@@ -129,7 +131,7 @@ def law_table(coding: str) -> np.ndarray:
 
 
 def to_float(data: bytes, wav: Wav) -> np.ndarray:
-    """Samples in -1..1 (float files: as they are), (n,) float32."""
+    """Converts bytes to samples in -1..1 (those of float files unchanged), (n,) float32."""
     if wav.coding in ("alaw", "mulaw"):
         return law_table(wav.coding)[np.frombuffer(data, np.uint8)]
     if wav.coding == "float":
@@ -145,7 +147,7 @@ def to_float(data: bytes, wav: Wav) -> np.ndarray:
 
 
 def wav_blocks(path: Path, wav: Wav, frames: int) -> Iterator[np.ndarray]:
-    """The samples, `frames` at a time, (n, C)."""
+    """Yields the samples, `frames` at a time, (n, C)."""
     left = wav.size
     with path.open("rb") as file:
         file.seek(wav.start)

@@ -1,1 +1,1 @@
-# From frame posteriors to events, and how events are scored. Used by the trainer (validation) and the detector.
+# Derives events from frame posteriors, and scores them. Used by the trainer (validation) and the detector.

@@ -1,6 +1,6 @@
-# Posteriors of one class -> boxes (start, end, score). A box ends where the posterior has fallen to half of the box's own
-# peak, so that faint and strong events get the same edges and no global frame threshold decides. Then the edges snap to
-# the onset and offset outputs. Called by model/detector.py and training/evaluation.py.
+# Posteriors of one class -> boxes (start, end, score). A box ends where the posterior falls below a share (FALL) of the
+# box's own peak, so that faint and strong events get the same edges without a global frame threshold. The edges then
+# snap to the onset and offset outputs. Called by model/detector.py and training/evaluation.py.
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,9 +9,10 @@ from scipy.ndimage import median_filter
 from ..features.spec import HOP_MS
 from .profile import Profile
 
-LOWEST = 0.08  # no candidate under this posterior
-FALL = 0.45  # edges lie where the posterior falls under this share of the peak
-MERGE_SHARE, MERGE_MS = 0.75, 300  # nearer parts than this share of the usual gap and length, and this, are one event
+LOWEST = 0.08  # candidates need at least this posterior
+FALL = 0.45  # an edge lies where the posterior falls below this share of the peak
+# Parts merge if their distance is at most this share of the type's gap and median length, and at most MERGE_MS.
+MERGE_SHARE, MERGE_MS = 0.75, 300
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Posteriors:
-    """Of one class, each (T,)."""
+    """The posteriors of one class, each (T,)."""
 
     presence: np.ndarray
     onset: np.ndarray
@@ -33,19 +34,20 @@ class Posteriors:
 
 
 def runs(flags: np.ndarray) -> list[tuple[int, int]]:
-    """(first, one past last) of each stretch of True."""
+    """Returns (first, one past last) of each run of True."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(np.int8)))
     return list(zip(edges[::2].tolist(), edges[1::2].tolist()))
 
 
 def smoothing_frames(profile: Profile) -> int:
-    """Odd length of the median filter: a third of a short event, at most 150 ms."""
+    """Returns the odd length of the median filter: a third of a short event, at most 150 ms."""
     frames = int(min(15, profile.short_ms / HOP_MS / 3))
     return frames if frames % 2 else max(1, frames - 1)
 
 
 def spans(p: np.ndarray, gap: int) -> list[tuple[int, int]]:
-    """Frames of the candidates: stretches above LOWEST, cut at FALL of their own peak, joined over `gap` frames."""
+    """Returns (first, one past last) of the candidates: runs above LOWEST, cut at FALL of their own peak, joined across
+    at most `gap` frames."""
     out: list[tuple[int, int]] = []
     for first, last in runs(p >= LOWEST):
         peak = p[first:last].max()
@@ -63,7 +65,8 @@ def spans(p: np.ndarray, gap: int) -> list[tuple[int, int]]:
 
 
 def snap(curve: np.ndarray, at: int, reach: int) -> int:
-    """The strongest frame of an onset or offset curve near `at`, or `at` when the curve says nothing."""
+    """Returns the strongest frame of an onset or offset curve within `reach` of `at`, or `at` if the curve is low
+    there."""
     low = max(0, at - reach)
     part = curve[low : at + reach + 1]
     best = int(part.argmax()) if len(part) else 0
@@ -71,13 +74,13 @@ def snap(curve: np.ndarray, at: int, reach: int) -> int:
 
 
 def score_of(p: np.ndarray) -> float:
-    """Mean of the upper half of the frames."""
+    """Returns the mean of the upper half of the frames."""
     top = np.sort(p)[len(p) // 2 :]
     return float(top.mean())
 
 
 def boxes_of(posteriors: Posteriors, profile: Profile) -> list[Box]:
-    """All candidates of one class in order of time; the caller thresholds them."""
+    """Returns all candidates of one class, ordered by time; the caller applies the threshold."""
     size = smoothing_frames(profile)
     p = median_filter(posteriors.presence, size) if size > 1 else posteriors.presence
     gap_ms = min(MERGE_SHARE * min(profile.gap_ms, profile.median_ms), MERGE_MS)
@@ -89,7 +92,7 @@ def boxes_of(posteriors: Posteriors, profile: Profile) -> list[Box]:
         if end <= start:
             start, end = first, last
         a, b = start * HOP_MS + profile.start_shift_ms, end * HOP_MS + profile.end_shift_ms
-        if profile.is_point((last - first) * HOP_MS):  # give the real length back
+        if profile.is_point((last - first) * HOP_MS):  # undo the widening of short labels
             middle, half = (first + last) / 2 * HOP_MS, profile.median_ms / 2
             a, b = middle - half, middle + half
         boxes.append(Box(max(0.0, a), max(a + 1, b, 1.0), score))

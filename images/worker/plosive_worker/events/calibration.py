@@ -1,17 +1,17 @@
-# Confidence and threshold of one class from the boxes of the validation part. With few events both stay near their
-# neutral values. Pure, numpy only. Called by training/evaluation.py; confidence() also by the detector.
+# Fits confidence and threshold of one class to the boxes of the validation part. With few events, both stay near their
+# neutral values. Pure, numpy only. Called by training/evaluation.py; the detector also calls confidence().
 import numpy as np
 
-PRIOR_EVENTS = 20  # a threshold is as much its neutral value as this many events would weigh
-# After 15 and 60 minutes of training any value from .35 to .7 gives the same F1 on held-out speakers within .02, a higher one
-# fewer false alarms; after five minutes .7 misses what is there.
+PRIOR_EVENTS = 20  # the neutral value has the weight of this many events
+# With 15 and 60 minutes of training audio, every value from .35 to .7 gives the same F1 on held-out speakers within
+# .02, and higher values give fewer false alarms. With five minutes, .7 misses events.
 NEUTRAL = 0.55
-# Speakers that training never heard make more false candidates: a score is worth less than the validation files say. Slope
-# and offset of confidence are drawn to these, as strongly as about forty doubtful boxes would. On held-out speakers the
-# calibration error fell from .108 to .054 after 15 minutes of training and from .054 to .039 after 60, false alarms by half
-# and more.
+# Speakers outside the training data cause more false candidates, so the validation files overestimate what a score is
+# worth. Slope and offset of the confidence are pulled towards PRIOR with the weight of about forty ambiguous boxes. On
+# held-out speakers the calibration error fell from .108 to .054 with 15 minutes of training audio and from .054 to .039
+# with 60; false alarms fell by half or more.
 PRIOR, PRIOR_STRENGTH = (1.0, -0.8), 10.0
-NEARLY = 0.97  # thresholds of at least this share of the best F1 are as good as the best
+NEARLY = 0.97  # a threshold counts as good if its F1 is at least this share of the best F1
 
 
 def logit(p: np.ndarray | float) -> np.ndarray:
@@ -20,12 +20,13 @@ def logit(p: np.ndarray | float) -> np.ndarray:
 
 
 def confidence(score: np.ndarray | float, slope: float, offset: float) -> np.ndarray:
-    """Probability that a box of this score is right."""
+    """Returns the probability that a box of this score is correct."""
     return 1 / (1 + np.exp(-(slope * logit(score) + offset)))
 
 
 def fit_confidence(scores: np.ndarray, right: np.ndarray) -> tuple[float, float]:
-    """Logistic regression on the logit of the score, drawn to PRIOR: damped Newton steps."""
+    """Returns (slope, offset) of a logistic regression on the logit of the score, regularised towards PRIOR. Solved by
+    damped Newton steps."""
     if not len(scores):
         return PRIOR
     x = np.stack([logit(scores), np.ones(len(scores))], 1)
@@ -48,7 +49,7 @@ def fit_confidence(scores: np.ndarray, right: np.ndarray) -> tuple[float, float]
 
 
 def best_threshold(confidences: np.ndarray, right: np.ndarray, events: int) -> float:
-    """The upper end of the thresholds whose F1 is nearly the best, shrunk to NEUTRAL when events are few."""
+    """Returns the 75th percentile of the good thresholds, shrunk towards NEUTRAL if there are few events."""
     if not len(confidences) or not events:
         return NEUTRAL
     grid = np.linspace(0.05, 0.95, 91)

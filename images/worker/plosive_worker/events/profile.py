@@ -1,12 +1,12 @@
-# What the training labels say about an artifact type: how long it lasts, how close two of them come, where its threshold
-# lies. Made by the trainer (training/evaluation.py), kept in card.json, used by boxes.py wherever events are made.
-from dataclasses import asdict, dataclass, replace
+# The profile of an artifact type, derived from the training labels: duration, distance between two events, threshold.
+# Made by the trainer (training/evaluation.py), stored in card.json, used by boxes.py.
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
 from ..features.spec import HOP_MS
 
-IMPULSIVE_MS = 60  # a type whose median label is shorter is scored and refined as a point in time
+IMPULSIVE_MS = 60  # a type with a median label of at most this length is scored and refined as a point in time
 WIDENED_MS = 30  # training widens shorter labels to this
 
 
@@ -17,8 +17,8 @@ class Profile:
     name: str
     median_ms: float
     short_ms: float  # 10th percentile of the durations
-    gap_ms: float  # 5th percentile of the pauses between two of them
-    support: int  # labels seen in training
+    gap_ms: float  # 5th percentile of the gaps between two events
+    support: int  # number of training labels
     threshold: float = 0.5
     slope: float = 1.0  # confidence = sigmoid(slope * logit(score) + offset)
     offset: float = 0.0
@@ -31,18 +31,16 @@ class Profile:
         return self.median_ms <= IMPULSIVE_MS
 
     def is_point(self, run_ms: float) -> bool:
-        """Whether a stretch this long is one of the short labels that training widened, in a type that may have long ones too."""
+        """Whether a run of this length comes from a short label that training widened; the type may have long labels
+        too."""
         return self.median_ms < WIDENED_MS and min(run_ms, self.long_ms) <= 2 * WIDENED_MS
 
     def as_json(self) -> dict:
         return asdict(self)
 
-    def with_values(self, **values: float) -> "Profile":
-        return replace(self, **values)
-
 
 def profile_of(name: str, labels: list[list[tuple[int, int]]]) -> Profile:
-    """`labels` holds (start_ms, end_ms) of this type, one list per file."""
+    """Derives the profile from `labels`: (start_ms, end_ms) of this type, one list per file."""
     durations = [max(1, end - start) for file in labels for start, end in file]
     gaps = []
     for file in labels:

@@ -1,5 +1,6 @@
-# Event-based precision, recall and F1 with collars: an impulsive event counts when its onset is within 50 ms; a sustained
-# one when its onset is within 200 ms and its offset within max(200 ms, 20 % of its length). Pure. Called by training.
+# Event-based precision, recall and F1 with collars. An impulsive event matches if its onset is within 50 ms; a
+# sustained one if its onset is within 200 ms and its offset within max(200 ms, 20 % of its length). Pure. Called by
+# training.
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 
@@ -43,11 +44,12 @@ def agrees(truth: Span, found: Span, impulsive: bool) -> bool:
 
 
 def match(truth: list[Span], found: list[Span], impulsive: bool) -> list[int | None]:
-    """For each found event the index of the true one that it matches, or None. One to one, nearest onset first."""
+    """Returns for each found event the index of the true event that it matches, or None. Matches one to one, nearest
+    onsets first."""
     order = sorted(range(len(truth)), key=lambda j: truth[j][0])
     starts = [truth[j][0] for j in order]
     pairs = []
-    for i, f in enumerate(found):  # ten hours have ten thousands of each: only those that begin near
+    for i, f in enumerate(found):  # compares only events that begin nearby: ten hours of audio have ten thousand of each
         near = order[bisect_left(starts, f[0] - SUSTAINED_COLLAR_MS) : bisect_right(starts, f[0] + SUSTAINED_COLLAR_MS)]
         pairs += [(abs(f[0] - truth[j][0]), i, j) for j in near if agrees(truth[j], f, impulsive)]
     of_found: list[int | None] = [None] * len(found)

@@ -1,1 +1,1 @@
-# The embedder dsp-mr1: sound -> 10 ms frames of signal-processing features, streamed.
+# The embedder dsp-mr1: computes signal-processing features for each 10 ms frame of audio, as a stream.

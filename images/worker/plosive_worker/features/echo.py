@@ -1,5 +1,5 @@
-# Feature group D: sound that comes again 60 to 400 ms later. The whitened autocorrelation of more than a second of speech is
-# flat beyond the pitch, whatever the talker says; a single reflection 14 dB down stands out of it. Called by block.py.
+# Feature group D: sound that repeats after 60 to 400 ms. The whitened autocorrelation of more than a second of speech
+# is flat beyond the pitch lags; even a single reflection at -14 dB stands out. Called by block.py.
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from scipy.fft import irfft, rfft
@@ -7,14 +7,14 @@ from scipy.fft import irfft, rfft
 from . import spec
 from .spectrum import in_pairs
 
-LONG_HOP, SHORT_HOP = 40, 20  # frames between two windows; in between the values are interpolated
+LONG_HOP, SHORT_HOP = 40, 20  # frames between two windows; values between them are interpolated
 BAND_HZ = (60, 2900)
-LOCAL_SECONDS = 0.12  # of sound that is compared with what was one echo before
+LOCAL_SECONDS = 0.12  # length of audio that is compared with the audio one echo lag earlier
 WINDOWS_AT_ONCE = 16
 
 
 def whitened(z: np.ndarray, starts: np.ndarray, window: int) -> np.ndarray:
-    """Autocorrelation of the whitened windows at `starts`, 1 at lag 0, (len(starts), window // 2 + 1)."""
+    """Returns the autocorrelation of the whitened windows at `starts`, 1 at lag 0, (len(starts), window // 2 + 1)."""
     taper = np.hanning(window).astype(np.float32)
     hertz = np.arange(window // 2 + 1) * spec.REPEAT_RATE / window
     inside = ((hertz > BAND_HZ[0]) & (hertz < BAND_HZ[1])).astype(np.float32)
@@ -24,7 +24,8 @@ def whitened(z: np.ndarray, starts: np.ndarray, window: int) -> np.ndarray:
         power = bins.real**2
         power += bins.imag**2
         power += np.float32(1e-9)
-        # its fourth root: the power itself would give the plain autocorrelation, and 1 a single point
+        # The fourth root of the power whitens partly: exponent 1 would give the plain autocorrelation, exponent 0 a
+        # single peak.
         np.sqrt(np.sqrt(power, out=power), out=power)
         power *= inside
         lags = irfft(power, window, axis=1)[:, : window // 2 + 1]
@@ -33,13 +34,14 @@ def whitened(z: np.ndarray, starts: np.ndarray, window: int) -> np.ndarray:
 
 
 def prominence(lags: np.ndarray, low_s: float, high_s: float) -> np.ndarray:
-    """How far the highest peak between two lags stands out of the rest, log (T,)."""
+    """Returns the log ratio of the highest peak between two lags to the deviation there, (T,)."""
     part = lags[:, int(low_s * spec.REPEAT_RATE) : int(high_s * spec.REPEAT_RATE)]
     return np.log(np.maximum(part.max(1), 1e-6) / (part.std(1) + 1e-6))
 
 
 def coherence(z: np.ndarray, starts: np.ndarray, lags: np.ndarray, size: int) -> np.ndarray:
-    """Normalised correlation of the `size` samples from each start with those `lags` (T,) before, (T,)."""
+    """Returns the normalised correlation of `size` samples from each start with those `lags` (T,) samples earlier,
+    (T,)."""
     sharp = np.diff(z, prepend=z[:1])
     views = sliding_window_view(sharp, size)
     now, past = views[starts], views[starts - lags]
@@ -48,7 +50,8 @@ def coherence(z: np.ndarray, starts: np.ndarray, lags: np.ndarray, size: int) ->
 
 
 def every(z: np.ndarray, margin: int, frames: int, window: int, step: int) -> tuple[np.ndarray, np.ndarray]:
-    """The whitened autocorrelation every `step` frames, (W, lags), and where among them each frame lies, (T,)."""
+    """Returns the whitened autocorrelation every `step` frames, (W, lags), and the position of each frame among the
+    windows, (T,)."""
     hop = spec.REPEAT_RATE // spec.FRAMES_PER_SECOND
     number = np.arange(-1, -(-frames // step) + 1)
     starts = margin + hop * step * number + hop * step // 2 - window // 2
@@ -57,7 +60,7 @@ def every(z: np.ndarray, margin: int, frames: int, window: int, step: int) -> tu
 
 
 def echo_features(z: np.ndarray, margin: int, frames: int) -> dict[str, np.ndarray]:
-    """From the 6 kHz signal, values (T,)."""
+    """Computes group D from the 6 kHz signal, values (T,)."""
     hop = spec.REPEAT_RATE // spec.FRAMES_PER_SECOND
     long, at_long = every(z, margin, frames, spec.ECHO_LONG, LONG_HOP)
     short, at_short = every(z, margin, frames, spec.ECHO_SHORT, SHORT_HOP)

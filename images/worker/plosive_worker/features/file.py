@@ -1,6 +1,6 @@
-# The stored embedding: one safetensors file with `frames` (T, F) float16, rows contiguous and first in the file so that
-# a slice of time is one byte range, and `stats` (3, F) float32, the file's own quantiles. Written by audio/extraction.py
-# as the blocks come (the header is filled in last), read by training and detection.
+# The stored embedding: one safetensors file with `frames` (T, F) float16 and `stats` (3, F) float32, the file's own
+# quantiles. The frames come first and row by row, so that a slice of time is one byte range. Written by
+# audio/extraction.py and encoder.py block by block (the header last), read by training and detection.
 import json
 import struct
 from dataclasses import dataclass, field
@@ -14,12 +14,12 @@ from .spec import FeatureSpec
 
 HEADER_BYTES = 1024  # of JSON, padded with spaces; frames begin at 8 + 1024
 CHECKED_BYTES, HALF_EXPONENT = 1 << 20, 0x7C00  # all exponent bits of a float16: infinite or not a number
-RMS, SILENCE = spec.NAMES.index("rms"), -10.5  # log10 of the power; the last bit of 16 makes -9.9
-KEPT_ROWS = 1_024  # the quantiles are of at most twice as many rows, evenly spread
+RMS, SILENCE = spec.NAMES.index("rms"), -10.5  # log10 of the power; the lowest bit of 16 gives -9.9
+KEPT_ROWS = 1_024  # the quantiles use at most twice as many rows, evenly spread
 
 
 def header_of(rows: int, of: FeatureSpec) -> bytes:
-    """The file's first bytes; they follow from the number of frames and the spec."""
+    """Returns the file's first bytes, which the number of frames and the spec determine."""
     split, quantiles = rows * of.dims * 2, [len(spec.STATS), of.dims]
     names = {"feature_spec": of.id, "feature_hash": of.hash, "base_hash": of.base, "hop_ms": str(of.hop_ms)}
     header = {
@@ -31,7 +31,7 @@ def header_of(rows: int, of: FeatureSpec) -> bytes:
 
 
 def is_frame_file(path: Path, rows: int) -> bool:
-    """Whether it is what FrameWriter writes for so many frames without an encoder, all of them finite numbers."""
+    """Whether the file is what FrameWriter writes for `rows` frames without an encoder, with finite numbers only."""
     wanted = header_of(rows, spec.own_spec())
     size = len(wanted) + rows * spec.DIMS * 2 + 4 * len(spec.STATS) * spec.DIMS
     if path.stat().st_size != size:
@@ -48,14 +48,16 @@ def is_frame_file(path: Path, rows: int) -> bool:
         return bool(np.isfinite(np.frombuffer(file.read(), "<f4")).all())
 
 
-def heard(frames: np.ndarray) -> np.ndarray:
-    """The frames that hold any sound: in a call of which one side is muted half the time the usual level is not silence."""
+def audible_rows(frames: np.ndarray) -> np.ndarray:
+    """Returns the frames that are not silent, or all if none is: silence must not set the usual level of a recording
+    that is muted half of the time."""
     rows = frames[frames[:, RMS] > SILENCE]
     return rows if len(rows) else frames
 
 
 def quantiles(frames: np.ndarray, shares: tuple[float, ...]) -> np.ndarray:
-    """Of each column, with linear interpolation, float32 (S, F); np.quantile takes twice as long."""
+    """Returns the quantiles of each column, with linear interpolation, float32 (S, F). np.quantile takes twice as
+    long."""
     ordered = np.sort(np.ascontiguousarray(frames.T, np.float32), axis=1)
     at = np.multiply(shares, len(frames) - 1)
     low, high = ordered[:, np.floor(at).astype(int)], ordered[:, np.ceil(at).astype(int)]
@@ -63,7 +65,7 @@ def quantiles(frames: np.ndarray, shares: tuple[float, ...]) -> np.ndarray:
 
 
 class FrameWriter:
-    """Writes frames as they come; memory does not grow with the length."""
+    """Writes frames block by block, in bounded memory."""
 
     def __init__(self, path: Path, of: FeatureSpec | None = None):
         self.spec = of or spec.own_spec()
@@ -82,7 +84,7 @@ class FrameWriter:
 
     def close(self) -> int:
         """Writes the quantiles and the header; returns the number of frames."""
-        self.file.write(quantiles(heard(np.concatenate(self.sample)), spec.STATS).tobytes())
+        self.file.write(quantiles(audible_rows(np.concatenate(self.sample)), spec.STATS).tobytes())
         self.file.seek(0)
         self.file.write(header_of(self.rows, self.spec))
         self.file.close()
@@ -91,20 +93,21 @@ class FrameWriter:
 
 @dataclass(frozen=True)
 class FrameFile:
-    """A stored embedding, mapped into memory: reading a slice reads those pages only."""
+    """A stored embedding, mapped into memory: a slice reads only its own pages."""
 
     frames: np.ndarray  # (T, F) float16
     stats: np.ndarray  # (3, F) float32
     spec: FeatureSpec = field(default_factory=spec.own_spec)
 
     def normal(self, first: int, last: int, step: int = 1) -> np.ndarray:
-        """Frames first..last as the model sees them, float32 (n, F): levels against the file's own median level."""
+        """Returns frames first..last as the model's input, float32 (n, F): levels relative to the file's own median
+        level."""
         return normal_frames(self.frames[max(0, first) : last : step], self.stats)
 
 
 def level_reference(stats: np.ndarray) -> np.ndarray:
-    """What is subtracted from each column, (F,): makes levels independent of gain and equalisation."""
-    is_level = np.pad(spec.IS_LEVEL, (0, stats.shape[1] - spec.DIMS))  # an encoder's columns are taken as they are
+    """Returns the value to subtract from each column, (F,), so that levels do not depend on gain and equalisation."""
+    is_level = np.pad(spec.IS_LEVEL, (0, stats.shape[1] - spec.DIMS))  # an encoder's columns stay unchanged
     return np.where(is_level, stats[1], 0).astype(np.float32)
 
 
@@ -113,13 +116,13 @@ def normal_frames(frames: np.ndarray, stats: np.ndarray) -> np.ndarray:
 
 
 def read_frames(path: Path, name: str | None = None, digest: str | None = None) -> FrameFile:
-    """Raises WorkerFailure(bad_manifest) when the file is not an embedding whose own columns this code computes, or not one
-    of the spec `name`, `digest` where they are given."""
+    """Opens an embedding. Raises WorkerFailure(bad_manifest) if its built-in columns were computed by another version
+    of the features, or if its spec differs from `name` and `digest`, if they are given."""
     size = path.stat().st_size
     with path.open("rb") as file:
         length = struct.unpack("<Q", file.read(8).ljust(8, b"\0"))[0]
         if not 2 <= length <= 65_536 or 8 + length > size:
-            raise WorkerFailure("bad_manifest", f"{path.name} is no embedding file: its header is {length} bytes")
+            raise WorkerFailure("bad_manifest", f"{path.name} is not an embedding file: its header has {length} bytes")
         header = json.loads(file.read(length))
     found, own = header.get("__metadata__", {}), spec.own_spec()
     frames, stats = header["frames"], header["stats"]
@@ -129,7 +132,7 @@ def read_frames(path: Path, name: str | None = None, digest: str | None = None) 
         raise WorkerFailure(
             "bad_manifest",
             f"{path.name} has features {here.id} {here.hash}, {wanted}",
-            "Have it embedded again: plosive-admin embeddings renew",
+            "Renew the embedding: plosive-admin embeddings renew",
         )
     base = 8 + length
     return FrameFile(

@@ -1,5 +1,5 @@
-# Feature group C, third part: what the low end shows: blasts, pitch, and stretches that repeat what was just before them.
-# Called by block.py.
+# Feature group C, third part: features of low frequencies: plosive blasts, pitch, and stretches that repeat the audio
+# just before them. Called by block.py.
 from functools import lru_cache
 
 import numpy as np
@@ -13,29 +13,30 @@ from .spectrum import in_pairs
 
 @lru_cache
 def butterworth(size: int, rate: int, edge_hz: float) -> np.ndarray:
-    """Response of the low-pass filter of second order at the bins of a transform, (size // 2 + 1,)."""
+    """Returns the response of a second-order low-pass filter at the bins of a transform, (size // 2 + 1,)."""
     ratio = np.arange(size // 2 + 1) * (rate / size / edge_hz)
     return (1 / (1 - ratio**2 + 1j * np.sqrt(2) * ratio)).astype(np.complex64)
 
 
 def lowpassed(z: np.ndarray, rate: int, *edges_hz: float) -> list[np.ndarray]:
-    """Below each edge, as a Butterworth filter of second order leaves it, (N,). Wraps around: the first tenths of a second
-    hold something of the last."""
+    """Filters with a second-order Butterworth low-pass for each edge, (N,). The filter wraps around: the first tenths
+    of a second contain a part of the last ones."""
     size = next_fast_len(len(z), real=True)
     bins = rfft(z, size)
     return [irfft(bins * butterworth(size, rate, edge), size)[: len(z)] for edge in edges_hz]
 
 
 def window_norm(x: np.ndarray, window: int) -> np.ndarray:
-    """Root of the energy of the `window` samples from each sample on, (N - window + 1,), never 0."""
+    """Returns the root of the energy of `window` samples from each sample on, (N - window + 1,), never 0."""
     sums = np.zeros(len(x) + 1)
     np.cumsum(np.square(x, dtype=np.float64), out=sums[1:])
     return np.sqrt(np.maximum(sums[window:] - sums[:-window], 1e-6)).astype(np.float32)
 
 
 def exact_repeats(x: np.ndarray, rate: int, margin: int, lags_s: np.ndarray) -> np.ndarray:
-    """How well the 20 ms of two frames repeat what was about `lags_s` (L, P) before, to the sample, pre-emphasised: natural
-    voices are never periodic up there. -log10(1 - correlation), (L, P)."""
+    """Returns how exactly the 20 ms of two frames repeat the audio about `lags_s` (L, P) seconds earlier, as -log10(1 -
+    correlation), (L, P). Compares single samples after pre-emphasis: natural voices are never periodic at high
+    frequencies."""
     window, reach = 2 * rate // 100, -(-rate // spec.REPEAT_RATE)
     slope = np.diff(x, prepend=x[:1])
     starts = margin + spec.PAIR * np.arange(lags_s.shape[1]) * rate // spec.FRAMES_PER_SECOND
@@ -52,12 +53,13 @@ def exact_repeats(x: np.ndarray, rate: int, margin: int, lags_s: np.ndarray) -> 
 
 
 def low_features(z: np.ndarray, rate: int, margin: int, frames: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """Blasts and pitch, from the 6 kHz signal: under 150 Hz, under 40 Hz, periodicity, repetition; values (T,). Then the lags
-    of the last two in seconds, (2, P): they are found for two frames together."""
+    """Computes blasts and pitch from the 6 kHz signal: below 150 Hz, below 40 Hz, periodicity, repetition; values (T,).
+    Also returns the lags of the last two in seconds, (2, P), one per pair of frames."""
     hop = rate // spec.FRAMES_PER_SECOND
     low, deep, soft = lowpassed(z, rate, 150, 40, 500)
     own = slice(margin, margin + frames * hop)
-    # normalised correlation of 20 ms with what was 2.3 to 42 ms before: pitch (short lags), repeated packets (10 ms on)
+    # normalised correlation of 20 ms with the audio 2.3 to 42 ms earlier: pitch (short lags), repeated packets (from 10
+    # ms)
     window, reach = spec.PAIR * hop, 256
     starts = margin + window * np.arange(-(-frames // spec.PAIR))
     now = sliding_window_view(z, window)[starts]
@@ -68,7 +70,7 @@ def low_features(z: np.ndarray, rate: int, margin: int, frames: int) -> tuple[di
     ncc = product / sliding_window_view(root, reach + 1)[starts - reach]
 
     def best(shortest: int, longest: int) -> tuple[np.ndarray, np.ndarray]:
-        """Highest correlation and its lag in samples, both (P,)."""
+        """Returns the highest correlation and its lag in samples, both (P,)."""
         at = reach - longest + ncc[:, reach - longest : reach - shortest + 1].argmax(1)
         return ncc[np.arange(len(at)), at] / root[starts], reach - at
 

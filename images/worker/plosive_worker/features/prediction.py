@@ -1,6 +1,6 @@
-# Feature group C, second part: how well each sample follows from those before it. Clicks stand out of the residual of
-# linear prediction and of the slope. Called by block.py with sound at spec.FINE_RATE at most: the empty bands of upsampled
-# sound would make everything predictable.
+# Feature group C, second part: how predictable each sample is from those before it. Clicks stand out in the residual of
+# linear prediction and in the slope. Called by block.py with audio of at most spec.FINE_RATE, because the empty bands
+# of upsampled audio would make everything predictable.
 from functools import lru_cache
 
 import numpy as np
@@ -14,21 +14,23 @@ from .samples import PAD, TINY, frame_starts, smoothed
 
 @lru_cache
 def autocorrelation_matrix(nfft: int, order: int) -> np.ndarray:
-    """The first lags of the inverse transform of a power spectrum, (nfft // 2 + 1, order + 1)."""
+    """Returns the matrix from a power spectrum to its first autocorrelation lags, (nfft // 2 + 1, order + 1)."""
     bins = np.arange(nfft // 2 + 1)
-    twice = np.where((bins == 0) | (2 * bins == nfft), 1, 2)  # the negative frequencies
+    twice = np.where((bins == 0) | (2 * bins == nfft), 1, 2)  # adds the negative frequencies
     return (np.cos(2 * np.pi / nfft * np.outer(bins, np.arange(order + 1))) * twice[:, None] / nfft).astype(np.float32)
 
 
 @lru_cache
 def response_matrix(size: int, order: int) -> np.ndarray:
-    """The transform of `order` + 1 coefficients, real and imaginary parts in turns, (order + 1, 2 * (size // 2 + 1))."""
+    """Returns the matrix that transforms `order` + 1 coefficients, (order + 1, 2 * (size // 2 + 1)); real and imaginary
+    parts alternate."""
     turns = np.outer(np.arange(order + 1), np.arange(size // 2 + 1)) / size
     return np.exp(-2j * np.pi * turns).astype(np.complex64).view(np.float32)
 
 
 def lpc_residual(x: np.ndarray, starts: np.ndarray, hop: int) -> tuple[np.ndarray, np.ndarray]:
-    """Residual of linear prediction fitted on 20 ms around each frame, (T, hop), and log10 prediction gain, (T,)."""
+    """Returns the residual of a linear prediction fitted on 20 ms around each frame, (T, hop), and its log10 gain,
+    (T,)."""
     order = spec.LPC_ORDER
     taper = np.hanning(2 * hop + 2)[1:-1].astype(np.float32)
     frames = sliding_window_view(x, 2 * hop)[starts - hop // 2] * taper
@@ -49,7 +51,7 @@ def lpc_residual(x: np.ndarray, starts: np.ndarray, hop: int) -> tuple[np.ndarra
     longer = sliding_window_view(x, hop + order)[starts - order]
     response = (a.T.astype(np.float32) @ response_matrix(size, order)).view(np.complex64)
     product = rfft(longer, size, axis=1) * response
-    # a circular product is the filter's output from its `order`th sample on
+    # the circular convolution equals the filter's output from sample `order` on
     residual = irfft(product, size, axis=1)[:, order : order + hop]
     return residual, np.log10(r[0] / np.maximum(error, 1e-9))
 
@@ -60,23 +62,23 @@ def kurtosis(frames: np.ndarray) -> np.ndarray:
 
 
 def milliseconds(frames: np.ndarray) -> np.ndarray:
-    """Frames (T, hop) in ten parts each, the last one filled up with zeros, (T, 10, width)."""
+    """Splits frames (T, hop) into ten parts each, (T, 10, width); the last one is padded with zeros."""
     width = -(-frames.shape[1] // 10)
     missing = 10 * width - frames.shape[1]
     return (np.pad(frames, ((0, 0), (0, missing))) if missing else frames).reshape(len(frames), 10, width)
 
 
 def bursts(frames: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The strongest sample of each millisecond, (T * 10,), and the share of a frame's energy in its strongest one, (T,)."""
+    """Returns the peak of each millisecond, (T * 10,), and the share of a frame's energy in its strongest one, (T,)."""
     part = milliseconds(frames)
-    peaks = np.abs(part).reshape(-1, part.shape[2]).T.copy().max(0)  # along the long side: six times as fast
+    peaks = np.abs(part).reshape(-1, part.shape[2]).T.copy().max(0)  # the maximum along the long axis is six times as fast
     energy = np.einsum("tpn,tpn->tp", part, part)
     return peaks, energy.max(1) / (energy.sum(1) + TINY)
 
 
 def outlier(peaks: np.ndarray, parts: int, near: int, far: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Each frame's strongest part against the strongest ones `near` to `far` parts away from it: on the side where they are
-    stronger, after it, before it; log10 (T,) from peaks (T * parts,). Pitch pulses have their like on both sides."""
+    """Compares each frame's strongest part with the strongest one `near` to `far` parts away: on the stronger side,
+    after it, before it; log10 (T,) each, from peaks (T * parts,). Pitch pulses have similar peaks on both sides."""
     size = far - near + 1
     shift = (near + far) // 2
     wide = maximum_filter1d(peaks, size, mode="nearest")
@@ -88,13 +90,13 @@ def outlier(peaks: np.ndarray, parts: int, near: int, far: int) -> tuple[np.ndar
 
 
 def around(values: np.ndarray, reach: int) -> np.ndarray:
-    """Mean over the neighbours of each frame without itself, (T,)."""
+    """Returns the mean over the neighbours of each frame, excluding the frame, (T,)."""
     size = 2 * reach + 1
     return np.maximum(smoothed(values, size) * size - values, 0) / (size - 1)
 
 
 def prediction_features(x: np.ndarray, rate: int, frames: int) -> dict[str, np.ndarray]:
-    """From samples x that have a second before and after; values (T,)."""
+    """Computes the features from samples `x` with a second of margin before and after; values (T,)."""
     hop = -(-rate // spec.FRAMES_PER_SECOND)
     starts = frame_starts(rate, frames)
     power = smoothed((sliding_window_view(x, hop)[starts] ** 2).mean(1), 5)

@@ -1,5 +1,5 @@
-# Feature group C, first part: levels, and what only the native samples show: flat tops, holds, gaps, which resampling would
-# round off. Called by block.py.
+# Feature group C, first part: levels, and faults that only the native samples show because resampling smooths them:
+# flat tops, holds, gaps. Called by block.py.
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from scipy.ndimage import maximum_filter1d, minimum_filter1d, uniform_filter1d
@@ -8,11 +8,11 @@ from . import spec
 
 TINY = 1e-12
 LSB = 1.01 / 32768
-PAD = 50  # frames of context on both sides, cut off at the end
+PAD = 50  # frames of context on both sides, removed at the end
 
 
 def longest_run(flags: np.ndarray, starts: np.ndarray, hop: int) -> np.ndarray:
-    """Longest run of True that ends in or crosses each frame, as far as the frame's end, in samples, (T,)."""
+    """Returns the longest run of True that ends in or crosses each frame, up to the frame's end, in samples, (T,)."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], flags[: starts[-1] + hop], [False]])))
     begin, end = edges[::2], edges[1::2]
     first = np.maximum(np.searchsorted(starts, begin, "right") - 1, 0)
@@ -26,18 +26,20 @@ def longest_run(flags: np.ndarray, starts: np.ndarray, hop: int) -> np.ndarray:
 
 
 def frame_starts(rate: int, frames: int) -> np.ndarray:
-    """First sample of each frame and of PAD frames of context on both sides, in sound with a second before the first."""
+    """Returns the first sample of each frame and of PAD frames of context on both sides. The audio has a second of
+    margin before the first frame."""
     return rate + np.arange(-PAD, frames + PAD) * rate // spec.FRAMES_PER_SECOND
 
 
 def smoothed(values: np.ndarray, size: int) -> np.ndarray:
-    """Mean over `size` frames of something that is never negative, (T,). The filter keeps a running sum: in single
-    precision a loud frame would leave an error, even a negative one, on the silence after it."""
+    """Returns the mean over `size` frames of values that are never negative, (T,). Uses double precision: the filter
+    keeps a running sum, and in single precision a loud frame would leave an error, even a negative one, on the silence
+    after it."""
     return np.maximum(uniform_filter1d(values.astype(np.float64), size, mode="nearest"), 0)
 
 
 def level_features(x: np.ndarray, rate: int, frames: int) -> dict[str, np.ndarray]:
-    """From the native samples x, which have a second before and after; values (T,)."""
+    """Computes the features from the native samples `x` with a second of margin before and after; values (T,)."""
     hop = -(-rate // spec.FRAMES_PER_SECOND)
     starts = frame_starts(rate, frames)
     block = sliding_window_view(x, hop)[starts]
@@ -45,7 +47,8 @@ def level_features(x: np.ndarray, rate: int, frames: int) -> dict[str, np.ndarra
     peak, power = size.max(1), (block**2).mean(1)
     level = np.log10(power + 1e-11)
     peak_30 = maximum_filter1d(peak, 3)
-    # the peak around each sample: every frame's value, as long as the frame, and the ends as far as x reaches
+    # the peak around each sample: repeats each frame's value for the length of the frame, and the outer values up to
+    # the ends
     lengths = np.diff(starts, prepend=0, append=len(x))
     local_peak = np.repeat(np.concatenate([peak_30[:1], peak_30]), lengths)
     loudness = np.abs(x)

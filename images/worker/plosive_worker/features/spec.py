@@ -1,16 +1,17 @@
-# What the features are, in which order, and the hash that names them. Everything that changes a stored number is in
-# here, so that training refuses mixed sets and detection refuses a model of another spec.
+# Defines the features, their order, and the hash that identifies them. Every constant that changes a stored number is
+# in this file, so that training rejects mixed sets and detection rejects a model of another spec. The hash covers names
+# and values of all upper-case constants here: renaming one invalidates all stored embeddings.
 import hashlib
 import json
 from dataclasses import dataclass
 
 ID = "dsp-mr1"
-REVISION = 5  # raise it when the arithmetic changes while the constants stay
+REVISION = 5  # increment it when the arithmetic changes but no constant does
 HOP_MS = 10
 FRAMES_PER_SECOND = 100
-PAIR = 2  # frames that share what changes slowly or needs 20 ms
+PAIR = 2  # frames that share a value that changes slowly or needs 20 ms of audio
 BASE_RATE = 24_000
-FINE_RATE = 16_000  # at most, for what predicts samples from those before: one sound looks the same at every rate
+FINE_RATE = 16_000  # upper bound for prediction features, so that they do not depend on the sample rate
 
 MEL_BANDS, MEL_WINDOW = 64, 512  # 21 ms
 LONG_RATE, LONG_WINDOW = 3_000, 256  # 85 ms
@@ -20,7 +21,7 @@ REPEAT_RATE = 6_000
 LPC_ORDER = 20
 ECHO_LONG, ECHO_SHORT = 8_192, 4_096  # 1.37 and 0.68 s at REPEAT_RATE
 
-# (name, is it a level): levels move with the gain of the recording and are read against the file's own percentiles
+# (name, is level): levels change with the gain of the recording, so they are compared with the file's own percentiles
 SAMPLE_FEATURES = (
     ("peak", True), ("rms", True), ("crest", False), ("residual_peak", False), ("residual_kurtosis", False),
     ("residual_level", True), ("prediction_gain", False), ("residual_peak_to_signal", False), ("flat_run", False),
@@ -32,17 +33,17 @@ SAMPLE_FEATURES = (
     ("self_repeat", False), ("skew", False), ("infrasound", True), ("level_in_context", False),
     ("residual_burst", False), ("bend_burst", False), ("low_peak", True), ("rail_count", False),
     ("residual_outlier", False), ("residual_after", False), ("residual_before", False), ("bend_outlier", False),
-    ("low_outlier", False), ("exact_pitch", False), ("exact_repeat", False), ("echo_long", False), ("echo_short", False), ("echo_local", False),
-    ("steady_pitch", False), ("steady_pitch_far", False),
+    ("low_outlier", False), ("exact_pitch", False), ("exact_repeat", False), ("echo_long", False),
+    ("echo_short", False), ("echo_local", False), ("steady_pitch", False), ("steady_pitch_far", False),
 )  # fmt: skip
 
-# Both ways from 0: of several channels the one that is further from it counts.
+# Features that swing around 0: the channel whose value is furthest from 0 counts.
 SWINGS = ("drop_from_before", "drop_from_after", "level_in_context", "skew")
 STATS = (0.1, 0.5, 0.9)  # per-file quantiles of each feature, stored beside the frames
 
 
 def feature_names() -> list[tuple[str, bool]]:
-    """(name, is level) of each column."""
+    """Returns (name, is level) of each column."""
     names = [(f"mel_{i:02d}", True) for i in range(MEL_BANDS)]
     names += [(f"long_{low}_{high}", True) for low, high in zip(LONG_EDGES_HZ, LONG_EDGES_HZ[1:])]
     names += [(f"tone_{low}_{high}", False) for low, high in zip(TONE_EDGES_HZ, TONE_EDGES_HZ[1:])]
@@ -57,8 +58,8 @@ DIMS = len(NAMES)
 
 @dataclass(frozen=True)
 class FeatureSpec:
-    """Names an embedding set: same id and hash, same numbers. `base` is the hash of the columns that this package computes;
-    an encoder's columns come after them."""
+    """Identifies an embedding set: the same id and hash mean the same numbers. `base` is the hash of the built-in
+    columns; an encoder's columns come after them."""
 
     id: str
     hash: str
@@ -72,6 +73,6 @@ def digest(value: object) -> str:
 
 
 def own_spec() -> FeatureSpec:
-    """The spec that this code computes without an encoder."""
+    """Returns the spec of the built-in columns, without an encoder."""
     base = digest({k: v for k, v in globals().items() if k.isupper() and isinstance(v, (int, str, tuple))})
     return FeatureSpec(ID, base, base)

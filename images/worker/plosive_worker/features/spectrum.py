@@ -1,5 +1,5 @@
-# Feature groups A and B: log-mel, long-window low and tonal bands. Called by block.py with one
-# channel at 24 kHz (y) or 3 kHz (z) that has `margin` samples before the first frame and at least as many after the last.
+# Feature groups A and B: log-mel bands; low and tonal bands of a long window. Called by block.py with one channel at 24
+# kHz (y) or 3 kHz (z) that has `margin` samples before the first frame and at least as many after the last.
 from functools import lru_cache
 
 import numpy as np
@@ -9,7 +9,7 @@ from scipy.fft import rfft
 from . import spec
 
 ROLLOFF_BINS = 4
-FLOOR = 1e-11  # power of -110 dBFS: under 16-bit quantisation noise, so that digital silence stands apart
+FLOOR = 1e-11  # power of -110 dBFS: below 16-bit quantisation noise, so that digital silence is distinguishable
 
 
 def log_power(x: np.ndarray) -> np.ndarray:
@@ -17,7 +17,8 @@ def log_power(x: np.ndarray) -> np.ndarray:
 
 
 def power_spectra(x: np.ndarray, first: int, hop: int, count: int, window: int, nfft: int) -> np.ndarray:
-    """Hann power spectra of `count` windows, `hop` samples apart, (count, nfft // 2 + 1); a full-scale sine sums to about 0.5."""
+    """Returns Hann power spectra of `count` windows, `hop` samples apart, (count, nfft // 2 + 1). A full-scale sine
+    sums to about 0.5."""
     taper = np.hanning(window + 2)[1:-1]
     taper = (taper * np.sqrt(2 / (nfft * (taper**2).sum()))).astype(np.float32)
     bins = rfft(sliding_window_view(x, window)[first::hop][:count] * taper, nfft, axis=1)
@@ -27,13 +28,14 @@ def power_spectra(x: np.ndarray, first: int, hop: int, count: int, window: int, 
 
 
 def in_pairs(values: np.ndarray, frames: int) -> np.ndarray:
-    """Of each frame what was found for its pair, (T, ...) from (ceil(T / 2), ...)."""
+    """Repeats the value of each pair for both frames, (T, ...) from (ceil(T / 2), ...)."""
     return np.repeat(values, spec.PAIR, 0)[:frames]
 
 
 @lru_cache
 def mel_matrix(bands: int, nfft: int, rate: int) -> np.ndarray:
-    """Triangles on the mel scale up to half the rate, (nfft // 2 + 1, bands); each reaches at least its nearest bin."""
+    """Returns triangles on the mel scale up to half the rate, (nfft // 2 + 1, bands). Each covers at least its nearest
+    bin."""
     top = 2595 * np.log10(1 + rate / 2 / 700)
     edges = 700 * (10 ** (np.linspace(0, top, bands + 2) / 2595) - 1)
     hertz = np.arange(nfft // 2 + 1) * rate / nfft
@@ -48,7 +50,7 @@ def mel_matrix(bands: int, nfft: int, rate: int) -> np.ndarray:
 
 @lru_cache
 def edge_matrix(edges: tuple[int, ...], nfft: int, rate: int) -> np.ndarray:
-    """One column per band between neighbouring edges, (nfft // 2 + 1, bands)."""
+    """Returns one column per band between neighbouring edges, (nfft // 2 + 1, bands)."""
     hertz = np.arange(nfft // 2 + 1) * rate / nfft
     low, high = np.array(edges[:-1]), np.array(edges[1:])
     return ((hertz[:, None] >= low) & (hertz[:, None] < high)).astype(np.float32)
@@ -56,12 +58,12 @@ def edge_matrix(edges: tuple[int, ...], nfft: int, rate: int) -> np.ndarray:
 
 @lru_cache
 def sum_matrix(bins: int, step: int) -> np.ndarray:
-    """Running sums up to and with every `step`th bin, (bins, ceil(bins / step))."""
+    """Returns the matrix of running sums up to and including every `step`th bin, (bins, ceil(bins / step))."""
     return (np.arange(bins)[:, None] <= np.arange(0, bins, step)).astype(np.float32)
 
 
 def mel_and_shape(y: np.ndarray, margin: int, frames: int) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Group A (T, 64), and the shape of the same spectra for group C."""
+    """Computes group A (T, 64), and the shape features of the same spectra for group C."""
     hop = spec.BASE_RATE // spec.FRAMES_PER_SECOND
     window = spec.MEL_WINDOW
     power = power_spectra(y, margin - hop // 2 - window // 2, hop, frames + 1, window, window)  # one earlier for the flux
@@ -84,9 +86,10 @@ def mel_and_shape(y: np.ndarray, margin: int, frames: int) -> tuple[np.ndarray, 
 
 
 def long_bands(z: np.ndarray, margin: int, frames: int) -> np.ndarray:
-    """Group B: 12 low bands, then how tonal and how steady six of them are, (T, 24); one value for two frames."""
+    """Computes group B: 12 low bands, then tonality and steadiness of six of them, (T, 24); one value per pair of
+    frames."""
     hop, window = spec.PAIR * spec.LONG_RATE // spec.FRAMES_PER_SECOND, spec.LONG_WINDOW
-    back, pairs = 4, -(-frames // spec.PAIR)  # steadiness compares with 80 ms before
+    back, pairs = 4, -(-frames // spec.PAIR)  # steadiness compares with the spectrum 80 ms earlier
     first = margin + hop // 2 - window // 2 - back * hop
     power = power_spectra(z, first, hop, pairs + back, window, 2 * window)
     bands = log_power(power @ edge_matrix(spec.LONG_EDGES_HZ, 2 * window, spec.LONG_RATE))

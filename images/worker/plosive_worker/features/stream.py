@@ -1,30 +1,31 @@
-# Any stream of decoded blocks -> stream of feature blocks, in bounded memory. Called by audio/extraction.py.
-# The result does not depend on how the decoder cut the stream.
+# A stream of decoded blocks -> a stream of feature blocks, in bounded memory. Called by audio/extraction.py. The result
+# does not depend on the block sizes of the decoder.
 from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from . import spec
-from .block import MARGIN_SECONDS, block_frames
+from .block import MARGIN_SECONDS, compute_frames
 
 BLOCK_SECONDS = 20
-# Samples a second, of all channels, from which on blocks are shorter: memory is bounded for eight channels at 192 kHz too.
+# Above this many samples per second, over all channels, blocks are shorter: bounds the memory for eight channels at 192
+# kHz.
 LARGE, LARGE_BLOCK_SECONDS = 150_000, 4
-QUIET = 0.01  # RMS of the loud frames under which sound is amplified: -40 dBFS; usual are -15 to -30
-MOST_GAIN = 1000.0  # 60 dB
-FAINTEST = 1e-5  # under that
+QUIET = 0.01  # audio is amplified if the RMS of its loud frames is below this: -40 dBFS; usual are -15 to -30
+MAX_GAIN = 1000.0  # 60 dB
+FAINTEST = 1e-5  # lower bound of the loud level, for the division
 
 
 def mirrored(samples: np.ndarray, before: int, after: int) -> np.ndarray:
-    """Samples (N, C) mirrored beyond their ends: silence there would look like a fault."""
+    """Mirrors samples (N, C) beyond their ends, because silence there would look like a fault."""
     return np.pad(samples, ((before, after), (0, 0)), mode="reflect" if len(samples) > 1 else "edge")
 
 
 def whole_blocks(chunks: Iterable[np.ndarray], rate: int) -> Iterator[tuple[np.ndarray, int]]:
-    """(samples (N, C) with a margin on both sides, frames in between) from chunks (n, C)."""
+    """Yields (samples (N, C) with a margin on both sides, number of frames between the margins) from chunks (n, C)."""
     margin = MARGIN_SECONDS * rate
     seconds = size = 0
-    held: np.ndarray | None = None  # from `margin` samples before the next block on
+    held: np.ndarray | None = None  # starts `margin` samples before the next block
     started = False
     for chunk in chunks:
         if held is None:
@@ -45,17 +46,17 @@ def whole_blocks(chunks: Iterable[np.ndarray], rate: int) -> Iterator[tuple[np.n
 
 
 def loud_level(samples: np.ndarray, rate: int) -> float:
-    """What the loudest twentieth of the frames reaches, RMS of the loudest channel; a constant offset is no loudness."""
+    """Returns the 95th percentile of the frames' RMS in the loudest channel, without a constant offset."""
     hop = rate // spec.FRAMES_PER_SECOND
     whole = (samples - samples.mean(0))[: len(samples) // hop * hop].reshape(-1, hop, samples.shape[1])
     return float(np.sqrt(np.quantile(np.einsum("thc,thc->tc", whole, whole) / hop, 0.95, axis=0).max()))
 
 
 def feature_blocks(chunks: Iterable[np.ndarray], rate: int) -> Iterator[np.ndarray]:
-    """float16 frames (T, F), block after block; the whole has ceil(duration / 10 ms) rows. A recording that has been quiet so
-    far is amplified, so that nothing of it falls under the floors of the features."""
+    """Yields float16 frames (T, F), block after block; together they have ceil(duration / 10 ms) rows. Amplifies a
+    recording that has been quiet so far, so that it stays above the floors of the features."""
     loudest = 0.0
     for samples, frames in whole_blocks(chunks, rate):
         loudest = max(loudest, loud_level(samples, rate))
-        gain = min(MOST_GAIN, max(1.0, QUIET / max(loudest, FAINTEST)))
-        yield block_frames(samples, rate, frames, gain)
+        gain = min(MAX_GAIN, max(1.0, QUIET / max(loudest, FAINTEST)))
+        yield compute_frames(samples, rate, frames, gain)

@@ -1,4 +1,5 @@
-# card.json: what goes with model.onnx and what detection needs to use it. Written by train.py, read by detect.py.
+# card.json, the model card: describes model.onnx and holds the values that detection needs. Written by train.py, read
+# by detect.py.
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +24,7 @@ class Card:
 
 
 def build_card(profiles: list[Profile], onnx_sha256: str, spec: FeatureSpec, facts: dict[str, Any]) -> dict[str, Any]:
-    """The whole document; `facts` holds config, seed, data snapshot, split, metrics and versions."""
+    """Returns the whole document. `facts` holds config, seed, data snapshot, split, metrics and versions."""
     return {
         "format": FORMAT,
         "classes": [p.name for p in profiles],
@@ -36,7 +37,8 @@ def build_card(profiles: list[Profile], onnx_sha256: str, spec: FeatureSpec, fac
 
 
 def read_card(path: Path, own: FeatureSpec) -> Card:
-    """Raises WorkerFailure(bad_manifest) when the card is not ours or belongs to other features than `own`."""
+    """Reads the card. Raises WorkerFailure(bad_manifest) if it has another format or was made for other features than
+    `own`."""
     try:
         document = json.loads(path.read_text())
         if document["format"] != FORMAT:
@@ -52,6 +54,6 @@ def read_card(path: Path, own: FeatureSpec) -> Card:
         raise WorkerFailure(
             "bad_manifest",
             f"The model was trained on features {embedder['id']} {embedder['hash']}, this worker computes {own.id} {own.hash}",
-            "Have the audio embedded again (plosive-admin embeddings renew) and train a new model",
+            "Renew the embeddings of the audio (plosive-admin embeddings renew) and train a new model",
         )
     return card

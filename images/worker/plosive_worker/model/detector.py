@@ -1,8 +1,8 @@
 # Inference: a stored embedding -> posteriors -> events, in bounded memory. Called by detect.py.
 #
-# chunk_size_ms and stride_ms: every chunk is read with the model's whole context on both sides, so a frame has the same
-# posterior in every chunk that covers it, and the average over overlapping chunks is that value. Chunks that follow each
-# other are therefore computed together in blocks; the size of a block is a whole number of strides.
+# chunk_size_ms and stride_ms: every chunk is read with the model's whole context on both sides. A frame therefore has
+# the same posterior in every chunk that covers it, and averaging over overlapping chunks would change nothing.
+# Consecutive chunks are computed together in blocks whose length is a whole number of strides.
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
@@ -22,9 +22,9 @@ from .card import Card
 from .guard import check_model
 from .torch_session import GPU_DEVICE, TorchSession
 
-CONTEXT_FRAMES = 62
+CONTEXT_FRAMES = 62  # same value as in head.py, which this module cannot import: the worker image has no torch
 BLOCK_FRAMES = 2000
-MAX_DETECTIONS = 100_000  # of one file, in the contract
+MAX_DETECTIONS = 100_000  # of one file, by the contract (src/schemas/worker.ts)
 
 
 @dataclass(frozen=True)
@@ -35,15 +35,16 @@ class Detection:
     confidence: float
 
 
-def block_frames(chunk_ms: int, stride_ms: int) -> int:
-    """A whole number of strides, at least one chunk, about 20 s."""
+def inference_block_length(chunk_ms: int, stride_ms: int) -> int:
+    """Returns the frames of one block: a whole number of strides, at least one chunk, about 20 s."""
     stride = max(1, min(BLOCK_FRAMES, stride_ms // HOP_MS))
     least = max(BLOCK_FRAMES, min(chunk_ms // HOP_MS, 4 * BLOCK_FRAMES))
     return -(-least // stride) * stride
 
 
 def merged(events: list[Detection], gap_ms: int) -> list[Detection]:
-    """Detections of one type that are at most that far apart as one, as sure as the surest of them."""
+    """Merges detections of one type that are at most `gap_ms` apart. The result has the highest confidence of its
+    parts."""
     out: list[Detection] = []
     for event in sorted(events, key=lambda e: e.start_ms):
         if out and event.start_ms - out[-1].end_ms <= gap_ms:
@@ -55,23 +56,25 @@ def merged(events: list[Detection], gap_ms: int) -> list[Detection]:
 
 
 def open_session(model: bytes, threads: int) -> InferenceSession | TorchSession:
-    """On the pod's GPU where it has one and the image has torch, else on the CPU: the same posteriors but for rounding."""
+    """Opens the model on the GPU if the pod has one and the image has torch, otherwise on the CPU. The posteriors are
+    equal up to rounding."""
     if GPU_DEVICE.exists() and find_spec("torch"):
         return TorchSession(model, "cuda")
     return cpu_session(model, threads)
 
 
 class Detector:
-    """A loaded model; used for many files, from several threads."""
+    """A loaded model. Used for many files, from several threads."""
 
     def __init__(self, model: bytes, card: Card, config: DetectConfig, threads: int):
         check_model(model)
         self.session = open_session(model, threads)
         self.card, self.config = card, config
-        self.block = block_frames(config.chunk_size_ms or card.chunk_size_ms, config.stride_ms or card.stride_ms)
+        self.block = inference_block_length(config.chunk_size_ms or card.chunk_size_ms, config.stride_ms or card.stride_ms)
 
-    def posteriors(self, file: FrameFile, scratch: Path, tell: Callable[[float], None]) -> np.memmap:
-        """Presence, onset and offset of each class, (3, K, T) float16 in a file: ten hours do not fit in memory."""
+    def posteriors(self, file: FrameFile, scratch: Path, on_progress: Callable[[float], None]) -> np.memmap:
+        """Returns presence, onset and offset of each class, (3, K, T) float16, mapped from the file `scratch`: the
+        posteriors of ten hours do not fit into memory."""
         length, classes = len(file.frames), len(self.card.profiles)
         out = np.memmap(scratch, np.float16, "w+", shape=(3, classes, max(1, length)))
         for first in range(0, length, self.block):
@@ -80,7 +83,7 @@ class Detector:
             values = self.session.run(None, {"frames": file.normal(low, high)[None]})[0][0]
             values = values[first - low : last - low].reshape(last - first, 3, classes)
             out[:, :, first:last] = values.transpose(1, 2, 0)
-            tell(last / length)
+            on_progress(last / length)
         return out
 
     def threshold_of(self, profile: Profile) -> float:
@@ -89,19 +92,20 @@ class Detector:
         return profile.threshold if self.config.threshold is None else self.config.threshold
 
     def detect(
-        self, file: FrameFile, duration_ms: int, scratch: Path, tell: Callable[[float], None] = lambda share: None
+        self, file: FrameFile, duration_ms: int, scratch: Path, on_progress: Callable[[float], None] = lambda share: None
     ) -> list[Detection]:
-        """Events of the wanted types over their thresholds, in order of time. `tell` hears the share that is done."""
+        """Returns the events of the wanted types above their thresholds, ordered by time. `on_progress` receives the
+        finished share, 0..1."""
         if file.frames.shape[1] != self.card.dims:
             raise ValueError(f"frames have {file.frames.shape[1]} features, the model needs {self.card.dims}")
-        values = self.posteriors(file, scratch, tell)
+        values = self.posteriors(file, scratch, on_progress)
         wanted = self.config.artifact_types
         found: list[Detection] = []
         for kind, profile in enumerate(self.card.profiles):
             if wanted is None or profile.name in wanted:
                 columns = (np.asarray(values[part, kind], np.float32) for part in range(3))
                 found += self.events(Posteriors(*columns), profile, duration_ms)
-                tell(1.0)
+                on_progress(1.0)
         del values
         scratch.unlink()
         found.sort(key=lambda d: (d.start_ms, d.end_ms, d.artifact_type))

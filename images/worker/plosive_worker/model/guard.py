@@ -1,5 +1,5 @@
-# A look at a model's protobuf before ONNX Runtime sees it: only the operators that our own export writes, every tensor
-# inside the file. Refuses external data, whose paths can leave the folder (onnx#3991). Called by detector.py.
+# Checks a model's protobuf before ONNX Runtime parses it. Allows only the operators that onnx_graph.py exports, and
+# only tensors inside the file: paths of external data can leave the folder (onnx#3991). Called by detector.py.
 from collections.abc import Iterator
 
 from ..failure import WorkerFailure
@@ -29,6 +29,7 @@ def varint(data: bytes, at: int) -> tuple[int, int]:
 def members(data: bytes) -> Iterator[tuple[int, bytes | int]]:
     """(field number, bytes or number) of a protobuf message."""
     at = 0
+    value: bytes | int
     while at < len(data):
         key, at = varint(data, at)
         kind = key & 7
@@ -47,8 +48,15 @@ def members(data: bytes) -> Iterator[tuple[int, bytes | int]]:
         yield key >> 3, value
 
 
+def content(value: bytes | int) -> bytes:
+    """Returns the bytes of a field that holds text or a message. Raises TypeError if the file has a number there."""
+    if isinstance(value, int):
+        raise TypeError
+    return value
+
+
 def refuse(why: str) -> WorkerFailure:
-    return WorkerFailure("bad_manifest", f"The model is refused: {why}", "Only models that this service trained are run")
+    return WorkerFailure("bad_manifest", f"The model is rejected: {why}", "Use a model that this service trained")
 
 
 def has_external_data(tensor: bytes) -> bool:
@@ -57,18 +65,18 @@ def has_external_data(tensor: bytes) -> bool:
 
 def check_node(node: bytes) -> None:
     for field, value in members(node):
-        if field == NODE_OP and value.decode(errors="replace") not in OPERATORS:
-            raise refuse(f"operator {value.decode(errors='replace')[:40]!r} is not one of ours")
+        if field == NODE_OP and (operator := content(value).decode(errors="replace")) not in OPERATORS:
+            raise refuse(f"operator {operator[:40]!r} is not allowed")
         if field == NODE_DOMAIN and value:
             raise refuse("it uses an operator of another domain")
         if field == NODE_ATTRIBUTE:
-            inside = {name for name, _ in members(value)}
+            inside = {name for name, _ in members(content(value))}
             if inside & {ATTRIBUTE_TENSOR, ATTRIBUTE_GRAPH, ATTRIBUTE_TENSORS, ATTRIBUTE_GRAPHS}:
                 raise refuse("an operator carries a tensor or a graph")
 
 
 def check_model(data: bytes) -> None:
-    """Raises WorkerFailure(bad_manifest) with the reason."""
+    """Raises WorkerFailure(bad_manifest) with the reason unless the model passes all checks."""
     if len(data) > MAX_BYTES:
         raise refuse(f"it has {len(data)} bytes")
     try:
@@ -79,15 +87,14 @@ def check_model(data: bytes) -> None:
             if field != MODEL_GRAPH:
                 continue
             graphs += 1
-            for part, inner in members(value):
+            for part, inner in members(content(value)):
                 if part == GRAPH_NODE:
-                    check_node(inner)
+                    check_node(content(inner))
                 elif part == GRAPH_SPARSE:
                     raise refuse("it has sparse tensors")
-                elif part == GRAPH_INITIALIZER:
-                    if has_external_data(inner):
-                        raise refuse("it has external data")
-    except (IndexError, AttributeError, TypeError) as error:
-        raise refuse("it is no ONNX file") from error
+                elif part == GRAPH_INITIALIZER and has_external_data(content(inner)):
+                    raise refuse("it has external data")
+    except (IndexError, TypeError) as error:
+        raise refuse("it is not an ONNX file") from error
     if graphs != 1:
-        raise refuse("it is no ONNX file")
+        raise refuse("it is not an ONNX file")

@@ -1,5 +1,6 @@
-# The detector head in torch: frames (B, T, F) -> logits of presence, onset and offset (B, T, 3, K). Trainer only; the
-# same arithmetic is written as an ONNX graph in onnx_graph.py, and export is gated on their agreement.
+# The detector head in torch: frames (B, T, F) -> logits of presence, onset and offset (B, T, 3, K). Used by the trainer
+# and by torch_session.py. onnx_graph.py writes the same arithmetic as an ONNX graph; the export fails unless both
+# agree.
 import torch
 from torch import nn
 from torch.nn import functional
@@ -7,10 +8,10 @@ from torch.nn import functional
 from ..features.spec import DIMS
 
 WIDTH = 96
-PROJECTION = 32  # what the columns of a plug-in encoder become before they are joined with our own
+PROJECTION = 32  # width to which the columns of a plug-in encoder are projected before they join the built-in ones
 KERNEL = 5
 DILATIONS = (1, 2, 4, 8, 16)
-CONTEXT_FRAMES = sum((KERNEL // 2) * d for d in DILATIONS)  # 62: what a frame sees on each side
+CONTEXT_FRAMES = sum((KERNEL // 2) * d for d in DILATIONS)  # 62: how many frames on each side influence a frame
 HEADS = ("presence", "onset", "offset")
 
 
@@ -19,7 +20,7 @@ def standardised(frames: torch.Tensor, mean: torch.Tensor, scale: torch.Tensor) 
 
 
 class OverTime(nn.Module):
-    """Depthwise dilated convolution written as shifted multiply-adds: twice as fast as Conv1d on a CPU at this size."""
+    """Depthwise dilated convolution as shifted multiply-adds: twice as fast as Conv1d on a CPU at this size."""
 
     def __init__(self, width: int, dilation: int):
         super().__init__()
@@ -51,8 +52,8 @@ class Block(nn.Module):
 
 
 class Head(nn.Module):
-    """`mean` and `scale` (F,) come from the training part and are baked in. Columns beyond our own are an encoder's: they are
-    fused in through a learned projection."""
+    """`mean` and `scale` (F,) are computed from the training part and stored in the model. Columns after the built-in
+    ones belong to an encoder; a learned projection adds them."""
 
     def __init__(self, dims: int, classes: int, mean: torch.Tensor, scale: torch.Tensor, dropout: float = 0.1):
         super().__init__()
@@ -66,18 +67,19 @@ class Head(nn.Module):
         self.leave = nn.Linear(WIDTH, len(HEADS) * classes)
         self.dropout = dropout
         self.classes = classes
-        nn.init.constant_(self.leave.bias, -3.0)  # artifacts are rare: start from "nothing here"
+        nn.init.constant_(self.leave.bias, -3.0)  # artifacts are rare: start at a low posterior
 
     def forward(self, frames: torch.Tensor) -> torch.Tensor:  # (B, T, F) -> (B, T, 3, K)
         return self.body(standardised(frames, self.mean, self.scale))
 
     def body(self, x: torch.Tensor) -> torch.Tensor:
-        theirs = x[..., DIMS:]
+        encoder_columns = x[..., DIMS:]
         x = self.enter(x[..., :DIMS])
-        if theirs.shape[-1]:
-            x = x + self.join(torch.relu(self.project(theirs)))
-        if self.training:  # whole channels per sample: a mask per frame would cost more than a block
-            kept = (torch.rand(x.shape[0], 1, x.shape[2]) >= self.dropout).to(x.device)  # the same numbers on a GPU
+        if encoder_columns.shape[-1]:
+            x = x + self.join(torch.relu(self.project(encoder_columns)))
+        if self.training:  # drops whole channels per sample: a mask per frame would cost more than a block
+            # drawn on the CPU, so that a GPU gets the same numbers
+            kept = (torch.rand(x.shape[0], 1, x.shape[2]) >= self.dropout).to(x.device)
             x = x * kept / (1 - self.dropout)
         for block in self.blocks:
             x = block(x)

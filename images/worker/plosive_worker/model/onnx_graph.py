@@ -1,5 +1,6 @@
-# The head as an ONNX graph, written node by node: no tracing, so the same weights give the same bytes, and detection can
-# refuse any operator that is not in this list. Export is gated on agreement with torch. Called by train.py.
+# Writes the head as an ONNX graph, node by node and without tracing: the same weights give the same bytes, and guard.py
+# can reject every operator that is not written here. The export fails unless it agrees with torch. Called by
+# training/artifacts.py.
 from collections.abc import Callable
 
 import numpy as np
@@ -17,9 +18,11 @@ MAX_DIFFERENCE = 1e-4
 
 
 def export(head: Head) -> bytes:
-    """Model bytes: input frames (batch, time, F) float32, output posteriors (batch, time, 3 * K), classes innermost."""
+    """Returns the model's bytes: input frames (batch, time, F) float32, output posteriors (batch, time, 3 * K), classes
+    innermost."""
     state = {name: value.detach().cpu().numpy() for name, value in head.state_dict().items()}
-    nodes, constants = [], []
+    nodes: list[onnx.NodeProto] = []
+    constants: list[TensorProto] = []
 
     def constant(name: str, value: np.ndarray) -> str:
         constants.append(numpy_helper.from_array(np.ascontiguousarray(value, np.float32), name))
@@ -41,7 +44,7 @@ def export(head: Head) -> bytes:
     x = node("Sub", ["frames", constant("mean", state["mean"])])
     x = node("Mul", [x, constant("scale", state["scale"])])
     x = node("Clip", [x, constant("lowest", np.array(-6.0)), constant("highest", np.array(6.0))])
-    x = entered(x, state, constant, node, linear)
+    x = input_layer(x, state, constant, node, linear)
     for index, dilation in enumerate(DILATIONS):
         block = f"blocks.{index}"
         weight = constant(f"{block}.over_time.weight", state[f"{block}.over_time.weight"].T[:, None, :])  # (W, 1, 5)
@@ -75,18 +78,19 @@ def export(head: Head) -> bytes:
     return model.SerializeToString(deterministic=True)
 
 
-def entered(x: str, state: dict[str, np.ndarray], constant: Callable, node: Callable, linear: Callable) -> str:
-    """The first layer. With an encoder's columns behind our own each part has rows of zeros for the other's, so that nothing
-    has to be cut apart."""
+def input_layer(x: str, state: dict[str, np.ndarray], constant: Callable, node: Callable, linear: Callable) -> str:
+    """Writes the first layer. With an encoder, both weight matrices take all columns and have rows of zeros for the
+    columns of the other, so that the graph needs no slicing."""
     dims = len(state["mean"])
     if dims == DIMS:
         return linear(x, "enter")
     own = np.pad(state["enter.weight"].T, ((0, dims - DIMS), (0, 0)))
-    theirs = np.pad(state["project.weight"].T, ((DIMS, 0), (0, 0)))
-    ours = node("Add", [node("MatMul", [x, constant("enter.weight", own)]), constant("enter.bias", state["enter.bias"])])
-    small = node("Add", [node("MatMul", [x, constant("project.weight", theirs)]), constant("project.bias", state["project.bias"])])
+    encoder = np.pad(state["project.weight"].T, ((DIMS, 0), (0, 0)))
+    entered = node("Add", [node("MatMul", [x, constant("enter.weight", own)]), constant("enter.bias", state["enter.bias"])])
+    product = node("MatMul", [x, constant("project.weight", encoder)])
+    small = node("Add", [product, constant("project.bias", state["project.bias"])])
     joined = node("MatMul", [node("Relu", [small]), constant("join.weight", state["join.weight"].T)])
-    return node("Add", [ours, joined])
+    return node("Add", [entered, joined])
 
 
 def weight_groups(state: dict[str, np.ndarray], block: str) -> int:
@@ -95,8 +99,8 @@ def weight_groups(state: dict[str, np.ndarray], block: str) -> int:
 
 @torch.no_grad()
 def difference(head: Head, model: bytes, frames: np.ndarray) -> float:
-    """Largest difference of a posterior between torch and ONNX Runtime on frames (B, T, F)."""
+    """Returns the largest difference between the posteriors of torch and of ONNX Runtime on frames (B, T, F)."""
     session = cpu_session(model)
-    theirs = session.run(None, {"frames": frames})[0]
-    mine = torch.sigmoid(head.eval()(torch.from_numpy(frames))).flatten(2).numpy()
-    return float(np.abs(mine - theirs).max())
+    by_onnx = session.run(None, {"frames": frames})[0]
+    by_torch = torch.sigmoid(head.eval()(torch.from_numpy(frames))).flatten(2).numpy()
+    return float(np.abs(by_torch - by_onnx).max())

@@ -1,5 +1,5 @@
-# The model artifact: model.onnx, weights.safetensors, card.json, SHA256SUMS; no pickle. Nothing is uploaded unless ONNX
-# Runtime and torch agree. Called by train.py.
+# Writes and uploads the model: model.onnx, weights.safetensors, card.json, SHA256SUMS; no pickle. Uploads nothing
+# unless ONNX Runtime and torch agree. Called by train.py.
 import platform
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -48,12 +48,12 @@ def architecture_of(head: Head, spec: FeatureSpec) -> dict[str, Any]:
 
 
 def check_parity(head: Head, model: bytes, files: list[LabelledFile]) -> float:
-    """Largest difference on real frames. Raises WorkerFailure when it is over the gate."""
+    """Returns the largest difference on real frames. Raises WorkerFailure if it is MAX_DIFFERENCE or more."""
     longest = max(files, key=lambda f: f.length)
     frames = longest.frames.normal(0, min(longest.length, PARITY_FRAMES))[None]
     found = difference(head, model, np.ascontiguousarray(frames, np.float32))
     if not found < MAX_DIFFERENCE:
-        raise WorkerFailure("internal", f"The exported model differs from the trained one by {found:.2e}")
+        raise WorkerFailure("internal", f"The posteriors of the exported model differ from the trained one's by {found:.2e}")
     return found
 
 
@@ -61,17 +61,18 @@ def save_artifacts(
     store: Store, scratch: Path, head: Head, profiles: list[Profile], work: TrainWork, metrics: dict, snapshot: str,
     files: list[LabelledFile],
 ) -> Saved:  # fmt: skip
-    """Exports, checks and uploads; SHA256SUMS last."""
+    """Exports, checks and uploads the model; SHA256SUMS last."""
     model = export(head)
     parity = check_parity(head, model, files)
     paths = {name: scratch / name for name in ("model.onnx", "weights.safetensors", "card.json", "SHA256SUMS")}
     paths["model.onnx"].write_bytes(model)
     save_file({name: value.contiguous() for name, value in head.state_dict().items()}, paths["weights.safetensors"])
+    architecture = architecture_of(head, files[0].frames.spec)
     facts = {
         "config": asdict(work.config),
         "seed": work.seed,
         "data_snapshot": snapshot,
-        "architecture": architecture_of(head, files[0].frames.spec),
+        "architecture": architecture,
         "metrics": metrics,
         "onnx_parity": parity,
         "versions": {
@@ -97,4 +98,4 @@ def save_artifacts(
                 paths[name].write_text("".join(f"{a['sha256']}  {a['name']}\n" for a in artifacts))
             stored = store.upload(name, target, paths[name])
         artifacts.append({"name": name, "sha256": stored.sha256, "size_bytes": stored.size_bytes})
-    return Saved(artifacts, facts["architecture"])
+    return Saved(artifacts, architecture)

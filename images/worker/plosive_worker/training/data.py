@@ -1,5 +1,6 @@
-# The training data as parts of files: frames from the stored embedding, targets made from the labels on the fly, so that
-# memory does not grow with the hours. Called by train.py (through loop.py), sampler.py and evaluation.py.
+# The training examples as parts of files: frames from the stored embedding, targets computed from the labels on demand,
+# so that memory does not grow with the hours of audio. Called by train.py (through loop.py), sampler.py and
+# evaluation.py.
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,13 +14,14 @@ Event = tuple[int, int, int]  # class, start_ms, end_ms
 
 @dataclass(frozen=True)
 class LabelledFile:
-    """One audio file: its frames, its events of the wanted classes, and whether silence in the labels means absence."""
+    """One audio file: its frames, its events of the wanted classes, and whether an unlabelled frame is free of
+    artifacts."""
 
     id: str
     frames: FrameFile
     events: tuple[Event, ...]
     reviewed: bool
-    content: str = ""  # digest: files of the same one are copies
+    content: str = ""  # digest of the embedding; files with equal digests are copies
 
     @property
     def length(self) -> int:
@@ -28,36 +30,36 @@ class LabelledFile:
 
 @dataclass(frozen=True)
 class Part:
-    """A stretch of a file that belongs wholly to training or to validation, in frames."""
+    """A stretch of a file, in frames, that belongs entirely to training or to validation."""
 
     file: int
     first: int
     last: int
 
-    def holds(self, start_ms: int, end_ms: int) -> bool:
-        """Any of an event, which may be a point."""
+    def overlaps(self, start_ms: int, end_ms: int) -> bool:
+        """Whether the part contains any of an event. A point event counts as 1 ms."""
         return start_ms < self.last * HOP_MS and max(end_ms, start_ms + 1) > self.first * HOP_MS
 
 
 def events_of(file: LabelledFile, part: Part) -> list[Event]:
-    """The events of a part of the file, cut off where it begins and ends: of a long one each part holds a piece."""
+    """Returns the events of a part, clipped to the part. Each part that a long event crosses gets its own piece."""
     low, high = part.first * HOP_MS, part.last * HOP_MS
-    return [(kind, max(start, low), min(end, high)) for kind, start, end in file.events if part.holds(start, end)]
+    return [(kind, max(start, low), min(end, high)) for kind, start, end in file.events if part.overlaps(start, end)]
 
 
 @dataclass(frozen=True)
 class Window:
-    """What one training sample is made of."""
+    """One training example."""
 
     frames: np.ndarray  # (T, F) float32
     presence: np.ndarray  # (T, K)
     onset: np.ndarray  # (T, K)
     offset: np.ndarray  # (T, K)
-    weight: np.ndarray  # (T, K), 0 where the labels say nothing
+    weight: np.ndarray  # (T, K), 0 where the labels are unknown
 
 
 def widened(start_ms: int, end_ms: int) -> tuple[float, float]:
-    """Point labels and very short ones cover at least WIDENED_MS in training."""
+    """Widens point labels and very short labels to WIDENED_MS for training."""
     if end_ms - start_ms >= WIDENED_MS:
         return float(start_ms), float(end_ms)
     middle = (start_ms + end_ms) / 2
@@ -65,12 +67,12 @@ def widened(start_ms: int, end_ms: int) -> tuple[float, float]:
 
 
 def near_edge(distance: np.ndarray) -> np.ndarray:
-    """Triangle of +-3 frames around an edge."""
+    """Returns a triangle of +-3 frames around an edge."""
     return np.maximum(0, 1 - np.abs(distance) / 4)
 
 
 def targets(file: LabelledFile, first: int, last: int, classes: int) -> tuple[np.ndarray, ...]:
-    """presence, onset, offset, weight of frames first..last, each (T, K) float32."""
+    """Returns presence, onset, offset and weight of frames first..last, each (T, K) float32."""
     size = last - first
     presence, onset, offset = (np.zeros((size, classes), np.float32) for _ in range(3))
     centre = np.arange(first, last) + 0.5  # in frames
@@ -87,7 +89,8 @@ def targets(file: LabelledFile, first: int, last: int, classes: int) -> tuple[np
 
 
 def window(file: LabelledFile, first: int, last: int, part: Part, classes: int) -> Window:
-    """Frames first..last of a file, mirrored nowhere: what lies outside the part is zero and has no weight."""
+    """Returns frames first..last of a file. Frames outside the part repeat the nearest one, with targets and weight
+    0."""
     low, high = max(first, part.first), min(last, part.last)
     pad = ((low - first, last - high), (0, 0))
     frames = file.frames.normal(low, high)
@@ -99,7 +102,7 @@ def window(file: LabelledFile, first: int, last: int, part: Part, classes: int) 
 
 
 def feature_scale(files: list[LabelledFile], parts: list[Part]) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and 1/deviation of each feature over the training part, (F,): at most 200 000 rows are looked at."""
+    """Returns mean and 1/deviation of each feature over the training parts, (F,), from at most about 200 000 rows."""
     step = max(1, -(-sum(p.last - p.first for p in parts) // 200_000))
     rows = np.concatenate([files[p.file].frames.normal(p.first, p.last, step) for p in parts])
     return rows.mean(0), 1 / np.maximum(rows.std(0), 1e-3)

@@ -1,6 +1,7 @@
-# What the model is worth on the validation part: loss and event-F1 per epoch, then profiles (threshold, calibration, edge
-# shift) and the metrics of the finished model. Called by train.py.
+# Evaluates the model on the validation part: loss and event-F1 after each epoch, then profiles (threshold, calibration,
+# edge shift) and the metrics of the finished model. Called by train.py.
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +15,7 @@ from ..features.spec import HOP_MS
 from ..model.head import CONTEXT_FRAMES, Head
 from .data import LabelledFile, Part, events_of, targets
 from .loss import Targets, detection_loss
-from .metrics import Judged, confusion, counts_at, macro_f1, overall, per_type
+from .metrics import Candidates, confusion, counts_at, macro_f1, overall, per_type
 from .split import Split
 
 if TYPE_CHECKING:
@@ -24,15 +25,15 @@ BLOCK_FRAMES = 3000
 
 
 @torch.no_grad()
-def part_logits(head: Head, file: LabelledFile, part: Part, beat: Callable[[], None]) -> torch.Tensor:
-    """Logits of a part in blocks with full context, (T, 3, K)."""
+def part_logits(head: Head, file: LabelledFile, part: Part, heartbeat: Callable[[], None]) -> torch.Tensor:
+    """Computes the logits of a part in blocks with full context, (T, 3, K)."""
     out = []
     for first in range(part.first, part.last, BLOCK_FRAMES):
         last = min(part.last, first + BLOCK_FRAMES)
         low, high = max(part.first, first - CONTEXT_FRAMES), min(part.last, last + CONTEXT_FRAMES)
         logits = head(torch.from_numpy(file.frames.normal(low, high))[None].to(head.mean.device))[0]
         out.append(logits[first - low : last - low].cpu())
-        beat()
+        heartbeat()
     return torch.cat(out)
 
 
@@ -45,9 +46,11 @@ def validation_loss(head: Head, logits: list[torch.Tensor], files: list[Labelled
     return float(np.mean(losses)) if losses else 0.0
 
 
-def judge(logits: list[torch.Tensor], files: list[LabelledFile], parts: list[Part], profiles: list[Profile]) -> list[Judged]:
-    """Candidates and truth per class, times relative to the file."""
-    judged = [Judged([], []) for _ in profiles]
+def collect_candidates(
+    logits: list[torch.Tensor], files: list[LabelledFile], parts: list[Part], profiles: list[Profile]
+) -> list[Candidates]:
+    """Returns candidates and labelled events per class, times relative to the file."""
+    candidates = [Candidates([], []) for _ in profiles]
     for part, values in zip(parts, logits):
         p = torch.sigmoid(values).numpy()
         base = part.first * HOP_MS
@@ -55,15 +58,15 @@ def judge(logits: list[torch.Tensor], files: list[LabelledFile], parts: list[Par
             posteriors = Posteriors(p[:, 0, kind], p[:, 1, kind], p[:, 2, kind])
             boxes = [Box(b.start_ms + base, b.end_ms + base, b.score) for b in boxes_of(posteriors, profile)]
             truth = [(float(start), float(end)) for k, start, end in events_of(files[part.file], part) if k == kind]
-            judged[kind].boxes.append(boxes)
-            judged[kind].truth.append(truth)
-    return judged
+            candidates[kind].boxes.append(boxes)
+            candidates[kind].truth.append(truth)
+    return candidates
 
 
-def fit_profile(judged: Judged, profile: Profile) -> Profile:
-    """Edge shift, calibration and threshold from the validation boxes."""
+def fit_profile(candidates: Candidates, profile: Profile) -> Profile:
+    """Fits edge shift, calibration and threshold to the validation boxes."""
     scores, right, starts, ends = [], [], [], []
-    for truth, boxes in zip(judged.truth, judged.boxes):
+    for truth, boxes in zip(candidates.truth, candidates.boxes):
         found = [(b.start_ms, b.end_ms) for b in boxes]
         for box, hit in zip(boxes, match(truth, found, profile.impulsive)):
             scores.append(box.score)
@@ -71,11 +74,12 @@ def fit_profile(judged: Judged, profile: Profile) -> Profile:
             if hit is not None and box.score > 0.3:
                 starts.append(truth[hit][0] - box.start_ms)
                 ends.append(truth[hit][1] - box.end_ms)
-    events = sum(map(len, judged.truth))
+    events = sum(map(len, candidates.truth))
     slope, offset = fit_confidence(np.array(scores), np.array(right, float))
     confident = confidence(np.array(scores), slope, offset) if scores else np.zeros(0)
     shrink = len(starts) / (len(starts) + 5)
-    return profile.with_values(
+    return replace(
+        profile,
         slope=slope,
         offset=offset,
         threshold=best_threshold(confident, np.array(right, bool), events),
@@ -87,44 +91,45 @@ def fit_profile(judged: Judged, profile: Profile) -> Profile:
 class Validation:
     """The validation part, measured after every epoch."""
 
-    def __init__(self, files: list[LabelledFile], split: Split, types: list[str], beat: Callable[[], None]):
-        self.files, self.split, self.beat = files, split, beat
-        # with nothing held out the training part is judged, and the mode says so
+    def __init__(self, files: list[LabelledFile], split: Split, types: list[str], heartbeat: Callable[[], None]):
+        self.files, self.split, self.heartbeat = files, split, heartbeat
+        # without validation files the training part is evaluated; the metrics report it as validated_on
         self.parts = split.validation or split.train
         self.profiles = [profile_of(name, labels_in(files, split.train, kind)) for kind, name in enumerate(types)]
 
     def logits(self, head: Head) -> list[torch.Tensor]:
-        return [part_logits(head, self.files[p.file], p, self.beat) for p in self.parts]
+        return [part_logits(head, self.files[p.file], p, self.heartbeat) for p in self.parts]
 
     def measure(self, trainer: "Trainer") -> tuple[float, float]:
-        """Loss and macro event-F1 at the neutral thresholds."""
+        """Returns loss and macro event-F1 at the neutral thresholds."""
         head = trainer.head.eval()
         logits = self.logits(head)
-        judged = judge(logits, self.files, self.parts, self.profiles)
+        candidates = collect_candidates(logits, self.files, self.parts, self.profiles)
         loss = validation_loss(head, logits, self.files, self.parts)
-        return loss, macro_f1([counts_at(one, profile) for one, profile in zip(judged, self.profiles)])
+        return loss, macro_f1([counts_at(one, profile) for one, profile in zip(candidates, self.profiles)])
 
 
 def labels_in(files: list[LabelledFile], parts: list[Part], kind: int) -> list[list[tuple[int, int]]]:
-    """(start_ms, end_ms) of the whole events of one class that lie in the parts or reach into them, one list per file."""
+    """Returns (start_ms, end_ms) of the events of one class that overlap the parts, unclipped, one list per file."""
     found: dict[int, set[tuple[int, int]]] = {part.file: set() for part in parts}
     for part in parts:
-        found[part.file] |= {(s, e) for k, s, e in files[part.file].events if k == kind and part.holds(s, e)}
+        found[part.file] |= {(s, e) for k, s, e in files[part.file].events if k == kind and part.overlaps(s, e)}
     return [sorted(events) for events in found.values()]
 
 
 def finish_profiles(head: Head, validation: Validation) -> tuple[list[Profile], dict]:
-    """Profiles with their thresholds, and the job's metrics. The thresholds were chosen on the same files."""
+    """Returns the profiles with their thresholds, and the job's metrics. The thresholds are chosen on the same
+    files."""
     split, files, parts = validation.split, validation.files, validation.parts
     logits = validation.logits(head)
-    judged = judge(logits, files, parts, validation.profiles)
-    profiles = [fit_profile(one, profile) for one, profile in zip(judged, validation.profiles)]
-    judged = judge(logits, files, parts, profiles)  # again: the edge shifts moved the boxes
+    candidates = collect_candidates(logits, files, parts, validation.profiles)
+    profiles = [fit_profile(one, profile) for one, profile in zip(candidates, validation.profiles)]
+    candidates = collect_candidates(logits, files, parts, profiles)  # a second time, because the edge shifts moved the boxes
     seconds = sum(p.last - p.first for p in parts) * HOP_MS / 1000
     metrics = {
-        "overall": overall(judged, profiles, seconds / 3600),
-        "per_type": per_type(judged, profiles),
-        "confusion": confusion(judged, profiles),
+        "overall": overall(candidates, profiles, seconds / 3600),
+        "per_type": per_type(candidates, profiles),
+        "confusion": confusion(candidates, profiles),
         "split": {
             "mode": split.mode,
             "optimistic": split.mode != "files" or not split.validation,

@@ -1,5 +1,5 @@
-# The training loop, visible: draw, augment, forward, step. All state that matters is in Trainer, so that a
-# checkpoint restores it whole and a resumed run ends with the same weights. Called by train.py.
+# The training loop: draw, augment, forward, step. Trainer holds all state, so that a checkpoint restores it completely
+# and a resumed run ends with the same weights. Called by train.py.
 import io
 import math
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from ..model.head import WIDTH, Head, standardised
 from .augmentation import augment
 from .data import LabelledFile, Part, feature_scale, window
 from .loss import Targets, detection_loss
-from .sampler import CONTEXT_FRAMES, Sampler, make_sampler
+from .sampler import TRAINING_CONTEXT_FRAMES, Sampler, make_sampler
 
 WARM_UP = 0.08
 WEIGHT_DECAY = 0.01
@@ -22,7 +22,7 @@ CLIP = 1.0
 
 @dataclass(frozen=True)
 class Settings:
-    """The TrainingConfig as the loop uses it, times in frames."""
+    """The TrainingConfig with times in frames."""
 
     epochs: int
     batch_size: int
@@ -32,12 +32,12 @@ class Settings:
     seed: int
 
 
-def frames_of(ms: int, most: int) -> int:
+def ms_to_frames(ms: int, most: int) -> int:
     return max(5, min(most, round(ms / spec.HOP_MS)))
 
 
 class Trainer:
-    """One run: `step` goes from 0 to `total_steps`."""
+    """One training pass; `step` runs from 0 to `total_steps`."""
 
     def __init__(self, files: list[LabelledFile], parts: list[Part], classes: int, settings: Settings):
         torch.manual_seed(settings.seed)
@@ -61,21 +61,22 @@ class Trainer:
         return self.settings.learning_rate * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * (done - WARM_UP) / (1 - WARM_UP))))
 
     def batch(self) -> tuple[np.ndarray, torch.Tensor, Targets]:
-        """Drawn chunk indices (B,), standardised and augmented frames (B, T, F), targets."""
+        """Draws a batch. Returns chunk indices (B,), standardised and augmented frames (B, T, F), and targets."""
         drawn = self.sampler.draw(self.settings.batch_size, self.rng)
         jitter = self.rng.integers(-5, 6, len(drawn))
         windows = []
         for index, shift in zip(drawn, jitter):
             chunk = self.sampler.chunks[index]
             part = self.parts[chunk.part]
-            first = chunk.first + int(shift) - CONTEXT_FRAMES
-            last = first + self.sampler.chunk_frames + 2 * CONTEXT_FRAMES
+            first = chunk.first + int(shift) - TRAINING_CONTEXT_FRAMES
+            last = first + self.sampler.chunk_frames + 2 * TRAINING_CONTEXT_FRAMES
             windows.append(window(self.files[part.file], first, last, part, self.classes))
         frames = np.stack([w.frames for w in windows])
         frames = standardised(torch.from_numpy(frames), self.mean, self.scale).numpy()
         labels = [np.stack([getattr(w, n) for w in windows]) for n in ("presence", "onset", "offset", "weight")]
         frames, labels = augment(frames, labels, self.rng)
-        # torch's own, aligned memory: on numpy's the last bits of a product would depend on where the array happens to lie
+        # Copies into torch's aligned memory: with numpy's, the last bits of a product would depend on the array's
+        # address.
         frames, *labels = (torch.tensor(np.asarray(a, np.float32)).to(self.device) for a in (frames, *labels))
         return drawn, frames, Targets(*labels)
 
@@ -85,18 +86,18 @@ class Trainer:
             group["lr"] = rate
         drawn, frames, wanted = self.batch()
         self.head.train()
-        middle = slice(CONTEXT_FRAMES, CONTEXT_FRAMES + self.sampler.chunk_frames)
+        middle = slice(TRAINING_CONTEXT_FRAMES, TRAINING_CONTEXT_FRAMES + self.sampler.chunk_frames)
         losses = detection_loss(self.head.body(frames), wanted, middle)
         self.optimizer.zero_grad()
         losses.mean().backward()
         torch.nn.utils.clip_grad_norm_(self.head.parameters(), CLIP)
         self.optimizer.step()
-        self.sampler.learn(drawn, losses.detach().cpu().numpy())
+        self.sampler.record_losses(drawn, losses.detach().cpu().numpy())
         self.loss_sum += float(losses.detach().mean())
         self.step += 1
 
     def run(self, after_step: Callable[["Trainer"], None], after_epoch: Callable[["Trainer", float], None]) -> Head:
-        """Trains to the end from wherever the state is; returns the head, on the CPU."""
+        """Trains from the current state to the end. Returns the head, on the CPU."""
         while self.step < self.total_steps:
             self.train_step()
             if self.step % self.steps_per_epoch == 0:
@@ -105,16 +106,17 @@ class Trainer:
             after_step(self)
         return self.head.eval().requires_grad_(False).cpu()
 
-    def kind(self) -> list[tuple[str, float]]:
-        """What has to be the same for a state to be taken: the settings, and the shape of the head, which a release may change."""
+    def checkpoint_key(self) -> list[tuple[str, float]]:
+        """Returns the values that a checkpoint must share with this trainer: the settings, and the shape of the head,
+        which a release may change."""
         return [*vars(self.settings).items(), ("dims", len(self.mean)), ("width", WIDTH)]
 
     def state_bytes(self, note: str = "") -> bytes:
-        """The whole state, and whatever the caller wants to find again, as one torch file of tensors and plain values (read
-        back with weights_only)."""
+        """Returns the whole state and the caller's `note` as one torch file of tensors and plain values, which can be
+        read with weights_only."""
         buffer = io.BytesIO()
         state = {
-            "settings": self.kind(),
+            "settings": self.checkpoint_key(),
             "head": self.head.state_dict(),
             "optimizer": self.optimizer.state_dict(),
             "numpy_rng": self.rng.bit_generator.state,
@@ -129,9 +131,9 @@ class Trainer:
         return buffer.getvalue()
 
     def restore(self, data: bytes) -> bool:
-        """False (and nothing is changed) when the checkpoint belongs to other settings."""
+        """Restores a checkpoint. Returns False and changes nothing if it was written with other settings."""
         state = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
-        if state["settings"] != self.kind() or len(state["hardness"]) != len(self.sampler.chunks):
+        if state["settings"] != self.checkpoint_key() or len(state["hardness"]) != len(self.sampler.chunks):
             return False
         self.head.load_state_dict(state["head"])
         self.optimizer.load_state_dict(state["optimizer"])
@@ -143,5 +145,5 @@ class Trainer:
 
 
 def note_of(data: bytes) -> str:
-    """What the caller of state_bytes wanted to find again."""
+    """Returns the `note` that was passed to state_bytes."""
     return torch.load(io.BytesIO(data), map_location="cpu", weights_only=True).get("note", "")

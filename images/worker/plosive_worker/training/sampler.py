@@ -1,5 +1,5 @@
-# Which windows make a batch. Half of them hold an event of a class drawn evenly (rare classes are seen as often as common
-# ones), an eighth are the hardest negatives so far, the rest are any chunk. Called by loop.py.
+# Draws the chunks of a batch. Half of them contain an event of a uniformly drawn class, so that rare classes appear as
+# often as common ones. An eighth are hard negatives, the rest are arbitrary chunks. Called by loop.py.
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -8,7 +8,7 @@ from ..features.spec import HOP_MS
 from .data import LabelledFile, Part
 
 MIN_STEPS = 100  # an epoch of 5 minutes would have 30
-CONTEXT_FRAMES = 20  # read on each side of a chunk in training; inference reads the full 62
+TRAINING_CONTEXT_FRAMES = 20  # context on each side of a chunk in training; inference uses the model's full 62 frames
 POSITIVE_SHARE, HARD_SHARE = 0.5, 0.125
 
 
@@ -20,7 +20,7 @@ class Chunk:
 
 @dataclass
 class Sampler:
-    """All chunks of the training parts. `hardness` (N,) is the last loss seen on each chunk, part of the checkpoint."""
+    """All chunks of the training parts. `hardness` (N,) is the last loss of each chunk; the checkpoint stores it."""
 
     chunks: list[Chunk]
     by_class: list[np.ndarray]
@@ -32,7 +32,7 @@ class Sampler:
         return max(MIN_STEPS, -(-len(self.chunks) // batch_size))
 
     def draw(self, batch_size: int, rng: np.random.Generator) -> np.ndarray:
-        """Indices of the chunks of one batch, (B,)."""
+        """Returns the chunk indices of one batch, (B,)."""
         present = [c for c in self.by_class if len(c)]
         positives = int(batch_size * POSITIVE_SHARE) if present else 0
         hard = int(batch_size * HARD_SHARE) if len(self.negatives) else 0
@@ -43,12 +43,12 @@ class Sampler:
         picked += rng.integers(len(self.chunks), size=batch_size - len(picked)).tolist()
         return np.array(picked)
 
-    def learn(self, drawn: np.ndarray, loss: np.ndarray) -> None:
+    def record_losses(self, drawn: np.ndarray, loss: np.ndarray) -> None:
         self.hardness[drawn] = loss
 
 
 def make_sampler(files: list[LabelledFile], parts: list[Part], classes: int, chunk_frames: int, stride_frames: int) -> Sampler:
-    """Chunks of `chunk_frames` every `stride_frames`; the last one of a part ends with it."""
+    """Builds the chunks: `chunk_frames` long, every `stride_frames`; the last one of a part ends with the part."""
     chunks: list[Chunk] = []
     by_class: list[set[int]] = [set() for _ in range(classes)]
     for number, part in enumerate(parts):

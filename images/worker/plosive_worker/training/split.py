@@ -1,5 +1,5 @@
-# Which files are kept out of training. By file, never by chunk: neighbouring chunks overlap and would leak; copies of a file
-# stay together. Stratified by class: of many seeded random splits the one that shares out every class best. Called by train.py.
+# Chooses the validation files. Splits by file and never by chunk, because neighbouring chunks overlap and would leak;
+# copies of a file stay together. Stratified by class: takes the best of many seeded random splits. Called by train.py.
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,18 +9,18 @@ from .data import LabelledFile, Part, events_of
 
 TRIALS = 400
 MIN_FILES = 4
-BLOCK_SECONDS = 20  # of guarded time blocks, when there are too few files
+BLOCK_SECONDS = 20  # length of the guarded time blocks that replace files if there are too few files
 GUARD_FRAMES = 150
 
 
 @dataclass(frozen=True)
 class Split:
-    """The two sides, and how honest the validation is."""
+    """The two sides of the split, and how reliable the validation is."""
 
     train: list[Part]
     validation: list[Part]
     mode: str  # "files", or "time_blocks": same files on both sides, so the metrics are optimistic
-    missing: list[int]  # classes without an event on one of the sides
+    missing: list[int]  # classes that lack events on one of the sides
 
 
 def whole_files(files: list[LabelledFile]) -> list[Part]:
@@ -28,7 +28,7 @@ def whole_files(files: list[LabelledFile]) -> list[Part]:
 
 
 def time_blocks(files: list[LabelledFile]) -> list[Part]:
-    """Blocks of about 20 s with a guard of 1.5 s between them (half of it on each side)."""
+    """Returns blocks of about 20 s with a guard of 1.5 s between them (half of it on each side)."""
     size, half = BLOCK_SECONDS * FRAMES_PER_SECOND, GUARD_FRAMES // 2
     parts = []
     for index, file in enumerate(files):
@@ -42,13 +42,13 @@ def time_blocks(files: list[LabelledFile]) -> list[Part]:
 
 
 def events_in(part: Part, files: list[LabelledFile], classes: int) -> np.ndarray:
-    """Number of events of each class of which the part holds anything, (K,)."""
+    """Returns the number of events of each class that overlap the part, (K,)."""
     kinds = [kind for kind, _, _ in events_of(files[part.file], part)]
     return np.bincount(kinds, minlength=classes).astype(float)
 
 
 def grouped(parts: list[Part], files: list[LabelledFile]) -> list[list[Part]]:
-    """The same stretch of copies of one file together."""
+    """Groups the same stretch of all copies of a file."""
     groups: dict[tuple[str, int], list[Part]] = {}
     for part in parts:
         groups.setdefault((files[part.file].content or str(part.file), part.first), []).append(part)
@@ -56,8 +56,8 @@ def grouped(parts: list[Part], files: list[LabelledFile]) -> list[list[Part]]:
 
 
 def choose(length: np.ndarray, counts: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
-    """Flags of the validation groups, (G,), from the frames and the events (G, K) of each. Cost: how far each class and the
-    duration are from the wanted share."""
+    """Returns flags of the validation groups, (G,), from the frames (G,) and events (G, K) of each group. Minimises how
+    far each class and the duration are from the wanted share."""
     total = np.maximum(counts.sum(0), 1)
     wanted = max(1, round(share * len(length)))
     best, best_cost = np.zeros(len(length), bool), np.inf
@@ -75,7 +75,8 @@ def choose(length: np.ndarray, counts: np.ndarray, share: float, rng: np.random.
 
 
 def split_files(files: list[LabelledFile], classes: int, share: float, seed: int) -> Split:
-    """Only reviewed files can be validated on: elsewhere a find that is not labelled may be right."""
+    """Splits by file, or into time blocks if there are too few files. Validates only on reviewed files, if there are
+    any: in other files an unlabelled detection may be correct."""
     rng = np.random.default_rng([seed, 1])
     any_reviewed = any(f.reviewed for f in files)
     for mode, parts in (("files", whole_files(files)), ("time_blocks", time_blocks(files))):
@@ -93,4 +94,4 @@ def split_files(files: list[LabelledFile], classes: int, share: float, seed: int
         train = [p for p in parts if p not in held]
         missing = np.flatnonzero((inside == 0) | (outside == 0)).tolist()
         return Split(train, held, mode, missing)
-    raise AssertionError("time blocks always give a split")
+    raise AssertionError("splitting into time blocks always succeeds")

@@ -1,6 +1,6 @@
-# Event-based F1 with collars: an impulsive event is found when a detection of its type begins within 50 ms; a sustained one
-# when it begins within 200 ms and ends within 200 ms or 20 % of the event's length. Written apart from the product's own
-# scoring on purpose. Called by judge.py, and by peers that choose thresholds.
+# Event-based F1 with collars: an impulsive event is found when a detection of its type begins within 50 ms, a sustained
+# one when it begins within 200 ms and ends within 200 ms or 20 % of the event's length. Deliberately independent of the
+# product's own scoring. Called by judge.py, and by peers that choose thresholds.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -11,12 +11,12 @@ from ..types import IMPULSIVE, Detection, Event
 IMPULSIVE_COLLAR_S = 0.05
 SUSTAINED_COLLAR_S = 0.2
 LENGTH_SHARE = 0.2
-SLACK = 1e-6  # times come rounded to milliseconds
+SLACK = 1e-6  # times are rounded to milliseconds
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Of one type: events found, detections that are wrong, events missed."""
+    """Of one type: events found, false detections, events missed."""
 
     hits: int = 0
     false: int = 0
@@ -35,7 +35,7 @@ class Counts:
 
     @property
     def f1(self) -> float:
-        """0 where there was something to find or something was said, and nothing agrees; 0 also for nothing at all."""
+        """F1; 0 if there are events or detections and none match, and 0 also if there are neither."""
         return 2 * self.hits / max(1, 2 * self.hits + self.false + self.missed)
 
 
@@ -48,8 +48,8 @@ def agrees(event: Event, found: Detection) -> bool:
 
 
 def pairs(events: Sequence[Event], found: Sequence[Detection]) -> list[int | None]:
-    """For each detection (of one type, one take) the index of the event it finds, or None: as many pairs as possible, one to
-    one (augmenting paths), the nearest onsets first."""
+    """For each detection (of one type, one take) the index of the event that it matches, or None: the maximum number of
+    pairs, one to one (augmenting paths), the nearest onsets first."""
     choices = [
         sorted((j for j, e in enumerate(events) if agrees(e, d)), key=lambda j: abs(events[j].onset_s - d.onset_s)) for d in found
     ]
@@ -85,13 +85,13 @@ def count(events: Sequence[Event], found: Sequence[Detection], kind: str) -> Cou
 
 
 def macro_f1(counts: Iterable[Counts]) -> float:
-    """Mean F1 of the types that there were to find."""
+    """Mean F1 of the types with events."""
     present = [c.f1 for c in counts if c.hits + c.missed]
     return float(np.mean(present)) if present else 0.0
 
 
 def best_threshold(events: Sequence[Sequence[Event]], found: Sequence[Sequence[Detection]], kind: str) -> float:
-    """The score from which on detections of `kind` give the best F1 over these takes. For peers."""
+    """The score threshold at which detections of `kind` have the best F1 on these takes. For peers."""
     scores = np.unique([d.score for take in found for d in of_type(take, kind)])
     if not len(scores):
         return 0.0

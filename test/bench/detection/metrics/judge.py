@@ -1,4 +1,4 @@
-# One row of the test, judged: all figures that report.py writes down. Pure. Called by report.py and short.py.
+# Scores one row of the test: all figures that report.py writes. Pure. Called by report.py and short.py.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -10,18 +10,18 @@ from .events import Counts, count, macro_f1, of_type, pairs
 from .psds import Judged, psds
 from .segments import count_segments
 
-CANDIDATE = 0.1  # calibration is judged from this score on: under it detections are noise that nobody asks for
+CANDIDATE = 0.1  # calibration counts detections from this score on: those below are noise that no client requests
 
 
 @dataclass(frozen=True)
 class Score:
-    """A row. Figures of types are of those that the detector can find."""
+    """The score of a row. Figures of types cover those that the detector can find."""
 
     types: Mapping[str, Counts]
     macro_f1: float
     segment_f1: float
     psds: float
-    false_per_hour: float  # on the clean twins; nan where none were looked at
+    false_per_hour: float  # on the clean twins; nan if there are none
     onset_ms: tuple[float, float]  # error of the impulsive onsets that were found, P50 and P95; nan without any
     ece: float  # over all candidates
     ece_reported: float  # over the detections at the detector's own thresholds
@@ -35,7 +35,7 @@ def kept(found: Sequence[Detection], thresholds: Mapping[str, float]) -> list[De
 
 
 def calibration(takes: Sequence[Take], found: Mapping[str, Sequence[Detection]], types: Sequence[str]) -> tuple[np.ndarray, ...]:
-    """Score, and whether it is right, of each detection."""
+    """Score and correctness of each detection."""
     scores, right = [], []
     for take in takes:
         for kind in types:
@@ -50,15 +50,15 @@ def judge(
     takes: Sequence[Take], found: Mapping[str, Sequence[Detection]], clean: Mapping[str, Sequence[Detection]],
     thresholds: Mapping[str, float], types: Sequence[str],
 ) -> Score:  # fmt: skip
-    """`found` holds all candidates of each take by its id, `clean` those of its twin by the twin's id; `thresholds` are the
-    detector's own."""
-    said = {take.id: kept(found[take.id], thresholds) for take in takes}
+    """`found` has all candidates of each take by its id, `clean` those of its twin by the twin's id; `thresholds` are
+    the detector's own."""
+    reported = {take.id: kept(found[take.id], thresholds) for take in takes}
     counts, segments = dict.fromkeys(types, Counts()), dict.fromkeys(types, Counts())
     errors: list[float] = []
     by_severity = {severity: [0, 0] for severity in SEVERITIES}
     for take in takes:
         for kind in types:
-            truth, mine = of_type(take.events, kind), of_type(said[take.id], kind)
+            truth, mine = of_type(take.events, kind), of_type(reported[take.id], kind)
             counts[kind] += count(truth, mine, kind)
             segments[kind] += count_segments(truth, mine, kind, take.duration_s)
             matches = pairs(truth, mine)
@@ -80,7 +80,7 @@ def judge(
         false_per_hour=len(alarms) / hours if hours else float("nan"),
         onset_ms=(float(np.quantile(errors, 0.5)), float(np.quantile(errors, 0.95))) if errors else (float("nan"),) * 2,
         ece=ece(scores, right),
-        ece_reported=ece(*calibration(takes, said, types)),
+        ece_reported=ece(*calibration(takes, reported, types)),
         recall={severity: hits / max(1, total) for severity, (hits, total) in by_severity.items()},
         false_types={kind: len(of_type(alarms, kind)) / hours for kind in types} if hours else {},
         reliability=bins(scores, right),

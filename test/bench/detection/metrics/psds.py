@@ -1,9 +1,9 @@
-# The Polyphonic Sound Detection Score (arXiv 1910.08440) with the settings of DCASE task 4, scenario 1, but for cross triggers,
-# which that scenario does not count either: a detection is right when at least 70 % of it lies on events of its type
-# (detection tolerance), an event is found when right detections cover at least 70 % of it (ground truth tolerance); the curve
-# of effective true positive rate (mean minus deviation over types) over false positives per hour, up to 100, integrated.
-# Intersection has no meaning for points in time, so everything shorter is first widened to 100 ms around its middle.
-# Cross-checked with the reference implementation in check_psds.py. Called by judge.py.
+# The Polyphonic Sound Detection Score (arXiv 1910.08440) with the settings of DCASE task 4, scenario 1, which does not
+# count cross triggers. A detection is correct if at least 70 % of it lies on events of its type (detection tolerance).
+# An event is found if correct detections cover at least 70 % of it (ground truth tolerance). The score is the integral
+# of the effective true positive rate (mean minus deviation over types) over false positives per hour, up to 100. An
+# intersection has no meaning for points in time, so every shorter event and detection is first widened to 100 ms around
+# its middle. Cross-checked with the reference implementation in check_psds.py. Called by judge.py.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from ..types import Detection, Event
 
 TOLERANCE = 0.7
 MOST_PER_HOUR = 100.0
-INSTABILITY = 1.0  # how much of the deviation over types is subtracted
+INSTABILITY = 1.0  # weight of the deviation over types that is subtracted
 POINTS = 50
 LEAST_S = 0.1
 
@@ -36,7 +36,8 @@ def interval(item: Event | Detection) -> Interval:
 
 
 def overlap(a: Interval, others: Sequence[Interval]) -> float:
-    """How much of `a` the others cover together; they may overlap each other only by mistake of a detector."""
+    """The part of `a` that the others cover together; detections may overlap each other only by a mistake of the
+    detector."""
     total, reached = 0.0, a[0]
     for low, high in sorted(others):
         low, high = max(low, reached), min(high, a[1])
@@ -46,7 +47,7 @@ def overlap(a: Interval, others: Sequence[Interval]) -> float:
 
 
 def of_kind(takes: Sequence[Judged], kind: str) -> list[OfType]:
-    """Of each take the events of one type, and its detections with their scores."""
+    """The events of one type in each take, and its detections with their scores."""
     return [
         ([interval(e) for e in take.events if e.type == kind], [(interval(d), d.score) for d in take.found if d.type == kind])
         for take in takes
@@ -54,25 +55,25 @@ def of_kind(takes: Sequence[Judged], kind: str) -> list[OfType]:
 
 
 def rates(takes: list[OfType], threshold: float, hours: float) -> tuple[float, float]:
-    """True positive rate, and false positives per hour, of one type at one threshold."""
+    """True positive rate and false positives per hour of one type at one threshold."""
     found = events = false = 0
     for truth, scored in takes:
-        said = [d for d, score in scored if score >= threshold]
-        right = [d for d in said if overlap(d, truth) >= TOLERANCE * (d[1] - d[0])]
+        reported = [d for d, score in scored if score >= threshold]
+        right = [d for d in reported if overlap(d, truth) >= TOLERANCE * (d[1] - d[0])]
         found += sum(overlap(t, right) >= TOLERANCE * (t[1] - t[0]) for t in truth)
         events += len(truth)
-        false += len(said) - len(right)
+        false += len(reported) - len(right)
     return found / max(1, events), false / hours
 
 
 def thresholds(takes: Sequence[Judged]) -> list[float]:
-    """POINTS thresholds, evenly among the scores that occur."""
+    """POINTS thresholds, evenly spread over the scores that occur."""
     scores = np.unique([d.score for take in takes for d in take.found])
     return [] if not len(scores) else np.unique(np.quantile(scores, np.linspace(0, 1, POINTS))).tolist()
 
 
 def staircase(points: Sequence[tuple[float, float]], grid: np.ndarray) -> np.ndarray:
-    """The best true positive rate reached with at most so many false positives, on the grid (G,)."""
+    """The best true positive rate with at most so many false positives, on the grid (G,)."""
     out = np.zeros(len(grid))
     for tpr, fpr in points:
         out = np.maximum(out, np.where(grid >= fpr, tpr, 0))
@@ -80,7 +81,7 @@ def staircase(points: Sequence[tuple[float, float]], grid: np.ndarray) -> np.nda
 
 
 def psds(takes: Sequence[Judged], types: Sequence[str], most: float = MOST_PER_HOUR) -> float:
-    """0..1 of the curve up to `most` false positives per hour; `types` that do not occur do not count."""
+    """0..1, the area under the curve up to `most` false positives per hour; `types` that do not occur do not count."""
     present = [kind for kind in types if any(e.type == kind for take in takes for e in take.events)]
     if not present:
         return 0.0

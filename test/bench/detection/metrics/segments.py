@@ -1,4 +1,4 @@
-# Segment-based F1: each whole second of a take is one yes or no for each type. Called by judge.py.
+# Segment-based F1: each whole second of a take is one yes or no per type. Called by judge.py.
 import math
 from collections.abc import Sequence
 
