@@ -8,7 +8,7 @@ from plosive_worker.events.boxes import Box
 from plosive_worker.events.profile import Profile
 from plosive_worker.events.scoring import Counts
 from plosive_worker.training.metrics import (
-    Judged,
+    Candidates,
     average_precision,
     calibration_error,
     counts_at,
@@ -28,16 +28,16 @@ CLICK = Profile("click", 10.0, 10.0, 1000.0, 9, threshold=0.5, long_ms=12.0)
 
 
 def test_a_box_at_the_threshold_is_reported() -> None:
-    judged = Judged([[(1000.0, 2000.0)]], [[Box(1000.0, 2000.0, 0.5), Box(5000.0, 6000.0, 0.49)]])
-    assert judged.kept(HUM) == [[(1000.0, 2000.0)]] and counts_at(judged, HUM) == Counts(1, 0, 0)
-    assert counts_at(judged, replace(HUM, threshold=0.4)) == Counts(1, 1, 0)
+    candidates = Candidates([[(1000.0, 2000.0)]], [[Box(1000.0, 2000.0, 0.5), Box(5000.0, 6000.0, 0.49)]])
+    assert candidates.kept(HUM) == [[(1000.0, 2000.0)]] and counts_at(candidates, HUM) == Counts(1, 0, 0)
+    assert counts_at(candidates, replace(HUM, threshold=0.4)) == Counts(1, 1, 0)
 
 
 def test_segments_are_the_seconds_that_are_touched() -> None:
     assert segments([(900, 1100), (3000, 4000), (6500, 6500)]) == {0, 1, 3, 6}
     assert segments([(1000, 3001)]) == {1, 2, 3}
-    judged = Judged([[(0.0, 2500.0)], [(0.0, 500.0)]], [[Box(2000.0, 4000.0, 0.9)], []])
-    assert segment_counts(judged, HUM) == Counts(1, 1, 3)
+    candidates = Candidates([[(0.0, 2500.0)], [(0.0, 500.0)]], [[Box(2000.0, 4000.0, 0.9)], []])
+    assert segment_counts(candidates, HUM) == Counts(1, 1, 3)
 
 
 def test_macro_f1_leaves_out_classes_that_do_not_occur() -> None:
@@ -45,8 +45,10 @@ def test_macro_f1_leaves_out_classes_that_do_not_occur() -> None:
 
 
 def test_boxes_are_ranked_by_confidence() -> None:
-    judged = Judged([[(1000.0, 2000.0)], []], [[Box(5000.0, 6000.0, 0.3), Box(1000.0, 2000.0, 0.6)], [Box(0.0, 900.0, 0.9)]])
-    sure, right = ranked(judged, HUM)
+    candidates = Candidates(
+        [[(1000.0, 2000.0)], []], [[Box(5000.0, 6000.0, 0.3), Box(1000.0, 2000.0, 0.6)], [Box(0.0, 900.0, 0.9)]]
+    )
+    sure, right = ranked(candidates, HUM)
     assert sure == pytest.approx([0.9, 0.6, 0.3]) and right.tolist() == [False, True, False]
     assert average_precision(right, 1) == 0.5
 
@@ -75,7 +77,7 @@ def test_points_are_widened_before_overlap_is_asked_for() -> None:
 
 
 def psds_of(truth: list, found: list[tuple[float, float, float]], hours: float = 1.0) -> float:
-    return psds([Judged([truth], [[Box(*f) for f in found]])], [HUM], hours)
+    return psds([Candidates([truth], [[Box(*f) for f in found]])], [HUM], hours)
 
 
 def test_psds_counts_hits_against_false_alarms_per_hour() -> None:
@@ -97,16 +99,16 @@ def test_a_hit_lies_on_its_event_and_covers_it(found: tuple, value: float) -> No
 
 
 def test_psds_is_the_mean_less_the_deviation_over_classes() -> None:
-    perfect = Judged([[(0.0, 1000.0)]], [[Box(0.0, 1000.0, 0.9)]])
-    half = Judged([[(0.0, 1000.0), (5000.0, 6000.0)]], [[Box(0.0, 1000.0, 0.9)]])
+    perfect = Candidates([[(0.0, 1000.0)]], [[Box(0.0, 1000.0, 0.9)]])
+    half = Candidates([[(0.0, 1000.0), (5000.0, 6000.0)]], [[Box(0.0, 1000.0, 0.9)]])
     assert psds([perfect, half], [HUM, HUM], 1.0) == pytest.approx(0.75 - 0.25)
-    absent = Judged([[]], [[Box(0.0, 1000.0, 0.9)]])
+    absent = Candidates([[]], [[Box(0.0, 1000.0, 0.9)]])
     assert psds([perfect, absent], [HUM, HUM], 1.0) == 1, "a class without an event has no say"
 
 
 def test_figures_say_how_much_they_rest_on() -> None:
-    def at(count: int) -> Judged:
-        return Judged(
+    def at(count: int) -> Candidates:
+        return Candidates(
             [[(3000.0 * i, 3000.0 * i + 1000) for i in range(count)]], [[Box(0.0, 1000.0, 0.9), Box(1500.0, 2500.0, 0.05)]]
         )
 

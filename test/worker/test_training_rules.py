@@ -13,9 +13,16 @@ from plosive_worker.features.spec import DIMS
 from plosive_worker.model.head import Head
 from plosive_worker.training import evaluation
 from plosive_worker.training.data import LabelledFile, Part, events_of, feature_scale, near_edge, targets, widened, window
-from plosive_worker.training.evaluation import Validation, finish_profiles, fit_profile, judge, labels_in, part_logits
+from plosive_worker.training.evaluation import (
+    Validation,
+    collect_candidates,
+    finish_profiles,
+    fit_profile,
+    labels_in,
+    part_logits,
+)
 from plosive_worker.training.loss import Targets, detection_loss, pool
-from plosive_worker.training.metrics import Judged
+from plosive_worker.training.metrics import Candidates
 from plosive_worker.training.sampler import Chunk, Sampler, make_sampler
 from plosive_worker.training.split import Split, choose, events_in, grouped, split_files, time_blocks
 
@@ -35,7 +42,7 @@ def labelled(
 
 def test_a_part_holds_what_reaches_into_it() -> None:
     part = Part(0, 100, 200)
-    held = [part.holds(*event) for event in ((900, 1000), (900, 1001), (1000, 1000), (1999, 1999), (2000, 2100))]
+    held = [part.overlaps(*event) for event in ((900, 1000), (900, 1001), (1000, 1000), (1999, 1999), (2000, 2100))]
     assert held == [False, True, True, True, False]
     file = labelled(300, [(0, 900, 1100), (1, 1500, 1500), (0, 1900, 2500), (0, 2500, 2600)])
     assert events_of(file, part) == [(0, 1000, 1100), (1, 1500, 1500), (0, 1900, 2000)]
@@ -108,7 +115,7 @@ def test_a_chunk_holds_what_it_touches_or_ends_a_frame_before_it(event: tuple, t
 
 def test_half_of_a_batch_are_events_and_an_eighth_the_hardest_negatives() -> None:
     sampler = Sampler([Chunk(0, i) for i in range(10)], [np.array([3]), np.array([], int)], np.array([5, 6]), 50, np.zeros(10))
-    sampler.learn(np.array([6]), np.array([1e9]))
+    sampler.record_losses(np.array([6]), np.array([1e9]))
     drawn = sampler.draw(16, np.random.default_rng(0))
     assert drawn[:8].tolist() == [3] * 8 and drawn[8:10].tolist() == [6] * 2 and len(drawn) == 16
     assert len(set(drawn[10:].tolist())) > 1
@@ -229,14 +236,14 @@ def test_a_class_on_one_side_only_is_missing_or_splits_few_files_by_time() -> No
 def test_a_profile_learns_the_systematic_error_of_sure_boxes() -> None:
     truth = [(2000.0 * i, 2000.0 * i + 1000) for i in range(20)]
     sure = [Box(a + 20, b - 10, 0.9) for a, b in truth]
-    fitted = fit_profile(Judged([truth], [sure]), HUM)
+    fitted = fit_profile(Candidates([truth], [sure]), HUM)
     assert fitted.start_shift_ms == pytest.approx(-20 * 20 / 25) and fitted.end_shift_ms == pytest.approx(10 * 20 / 25)
     assert 0.05 < fitted.threshold < 0.95 and fitted.offset > PRIOR[1]
-    doubtful = fit_profile(Judged([truth], [[replace(b, score=0.3) for b in sure]]), HUM)
+    doubtful = fit_profile(Candidates([truth], [[replace(b, score=0.3) for b in sure]]), HUM)
     assert (doubtful.start_shift_ms, doubtful.end_shift_ms) == (0, 0)
-    nothing = fit_profile(Judged([truth], [[]]), HUM)
+    nothing = fit_profile(Candidates([truth], [[]]), HUM)
     assert (nothing.slope, nothing.offset, nothing.threshold, nothing.start_shift_ms) == (*PRIOR, 0.55, 0)
-    stray = fit_profile(Judged([truth], [[Box(60_000.0, 61_000.0, 0.9)]]), HUM)
+    stray = fit_profile(Candidates([truth], [[Box(60_000.0, 61_000.0, 0.9)]]), HUM)
     assert (stray.start_shift_ms, stray.end_shift_ms) == (0, 0) and stray.threshold == 0.55
 
 
@@ -250,7 +257,9 @@ def logits_of(spans_of: list[tuple[int, int, int]], length: int, classes: int) -
 def test_candidates_and_truth_are_in_the_time_of_the_file_and_by_class() -> None:
     file = labelled(3000, [(0, 12_000, 13_000), (1, 15_000, 16_000), (0, 25_000, 26_000)])
     part = Part(0, 1000, 2000)
-    first, second = judge([logits_of([(0, 200, 300), (1, 700, 800)], 1000, 2)], [file], [part], [HUM, replace(HUM, name="buzz")])
+    first, second = collect_candidates(
+        [logits_of([(0, 200, 300), (1, 700, 800)], 1000, 2)], [file], [part], [HUM, replace(HUM, name="buzz")]
+    )
     assert first.truth == [[(12_000.0, 13_000.0)]] and second.truth == [[(15_000.0, 16_000.0)]]
     assert [(b.start_ms, b.end_ms) for b in first.boxes[0]] == [(12_000, 13_000)]
     assert [(b.start_ms, b.end_ms) for b in second.boxes[0]] == [(17_000, 18_000)]
