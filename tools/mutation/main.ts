@@ -74,13 +74,14 @@ async function measure(room: Room): Promise<void> {
         const verdict = await judge(player, mutant, room, survey, dependents);
         const { file, line, code, change, nth } = mutant;
         rows.set(keyOf(mutant), { file, line, code, change, nth, ...verdict });
+        // After each: an interrupted run goes on with --again.
+        writeReport(room, { hash, survey, rows });
         say(
           `${rows.size}/${open.length} ${verdict.state} ${file}:${line} ${change} ${verdict.by ?? ""}`.trimEnd(),
         );
       }
     };
     await Promise.all(players.map(work));
-    writeReport(room, { hash, survey, rows });
   } finally {
     for (const player of players) player.close();
   }

@@ -66,7 +66,9 @@ export async function makeMutants(
     add({ id, file, line: location.start.line + 1, code, change });
   }
   for (const [file, source] of sources) {
-    const own = made.mutants.filter(({ fileName }) => fileName === file);
+    const own = made.mutants.filter(
+      ({ fileName, mutatorName }) => fileName === file && mutatorName !== "StringLiteral",
+    );
     for (const { start, end, replacement } of sqlChanges(source)) {
       const around = own
         .map(({ id, location: at }) => ({

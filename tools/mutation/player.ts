@@ -1,7 +1,7 @@
 // A copy of the repository with all mutants of a room behind switches, and the process that runs tests in it (runner.ts).
 // A mutant that hangs costs the process, not the copy. Called by main.ts.
 import { type ChildProcess, fork } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { repoDir } from "../cache.ts";
@@ -17,6 +17,8 @@ export class Player {
 
   constructor(project: string, instrumented: ReadonlyMap<string, string>) {
     this.#copy = mkdtempSync(join(tmpdir(), "plosive-mutation-"));
+    // Postgres runs as a user of its own, and some tests give it programs of the repository.
+    chmodSync(this.#copy, 0o755);
     this.#project = project;
     this.#instrumented = instrumented;
     for (const file of repositoryFiles()) {
