@@ -25,6 +25,7 @@ const { values } = parseArgs({
 const say = (text: string) => void process.stdout.write(`${text}\n`);
 /** Test processes at the same time: the smallest machine has two cores. */
 const atOnce = 2;
+const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 type Row = Verdict & { file: string; line: number; code: string; change: string; nth: number };
 interface Report {
@@ -65,6 +66,14 @@ async function measure(room: Room): Promise<void> {
   say(`${room.name}: ${sample.length} of ${mutants.length} mutants, ${open.length - rows.size} to try`);
 
   const players = Array.from({ length: atOnce }, () => new Player(room.project, instrumented));
+  const close = () => {
+    for (const player of players) player.close();
+  };
+  const interrupt = () => {
+    close();
+    process.exit(130);
+  };
+  for (const signal of signals) process.once(signal, interrupt);
   try {
     const survey = await surveyTests(room, players, last?.hash === hash ? last.survey : new Map());
     const queue = open.filter((mutant) => !rows.has(keyOf(mutant)));
@@ -83,7 +92,8 @@ async function measure(room: Room): Promise<void> {
     };
     await Promise.all(players.map(work));
   } finally {
-    for (const player of players) player.close();
+    close();
+    for (const signal of signals) process.off(signal, interrupt);
   }
   tell(room.name, sample.length, [...rows.values()], Date.now() - began);
 }
