@@ -75,9 +75,10 @@ dev-up: npm tools ## keeps Postgres, S3 and a control plane running for the test
 dev-down: $(INSTALLED) ## ends them, without a trace
 	@$(AS_ROOT) $(NODE) tools/dev.ts down
 
+# TEST=--compat also plays a suite of `make compat`, as CI does; TEST='--only unit' plays one suite.
 test: npm tools lint-tools python-test contract-tools ## sets everything up and runs all tests
 	@tools/build.sh kueue
-	@$(AS_ROOT) $(NODE) tools/test.ts
+	@$(AS_ROOT) $(NODE) tools/test.ts $(TEST)
 
 # ONLY=NAME plays one of them; PLOSIVE_TEST_SEED=N repeats a run.
 trials: npm tools python-test contract-tools ## the long random and fault trials with a new seed (two hours)

@@ -1,10 +1,23 @@
 // `make test`: the fast suites first, then the others in two lanes side by side; its last line counts the tests. The commit
-// fixes the random choices. Usage: tools/test.ts [--only NAME]... Exit code 0 only when nothing failed.
+// fixes the random choices. --compat adds one suite of `make compat`, which the commit chooses: .ci/run.
+// Usage: tools/test.ts [--only NAME]... [--compat]. Exit code 0 only when nothing failed.
 import { parseArgs } from "node:util";
+import { uncovered } from "./testing/compat.ts";
 import { pick, playSuites } from "./testing/play.ts";
 import { commitSeed } from "./testing/seed.ts";
 import { lanes, suites } from "./testing/suites.ts";
 
-const { values } = parseArgs({ options: { only: { type: "string", multiple: true, default: [] } } });
+const { values } = parseArgs({
+  options: {
+    only: { type: "string", multiple: true, default: [] },
+    compat: { type: "boolean", default: false },
+  },
+});
 const seed = Number(process.env.PLOSIVE_TEST_SEED ?? commitSeed());
-await playSuites(pick(suites, values.only), { lanes, folder: "test", seed });
+const rows = uncovered();
+const compat = values.compat ? [rows[seed % rows.length]!] : [];
+await playSuites([...pick(suites, values.only), ...compat], {
+  lanes: [...lanes, ["compat"]],
+  folder: "test",
+  seed,
+});

@@ -4,6 +4,8 @@ import { createHash, randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { inParallel } from "../../controllers/runtime/parallel.ts";
+import type { Queries } from "../../src/db/job.ts";
+import { markSubmitted } from "../../src/db/outbox.ts";
 import { jobs } from "../../src/kube/kinds.ts";
 import type { Job, KubeObject, Pod, ResourceType } from "../../src/kube/objects.ts";
 import { type JobKind, jobKindNames, keys, resourceName, runName } from "../../src/schemas/job-kind.ts";
@@ -160,7 +162,12 @@ async function allEnded(kind: JobKind): Promise<boolean> {
 
 /** Makes a job and plays its pod to the end that is asked for. */
 async function settle(kind: JobKind, { spec = {}, after }: (typeof ends)[number]): Promise<void> {
-  const { id, file } = await insert(kind);
+  // Row and mark in one transaction, so that the operator's sweep leaves the row to this test on a busy machine too.
+  const { id, file } = await database.pool.transaction(async (tx) => {
+    const row = await insert(tx, kind);
+    await markSubmitted(tx, kind, row.id);
+    return row;
+  });
   const ref: JobRef = { kind, id };
   await createResource(cluster.admin, space.name, database.pool, ref, spec);
   if (after === undefined) return;
@@ -174,29 +181,26 @@ async function settle(kind: JobKind, { spec = {}, after }: (typeof ends)[number]
   }
 }
 
-async function insert(kind: JobKind): Promise<{ id: string; file: string }> {
-  if (kind === "training") return { id: await insertTrainingJob(database.pool, tenant), file: "" };
+async function insert(tx: Queries, kind: JobKind): Promise<{ id: string; file: string }> {
+  if (kind === "training") return { id: await insertTrainingJob(tx, tenant), file: "" };
   if (kind === "inference") {
-    const { id, files } = await insertInferenceJob(database.pool, tenant, model, 1);
+    const { id, files } = await insertInferenceJob(tx, tenant, model, 1);
     return { id, file: files[0]! };
   }
   const id = randomUUID();
-  const dataset = await insertDataset(database.pool, tenant);
-  // At once: nobody gathers the file meanwhile.
-  const file = await database.pool.transaction(async (tx) => {
-    const audio = await insertConfirmedAudio(tx, tenant, dataset);
-    await execute(
-      tx,
-      sql.fragment`insert into embedding_jobs (id, tenant_id, shard_count) values (${id}, ${tenant}, 1)`,
-    );
-    await execute(
-      tx,
-      sql.fragment`
-        update audio_files set embedding_job_id = ${id}, embedding_shard = 0, embedding_status = 'processing'
-        where id = ${audio}`,
-    );
-    return audio;
-  });
+  const dataset = await insertDataset(tx, tenant);
+  // In the same transaction as the job: nobody gathers the file meanwhile.
+  const file = await insertConfirmedAudio(tx, tenant, dataset);
+  await execute(
+    tx,
+    sql.fragment`insert into embedding_jobs (id, tenant_id, shard_count) values (${id}, ${tenant}, 1)`,
+  );
+  await execute(
+    tx,
+    sql.fragment`
+      update audio_files set embedding_job_id = ${id}, embedding_shard = 0, embedding_status = 'processing'
+      where id = ${file}`,
+  );
   return { id, file };
 }
 

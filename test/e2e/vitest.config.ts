@@ -5,7 +5,16 @@ import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** In this order; none needs another but the last one, which takes the cluster down. */
-const files = ["main-job", "failures", "resume", "gpu-pool", "monitoring", "kueue", "cluster-down"];
+const files = [
+  "main-job",
+  "commands",
+  "failures",
+  "resume",
+  "gpu-pool",
+  "monitoring",
+  "kueue",
+  "cluster-down",
+];
 
 class InOrder extends BaseSequencer {
   override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {

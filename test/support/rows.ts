@@ -105,7 +105,7 @@ export async function insertModel(db: DatabasePool, tenant: string): Promise<str
 
 /** A started inference job with one file per shard. */
 export async function insertInferenceJob(
-  db: DatabasePool,
+  db: Queries,
   tenant: string,
   model: string,
   shards: number,

@@ -1,6 +1,8 @@
 // The suites of `make compat`: parts of the project "real" against other versions of what Plosive runs on. A flat list; the
-// table in docs/install.md has the same rows, which test/tools/testing/compat.test.ts compares. Called by tools/compat.ts.
+// table in docs/install.md has the same rows, which test/tools/testing/compat.test.ts compares. Called by tools/compat.ts and
+// tools/test.ts.
 import { repoDir } from "../cache.ts";
+import { debianVersion } from "../postgres.ts";
 import { check, type Suite, vitestRun } from "./suites.ts";
 
 export interface Compatibility extends Suite {
@@ -93,3 +95,6 @@ export const compat: readonly Compatibility[] = [
     "test/hostile/uploads",
   ),
 ];
+
+/** The suites that `make test` does not cover already: it runs on Debian's Postgres. */
+export const uncovered = () => compat.filter(({ name }) => name !== `postgres-${debianVersion()}`);
