@@ -154,7 +154,7 @@ const verdicts: [string, Partial<Facts>, Partial<Verdict> & Record<string, unkno
     },
   ],
   [
-    "a job whose shards have all failed fails",
+    "a job fails when all its shards have failed",
     { child: child({ failedIndexes: "0-2", conditions: conditions("Failed") }), pods: [ended(0, 75)] },
     { kind: "end", end: "Failed", reason: "InfrastructureError" },
   ],
@@ -233,7 +233,7 @@ const failures: [string, Pod, object][] = [
     ended(0, 137, undefined, "OOMKilled"),
     { class: "Resources", code: "out_of_memory", exitCode: 137 },
   ],
-  ["killed", ended(0, 137), { class: "Infra", code: "killed" }],
+  ["another SIGKILL", ended(0, 137), { class: "Infra", code: "killed" }],
   [
     "an internal error",
     ended(0, 70, "Traceback\nKeyError: 'x'"),

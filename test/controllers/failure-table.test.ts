@@ -314,7 +314,7 @@ describe.concurrent("a shard", { timeout: 150_000 }, () => {
     });
   });
 
-  it("whose node does not confirm a deletion fails at the pending deadline with the node in its message", async () => {
+  it("whose node does not confirm a deletion fails the job at the pending deadline with the node in its message", async () => {
     const node = `silent-${stage.namespace}`;
     await cluster.admin.send({ method: "POST", path: "/api/v1/nodes", body: { metadata: { name: node } } });
     const job = await makeJob({ pendingDeadlineSeconds: 2 });
