@@ -14,7 +14,7 @@ declare module "vitest" {
   interface ProvidedContext {
     /** In the environment of every process of the cluster. */
     mark: string;
-    /** What was on the machine before the cluster. */
+    /** The traces on the machine before the cluster. */
     before: Traces;
   }
 }

@@ -125,7 +125,7 @@ describe("a workqueue", () => {
     expect(await value("workqueue_queue_duration_seconds_sum")).toBeGreaterThan(0.015);
   });
 
-  it("counts a key that is added while it is processed again, from the time of that addition", async () => {
+  it("counts repeated additions of a key that is being processed as one more", async () => {
     queue.add("a");
     const first = queue.take();
     queue.add("a");
