@@ -58,7 +58,7 @@ export async function askPanels(
   }
 }
 
-/** Waits until there are series for each selector of the rule, with all its matchers. Returns the values that it alerts on. */
+/** Waits until each selector of the rule, with all its matchers, has series. Returns the values that it alerts on. */
 export async function askRule(prometheus: Prometheus, { alert, expr }: Rule): Promise<number[]> {
   const selectors = expr.match(/[a-z_:]+\{[^}]*\}/g) ?? [];
   if (selectors.length === 0) throw new Error(`${alert} asks for nothing`);
