@@ -1,4 +1,4 @@
-# Several pytest processes (-n): each keeps to one core, so that trainings do not wait for each other's threads.
+# Each of several pytest processes (-n) uses one core, so that trainings do not wait for each other's threads.
 import os
 
 

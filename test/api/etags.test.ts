@@ -1,5 +1,5 @@
-// What a client has is not sent again: the ETag of each resource, and If-None-Match. What it has not seen is
-// not overwritten: if-match.test.ts.
+// Conditional reads: the ETag of each resource, and If-None-Match, which avoids sending an unchanged resource again.
+// Lost updates: if-match.test.ts.
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
 import { isExpected, isUnchanged, longestTagList } from "../../src/api/conditional.ts";
@@ -27,8 +27,8 @@ const fill = (path: string) => path.replace(/\{(\w+)\}/g, (_, name: string) => i
 describe("If-None-Match", () => {
   const readers = routes.filter((route) => route.conditional);
 
-  it("is taken by every GET of a single resource", () => {
-    // Answers that are new each time (signed URLs, probes, streams) and lists have no ETag.
+  it("is supported by every GET of a single resource", () => {
+    // Answers that differ each time (signed URLs, probes, streams) and lists have no ETag.
     const without = routes
       .filter((route) => route.method === "GET" && !route.conditional && route.path.endsWith("}"))
       .map((route) => route.operationId);
@@ -59,7 +59,7 @@ describe("If-None-Match", () => {
     }
   });
 
-  it("hides no 401 and no 404", async () => {
+  it("does not replace a 401 or a 404 by a 304", async () => {
     const path = `/api/v1/datasets/${ids.dataset_id}`;
     const any = { "If-None-Match": "*" };
     expect((await api.as(null).get(path, any)).status).toBe(401);
@@ -68,7 +68,7 @@ describe("If-None-Match", () => {
 });
 
 describe("the ETag of an annotation set", () => {
-  it("is another one after each change of its annotations and marks, and the same after none", async () => {
+  it("changes with each change of its annotations and marks, and stays the same after refused changes", async () => {
     const { set, audio, dataset } = await makeDraft(client, api.db);
     const etagNow = async () => (await client.get(set)).headers.get("etag");
     const seen = [await etagNow()];
@@ -111,7 +111,7 @@ describe("the ETag of an annotation set", () => {
     expect(await etagNow()).toBe(published.get("etag"));
   });
 
-  it("comes with the draft when it is made", async () => {
+  it("is in the answer that creates a draft", async () => {
     const dataset = await makeDataset(client);
     const made = await client.post(`/api/v1/datasets/${dataset}/annotation-sets`);
     const read = await client.get(made.headers.get("location")!);
@@ -134,11 +134,11 @@ describe("lists of entity tags", () => {
     ["", false],
     ['w/"a"', false],
     ['"b", *', false],
-  ])("%s names a: %s", (header, names) => {
+  ])('%s contains "a": %s', (header, names) => {
     expect(isUnchanged(header, '"a"')).toBe(names);
   });
 
-  it("are compared strongly where something is changed", () => {
+  it("are compared strongly for writes", () => {
     expect(isExpected('"a"', ['"a"'])).toBe(true);
     expect(isExpected('"x", "b"', ['"a"', '"b"'])).toBe(true);
     expect(isExpected('W/"a"', ['"a"'])).toBe(false);
@@ -146,7 +146,7 @@ describe("lists of entity tags", () => {
     expect(isExpected("a", ['"a"'])).toBe(false);
   });
 
-  it("take no time, however odd they are", () => {
+  it("are parsed in a short time, whatever their content", () => {
     // Processor time, which other processes do not lengthen: 1 ms is used.
     const start = process.threadCpuUsage();
     for (const part of ['"', ",", '"a",', 'W/"', " ", ", ", " , ", '"a" , ', "\t,\t\t"]) {

@@ -1,5 +1,5 @@
-// Export of detections to other tools, and drafts that are created from detections: which files, which types, when, and
-// only once.
+// Export of detections to other tools, and drafts from detections: their files, their types, the end of the job as a
+// precondition, and idempotency.
 import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";

@@ -192,7 +192,7 @@ describe("a repeated request with the same Idempotency-Key", () => {
     expect(second.body.upload.fields.key).toBe(first.body.upload.fields.key);
   });
 
-  it("a job is submitted again, which helps after an interrupted first attempt", async () => {
+  it("a job is submitted again, because the first attempt may have been interrupted", async () => {
     const [path, body] = await creates.createTrainingJob!();
     const { id } = (await client.post(path, body, withKey("submit"))).body;
     await client.post(path, body, withKey("submit"));

@@ -1,5 +1,4 @@
-// Import of labels from other tools: which are accepted, which are reported, and that the documents are untrusted
-// input.
+// Import of labels from other tools: accepted labels, reported faults, and documents as untrusted input.
 import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";

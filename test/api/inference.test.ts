@@ -169,7 +169,7 @@ describe("an inference job on dataset audio", () => {
     ]);
   });
 
-  it("is refused for artifact types that the model does not find, and for two sources of audio", async () => {
+  it("is refused for artifact types that the model cannot detect, and for two sources of audio", async () => {
     const config = { artifact_types: ["click", "pop"], thresholds: { pop: 0.5 } };
     const types = await client.post(jobs, { model_id: modelId, config });
     expect(types.body.detail.map((item: { loc: unknown[] }) => item.loc)).toEqual([
@@ -224,7 +224,7 @@ describe("an inference job on uploads", () => {
     expect(bytes.sizeBytes).toBe(file.body.size_bytes);
   });
 
-  it("either contains a file that was confirmed during its start or reports the file as cancelled", async () => {
+  it("contains a file that was confirmed during its start, or reports the file as cancelled", async () => {
     const job = (await client.post(jobs, { model_id: modelId })).body.id;
     const first = await upload(job, wav());
     await client.post(`${first}/confirm`);
@@ -257,7 +257,7 @@ describe("an inference job on uploads", () => {
     expect(await wasSubmitted(job)).toBe(false);
   });
 
-  it("that is cancelled after its start is asked to stop", async () => {
+  it("that is cancelled after its start becomes cancelling", async () => {
     const job = (await client.post(jobs, { model_id: modelId })).body.id;
     await client.post(`${await upload(job, wav())}/confirm`);
     await client.post(`${jobs}/${job}/start`);

@@ -276,7 +276,7 @@ describe("the failed-authentication limiter", () => {
     expect(await guess("192.0.2.1")).toBe(429);
   });
 
-  it("makes nobody wait longer because many failures arrived at the same instant", () => {
+  it("does not extend the wait when many failures arrive at the same instant", () => {
     const limiter = makeFailedAuthLimiter({
       config: testSettings(settings),
       clock: { now: () => now },

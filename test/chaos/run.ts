@@ -1,5 +1,5 @@
-// Kills the leading operator at one write after another while jobs of all kinds run, and checks what is left. Called by
-// main.ts for hours and by test/hostile/operator-kill.test.ts for a minute.
+// Kills the leading operator at one write after another while jobs of all kinds run, and checks the state that is left.
+// Called by main.ts for hours and by test/hostile/operator-kill.test.ts for a minute.
 import { sql } from "slonik";
 import { z } from "zod";
 import { labels } from "../../controllers/job/child.ts";

@@ -1,5 +1,5 @@
-// Each alert rule of the chart against series made up for it, by promtool: it fires when it should, not before its time,
-// and stays silent when it should. That real processes serve these series is test/metrics/prometheus.test.ts.
+// Each alert rule of the chart on synthetic series, with promtool: it fires at the expected minute and not before, and
+// stays silent in normal cases. test/metrics/prometheus.test.ts tests that real processes serve these series.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,12 +22,12 @@ const rules = (parse(readFileSync(file, "utf8")) as { groups: { rules: Rule[] }[
   (group) => group.rules,
 );
 
-/** Name and labels of a series, and its values each minute in promtool's words: first+step x times. */
+/** Name and labels of a series, and its values for each minute in promtool's notation: first+step x times. */
 type Series = Record<string, string>;
 type Case = {
   alert: string;
   fires: Series;
-  /** Last minute at which it is silent, first at which it fires. */
+  /** The last minute at which it is silent, and the first at which it fires. */
   between: [number, number];
   labels?: Record<string, string>;
   summary: string;
@@ -63,7 +63,7 @@ const cases: Case[] = [
     fires: { [leader("a")]: "1x9 0x30", [leader("b")]: "0x40" },
     between: [11, 12],
     summary: "No replica of the operator is the leader, so no job makes progress.",
-    silent: { "one of two leads": { [leader("a")]: "0x60", [leader("b")]: "1x60" } },
+    silent: { "one of two replicas leads": { [leader("a")]: "0x60", [leader("b")]: "1x60" } },
   },
   {
     alert: "PlosiveReconcileErrors",
@@ -76,12 +76,12 @@ const cases: Case[] = [
     labels: { controller: "models" },
     summary: "20% of the reconciles of models fail.",
     silent: {
-      "one in twenty fails": {
+      "one reconcile in twenty fails": {
         [errors("models")]: "0+1x60",
         [reconciles("models", "error")]: "0+1x60",
         [reconciles("models", "success")]: "0+19x60",
       },
-      "conflicts are tried again": {
+      "conflicts are retried": {
         [errors("models")]: "0x60",
         [reconciles("models", "requeue")]: "0+9x60",
       },
@@ -98,7 +98,7 @@ const cases: Case[] = [
     labels: { name: "models" },
     summary: "More than 100 models have been waiting in the workqueue for 15 minutes, now 5000.",
     silent: {
-      "a burst is worked off": { [gauge("workqueue_depth", 'name="models",')]: "10000-1000x10 0x50" },
+      "a burst is processed": { [gauge("workqueue_depth", 'name="models",')]: "10000-1000x10 0x50" },
     },
   },
   {
@@ -107,7 +107,7 @@ const cases: Case[] = [
     between: [20, 21],
     labels: { resource: "pods" },
     summary: "The watch of pods on an operator replica has received nothing for 11m 0s.",
-    silent: { "bookmarks come each minute": { [heard("a")]: "0+60x60", [heard("b")]: "-50+60x60" } },
+    silent: { "bookmarks arrive each minute": { [heard("a")]: "0+60x60", [heard("b")]: "-50+60x60" } },
   },
   {
     alert: "PlosiveStatusLag",
@@ -116,8 +116,8 @@ const cases: Case[] = [
     labels: { sink: "row" },
     summary: "The end of a job takes 59.7s to reach the row (99th percentile).",
     silent: {
-      "they come within seconds": { [lag("2")]: "0+1x60", [lag("60")]: "0+1x60", [lag("+Inf")]: "0+1x60" },
-      "nothing ends": { [lag("30")]: "0x60", [lag("60")]: "7x60", [lag("+Inf")]: "7x60" },
+      "ends arrive within seconds": { [lag("2")]: "0+1x60", [lag("60")]: "0+1x60", [lag("+Inf")]: "0+1x60" },
+      "no job ends": { [lag("30")]: "0x60", [lag("60")]: "7x60", [lag("+Inf")]: "7x60" },
     },
   },
   {
@@ -128,7 +128,7 @@ const cases: Case[] = [
     summary:
       "The Kubernetes Job of a job (training) ended 7m 0s ago, but its custom resource does not show it.",
     silent: {
-      "each is written after a while": {
+      "each status is written after a while": {
         [gauge("plosive_status_overdue_seconds", 'kind="training",')]: "0 70 0 70 0 0 70 0x30",
       },
     },
@@ -156,7 +156,9 @@ const cases: Case[] = [
     fires: { [gauge("plosive_purges_failing", "")]: "3x90" },
     between: [59, 60],
     summary: "3 entries of the purge queue have failed for an hour.",
-    silent: { "the store was away for half an hour": { [gauge("plosive_purges_failing", "")]: "3x30 0x60" } },
+    silent: {
+      "the store was unavailable for half an hour": { [gauge("plosive_purges_failing", "")]: "3x30 0x60" },
+    },
   },
   {
     alert: "PlosiveDeletionStuck",
@@ -165,7 +167,7 @@ const cases: Case[] = [
     labels: { kind: "inference" },
     summary: "The deletion of a custom resource (inference) has been waiting for 16m 0s.",
     silent: {
-      "it takes five minutes": {
+      "a deletion takes five minutes": {
         [gauge("plosive_deletion_overdue_seconds", 'kind="inference",')]: "0+60x5 0x55",
       },
     },
@@ -177,7 +179,7 @@ const cases: Case[] = [
     labels: { kind: "training" },
     summary: "Pods of jobs (training) ran without a report for longer than progressDeadlineSeconds.",
     silent: {
-      "none stalled lately": { [gauge("plosive_shards_stalled_total", 'kind="training",')]: "4x90" },
+      "no pod has stalled recently": { [gauge("plosive_shards_stalled_total", 'kind="training",')]: "4x90" },
     },
   },
   {
@@ -198,7 +200,7 @@ const cases: Case[] = [
     between: [15, 16],
     summary: "4 jobs failed within an hour because of the infrastructure or the service.",
     silent: {
-      "their owners are the reason": {
+      "the failures are user errors": {
         [finished("failed", "User")]: "0+1x90",
         [finished("failed", "Infra")]: "0x90",
       },
@@ -220,7 +222,7 @@ const cases: Case[] = [
         [reports("accepted")]: "0+5x60",
         [reports("refused")]: "0x60",
       },
-      "nobody reports": { [reports("accepted")]: "5x60", [reports("refused")]: "1x60" },
+      "no pod reports": { [reports("accepted")]: "5x60", [reports("refused")]: "1x60" },
     },
   },
   {
@@ -229,7 +231,10 @@ const cases: Case[] = [
     between: [12, 13],
     summary: "No replica of the API answers Prometheus.",
     silent: {
-      "one of two is there": { [`up{${api},instance="a"}`]: "0x60", [`up{${api},instance="b"}`]: "1x60" },
+      "one of two replicas answers": {
+        [`up{${api},instance="a"}`]: "0x60",
+        [`up{${api},instance="b"}`]: "1x60",
+      },
     },
   },
   {
@@ -237,7 +242,7 @@ const cases: Case[] = [
     fires: { [answers("503")]: "0+6x60", [answers("200")]: "0+54x60" },
     between: [5, 6],
     summary: "10% of the API's responses are server errors (5xx).",
-    silent: { "clients are wrong": { [answers("404")]: "0+6x60", [answers("503")]: "0x60" } },
+    silent: { "the errors are those of clients": { [answers("404")]: "0+6x60", [answers("503")]: "0x60" } },
   },
   {
     alert: "PlosiveEventLag",
@@ -246,12 +251,12 @@ const cases: Case[] = [
     labels: { stage: "delivery" },
     summary: "Events have been waiting for delivery for 7m 0s.",
     silent: {
-      "they wait for a moment": { [gauge("plosive_event_lag_seconds", 'stage="delivery",', api)]: "2x60" },
+      "events wait for a moment": { [gauge("plosive_event_lag_seconds", 'stage="delivery",', api)]: "2x60" },
     },
   },
 ];
 
-/** promtool's verdict; throws with what it expected and got. */
+/** Runs promtool; throws with its expected and actual alerts. */
 function check(
   name: string,
   series: Series,
@@ -276,7 +281,7 @@ function check(
   }
 }
 
-it.each(cases)("$alert fires when it should and not before", ({ alert, fires, between, labels, summary }) => {
+it.each(cases)("$alert fires at its minute and not before", ({ alert, fires, between, labels, summary }) => {
   const rule = rules.find((one) => one.alert === alert)!;
   const words = { summary, action: rule.annotations.action };
   const [before, after] = between;
@@ -295,7 +300,7 @@ it.each(
   check(`${alert}-silent`, series, times);
 });
 
-it("every rule has a case here, says what to do, and has a section in docs/alerts.md", () => {
+it("every rule has a case here, an action, and a section in docs/alerts.md", () => {
   expect(cases.map(({ alert }) => alert)).toEqual(rules.map(({ alert }) => alert));
   for (const { alert, annotations } of rules) {
     expect(annotations.action, alert).toMatch(/^.{20,200}\.$/);

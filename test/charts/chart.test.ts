@@ -1,5 +1,5 @@
-// The Helm chart as it renders: every setting of src/config.ts has its place, pods are under Pod Security "restricted",
-// secrets stay out of the text, external servers replace the embedded ones, and wrong values are refused with a reason.
+// The rendered Helm chart: it sets every variable of src/config.ts, its pods meet Pod Security "restricted", it
+// contains no secret as text, external servers replace the embedded ones, and wrong values are refused with a reason.
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -103,7 +103,7 @@ describe("the chart", () => {
       .flatMap((manifest) => manifest.spec!.template!.spec.containers)
       .flatMap((container) => container.env ?? [])
       .map((variable) => variable.name.replace(/_FILE$/, ""));
-    // In a cluster the pod's own service account is used; the other two have one good value everywhere.
+    // In a cluster the pod's own service account is used; the other two have a default that fits everywhere.
     const outside = ["PLOSIVE_KUBECONFIG", "PLOSIVE_RUNS_AUDIENCE", "PLOSIVE_BOOTSTRAP_WAIT_SECONDS"];
     expect(
       names.filter((name) => !set.includes(name.replace(/_FILE$/, "")) && !outside.includes(name)),
@@ -144,7 +144,7 @@ describe("the chart", () => {
     expect(cluster.flatMap((manifest) => manifest.rules)).toEqual(operatorClusterRules);
   });
 
-  it("tells the operator of a plug-in encoder, and refuses what is no folder of the bucket", async () => {
+  it("passes a plug-in encoder to the operator, and refuses a value that is not a folder of the bucket", async () => {
     const encoder = async (value: string) =>
       one(
         await render(...images, `encoder=${value}`),
@@ -174,7 +174,7 @@ describe("the chart", () => {
     ]);
   });
 
-  it("fills the worker profiles so that the operator can read them", async () => {
+  it("renders worker profiles that the operator can parse", async () => {
     const manifests = await render(
       ...images,
       "profiles.gpu.train.nodeSelector.pool=gpu",
@@ -186,7 +186,7 @@ describe("the chart", () => {
     expect(parsed.default!.embed.image).toBe("registry/worker:1");
     expect(parsed.default!.train.image).toBe("registry/trainer:1");
     expect(parsed.gpu!.train).toMatchObject({ image: "registry/cuda:2", nodeSelector: { pool: "gpu" } });
-    // `--set` and YAML make a number of it, as in the example of values.yaml.
+    // `--set` and YAML turn the value into a number, as in the example of values.yaml.
     expect(text).toContain('"nvidia.com/gpu": 1');
     expect(parsed.gpu!.train.resources?.limits).toMatchObject({ "nvidia.com/gpu": "1" });
     expect(parsed.gpu!.detect.image).toBe("registry/worker:1");
@@ -208,7 +208,7 @@ describe("the chart", () => {
     expect(JSON.stringify(api)).toContain('"secretName":"hooks"');
   });
 
-  it("gives each pod the address of the database as its own user and no other's", async () => {
+  it("gives each pod the database URL of its own user and no other", async () => {
     const membersOf = (manifests: Manifest[]) =>
       Object.fromEntries(
         pods(manifests).map(({ metadata, spec }) => [
@@ -233,7 +233,7 @@ describe("the chart", () => {
     });
   });
 
-  it("lets the API answer 503 while the database is away, instead of taking every replica from its Service", async () => {
+  it("keeps the API's replicas ready without the database, so that they answer 503", async () => {
     const api = one(await render(...images), "Deployment", "plosive-api");
     const [container] = api.spec!.template!.spec.containers;
     expect(container?.startupProbe?.httpGet?.path).toBe("/startupz");
@@ -244,7 +244,7 @@ describe("the chart", () => {
     ["API", "plosive-api", "/startupz", "/healthz"],
     ["operator", "plosive-operator", "/healthz", "/readyz"],
   ])(
-    "gives the %s minutes to start, and ends it for its own silence only, never for that of others",
+    "gives the %s minutes to start, and restarts it only if it does not answer, not if its dependencies fail",
     async (_, name, startup, readiness) => {
       const [container] = one(await render(...images), "Deployment", name).spec!.template!.spec.containers;
       const { startupProbe, livenessProbe, readinessProbe } = container!;
@@ -252,27 +252,27 @@ describe("the chart", () => {
         startup,
         readiness,
       ]);
-      // Asks neither Postgres nor the object store nor the API server.
+      // This path does not ask Postgres, the object store or the API server.
       expect(livenessProbe?.httpGet?.path).toBe("/healthz");
       const patience = (probe?: Probe) => (probe?.periodSeconds ?? 10) * (probe?.failureThreshold ?? 3);
       expect(patience(startupProbe)).toBeGreaterThanOrEqual(300);
       expect(patience(livenessProbe)).toBeGreaterThanOrEqual(60);
-      // A second, which is what Kubernetes takes otherwise, passes on a busy node without a word.
+      // The default of Kubernetes is a second, which a busy node can exceed.
       expect(livenessProbe?.timeoutSeconds).toBeGreaterThanOrEqual(10);
       for (const probe of [startupProbe, readinessProbe])
         expect(probe?.timeoutSeconds).toBeGreaterThanOrEqual(3);
     },
   );
 
-  it("lets a pod of the API answer until every node knows that it goes, and gives it time to end after that", async () => {
+  it("lets a pod of the API answer until every node knows of its end, and gives it time to stop after that", async () => {
     const api = one(await render(...images), "Deployment", "plosive-api").spec!.template!.spec;
     const pause = api.containers[0]?.lifecycle?.preStop.sleep.seconds ?? 0;
     expect(pause).toBe(5);
-    // src/main.ts: 20 s for running answers, 10 s for deliveries, and what is left is closed.
+    // src/main.ts: 20 s for running requests and 10 s for deliveries, then it closes the remaining ones.
     expect(api.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(pause + 30);
   });
 
-  it("leaves the modes of the embedded servers' files alone when their volume is mounted again", async () => {
+  it("keeps the file modes of the embedded servers when their volume is mounted again", async () => {
     const manifests = await render(...images);
     for (const name of ["plosive-database", "plosive-object-store"]) {
       const { spec } = one(manifests, "StatefulSet", name).spec!.template!;
@@ -280,7 +280,7 @@ describe("the chart", () => {
     }
   });
 
-  it("gives the workers' account the secrets of the registry, because the chart does not make their pods", async () => {
+  it("gives the workers' service account the image pull secrets, because the chart does not create their pods", async () => {
     const manifests = await render(...images, "imagePullSecrets[0].name=registry");
     expect(one(manifests, "ServiceAccount", "plosive-worker").imagePullSecrets).toEqual([
       { name: "registry" },

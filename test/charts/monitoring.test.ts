@@ -1,5 +1,5 @@
-// What the chart makes for monitoring: nothing unless asked; monitors that select the release's pods and name its jobs, the
-// rules for its own series, and the dashboards. What is in rules and dashboards is asked in test/metrics.
+// The chart's objects for monitoring: none by default; monitors that select the release's pods and set their job label,
+// rules for the release's series, and the dashboards. test/metrics tests the content of rules and dashboards.
 import { execFile, execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -40,18 +40,18 @@ async function render(release: string, ...sets: string[]): Promise<Manifest[]> {
     .filter((manifest) => manifest !== null);
 }
 const all = ["podMonitors", "alerts", "dashboards"].map((part) => `metrics.${part}.enabled=true`);
-/** Without the definitions, which are long. */
+/** Renders without the CRDs, which are long. */
 const only = ["crds.enabled=false"];
 const of = (manifests: Manifest[], kind: string) => manifests.filter((manifest) => manifest.kind === kind);
 const isDashboards = ({ metadata }: Manifest) => metadata.name.endsWith("-dashboards");
 
-it("needs nothing of monitoring.coreos.com unless asked", async () => {
+it("creates no monitoring objects by default", async () => {
   const manifests = await render("plosive", ...only);
   expect([...of(manifests, "PodMonitor"), ...of(manifests, "PrometheusRule")]).toEqual([]);
   expect(manifests.filter(isDashboards)).toEqual([]);
 });
 
-it("monitors the metrics port of the pods of operator and API, under the names that rules and dashboards use", async () => {
+it("monitors the metrics port of operator and API with the job labels that rules and dashboards use", async () => {
   const manifests = await render(
     "blue",
     ...all,
@@ -81,7 +81,7 @@ it("monitors the metrics port of the pods of operator and API, under the names t
   }
 });
 
-it("asks in each rule for the series of its own release, and promtool agrees", async () => {
+it("restricts each rule to the series of its own release, and promtool accepts the rules", async () => {
   const [rule, ...others] = of(
     await render("blue", ...all, "metrics.alerts.labels.release=prom", ...only),
     "PrometheusRule",
@@ -108,7 +108,7 @@ it("asks in each rule for the series of its own release, and promtool agrees", a
   }
 });
 
-it("gives Grafana's sidecar each dashboard, whole and with an id of its own", async () => {
+it("gives Grafana's sidecar every dashboard, each with its own uid", async () => {
   const maps = (
     await render("plosive", ...all, "metrics.dashboards.annotations.folder=voices", ...only)
   ).filter(isDashboards);

@@ -1,4 +1,5 @@
-// An installation of an older release under this chart, on a real API server: what is there stays, what is new comes.
+// Installations and upgrades with this chart on a real API server: an upgrade keeps existing Secrets and adds new
+// members.
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -14,7 +15,7 @@ const images = ["server", "worker", "trainer", "postgres", "s3"].map(
   (name) => `images.${name}=registry/${name}:1`,
 );
 
-/** What the API has to be told at the least. */
+/** The minimum configuration of the API. */
 const complete = {
   PLOSIVE_DATABASE_URL: "postgres://db",
   PLOSIVE_S3_ENDPOINT: "http://s3",
@@ -22,7 +23,7 @@ const complete = {
   PLOSIVE_S3_SECRET_ACCESS_KEY: "secret",
 };
 
-/** The release is called like its namespace, or `release@namespace`. */
+/** `name` is the release and its namespace, or `release@namespace`. */
 async function helm(verb: "install" | "upgrade", name: string, ...sets: string[]): Promise<void> {
   const [release = "", namespace = release] = name.split("@");
   const args = [...images, "crds.enabled=false", ...sets].flatMap((set) => ["--set", set]);
@@ -46,7 +47,7 @@ async function membersOf(namespace: string, name: string): Promise<Record<string
   );
 }
 
-/** Which members of the database's Secret the pods of a component get. */
+/** The members of the database's Secret that the pods of a component get. */
 async function mountedBy(namespace: string, component: string): Promise<string[]> {
   const path = `/apis/apps/v1/namespaces/${namespace}/deployments/${namespace}-${component}`;
   const deployment = (await cluster.admin.send({ method: "GET", path })) as {
@@ -57,7 +58,7 @@ async function mountedBy(namespace: string, component: string): Promise<string[]
 }
 
 describe("helm install", () => {
-  it("makes policies that the API server takes; the API's keeps it from the cloud's metadata service", async () => {
+  it("creates network policies that the API server accepts; the API's blocks the cloud's metadata service", async () => {
     const name = "plosive-policies";
     await helm("install", name);
     const path = `/apis/networking.k8s.io/v1/namespaces/${name}/networkpolicies/${name}-api`;
@@ -67,13 +68,13 @@ describe("helm install", () => {
     expect(policy.spec.policyTypes).toEqual(["Egress"]);
     const blocks = policy.spec.egress.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => ipBlock ?? []));
     expect(blocks.find(({ cidr }) => cidr === "0.0.0.0/0")?.except).toEqual(["169.254.0.0/16"]);
-    // Whatever has an address of either family has an exception.
+    // Each block, of IPv4 or IPv6, has an exception.
     expect(blocks.every(({ except = [] }) => except.length > 0)).toBe(true);
   }, 60_000);
 });
 
 describe("a second release", () => {
-  it("is refused in a namespace that has one, and taken in another", async () => {
+  it("is refused in a namespace that has one, and accepted in another", async () => {
     const name = "plosive-first";
     await helm("install", name);
     const second = helm("install", `plosive-second@${name}`);
@@ -86,12 +87,12 @@ describe("a second release", () => {
 });
 
 describe("helm upgrade", () => {
-  it("keeps the passwords of the embedded database and adds the users that an older release had not", async () => {
+  it("keeps the passwords of the embedded database, and adds the users that an older release did not have", async () => {
     const name = "plosive-embedded";
     await helm("install", name);
     const first = await membersOf(name, `${name}-database`);
     expect(Object.keys(first).sort()).toEqual(["api-url", "operator-url", "password", "url"]);
-    // Another key would open none of the webhooks' secrets.
+    // With another key the API could not decrypt the webhooks' secrets.
     const webhooks = await membersOf(name, `${name}-webhooks`);
     expect(apiConfig({ ...complete, PLOSIVE_WEBHOOK_SECRET_KEY: webhooks["secret-key"] })).toBeDefined();
     expect(Buffer.from(webhooks["secret-key"] ?? "", "base64")).toHaveLength(32);
@@ -113,7 +114,7 @@ describe("helm upgrade", () => {
     expect(await mountedBy(name, "api")).toEqual(["api-url"]);
   }, 60_000);
 
-  it("lets all log in as the owner of an external database while its Secret names nobody else", async () => {
+  it("lets API and operator log in as the owner of an external database until its Secret names other users", async () => {
     const name = "plosive-external";
     const url = Buffer.from("postgres://me:secret@db.internal:5432/plosive").toString("base64");
     await cluster.admin.send({ method: "POST", path: "/api/v1/namespaces", body: { metadata: { name } } });

@@ -1,5 +1,5 @@
-// What is said of a job that was applied with kubectl and cannot be: the API's own checks in the API's own words, until they
-// hold. Real API server, Postgres, S3, and REST over HTTP.
+// Refusals of jobs that were applied with kubectl: the operator runs the checks of the API, shows the API's messages,
+// and repeats the checks until they pass. Real API server, Postgres, S3, and REST over HTTP.
 import { sql } from "slonik";
 import { beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -16,8 +16,8 @@ beforeEach(async () => {
   client = await api.tenant();
 });
 
-describe("a training job of any name", () => {
-  it("is refused with all that the API would say, and accepted when that no longer holds", async () => {
+describe("a training job applied with kubectl", () => {
+  it("is refused with every reason that the API would give, and accepted once all are fixed", async () => {
     const draft = await trainable(api.db, client, false);
     draft.config.artifact_types.push("hum");
     await apply(trainingJobs, "draft", draft);
@@ -38,7 +38,7 @@ describe("a training job of any name", () => {
       end_ms: 2,
     });
     await client.post(`${path}/publish`);
-    // Nobody touches the resource: it is looked at every half minute.
+    // The test does not touch the resource: the operator checks it again every 30 s.
     await poll(
       "its acceptance",
       async () => (await accepted(trainingJobs, "draft"))?.status === "True",
@@ -48,7 +48,7 @@ describe("a training job of any name", () => {
     expect((await client.get(`/api/v1/training-jobs/${id}`)).status).toBe(200);
   });
 
-  it("is refused for what only a custom resource can get wrong", async () => {
+  it("is refused without a row for a wrong tenant, dataset, annotation set, shard count or artifact type", async () => {
     const other = await trainable(api.db, await api.tenant());
     const good = await trainable(api.db, client);
     const suspended = await api.tenant();
@@ -82,7 +82,7 @@ describe("a training job of any name", () => {
     expect(after).toBe(before);
   });
 
-  it("that was refused can be cancelled all the same", async () => {
+  it("can be cancelled after it was refused", async () => {
     await apply(trainingJobs, "never-mind", await trainable(api.db, client, false));
     await refusal(trainingJobs, "never-mind");
     const ref = stage.ref("never-mind");
@@ -93,7 +93,7 @@ describe("a training job of any name", () => {
     );
   });
 
-  it("waits while its tenant has as many that wait as it may", async () => {
+  it("is refused while its tenant has the maximum number of waiting jobs", async () => {
     await stage.operator.stop();
     await stage.start({ maxWaiting: 1 });
     await stage.operator.leading;
@@ -110,8 +110,8 @@ describe("a training job of any name", () => {
   });
 });
 
-describe("an inference job of any name", () => {
-  it("searches the files that it names, and is refused with words where the API would refuse it", async () => {
+describe("an inference job applied with kubectl", () => {
+  it("runs over the files that it names, and is refused with a reason where the API would refuse it", async () => {
     const { files, datasetId, ...spec } = await searchable(api.db, client, 2);
     await execute(api.db, sql.fragment`update models set is_active = false where id = ${spec.modelId}`);
     await apply(inferenceJobs, "inactive", { ...spec, audioFileIds: files });

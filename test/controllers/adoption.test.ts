@@ -1,5 +1,6 @@
-// Jobs that a platform engineer applies with kubectl, under names of their own: in the records and in REST like any other,
-// cancelled and deleted from both sides. Real API server, Postgres, S3, and REST over HTTP.
+// Adoption of jobs that a platform engineer applies with kubectl under other names than the service's: the operator
+// creates their rows, and REST and kubectl can cancel and delete them. Real API server, Postgres, S3, and REST over
+// HTTP.
 import { createHash } from "node:crypto";
 import { sql } from "slonik";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -28,8 +29,8 @@ beforeEach(async () => {
 const hex = (text: string) => createHash("sha256").update(text).digest("hex");
 const runs = async () => (await jobsOf(cluster.admin, stage.namespace)).map(({ metadata }) => metadata.name);
 
-describe("a training job of any name", () => {
-  it("is in the REST API under its uid and runs; a cancel there reaches it, and so does a deletion", async () => {
+describe("a training job applied with kubectl", () => {
+  it("appears in REST under its uid and runs; REST can cancel and delete it", async () => {
     const { metadata } = await apply(trainingJobs, "night-shift.7", {
       ...(await trainable(api.db, client)),
       activeDeadlineSeconds: 3600,
@@ -74,7 +75,7 @@ describe("a training job of any name", () => {
     expect((await client.get(path)).status).toBe(404);
   });
 
-  it("gets one row, also from several at once and from one that died before it could say so", async () => {
+  it("gets one row and one event from concurrent adoptions that crashed before they wrote the condition", async () => {
     await stage.operator.stop();
     try {
       const made = await apply(trainingJobs, "twice", await trainable(api.db, client));
@@ -110,7 +111,7 @@ describe("a training job of any name", () => {
     }
   });
 
-  it("whose record is missing is told so in the same words ever after, and gets no other one", async () => {
+  it("stays refused as RowMissing after its row was deleted, and gets no second row", async () => {
     const made = (await apply(trainingJobs, "deleted-elsewhere", {
       ...(await trainable(api.db, client)),
       cancel: { reason: "so that only this test adopts it" },
@@ -143,7 +144,7 @@ describe("a training job of any name", () => {
     expect((await client.get("/api/v1/training-jobs")).body.items).toEqual([]);
   });
 
-  it("deleted with kubectl ends as cancelled, also when another one takes its name at once", async () => {
+  it("becomes cancelled when kubectl deletes it, even if another resource takes its name at once", async () => {
     const spec = await trainable(api.db, client);
     const first = (await apply(trainingJobs, "again", spec)).metadata.uid!;
     await stage.podOf(`tj-${first}-1`);
@@ -159,13 +160,13 @@ describe("a training job of any name", () => {
     );
     const status = async (id: string) => (await client.get(`/api/v1/training-jobs/${id}`)).body.status;
     await poll("the first one's end", async () => (await status(first)) === "cancelled");
-    // A late cancel of the first is not one of the second.
+    // A late cancel of the first row must not cancel the second.
     await poll("the second one in its queue", async () => (await status(second)) === "queued");
     await cluster.admin.remove(trainingJobs, stage.ref("again"));
     await poll("the second one's end", async () => (await status(second)) === "cancelled");
   });
 
-  it("deleted in REST takes its own resource along, and not a later one of the same name", async () => {
+  it("does not delete a later resource of the same name when REST deletes its row", async () => {
     const spec = await trainable(api.db, client);
     const ref = stage.ref("used-again");
     const first = (await apply(trainingJobs, ref.name, spec)).metadata.uid!;
@@ -186,8 +187,8 @@ describe("a training job of any name", () => {
   });
 });
 
-describe("an inference job of any name", () => {
-  it("searches a dataset in as many shards as it says, and ends in REST and kubectl", async () => {
+describe("an inference job applied with kubectl", () => {
+  it("runs over a dataset in the number of shards that its spec sets, and succeeds in REST and kubectl", async () => {
     const { files, ...spec } = await searchable(api.db, client, 5);
     const config = { thresholds: { click: 0.7 }, artifact_types: ["click"] };
     const { metadata } = await apply(inferenceJobs, "all-takes", {
@@ -230,8 +231,8 @@ describe("an inference job of any name", () => {
   });
 });
 
-describe("an embedding job of any name", () => {
-  it("takes the uploads that wait, and is refused where none does", async () => {
+describe("an embedding job applied with kubectl", () => {
+  it("takes the confirmed uploads of its tenant, and is refused when there are none", async () => {
     const dataset = await makeDataset(client);
     await apply(embeddingJobs, "too-early", { tenantId: client.tenantId });
     expect((await refusal(embeddingJobs, "too-early")).message).toMatch(
@@ -249,8 +250,8 @@ describe("an embedding job of any name", () => {
   });
 });
 
-describe("a custom resource of which the records know nothing", () => {
-  it("gets no row under a name of the service's own form", async () => {
+describe("a custom resource without a row", () => {
+  it("is refused and gets no row when its name has the form that the service uses", async () => {
     const name = "tj-0198b0de-7c1f-7a59-8a3c-9f4d8f7f2f11";
     const { metadata } = await apply(trainingJobs, name, await trainable(api.db, client));
     const said = await refusal(trainingJobs, name);
@@ -260,14 +261,14 @@ describe("a custom resource of which the records know nothing", () => {
     expect((await runs()).filter((run) => run.includes(metadata.uid!) || run.startsWith(name))).toEqual([]);
   });
 
-  it("although it was accepted, says that the database was restored, and is not made anew", async () => {
+  it('that was accepted before is refused with "restored", gets no new row, and can still be cancelled', async () => {
     const { metadata } = await apply(trainingJobs, "before-the-restore", await trainable(api.db, client));
     const id = metadata.uid!;
     await stage.podOf(`tj-${id}-1`);
     await poll("the run in its status", async () => {
       return (await find(trainingJobs, "before-the-restore"))?.status?.runId === `tj-${id}-1`;
     });
-    // As in a restored database: no trigger runs, nothing is left behind.
+    // As in a restored database: no trigger runs, so the purge queue gets no entry.
     await api.db.transaction(async (tx) => {
       await execute(tx, sql.fragment`set local session_replication_role = replica`);
       await execute(tx, sql.fragment`delete from training_job_files where training_job_id = ${id}`);

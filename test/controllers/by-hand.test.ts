@@ -1,3 +1,5 @@
+// Changes that people make with kubectl while a job runs: they delete pods, Jobs and resources, and suspend jobs. The test
+// takes the place of the kubelet and of the workers.
 import { sql } from "slonik";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -17,7 +19,7 @@ const training = (id: string) => maybeOneJob(database.pool, "training", id);
 const inference = (id: string) => maybeOneJob(database.pool, "inference", id);
 
 describe("a training pod that is deleted", () => {
-  it("is replaced on the same index, and the new one is offered the checkpoint", async () => {
+  it("is replaced on the same index; the new pod gets the checkpoint, and the percent does not fall", async () => {
     const id = await insertTrainingJob(database.pool, stage.tenant);
     const run = `tj-${id}-1`;
     const first = await podOf(cluster.admin, stage.space.name, run);
@@ -30,7 +32,7 @@ describe("a training pod that is deleted", () => {
     await poll("the percent", async () => (await training(id))?.progress_percent === 60);
 
     await cluster.admin.remove(pods, first.metadata);
-    // The kubelet's part: the container got SIGTERM and ended.
+    // As the kubelet does: the container got SIGTERM and ended.
     await endPod(cluster.admin, first, 143).catch(() => undefined);
     const second = await poll("the new pod", async () => {
       const pod = await podOf(cluster.admin, stage.space.name, run);
@@ -54,7 +56,7 @@ describe("a training pod that is deleted", () => {
 });
 
 describe("a Job that is deleted by hand", () => {
-  it("becomes a new attempt while its job goes on, and stays away once it was cancelled", async () => {
+  it("is replaced by a new attempt while its job is open, and is not replaced after a cancel", async () => {
     const id = await insertTrainingJob(database.pool, stage.tenant);
     await podOf(cluster.admin, stage.space.name, `tj-${id}-1`);
     const ref = { namespace: stage.space.name, name: `tj-${id}` };
@@ -79,8 +81,8 @@ describe("a Job that is deleted by hand", () => {
   });
 });
 
-describe("a Job that is made for a job that has ended", () => {
-  it("is deleted: a leader that was frozen on its way to create it knew nothing of the end", async () => {
+describe("a Job that is created for a job that has ended", () => {
+  it("is deleted, because a frozen leader may create it late", async () => {
     const id = await insertTrainingJob(database.pool, stage.tenant);
     const [ref, run] = [
       { namespace: stage.space.name, name: `tj-${id}` },
@@ -137,7 +139,7 @@ describe("a job that is suspended", () => {
 });
 
 describe("a pod that cannot start", () => {
-  it("shows the kubelet's words in the row and the custom resource, and fails the job at its deadline", async () => {
+  it("shows the kubelet's message in the row, and fails the job at its pending deadline", async () => {
     const id = await insertTrainingJob(database.pool, stage.tenant);
     const ref = { namespace: stage.space.name, name: `tj-${id}` };
     const spec = { pendingDeadlineSeconds: 4 };
@@ -160,7 +162,7 @@ describe("a pod that cannot start", () => {
 });
 
 describe("a custom resource", () => {
-  it("without a row is not accepted and runs nothing", async () => {
+  it("without a row is refused and gets no Job", async () => {
     const name = "tj-00000000-0000-4000-8000-000000000000";
     const id = "00000000-0000-4000-8000-000000000001";
     await cluster.admin.create(trainingJobs, {
@@ -184,7 +186,7 @@ describe("a custom resource", () => {
     expect(await stage.jobNames()).toEqual([]);
   });
 
-  it("deleted by hand ends its row as cancelled", async () => {
+  it("that is deleted by hand leaves a cancelled row and no Job", async () => {
     const id = await insertTrainingJob(database.pool, stage.tenant);
     await podOf(cluster.admin, stage.space.name, `tj-${id}-1`);
     await poll("the row to be queued", async () => (await training(id))?.status === "queued");
@@ -195,7 +197,7 @@ describe("a custom resource", () => {
 });
 
 describe("results that are delivered again", () => {
-  it("change nothing, and another result of the same shard is refused", async () => {
+  it("change nothing; a different result of the same shard, or one of another run, is refused", async () => {
     const model = await insertModel(database.pool, stage.tenant);
     const { id, files } = await insertInferenceJob(database.pool, stage.tenant, model, 2);
     const run = `ij-${id}-1`;
@@ -215,7 +217,7 @@ describe("results that are delivered again", () => {
     ]);
     expect(await deliver("d2", { ...result, items: [] })).toBe("differs");
     expect(await ingestDetections(database.pool, { ...ref, run: `ij-${id}-9` }, "d1", result)).toBe("fenced");
-    // A pod cannot speak for the files of another shard.
+    // A pod cannot report results for the files of another shard.
     const foreign = { ...detectionsOf(run, 1, files[0]!), shard: 1 };
     expect(await ingestDetections(database.pool, { ...ref, shard: 1 }, "d3", foreign)).toBe("ingested");
     const counts = await database.pool.one(sql.type(
@@ -226,8 +228,8 @@ describe("results that are delivered again", () => {
   });
 });
 
-describe("a row that Kubernetes will never take", () => {
-  it("fails with the reason and does not hold up the rows behind it", async () => {
+describe("a row that Kubernetes rejects permanently", () => {
+  it("fails with the reason and does not block the rows behind it", async () => {
     const refused = await insertTrainingJob(database.pool, stage.tenant);
     await database.execute(sql.fragment`
       update training_jobs set config = config || '{"artifact_types": ["not/allowed"]}' where id = ${refused}`);

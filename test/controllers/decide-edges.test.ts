@@ -58,7 +58,7 @@ const unindexed = (made: Pod): Pod => ({ ...made, metadata: { ...made.metadata, 
 describe("the deadlines of a job", () => {
   const silent = { child: child(), listeningSince: 0 };
 
-  it("are in order, and that of progress goes by the pod that has been silent longest", () => {
+  it("are sorted by time, and the progress deadline follows the pod that has been silent longest", () => {
     const cr = resource({}, { startTime: ago(100) });
     const given = facts({ ...silent, cr, pods: [startedAt(0, 50), startedAt(1, 90)] });
     expect(deadlinesOf(given)).toEqual([
@@ -67,7 +67,7 @@ describe("the deadlines of a job", () => {
     ]);
   });
 
-  it("of progress leave out pods that are being deleted, have no shard or do not run", () => {
+  it("ignore, for progress, pods that are being deleted, have no shard or do not run", () => {
     const pods = [
       deleting(startedAt(0, 900)),
       unindexed(startedAt(1, 900)),
@@ -87,7 +87,7 @@ describe("the deadlines of a job", () => {
     }
   });
 
-  it("pass at their very millisecond", () => {
+  it("pass at exactly their millisecond", () => {
     const at = (seconds: number, more: object = {}) =>
       facts({ ...silent, cr: resource({}, { startTime: ago(seconds) }), pods: [startedAt(0, 1)], ...more });
     expect(decide(at(1000))).toMatchObject({ reason: "DeadlineExceeded", failure: { retryable: true } });
@@ -99,7 +99,7 @@ describe("the deadlines of a job", () => {
     expect(silentPods).toMatchObject({ kind: "stop", pods: [{ failure }] });
   });
 
-  it("of progress do not end the job: its pod is replaced", () => {
+  it("stop only the pod, not the job, when the progress deadline passes", () => {
     const given = facts({ ...silent, pods: [startedAt(0, 900)] });
     expect(deadlinesOf(given)[0]?.which).toBe("progress");
     expect(decide(given).kind).toBe("stop");
@@ -109,7 +109,7 @@ describe("the deadlines of a job", () => {
     ["unschedulable", "Quota", [pod(0, { phase: "Pending", conditions: [unschedulable()] })]],
     ["image_unavailable", "System", [waitingFor("ErrImagePull", "no")]],
     ["pods_not_started", "Infra", [pod(0, { phase: "Pending" })]],
-  ])("of waiting fail a job with %s", (code, of, pods) => {
+  ])("fail a waiting job with the code %s", (code, of, pods) => {
     const failure = pendingFailure(facts({ pods }));
     expect(failure).toMatchObject({ class: of, code, retryable: true });
     const long = { ...waitingFor("ErrImagePull", "x".repeat(2000)) };
@@ -119,7 +119,7 @@ describe("the deadlines of a job", () => {
     return { type: "PodScheduled", status: "False", reason: "Unschedulable", message: "Full." };
   }
 
-  it("do not count time in which the job was suspended or queued, from the earlier of the two on", () => {
+  it("exclude time in which the job was suspended or queued, from the earlier of the two starts", () => {
     const held = [said("Suspended", "True", 50), said("QuotaReserved", "False", 80)];
     const status = { startTime: ago(500), conditions: held };
     expect(suspendedSeconds(facts({ cr: resource({}, status) }))).toBe(80);
@@ -131,32 +131,32 @@ describe("the deadlines of a job", () => {
   });
 });
 
-describe("a job of its own", () => {
-  it("is refused when another resource has its row", () => {
+describe("a single job", () => {
+  it("is refused when its row belongs to another resource", () => {
     const refused = { kind: "refuse", reason: "PreconditionFailed" };
     expect(decide(facts({ row: row({ resource_name: "other" }) }))).toMatchObject(refused);
     expect(decide(facts({ row: row({ resource_name: name }) })).kind).toBe("create");
   });
 
-  it("is created twenty times at most", () => {
+  it("gets at most twenty attempts", () => {
     expect(decide(facts({ cr: resource({}, { attempt: 19 }) }))).toEqual({ kind: "create", attempt: 20 });
     const failure = { class: "Infra", code: "child_deleted", retryable: true };
     expect(decide(facts({ cr: resource({}, { attempt: 20 }) }))).toMatchObject({ end: "Failed", failure });
   });
 
-  it("is not worth another try without its profile", () => {
+  it("fails as not retryable without its profile", () => {
     const failure = { class: "User", code: "profile_unknown", retryable: false };
     expect(decide(facts({ profileKnown: false }))).toMatchObject({ failure });
   });
 
-  it("needs no suspension twice, and a Job without the field is not suspended", () => {
+  it("treats a Job without the suspend field as one that is not suspended", () => {
     const bare = { ...child(), spec: { parallelism: 2, template: { spec: {} } } } as Job;
     expect(decide(facts({ child: bare }))).toEqual({ kind: "wait" });
     const suspended = resource({ suspend: true });
     expect(decide(facts({ cr: suspended, child: bare }))).toMatchObject({ kind: "patch", suspend: true });
   });
 
-  it("that was resumed needs nothing of a queue that it is not in", () => {
+  it("that was resumed outside Kueue has no Workload to activate", () => {
     const cr = resource({}, { conditions: [said("Suspended", "True", 5)] });
     expect(decide(facts({ cr, child: child() }))).toEqual({ kind: "wait" });
   });
@@ -166,7 +166,7 @@ describe("a job of its own", () => {
     expect(decide(facts({ child: { ...child(), status: {} } }))).toEqual({ kind: "wait" });
   });
 
-  it("expires only once it has ended", () => {
+  it("expires only after it has ended, and only with a TTL", () => {
     const status = { completionTime: ago(10) };
     expect(expiresAt(resource({ ttlSecondsAfterFinished: 60 }, status))).toBe(now + 50_000);
     expect(expiresAt(resource({ ttlSecondsAfterFinished: 60 }))).toBeUndefined();
@@ -177,13 +177,13 @@ describe("a job of its own", () => {
 describe("pods of a shard that is given up", () => {
   const gone = [memory(1), memory(1)];
 
-  it("are stopped, but not when they have ended, are being deleted, or are of another shard", () => {
+  it("are stopped unless they have ended, are being deleted, or belong to another shard", () => {
     const pods = [running(0), running(1), ended(1, 137), deleting(running(1)), unindexed(running(1))];
     const verdict = decide(facts({ child: child(), failedPods: gone, pods }));
     expect(verdict).toEqual({ kind: "stop", pods: [{ pod: pods[1] }] });
   });
 
-  it("are stopped once, as stalled, when they are silent too", () => {
+  it("are stopped once, as stalled, when they are also silent", () => {
     const pods = [startedAt(1, 900), startedAt(2, 900)];
     const verdict = decide(facts({ child: child(), failedPods: gone, pods, listeningSince: 0 }));
     const stops = verdict.kind === "stop" ? verdict.pods : [];
@@ -205,7 +205,7 @@ describe("the last pods of an ended Job", () => {
     } as never);
   const until = (given: Partial<Facts>) => awaitPodsUntil(facts(given));
 
-  it.each(["Complete", "Failed"])("are waited for after %s", (type) => {
+  it.each(["Complete", "Failed"])("are awaited after %s", (type) => {
     expect(until({ child: over(type), pods: [running(0)] })).toBe(now + 4_000);
   });
 
@@ -215,11 +215,11 @@ describe("the last pods of an ended Job", () => {
     ["when the condition has no time", child({ conditions: conditions("Failed") })],
     ["when the Job has no status", withoutStatus],
     ["when there is no Job", undefined],
-  ])("are not waited for %s", (_name, made) => {
+  ])("are not awaited %s", (_name, made) => {
     expect(until({ child: made, pods: [running(0)] })).toBeUndefined();
   });
 
-  it("are known by failures of this run that the Job counts", () => {
+  it("are no longer awaited once every failure that the Job counts is recorded for this run", () => {
     const job = over("Failed");
     expect(until({ child: job, failedPods: [failedPod(0, "killed")] })).toBeUndefined();
     for (const other of [
@@ -236,7 +236,7 @@ describe("the last pods of an ended Job", () => {
 describe("the verdict on a Job", () => {
   const closed = (more: object, type = "Failed") => child({ conditions: conditions(type), ...more });
 
-  it("does not depend on other conditions of the Job", () => {
+  it("ignores other conditions of the Job and conditions with status False", () => {
     const both = [...conditions("SuccessCriteriaMet"), ...conditions("Complete")];
     const given = {
       child: child({ conditions: both, completedIndexes: "0-2" }),
@@ -249,12 +249,12 @@ describe("the verdict on a Job", () => {
     });
   });
 
-  it("waits for the Job to end when an index of it has failed", () => {
+  it("waits for the Job to end when one of its indexes has failed", () => {
     const cr = resource({ retries: { perShard: 1, infraPerShard: 9, maxFailedShards: 0 } });
     expect(decide(facts({ cr, child: child({ failedIndexes: "0" }) }))).toEqual({ kind: "wait" });
   });
 
-  it("is a success with few failed shards, whatever they failed with", () => {
+  it("is a success with few failed shards, and has their failures", () => {
     const given = {
       child: closed({ completedIndexes: "1,2" }),
       ingested: new Set([1, 2]),
@@ -266,19 +266,19 @@ describe("the verdict on a Job", () => {
     expect([...lost]).toEqual([[0, expect.objectContaining({ code: "temporary", shard: 0 })]]);
   });
 
-  it("is a failure when no shard is left, however many may fail", () => {
+  it("is a failure when every shard has failed, even if that many may fail", () => {
     const cr = resource({ retries: { perShard: 0, infraPerShard: 0, maxFailedShards: 3 } });
     expect(decide(facts({ cr, child: closed({ failedIndexes: "0-2" }) }))).toMatchObject({ end: "Failed" });
   });
 
-  it("has the failure of the Job for shards whose pods no longer exist", () => {
+  it("takes the failure of the Job for shards whose pods no longer exist", () => {
     const verdict = decide(facts({ child: closed({ completedIndexes: "1,2" }), ingested: new Set([1, 2]) }));
     const lost = verdict.kind === "end" ? verdict.failedShards.get(0) : undefined;
     const job = { class: "System", code: "Because", message: "The Job says so.", retryable: true };
     expect(lost).toEqual({ ...job, shard: 0 });
   });
 
-  it("names the shard that failed by itself, not one that was stopped because of it", () => {
+  it("names the shard that failed, not a shard that was stopped because of that", () => {
     const cr = resource({ retries: { perShard: 0, infraPerShard: 0, maxFailedShards: 0 } });
     const given = facts({
       cr,
@@ -335,19 +335,19 @@ describe("the retry budget of a shard", () => {
     return { ...made, metadata: { ...made.metadata, uid: "now", annotations }, ...more };
   };
 
-  it("is not used by failures without a shard, or by pods without one", () => {
+  it("is not charged for failures or pods without a shard", () => {
     expect(exhaustedShards({ cr, child: child(), pods: [past(undefined, 9)], failedPods: [] }).size).toBe(0);
     const nobody = [failedPod(undefined, "stalled"), failedPod(undefined, "stalled")];
     expect(exhaustedShards({ cr, child: child(), pods: [], failedPods: nobody }).size).toBe(0);
   });
 
-  it("is used by disruptions only, not by failures that the Job counts itself", () => {
+  it("is charged for disruptions, not for failures that the Job counts itself", () => {
     const failedPods = [failedPod(0, "killed"), failedPod(0, "internal")];
     const found = exhaustedShards({ cr, child: child(), pods: [past(0, 2)], failedPods });
     expect(found.get(0)).toMatchObject({ class: "Infra", code: "disrupted", retryable: true });
   });
 
-  it("counts by the pod that knows of most disruptions, in whatever order they are listed", () => {
+  it("uses the highest count of disruptions among the pods, in any order of the list", () => {
     for (const pods of [
       [past(0, 2), past(0, 1)],
       [past(0, 1), past(0, 2)],
@@ -355,7 +355,7 @@ describe("the retry budget of a shard", () => {
       expect(exhaustedShards({ cr, child: child(), pods, failedPods: [] }).size).toBe(1);
   });
 
-  it("is known also when the Job is gone, and its message fits into the resource", () => {
+  it("applies when the Job is gone, too, and its message is cut to fit into the resource", () => {
     const long = Array.from({ length: 2 }, () => failedPod(0, "stalled", { message: "x".repeat(1000) }));
     const found = exhaustedShards({ cr, child: undefined, pods: [], failedPods: long });
     expect(found.get(0)?.message).toHaveLength(1000);

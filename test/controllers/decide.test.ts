@@ -1,4 +1,4 @@
-// The decisions of the job engine as tables: facts in, verdict out. No server is needed, because decide() is pure.
+// Tests the decisions of the job engine with tables of facts and verdicts. decide() is pure, so no server is needed.
 import { describe, expect, it } from "vitest";
 import { decide, type Verdict } from "../../controllers/job/decide.ts";
 import type { Facts } from "../../controllers/job/facts.ts";
@@ -31,7 +31,7 @@ const lostOne = {
 const verdicts: [string, Partial<Facts>, Partial<Verdict> & Record<string, unknown>][] = [
   ["a new job gets its first Job", {}, { kind: "create", attempt: 1 }],
   [
-    "a job that has ended gets nothing, whatever else is true",
+    "a job that has ended is settled, whatever else is true",
     { cr: resource({ cancel: { reason: "x" } }, { conditions: [said("Succeeded", "True", 1)] }), row: null },
     { kind: "settled" },
   ],
@@ -42,7 +42,7 @@ const verdicts: [string, Partial<Facts>, Partial<Verdict> & Record<string, unkno
     { kind: "refuse", reason: "PreconditionFailed" },
   ],
   [
-    "an unknown profile fails the job and says who sets them",
+    "an unknown profile fails the job, and the message names the chart value",
     { profileKnown: false },
     {
       kind: "end",
@@ -69,12 +69,12 @@ const verdicts: [string, Partial<Facts>, Partial<Verdict> & Record<string, unkno
   ],
   ["a Job that runs is left alone", { child: child({ active: 2 }) }, { kind: "wait" }],
   [
-    "a Job that was deleted becomes a new attempt",
+    "a deleted Job is replaced by a new attempt",
     { cr: resource({}, { attempt: 1, runId: `${name}-1` }) },
     { kind: "create", attempt: 2 },
   ],
   [
-    "but not for ever",
+    "a deleted Job is not replaced after 20 attempts",
     { cr: resource({}, { attempt: 20, runId: `${name}-20` }) },
     { kind: "end", end: "Failed" },
   ],
@@ -89,12 +89,12 @@ const verdicts: [string, Partial<Facts>, Partial<Verdict> & Record<string, unkno
     { kind: "end", end: "Cancelled" },
   ],
   [
-    "results that are there come before a cancel",
+    "a cancelled job ingests existing results first",
     { cr: cancelled, child: child({ completedIndexes: "0" }) },
     { kind: "ingest", shards: [0] },
   ],
   [
-    "a complete job completes although it was cancelled",
+    "a complete job succeeds although it was cancelled",
     {
       cr: cancelled,
       child: child({ completedIndexes: "0-2", conditions: conditions("Complete") }),
@@ -103,12 +103,12 @@ const verdicts: [string, Partial<Facts>, Partial<Verdict> & Record<string, unkno
     { kind: "end", end: "Succeeded" },
   ],
   [
-    "only results that are not yet taken in are taken in",
+    "results that are ingested or unusable are not ingested again",
     { child: child({ completedIndexes: "0-1,2" }), ingested: new Set([1]), bad: new Map([[2, bad]]) },
     { kind: "ingest", shards: [0] },
   ],
   [
-    "a job with failed shards completes while they are few enough",
+    "a job with few failed shards succeeds",
     {
       child: child({ completedIndexes: "1", failedIndexes: "0,2", conditions: conditions("Failed") }),
       ingested: new Set([1]),
@@ -132,7 +132,7 @@ const verdicts: [string, Partial<Facts>, Partial<Verdict> & Record<string, unkno
     { kind: "end", end: "Failed", reason: "UserError", message: "Noise." },
   ],
   [
-    "a job that one shard's end ended at once fails for that, whatever else was lost, was retried or is done",
+    "a job that a fatal shard failure ended has that failure, whatever happened to its other shards",
     {
       child: child({ completedIndexes: "1", failedIndexes: "2", conditions: conditions("Failed") }),
       ingested: new Set([1]),
@@ -154,7 +154,7 @@ const verdicts: [string, Partial<Facts>, Partial<Verdict> & Record<string, unkno
     },
   ],
   [
-    "a job of which no shard is left fails",
+    "a job fails when all its shards have failed",
     { child: child({ failedIndexes: "0-2", conditions: conditions("Failed") }), pods: [ended(0, 75)] },
     { kind: "end", end: "Failed", reason: "InfrastructureError" },
   ],
@@ -167,17 +167,17 @@ const verdicts: [string, Partial<Facts>, Partial<Verdict> & Record<string, unkno
     { kind: "end", end: "Failed", reason: "SystemError", message: "No result." },
   ],
   [
-    "a job that ran too long fails",
+    "a job fails at its active deadline",
     { cr: resource({}, { startTime: ago(1001) }), child: child(), pods: [running(0)] },
     { kind: "end", end: "Failed", reason: "DeadlineExceeded" },
   ],
   [
-    "the run deadline does not hit a suspended job",
+    "the active deadline does not apply to a suspended job",
     { cr: resource({ suspend: true }, { startTime: ago(1001) }), child: child({}, { suspend: true }) },
     { kind: "wait" },
   ],
   [
-    "a job whose pods never start fails",
+    "a job whose pods do not start fails at its pending deadline",
     {
       cr: resource({}, { conditions: [said("Progressing", "False", 101)] }),
       child: child(),
@@ -186,7 +186,7 @@ const verdicts: [string, Partial<Facts>, Partial<Verdict> & Record<string, unkno
     { kind: "end", end: "Failed", reason: "PendingDeadlineExceeded" },
   ],
   [
-    "a job whose node is silent fails when nobody has seen to it",
+    "a job whose node does not answer fails at its pending deadline",
     {
       cr: resource({}, { conditions: [said("Progressing", "False", 101)] }),
       child: child({ completedIndexes: "0" }),
@@ -202,7 +202,7 @@ const verdicts: [string, Partial<Facts>, Partial<Verdict> & Record<string, unkno
     },
   ],
   [
-    "a resumed job waits anew",
+    "a resumed job has a new pending deadline",
     {
       cr: resource({}, { conditions: [said("Progressing", "False", 500), said("Suspended", "False", 10)] }),
       child: child(),
@@ -229,22 +229,22 @@ describe("decide", () => {
 
 const failures: [string, Pod, object][] = [
   [
-    "out of memory",
+    "an out-of-memory kill",
     ended(0, 137, undefined, "OOMKilled"),
     { class: "Resources", code: "out_of_memory", exitCode: 137 },
   ],
-  ["killed", ended(0, 137), { class: "Infra", code: "killed" }],
+  ["another SIGKILL", ended(0, 137), { class: "Infra", code: "killed" }],
   [
     "an internal error",
     ended(0, 70, "Traceback\nKeyError: 'x'"),
     { class: "System", code: "internal", message: "The worker ended with exit code 70: KeyError: 'x'" },
   ],
-  ["a GPU that is full", ended(0, 71), { class: "Resources", code: "gpu_out_of_memory" }],
+  ["a full GPU", ended(0, 71), { class: "Resources", code: "gpu_out_of_memory" }],
   ["missing input", ended(0, 66), { class: "User", code: "input_missing", retryable: false }],
   ["a bad manifest", ended(0, 64), { class: "User", code: "bad_manifest" }],
-  ["an unknown exit", ended(0, 3), { class: "System", code: "exit_3" }],
+  ["an unknown exit code", ended(0, 3), { class: "System", code: "exit_3" }],
   [
-    "a preempted pod",
+    "a preemption",
     pod(0, {
       phase: "Failed",
       conditions: [{ type: "DisruptionTarget", status: "True", message: "Preempted by a pod." }],
@@ -254,7 +254,7 @@ const failures: [string, Pod, object][] = [
 ];
 
 describe("a failed pod", () => {
-  it.each(failures)("that ended with %s gives the job its failure", (_name, failed, expected) => {
+  it.each(failures)("with %s determines the failure of the job", (_name, failed, expected) => {
     const failing = child({ failedIndexes: "0-2", conditions: conditions("Failed") });
     expect(decide(facts({ child: failing, pods: [failed] }))).toMatchObject({
       end: "Failed",
@@ -276,17 +276,17 @@ describe("a Job that is over before its last pod is known to have ended", () => 
 
   const second = { ...first, pod_uid: "second" };
 
-  it("is waited for: how that pod ended is not known yet", () => {
+  it("gets no verdict until the end of that pod is known", () => {
     expect(decide(behind(1))).toEqual({ kind: "wait" });
     const ends = { ...behind(1), pods: [ended(0, 75)], failedPods: [first, second] };
     expect(decide(ends)).toMatchObject({ kind: "end", end: "Failed" });
   });
 
-  it("also where nothing of that pod is known but that the Job counts it", () => {
+  it("gets no verdict when that pod is known only from the Job's failure count", () => {
     expect(decide({ ...behind(1), pods: [] })).toEqual({ kind: "wait" });
   });
 
-  it("but not for long: the pod may never be heard of", () => {
+  it("gets a verdict after 5 s, because the operator may never see that pod", () => {
     expect(decide(behind(6))).toMatchObject({ kind: "end", end: "Failed", message: "Later." });
   });
 });

@@ -1,5 +1,6 @@
-// `kubectl delete crd` takes every resource with it, and somebody puts the definitions back (helm upgrade). The operator
-// that ran all the time cancels what was open, keeps what comes meanwhile, and goes on by itself. Real API server, Postgres.
+// `kubectl delete crd` deletes every resource, and helm upgrade installs the definitions again. An operator that
+// keeps running cancels the open jobs, keeps rows that arrive meanwhile, and recovers without a restart. Real API
+// server, Postgres.
 import { expect, it } from "vitest";
 import { maybeOneJob } from "../../src/db/job.ts";
 import { models } from "../../src/kube/kinds.ts";
@@ -14,7 +15,7 @@ import { useOperator } from "../support/use-operator.ts";
 
 const stage = useOperator({ cluster: useOwnCluster(), driftMs: 200 });
 
-it("definitions that are deleted and put back cost the open jobs and nothing else", async () => {
+it("deleted and reinstalled definitions cancel the open jobs; models and later jobs recover", async () => {
   const { cluster, database } = stage;
   const tenant = await insertTenant(database.pool);
   const model = await insertModel(database.pool, tenant);

@@ -1,5 +1,5 @@
-// Rows and custom resources that do not agree, as after a restore of either side or a race that was lost, brought together
-// by the sweep; and how fast rows become custom resources. Real API server and Postgres.
+// Drift: the sweep repairs rows and custom resources that disagree, as after a restore of either side or a lost race.
+// Also the submission of many rows. Real API server and Postgres.
 import { randomUUID } from "node:crypto";
 import { Registry } from "prom-client";
 import { sql } from "slonik";
@@ -36,7 +36,7 @@ const driftOf = async (direction: string) => {
 };
 
 describe("a model", () => {
-  it("whose custom resource came after the deletion of its row loses it; one that lacks it gets it again", async () => {
+  it("loses a custom resource that appears after its row was deleted, and gets a deleted custom resource again", async () => {
     const kept = await insertModel(database.pool, tenant);
     const gone = await insertModel(database.pool, tenant);
     const late = buildModel((await maybeOneModelRow(database.pool, gone))!, stage.namespace);
@@ -62,7 +62,7 @@ describe("a model", () => {
 });
 
 describe("a row", () => {
-  it("that is behind its ended custom resource, as after a restore, is repaired while the operator runs", async () => {
+  it("that is older than its ended custom resource, as after a restore, is repaired while the operator runs", async () => {
     const id = await insertTrainingJob(database.pool, tenant);
     const pod = await stage.podOf(`tj-${id}-1`);
     await startPod(cluster.admin, pod);
@@ -83,7 +83,7 @@ describe("a row", () => {
     expect(repaired.error_message).toBe(said);
   });
 
-  it("whose custom resource vanished unseen is cancelled", async () => {
+  it("is cancelled when its custom resource disappeared without a watch event", async () => {
     const id = await insertTrainingJob(database.pool, tenant);
     await database.execute(sql.fragment`
       update training_jobs set submitted_at = now() - interval '1 hour', status = 'queued' where id = ${id}`);
@@ -93,7 +93,7 @@ describe("a row", () => {
 });
 
 describe("a cancel", () => {
-  it("is passed on once, also where kubectl had a reason of its own first", async () => {
+  it("reaches the custom resource, and keeps the reason of an earlier cancel with kubectl", async () => {
     const { id } = await insertInferenceJob(
       database.pool,
       tenant,
@@ -123,7 +123,7 @@ describe("a cancel", () => {
 });
 
 describe("rows that wait for their custom resources", () => {
-  it("are submitted several at once, all of them in one round", async () => {
+  it("are all submitted in one round, eight at a time", async () => {
     const database = await createDatabase();
     const pool = await makeDatabase({ PLOSIVE_DATABASE_URL: database.url, PLOSIVE_DATABASE_POOL: 10 });
     const space = await cluster.namespace();

@@ -1,5 +1,5 @@
-// The plug-in encoder of the installation: pods that embed and detect are told where they may read it; those that train
-// work on what is stored. What the worker does with it is in test/worker/test_encoder.py.
+// The plug-in encoder of the installation: pods that embed or detect get its URLs, and pods that train use stored
+// embeddings. test/worker/test_encoder.py tests the worker's part.
 import { sql } from "slonik";
 import { expect, it } from "vitest";
 import { poll } from "../support/poll.ts";
@@ -8,7 +8,7 @@ import { useOperator } from "../support/use-operator.ts";
 
 const stage = useOperator({ config: { PLOSIVE_ENCODER: "encoders/bands/1" } });
 
-it("gives a pod that detects URLs of the encoder and its manifest", async () => {
+it("an inference pod gets URLs of the encoder and its manifest", async () => {
   const tenant = await insertTenant(stage.database.pool);
   const job = await insertInferenceJob(
     stage.database.pool,
@@ -26,7 +26,7 @@ it("gives a pod that detects URLs of the encoder and its manifest", async () => 
   expect([answer.status, await answer.text()]).toEqual([200, manifest]);
 });
 
-it("gives a pod that trains none", async () => {
+it("a training pod gets no encoder", async () => {
   const tenant = await insertTenant(stage.database.pool);
   const job = await insertTrainingJob(stage.database.pool, tenant);
   await stage.database.execute(sql.fragment`
@@ -35,7 +35,7 @@ it("gives a pod that trains none", async () => {
   expect(work).not.toHaveProperty("encoder");
 });
 
-it("lets who trains go on with what was embedded before it was exchanged", async () => {
+it("a training that has begun continues with embeddings of the previous encoder", async () => {
   const tenant = await insertTenant(stage.database.pool);
   const job = await insertTrainingJob(stage.database.pool, tenant);
   await stage.database.execute(sql.fragment`
@@ -52,7 +52,7 @@ it("lets who trains go on with what was embedded before it was exchanged", async
   expect(again).toBe("train");
 });
 
-it("lets nobody train on what was embedded without it: every pod that detects would refuse the model", async () => {
+it("a training on embeddings without the encoder is refused, because inference pods would refuse its model", async () => {
   const tenant = await insertTenant(stage.database.pool);
   const job = await insertTrainingJob(stage.database.pool, tenant);
   const asked = await stage

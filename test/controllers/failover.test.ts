@@ -1,5 +1,5 @@
-// Two operators as the chart runs them, with the lease times of an installation: the leader is killed hard, told to end,
-// or frozen, and the other one takes over in the promised time without reading anything anew.
+// Two operators as the chart runs them, with the lease times of an installation: the leader is killed, stopped with
+// SIGTERM or frozen, and the standby takes over in the promised time without listing any resource.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -50,7 +50,7 @@ afterEach(async () => {
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-/** A new row becomes a Job: somebody leads and works. */
+/** A new row becomes a Job, which proves that a leader works. */
 async function runs(): Promise<void> {
   const id = await database.pool.transaction((tx) => insertTrainingJob(tx, tenant));
   const ref = { namespace: world.namespace, name: `tj-${id}-1` };
@@ -67,7 +67,7 @@ async function takeover(within: number): Promise<void> {
 
 const lists = (replica: Replica) => replica.api.seen.filter((label) => label.startsWith("LIST ")).length;
 
-it("killed hard, the leader is replaced within 17 s by a standby that need not list anything", async () => {
+it("within 17 s, a standby replaces a leader that was killed, without listing any resource", async () => {
   expect(standby.leads()).toBe(false);
   const before = lists(standby);
   leader.child.kill("SIGKILL");
@@ -77,7 +77,7 @@ it("killed hard, the leader is replaced within 17 s by a standby that need not l
   expect(lists(standby)).toBe(before);
 }, 120_000);
 
-it("told to end, the leader is replaced within 3 s and exits with 0", async () => {
+it("within 3 s, a standby replaces a leader that got SIGTERM, and the leader exits with 0", async () => {
   const before = lists(standby);
   const ended = leader.end("SIGTERM");
   await takeover(softMs);
@@ -86,12 +86,12 @@ it("told to end, the leader is replaced within 3 s and exits with 0", async () =
   expect(lists(standby)).toBe(before);
 }, 120_000);
 
-it("frozen until another one leads, the leader writes nothing when it goes on and ends", async () => {
+it("a leader that was frozen until a standby took over writes nothing when it resumes, and exits with 1", async () => {
   leader.child.kill("SIGSTOP");
   try {
     await takeover(hardMs);
     await runs();
-    // It has work to do as soon as it goes on.
+    // The frozen leader has work to do as soon as it resumes.
     await runs();
   } finally {
     leader.child.kill("SIGCONT");

@@ -1,5 +1,5 @@
-// Each way in which a pod fails, against a real API server and its Job controller: what the custom resource, the row and
-// the events say of it, and how often the shard is tried again. The test plays the kubelet and the scheduler.
+// Each way in which a pod can fail, against a real API server and its Job controller: the failure in the custom
+// resource, the row and the events, and the number of retries. The test plays the kubelet and the scheduler.
 import { describe, expect, it } from "vitest";
 import { maybeOneJob } from "../../src/db/job.ts";
 import { events, inferenceJobs, jobs, pods } from "../../src/kube/kinds.ts";
@@ -15,9 +15,9 @@ const { cluster, database } = stage;
 
 type Made = { id: string; run: string; name: string };
 
-/** A job whose resource has this in its spec, in place of what the service would say. */
+/** A job whose resource has this in its spec, in place of the service's values. */
 async function makeJob(spec: object, shards = 1): Promise<Made> {
-  // Of a tenant of its own: none waits for its turn.
+  // Each job has its own tenant, so that no job waits for admission.
   const tenant = await insertTenant(database.pool);
   const model = await insertModel(database.pool, tenant);
   const { id } = await insertInferenceJob(database.pool, tenant, model, shards);
@@ -27,7 +27,7 @@ async function makeJob(spec: object, shards = 1): Promise<Made> {
 
 const statusOf = async ({ name }: Made) => (await cluster.admin.get(inferenceJobs, stage.ref(name))).status;
 
-/** What the three places say of a failed job. */
+/** The failure of a job, once its resource, row and event agree. */
 async function failureOf(job: Made) {
   const status = await poll(
     "the job to fail",
@@ -53,7 +53,7 @@ const eventsOf = async ({ name }: Made) =>
     ({ regarding }) => regarding.name === name,
   );
 
-/** Another pod of the shard than those. */
+/** A pod of the shard that is not one of `old`. */
 const nextPod = (job: Made, old: readonly Pod[], shard = 0) =>
   poll(
     "the next pod",
@@ -83,9 +83,9 @@ const saying = (code: string, message: string) =>
     items_failed: 0,
   });
 
-// The Job controller waits longer and longer before it tries an index again.
+// The Job controller backs off exponentially before it retries an index.
 describe.concurrent("a shard", { timeout: 150_000 }, () => {
-  it("that runs out of memory is tried once more, then given up: the message names the limit", async () => {
+  it("that runs out of memory is retried once and then given up with the memory limit in its message", async () => {
     const job = await makeJob({ retries: { perShard: 5 } });
     const first = await stage.podOf(job.run);
     await patchStatus(cluster.admin, first, "Failed", ended(137, "OOMKilled"));
@@ -105,7 +105,7 @@ describe.concurrent("a shard", { timeout: 150_000 }, () => {
     });
   });
 
-  it("that fills its GPU twice is given up with the worker's words, and the others' results stay", async () => {
+  it("that fills its GPU twice is given up with the worker's message, while the other shard continues", async () => {
     const job = await makeJob({ retries: { perShard: 5, maxFailedShards: 1 } }, 2);
     const other = await stage.podOf(job.run, 1);
     const seen: Pod[] = [];
@@ -114,7 +114,7 @@ describe.concurrent("a shard", { timeout: 150_000 }, () => {
       seen.push(pod);
       await endPod(cluster.admin, pod, 71, saying("gpu_out_of_memory", "The GPU is full."));
     }
-    // The Job would try five times; the third pod is deleted as soon as it is there.
+    // The Job would retry five times; the operator deletes the third pod as soon as it exists.
     await poll(
       "the third pod to be deleted",
       async () => {
@@ -137,7 +137,7 @@ describe.concurrent("a shard", { timeout: 150_000 }, () => {
     });
   });
 
-  it("whose pods are taken away is tried again as often as its bound says, whatever perShard is", async () => {
+  it("whose pods are disrupted is retried infraPerShard times, whatever perShard is", async () => {
     const job = await makeJob({ retries: { perShard: 0, infraPerShard: 1 } });
     const first = await stage.podOf(job.run);
     await startPod(cluster.admin, first);
@@ -156,7 +156,7 @@ describe.concurrent("a shard", { timeout: 150_000 }, () => {
     });
   });
 
-  it("that says nothing gets another pod once, whatever perShard is, then is given up", async () => {
+  it("that sends no report gets one more pod, whatever perShard is, and is then given up", async () => {
     const job = await makeJob({ progressDeadlineSeconds: 3, retries: { perShard: 0 } });
     const first = await stage.podOf(job.run);
     await startPod(cluster.admin, first);
@@ -184,14 +184,14 @@ describe.concurrent("a shard", { timeout: 150_000 }, () => {
     });
   });
 
-  it("that says nothing loses its pod although a budget forbids its eviction", async () => {
+  it("that sends no report loses its pod although a PodDisruptionBudget forbids its eviction", async () => {
     const job = await makeJob({ progressDeadlineSeconds: 1 });
     const pod = await stage.podOf(job.run);
     const path = `/apis/policy/v1/namespaces/${stage.namespace}/poddisruptionbudgets`;
     const selector = { matchLabels: { "job-name": job.run } };
     const budget = { metadata: { name: job.run }, spec: { minAvailable: 1, selector } };
     await cluster.admin.send({ method: "POST", path, body: budget });
-    // What its controller says of it.
+    // The status that the budget's controller would write.
     const counts = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 1, expectedPods: 1 };
     await cluster.admin.send({
       method: "PATCH",
@@ -211,7 +211,7 @@ describe.concurrent("a shard", { timeout: 150_000 }, () => {
     await cluster.admin.patch(inferenceJobs, stage.ref(job.name), { spec: { suspend: true } });
   });
 
-  it("that keeps reporting is left alone, however long it takes", async () => {
+  it("that keeps reporting keeps its pod beyond the progress deadline", async () => {
     const job = await makeJob({ progressDeadlineSeconds: 2 });
     const pod = await stage.podOf(job.run);
     await startPod(cluster.admin, pod);
@@ -228,24 +228,19 @@ describe.concurrent("a shard", { timeout: 150_000 }, () => {
   it.each([
     [75, "temporary", "Infra", "InfrastructureError", "The store is away."],
     [70, "internal", "System", "SystemError", "KeyError: 'x'"],
-  ])(
-    "that ends with %d is tried again as often as perShard says",
-    async (exit, code, of, reason, message) => {
-      const job = await makeJob({ retries: { perShard: 1 } });
-      const first = await stage.podOf(job.run);
-      await endPod(cluster.admin, first, exit, saying(code, message));
-      const second = await nextPod(job, [first]);
-      await poll("the event about the first pod", async () =>
-        (await eventsOf(job)).some(
-          (event) => event.reason === reason && event.note === `Shard 0: ${message}`,
-        ),
-      );
-      await endPod(cluster.admin, second, exit, saying(code, message));
-      expect(await failureOf(job)).toMatchObject({ class: of, code, reason, message, exitCode: exit });
-    },
-  );
+  ])("that ends with exit code %d is retried perShard times", async (exit, code, of, reason, message) => {
+    const job = await makeJob({ retries: { perShard: 1 } });
+    const first = await stage.podOf(job.run);
+    await endPod(cluster.admin, first, exit, saying(code, message));
+    const second = await nextPod(job, [first]);
+    await poll("the event about the first pod", async () =>
+      (await eventsOf(job)).some((event) => event.reason === reason && event.note === `Shard 0: ${message}`),
+    );
+    await endPod(cluster.admin, second, exit, saying(code, message));
+    expect(await failureOf(job)).toMatchObject({ class: of, code, reason, message, exitCode: exit });
+  });
 
-  it("whose pods somebody deletes has used up tries: only what is taken away costs none", async () => {
+  it("whose pods are deleted by hand uses up its perShard retries, unlike one whose pods are disrupted", async () => {
     const job = await makeJob({ retries: { perShard: 1 } });
     const seen: Pod[] = [];
     for (let n = 0; n < 2; n++) {
@@ -262,7 +257,7 @@ describe.concurrent("a shard", { timeout: 150_000 }, () => {
   it.each([
     [64, "bad_manifest"],
     [77, "forbidden"],
-  ])("that ends with %d fails the job at once", async (exit, code) => {
+  ])("that ends with exit code %d fails the job at once", async (exit, code) => {
     const job = await makeJob({ retries: { perShard: 5, maxFailedShards: 1 } }, 2);
     const first = await stage.podOf(job.run);
     await stage.podOf(job.run, 1);
@@ -274,7 +269,7 @@ describe.concurrent("a shard", { timeout: 150_000 }, () => {
   it.each([
     [65, "unusable_audio"],
     [66, "input_missing"],
-  ])("that ends with %d is not tried again", async (exit, code) => {
+  ])("that ends with exit code %d is not retried", async (exit, code) => {
     const job = await makeJob({ retries: { perShard: 5 } });
     const first = await stage.podOf(job.run);
     await endPod(cluster.admin, first, exit, saying(code, "There is nothing."));
@@ -289,7 +284,7 @@ describe.concurrent("a shard", { timeout: 150_000 }, () => {
     ["ImagePullBackOff", "Back-off pulling image"],
     ["CreateContainerConfigError", "configmap not found"],
     ["InvalidImageName", "couldn't parse image name"],
-  ])("that waits with %s fails in the kubelet's words when its time is over", async (why, message) => {
+  ])("that waits with %s fails with the kubelet's message at the pending deadline", async (why, message) => {
     const job = await makeJob({ pendingDeadlineSeconds: 3 });
     const pod = await stage.podOf(job.run);
     await patchStatus(cluster.admin, pod, "Pending", { waiting: { reason: why, message } });
@@ -301,7 +296,7 @@ describe.concurrent("a shard", { timeout: 150_000 }, () => {
     });
   });
 
-  it("that no node fits says so in the scheduler's words, and fails with them when its time is over", async () => {
+  it("that fits no node shows the scheduler's message, and fails with it at the pending deadline", async () => {
     const job = await makeJob({ pendingDeadlineSeconds: 6 });
     const pod = await stage.podOf(job.run);
     const message = "0/3 nodes are available: 3 Insufficient nvidia.com/gpu.";
@@ -319,7 +314,7 @@ describe.concurrent("a shard", { timeout: 150_000 }, () => {
     });
   });
 
-  it("whose node is silent does not pass for running: the node is named, and the job fails when nobody sees to it", async () => {
+  it("whose node does not confirm a deletion fails the job at the pending deadline with the node in its message", async () => {
     const node = `silent-${stage.namespace}`;
     await cluster.admin.send({ method: "POST", path: "/api/v1/nodes", body: { metadata: { name: node } } });
     const job = await makeJob({ pendingDeadlineSeconds: 2 });
@@ -327,7 +322,7 @@ describe.concurrent("a shard", { timeout: 150_000 }, () => {
     await bindPod(cluster.admin, pod, node);
     await startPod(cluster.admin, pod);
     await poll("the job to run", async () => (await statusOf(job))?.phase === "Running");
-    // As a taint's eviction does; no kubelet answers.
+    // As an eviction by a taint does; no kubelet confirms the deletion.
     await cluster.admin.send({
       method: "DELETE",
       path: `/api/v1/namespaces/${stage.namespace}/pods/${pod.metadata.name}`,
@@ -342,7 +337,7 @@ describe.concurrent("a shard", { timeout: 150_000 }, () => {
     expect((await cluster.admin.get(pods, pod.metadata)).metadata.deletionTimestamp).toBeDefined();
   });
 
-  it("that runs too long fails the job", async () => {
+  it("that runs too long fails the job at the active deadline", async () => {
     const job = await makeJob({ activeDeadlineSeconds: 2 });
     await startPod(cluster.admin, await stage.podOf(job.run));
     expect(await failureOf(job)).toMatchObject({

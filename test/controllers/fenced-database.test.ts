@@ -1,4 +1,5 @@
-// A replica that was frozen and does not lead any more changes nothing in the records, wherever it stood. Real Postgres.
+// Fencing: a replica that was frozen and is no longer the leader changes no row, wherever it was frozen. Real
+// Postgres.
 import { sql } from "slonik";
 import { expect, it } from "vitest";
 import { z } from "zod";
@@ -14,7 +15,7 @@ const statusOf = async (id: string) => (await maybeOneJob(database.pool, "traini
 const touch = (db: Queries, id: string) =>
   db.query(sql.type(z.object({}))`update training_jobs set status_message = 'late' where id = ${id}`);
 
-it("a replica that leads ends a job; one that does not, does not", async () => {
+it("the leader can end a job; every query of a former leader fails", async () => {
   const tenant = await insertTenant(database.pool);
   const [first, second] = [
     await insertTrainingJob(database.pool, tenant),
@@ -31,7 +32,7 @@ it("a replica that leads ends a job; one that does not, does not", async () => {
   expect(await statusOf(second)).toBe("pending");
 });
 
-it("what a transaction did before the lead was lost is rolled back", async () => {
+it("a transaction during which the lead is lost is rolled back", async () => {
   const id = await insertTrainingJob(database.pool, await insertTenant(database.pool));
   let leads = true;
   const db = fencedDatabase(database.pool, () => leads);

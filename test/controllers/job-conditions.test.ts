@@ -26,7 +26,7 @@ describe("a refused job", () => {
   const cr = resource({}, old);
   const refuse = { kind: "refuse", reason: "PreconditionFailed", message: "x".repeat(2000) } as const;
 
-  it("shows why, keeps the rest of its status, and its messages fit into the resource", () => {
+  it("shows the reason, keeps the rest of its status, and cuts its messages to fit into the resource", () => {
     const status = openStatus(facts({ cr, row: null }), refuse);
     expect(status).toMatchObject({ phase: "Pending", attempt: 3, observedGeneration: 2 });
     expect(Object.keys(status).sort()).toEqual(["attempt", "conditions", "observedGeneration", "phase"]);
@@ -65,7 +65,7 @@ describe("the conditions of an open job", () => {
       expect(find(status, type)).toMatchObject({ status: "False", reason: "QuotaExceeded" });
   });
 
-  it("of a new run have nothing of the pods of the run before", () => {
+  it("of a new run ignore the pods of the previous run", () => {
     const before = { child: undefined, pods: [running(0)] };
     const status = openStatus(facts({ ...before, cr: resource({}, { attempt: 1 }) }), {
       kind: "create",
@@ -76,7 +76,7 @@ describe("the conditions of an open job", () => {
     expect(status).toMatchObject({ phase: "Waiting", shards: { active: 0, failed: 0, succeeded: 0 } });
   });
 
-  it("of a new run say that the Job of the run before was deleted", () => {
+  it("of a new run show that the Job of the previous run was deleted", () => {
     const create = { kind: "create", attempt: 2 } as const;
     const again = openStatus(facts({ cr: resource({}, { attempt: 1, runId: `${name}-1` }) }), create);
     expect(find(again, "Progressing")?.reason).toBe("ChildDeleted");
@@ -84,7 +84,7 @@ describe("the conditions of an open job", () => {
     expect(find(first, "Progressing")?.reason).toBe("WaitingForPods");
   });
 
-  it("explain a wait by the last failure, unless the pods themselves say why they wait", () => {
+  it("explain a wait by the last failure, unless the pods show another reason", () => {
     const failure = { class: "Infra", code: "disrupted", message: "Evicted.", retryable: true } as const;
     const failedPods = [{ pod_uid: "a", run_id: `${name}-1`, failure }];
     const after = openStatus(facts({ child: child(), failedPods }), wait);
@@ -97,7 +97,7 @@ describe("the conditions of an open job", () => {
     expect(find(waits, "Progressing")).toMatchObject({ reason: "Unschedulable", message: "Full." });
   });
 
-  it("keep a checkpoint that was written, and say when there is none", () => {
+  it("show the last checkpoint, or that there is none", () => {
     const checkpoint = { step: 7 } as never;
     const written = openStatus(facts({ cr: resource({}, { checkpoint }), checkpoints: true }), wait);
     expect(find(written, "Checkpointed")).toMatchObject({ status: "True", reason: "CheckpointWritten" });
@@ -111,7 +111,7 @@ describe("the conditions of an open job", () => {
 });
 
 describe("the status of an open job", () => {
-  it("counts only pods that run, and failed indexes of the Job", () => {
+  it("counts running pods and failed indexes of the Job", () => {
     const given = facts({
       child: child({ failedIndexes: "1" }),
       pods: [running(0), pod(2, { phase: "Pending" })],
@@ -121,7 +121,7 @@ describe("the status of an open job", () => {
     expect(openStatus(empty, wait).shards).toEqual({ total: 3, active: 0, succeeded: 0, failed: 0 });
   });
 
-  it("has the attempt of its Job, also after a crash before it was written", () => {
+  it("has the attempt of its Job, even after a crash before the status was written", () => {
     const third = { ...child(), metadata: { ...child().metadata, name: `${name}-3` } };
     const runId = `${name}-3`;
     for (const old of [{}, { attempt: 2, runId: `${name}-2` }])
@@ -133,7 +133,7 @@ describe("the status of an open job", () => {
     expect(openStatus(facts({ cr: gone }), wait).attempt).toBe(2);
   });
 
-  it("has no run before there is one", () => {
+  it("has no run and no attempt before there is a Job", () => {
     const status = openStatus(facts({}), wait);
     expect(Object.keys(status)).not.toContain("runId");
     expect(Object.keys(status)).not.toContain("attempt");
@@ -151,7 +151,7 @@ describe("the status of an open job", () => {
     expect(Object.keys(unused)).not.toContain("usage");
   });
 
-  it("has the time of its admission from the first Job on, and keeps it", () => {
+  it("has its admission time from the first Job on, and keeps it", () => {
     expect(openStatus(facts({}), wait).admittedTime).toBeUndefined();
     expect(openStatus(facts({}), { kind: "create", attempt: 1 }).admittedTime).toBe(at);
     expect(openStatus(facts({ child: child() }), wait)).toMatchObject({ admittedTime: at });
@@ -164,7 +164,7 @@ describe("the status of an open job", () => {
     expect(openStatus(facts({ child: child() }), wait).startTime).toBeUndefined();
   });
 
-  it("adds suspended time up only when a started job resumes", () => {
+  it("adds up suspended time only when a started job resumes", () => {
     const conditions = [said("Suspended", "True", 60)];
     const of = (status: Partial<JobStatus>, spec: object = {}) =>
       openStatus(facts({ cr: resource(spec, status), child: child() }), wait).suspendedSeconds;
@@ -200,7 +200,7 @@ describe("the end of a job", () => {
   const checkpointed = (cr = resource()) =>
     find(endStatus(facts({ cr, checkpoints: true }), end as never, {}), "Checkpointed");
 
-  it("says that no checkpoint is left to resume from, only where one could have been", () => {
+  it("reports a missing checkpoint only if the status had a Checkpointed condition before", () => {
     const none = said("Checkpointed", "False", 9);
     expect(checkpointed(resource({}, { conditions: [none] }))).toMatchObject({
       status: "False",
@@ -211,7 +211,7 @@ describe("the end of a job", () => {
     expect(checkpointed(written)).toMatchObject({ status: "True" });
   });
 
-  it("has a failure that fits into the resource, and no shard of a deleted Job", () => {
+  it("has a failure that is cut to fit into the resource, and counts no shard of a deleted Job", () => {
     const failure = { ...bad, message: "x".repeat(2000) };
     const status = endStatus(facts({}), { ...end, failure } as never, {});
     expect(status.failure?.message).toHaveLength(1000);
@@ -223,12 +223,12 @@ describe("the end of a job", () => {
 });
 
 describe("the row of an open job", () => {
-  it("is cancelling as soon as the cancel is there", () => {
+  it("is cancelling as soon as the resource has a cancel", () => {
     const given = facts({ cr: resource({ cancel: { reason: "x" } }), child: child(), pods: [running(0)] });
     expect(rowChange(given, openStatus(given, wait)).status).toBe("cancelling");
   });
 
-  it("has the message of the reports while pods run, else the reason why none runs", () => {
+  it("has the message of the last report while pods run, and none without a report", () => {
     const given = facts({ child: child(), pods: [running(0)], progress: [line] });
     const status = openStatus(given, wait);
     expect(rowChange(given, status)).toMatchObject({ statusMessage: "half", progressPercent: 16 });
@@ -243,7 +243,7 @@ describe("the row of an open job", () => {
 });
 
 describe("a status", () => {
-  it("does not differ by the order of its fields or by minor ones, and does by any other", () => {
+  it("is unchanged in another order of fields, and differs with another value or order of conditions", () => {
     const a = openStatus(facts({ child: child(), pods: [running(0)] }), wait);
     const turned = Object.fromEntries(Object.entries(a).reverse()) as JobStatus;
     expect(statusDiffers(a, turned)).toBe(false);

@@ -1,5 +1,6 @@
-// What pods and people say may be anything. None of it may hold up a job for ever, nor anybody else's: a text that Postgres
-// cannot hold, a number that a status cannot. Real API server, Postgres and run endpoint.
+// Reports, termination logs and cancel reasons may contain any value, such as a text that Postgres cannot store or a
+// number that a status cannot hold. None may block its own job or another. Real API server, Postgres and run
+// endpoint.
 import { sql } from "slonik";
 import { beforeAll, expect, it } from "vitest";
 import { z } from "zod";
@@ -45,7 +46,7 @@ const words = (more: object) =>
     ...more,
   });
 
-it("a report that cannot be kept holds up no other pod's", async () => {
+it("a report that cannot be stored does not block the report of another pod", async () => {
   const [bad, good] = [await runningJob(), await runningJob()];
   const worker = stage.worker(bad.pod);
   expect(await worker.report({ items_total: 3_000_000_000 })).toBe(422);
@@ -62,9 +63,9 @@ it("a report that cannot be kept holds up no other pod's", async () => {
   expect(await said(bad.id)).toBe("ab \ufffd");
 });
 
-it("a pod's last words that no record can hold end its job all the same", async () => {
+it("a termination log that Postgres cannot store still ends its job", async () => {
   const { id, pod } = await runningJob();
-  // The cut at a thousand falls into a character of two halves.
+  // The cut at 1000 code units splits a surrogate pair.
   await endPod(cluster.admin, pod, 64, words({ message: `a\0b${"x".repeat(996)}`, hint: "\u{1f50a}" }));
   const status = await ending(id);
   expect(status.failure).toMatchObject({ class: "User", code: "bad_manifest" });
@@ -73,7 +74,7 @@ it("a pod's last words that no record can hold end its job all the same", async 
   expect(row?.error_message).toMatch(/^abx{996}/);
 });
 
-it("counts that cannot be are no reason to write a status that the API server refuses", async () => {
+it("impossible counts do not lead to a status that the API server refuses", async () => {
   const { id, pod } = await runningJob();
   const counts = { items_done: -5, items_total: -5, items_failed: 0 };
   await endPod(cluster.admin, pod, 0, words({ ...counts, code: "ok" }));
@@ -82,7 +83,7 @@ it("counts that cannot be are no reason to write a status that the API server re
   expect((await rowOf(id))?.status).toBe("failed");
 });
 
-it("a cancel whose reason no record can hold is a cancel", async () => {
+it("a cancel whose reason Postgres cannot store still cancels the job", async () => {
   const { id } = await runningJob();
   await cluster.admin.patch(inferenceJobs, stage.ref(`ij-${id}`), {
     spec: { cancel: { reason: "en\0ough" } },

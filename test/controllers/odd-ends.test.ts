@@ -1,4 +1,5 @@
-// Jobs in corners: a profile that is none, a namespace that lets no Job in, a result that cannot be used. Real API server and Job controller, Postgres and S3; the test plays the kubelet and the workers.
+// Edge cases: a profile named like an object's property, a namespace that rejects Jobs, an unusable result. Real API
+// server and Job controller, Postgres and S3; the test plays the kubelet and the workers.
 import { sql } from "slonik";
 import { beforeAll, expect, it } from "vitest";
 import { z } from "zod";
@@ -50,14 +51,14 @@ async function detect(worker: Worker, file: string, count = 0): Promise<void> {
 
 const click = { artifact_type: "click", start_ms: 100, end_ms: 200, confidence: 0.5 };
 
-it("a profile that only looks like one is unknown", async () => {
+it("a profile that is named like a property of every object is unknown", async () => {
   const { id } = await insertInferenceJob(database.pool, tenant, model, 1);
   const job = { kind: "inference", id } as const;
   await createResource(cluster.admin, stage.namespace, database.pool, job, { profile: "constructor" });
   expect((await phase(id, "Failed")).failure).toMatchObject({ class: "User", code: "profile_unknown" });
 });
 
-it("a job whose Job the namespace does not let in says so, and goes on once it does", async () => {
+it("a job whose Job a ResourceQuota rejects shows the reason, and continues once the quota is gone", async () => {
   const path = `/api/v1/namespaces/${stage.namespace}/resourcequotas`;
   const hard = { "count/jobs.batch": "0" };
   await cluster.admin.send({ method: "POST", path, body: { metadata: { name: "no-jobs" }, spec: { hard } } });
@@ -76,14 +77,14 @@ it("a job whose Job the namespace does not let in says so, and goes on once it d
   expect(said.message).toMatch(/^The cluster rejects the job's Kubernetes Job: .*no-jobs/);
   expect((await rowOf(id))?.status_message).toBe(said.message);
   await cluster.admin.send({ method: "DELETE", path: `${path}/no-jobs` });
-  // Looked at again before its time.
+  // Changes of the spec make the operator retry before its backoff ends.
   await cluster.admin.patch(inferenceJobs, stage.ref(`ij-${id}`), { spec: { suspend: true } });
   await phase(id, "Suspended");
   await cluster.admin.patch(inferenceJobs, stage.ref(`ij-${id}`), { spec: { suspend: false } });
   await stage.podOf(`ij-${id}-1`);
 });
 
-it("a result that cannot be used is read once, and what was wrong with it is what its files say", async () => {
+it("an unusable result is read once, and its files fail with its error", async () => {
   const { id, files } = await insertInferenceJob(database.pool, tenant, model, 2);
   const run = `ij-${id}-1`;
   const [first, second] = [await stage.podOf(run, 0), await stage.podOf(run, 1)];
@@ -105,7 +106,7 @@ it("a result that cannot be used is read once, and what was wrong with it is wha
   });
 });
 
-it("a large result is taken in, one that is too large costs its own files", async () => {
+it("a large result is ingested; a result that is too large fails only its own files", async () => {
   const { id, files } = await insertInferenceJob(database.pool, tenant, model, 2);
   const run = `ij-${id}-1`;
   const [first, second] = [await stage.podOf(run, 0), await stage.podOf(run, 1)];

@@ -1,5 +1,5 @@
-// What the operator needs is away for a while, under load: Postgres, the object store, etcd, the API server. The process
-// goes on or is restarted once, nothing exists twice, and a minute after the return everything of before is through.
+// Outages of Postgres, the object store, etcd and the API server under load. The process keeps running or is
+// restarted once, nothing is created twice, and all earlier jobs are done within a minute of the return.
 // `make trials` has the outages of docs/benchmarks-operator-outages.md: minutes instead of seconds.
 import { appendFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
@@ -69,7 +69,7 @@ type Outage = {
   fullSeconds: number;
   away: () => unknown;
   back: () => unknown;
-  /** Ends of the process that are in order. */
+  /** The expected number of exits of the process. */
   exits: number;
 };
 
@@ -78,7 +78,7 @@ const outages: Outage[] = [
     name: "Postgres",
     seconds: 15,
     fullSeconds: 300,
-    // The API cannot make rows either.
+    // The API cannot create rows either.
     away: () => {
       mayWrite = false;
       postgres.cut();
@@ -98,7 +98,7 @@ const outages: Outage[] = [
     exits: 0,
   },
   {
-    name: "etcd, killed and started again at once,",
+    name: "etcd, killed and started again at once",
     seconds: 0,
     fullSeconds: 0,
     away: () => cluster.plane.stopEtcd(),
@@ -111,19 +111,19 @@ const outages: Outage[] = [
     fullSeconds: 600,
     away: () => cluster.plane.stopApiServer(),
     back: () => cluster.plane.startApiServer(),
-    // Without its lease it must not go on as leader. While the API server is away it stays.
+    // A leader that lost its lease must exit. The restarted process waits for the API server.
     exits: 1,
   },
 ];
 
 it.each(sliceOf(outages, 2))(
-  "$name away: nothing exists twice, all is through a minute after its return",
+  "outage of $name: nothing is created twice, and all jobs are done within a minute of its return",
   async (outage) => {
     const seconds = isFull ? outage.fullSeconds : outage.seconds;
     const state = (ids: readonly string[]) => stateOf(cluster, namespace, database.pool, ids);
     const through = async () => load.made.length >= 5 && (await state(load.made.slice(0, 5))).open === 0;
     await poll("jobs that are through", through, 60_000);
-    // In flight when it happens: on their way to Kubernetes, waiting for a pod, at work.
+    // Jobs in flight when the outage begins: being submitted, waiting for a pod, running.
     await load.burst(isFull ? 60 : 10);
     const before = load.made.length;
     await outage.away();

@@ -72,7 +72,7 @@ describe("a pod", () => {
 
   it.each([
     ["runs when its worker runs", withSidecar({ running: {} }, "Pending"), true],
-    ["runs when its phase says so", pod(0, { phase: "Running" }), true],
+    ["runs when its phase is Running", pod(0, { phase: "Running" }), true],
     ["does not run when only another container does", withSidecar(undefined, "Pending"), false],
     ["does not run once it has succeeded", { ...succeeded, status: { phase: "Succeeded" } }, false],
     ["does not run before it has a status", bare, false],
@@ -84,7 +84,7 @@ describe("a pod", () => {
     expect([succeeded, ended(0, 1), running(0), bare].map(isEnded)).toEqual([true, true, false, false]);
   });
 
-  it("is still worked on between its success and the next pod, but not when only some succeeded", () => {
+  it("counts as worked on when all pods have succeeded, but not when only some have", () => {
     const waits = pod(1, { phase: "Pending" });
     expect(isWorkedOn([succeeded, succeeded])).toBe(true);
     expect(isWorkedOn([succeeded, waits])).toBe(false);
@@ -94,7 +94,7 @@ describe("a pod", () => {
     expect(isWorkedOn([succeeded], [running(1)])).toBe(false);
   });
 
-  it("shows when its worker started and ended, not when another container did", () => {
+  it("has the start and end times of its worker, not of another container", () => {
     const done = withSidecar({ terminated: { exitCode: 0, startedAt: ago(60), finishedAt: ago(5) } });
     expect([startOf(done), endTimeOf(done)]).toEqual([now - 60_000, now - 5_000]);
     const works = withSidecar({ running: { startedAt: ago(30) } });
@@ -141,7 +141,7 @@ describe("a job without a running pod waits", () => {
     });
   });
 
-  it("for its image also when the kubelet gives no details", () => {
+  it("for its image even when the kubelet gives no message", () => {
     const made = waitingFor("ErrImagePull", "");
     delete made.status!.containerStatuses![0]!.state!.waiting!.message;
     expect(waitingOf([made])).toMatchObject({
@@ -152,16 +152,20 @@ describe("a job without a running pod waits", () => {
 
   it.each([
     ["for a node", [scheduling("Unschedulable")], "Unschedulable"],
-    ["for nothing special once it is scheduled", [scheduling("Unschedulable", "True")], "WaitingForPods"],
-    ["for nothing special behind a scheduling gate", [scheduling("SchedulingGated")], "WaitingForPods"],
     [
-      "for nothing special while containers are made",
+      "without a special reason once it is scheduled",
+      [scheduling("Unschedulable", "True")],
+      "WaitingForPods",
+    ],
+    ["without a special reason behind a scheduling gate", [scheduling("SchedulingGated")], "WaitingForPods"],
+    [
+      "without a special reason while its containers are created",
       [waitingFor("ContainerCreating", "")],
       "WaitingForPods",
     ],
-    ["for nothing special before its pod has a status", [bare], "WaitingForPods"],
+    ["without a special reason before its pod has a status", [bare], "WaitingForPods"],
     [
-      "for nothing that a pod waited for that has failed since",
+      "without the reason of a pod that has failed since",
       [
         {
           ...scheduling("Unschedulable"),
@@ -181,7 +185,7 @@ describe("a job without a running pod waits", () => {
     expect(waitingOf([waitingFor("ErrImagePull", "x".repeat(2000))]).message).toHaveLength(1000);
   });
 
-  it("for the replacement of a pod that stalled or was disrupted, and for none else", () => {
+  it("for the replacement of a pod only if that pod stalled or was disrupted", () => {
     const failure = { class: "Infra", code: "stalled", message: "It went.", retryable: true } as const;
     expect(waitingAfter(failure)?.reason).toBe("ProgressStalled");
     expect(waitingAfter({ ...failure, code: "disrupted" })).toEqual({
@@ -217,7 +221,7 @@ describe("the failure of a pod", () => {
     expect(failureOf(ended(0, 66, report("audio_gone", "Gone.", ""))).message).toBe("Gone.");
   });
 
-  it("has the last line of a log that is no report, cut", () => {
+  it("has the last line of a termination log that is no report, cut to length", () => {
     const traceback = `Traceback\nKeyError: '${"x".repeat(2000)}'`;
     const { message } = failureOf(ended(0, 70, traceback));
     expect(message).toContain("KeyError");
@@ -229,7 +233,7 @@ describe("the failure of a pod", () => {
       expect(terminationOf(made)).toBeUndefined();
   });
 
-  it("names the memory limit that was too small, as the kernel or the worker reports it", () => {
+  it("is out of memory when the kernel or the worker reports it, and names the memory limit", () => {
     const killed = withLimits(ended(1, 137, undefined, "OOMKilled"), { memory: "4Gi" });
     const expected = { class: "Resources", code: "out_of_memory", retryable: true, exitCode: 137, shard: 1 };
     expect(failureOf(killed)).toMatchObject(expected);
@@ -239,7 +243,7 @@ describe("the failure of a pod", () => {
     expect(failureOf(reported).message).not.toContain("undefined");
   });
 
-  it("names the GPU that was too small", () => {
+  it("names the GPUs that the pod requested when their memory was full", () => {
     const full = failureOf(withLimits(ended(0, 71), { memory: "4Gi", "nvidia.com/gpu": "2" }));
     expect(full.message).toContain("2 nvidia.com/gpu");
     expect(failureOf(ended(0, 71)).message).toContain("no GPU");
@@ -247,7 +251,7 @@ describe("the failure of a pod", () => {
     expect(["nvidia.com/gpu", "memory", "/gpu-share"].map(isGpu)).toEqual([true, false, false]);
   });
 
-  it("is a disruption only while the pod's condition says so", () => {
+  it("is a disruption only if the pod has a true DisruptionTarget condition", () => {
     const taken = (status: string, type = "DisruptionTarget") =>
       pod(0, { phase: "Failed", conditions: [{ type, status }] } as Pod["status"]);
     expect(failureOf(taken("True"))).toMatchObject({ class: "Infra", code: "disrupted", retryable: true });
@@ -258,7 +262,7 @@ describe("the failure of a pod", () => {
     }
   });
 
-  it("before its worker ran is what the kubelet says of the pod", () => {
+  it("before its worker ran has the pod's reason and message", () => {
     const evicted = pod(1, { phase: "Failed", reason: "Evicted", message: "The node is full." } as never);
     const failure = { class: "Infra", code: "Evicted", message: "The node is full.", retryable: true };
     expect(failureOf(evicted)).toEqual({ ...failure, shard: 1 });
@@ -274,13 +278,13 @@ describe("the failure of a shard", () => {
     return { ...made, metadata: { ...made.metadata, ...(created ? { creationTimestamp: created } : {}) } };
   };
 
-  it("is that of its newest failed pod, in whatever order they are listed", () => {
+  it("is that of its newest failed pod, in any order of the list", () => {
     const pods = [at(ended(0, 70), ago(5)), at(ended(0, 75), ago(50)), at(ended(0, 137), ago(20))];
     for (const order of [pods, pods.toReversed(), [pods[1], pods[0], pods[2]] as Pod[]])
       expect(failuresByShard(order).get(0)?.code).toBe("internal");
   });
 
-  it("goes by the creation of a pod whose end has no time", () => {
+  it("uses the creation time of a pod whose end has no time", () => {
     const older = at(ended(0, 70), ago(50));
     const newer = at(ended(0, 75), undefined, ago(20));
     expect(failuresByShard([newer, older]).get(0)?.code).toBe("temporary");
@@ -293,7 +297,7 @@ describe("the failure of a shard", () => {
     expect(failuresByShard([unstarted, older]).get(0)?.code).toBe("pod_failed");
   });
 
-  it("is not that of a pod that runs or succeeded", () => {
+  it("ignores pods that run, have succeeded or have no shard", () => {
     const failed = ended(1, 75);
     const unindexed = { ...ended(0, 75), metadata: bare.metadata };
     const pods = [running(0), pod(2, { phase: "Succeeded" }), bare, unindexed, failed];

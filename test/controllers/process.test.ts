@@ -1,5 +1,6 @@
-// The operator as the process that the chart runs: killed hard, told to end, and left without API server, Postgres or
-// object store while jobs run. Someone restarts it, as the kubelet does; no Job exists twice and no result is lost.
+// The operator as the process that the chart runs: it is killed, stopped, and cut off from the API server, Postgres
+// or the object store while jobs run. The test restarts it as the kubelet does; no Job is created twice and no result
+// is lost.
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,7 +29,7 @@ let s3: TestProxy;
 let [runsPort, healthPort] = [0, 0];
 let child: ChildProcess | undefined;
 let starts = 0;
-/** Whether the kubelet of this test restarts a container that has ended. */
+/** Whether the test, as the kubelet does, restarts a process that has ended. */
 let restarts = false;
 
 beforeAll(async () => {
@@ -146,7 +147,7 @@ async function expectOnce(id: string, run: string): Promise<void> {
   expect(detections).toBe(1);
 }
 
-it("killed hard while a job runs, it takes the result in once after its restart", async () => {
+it("an operator that is killed while a job runs ingests the result once after its restart", async () => {
   const job = await inferenceInFlight();
   await end("SIGKILL");
   await job.leaveResult();
@@ -156,7 +157,7 @@ it("killed hard while a job runs, it takes the result in once after its restart"
   await expectOnce(job.id, job.run);
 });
 
-it("told to end, it gives its lease back and exits with 0", async () => {
+it("an operator that gets SIGTERM releases its lease and exits with 0", async () => {
   await poll("the lead", () => logged("this replica leads"));
   restarts = false;
   expect(await end("SIGTERM")).toBe(0);
@@ -164,7 +165,7 @@ it("told to end, it gives its lease back and exits with 0", async () => {
   expect(lease.spec?.holderIdentity ?? "").toBe("");
 });
 
-it("without Postgres and object store it neither ends nor loses a result", async () => {
+it("an operator without Postgres and object store keeps running and loses no result", async () => {
   const job = await inferenceInFlight();
   const before = starts;
   await job.leaveResult();
@@ -181,7 +182,7 @@ it("without Postgres and object store it neither ends nor loses a result", async
   await expectOnce(job.id, job.run);
 });
 
-it("started without Postgres it lives, and is ready once it has reached it", async () => {
+it("an operator that starts without Postgres is live, and ready once it has reached Postgres", async () => {
   const answer = async (path: string) => (await fetch(`http://127.0.0.1:${healthPort}${path}`)).status;
   restarts = false;
   await end("SIGKILL");
@@ -194,8 +195,8 @@ it("started without Postgres it lives, and is ready once it has reached it", asy
   await poll("it to be ready", async () => (await answer("/readyz")) === 200);
 });
 
-// Last: it takes the API server away.
-it("without API server a new row waits, and runs once it is back, also when the lease was lost meanwhile", async () => {
+// Last, because it stops the API server.
+it("a new row waits while the API server is down, and is submitted after its return, although the lease was lost", async () => {
   await poll("the lead", () => logged("this replica leads"));
   const before = starts;
   await cluster.plane.stopApiServer();
@@ -213,6 +214,6 @@ it("without API server a new row waits, and runs once it is back, also when the 
     45_000,
   );
   expect(await names()).toEqual([`tj-${id}-1`]);
-  // One restart for the lost lease; waiting for the API server is no reason for another.
+  // One restart for the lost lease; a wait for the API server must not cause another.
   expect(starts).toBe(before + 1);
 });

@@ -1,5 +1,5 @@
-// What goes with deleted rows: their objects in a real store and their custom resources in a real API server, taken away
-// by the operator's leader with exactly its own rights, and with no grace period.
+// The purge queue: the operator's leader deletes objects of deleted rows from a real store and their custom resources
+// from a real API server, with exactly its own rights and without a grace period.
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -52,8 +52,8 @@ const leftovers = () =>
   )`
     select id, kind, target, attempts from leftovers order by id`);
 
-describe("what requests leave in the database", () => {
-  it("goes when it has served: retried requests after a day, the audit log after 400 days", async () => {
+describe("records of requests in the database", () => {
+  it("expire: idempotency keys after a day, lines of the audit log after 400 days", async () => {
     const bytes = "0".repeat(64);
     for (const age of ["1 hour", "25 hours"])
       await database.execute(sql.fragment`
@@ -74,7 +74,7 @@ describe("what requests leave in the database", () => {
 });
 
 describe("a cancelled training job", () => {
-  it("reaches Kubernetes within seconds, and leaves neither results nor, once deleted, its custom resource", async () => {
+  it("is cancelled in Kubernetes within 20 s and loses its run's objects; its deletion removes the rest", async () => {
     const id = await insertTrainingJob(database.pool, tenant);
     const ref = stage.ref(`tj-${id}`);
     await stage.podOf(`tj-${id}-1`);
@@ -84,7 +84,7 @@ describe("a cancelled training job", () => {
     await database.execute(
       sql.fragment`update training_jobs set status = 'cancelling', cancel_requested_at = now() where id = ${id}`,
     );
-    // The comparison of rows and resources runs once a minute: within 20 s the sweep of cancels has passed it on.
+    // The sweep for drift runs once a minute, so within 20 s only the sweep of cancels can have passed it on.
     await poll(
       "the cancel in the spec",
       async () => (await cluster.admin.get(trainingJobs, ref)).spec?.cancel,
@@ -117,7 +117,7 @@ describe("a job that has ended", () => {
     });
   };
 
-  it("loses its custom resource with its results, and its Job with that; its row stays", async () => {
+  it("loses its custom resource and its Job, and keeps its row", async () => {
     const { id } = await insertInferenceJob(
       database.pool,
       tenant,
@@ -137,13 +137,13 @@ describe("a job that has ended", () => {
 });
 
 describe("a deleted model", () => {
-  it("takes its artifacts and its custom resource along", async () => {
+  it("loses its artifacts and its custom resource", async () => {
     const id = await insertModel(database.pool, tenant);
     const row = (await maybeOneModelRow(database.pool, id))!;
     const folder = `models/${tenant}/${row.trainingJobId}/`;
     await write(`${folder}run/model.onnx`, `${folder}run/card.json`);
     await cluster.admin.create(models, buildModel(row, stage.namespace));
-    // Its training job may go first: what it trained is still the model's.
+    // The training job may be deleted first: the artifacts still belong to the model.
     await database.execute(sql.fragment`delete from training_jobs where id = ${row.trainingJobId}`);
     await poll("the job's leftovers to be dealt with", async () => (await leftovers()).length === 0);
     expect(await exists(`${folder}run/model.onnx`)).toBe(true);
@@ -156,8 +156,8 @@ describe("a deleted model", () => {
   });
 });
 
-describe("an embedding that was made again", () => {
-  it("takes the one before it along, and nothing of the new one", async () => {
+describe("an embedding that was renewed", () => {
+  it("loses its previous objects and keeps the new ones", async () => {
     const file = await insertEmbeddedAudio(database.pool, tenant, await insertDataset(database.pool, tenant));
     const of = (run: string) => [
       `embeddings/${tenant}/${file}/${run}.safetensors`,
@@ -172,7 +172,7 @@ describe("an embedding that was made again", () => {
 });
 
 describe("a deleted dataset", () => {
-  it("takes audio, embeddings and peaks along, but not before open upload forms have expired", async () => {
+  it("loses audio, embeddings and peaks, but not before open upload forms have expired", async () => {
     const dataset = await insertDataset(database.pool, tenant);
     const [old, young] = [
       await insertEmbeddedAudio(database.pool, tenant, dataset),
@@ -195,7 +195,7 @@ describe("a deleted dataset", () => {
     await untilGone(...objectsOf(young));
   });
 
-  it("waits for forms that were signed again for an upload of long ago", async () => {
+  it("waits for forms that were signed again for an old upload", async () => {
     const dataset = await insertDataset(database.pool, tenant);
     const pending = await insertEmbeddedAudio(database.pool, tenant, dataset);
     await database.execute(sql.fragment`
@@ -209,7 +209,7 @@ describe("a deleted dataset", () => {
 });
 
 describe("an upload to an inference job", () => {
-  it("stays while a job that was made again from it needs it", async () => {
+  it("stays while a repeated job needs it", async () => {
     const model = await insertModel(database.pool, tenant);
     const first = await insertInferenceJob(database.pool, tenant, model, 1);
     const second = await insertInferenceJob(database.pool, tenant, model, 1);
@@ -229,7 +229,7 @@ describe("an upload to an inference job", () => {
 });
 
 describe("an upload that nobody confirmed", () => {
-  it("expires with its bytes, and is forgotten a day later", async () => {
+  it("expires with its object, and its row is deleted a day later", async () => {
     const dataset = await insertDataset(database.pool, tenant);
     const id = await insertEmbeddedAudio(database.pool, tenant, dataset);
     const key = `incoming/${tenant}/${id}`;
@@ -248,7 +248,7 @@ describe("an upload that nobody confirmed", () => {
     await poll("the upload to be forgotten", async () => (await status()) === null);
   });
 
-  it("goes at once when it was meant for an inference job", async () => {
+  it("is deleted at once when it belongs to an inference job", async () => {
     const model = await insertModel(database.pool, tenant);
     const { files } = await insertInferenceJob(database.pool, tenant, model, 2);
     await database.execute(sql.fragment`update inference_files set status = 'pending_upload', upload_expires_at = now()
@@ -262,7 +262,7 @@ describe("an upload that nobody confirmed", () => {
 });
 
 describe("a purge", () => {
-  it("that fails is tried again later, and holds up no other", async () => {
+  it("waits for open upload forms, and is retried after a failure once its backoff is over", async () => {
     const proxy = await startProxy(store.config.PLOSIVE_S3_ENDPOINT);
     const storage = makeStorage({ ...store.config, PLOSIVE_S3_ENDPOINT: proxy.url });
     const dataset = await insertDataset(database.pool, tenant);
@@ -276,7 +276,7 @@ describe("a purge", () => {
       log: makeLog("test", "silent"),
     };
     try {
-      // An upload form may still be open: nobody takes it before an hour has passed.
+      // An upload form may still be open: the operator must not purge the object for an hour.
       await database.execute(sql.fragment`delete from audio_files where id = ${audio}`);
       const mine = async () => (await leftovers()).find((line) => line.target === audio);
       expect(await mine()).toMatchObject({ attempts: 0 });

@@ -1,5 +1,5 @@
-// What a custom resource says while the records cannot be reached, and that no pod pays for it. The test plays the kubelet
-// and the worker; Postgres is behind a proxy that can be cut.
+// The StoreSynced condition while Postgres cannot be reached, and a pod whose reports are lost meanwhile. The test
+// plays the kubelet and the worker; Postgres is behind a proxy that can be cut.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { inferenceJobs, pods } from "../../src/kube/kinds.ts";
 import { useCluster } from "../support/kube.ts";
@@ -35,7 +35,7 @@ afterAll(async () => {
   await postgres?.stop();
 });
 
-it("a resource says that it may be behind, and its pods' silence meanwhile is not held against them", async () => {
+it("a resource shows that it may be behind, and its pod is not stopped as stalled after the outage", async () => {
   const tenant = await insertTenant(database.pool);
   const model = await insertModel(database.pool, tenant);
   const { id } = await insertInferenceJob(database.pool, tenant, model, 1);

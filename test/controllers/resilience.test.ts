@@ -1,3 +1,5 @@
+// Restarts and crashes of the operator at the worst moments of a job, and pods that were deleted while no operator ran. The
+// test takes the place of the kubelet and of the workers.
 import { sql } from "slonik";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -28,7 +30,7 @@ async function finishDetection(run: string, shard: number, file: string): Promis
 }
 
 describe("the operator", () => {
-  it("restarted in the middle of a job, goes on with the same Job and takes each result in once", async () => {
+  it("restarted in the middle of a job, continues with the same Job and ingests each result once", async () => {
     const model = await insertModel(database.pool, stage.tenant);
     const { id, files } = await insertInferenceJob(database.pool, stage.tenant, model, 2);
     const run = `ij-${id}-1`;
@@ -37,7 +39,7 @@ describe("the operator", () => {
     await startPod(cluster.admin, second);
     const work = await new Worker(cluster, () => stage.operator, second).work();
     await stage.operator.stop();
-    // While nobody leads the shard ends, and its result waits in the object store.
+    // The shard ends while there is no leader, and its result waits in the object store.
     await put(work.result, JSON.stringify(detectionsOf(run, 1, files[1]!)));
     await endPod(cluster.admin, second, 0);
     stage.operator = await stage.start();
@@ -51,7 +53,7 @@ describe("the operator", () => {
     expect(total).toBe(2);
   });
 
-  it("that has ended the row but not yet written the status, repeats only what is missing", async () => {
+  it("that crashed after the end of the row and before the status, writes the status and deletes the Job", async () => {
     const model = await insertModel(database.pool, stage.tenant);
     const { id } = await insertInferenceJob(database.pool, stage.tenant, model, 1);
     await podOf(cluster.admin, stage.space.name, `ij-${id}-1`);
@@ -68,7 +70,7 @@ describe("the operator", () => {
     await poll("the Job to be gone", async () => (await stage.jobNames()).length === 0);
   });
 
-  it("says after a crash, too, that every file had failed", async () => {
+  it("reports after a crash, too, that every file failed", async () => {
     const model = await insertModel(database.pool, stage.tenant);
     const { id, files } = await insertInferenceJob(database.pool, stage.tenant, model, 1);
     const run = `ij-${id}-1`;
@@ -84,7 +86,7 @@ describe("the operator", () => {
       const { status } = await cluster.admin.get(jobs, { namespace: stage.space.name, name: run });
       return status?.conditions?.some((condition) => condition.type === "Complete");
     });
-    // As far as it came: the result is in and the row has ended.
+    // The state at the crash: the result is ingested and the row has ended.
     const ref = { jobId: id, run, shard: 0 };
     expect(await ingestDetections(database.pool, ref, "d", result)).toBe("ingested");
     await endJob(database.pool, "inference", id, {
@@ -105,7 +107,7 @@ describe("the operator", () => {
     });
   });
 
-  it("says the end before it deletes the Job: until then all that led to it can be asked again", async () => {
+  it("writes the end into the status before it deletes the Job, from which it could gather the facts again", async () => {
     const id = await insertTrainingJob(database.pool, stage.tenant);
     const ref = { namespace: stage.space.name, name: `tj-${id}` };
     const pod = await podOf(cluster.admin, stage.space.name, `tj-${id}-1`);
@@ -122,7 +124,7 @@ describe("the operator", () => {
     expect(writes()).toEqual(["PATCH 200", "DELETE 200"]);
   });
 
-  it("counts pods that were taken away and were gone before it ran", async () => {
+  it("counts disrupted pods that were deleted before it started", async () => {
     const model = await insertModel(database.pool, stage.tenant);
     const { id } = await insertInferenceJob(database.pool, stage.tenant, model, 1);
     const retries = { perShard: 0, infraPerShard: 1 };
@@ -171,14 +173,14 @@ describe("the operator", () => {
     });
   }, 120_000);
 
-  it("gives its lease back when it is told to stop, and a standby need not wait for the lease's end", async () => {
+  it("releases its lease when it stops, so that a standby does not wait for the lease to expire", async () => {
     const standby = await runOperator({
       cluster,
       namespace: stage.space,
       databaseUrl: database.url,
       storage: store.config,
       identity: "standby",
-      // A standby waits by its own figure: with a lease of an hour it leads in this test only if the lease is given back.
+      // A standby uses its own lease duration: with an hour it leads in this test only if the lease is released.
       leaseMs: { durationMs: 3_600_000, deadlineMs: 10_000, periodMs: 200 },
     });
     try {

@@ -1,5 +1,5 @@
-// The life of a custom resource against a real API server: how often it is written, what it and the tenant have used in
-// the end, a run that is lost half-way, and its deletion when its time is over. The test plays the kubelet and the workers.
+// The life of a custom resource against a real API server: the number of writes, the usage of job and tenant, a run
+// that is lost half-way, and the deletion after its TTL. The test plays the kubelet and the workers.
 import { createHash, randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -28,7 +28,7 @@ beforeAll(async () => {
 
 const rowOf = (id: string) => maybeOneJob(database.pool, "inference", id);
 const resource = (id: string) => cluster.admin.get(inferenceJobs, stage.ref(`ij-${id}`));
-/** The requests that change something, but for the renewals of the lease. */
+/** The number of write requests, without renewals of the lease. */
 const writes = () => stage.operator.requests.filter((line) => /^(POST|PATCH|DELETE) /.test(line)).length;
 
 /** One detection in a file of a second, by a presigned URL, as the worker does it. */
@@ -67,7 +67,7 @@ const isCompleted = (id: string) =>
   });
 
 describe("a job's life", () => {
-  it("costs at most six writes, events included, and its end none any more", async () => {
+  it("costs at most six writes, events included, and no request after its end", async () => {
     await settle();
     const { id, files } = await insertInferenceJob(database.pool, tenant, model, 1);
     const before = writes();
@@ -79,7 +79,8 @@ describe("a job's life", () => {
     await endPod(cluster.admin, pod, 0);
     await isCompleted(id);
     await settle();
-    // Two are no writes of its life: the resource is made in place of the API, the pod's token is reviewed.
+    // Two requests do not count: the creation of the resource, which is the API's task, and the review of the pod's
+    // token.
     expect(writes() - before - 2).toBeLessThanOrEqual(6);
 
     const quiet = reads();
@@ -90,7 +91,7 @@ describe("a job's life", () => {
     expect(reads()).toBe(quiet);
   });
 
-  it("is paid for: each pod once, also the one that failed, and the audio", async () => {
+  it("is charged for each pod once, also for the failed one, and for its audio", async () => {
     const owner = await insertTenant(database.pool);
     const { id, files } = await insertInferenceJob(
       database.pool,
@@ -120,7 +121,7 @@ describe("a job's life", () => {
     const sums = { pod_seconds: 120, cpu_seconds: 60, gpu_seconds: 120, audio_seconds: 90 };
     expect(await rowOf(id)).toMatchObject(sums);
     expect(await computeOf(database.pool, owner)).toEqual(sums);
-    // After the end is said.
+    // The operator drops them after it wrote the end.
     await poll("what was kept of its pods to go", async () => {
       const left = await database.pool.any(sql.type(z.object({}))`select from run_pods where job_id = ${id}`);
       return left.length === 0;
@@ -128,8 +129,8 @@ describe("a job's life", () => {
   }, 90_000);
 });
 
-describe("what is kept of the pods of a job", () => {
-  it("goes when its job has ended long ago and nobody could drop it then; of open jobs it stays", async () => {
+describe("the usage records of a job's pods", () => {
+  it("are deleted a day after the end of their job or without a job, and stay for other jobs", async () => {
     const [old, fresh, open] = await Promise.all(
       [1, 2, 3].map(async () => (await insertInferenceJob(database.pool, tenant, model, 1)).id),
     );
@@ -156,7 +157,7 @@ describe("what is kept of the pods of a job", () => {
 });
 
 describe("a run that is lost half-way", () => {
-  it("costs what is not taken in yet: a shard's results stay, and its next pod has nothing to do", async () => {
+  it("keeps its ingested shards, and after a database restore the results of both runs are ingested again", async () => {
     const { id, files } = await insertInferenceJob(database.pool, tenant, model, 3);
     const first = await stage.podOf(`ij-${id}-1`, 0);
     await startPod(cluster.admin, first);
@@ -186,7 +187,7 @@ describe("a run that is lost half-way", () => {
       select run_id from result_ingests where run_id like ${`ij-${id}-%`} order by shard`);
     expect(runs).toEqual([`ij-${id}-1`, `ij-${id}-2`]);
 
-    // The database is set back to before any result: what both runs left is taken in again.
+    // As after a restore of the database to before any result: the operator ingests the results of both runs again.
     await database.execute(sql.fragment`delete from result_ingests where run_id like ${`ij-${id}-%`}`);
     await database.execute(sql.fragment`delete from detections where inference_job_id = ${id}`);
     await database.execute(sql.fragment`
@@ -202,14 +203,14 @@ describe("a run that is lost half-way", () => {
   });
 });
 
-describe("a job that is suspended again and again", () => {
-  it("loses none of its tries by that, and ends well", async () => {
+describe("a job that is suspended repeatedly", () => {
+  it("uses up no retries by that, and succeeds", async () => {
     const { id, files } = await insertInferenceJob(database.pool, tenant, model, 1);
     const ref = stage.ref(`ij-${id}`);
     const run = `ij-${id}-1`;
     const suspend = (suspended: boolean) =>
       cluster.admin.patch(inferenceJobs, ref, { spec: { suspend: suspended } });
-    // One more than the tries of a shard.
+    // One round more than a shard has attempts.
     for (let round = 0; round < 4; round++) {
       const pod = await stage.podOf(run);
       await bind(pod);
@@ -218,7 +219,7 @@ describe("a job that is suspended again and again", () => {
       await poll("the pod to be stopped", async () => {
         return (await cluster.admin.get(pods, pod.metadata)).metadata.deletionTimestamp !== undefined;
       });
-      // As the worker does when it is told to end, and then the kubelet.
+      // As the worker does on SIGTERM, and then the kubelet.
       await endAfter(pod, 5, 75, "Error");
       await poll("the Job to have counted it", async () => {
         return (await cluster.admin.get(pods, pod.metadata)).metadata.finalizers === undefined;
@@ -240,7 +241,7 @@ describe("a job that is suspended again and again", () => {
 });
 
 describe("the resource of an ended job", () => {
-  it("is deleted when its time is over, with its Job; its row stays", async () => {
+  it("is deleted with its Job when its TTL is over; its row stays", async () => {
     const { id } = await insertInferenceJob(database.pool, tenant, model, 1);
     await createResource(
       cluster.admin,

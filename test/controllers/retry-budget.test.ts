@@ -1,4 +1,4 @@
-// Which shards are not tried again, which pods are stopped, and when a resource expires: pure, no server.
+// Tests which shards are given up, which pods are stopped, and when a resource expires. Pure, no server.
 import { describe, expect, it } from "vitest";
 import { decide, expiresAt } from "../../controllers/job/decide.ts";
 import type { Facts } from "../../controllers/job/facts.ts";
@@ -35,7 +35,7 @@ const line = (shard: number, secondsAgo: number, podUid = `pod-${shard}`) => ({
   checkpoint_at: null,
   updated_at: now - secondsAgo * 1000,
 });
-/** One shard, that may fail once by each bound; silence is 200 s. */
+/** One shard with small retry budgets; its pod has stalled after 200 s. */
 const one = (spec: object = {}) =>
   resource({
     shards: { count: 1, parallelism: 2 },
@@ -45,14 +45,30 @@ const one = (spec: object = {}) =>
 
 describe("a shard is given up", () => {
   const table: [string, FailedPod[], string | undefined][] = [
-    ["not after one death by memory", [memory(0)], undefined],
-    ["after the second, whichever memory it was", [memory(0), memory(0, "gpu_out_of_memory")], "Resources"],
-    ["not after one silence", [stalled(0)], undefined],
-    ["after the second silence", [stalled(0), stalled(0)], "Infra"],
-    ["not after as many losses as its bound", [lost(0, "disrupted"), lost(0, "disrupted")], undefined],
-    ["after one more", [lost(0, "disrupted"), lost(0, "disrupted"), lost(0, "disrupted")], "Infra"],
-    ["not by failures that the Job counts", Array.from({ length: 5 }, () => lost(0, "temporary")), undefined],
-    ["not by one of each", [memory(0), stalled(0), lost(0, "disrupted"), lost(0, "killed")], undefined],
+    ["not after one out-of-memory failure", [memory(0)], undefined],
+    [
+      "after the second, also if one was GPU memory",
+      [memory(0), memory(0, "gpu_out_of_memory")],
+      "Resources",
+    ],
+    ["not after it stalled once", [stalled(0)], undefined],
+    ["after it stalled twice", [stalled(0), stalled(0)], "Infra"],
+    ["not after infraPerShard disruptions", [lost(0, "disrupted"), lost(0, "disrupted")], undefined],
+    [
+      "after one more disruption",
+      [lost(0, "disrupted"), lost(0, "disrupted"), lost(0, "disrupted")],
+      "Infra",
+    ],
+    [
+      "not after failures that the Job counts itself",
+      Array.from({ length: 5 }, () => lost(0, "temporary")),
+      undefined,
+    ],
+    [
+      "not after one failure of each kind",
+      [memory(0), stalled(0), lost(0, "disrupted"), lost(0, "killed")],
+      undefined,
+    ],
   ];
   it.each(table)("%s", (_name, failedPods, of) => {
     const verdict = decide(facts({ cr: one(), child: child(), failedPods }));
@@ -60,12 +76,12 @@ describe("a shard is given up", () => {
     else expect(verdict).toMatchObject({ end: "Failed", failure: { class: of, shard: 0 } });
   });
 
-  it("and its message says how often", () => {
+  it("and its message has the number of failures", () => {
     const verdict = decide(facts({ cr: one(), child: child(), failedPods: [memory(0), memory(0)] }));
     expect(verdict).toMatchObject({ message: "It went. That happened 2 times to shard 0." });
   });
 
-  it("alone: the others go on, its next pod is deleted, and the job ends without it", () => {
+  it("alone: the others continue, its next pod is stopped, and the job ends without it", () => {
     const given: Partial<Facts> = { child: child(), failedPods: [memory(0), memory(0)] };
     const pods = [pod(0, 1), pod(1, 1)];
     expect(decide(facts({ ...given, pods }))).toEqual({ kind: "stop", pods: [{ pod: pods[0] }] });
@@ -77,7 +93,7 @@ describe("a shard is given up", () => {
     expect(decide(facts({ ...done, ingested: new Set([1]) }))).toEqual({ kind: "ingest", shards: [2] });
   });
 
-  it("but not when its result came after all", () => {
+  it("but not when its result arrived after all", () => {
     const given = facts({
       child: child({ completedIndexes: "0-2", conditions: conditions("Complete") }),
       ingested: new Set([0, 1, 2]),
@@ -87,8 +103,8 @@ describe("a shard is given up", () => {
   });
 });
 
-describe("pods that were taken away while nobody looked", () => {
-  /** A pod before which so many of its shard went without counting for the Job. */
+describe("disruptions that the operator did not see", () => {
+  /** A pod after so many failures of its shard that the Job ignored. */
   const past = (count: number, shard = 0): Pod => {
     const made = pod(shard, 1);
     const told = { "batch.kubernetes.io/job-index-ignored-failure-count": String(count) };
@@ -99,19 +115,24 @@ describe("pods that were taken away while nobody looked", () => {
   };
   const disrupted = () => lost(0, "disrupted");
   const table: [string, Pod[], FailedPod[], string][] = [
-    ["count: the Job hands their number on", [past(3)], [], "end"],
-    ["are not too many yet", [past(2)], [], "wait"],
-    ["count with those that were seen", [past(3)], [disrupted(), disrupted()], "end"],
+    ["count, because the Job passes their number on", [past(3)], [], "end"],
+    ["are allowed up to infraPerShard", [past(2)], [], "wait"],
+    ["include those that were seen", [past(3)], [disrupted(), disrupted()], "end"],
     ["are not counted twice", [past(2)], [disrupted(), disrupted()], "wait"],
-    ["are not those that we evicted", [past(3)], [stalled(0), disrupted(), disrupted()], "wait"],
+    ["exclude pods that the operator stopped", [past(3)], [stalled(0), disrupted(), disrupted()], "wait"],
     [
-      "come on top of those of an earlier run",
+      "are added to those of an earlier run",
       [past(1)],
       [disrupted(), disrupted()].map((one) => ({ ...one, run_id: `${name}-0` })),
       "end",
     ],
-    ["are counted by the last pod of the shard", [past(1), { ...past(3), status: {} }], [], "end"],
-    ["are those before the pod, not itself", [past(2)], [{ ...disrupted(), pod_uid: "pod-0" }], "end"],
+    ["are read from the last pod of the shard", [past(1), { ...past(3), status: {} }], [], "end"],
+    [
+      "come before the pod, whose own disruption is added",
+      [past(2)],
+      [{ ...disrupted(), pod_uid: "pod-0" }],
+      "end",
+    ],
     ["count for their shard only", [past(2), past(2, 1)], [], "wait"],
   ];
   it.each(table)("%s", (_name, pods, failedPods, kind) => {
@@ -124,23 +145,31 @@ describe("pods that were taken away while nobody looked", () => {
 describe("a silent pod", () => {
   const given = { cr: one(), child: child(), listeningSince: 0 };
   const table: [string, Partial<Facts>, string][] = [
-    ["is stopped when its time is over", { pods: [pod(0, 201)] }, "stop"],
-    ["is waited for until then", { pods: [pod(0, 199)] }, "wait"],
-    ["counts from its last report", { pods: [pod(0, 900)], progress: [line(0, 199)] }, "wait"],
-    ["is stopped when that was long ago", { pods: [pod(0, 900)], progress: [line(0, 201)] }, "stop"],
-    ["has nothing of what another pod said", { pods: [pod(0, 201)], progress: [line(0, 1, "old")] }, "stop"],
+    ["is stopped after the progress deadline", { pods: [pod(0, 201)] }, "stop"],
+    ["is not stopped before the deadline", { pods: [pod(0, 199)] }, "wait"],
     [
-      "is not blamed for what nobody could hear",
+      "has a deadline that starts at its last report",
+      { pods: [pod(0, 900)], progress: [line(0, 199)] },
+      "wait",
+    ],
+    ["is stopped when its last report is too old", { pods: [pod(0, 900)], progress: [line(0, 201)] }, "stop"],
+    [
+      "gains no time from a report of another pod",
+      { pods: [pod(0, 201)], progress: [line(0, 1, "old")] },
+      "stop",
+    ],
+    [
+      "is not stopped for time in which the operator did not listen",
       { pods: [pod(0, 900)], listeningSince: now - 100_000 },
       "wait",
     ],
     [
-      "is stopped once only",
+      "is stopped only once",
       { pods: [{ ...pod(0, 900), metadata: { ...pod(0, 1).metadata, deletionTimestamp: ago(1) } }] },
       "wait",
     ],
     [
-      "is left alone while the job is suspended",
+      "is not stopped while the job is suspended",
       { cr: one({ suspend: true }), pods: [pod(0, 900)] },
       "patch",
     ],
@@ -152,21 +181,21 @@ describe("a silent pod", () => {
 
 describe("an attempt after the Job was deleted", () => {
   const gone = { cr: resource({}, { attempt: 1, runId: `${name}-1` }), child: undefined };
-  it("is not begun when all that it would do is there", () => {
+  it("is not started when all its results are ingested", () => {
     expect(decide(facts({ ...gone, ingested: new Set([0, 1, 2]) }))).toMatchObject({ end: "Succeeded" });
     expect(decide(facts({ ...gone, ingested: new Set([0, 1]) }))).toEqual({ kind: "create", attempt: 2 });
   });
 
-  it("does not take in again what an earlier one gave", () => {
+  it("does not ingest the results of an earlier attempt again", () => {
     const again = { child: child({ completedIndexes: "0,1" }), ingested: new Set([0]) };
     expect(decide(facts(again))).toEqual({ kind: "ingest", shards: [1] });
   });
 });
 
-describe("a shard that fails with a pod that we ended", () => {
+describe("a shard that fails with a pod that the operator stopped", () => {
   const over = { conditions: [{ type: "Failed", status: "True" }], failedIndexes: "0" };
 
-  it("failed because of what we ended it for", () => {
+  it("has the failure for which that pod was stopped", () => {
     const given = { cr: one(), child: child(over), pods: [ended(0, 137)] };
     expect(decide(facts(given))).toMatchObject({ failure: { code: "killed" } });
     expect(decide(facts({ ...given, failedPods: [stalled(0)] }))).toMatchObject({
@@ -175,14 +204,14 @@ describe("a shard that fails with a pod that we ended", () => {
     });
   });
 
-  it("says so, too, when its pods are gone", () => {
+  it("has the recorded failure when its pods are gone", () => {
     const given = { cr: one(), child: child(over), failedPods: [lost(0, "internal", "System")] };
     expect(decide(facts(given))).toMatchObject({ failure: { class: "System", code: "internal" } });
   });
 });
 
 describe("a crash between the row's end and the resource's", () => {
-  it("changes neither class nor code", () => {
+  it("does not change the class and the code of the failure", () => {
     const row = { ...facts({}).row!, status: "failed" as const, error_message: "whatever" };
     const oom = { cr: one(), child: child(), failedPods: [memory(0), memory(0)] };
     expect(decide(facts({ ...oom, row }))).toEqual(decide(facts(oom)));
@@ -192,10 +221,10 @@ describe("a crash between the row's end and the resource's", () => {
     expect(decide(facts({ row }))).toMatchObject({ failure: { code: "failed", message: "whatever" } });
   });
 
-  it("does not forget that the work was done and every file had failed", () => {
+  it("does not change that the work was done and every file failed", () => {
     const done = { child: child({ conditions: conditions("Complete") }), ingested: new Set([0, 1, 2]) };
     const row = { ...facts({}).row!, status: "failed" as const, error_message: "None of the files." };
-    // end.ts makes a failure of the user's of it, as it did before the crash.
+    // end.ts turns this into a user error, as it did before the crash.
     expect(decide(facts({ ...done, row }))).toMatchObject({ end: "Succeeded" });
   });
 });
@@ -203,7 +232,7 @@ describe("a crash between the row's end and the resource's", () => {
 describe("a queue", () => {
   const words = { reason: "WaitingForQuota", message: "2 of 2 jobs run." } as const;
   const held = { admission: { admitted: false, ...words } } as const;
-  it("keeps a job from getting a Job, and is what the resource says", () => {
+  it("holds back the Job, and gives the resource its reason", () => {
     const given = facts(held);
     expect(decide(given)).toEqual({ kind: "wait" });
     const status = openStatus(given, { kind: "wait" });
@@ -213,7 +242,7 @@ describe("a queue", () => {
       expect(status.conditions).toContainEqual(expect.objectContaining({ type, status: "False", ...words }));
   });
 
-  it("stops the clocks of a job that it sent back", () => {
+  it("stops the deadlines of a job that it evicted", () => {
     const cr = one();
     cr.status = openStatus(facts({ cr, child: child(), pods: [pod(0, 10)] }), { kind: "wait" });
     const sentBack = openStatus(facts({ cr, child: child(), now: now + 100_000, ...held }), { kind: "wait" });
@@ -229,7 +258,7 @@ describe("a queue", () => {
 });
 
 describe("the status", () => {
-  it("tells the time that is left, at the pace so far and without suspensions", () => {
+  it("estimates the remaining time from the pace so far, without suspended time", () => {
     const cr = resource({}, { startTime: ago(100), suspendedSeconds: 20 });
     const given = facts({ cr, child: child(), pods: [pod(0, 100)], progress: [line(0, 10), line(1, 20)] });
     // A third of the work in 70 s.
@@ -240,7 +269,7 @@ describe("the status", () => {
     );
   });
 
-  it("says what was used, in whole seconds", () => {
+  it("shows usage in whole seconds", () => {
     const row = { ...facts({}).row!, pod_seconds: 10.4, cpu_seconds: 5.2, audio_seconds: 61.5 };
     expect(openStatus(facts({ row, child: child() }), { kind: "wait" }).usage).toEqual({
       podSeconds: 10,
@@ -250,7 +279,7 @@ describe("the status", () => {
     });
   });
 
-  it("names the checkpoint, or says that there is none yet", () => {
+  it("shows the checkpoint, or that there is none yet", () => {
     const given = { child: child(), pods: [pod(0, 1)], checkpoints: true };
     const reasonIn = (more: Partial<Facts>) =>
       openStatus(facts({ ...given, ...more }), { kind: "wait" }).conditions?.find(
@@ -275,7 +304,7 @@ describe("the status", () => {
 });
 
 describe("the resource of an ended job", () => {
-  it("expires so many seconds after its end, and without such a number never", () => {
+  it("expires ttlSecondsAfterFinished after its end, and never without that field", () => {
     const status = { completionTime: ago(10) };
     expect(expiresAt(resource({ ttlSecondsAfterFinished: 60 }, status))).toBe(now + 50_000);
     expect(expiresAt(resource({ ttlSecondsAfterFinished: 0 }, status))).toBe(now - 10_000);

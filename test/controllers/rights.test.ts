@@ -1,5 +1,5 @@
-// The rights of controllers/rbac.ts against what operator and API really ask for, as the API server's audit log has it:
-// a day on which everything happens that needs a right. None is refused, and none is there that nothing needs.
+// The rights of controllers/rbac.ts compared with the requests of operator and API in the API server's audit log,
+// while everything happens that needs a right. No request is refused, and no right is unused.
 import { sql } from "slonik";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
@@ -53,7 +53,7 @@ it("the API has the rights that it uses and no others", async () => {
   const training = await insertTrainingJob(database.pool, tenant);
   const model = await insertModel(database.pool, tenant);
   const inference = (await insertInferenceJob(database.pool, tenant, model, 1)).id;
-  // Twice, as when the operator was quicker.
+  // Twice, as when the operator submits first.
   for (const kind of ["training", "training", "inference", "inference"] as const)
     await submit({ kind, id: kind === "training" ? training : inference });
   kube.close();
@@ -122,7 +122,7 @@ async function infer(): Promise<void> {
   await gone("the inference", inferenceJobs, ref.name);
 }
 
-/** One that the operator gathers, and one made by hand that goes by itself after its end. */
+/** One embedding job that the operator creates, and one made by hand that expires after its end. */
 async function embed(): Promise<void> {
   const [tenant, other] = [await insertTenant(database.pool), await insertTenant(database.pool)];
   await insertConfirmedAudio(database.pool, tenant, await insertDataset(database.pool, tenant));
@@ -143,7 +143,7 @@ async function embed(): Promise<void> {
   await loseResource(embeddingJobs, `ej-${id}`);
 }
 
-/** Somebody deletes its Job; the next run is cancelled. */
+/** The Job is deleted by hand; the next run is cancelled. */
 async function runAgain(): Promise<void> {
   const id = await insertTrainingJob(database.pool, await insertTenant(database.pool));
   await podOf(cluster.admin, space.name, `tj-${id}-1`);
@@ -157,7 +157,7 @@ async function runAgain(): Promise<void> {
   await gone("the Job of the second run", jobs, `tj-${id}-2`);
 }
 
-/** Its pod runs and says nothing; the job has a priority. */
+/** The pod runs and sends no report; the job has a priority. */
 async function stall(): Promise<void> {
   await cluster.admin.send({
     method: "POST",
@@ -174,7 +174,7 @@ async function stall(): Promise<void> {
   const modelId = await insertModel(database.pool, tenant);
   const { id } = await insertInferenceJob(database.pool, tenant, modelId, 1);
   const name = `ij-${id}`;
-  // Before the sweep: the row is there, so its resource may be made by anybody.
+  // Before the sweep: the row exists, so that any client may create its resource.
   await apply(inferenceJobs, name, { ...spec, modelId });
   const pod = await podOf(cluster.admin, space.name, `${name}-1`);
   await startPod(cluster.admin, pod);
@@ -185,7 +185,7 @@ async function stall(): Promise<void> {
   await loseResource(inferenceJobs, name);
 }
 
-/** One of its shards is taken away once too often: the pod that its Job makes for it is deleted. */
+/** A shard exceeds its budget of disruptions: the operator deletes the next pod that the Job creates for it. */
 async function giveUp(): Promise<void> {
   const tenantId = await insertTenant(database.pool);
   const modelId = await insertModel(database.pool, tenantId);
@@ -197,17 +197,17 @@ async function giveUp(): Promise<void> {
   const terminated = { exitCode: 143, startedAt: at, finishedAt: at };
   const taken = { type: "DisruptionTarget", status: "True", reason: "PreemptionByScheduler" };
   await patchStatus(cluster.admin, pod, "Failed", { terminated }, [taken]);
-  // The Job waits before it makes another one.
+  // The Job controller backs off before it creates another one.
   await poll("the next pod to be deleted", () => asked().allowed.includes("delete pods"), 40_000);
 }
 
-/** Somebody deletes the custom resource of an open job: the cache may only be behind, so the API server is asked. */
+/** The custom resource of an open job is deleted: the cache may be stale, so the operator asks the API server. */
 async function loseResource(type: ResourceType, name: string): Promise<void> {
   await cluster.admin.remove(type, { namespace: space.name, name });
   await gone("its Job", jobs, `${name}-1`);
 }
 
-/** A pod of the workers' account that no Job made: it is looked for where the cache has none. */
+/** A pod of the workers' account without a Job: the cache does not have it, so the operator asks the API server. */
 async function impostor(): Promise<void> {
   const containers = [
     {

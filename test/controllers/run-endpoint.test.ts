@@ -1,5 +1,5 @@
-// Who may use the run endpoint: tokens from the real TokenRequest API, bound to real pods. A token of one run, shard,
-// audience or account opens nothing else.
+// Authorization of the run endpoint, with tokens from the real TokenRequest API that are bound to real pods: a token
+// is valid only for its own run, shard, audience and account.
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -63,7 +63,7 @@ describe("the run endpoint", () => {
 
   it.each([
     ["no token", async () => null, 401],
-    ["a token that nobody signed", async () => "x.y.z", 403],
+    ["a token without a signature", async () => "x.y.z", 403],
     [
       "a token for the API server instead of this endpoint",
       () => tokenOf(cluster.admin, stage.namespace, "plosive-worker", { pod: podRef(mine) }),
@@ -87,15 +87,15 @@ describe("the run endpoint", () => {
 
   it.each([
     ["a path that does not exist", "GET", "/v1/runs", 404],
-    ["a method that a path does not know", "DELETE", "work", 405],
-    ["a report that is not of the agreed form", "PUT", "progress", 422],
+    ["a method that the path does not support", "DELETE", "work", 405],
+    ["a report that does not match the schema", "PUT", "progress", 422],
   ])("refuses %s", async (_name, method, end, status) => {
     const path = end.startsWith("/") ? end : `/v1/runs/${mine.run}/shards/0/${end}`;
     const body = method === "PUT" ? { seq: "one" } : undefined;
     expect((await mine.call(method, path, { body })).status).toBe(status);
   });
 
-  it("ignores a report that is older than one it has", async () => {
+  it("ignores a report that is older than the stored one", async () => {
     const run = `ij-${sharded.id}-1`;
     const worker = await workerOf(run, 1);
     await worker.work();
@@ -108,7 +108,7 @@ describe("the run endpoint", () => {
     expect(line).toEqual({ seq: 5, fraction: 0.5 });
   });
 
-  it("keeps so many points of a training, and goes on to hear of its progress", async () => {
+  it("stores only a limited number of metric points of a training, and keeps storing its progress", async () => {
     await mine.work();
     const token = await mine.token();
     const report = (seq: number, points: { step: number; name: string; value: number }[]) =>
@@ -132,7 +132,7 @@ describe("the run endpoint", () => {
     for (let seq = 197; seq <= 198; seq++) expect((await report(seq, flood(seq))).status).toBe(204);
     expect((await report(199, [{ step: 1, name: "beyond", value: 1 }])).status).toBe(204);
     await stored(199);
-    // Points follow the progress that came with them: the next report is written after both.
+    // Points are written after the progress of the same report: the next report is written after both.
     expect((await report(200, [])).status).toBe(204);
     await stored(200);
     const names = await database.pool.anyFirst(sql.type(z.object({ name: z.string() }))`

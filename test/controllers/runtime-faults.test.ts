@@ -1,5 +1,5 @@
-// The reflector, the client and the elector against a real API server that is hard to reach: connections that fall silent,
-// positions that are too old, 429, restarts, and stops in the middle.
+// The reflector, the client and the elector against a real API server that is hard to reach: silent connections,
+// expired resource versions, 429, restarts, and stops at any moment.
 import { readFileSync, writeFileSync } from "node:fs";
 import { ClientRequest, IncomingMessage } from "node:http";
 import { request } from "node:https";
@@ -18,7 +18,7 @@ import { poll } from "../support/poll.ts";
 import { startProxy, type TestProxy } from "../support/proxy.ts";
 
 type Paused = { ms: number; signal: AbortSignal };
-/** Each wait that a loop of the operator asked for, in order. A busy machine makes waits longer, but no more of them. */
+/** Each pause that a loop of the operator requested, in order. A busy machine makes pauses longer, not more frequent. */
 const { pauses } = vi.hoisted(() => ({ pauses: [] as Paused[] }));
 vi.mock("../../controllers/runtime/pause.ts", async (original) => {
   const { pause } = await original<typeof import("../../controllers/runtime/pause.ts")>();
@@ -36,7 +36,7 @@ let namespace: string;
 let proxy: TestProxy;
 let kubeconfig: string;
 let kube: Kube;
-/** When each request was answered, and with what. */
+/** The status and the time of each answer. */
 let answers: { status: number; at: number }[];
 let started: (Reflector | Elector)[] = [];
 
@@ -84,20 +84,20 @@ const isIn = (store: Store<Job>, name: string, within?: number) =>
   poll(`${name} in the store`, () => store.get(name) !== undefined, within);
 
 describe("a reflector", () => {
-  it("notices a connection that fell silent, goes on from where it was, and loses nothing", async () => {
+  it("notices a silent connection, resumes from its position, and loses no event", async () => {
     const { store, reflector } = reflect(jobs, { inactivityMs: 2_000 });
     await reflector.synced;
     await isIn(store, await newJob());
-    // Connections for later that are as dead as the one of the watch.
+    // Idle connections that become as dead as the connection of the watch.
     await Promise.all([1, 2, 3].map(() => kube.list(jobs, namespace)));
     proxy.stall();
     await isIn(store, await newJob());
-    // The wait before the next try; not once more for each dead connection.
+    // One pause before the next try, and not one more for each dead connection.
     expect(pauses).toHaveLength(1);
     expect(reflector.relists()).toBe(1);
   });
 
-  it("does not wait before the next watch after watches that brought nothing", async () => {
+  it("starts the next watch without a pause after empty watches", async () => {
     const { store, reflector } = reflect(jobs, { watchSeconds: 1 });
     await reflector.synced;
     await poll("some empty watches", () => answers.length > 4);
@@ -106,7 +106,7 @@ describe("a reflector", () => {
     expect(reflector.relists()).toBe(1);
   });
 
-  it("whose position is too old lists once, and so do all the others", async () => {
+  it("whose position is too old lists once, and so do the reflectors of the other types", async () => {
     const types: ResourceType[] = [trainingJobs, inferenceJobs, embeddingJobs, models, pods];
     const others = types.map((type) => reflect(type));
     const { store, reflector } = reflect(jobs);
@@ -117,7 +117,7 @@ describe("a reflector", () => {
     await cluster.admin.remove(jobs, { namespace, name: gone });
     const made = await newJob();
     await compact(cluster.plane.etcd);
-    // It knows no versions of before its start.
+    // A restarted API server serves no versions from before its start.
     await cluster.plane.stopApiServer();
     await cluster.plane.startApiServer();
     await newJob();
@@ -132,7 +132,7 @@ describe("a reflector", () => {
     );
   }, 180_000);
 
-  it("goes on after each restart of the API server and has everything", async () => {
+  it("continues after each restart of the API server and has every object", async () => {
     const { store, reflector } = reflect(jobs);
     await reflector.synced;
     for (let restart = 1; restart <= 3; restart++) {
@@ -146,7 +146,7 @@ describe("a reflector", () => {
     }
   }, 300_000);
 
-  it("stopped at any moment is silent from then on and leaves no connection", async () => {
+  it("that is stopped at any moment reports nothing more and leaves no connection open", async () => {
     for (let round = 0; round < 15; round++) {
       const { store, reflector } = reflect(jobs);
       if (round % 3 === 0) await reflector.synced;
@@ -163,7 +163,7 @@ describe("a reflector", () => {
     await poll("no connection", () => openSockets() <= 2);
   });
 
-  it("holds the same connections and memory however often its watches are renewed", async () => {
+  it("holds the same connections and objects however often its watches are renewed", async () => {
     const { reflector } = reflect(jobs, { watchSeconds: 1 });
     const others = [trainingJobs, pods].map((type) => reflect<KubeObject>(type, { watchSeconds: 1 }));
     await reflector.synced;
@@ -172,7 +172,7 @@ describe("a reflector", () => {
     const before = { sockets: openSockets(), kept: kept() };
     await rounds(42);
     expect(openSockets()).toBeLessThanOrEqual(before.sockets + 1);
-    // Thirty watches came meanwhile. The three that run now may be at another point than those before.
+    // Thirty watches ran meanwhile. The three open ones may be at another stage than those before.
     const now = kept();
     for (const [what, count] of Object.entries(before.kept)) expect(now[what], what).toBeLessThan(count + 10);
     expect(others.map((other) => other.reflector.relists())).toEqual([1, 1]);
@@ -180,7 +180,7 @@ describe("a reflector", () => {
 });
 
 describe("the client", () => {
-  it("waits as long as a 429 says, and then has its answer", async () => {
+  it("waits as long as the Retry-After of a 429, and then gets its answer", async () => {
     const jail = await makeJail();
     const made = kube.list(jobs, namespace);
     try {
@@ -195,7 +195,7 @@ describe("the client", () => {
     }
   });
 
-  it("is asked no more often by a reflector that gets 429", async () => {
+  it("sends at most about one request a second for a reflector that gets 429", async () => {
     const jail = await makeJail();
     const began = performance.now();
     const { reflector } = reflect(jobs);
@@ -211,7 +211,7 @@ describe("the client", () => {
 
 describe("an elector", () => {
   const lease = { durationMs: 3_000, deadlineMs: 2_000, periodMs: 200 };
-  // The only one that the operator's Role lets it touch.
+  // The only lease that the operator's Role allows.
   const name = "plosive-operator";
   const elect = (identity: string, through = kube, more: Partial<typeof lease> = {}) => {
     const elector = startElector({ kube: through, namespace, name, identity, log, ...lease, ...more });
@@ -219,7 +219,7 @@ describe("an elector", () => {
     return elector;
   };
 
-  it("knows that its lease is lost before another one has it, also when nobody answers", async () => {
+  it("knows that its lease is lost before a standby holds it, even if the API server does not answer", async () => {
     const leader = elect("a");
     await leader.elected;
     let looks = 0;
@@ -237,10 +237,11 @@ describe("an elector", () => {
     expect(standby.leads()).toBe(true);
   });
 
-  it("takes over when the other's time is over, and not a period later", async () => {
+  it("takes over when the leader's lease expires, and not a period later", async () => {
     const leader = elect("a");
     await leader.elected;
-    // What the standby does: which renewal of the lease it finds, and how long it asks to wait until it looks again.
+    // The steps of the standby: the renewal of the lease that it finds, and the pause that it requests before it
+    // looks again.
     const steps: (string | number)[] = [];
     const { signal } = pauses[0]!;
     const find: Kube["find"] = async (type, ref, options) => {
@@ -251,14 +252,14 @@ describe("an elector", () => {
       );
       return found;
     };
-    // Half of this period is no part of the lease's duration: only a shorter last wait meets its end.
+    // Half of this period does not divide the lease's duration: only a shorter last pause meets its end.
     const standby = elect("b", { ...cluster.admin, find }, { periodMs: 1_600 });
     await poll("the standby to wait", () => steps.length > 2);
     proxy.swallow();
     await standby.elected;
     const sinceLast = steps.slice(steps.indexOf(steps.at(-1)!));
     const waits = sinceLast.filter((step) => typeof step === "number");
-    // All that it asked to wait for since the last renewal: no longer than the lease, and a millisecond.
+    // The sum of its pauses since the last renewal: no longer than the lease and a millisecond.
     expect(waits.reduce((sum, ms) => sum + ms, 0)).toBeLessThanOrEqual(lease.durationMs + 1);
   });
 });
@@ -269,7 +270,7 @@ function openSockets(): number {
   return process.getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
 }
 
-/** How many objects of which each watch has one or more are still held after a garbage collection. */
+/** The number of objects that survive a garbage collection, of the kinds that each watch creates. */
 const kept = (): Record<string, number> => ({
   requests: queryObjects(ClientRequest, { format: "count" }),
   answers: queryObjects(IncomingMessage, { format: "count" }),
@@ -277,7 +278,7 @@ const kept = (): Record<string, number> => ({
   controllers: queryObjects(AbortController, { format: "count" }),
 });
 
-/** Makes the API server refuse everything that the operator asks, as it does with those who ask too much. */
+/** Makes the API server refuse every request of the operator with 429, as it does under too many requests. */
 async function makeJail(): Promise<{ open(): Promise<void> }> {
   const root = "/apis/flowcontrol.apiserver.k8s.io/v1";
   const send = (method: "POST" | "DELETE", path: string, body?: object) =>
@@ -305,7 +306,7 @@ async function makeJail(): Promise<{ open(): Promise<void> }> {
       rules: [{ subjects: [{ kind: "ServiceAccount", serviceAccount }], resourceRules: [rules] }],
     },
   });
-  // One request is let in even so: it is held up, and then nobody else gets in.
+  // The API server still admits one request: the test keeps it open, so that no other one is admitted.
   const held: ClientRequest[] = [];
   const { users } = JSON.parse(readFileSync(kubeconfig, "utf8"));
   const probe = async () => {

@@ -1,5 +1,5 @@
-// A training job's own limits on their way to Kubernetes: windows of any length pass the API server, and the time that
-// the job may run ends it there.
+// A training job's own limits in Kubernetes: the API server accepts windows of any length, and the maximum runtime
+// ends the job.
 import { sql } from "slonik";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -14,9 +14,9 @@ const stage = useOperator();
 const { cluster, database } = stage;
 
 describe("max_runtime_seconds", () => {
-  it("is the custom resource's deadline, and ends a job that runs longer", async () => {
+  it("becomes the custom resource's active deadline, and fails a job that runs longer", async () => {
     const tenant = await insertTenant(database.pool);
-    // In one transaction, or the sweep might be faster than the limit.
+    // In one transaction, so that the sweep does not submit the row before it has the limit.
     const id = await database.pool.transaction(async (tx) => {
       const job = await insertTrainingJob(tx, tenant);
       await tx.query(sql.type(z.object({}))`

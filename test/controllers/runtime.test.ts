@@ -1,4 +1,5 @@
-// The parts of the runtime that need no server: the queue, the store, conditions, indexes, the rate limit.
+// The parts of the runtime that need no server: workqueue, store, conditions, completion indexes, names, rate
+// limiter.
 import { describe, expect, it } from "vitest";
 import { parseIndexes } from "../../controllers/job/indexes.ts";
 import { withCondition } from "../../controllers/runtime/conditions.ts";
@@ -9,7 +10,7 @@ import { makeRateLimit } from "../../src/kube/rate-limit.ts";
 import { parseResourceName, parseRunName, resourceName, runName } from "../../src/schemas/job-kind.ts";
 import { poll } from "../support/poll.ts";
 
-describe("the queue", () => {
+describe("the workqueue", () => {
   it("holds a key once, and gives it to one worker at a time", async () => {
     const queue = new Workqueue({ random: () => 1 });
     queue.add("a");
@@ -27,7 +28,7 @@ describe("the queue", () => {
     expect(await queue.take()).toBeUndefined();
   });
 
-  it("comes back later and later while a key fails, and forgets when it went well", () => {
+  it("backs off exponentially while a key fails, and starts again once it is forgotten", () => {
     const queue = new Workqueue({ random: () => 1, baseBackoffMs: 100, maxBackoffMs: 1_000 });
     const waits = Array.from({ length: 6 }, () => queue.addAfterFailure("a"));
     expect(waits).toEqual([100, 200, 400, 800, 1_000, 1_000]);
@@ -36,7 +37,7 @@ describe("the queue", () => {
     queue.close();
   });
 
-  it("gives out new keys before events, and those before what was noted for later, but each in its turn", async () => {
+  it("prefers new keys to events and events to delayed keys, without starving any of them", async () => {
     const queue = new Workqueue({ random: () => 1 });
     for (const key of ["l1", "l2"]) queue.addAfter(key, 0);
     await poll("the times", () => queue.depth === 2);
@@ -51,7 +52,7 @@ describe("the queue", () => {
     queue.close();
   });
 
-  it("lets keys that fail take no place from those whose time has come", async () => {
+  it("does not let retries take the place of delayed keys that are due", async () => {
     const queue = new Workqueue({ random: () => 1, baseBackoffMs: 1, atOnce: { retry: 1, later: 1 } });
     for (const key of ["r1", "r2"]) queue.addAfterFailure(key);
     queue.addAfter("l1", 1);
@@ -63,7 +64,7 @@ describe("the queue", () => {
     queue.close();
   });
 
-  it("drops the time for which a key was noted when it is worked on before", async () => {
+  it("drops the delay of a key that is processed before it is due", async () => {
     const queue = new Workqueue({ random: () => 1 });
     queue.addAfter("a", 20);
     queue.add("a");
@@ -74,7 +75,7 @@ describe("the queue", () => {
     queue.close();
   });
 
-  it("keeps the earliest of several times", async () => {
+  it("keeps the earliest of several delays", async () => {
     const queue = new Workqueue({ random: () => 1 });
     queue.addAfter("a", 60_000);
     queue.addAfter("a", 5);
@@ -82,7 +83,7 @@ describe("the queue", () => {
     queue.close();
   });
 
-  it("works on no more keys of a lane than may be worked on at once, and on the next when one is done", async () => {
+  it("limits the concurrency of a lane, and gives out its next key when one is done", async () => {
     const queue = new Workqueue({ random: () => 1, atOnce: { next: 1 } });
     const taken: (string | undefined)[] = [];
     for (let n = 0; n < 4; n++) void queue.take().then((key) => taken.push(key));
@@ -103,7 +104,7 @@ describe("the queue", () => {
     expect(taken).toEqual(["a", "d", "b", "c"]);
   });
 
-  it("wakes those that wait when it closes", async () => {
+  it("wakes waiting workers when it closes", async () => {
     const queue = new Workqueue({ random: () => 1 });
     const waiting = [queue.take(), queue.take()];
     queue.close();
@@ -116,7 +117,7 @@ const object = (name: string, version: string, uid = name, owner = "o"): KubeObj
 });
 
 describe("the store", () => {
-  it("tells of each change once, and never goes back to an older version", () => {
+  it("reports each change once, and ignores older versions from a watch", () => {
     const store = new Store<KubeObject>({ owner: ({ metadata }) => metadata.labels?.owner });
     const told: string[] = [];
     store.onChange(({ object: { metadata }, deleted }) => {
@@ -136,30 +137,30 @@ describe("the store", () => {
     expect(store.by("owner", "o")).toEqual([]);
   });
 
-  it("takes what a write returns for old news once the object is gone", () => {
+  it("ignores the answer of a write when the object was deleted after it", () => {
     const store = new Store<KubeObject>();
     store.set(object("a", "9"));
     store.delete(object("a", "11"));
     store.set(object("a", "10"));
     expect(store.get("a")).toBeUndefined();
     store.set(object("a", "12", "another"));
-    // News of the first one, later than what the creation of the second one returned.
+    // An event of the first object that arrives after the creation of the second one returned.
     store.delete(object("a", "11"));
     expect(store.get("a")?.metadata.uid).toBe("another");
   });
 
-  it("believes a list, also when it is older than what was known", () => {
+  it("accepts a list even if it is older than the cache", () => {
     const store = new Store<KubeObject>();
     store.set(object("a", "9"));
     store.set(object("b", "9"));
     store.replace([object("a", "3", "a", "p")]);
     expect([...store.values()]).toEqual([object("a", "3", "a", "p")]);
-    // What a write returned before the list and the watch shows after it.
+    // The answer of a write before the list, which the watch shows after it.
     store.set(object("b", "9"));
     expect(store.get("b")).toEqual(object("b", "9"));
   });
 
-  it("keeps of an object what is read, and is silent when nothing of that changed", () => {
+  it("keeps only the fields of an object that are read, and reports no change of the others", () => {
     const store = new Store<KubeObject>({}, ({ metadata }) => {
       delete metadata.annotations;
     });
@@ -180,7 +181,7 @@ describe("the store", () => {
 });
 
 describe("a condition", () => {
-  it("keeps its time until its status turns", () => {
+  it("keeps its transition time until its status changes", () => {
     const said = {
       type: "Started",
       status: "False" as const,
@@ -204,14 +205,14 @@ describe("completion indexes", () => {
     ["", []],
     ["0", [0]],
     ["1,3-5,7", [1, 3, 4, 5, 7]],
-  ])("%s are read", (text, expected) => {
+  ])("%s are parsed", (text, expected) => {
     expect(parseIndexes(text)).toEqual(expected);
   });
 });
 
 describe("names", () => {
   const id = "0190a0a0-0000-7000-8000-000000000001";
-  it("of resources and runs fit an Indexed Job and are read back", () => {
+  it("of resources and runs fit an Indexed Job and can be parsed", () => {
     for (const kind of ["training", "inference", "embedding"] as const) {
       const name = resourceName(kind, id);
       expect(name.length).toBeLessThanOrEqual(52);
@@ -219,13 +220,16 @@ describe("names", () => {
       expect(parseRunName(runName(name, 12))).toEqual({ kind, id, attempt: 12 });
     }
   });
-  it.each(["tj-x-1", `tj-${id}`, `tj-${id}-0`, `tj-${id}-1/../2`, `xx-${id}-1`])("%s is no run", (run) => {
-    expect(parseRunName(run)).toBeUndefined();
-  });
+  it.each(["tj-x-1", `tj-${id}`, `tj-${id}-0`, `tj-${id}-1/../2`, `xx-${id}-1`])(
+    "that are not of a run, as %s, are refused",
+    (run) => {
+      expect(parseRunName(run)).toBeUndefined();
+    },
+  );
 });
 
-describe("the rate limit", () => {
-  it("lets a burst pass and spreads the rest", async () => {
+describe("the rate limiter", () => {
+  it("lets a burst pass and delays the rest", async () => {
     const limit = makeRateLimit({ perSecond: 100, burst: 5 });
     const began = performance.now();
     await Promise.all(Array.from({ length: 15 }, () => limit.take()));

@@ -1,4 +1,4 @@
-// Names that were used before or are used twice: what one resource owns is never taken for another's. Real API server,
+// Names that are reused or used twice: the operator does not confuse the objects of two resources. Real API server,
 // Postgres and REST; the test plays the kubelet.
 import { sql } from "slonik";
 import { expect, it } from "vitest";
@@ -15,7 +15,7 @@ const { cluster, api, apply, find, refusal } = stage;
 const bind = (pod: Pod) => bindPod(cluster.admin, pod);
 const bury = (pod: Pod) => buryPod(cluster.admin, pod);
 
-it("a resource that goes takes no Job along of another kind's resource of its name", async () => {
+it("the deletion of a resource does not delete the Job of another kind's resource with the same name", async () => {
   const client = await api.tenant();
   const search = await searchable(api.db, client, 1);
   const { files: _, ...spec } = search;
@@ -35,7 +35,7 @@ it("a resource that goes takes no Job along of another kind's resource of its na
   expect((await stage.podOf(`tj-${training}-1`)).metadata.uid).toBe(kept.metadata.uid);
 });
 
-it("pods that end late are not counted for the next job of the name, whoever owns that", async () => {
+it("pods that end late are not counted for the next job of the same name, even of another tenant", async () => {
   const [first, second] = [await api.tenant(), await api.tenant()];
   const before = (await apply(trainingJobs, "turn", await trainable(api.db, first))).metadata.uid!;
   const pod = await stage.podOf(`tj-${before}-1`);
@@ -51,7 +51,7 @@ it("pods that end late are not counted for the next job of the name, whoever own
   await poll("the next to run", async () => (await second.get(path)).body.status === "running");
   await endPod(cluster.admin, pod, 143);
   await bury(pod);
-  // The next job's own pod ends, too: what is told of pods is told by then.
+  // The next job's own pod ends, too: by then the operator has recorded both pods.
   await endPod(cluster.admin, await stage.podOf(`tj-${after}-1`), 64);
   await poll("the next to end", async () => (await second.get(path)).body.status === "failed");
   const told = await api.db.anyFirst(sql.type(z.object({ run_id: z.string() }))`
@@ -67,7 +67,7 @@ it("pods that end late are not counted for the next job of the name, whoever own
   expect(notes.filter(({ regarding, note }) => regarding.uid === after && note.includes("143"))).toEqual([]);
 });
 
-it("nobody steers an adopted job through a resource that has the job's id in its name", async () => {
+it("a resource that is named after the id of an adopted job is refused and cannot cancel that job", async () => {
   const client = await api.tenant();
   const spec = await trainable(api.db, client);
   const id = (await apply(trainingJobs, "mine", spec)).metadata.uid!;
@@ -79,13 +79,13 @@ it("nobody steers an adopted job through a resource that has the job's id in its
   });
   await cluster.admin.remove(trainingJobs, stage.ref(`tj-${id}`));
   await poll("the other to go", async () => (await find(trainingJobs, `tj-${id}`)) === undefined);
-  // A cancel of the job itself comes later than whatever the deletion has set off.
+  // The pod of a later job shows that the operator has handled the deletion.
   const other = (await apply(trainingJobs, "later", spec)).metadata.uid!;
   await stage.podOf(`tj-${other}-1`);
   expect((await client.get(`/api/v1/training-jobs/${id}`)).body.status).not.toMatch(/cancel/);
 });
 
-it("a resource that a finalizer holds back is gone for its job", async () => {
+it("a job ends when its resource is deleted, even if a finalizer holds the resource back", async () => {
   const client = await api.tenant();
   const id = (await apply(trainingJobs, "held", await trainable(api.db, client))).metadata.uid!;
   await stage.podOf(`tj-${id}-1`);

@@ -1,5 +1,6 @@
-// A leader dies between the Job of a new run and the row that is to name it, and all of the run happens before there is
-// another leader. Real API server and Job controller, Postgres and S3; the test plays the kubelet and the workers.
+// A leader dies after it created the Job of a new run and before the row names that run, and the run ends before
+// there is another leader. Real API server and Job controller, Postgres and S3; the test plays the kubelet and the
+// workers.
 import { sql } from "slonik";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
@@ -45,7 +46,7 @@ async function detect(worker: Worker, file: string): Promise<void> {
   await put(result, JSON.stringify({ version: 1, kind: "detect", run, shard, items: [item] }));
 }
 
-it("a shard that failed in a run of which the row has not heard has failed", async () => {
+it("a shard that failed in a run that the row does not name yet is counted as failed", async () => {
   const tenant = await insertTenant(database.pool);
   const model = await insertModel(database.pool, tenant);
   const { id, files } = await insertInferenceJob(database.pool, tenant, model, 2);
@@ -75,7 +76,7 @@ it("a shard that failed in a run of which the row has not heard has failed", asy
   expect(await filesOf(id)).toEqual(["completed", "failed"]);
 });
 
-/** As the operator would have made it. */
+/** The Job of the second run, as the operator would have created it. */
 function secondRun({ metadata, spec }: Job, name: string): Job {
   const own = (labels: Record<string, string> = {}) =>
     Object.fromEntries([

@@ -1,5 +1,6 @@
-// What has ended costs nothing: three hundred settled jobs of all kinds and ends, touched by others, listed anew, compared
-// with their rows, found by an operator that starts, and no request about any of them, by the API server's own audit log.
+// Jobs that have ended cause no request. Other clients touch three hundred settled jobs of all kinds and outcomes, all caches
+// list them again, the operator compares them with their rows, and a new operator finds them. The API server's audit log
+// then has no request about any of them.
 import { createHash, randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -83,7 +84,7 @@ const metric = async (name: string, words = "") =>
     .map((line) => Number(line.slice(line.lastIndexOf(" "))));
 const sum = (values: number[]) => values.reduce((a, b) => a + b, 0);
 
-it("hundreds of settled jobs cause no request, whatever makes the operator look at them", async () => {
+it("hundreds of settled jobs cause no request, whatever causes the operator to reconcile them", async () => {
   for (const kind of jobKindNames) {
     for (const end of ends) {
       const each = Array.from({ length: end.count }, () => end);

@@ -1,4 +1,4 @@
-// Which statuses are written at once, and how many of the others.
+// Tests which statuses are written at once, and how often the others are written.
 import { describe, expect, it } from "vitest";
 import { makeStatusThrottle } from "../../controllers/job/status-throttle.ts";
 import type { JobStatus } from "../../src/schemas/job-resource.ts";
@@ -17,8 +17,8 @@ function statusOf(percent: number, phase: JobStatus["phase"] = "Running", reason
   };
 }
 
-describe("the throttle of statuses", () => {
-  it("lets every turn through at once, and counts of one job every five seconds", () => {
+describe("the status throttle", () => {
+  it("passes important changes at once, and counters of one job every five seconds", () => {
     let now = 0;
     const throttle = makeStatusThrottle(() => now);
     expect(throttle.waitMs("a", undefined, statusOf(1))).toBe(0);
@@ -34,7 +34,7 @@ describe("the throttle of statuses", () => {
     expect(throttle.waitMs("a", statusOf(1), statusOf(2))).toBe(0);
   });
 
-  it("tells why a job waits although nothing runs, when the queue has new words for it", () => {
+  it("passes a new message of the queue for a job without pods after five seconds", () => {
     const waiting = (message: string): JobStatus => ({
       phase: "Waiting",
       shards: { total: 1, active: 0, succeeded: 0, failed: 0 },
@@ -49,7 +49,7 @@ describe("the throttle of statuses", () => {
     expect(throttle.waitMs("a", waiting("not looked at yet"), waiting("no room"))).toBe(0);
   });
 
-  it("lets the counts of a thousand jobs through at twelve a second", () => {
+  it("passes the counters of a thousand jobs at twelve a second", () => {
     let now = 0;
     const throttle = makeStatusThrottle(() => now);
     let written = 0;

@@ -1,4 +1,4 @@
-// What a job's custom resource and row say, from the facts and the verdict: pure, no server.
+// Tests the status of a job's custom resource and its row for given facts and verdicts. Pure, no server.
 import { describe, expect, it } from "vitest";
 import { decide } from "../../controllers/job/decide.ts";
 import { lostAt } from "../../controllers/job/pods.ts";
@@ -23,7 +23,7 @@ const words = (status: JobStatus) =>
   status.conditions?.map(({ type, status: is, reason }) => `${type}=${is}/${reason}`);
 
 describe("the status", () => {
-  it("of a new run says what it waits for", () => {
+  it("of a new run shows the reason for its wait", () => {
     const status = openStatus(facts({}), { kind: "create", attempt: 1 });
     expect(status).toMatchObject({ phase: "Waiting", attempt: 1, runId: `${name}-1`, observedGeneration: 2 });
     expect(words(status)).toEqual([
@@ -41,7 +41,7 @@ describe("the status", () => {
     });
   });
 
-  it("of a job whose pod ended before anybody looked says that it has run", () => {
+  it("of a job whose pod ended before the first reconcile shows that it has run", () => {
     const done = ended(0, 75);
     done.status!.containerStatuses![0]!.state!.terminated!.startedAt = ago(5);
     const given = facts({ child: child(), pods: [done, pod(1, { phase: "Pending" })] });
@@ -52,7 +52,7 @@ describe("the status", () => {
     expect(rowChange(given, status).status).toBe("running");
   });
 
-  it("of waiting pods has the scheduler's own words", () => {
+  it("of waiting pods has the scheduler's message", () => {
     const condition = {
       type: "PodScheduled",
       status: "False",
@@ -65,7 +65,7 @@ describe("the status", () => {
     expect(rowChange(given, status).statusMessage).toBe("0/1 nodes are available.");
   });
 
-  it("adds the shards up, counts finished ones as whole, and never says 100 before the end", () => {
+  it("adds up the shards, counts completed ones in full, and stays below 100 percent before the end", () => {
     const given = facts({
       child: child({ completedIndexes: "0" }),
       ingested: new Set([0]),
@@ -85,7 +85,7 @@ describe("the status", () => {
     expect(openStatus(all, { kind: "wait" }).progress?.percent).toBe(99);
   });
 
-  it("keeps its percent when a pod begins again, and starts from 0 with a new run", () => {
+  it("keeps its percent when a pod starts again, and starts from 0 with a new run", () => {
     const old = {
       attempt: 1,
       runId: `${name}-1`,
@@ -103,7 +103,7 @@ describe("the status", () => {
     ).toBe(0);
   });
 
-  it("of a preempted job still counts as running in the row", () => {
+  it("of a preempted job is Waiting, and its row stays running", () => {
     const old = openStatus(facts({ child: child(), pods: [running(0)] }), { kind: "wait" });
     const given = facts({ cr: resource({}, old), child: child() });
     const status = openStatus(given, { kind: "wait" });
@@ -114,7 +114,7 @@ describe("the status", () => {
     });
   });
 
-  it("of a success is 100 percent, and of a failure keeps what was reached", () => {
+  it("has 100 percent after a success, and keeps its percent after a failure", () => {
     const given = facts({ child: child(), progress: [line(0, 0.5, 5)] });
     const end = { kind: "end", reason: "Completed", message: "Done.", failedShards: new Map() } as const;
     expect(endStatus(given, { ...end, end: "Succeeded" }, {}).progress).toMatchObject({
@@ -131,7 +131,7 @@ describe("the status", () => {
     expect(words(status)).toContain("Failed=True/SystemError");
   });
 
-  it("of the end counts shards and files as the records do, those of shards that never reported too", () => {
+  it("of an ended job counts shards and files as the rows do, also of shards that never reported", () => {
     const given = facts({
       child: child({ completedIndexes: "0,1" }),
       ingested: new Set([0]),
@@ -154,7 +154,7 @@ describe("the status", () => {
     expect(whole.shards).toEqual({ total: 3, active: 0, succeeded: 3, failed: 0 });
   });
 
-  it("of a job that was refused and then cancelled does not say that it was in the records", () => {
+  it("of a job that was refused and then cancelled does not claim that it has a row", () => {
     const cr = resource({ cancel: { reason: "enough" } }, { conditions: [said("Accepted", "False", 9)] });
     const given = facts({ cr, row: null });
     const verdict = decide(given);
@@ -163,7 +163,7 @@ describe("the status", () => {
     expect(end?.conditions?.some(({ type }) => type === "StoreSynced")).toBe(false);
   });
 
-  it("of a job whose pod nobody confirms to be gone names the node and what to do", () => {
+  it("of a job whose pod is not confirmed as deleted names the node", () => {
     const silent = running(0);
     silent.metadata.deletionTimestamp = ago(61);
     silent.spec = { nodeName: "node-7" };
@@ -175,7 +175,7 @@ describe("the status", () => {
     expect(rowChange(given, status).statusMessage).toContain("node-7");
   });
 
-  it("is not worth writing when only the time of the last report changed", () => {
+  it("is not written when only the time of the last report changed", () => {
     const a = openStatus(facts({ child: child(), progress: [line(0, 0.5, 5)] }), { kind: "wait" });
     const later = { ...line(0, 0.5, 5), updated_at: now };
     const b = openStatus(facts({ now: now + 5000, cr: resource({}, a), child: child(), progress: [later] }), {

@@ -28,7 +28,7 @@ const eventsOf = (id: string) =>
     select data ->> 'status' as status from job_events where job_id = ${id} and type = 'status' order by id`);
 
 describe("a training job", () => {
-  it("goes from its row to a model, and its percent only moves up", async () => {
+  it("goes from its row to a model, and its percent only rises", async () => {
     const tenant = await insertTenant(database.pool);
     const id = await insertTrainingJob(database.pool, tenant);
     const run = `tj-${id}-1`;
@@ -162,7 +162,7 @@ describe("uploads", () => {
     const tenant = await insertTenant(database.pool);
     const dataset = await insertDataset(database.pool, tenant);
     const files: string[] = [];
-    // In one transaction, as one look of the gatherer sees them.
+    // In one transaction, so that the operator gathers them together.
     await database.pool.transaction(async (tx) => {
       for (let n = 0; n < 3; n++) files.push(await insertConfirmedAudio(tx, tenant, dataset));
     });
@@ -234,7 +234,7 @@ describe("uploads", () => {
 });
 
 describe("an inference job", () => {
-  it("takes the detections of each shard in while the others still run; a lost shard costs only its files", async () => {
+  it("ingests the detections of each shard while the others run; a failed shard fails only its files", async () => {
     const tenant = await insertTenant(database.pool);
     const model = await insertModel(database.pool, tenant);
     const { id, files } = await insertInferenceJob(database.pool, tenant, model, 2);
@@ -302,7 +302,7 @@ describe("a worker's pod", () => {
     const tenant = await insertTenant(database.pool);
     const id = await insertTrainingJob(database.pool, tenant);
     const pod = await stage.podOf(`tj-${id}-1`);
-    // The namespace enforces "restricted", so that the pod exists is the proof of the first half.
+    // The namespace enforces "restricted", so the existence of the pod proves the first half.
     const spec = JSON.stringify(pod.spec);
     expect(spec).not.toMatch(/secretKeyRef|secretName|access_?key|password/i);
     const sources = (pod.spec as { volumes: { name: string; projected?: { sources: object[] } }[] }).volumes;
@@ -341,7 +341,7 @@ describe("the settled operator", () => {
       (await scrape(stage.operator.metricsPort)).value("controller_runtime_reconcile_total", {
         controller: "inferencejobs",
       }) ?? 0;
-    /** Silence, which nothing announces: ten times as long as requests wait to be sent together (coalesceMs). */
+    /** Waits until no request was sent for ten times the coalescing time (coalesceMs). */
     const quiet = async () => {
       let last = { count: -1, at: 0 };
       await poll("half a second of silence", () => {
@@ -350,7 +350,7 @@ describe("the settled operator", () => {
       });
       return last.count;
     };
-    // The events about the end are still on their way; what comes after them is measured.
+    // The events about the end may still be in flight: the test measures only what follows them.
     const before = { asked: await quiet(), looks: await looks() };
     await cluster.admin.patch(inferenceJobs, ref, { metadata: { labels: { touched: "yes" } } });
     await poll("the operator to have looked at the change", async () => (await looks()) > before.looks);

@@ -1,5 +1,5 @@
-// What a suspension does to a job's deadlines: neither waiting nor running counts while it lasts, also in the reconcile
-// that ends it, whose status still says "suspended". No server is needed, because the decisions are pure.
+// Deadlines of a suspended job: the time of a suspension counts as neither waiting nor running, also in the reconcile
+// that ends it, while the status still shows the suspension. The decisions are pure, so no server is needed.
 import { describe, expect, it } from "vitest";
 import { decide } from "../../controllers/job/decide.ts";
 import { openStatus } from "../../controllers/job/status.ts";
@@ -12,7 +12,7 @@ const jobOf = (status: JobStatus, { suspend = false, jobSuspended = false, pods 
   facts({ cr: resource({ suspend }, status), child: child({}, { suspend: jobSuspended }), pods });
 
 describe("a job that is being resumed", () => {
-  it("waits for its pods anew, however long it was suspended", () => {
+  it("gets a new pending deadline, however long it was suspended", () => {
     const conditions = [said("Progressing", "False", 5000), said("Suspended", "True", 5000)];
     expect(decide(jobOf({ conditions }, { jobSuspended: true }))).toMatchObject({
       kind: "patch",
@@ -20,20 +20,20 @@ describe("a job that is being resumed", () => {
     });
   });
 
-  it("has the running time left that it had", () => {
+  it("keeps the running time that it had left", () => {
     const status = { startTime: ago(5900), conditions: [said("Suspended", "True", 5000)] };
     expect(decide(jobOf(status, { jobSuspended: true }))).toMatchObject({ kind: "patch", suspend: false });
   });
 });
 
-describe("the time of suspensions", () => {
+describe("suspended time", () => {
   const status = {
     startTime: ago(1500),
     suspendedSeconds: 100,
     conditions: [said("Suspended", "True", 600)],
   };
 
-  it("is added up once, when one is over", () => {
+  it("is added once, when the suspension ends", () => {
     expect(openStatus(jobOf(status, { suspend: true }), { kind: "wait" }).suspendedSeconds).toBe(100);
     const resumed = openStatus(jobOf(status), { kind: "wait" });
     expect(resumed.suspendedSeconds).toBe(700);
@@ -49,7 +49,7 @@ describe("the time of suspensions", () => {
   it.each([
     [1699, "wait"],
     [1701, "end"],
-  ])("shifts the run deadline: after %d s the job comes to %s", (seconds, kind) => {
+  ])("extends the active deadline: after %d s the verdict is %s", (seconds, kind) => {
     const over = { startTime: ago(seconds), suspendedSeconds: 700 };
     expect(decide(jobOf(over, { pods: [running(0)] })).kind).toBe(kind);
   });

@@ -1,4 +1,4 @@
-// The lock across processes: it is released after its work, whatever the outcome.
+// The lock across processes: it is released after its work, even after a failure.
 import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { describe, expect, it } from "vitest";

@@ -73,7 +73,7 @@ describe("a tenant's database", () => {
     expect(await names(db)).toEqual(["kinds"]);
   });
 
-  it("writes nothing when its statement or transaction fails, and keeps what was written before a savepoint", async () => {
+  it("writes nothing when its statement or transaction fails, and keeps rows that were written before a savepoint", async () => {
     const { id, db } = await tenantWithDataset("kept");
     const add = (tx: Db, name: string) =>
       insertDataset(tx, id, { name, description: null, artifactTypes: [] });

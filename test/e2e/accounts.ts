@@ -15,7 +15,7 @@ const service = () => findService({ cluster: clusterName, namespace }, {});
 
 export const findAddress = async (): Promise<string> => (await service()).base_url;
 
-/** Runs plosive-admin where it lies. */
+/** Runs plosive-admin in the operator's pod. */
 export const admin = async (...args: string[]): Promise<string> =>
   (await kubectl("exec", "deploy/plosive-operator", "--", "plosive-admin", ...args)).trim();
 
@@ -25,7 +25,7 @@ export async function firstUser(): Promise<User> {
   return makeUser({ baseUrl: base_url, apiKey: api_key, retryForMs });
 }
 
-/** The account of the test files that do not mind each other's jobs. */
+/** The account of the test files whose jobs may run side by side. */
 export async function sharedAccount(): Promise<Account> {
   const { tenant, apiKey } = await once("account", async () => {
     const tenant = await admin("tenants", "create", "end to end");

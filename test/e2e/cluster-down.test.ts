@@ -1,4 +1,4 @@
-// The last of the end-to-end tests: what a cluster leaves behind when it goes.
+// The last of the end-to-end tests: the removal of a cluster leaves no traces on the machine.
 import { readFileSync } from "node:fs";
 import { expect, inject, test } from "vitest";
 import { processesWith } from "../../tools/testing/leftovers.ts";

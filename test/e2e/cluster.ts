@@ -1,5 +1,5 @@
-// The end-to-end tests' own cluster with the chart installed, beside whatever else runs on the machine, and kubectl
-// for it. Brought up once for all of them by global-setup.ts.
+// The end-to-end tests' own cluster with the chart installed, independent of other clusters on the machine, and kubectl
+// for it. global-setup.ts brings it up once for all tests.
 import { execFile, spawn } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -11,10 +11,10 @@ const run = promisify(execFile);
 
 export const clusterName = "e2e";
 export const namespace = "plosive";
-/** Every process of the cluster inherits this variable, which is how leftovers are found. */
+/** Every process of the cluster inherits this variable, so that the tests find processes that are left. */
 export const markName = "PLOSIVE_E2E_RUN";
 
-/** Brings cluster and chart up, output as it comes. Always the embedded cluster, whatever CLUSTER says. */
+/** Brings up cluster and chart and passes their output on. Always the embedded cluster, even if CLUSTER is set. */
 export async function bringUp(mark: string): Promise<void> {
   await tool({ [markName]: mark }, "tools/up.ts", "--name", clusterName);
 }
@@ -38,14 +38,14 @@ function tool(extra: NodeJS.ProcessEnv, script: string, ...args: string[]): Prom
   });
 }
 
-/** Folders, addresses and names of the cluster; they are claimed only while it exists. */
+/** Folders, addresses and names of the cluster; they are known only while it exists. */
 export function clusterPlace(): ClusterPlace {
   const place = findPlace(clusterName);
   if (place === undefined) throw new Error(`there is no cluster ${clusterName}`);
   return place;
 }
 
-/** stdout of kubectl in the service's namespace; rejects with its words when it fails. */
+/** stdout of kubectl in the service's namespace; rejects with kubectl's message when it fails. */
 export async function kubectl(...args: string[]): Promise<string> {
   const kubeconfig = findPlace(clusterName)?.kubeconfig ?? "";
   const base = ["--kubeconfig", kubeconfig, "-n", namespace, "--request-timeout=30s"];
@@ -60,7 +60,7 @@ export async function kubectlRefusal(input: string, ...args: string[]): Promise<
   return said;
 }
 
-/** Makes an object, and gives it back as the API server has it. */
+/** Creates an object, and returns it as the API server stores it. */
 export async function create<T>(object: object, ...flags: string[]): Promise<T> {
   const args = ["create", "-f", "-", "-o", "json", ...flags];
   const { code, said, answer } = await kubectlWith(JSON.stringify(object), ...args);

@@ -1,6 +1,6 @@
-// Each way in which a worker's pod can fail or not even begin, on real kubelet, scheduler and Job controller: what the
-// custom resource, the REST API and the events say of it, and how often it is tried. All at once, in an account of their
-// own: most of them only wait.
+// Each way in which a worker's pod can fail or not start, with a real kubelet, scheduler and Job controller: the
+// failure in the custom resource, REST and the events, and the number of pods. All tests run at once, because most of
+// them only wait.
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type Account, sharedAccount } from "./accounts.ts";
 import { clusterName, create, evict, kubectl, until } from "./cluster.ts";
@@ -30,7 +30,7 @@ interface Named {
 
 let account: Account;
 let data: Trainable;
-/** Resources of an earlier run on the same cluster keep their names. */
+/** Makes the names unique: resources of an earlier run on the same cluster still exist. */
 const run = Date.now().toString(36);
 
 beforeAll(async () => {
@@ -82,7 +82,7 @@ describe.concurrent("a pod that ends", () => {
   ];
 
   test.each(rows)(
-    "of profile $profile with exit code $exitCode: $class/$code, after $pods pods",
+    "of profile $profile with exit code $exitCode fails the job with $class/$code after $pods pods",
     async (row) => {
       const { profile, pods, ...wanted } = row;
       const ended = await expectFailed(await failing(profile), wanted);
@@ -91,7 +91,7 @@ describe.concurrent("a pod that ends", () => {
   );
 });
 
-describe.concurrent("a pod that cannot begin", () => {
+describe.concurrent("a pod that cannot start", () => {
   const late = { pendingDeadlineSeconds: 40 };
   const rows = [
     {
@@ -116,20 +116,23 @@ describe.concurrent("a pod that cannot begin", () => {
     },
   ] as const;
 
-  test.each(rows)("of profile $profile waits as $waits, and fails after its deadline", async (row) => {
-    const job = await failing(row.profile, late);
-    await waitsFor(job, row.waits, row.words);
-    await expectFailed(job, {
-      class: row.class,
-      code: row.code,
-      reason: "PendingDeadlineExceeded",
-      message: new RegExp(`within 40 s: .*${row.words.source}`),
-    });
-  });
+  test.each(rows)(
+    "of profile $profile waits as $waits, and fails the job at its pending deadline",
+    async (row) => {
+      const job = await failing(row.profile, late);
+      await waitsFor(job, row.waits, row.words);
+      await expectFailed(job, {
+        class: row.class,
+        code: row.code,
+        reason: "PendingDeadlineExceeded",
+        message: new RegExp(`within 40 s: .*${row.words.source}`),
+      });
+    },
+  );
 });
 
-describe.concurrent("a pod that runs and runs", () => {
-  test("for longer than the job may: the job fails, and its pod goes", async () => {
+describe.concurrent("a pod that does not end", () => {
+  test("is deleted when the job fails at its active deadline", async () => {
     const job = await train(account, `too-long-${run}`, data, {
       profile: "silent",
       activeDeadlineSeconds: 5,
@@ -143,7 +146,7 @@ describe.concurrent("a pod that runs and runs", () => {
     await until("the pod to go", 120_000, async () => ((await podsOf(job)).length === 0 ? true : undefined));
   });
 
-  test("and says nothing: it is replaced once, then the job fails", async () => {
+  test("and sends no report is replaced once, then the job fails", async () => {
     const job = await train(account, `silent-${run}`, data, {
       profile: "silent",
       progressDeadlineSeconds: 8,
@@ -162,7 +165,7 @@ describe.concurrent("a pod that runs and runs", () => {
 });
 
 describe.concurrent("a worker that hangs", () => {
-  test("is replaced, and the job ends well", async () => {
+  test("is replaced, and the job succeeds", async () => {
     const job = await train(account, `hangs-${run}`, data, {
       // Long enough for the trainer to load its libraries on a busy machine.
       progressDeadlineSeconds: 45,
@@ -179,7 +182,7 @@ describe.concurrent("a worker that hangs", () => {
       const pod = (await podsOf(job)).find(({ metadata }) => metadata.uid === first.metadata.uid);
       return pod?.metadata.deletionTimestamp === undefined ? undefined : true;
     });
-    // As the kubelet does when the pod's time to end is over.
+    // As the kubelet does after the pod's termination grace period.
     for (const pid of hanging) process.kill(pid, "SIGKILL");
     const { status, pods } = await endOf(job, "Succeeded");
     expect(pods).toBe(2);
@@ -199,7 +202,7 @@ describe.concurrent("a pod that is evicted", () => {
     await evict(metadata.name);
   };
 
-  test("is replaced, whatever its shard's retries; as often as the job says", async () => {
+  test("is replaced infraPerShard times, whatever perShard is", async () => {
     const job = await train(account, `evicted-${run}`, data, {
       profile: "silent",
       retries: { perShard: 0, infraPerShard: 1 },
@@ -217,7 +220,7 @@ describe.concurrent("a pod that is evicted", () => {
 });
 
 describe.concurrent("a pod whose node is gone", () => {
-  test("is made again on another node, and that is not held against its shard", async () => {
+  test("is replaced on another node, and the shard's perShard retries are not charged", async () => {
     const { metadata } = await create<Named>(emptyNode(`spare-${run}`));
     const job = await train(account, `node-gone-${run}`, data, {
       profile: "spare-pool",
@@ -241,14 +244,14 @@ describe.concurrent("a pod whose node is gone", () => {
   });
 });
 
-describe("a file that is needed and is not there", () => {
+describe("a missing input file", () => {
   test("fails the job at once, with the name of the file", async () => {
     const lost = data.files[0]?.id ?? "";
     const folder = `/data/plosive/embeddings/${account.tenant}/${lost}`;
     const move = (from: string, to: string) =>
       kubectl("exec", "plosive-object-store-0", "--", "mv", from, to);
     await move(folder, `${folder}.away`);
-    // Other test files train on the same dataset.
+    // Restores the file, because other test files train on the same dataset.
     onTestFinished(() => move(`${folder}.away`, folder).then(() => {}));
     const job = await train(account, `input-missing-${run}`, data, { retries: { perShard: 1 } });
     const { pods } = await expectFailed(job, {

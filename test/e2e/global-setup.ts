@@ -1,6 +1,6 @@
-// Brings the one cluster of all end-to-end tests up before the first of them, and down after the last. vitest's
-// globalSetup. With PLOSIVE_E2E_KEEP=1 a cluster that is there is used as it is and stays, for whoever writes a test;
-// `node tools/up.ts --name e2e` brings new code into it.
+// vitest's globalSetup: brings up the one cluster of all end-to-end tests before the first of them, and takes it down
+// after the last. With PLOSIVE_E2E_KEEP=1 it uses an existing cluster and keeps it, for the development of tests; `node
+// tools/up.ts --name e2e` brings new code into it.
 import { rmSync } from "node:fs";
 import type { TestProject } from "vitest/node";
 import { findPlace } from "../../tools/cluster/place.ts";
@@ -14,7 +14,7 @@ declare module "vitest" {
   interface ProvidedContext {
     /** In the environment of every process of the cluster. */
     mark: string;
-    /** What was on the machine before the cluster. */
+    /** The traces on the machine before the cluster. */
     before: Traces;
   }
 }
@@ -23,10 +23,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const keeps = process.env.PLOSIVE_E2E_KEEP === "1";
   const mark = `${process.pid}-${Date.now()}`;
   if (!keeps) await bringDown();
-  // No interface is this cluster's own yet.
+  // The cluster does not have an interface of its own yet.
   project.provide("before", readTraces({ hostInterface: "", cgroup: `plosive-${clusterName}` }));
   project.provide("mark", mark);
-  // Together: composing waits for ffmpeg, the cluster for the kubelet.
+  // In parallel: one waits for ffmpeg, the other for the kubelet.
   const isThere = keeps && findPlace(clusterName) !== undefined;
   await Promise.all([composeVoices(takes), isThere ? undefined : bringUp(mark)]);
   return async () => {

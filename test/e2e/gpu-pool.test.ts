@@ -1,5 +1,5 @@
-// A pool of GPU nodes: the node offers one simulated GPU and keeps off who does not tolerate it. The real scheduler
-// decides; what a job used is counted. The taint keeps everybody else waiting, too, and goes at the end.
+// A pool of GPU nodes with the real scheduler: the node offers one simulated GPU and has a taint, and the operator
+// counts the GPU seconds of a job. The taint blocks every other job, too, so the test removes it at the end.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Account, sharedAccount } from "./accounts.ts";
 import { clusterName, kubectl, until } from "./cluster.ts";
@@ -24,7 +24,7 @@ afterAll(async () => {
   await offer(gpu, 0);
 });
 
-test("one job at a time gets the GPU, who does not tolerate the pool stays out, and seconds are counted", async () => {
+test("one job at a time gets the GPU, a job without the toleration waits, and GPU seconds are counted", async () => {
   await offer(gpu, 1);
   await kubectl("label", "--overwrite", "node", clusterName, `${pool}=gpu`);
   await kubectl("taint", "--overwrite", "node", clusterName, `${gpu}=present:NoSchedule`);

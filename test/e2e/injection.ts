@@ -1,8 +1,8 @@
-// A policy of the cluster that changes pods on their way in, as service meshes and secret managers do: pods that ask for it
-// get a variable from a Secret, which nobody has made. Called by the end-to-end test of failures.
+// A policy of the cluster that changes pods at admission, as service meshes and secret managers do: pods that ask for
+// it get a variable from a Secret that does not exist. Called by the end-to-end test of failures.
 import { create, kubectlJson, until } from "./cluster.ts";
 
-/** In a pod's environment it asks for the variable. */
+/** A pod with this variable in its environment asks for the policy's variable. */
 export const asks = "INJECT_LICENCE";
 export const secretName = "licence";
 const policyName = "inject-licence";
@@ -47,7 +47,7 @@ const binding = {
   spec: { policyName },
 };
 
-/** As restricted as the namespace wants its pods. */
+/** A pod that meets the Pod Security level of the namespace. */
 const probe = {
   apiVersion: "v1",
   kind: "Pod",
@@ -69,7 +69,7 @@ interface Probed {
   readonly spec: { readonly containers: readonly { readonly env: readonly { readonly name: string }[] }[] };
 }
 
-/** Makes the policy, unless it is there, and waits until the API server holds to it. */
+/** Creates the policy unless it exists, and waits until the API server applies it. */
 export async function addInjection(): Promise<void> {
   const { items } = await kubectlJson<{ items: object[] }>(
     "get",

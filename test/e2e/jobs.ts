@@ -1,5 +1,5 @@
-// Training jobs as a platform engineer applies them, and the three places that say why one failed: the custom resource,
-// the REST API, the events. Called by the end-to-end tests.
+// Training jobs as a platform engineer applies them, and the three places that show why one failed: the custom
+// resource, REST, the events. Called by the end-to-end tests.
 import { expect } from "vitest";
 import type { Condition } from "../../src/schemas/condition.ts";
 import type { JobStatus } from "../../src/schemas/job-resource.ts";
@@ -42,7 +42,7 @@ export interface Made {
 
 const patienceMs = 420_000;
 
-/** `spec` in place of, or beside, what any training job has. */
+/** `spec` replaces or extends the default spec of a training job. */
 export async function train(
   account: Account,
   name: string,
@@ -71,7 +71,7 @@ export async function train(
   return job;
 }
 
-/** All objects of a sort, asked for at most this often: each question is a process, and many tests ask at once. */
+/** Minimum time between two lists of a type: each list starts a process, and many tests ask at once. */
 const freshMs = 500;
 function shared<T>(resource: string): () => Promise<readonly T[]> {
   let asked = Number.NEGATIVE_INFINITY;
@@ -108,7 +108,7 @@ export const runningPod = (job: Made, but?: Pod) =>
     ),
   );
 
-/** Waits until the job waits for this reason and in these words; the same words stand in REST while it waits. */
+/** Waits until the job waits with this reason and message, and until REST shows the same message. */
 export async function waitsFor(job: Made, reason: Condition["reason"], words: RegExp): Promise<void> {
   const why = await until(`${job.name} to wait for ${reason} as in ${words}`, patienceMs, async () => {
     const status = await statusOf(job);
@@ -130,7 +130,7 @@ export interface Ended {
   readonly pods: number;
 }
 
-/** Waits for the end of the job, and counts its pods until then: the Job's events say it when the Job is gone, too. */
+/** Waits for the end of the job, and counts its pods by the Job's events, which remain when the Job is gone. */
 export async function endOf(job: Made, phase: "Failed" | "Succeeded" | "Cancelled"): Promise<Ended> {
   const status = await until(`${job.name} to be ${phase}`, patienceMs, async () => {
     const now = await statusOf(job);
@@ -152,7 +152,7 @@ export interface Wanted {
   readonly exitCode?: number;
 }
 
-/** Resource, REST and events say the same of how the job failed. */
+/** Expects the same failure in the resource, in REST and in the events. */
 export async function expectFailed(job: Made, wanted: Wanted): Promise<Ended> {
   const ended = await endOf(job, "Failed");
   const { failure, conditions } = ended.status;
@@ -178,7 +178,7 @@ export async function expectFailed(job: Made, wanted: Wanted): Promise<Ended> {
   return ended;
 }
 
-/** Ends the job; `endOf` says when. */
+/** Cancels the job; `endOf` waits for its end. */
 export const cancel = ({ name }: Made) =>
   kubectl("patch", "trainingjob", name, "--type=merge", '--patch={"spec":{"cancel":{"reason":"enough"}}}');
 

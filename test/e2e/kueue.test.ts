@@ -1,6 +1,6 @@
-// Kueue on the full cluster with real workers: the chart finds it, its quota makes a training wait, a more urgent one takes
-// the place of one that runs, and that one goes on later and becomes the same model. Kueue runs for this file only. Last
-// of those that need the operator: the upgrade takes back what other tests changed in its configuration by hand.
+// Kueue on the full cluster with real workers: the chart detects it, its quota makes a training wait, and an urgent
+// training preempts another one, which resumes later and produces the same model. Kueue runs for this file only. Last
+// of the files that need the operator, because the upgrade reverts what other tests changed in its configuration.
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -45,23 +45,23 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** With room for the pod of one training at a time. */
+/** Its queue has room for the pod of one training at a time. */
 async function installKueue(): Promise<void> {
   const { kubeconfig, addresses } = clusterPlace();
   kueue = await startKueue({ kubeconfig, dir, address: addresses.hostAddress });
   for (const object of queueObjects(namespace, 1)) {
     await create(object).catch((error) => {
-      // As after an earlier run on the same cluster.
+      // An earlier run on the same cluster may have created it.
       if (!String(error).includes("AlreadyExists")) throw error;
     });
   }
-  // No value is set for Kueue: the chart looks whether it is there.
+  // The test sets no value for Kueue: the chart detects it.
   const place = ["--kubeconfig", kubeconfig, "--namespace", namespace];
   const args = ["upgrade", "plosive", join(repoDir, "charts/plosive"), ...place, "--reuse-values", "--wait"];
   await promisify(execFile)(tool("helm"), [...args, "--timeout", "10m"]);
 }
 
-/** Holds the worker of a training that has learned something, so that it is not done before another comes. */
+/** Stops the worker of a training that has made progress, so that it does not finish before the next step. */
 async function hold(job: Made, pod: Pod): Promise<number[]> {
   await until(`${job.name} to have learned something`, 240_000, async () => {
     const { progress_percent } = await account.user.getTrainingJob(job.id);
@@ -73,7 +73,7 @@ async function hold(job: Made, pod: Pod): Promise<number[]> {
   return pids;
 }
 
-/** The model of an undisturbed training: that of resume.test.ts, or of one that runs now where that file did not run. */
+/** The model of an undisturbed training: that of resume.test.ts, or of a new training if that file did not run. */
 const reference = () =>
   once("reference", async () => {
     const undisturbed = await train(account, `undisturbed-${run}`, data, { config: referenceConfig });
@@ -81,7 +81,7 @@ const reference = () =>
     return digestsOf(undisturbed);
   });
 
-test("a training waits for Kueue's quota; one that is preempted goes on at its checkpoint, and becomes the same model", async () => {
+test("a training waits for Kueue's quota; a preempted one resumes from its checkpoint and produces the same model", async () => {
   const config = referenceConfig;
   const spec = { config, queueName, retries: { perShard: 0 } };
   const modest = await train(account, `modest-${run}`, data, spec);
@@ -119,7 +119,7 @@ test("a training waits for Kueue's quota; one that is preempted goes on at its c
   expect(status.attempt).toBe(1);
   expect(conditionOf(status, "QuotaReserved")).toMatchObject({ status: "True", reason: "Admitted" });
   expect(await kubectl("logs", second.metadata.name)).toContain(`going on at step ${step}`);
-  // Each epoch once: none was worked on again.
+  // Each epoch once: the training repeated none.
   const { series } = await account.user.getTrainingMetrics(modest.id);
   expect(series.map(({ name }) => name).sort()).toEqual([
     "learning_rate",

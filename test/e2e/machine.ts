@@ -1,5 +1,5 @@
-// What a cluster could leave on the machine: mounts, interfaces, routes, iptables rules, processes. Called by the
-// end-to-end test, which compares before and after.
+// Traces that a cluster could leave on the machine: mounts, interfaces, routes, iptables rules, processes. Called by
+// the end-to-end test, which compares the state before and after.
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,9 +12,9 @@ export interface Traces {
   readonly cgroups: readonly string[];
 }
 
-/** The machine's state as lines that can be compared; counters and what clusters other than `own` have are left out. */
+/** The machine's state as comparable lines, without counters and without the traces of clusters other than `own`. */
 export function readTraces(own: { hostInterface: string; cgroup: string }): Traces {
-  // Another local cluster (a running demo) may come or go meanwhile; plosive<n> is its interface.
+  // Another local cluster (a running demo) may start or stop meanwhile; plosive<n> is its interface.
   const isForeign = (line: string) =>
     (/\bplosive\d+\b/.exec(line)?.[0] ?? own.hostInterface) !== own.hostInterface;
   const lines = (text: string) => text.split("\n").filter((line) => line !== "");
@@ -34,7 +34,7 @@ export function readTraces(own: { hostInterface: string; cgroup: string }): Trac
   };
 }
 
-/** Lines that are there now and were not before. */
+/** Lines of `now` that are not in `before`. */
 export function newTraces(before: Traces, now: Traces): string[] {
   const added = (key: keyof Traces) =>
     now[key].filter((line) => !before[key].includes(line)).map((line) => `${key}: ${line}`);

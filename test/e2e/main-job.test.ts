@@ -1,6 +1,6 @@
-// The main job on a full cluster with kubelet and containers, and what must survive on its way: killed pods, restarts
-// of operator and API, an API server that is away, files that cannot be decoded. Steps build on each other.
-// The audio is smaller than the demo's; how good the detector is, the demo judges.
+// The main job on a full cluster with kubelet and containers, with killed pods, restarts of operator and API, a frozen
+// API server, and files that cannot be decoded. Steps build on each other. The audio is smaller than the demo's; only
+// the demo judges the quality of the detector.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -48,7 +48,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What the worker says of corruptFile's bytes; where the decoder notices depends on how it was built. */
+/** The worker's message about corruptFile's bytes; the build of the decoder decides where it notices the damage. */
 const damaged =
   /^(Decoding stopped after \d+\.\d s of |The flac file cannot be opened: its data are damaged)/;
 
@@ -65,13 +65,13 @@ const podOf = (resource: string, phase: string) =>
     ),
   );
 
-describe("an account made by hand", () => {
+describe("an account that an administrator creates", () => {
   const datasetsAs = async (key: string) => {
     const answer = await fetch(`${baseUrl}/api/v1/datasets`, { headers: { "X-API-Key": key } });
     return { status: answer.status, body: (await answer.json()) as { total?: number } };
   };
 
-  test("is opened by its own key, sees nothing of others, and is closed again, all by kubectl exec", async () => {
+  test("is opened by its own key, sees no other tenant's data, and is closed by revoking the key, with kubectl exec", async () => {
     await user.createDataset("not theirs", types);
     const tenant = await admin("tenants", "create", "north studio");
     const { id, key } = JSON.parse(await admin("keys", "create", "--tenant", tenant, "--json")) as {
@@ -84,7 +84,7 @@ describe("an account made by hand", () => {
   });
 
   test("API and operator log in as separate users without the rights of the database's owner", async () => {
-    // All connections over the network but this one. Whoever sets up the database as its owner has ended.
+    // All connections over the network but this one. The processes that set up the database as its owner have ended.
     const users = await queryDatabase(`
       select usename, rolsuper or rolbypassrls or rolcreaterole
           or pg_has_role(usename, (select relowner from pg_class where oid = 'tenants'::regclass), 'member')
@@ -99,11 +99,12 @@ describe("an account made by hand", () => {
 });
 
 describe("the main job", () => {
-  const embeds = "embeds uploads; a file that cannot be decoded is one failed file with its reason";
+  const embeds = "embeds uploads; a file that cannot be decoded fails alone, with its reason";
   const embedded = step(embeds, [], async () => {
     datasetId = (await user.createDataset("e2e", types)).id;
     const other = await user.createDataset("e2e broken", types);
-    // In a dataset of its own: a failed file blocks training. It is gathered into the same embedding job all the same.
+    // In a dataset of its own, because a failed file blocks training. The operator may still gather it into the same
+    // job.
     const [, files] = await Promise.all([
       uploadTo(user, other.id, [corruptFile(voices, folder, "broken.flac")]),
       uploadTo(user, datasetId, voices.train.paths),
@@ -167,7 +168,7 @@ describe("the main job", () => {
   });
 
   const isOnce =
-    "an inference job survives an operator restart; each detection is there once; a broken file fails alone";
+    "an inference job survives an operator restart; each detection exists once; a corrupt file fails alone";
   inferred = step(isOnce, [trained], async () => {
     const job = await user.createInferenceJob(modelId);
     const paths = [...voices.test.paths, corruptFile(voices, folder, "unreadable.flac")];
@@ -200,7 +201,7 @@ describe("the main job", () => {
     expect(await jobsOf(`ij-${job.id}`)).toHaveLength(1);
   });
 
-  step("an inference job fails when none of its files can be used, and says why", [trained], async () => {
+  step("an inference job fails with a reason when none of its files can be used", [trained], async () => {
     const job = await user.createInferenceJob(modelId);
     const paths = ["first.flac", "second.flac"].map((name) => corruptFile(voices, folder, name));
     await uploadAll(
@@ -229,7 +230,7 @@ describe("the main job", () => {
   });
 
   step(
-    "a training job made while the API server is away waits and runs once it is back",
+    "a training job that is created while the API server is frozen waits, and runs once the server is back",
     [trained],
     async () => {
       const apiServer = findProcess("kube-apiserver", clusterPlace().dir);
@@ -251,7 +252,7 @@ describe("the main job", () => {
 describe("kubectl", () => {
   step("shows phase and progress of each kind", [inferred], async () => {
     for (const kind of ["trainingjobs", "inferencejobs", "embeddingjobs"]) {
-      // A job's row ends before the status of its resource does.
+      // A job's row ends before the status of its resource shows the end.
       const [head, ...rows] = await until(`all ${kind} to have ended`, 60_000, async () => {
         const lines = (await kubectl("get", kind)).trim().split("\n");
         return lines.some((line) => / (Running|Waiting|Pending) /.test(line)) ? undefined : lines;
@@ -279,7 +280,7 @@ describe("kubectl", () => {
     expect(description).toMatch(/^\w+( [^\s]+){3}/);
   });
 
-  test("refuses a TrainingJob with 101 epochs in the API server itself, and takes one with 100", async () => {
+  test("gets a refusal from the API server for a TrainingJob with 101 epochs, and can create one with 100", async () => {
     const sample = readFileSync(join(import.meta.dirname, "../../crds/samples/training-job.yaml"), "utf8");
     const withEpochs = (epochs: number) => {
       const path = join(folder, `epochs-${epochs}.yaml`);
@@ -294,7 +295,7 @@ describe("kubectl", () => {
   });
 });
 
-/** Rows of a query that the owner of the embedded database asks in its pod. */
+/** Rows of a query that runs as the owner of the embedded database in its pod. */
 async function queryDatabase(query: string): Promise<string[][]> {
   const password = "PGPASSWORD=$(cat /etc/plosive/database/password)";
   const psql = `${password} psql -h 127.0.0.1 -U plosive -d plosive -At -F, -v ON_ERROR_STOP=1 -c "$1"`;
@@ -318,7 +319,7 @@ async function assertNoCredential(name: string): Promise<void> {
   for (const secret of secrets.items) {
     for (const [member, encoded] of Object.entries(secret.data ?? {})) {
       const value = Buffer.from(encoded, "base64").toString("utf8");
-      // The tenant's id is a name: it stands on the pod's labels. What is shorter than a password can be there by chance.
+      // The tenant's id is no secret: it is a label of the pod. A value shorter than a password can match by chance.
       if (member === "tenant-id" || value.length < 12) continue;
       const holds = pod.includes(value) || pod.includes(encoded);
       expect(holds, `pod ${basename(name)} holds ${member} of secret ${secret.metadata.name}`).toBe(false);
@@ -327,6 +328,6 @@ async function assertNoCredential(name: string): Promise<void> {
   expect(pod).toContain("automountServiceAccountToken: false");
   expect(pod).not.toMatch(/secretKeyRef|secretRef|^\s+secret:$/m);
   expect([...pod.matchAll(/audience: (\S+)/g)].map((match) => match[1])).toEqual(["plosive-runs"]);
-  // With this label the API server admits no pod that is less than restricted: this one runs, so it is.
+  // With this label the API server admits only restricted pods. The pod runs, so it is restricted.
   expect(namespaceObject.metadata.labels["pod-security.kubernetes.io/enforce"]).toBe("restricted");
 }

@@ -1,6 +1,6 @@
-// The installed service as a Prometheus outside of the cluster sees it: pods are found as docs/metrics.md says and scraped
-// through the API server, and every panel and every alert rule of the chart has an answer. What they ask about happens
-// here, in the account that test files share.
+// Monitoring of the installed service by a Prometheus outside of the cluster: it discovers pods as docs/metrics.md
+// describes, scrapes them through the API server, and has data for every panel and every alert rule of the chart. The
+// test causes what they ask for, in the account that test files share.
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -30,7 +30,7 @@ let prometheus: Prometheus;
 let waiting: Made;
 
 beforeAll(async () => {
-  // First: it may restart the operator.
+  // First, because it may restart the operator.
   await addProfiles();
   const account = await sharedAccount();
   const { user } = account;
@@ -39,7 +39,7 @@ beforeAll(async () => {
   const scrape = ["operator", "api"].map((component) => scrapeConfig(component, targets));
   prometheus = await startPrometheus({ scrape, ruleFiles });
   await useTheApi(account);
-  // An upload and an embedding job; then a job that waits for a GPU that no node has, as long as the tests ask.
+  // An upload and an embedding job; then a job that waits for a GPU, which no node has, until the tests end.
   const { id } = await user.createDataset("monitoring", []);
   await uploadTo(user, id, (await composeVoices(takes)).train.paths.slice(0, 1));
   expect((await waitForEmbeddings(user, id, () => {})).failed).toEqual([]);
@@ -53,7 +53,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** What only panels of failures ask about: a bad key, too many requests, a webhook that leads nowhere, a store that hangs. */
+/** Causes of the panels about failures: a bad key, too many requests, an unreachable webhook, a store that hangs. */
 async function useTheApi({ tenant }: Account): Promise<void> {
   const [address, key] = [await findAddress(), await admin("keys", "create", "--tenant", tenant)];
   const send = async (method: "GET" | "POST", path: string, body?: object, apiKey = key) => {
@@ -65,7 +65,7 @@ async function useTheApi({ tenant }: Account): Promise<void> {
     return { status: answer.status, body: (await answer.json()) as Record<string, string> };
   };
   expect((await send("GET", "datasets", undefined, makeApiKey(randomBytes))).status).toBe(401);
-  // The cluster resolves no names outside of it, so each attempt fails.
+  // The cluster does not resolve external names, so each attempt fails.
   expect((await send("POST", "webhooks", { url: "https://example.com/hook" })).status).toBe(201);
   const made = await send("POST", "datasets", { name: "monitoring" });
   const file = { filename: "x.wav", content_type: "audio/wav", size_bytes: 100 };
@@ -80,7 +80,7 @@ async function useTheApi({ tenant }: Account): Promise<void> {
   } finally {
     for (const pid of servers) process.kill(pid, "SIGCONT");
   }
-  // The local cluster's limits are high; that of training jobs is the lowest.
+  // The local cluster's rate limits are high; that of training jobs is the lowest.
   await until("a request over the rate limit", 60_000, async () => {
     const answers = await Promise.all(Array.from({ length: 50 }, () => send("POST", "training-jobs", {})));
     return answers.some(({ body }) => body.code === "rate_limited") ? true : undefined;
@@ -122,7 +122,7 @@ async function discover(): Promise<Target[]> {
   );
 }
 
-/** The guide's own, for operator or API, with the way into a cluster of which Prometheus is no part. */
+/** The guide's scrape configuration, for operator or API, with access from outside of the cluster. */
 function scrapeConfig(component: string, targets: Target[]): ScrapeConfig {
   const guide = readFileSync(join(repoDir, "docs/metrics.md"), "utf8");
   const block = /```yaml\n(scrape_configs:[\s\S]*?)```/.exec(guide)?.[1] ?? "";
@@ -143,7 +143,7 @@ function scrapeConfig(component: string, targets: Target[]): ScrapeConfig {
   };
 }
 
-/** Those of the kubeconfig, as files. */
+/** The credentials of the kubeconfig, as files. */
 function credentials(kubeconfig: string): Record<string, string> {
   const { clusters, users } = parse(readFileSync(kubeconfig, "utf8")) as {
     clusters: { cluster: Record<string, string> }[];
@@ -164,7 +164,7 @@ function credentials(kubeconfig: string): Record<string, string> {
 
 const answers = async (expr: string) => (await prometheus.query(expr)).length;
 
-test("the way of the guide finds the pods of operator and API and no others", async () => {
+test("the scrape configuration of the guide finds the pods of operator and API and no others", async () => {
   await until("both jobs to be scraped", 60_000, async () => {
     const [operators, apis] = [
       await answers(`up{job="plosive-operator",namespace="${namespace}"} == 1`),
@@ -176,13 +176,13 @@ test("the way of the guide finds the pods of operator and API and no others", as
   expect(others).toEqual([]);
 });
 
-test.each(readDashboards())("every panel of $title has an answer", async (dashboard) => {
+test.each(readDashboards())("every panel of $title has data", async (dashboard) => {
   const place = { namespace, operator: "plosive-operator", api: "plosive-api" };
-  // Deliveries are counted when they arrive or are given up. Here none arrives, and each is tried for days.
+  // The API counts deliveries when they arrive or are given up. Here none arrives, and each is retried for days.
   await askPanels(prometheus, dashboard, place, ["plosive_webhook_deliveries_total"]);
 });
 
-test("every alert rule finds what it asks for", async () => {
+test("every alert rule finds the series that it asks for", async () => {
   for (const rule of readRules()) await askRule(prometheus, rule);
   const leaders = await prometheus.query('sum(leader_election_master_status{job="plosive-operator"})');
   expect(leaders[0]?.value[1]).toBe("1");

@@ -1,9 +1,9 @@
-// The cluster's nodes as an administrator sees them: what the real one has besides processors and memory, and one
-// without a kubelet. Called by the end-to-end tests.
+// The cluster's nodes as an administrator changes them: extended resources of the real node, and a node without a
+// kubelet. Called by the end-to-end tests.
 import { clusterName, kubectl, kubectlJson } from "./cluster.ts";
 import { pool, spare } from "./profiles.ts";
 
-/** The node offers `count` of an extended resource; 0: none at all. */
+/** The node offers `count` of an extended resource; 0 removes the resource. */
 export async function offer(device: string, count: number): Promise<void> {
   const name = device.replace("/", "~1");
   const { status } = await kubectlJson<{ status: { capacity: Record<string, string> } }>(
@@ -23,7 +23,7 @@ export async function offer(device: string, count: number): Promise<void> {
   );
 }
 
-/** A node that is ready, says who registered it, and on which nothing ever runs. Its taint keeps all others away. */
+/** A node without a kubelet that claims to be ready, so that no pod ever runs on it. Its taint keeps other pods away. */
 export function emptyNode(name: string): object {
   const space = { cpu: "4", memory: "8Gi", "ephemeral-storage": "10Gi", pods: "10" };
   const now = new Date().toISOString().replace(/\.\d+/, "");

@@ -1,6 +1,6 @@
-// Worker profiles whose pods fail, each in a way of its own, in the operator's configuration. Where the real worker can be
-// made to fail, the profile runs the real worker; else a few lines stand in for it that end as a worker would: kubelet,
-// Job controller and operator see no difference. Each stand-in says why it is one. Called by the end-to-end tests.
+// Worker profiles whose pods fail in different ways, in the operator's configuration. Where possible, the profile runs
+// the real worker; else a few lines stand in for it that end as a worker would: kubelet, Job controller and operator
+// see no difference. Each stand-in has a comment with its reason. Called by the end-to-end tests.
 import type { PodProfile, Profiles, Verb } from "../../src/schemas/profile.ts";
 import { kubectl, kubectlJson } from "./cluster.ts";
 import { asks } from "./injection.ts";
@@ -10,13 +10,13 @@ type Pod = Omit<PodProfile, "scratchSize" | "env"> & Partial<Pick<PodProfile, "s
 const verbs = ["embed", "train", "detect"] as const;
 const small = { requests: { cpu: "10m", memory: "32Mi" }, limits: { memory: "256Mi" } };
 
-/** Nodes have it when a test says so; who gets it, the scheduler decides. */
+/** A node has it while a test offers it; the scheduler decides which pod gets it. */
 export const gpu = "nvidia.com/gpu";
 export const seat = "plosive.dev/seat";
 export const pool = "plosive.dev/pool";
 export const spare = "plosive.dev/spare";
 
-/** `server` is an image with Node: NODE_OPTIONS runs what is given before anything else. */
+/** `server` is an image with Node: NODE_OPTIONS runs the given code before anything else. */
 function profilesWith(server: string, standard: Record<Verb, Pod>): Record<string, Record<Verb, Pod>> {
   const standIn = (code: string, more: Partial<Pod> = {}): Record<Verb, Pod> => {
     const env = [
@@ -32,7 +32,7 @@ function profilesWith(server: string, standard: Record<Verb, Pod>): Record<strin
       `import{writeFileSync}from"node:fs";writeFileSync("/dev/termination-log",${JSON.stringify(text)});process.exit(${exitCode})`,
     );
   };
-  // As the first process of its container it has no other way to end at SIGTERM, and says when it is ready for it.
+  // The first process of a container ends at SIGTERM only with a handler. It logs when the handler is in place.
   const silent =
     'process.on("SIGTERM",()=>process.exit(75));console.log("ready");await new Promise(()=>setInterval(()=>{},1e6))';
   const worker = (more: Partial<Pod>) => forAll((verb) => ({ ...standard[verb], ...more }));
@@ -41,24 +41,24 @@ function profilesWith(server: string, standard: Record<Verb, Pod>): Record<strin
     limits: { ...resources?.limits, [device]: "1" },
   });
   return {
-    // The worker finds no number of a shard, or one that is not its own.
+    // The worker finds no shard index, or the index of another shard.
     "bad-manifest": worker({ env: [{ name: "JOB_COMPLETION_INDEX", value: "none" }] }),
     forbidden: worker({ env: [{ name: "JOB_COMPLETION_INDEX", value: "7" }] }),
     "little-memory": worker({ resources: { requests: small.requests, limits: { memory: "40Mi" } } }),
-    // numpy refuses to be loaded without the instructions it was built for: an error that the worker does not expect.
+    // numpy cannot be imported without the CPU instructions it was built for: an error that the worker does not expect.
     internal: worker({ env: [{ name: "NPY_DISABLE_CPU_FEATURES", value: "X86_V2 NEON" }] }),
     // glibc searches a domain that does not exist, and only the cluster's own would complete the name of the run endpoint:
     // the worker tries seven times, in about half a minute.
     temporary: worker({ env: [{ name: "LOCALDOMAIN", value: "nowhere.invalid" }] }),
-    // A stand-in, because the exit code is for workers of others: ours reports each file that cannot be used in its result
-    // and ends well, also when that is every file (test/worker/test_verbs.py, test_a_shard_of_unusable_audio_alone;
-    // main-job.test.ts shows what becomes of the job).
+    // A stand-in, because only third-party workers use this exit code: Plosive's reports each unusable file in its
+    // result and exits with 0, even if every file is unusable (test/worker/test_verbs.py,
+    // test_a_shard_of_unusable_audio_alone; main-job.test.ts shows the end of the job).
     "unusable-audio": ends(65, "unusable_audio", "None of the audio can be used."),
-    // A stand-in, because no test machine need have a GPU to fill. What the worker does with the error of a full one is
-    // shown by test/worker/test_verbs.py, test_a_full_gpu_is_told_as_such.
+    // A stand-in, because test machines may have no GPU. test/worker/test_verbs.py, test_a_full_gpu_is_told_as_such,
+    // shows how the worker handles a full GPU.
     "gpu-memory": ends(71, "gpu_out_of_memory", "The GPU has too little memory."),
     silent: standIn(silent),
-    // Refused at once, as a registry that is not there refuses.
+    // The pull fails at once, as from a registry that does not exist.
     "no-image": worker({ image: "127.0.0.1:1/plosive-worker:none", resources: small }),
     "no-name": worker({ image: "plosive//worker", resources: small }),
     "no-secret": worker({ env: [{ name: asks, value: "yes" }], resources: small }),
@@ -81,7 +81,7 @@ function profilesWith(server: string, standard: Record<Verb, Pod>): Record<strin
 const forAll = (make: (verb: Verb) => Pod) =>
   Object.fromEntries(verbs.map((verb) => [verb, make(verb)])) as Record<Verb, Pod>;
 
-/** Adds the profiles, and lets jobs of an account that only wait not keep others of it waiting. Once for a cluster. */
+/** Adds the profiles, and removes the limits of running and waiting jobs of an account. Once for a cluster. */
 export async function addProfiles(): Promise<void> {
   const configMap = "plosive-profiles";
   const [{ data }, server] = await Promise.all([

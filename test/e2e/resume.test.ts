@@ -1,5 +1,5 @@
-// A training that loses its place to a more urgent one goes on at its checkpoint, and its model is the one that it would
-// have become: real scheduler, real kubelet, real trainer. What is scarce is a seat that the node has only one of.
+// A preempted training resumes from its checkpoint and produces the same model as without the preemption: real
+// scheduler, real kubelet, real trainer. The scarce resource is a "seat", of which the node has only one.
 import { beforeAll, expect, test } from "vitest";
 import { type Account, sharedAccount } from "./accounts.ts";
 import { create, kubectl, until } from "./cluster.ts";
@@ -26,7 +26,7 @@ beforeAll(async () => {
   data = await sharedTrainable(account);
 });
 
-test("a preempted training goes on at its checkpoint, and becomes the same model", async () => {
+test("a preempted training resumes from its checkpoint, and produces the same model", async () => {
   const config = referenceConfig;
   const undisturbed = await train(account, `undisturbed-${run}`, data, { config });
   const job = await train(account, `preempted-${run}`, data, {
@@ -47,7 +47,7 @@ test("a preempted training goes on at its checkpoint, and becomes the same model
   const waiting = await until("the preempted job to wait for the seat", 180_000, async () => {
     const status = await statusOf(job);
     expect(status.phase).not.toBe("Succeeded");
-    // On a busy machine what the scheduler says comes before what the pod said last.
+    // On a busy machine the scheduler's message arrives before the last report of the pod.
     const isKept = conditionOf(status, "Checkpointed")?.status === "True";
     return isKept && conditionOf(status, "Progressing")?.reason === "Unschedulable" ? status : undefined;
   });
@@ -62,7 +62,7 @@ test("a preempted training goes on at its checkpoint, and becomes the same model
   expect(await kubectl("logs", second.metadata.name)).toContain(`going on at step ${step}`);
   const lost = (await eventsOf(job)).filter(({ reason }) => reason === "InfrastructureError");
   expect(lost.map(({ message }) => message)).toEqual([expect.stringMatching(/preempt/i)]);
-  // One run throughout: the Job made the second pod, no new attempt did.
+  // One run throughout: the Job created the second pod, not a new attempt.
   expect(status.attempt).toBe(1);
   expect(await digestsOf(job)).toEqual(await once("reference", () => digestsOf(undisturbed)));
 });

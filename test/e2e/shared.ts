@@ -1,5 +1,5 @@
-// What several end-to-end test files use and the first of them makes: the test files run in processes of their own, one
-// after the other, so it is passed on in a file. Called by takes.ts, resume.test.ts and kueue.test.ts.
+// Values that several end-to-end test files share and the first of them creates: the test files run in separate
+// processes, one after the other, so a file passes the values on. Called by takes.ts, resume.test.ts and kueue.test.ts.
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { inject } from "vitest";
 /** Folder of one run of the tests; global-setup.ts deletes it. */
 export const sharedFolder = (mark: string) => join(tmpdir(), `plosive-e2e-${mark}`);
 
-/** The value that `make` gave when this name was first asked for in this run. It must be JSON. */
+/** The value that `make` returned at the first call with this name in this run. It must be JSON. */
 export async function once<T>(name: string, make: () => Promise<T>): Promise<T> {
   const folder = sharedFolder(inject("mark"));
   const file = join(folder, `${name}.json`);

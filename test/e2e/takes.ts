@@ -1,5 +1,5 @@
-// The audio of the end-to-end tests: takes with known artifacts, uploaded, embedded and labelled as a user would do it,
-// and files that cannot be decoded.
+// The audio of the end-to-end tests: takes with known artifacts, which are uploaded, embedded and labelled as a user
+// would, and files that cannot be decoded.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Uploaded, uploadAll } from "../../tools/demo/upload.ts";
@@ -11,10 +11,10 @@ import { once } from "./shared.ts";
 
 export const takes: VoicesOptions = { trainMinutes: 5.5, testMinutes: 1, seed: 11 };
 export const types = ["click", "hum", "plosive"];
-/** Trainings with it on the shared dataset become the same model, byte by byte. */
+/** Trainings with it on the shared dataset produce the same model, byte by byte. */
 export const referenceConfig = { artifact_types: types, epochs: 8, seed: 7 };
 
-/** A FLAC file whose header is right and whose audio is not: only a full decode finds out. */
+/** A FLAC file with a valid header and invalid audio: only a full decode detects the damage. */
 export function corruptFile(voices: Voices, folder: string, name: string): string {
   const good = voices.train.paths.find((path) => path.endsWith(".flac"));
   if (good === undefined) throw new Error("none of the takes is FLAC");
@@ -33,7 +33,7 @@ export const uploadTo = (user: User, datasetId: string, paths: readonly string[]
     () => {},
   );
 
-/** A published annotation set of what was mixed into the files. */
+/** A published annotation set of the artifacts that were mixed into the files. */
 export async function labelTakes(
   user: User,
   voices: Voices,

@@ -1,10 +1,10 @@
 // The end-to-end tests on a full cluster with kubelet and containers: one cluster for all, one file after the other,
-// minutes of patience. Called by tools/test.ts: `vitest run --config test/e2e/vitest.config.ts`.
+// with timeouts of minutes. Called by tools/test.ts: `vitest run --config test/e2e/vitest.config.ts`.
 import { basename, join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** In this order; none needs another but the last one, which takes the cluster down. */
+/** In this order. They are independent, except that the last one takes the cluster down. */
 const files = [
   "main-job",
   "commands",
@@ -35,13 +35,13 @@ export default defineConfig({
     globalSetup: ["test/e2e/global-setup.ts"],
     sequence: { sequencer: InOrder },
     fileParallelism: false,
-    // What only waits, waits together.
+    // Most tests only wait, so they may run at once.
     maxConcurrency: 32,
     testTimeout: 600_000,
-    // Cluster and chart come up before the first test; images may have to be built first.
+    // Cluster and chart start before the first test; images may have to be built first.
     hookTimeout: 1_800_000,
-    // No bail: each file makes what it needs or takes what an earlier one made (shared.ts), and the steps of a file that
-    // build on each other say so (steps.ts). The last file judges what the cluster leaves behind, whatever happened before.
+    // No bail: each file creates what it needs or uses the values of an earlier one (shared.ts), and steps.ts skips the
+    // steps that build on a failed one. The last file checks the traces of the cluster even after failures.
     teardownTimeout: 120_000,
   },
 });

@@ -162,7 +162,7 @@ describe("an operator that is killed between any two statements", () => {
           break;
         }
       }
-      // Nothing, the result without the job's end, everything: there is no fourth state. A slice of the points may
+      // Three states are possible: nothing, the result without the job's end, everything. A slice of the points may
       // reach only some of them.
       const possible = ["0 running", "1 completed", "1 running"];
       if (isFull) expect([...states].sort()).toEqual(possible);

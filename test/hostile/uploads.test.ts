@@ -176,7 +176,7 @@ describe("an upload form", () => {
       expectRefused(await postForm({ url: upload.url, fields: { ...upload.fields, Policy } }, bytes), Policy);
   });
 
-  it("is valid neither for another file nor for another tenant", async () => {
+  it("is not valid for another file or another tenant", async () => {
     const bytes = wav();
     const [mine, next] = [await ticketFor(bytes), await ticketFor(bytes)];
     const stranger = await api.tenant();

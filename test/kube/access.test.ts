@@ -1,5 +1,5 @@
-// Where the API server is and who we are, in a pod: address from the environment, authority and token from files that
-// the kubelet renews.
+// Access to the API server from a pod: the address from the environment, the CA and the token from files that the
+// kubelet renews. Also access with a kubeconfig file.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,12 +11,12 @@ afterAll(() => rmSync(folder, { recursive: true }));
 writeFileSync(join(folder, "ca.crt"), "authority");
 
 describe("a pod's access to its API server", () => {
-  it("has the address of the environment, also of version 6", () => {
+  it("has the address of the environment, IPv4 or IPv6", () => {
     expect(podAccess({ host: "10.0.0.1", port: "443" }, 0, folder).server).toBe("https://10.0.0.1:443");
     expect(podAccess({ host: "fd00::1", port: "6443" }, 0, folder).server).toBe("https://[fd00::1]:6443");
   });
 
-  it("reads a renewed token once the old one is of an age, and again after it could not be read", async () => {
+  it("reads the token again when it has reached its maximum age, and after a failed read", async () => {
     const patient = podAccess({ host: "h", port: "1" }, 60_000, folder);
     const eager = podAccess({ host: "h", port: "1" }, -1, folder);
     await expect(patient.credentials()).rejects.toThrow("token");
@@ -28,13 +28,13 @@ describe("a pod's access to its API server", () => {
     expect([await patient.credentials(), await eager.credentials()]).toEqual([one, two]);
   });
 
-  it("is none outside of a pod, and says what to set", () => {
+  it("fails outside of a pod with an error that names the variable to set", () => {
     expect(() => podAccess({ host: undefined, port: undefined }, 0)).toThrow("PLOSIVE_KUBECONFIG");
   });
 });
 
 describe("access by a kubeconfig file", () => {
-  it("takes address, authority and token from it", async () => {
+  it("uses the address and the token of the file", async () => {
     const file = join(folder, "kubeconfig");
     const certificate = Buffer.from("pem").toString("base64");
     writeFileSync(

@@ -1,5 +1,5 @@
-// The Kubernetes client and the reflector against a server that fails on purpose: what no healthy API server can show.
-// The healthy one is in test/controllers.
+// The Kubernetes client and the reflector against a server that fails on purpose, in ways that a healthy API server
+// does not. The tests in test/controllers use a real one.
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
@@ -51,7 +51,7 @@ describe("the client", () => {
     expect(sockets.size).toBe(1);
   });
 
-  it("lets an urgent request pass those that nobody answers", async () => {
+  it("sends an urgent request past requests that get no answer", async () => {
     let hanging = 0;
     const client = await serve((request, response) => {
       if (request.url?.includes("/leases/")) response.end("{}");
@@ -65,7 +65,7 @@ describe("the client", () => {
     await ends;
   }, 30_000);
 
-  it("waits as a 429 asks, and sends even a create again", async () => {
+  it("waits as long as the Retry-After of a 429, and repeats even a create", async () => {
     let calls = 0;
     const client = await serve((_request, response) => {
       calls++;
@@ -78,7 +78,7 @@ describe("the client", () => {
     expect(performance.now() - began).toBeGreaterThan(900);
   });
 
-  it("does not wait for ever for an answer", async () => {
+  it("reports an unreachable server when an answer does not arrive in time", async () => {
     const client = await serve(() => undefined);
     const error = await client.get(jobs, ref, { timeoutMs: 100 }).catch((caught: unknown) => caught);
     expect(isUnreachable(error)).toBe(true);
@@ -91,7 +91,7 @@ describe("the client", () => {
     [410, "Expired", isExpired],
     [422, "Invalid", isInvalid],
     [503, "ServiceUnavailable", isUnreachable],
-  ])("names a %i %s", async (code, reason, is) => {
+  ])("recognizes a %i %s", async (code, reason, is) => {
     const client = await serve(
       (_request, response) => void response.writeHead(code).end(status(code, reason)),
     );
@@ -105,14 +105,14 @@ describe("the client", () => {
     ).toHaveLength(1);
   });
 
-  it("does not take a page for an answer, as of a proxy that lets nobody through", async () => {
+  it("reports an unreachable server when a proxy answers with an HTML page", async () => {
     const client = await serve((_request, response) => void response.end("<html>log in</html>"));
     const error = await client.get(jobs, ref).catch((caught: unknown) => caught);
     expect(isUnreachable(error)).toBe(true);
     expect(String(error)).toContain("<html>log in");
   });
 
-  it("calls nobody listening unreachable", async () => {
+  it("reports an unreachable server when nothing listens on the port", async () => {
     const client = kubeOf({ server: "http://127.0.0.1:9", credentials: async () => ({ headers: {} }) });
     kube = client;
     expect(isUnreachable(await client.get(jobs, ref).catch((caught: unknown) => caught))).toBe(true);
@@ -140,7 +140,7 @@ describe("the reflector", () => {
     return { store, reflector: startReflector<KubeObject>({ ...options, type: jobs as never }) };
   };
 
-  it("lists in pages, follows a watch from its last bookmark, and lists anew only after a 410", async () => {
+  it("lists in pages, resumes a watch from its last bookmark, and lists again only after a 410", async () => {
     const calls: string[] = [];
     let expire = false;
     let watches = 0;
@@ -178,13 +178,13 @@ describe("the reflector", () => {
     await poll("the third watch's deletion", () => store.get("b") === undefined);
     expect(expire).toBe(true);
     expect(calls).toEqual(["list ", "list 2", "watch 5", "watch 9", "list ", "list 2", "watch 5"]);
-    // As the new list has it, although it is older: the cluster may have been set back.
+    // The version of the new list, although it is older: the cluster may have been restored.
     expect(store.get("a")?.metadata.resourceVersion).toBe("1");
     expect(reflector.relists()).toBe(2);
     await reflector.stop();
   });
 
-  it("gives up a watch that says nothing any more, as behind a connection that is half open", async () => {
+  it("replaces a watch that has become silent, as on a half-open connection, without a new list", async () => {
     let watches = 0;
     const client = await serve((request, response) => {
       if (!request.url?.includes("watch=true")) {
@@ -200,7 +200,7 @@ describe("the reflector", () => {
     await reflector.stop();
   });
 
-  it("stops at once, even while it waits", async () => {
+  it("stops at once, even during a backoff", async () => {
     let calls = 0;
     const client = await serve((_request, response) => {
       calls++;
@@ -209,7 +209,7 @@ describe("the reflector", () => {
     let waits = 0;
     const { reflector } = start(client, 5_000, { warn: () => waits++ } as unknown as Log);
     await poll("the minute's wait to begin", () => waits === 1);
-    // This test may take ten seconds: a stop that waits for the end of the minute fails it.
+    // The test's limit is ten seconds: a stop that waits for the end of the minute exceeds it.
     await reflector.stop();
     expect(calls).toBe(1);
   }, 10_000);

@@ -1,11 +1,12 @@
-// The tables of docs/metrics.md, for the test that compares them with what processes serve. Called by prometheus.test.ts.
+// The tables of docs/metrics.md, for the test that compares them with the metrics of processes. Called by
+// prometheus.test.ts.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { repoDir } from "../../tools/cache.ts";
 
 type Documented = { type: string; labels: Record<string, string[]> };
 
-/** Rows of the tables below these headings of docs/metrics.md: type, and labels with their values where those are listed. */
+/** Rows of the tables below these headings of docs/metrics.md: type, and labels with their values if they are listed. */
 export function documented(...headings: string[]): Map<string, Documented> {
   const text = readFileSync(join(repoDir, "docs/metrics.md"), "utf8");
   const rows = headings.flatMap((heading) => {

@@ -1,4 +1,4 @@
-// The metrics of jobs without servers: what a change of a status moves, and what the caches say at a look.
+// The metrics of jobs, without servers: counters that change with a status, and gauges that read the informer caches.
 import { Registry } from "prom-client";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { JobResource } from "../../controllers/job/adapter.ts";
@@ -19,7 +19,7 @@ beforeEach(() => {
 
 /** Sum of the values that have these labels. */
 async function value(name: string, labels: Record<string, string> = {}): Promise<number> {
-  // The collect() of the first gauge sets the others too.
+  // The collect() of the first gauge sets the others, too.
   await registry.getSingleMetric("plosive_jobs")?.get();
   const metric = name.replace(/_(count|sum)$/, "");
   const { values } = (await registry.getSingleMetric(metric)!.get()) as {
@@ -47,7 +47,7 @@ const stopped = (reason: ConditionReason, seconds: number): Condition => ({
 });
 
 describe("a new status", () => {
-  it("tells the wait for admission, for a pod, and the run without suspensions, each once", async () => {
+  it("records the wait for admission, the wait for a pod, and the run time without suspensions, each once", async () => {
     turn({}, { admittedTime: ago(90) });
     turn({ admittedTime: ago(90) }, { startTime: ago(70) });
     const running = { admittedTime: ago(90), startTime: ago(70), phase: "Running" } as const;
@@ -63,7 +63,7 @@ describe("a new status", () => {
     }
   });
 
-  it("tells no run of a job that never ran", async () => {
+  it("records no run time for a job that never ran", async () => {
     turn({ admittedTime: ago(90) }, { phase: "Cancelled", completionTime: ago(1) });
     expect(await value("plosive_job_run_seconds_count")).toBe(0);
     expect(await value("plosive_jobs_finished_total", { outcome: "cancelled", failure_class: "" })).toBe(1);
@@ -77,7 +77,7 @@ describe("a new status", () => {
     expect(await value("plosive_jobs_finished_total")).toBe(1);
   });
 
-  it("counts what has been used since the last one", async () => {
+  it("counts the usage since the previous status", async () => {
     const usage = (audioSeconds: number, gpuSeconds: number) => ({
       usage: { audioSeconds, gpuSeconds, podSeconds: 0, cpuSeconds: 0 },
     });
@@ -89,7 +89,7 @@ describe("a new status", () => {
   });
 });
 
-describe("a look at the caches", () => {
+describe("a gauge of the caches", () => {
   const resources = () => ({
     training: new Store<JobResource>(),
     inference: new Store<JobResource>(),
@@ -112,7 +112,7 @@ describe("a look at the caches", () => {
     return { stores, jobs };
   };
 
-  it("counts jobs by phase, and 0 where there are none any more", async () => {
+  it("counts jobs by phase, and is 0 for a phase without jobs", async () => {
     const { stores } = watch();
     put(stores.training, "a", { phase: "Running" });
     put(stores.training, "b", { phase: "Running" });
@@ -124,7 +124,7 @@ describe("a look at the caches", () => {
     expect(await value("plosive_jobs")).toBe(1);
   });
 
-  it("says why open jobs wait, and how long the one that has waited longest has", async () => {
+  it("shows the reasons why open jobs wait, and the longest wait", async () => {
     const { stores } = watch();
     const unschedulable = stopped("Unschedulable", 40);
     put(stores.training, "a", { phase: "Waiting", conditions: [unschedulable] });
@@ -138,7 +138,7 @@ describe("a look at the caches", () => {
     expect(await value("plosive_jobs_not_progressing", { reason: "Unschedulable" })).toBe(0);
   });
 
-  it("sees a Job that ended and a resource that does not say so, until it does", async () => {
+  it("shows an ended Job whose resource does not have the end, until it does", async () => {
     const { stores, jobs } = watch();
     const conditions = [{ type: "Complete", status: "True", lastTransitionTime: ago(33) }];
     const job = child({ conditions });
@@ -151,14 +151,14 @@ describe("a look at the caches", () => {
     expect(await value("plosive_status_overdue_seconds")).toBe(0);
   });
 
-  it("does not take the end of an older run for the job's", async () => {
+  it("ignores the end of an older run", async () => {
     const { stores, jobs } = watch();
     jobs.set(child({ conditions: [{ type: "Failed", status: "True", lastTransitionTime: ago(33) }] }));
     put(stores.inference, "ended", { phase: "Running", runId: "a-newer-run" });
     expect(await value("plosive_status_overdue_seconds")).toBe(0);
   });
 
-  it("sees a deletion that something holds up", async () => {
+  it("shows a deletion that is held up", async () => {
     const { stores } = watch();
     put(stores.embedding, "a", { phase: "Succeeded" }, { deletionTimestamp: ago(700) });
     expect(await value("plosive_deletion_overdue_seconds", { kind: "embedding" })).toBe(700);

@@ -1,5 +1,5 @@
-// The metrics of running processes, two replicas of the operator and the API: as documented, moved by what happens, and
-// through a real Prometheus that scrapes them what every panel of the dashboards and every alert rule asks for.
+// The metrics of running processes, two replicas of the operator and the API: they match the documentation, change with
+// events, and give every dashboard panel and every alert rule data in a real Prometheus that scrapes them.
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -53,7 +53,7 @@ beforeAll(async () => {
       databaseUrl: database.url,
       storage: store.config,
       identity,
-      // On a busy machine a lead of three seconds is lost, and nobody would end this process then.
+      // On a busy machine a lease of three seconds is lost, and this process would not exit then.
       leaseMs: { durationMs: 15_000, deadlineMs: 10_000, periodMs: 500 },
     });
     running.add(operator);
@@ -61,7 +61,7 @@ beforeAll(async () => {
   }
   api = await startApiProcess({
     databaseUrl: database.urlOf("plosive_api"),
-    // Tickets name the real store. What the API itself asks of it fails: nobody listens there.
+    // Tickets name the real store. The API's own requests to the store fail, because nothing listens on its port.
     storage: {
       ...store.config,
       PLOSIVE_S3_ENDPOINT: "http://127.0.0.1:9",
@@ -86,7 +86,7 @@ beforeAll(async () => {
   });
   ends.push(() => prometheus.stop());
   await leader.leading;
-  // What was counted before the first look is no change.
+  // Prometheus does not see counts before the first scrape as a change.
   await poll(
     "Prometheus to hear from all three",
     async () => (await prometheus.query("up == 1")).length === 3,
@@ -110,7 +110,7 @@ async function end(operator: TestOperator): Promise<void> {
   if (running.delete(operator)) await operator.stop();
 }
 
-/** The rules as the chart makes them for a release called plosive in this namespace. */
+/** The rules as the chart renders them for a release called plosive in this namespace. */
 function ruleFile(): string {
   const images = ["server", "worker", "trainer", "postgres", "s3"].map(
     (name) => `images.${name}=test/${name}:1`,
@@ -157,7 +157,7 @@ describe("every process", () => {
     },
   );
 
-  it("knows as a standby all jobs and that it does not lead", async () => {
+  it("shows all jobs on the standby, which does not lead and has no reconciles", async () => {
     const [a, b] = await Promise.all([scrape(leader.metricsPort), scrape(standby.metricsPort)]);
     expect(a.value("leader_election_master_status")).toBe(1);
     expect(b.value("leader_election_master_status")).toBe(0);
@@ -169,8 +169,8 @@ describe("every process", () => {
   });
 });
 
-describe("what happened", () => {
-  /** Metric, labels, and what it has to be: exactly, or more than 0. */
+describe("the leader's metrics", () => {
+  /** Metric, labels, and the expected value: exact, or more than 0. */
   const moved: [string, Record<string, string>, number | "more"][] = [
     ["plosive_jobs", { kind: "training", phase: "Succeeded" }, 1],
     ["plosive_jobs", { kind: "training", phase: "Waiting" }, 1],
@@ -214,7 +214,7 @@ describe("what happened", () => {
     ["plosive_deletion_overdue_seconds", {}, 0],
   ];
 
-  it.each(moved)("has moved %s %o to %s", async (name, labels, expected) => {
+  it.each(moved)("include %s %o with the value %s", async (name, labels, expected) => {
     await poll(`${name} ${JSON.stringify(labels)}`, async () => {
       const value = (await scrape(leader.metricsPort)).value(name, labels);
       if (value === expected || (expected === "more" && (value ?? 0) > 0)) return true;
@@ -222,7 +222,7 @@ describe("what happened", () => {
     });
   });
 
-  it("is recent for caches and sweeps, and took its time", async () => {
+  it("have recent timestamps of caches and sweeps, and plausible durations", async () => {
     const page = await poll("each sweep to have gone through", async () => {
       const now = await scrape(leader.metricsPort);
       const times = now.samples.filter(({ name }) => name === "plosive_sweep_last_success_timestamp_seconds");
@@ -245,7 +245,7 @@ describe("Prometheus", () => {
   const dashboards = readDashboards();
   const place = () => ({ namespace, operator: "plosive-operator", api: "plosive-api" });
 
-  it.each(dashboards)("has an answer for every panel of $title", async (dashboard) => {
+  it.each(dashboards)("has data for every panel of $title", async (dashboard) => {
     expect(dashboard.panels.length).toBeGreaterThan(15);
     await askPanels(prometheus, dashboard, place());
   });
@@ -262,11 +262,11 @@ describe("Prometheus", () => {
     }
   });
 
-  it("counts no job twice, though two replicas serve it", async () => {
+  it("counts each job once, although two replicas serve it", async () => {
     const jobs = dashboards.find(({ title }) => title === "Plosive jobs")!;
     const panel = (title: string) =>
       filled(jobs.panels.find((one) => one.title === title)!.targets[0]!.expr, place());
-    // Its last look is up to a second old.
+    // The last scrape is up to a second old.
     await poll("four jobs of each replica and three ended ones", async () => {
       const of = async (expr: string) => (await prometheus.query(expr))[0]?.value[1];
       const ended = await of('sum(plosive_jobs{phase=~"Succeeded|Failed"})');
@@ -277,7 +277,7 @@ describe("Prometheus", () => {
     expect(open.reduce((sum, { value }) => sum + Number(value[1]), 0)).toBe(1);
   });
 
-  it("finds series for everything that an alert asks for, and complains about what was bad on purpose", async () => {
+  it("finds series for every selector of the alert rules, and alerts only on the failures that the test caused", async () => {
     const { groups } = await prometheus.get<{
       groups: { rules: { name: string; query: string; health: string }[] }[];
     }>("/rules?type=alert");
@@ -287,10 +287,10 @@ describe("Prometheus", () => {
     for (const rule of rules) {
       expect(rule.expr, rule.alert).toContain(`{namespace="${namespace}",job="plosive-`);
       const found = await askRule(prometheus, rule);
-      // Of these requests of a pod two were bad on purpose.
+      // Two of these requests of a pod were invalid on purpose.
       if (rule.alert === "PlosiveProgressRejected") expect(found[0]).toBeGreaterThan(0.05);
       else if (rule.alert === "PlosiveApiErrors")
-        // A rate needs two looks with a change between them.
+        // A rate needs two scrapes with a change between them.
         await poll("the failed confirmations to be complained about", async () => {
           await confirmInVain();
           return Number((await prometheus.query(rule.expr))[0]?.value[1]) > 0.05;
@@ -304,8 +304,8 @@ describe("Prometheus", () => {
   });
 });
 
-// Last: they change what was counted above.
-describe("what goes wrong", () => {
+// Last, because they change the values that are tested above.
+describe("a failure", () => {
   type Answer = { groups: { rules: { name: string; state: string }[] }[] };
   const turned = (alert: string, state: "pending" | "firing") =>
     poll(`${alert} to be ${state}`, async () => {
@@ -325,7 +325,7 @@ describe("what goes wrong", () => {
       45_000,
     );
 
-  it("is counted: a pod that says nothing, and the GPU that it had", async () => {
+  it("is counted: a pod without reports, and its GPU seconds", async () => {
     await stall(stage);
     await grew("plosive_shards_stalled_total", { kind: "inference" }, 1);
     await grew("plosive_shard_retries_total", { class: "Infra" }, 1);
@@ -333,13 +333,13 @@ describe("what goes wrong", () => {
     await turned("PlosiveJobsStalled", "firing");
   });
 
-  it("is counted: a custom resource whose row the records lost", async () => {
+  it("is counted: a custom resource without a row, as drift", async () => {
     const spec = { tenantId: randomUUID(), modelId: randomUUID() };
     await applyJob(stage, inferenceJobs, `ij-${randomUUID()}`, spec);
     await grew("plosive_drift_total", { direction: "resource" }, 1);
   });
 
-  it("is counted: what cannot be deleted, in the store and in Kubernetes", async () => {
+  it("is counted: an object and a custom resource that cannot be deleted", async () => {
     await database.pool.query(sql.type(z.object({}))`
       insert into leftovers (tenant_id, kind, target, attempts, try_at)
       values (gen_random_uuid(), 'upload', 'x', 1, now() + interval '1 hour')`);
@@ -354,12 +354,12 @@ describe("what goes wrong", () => {
     });
   });
 
-  it("is counted: a custom resource that disappears under an open job is drift", async () => {
+  it("is counted: a deleted custom resource of an open job, as drift", async () => {
     await cluster.admin.remove(trainingJobs, { namespace, name: waiting });
     await grew("plosive_drift_total", { direction: "row" }, 1);
   });
 
-  it("is shown: without its leader nobody leads, until the standby does", async () => {
+  it("is shown: after the leader stops, the standby becomes the one leader", async () => {
     await end(leader);
     await poll(
       "the standby to lead",
@@ -371,7 +371,7 @@ describe("what goes wrong", () => {
     });
   });
 
-  it("is complained about: with no replica left, the alert that nobody leads begins to wait", async () => {
+  it("raises an alert: without any replica, PlosiveNoLeader becomes pending", async () => {
     await end(standby);
     await turned("PlosiveNoLeader", "pending");
   });

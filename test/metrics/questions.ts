@@ -1,4 +1,4 @@
-// What the dashboards and alert rules of the chart ask, put to a Prometheus. Called by prometheus.test.ts and by the
+// Runs the queries of the chart's dashboards and alert rules on a Prometheus. Called by prometheus.test.ts and by the
 // end-to-end test.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -21,13 +21,13 @@ export function readDashboards(): Dashboard[] {
   return readdirSync(folder).map((name) => JSON.parse(readFileSync(join(folder, name), "utf8")) as Dashboard);
 }
 
-/** Of a rule file, the chart's own if none is given. */
+/** The rules of a file, by default the chart's. */
 export function readRules(path = join(chart, "files/alerts.yaml")): Rule[] {
   const file = parse(readFileSync(path, "utf8")) as { groups: { rules: Rule[] }[] };
   return file.groups.flatMap(({ rules }) => rules);
 }
 
-/** As Grafana sends it. */
+/** The expression as Grafana sends it. */
 export function filled(expr: string, place: Place): string {
   const values = {
     $__rate_interval: "1m",
@@ -39,8 +39,8 @@ export function filled(expr: string, place: Place): string {
 }
 
 /**
- * Waits until every panel has an answer; Prometheus refuses a query that it cannot read. `empty`: metrics that have no
- * series in this installation. It is an error when one has, so that no excuse outlives its reason.
+ * Waits until every panel has data; Prometheus rejects invalid queries. `empty`: metrics that have no
+ * series in this installation. It is an error if one has, so that the list does not become stale.
  */
 export async function askPanels(
   prometheus: Prometheus,
@@ -58,7 +58,7 @@ export async function askPanels(
   }
 }
 
-/** Waits until there are series for everything that the rule asks for, with all its matchers. Returns what it complains about. */
+/** Waits until each selector of the rule, with all its matchers, has series. Returns the values that it alerts on. */
 export async function askRule(prometheus: Prometheus, { alert, expr }: Rule): Promise<number[]> {
   const selectors = expr.match(/[a-z_:]+\{[^}]*\}/g) ?? [];
   if (selectors.length === 0) throw new Error(`${alert} asks for nothing`);

@@ -1,4 +1,5 @@
-// The metrics of the runtime without servers: each end of a reconcile, and what a queue tells of waits, work and retries.
+// The metrics of the runtime, without servers: each outcome of a reconcile, and the waits, work and retries of a
+// workqueue.
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Controller, startController } from "../../controllers/runtime/controller.ts";
@@ -37,7 +38,7 @@ async function value(name: string, labels: Record<string, string> = {}): Promise
   )?.value;
 }
 
-/** Runs these ends of a reconcile one after the other, the last one for good. */
+/** Runs reconciles with these outcomes one after the other, and repeats the last one. */
 function run(...ends: (() => Outcome | Promise<Outcome>)[]): void {
   controller = startController({
     name: "models",
@@ -53,7 +54,7 @@ const fail = (error: Error) => () => Promise.reject<Outcome>(error);
 const total = (result: string) => value("controller_runtime_reconcile_total", { result });
 
 describe("a reconcile", () => {
-  it("that goes well is a success, and nothing is tried again", async () => {
+  it("that succeeds is counted as a success without a retry", async () => {
     run(() => ({}));
     await poll("it", async () => (await total("success")) === 1);
     expect(await value("controller_runtime_reconcile_time_seconds_count")).toBe(1);
@@ -63,14 +64,14 @@ describe("a reconcile", () => {
     expect(await value("workqueue_adds_total")).toBe(1);
   });
 
-  it("that wants to come back is counted as that, and no error", async () => {
+  it("that requests a later reconcile is counted as requeue_after and not as an error", async () => {
     run(() => ({ requeueAfterMs: 60_000 }));
     await poll("it", async () => (await total("requeue_after")) === 1);
     expect(await total("success")).toBe(0);
     expect(await value("controller_runtime_reconcile_errors_total")).toBe(0);
   });
 
-  it("that fails is an error and a retry", async () => {
+  it("that fails is counted as an error and a retry", async () => {
     run(fail(new Error("no")), fail(new Error("no")), () => ({}));
     await poll("the success", async () => (await total("success")) === 1);
     expect(await total("error")).toBe(2);
@@ -80,7 +81,7 @@ describe("a reconcile", () => {
     expect(await value("workqueue_adds_total")).toBe(3);
   });
 
-  it("that meets a conflict is a retry and no error", async () => {
+  it("with a conflict is counted as a retry and not as an error", async () => {
     run(fail(new RetryError("changed meanwhile")), () => ({}));
     await poll("the success", async () => (await total("success")) === 1);
     expect(await total("requeue")).toBe(1);
@@ -88,14 +89,14 @@ describe("a reconcile", () => {
     expect(await value("workqueue_retries_total")).toBe(1);
   });
 
-  it("that fails for good is an error, a terminal one, and not tried again", async () => {
+  it("with a terminal error is counted as an error, a terminal error, and no retry", async () => {
     run(fail(new TerminalError("never")));
     await poll("it", async () => (await total("error")) === 1);
     expect(await value("controller_runtime_terminal_reconcile_errors_total")).toBe(1);
     expect(await value("workqueue_retries_total")).toBe(0);
   });
 
-  it("shows while it runs: a busy worker, and how long already", async () => {
+  it("shows an active worker and its running time while it runs", async () => {
     const { promise, resolve } = Promise.withResolvers<Outcome>();
     run(() => promise);
     await poll("it", async () => (await value("controller_runtime_active_workers")) === 1);
@@ -109,8 +110,8 @@ describe("a reconcile", () => {
   });
 });
 
-describe("a queue", () => {
-  it("tells how many wait and how long they did, a key that waits already counting once", async () => {
+describe("a workqueue", () => {
+  it("counts waiting keys, each once, and the time that they waited", async () => {
     queue.add("a");
     queue.add("a");
     queue.add("b");
@@ -124,7 +125,7 @@ describe("a queue", () => {
     expect(await value("workqueue_queue_duration_seconds_sum")).toBeGreaterThan(0.015);
   });
 
-  it("counts a key that comes back while it is worked on from when it came back", async () => {
+  it("counts repeated additions of a key that is being processed as one more", async () => {
     queue.add("a");
     const first = queue.take();
     queue.add("a");
@@ -139,7 +140,7 @@ describe("a queue", () => {
 });
 
 describe("a lease", () => {
-  it("is asked who leads at each look", async () => {
+  it("is read at each scrape", async () => {
     let leads = false;
     metrics.watchLease("operator", () => leads);
     expect(await value("leader_election_master_status", { name: "operator" })).toBe(0);
@@ -149,7 +150,7 @@ describe("a lease", () => {
 });
 
 describe("requests", () => {
-  it("are counted by method and status; one without an answer is an error", async () => {
+  it("are counted by method and status; a request without an answer is counted as an error", async () => {
     metrics.request("GET", 200, 0.2);
     metrics.request("GET", 0, 15);
     expect(await value("rest_client_requests_total", { code: "200" })).toBe(1);

@@ -1,5 +1,6 @@
-// What happens in the installation whose metrics are looked at: requests of all sorts, a training that succeeds, an
-// embedding, an inference that fails, a training that waits, and pods that behave and misbehave. Called by prometheus.test.ts.
+// The events in the installation whose metrics are tested: requests of all kinds, a training that succeeds, an
+// embedding, an inference that fails, a training that waits, and pods with valid and invalid reports. Called by
+// prometheus.test.ts.
 import { createHash, randomBytes } from "node:crypto";
 import { sql } from "slonik";
 import { z } from "zod";
@@ -36,8 +37,8 @@ export type Stage = {
 const hex = (text: string) => createHash("sha256").update(text).digest("hex");
 
 /**
- * Good requests, a bad key, one too many, an upload, a webhook, and an upload that the API, which cannot reach its store,
- * cannot confirm. Returns what tries to confirm it once more.
+ * Valid requests, a bad key, a request over the limit, a webhook, and an upload that the API, which cannot reach its store,
+ * cannot confirm. Returns a function that tries to confirm it again.
  */
 export async function useTheApi(
   api: ApiProcess,
@@ -70,7 +71,7 @@ async function ended(pool: DatabasePool, kind: JobKind, id: string): Promise<voi
   );
 }
 
-/** A training that succeeds. Its pod reports as agreed and in every way that is not. */
+/** A training that succeeds. Its pod sends valid, stale, invalid and unauthorized reports. */
 export async function train({ cluster, namespace, pool, operator }: Stage): Promise<void> {
   const id = await insertTrainingJob(pool, await insertTenant(pool));
   const run = `tj-${id}-1`;
@@ -135,7 +136,7 @@ export async function embed({ cluster, namespace, pool, operator }: Stage): Prom
   await ended(pool, "embedding", id);
 }
 
-/** Its only shard says that its input is missing, which is its owner's business. Returns its custom resource's name. */
+/** An inference whose only shard reports missing input, which is a user error. Returns its custom resource's name. */
 export async function failToInfer({ cluster, namespace, pool }: Stage): Promise<string> {
   const tenant = await insertTenant(pool);
   const { id } = await insertInferenceJob(pool, tenant, await insertModel(pool, tenant), 1);
@@ -146,7 +147,7 @@ export async function failToInfer({ cluster, namespace, pool }: Stage): Promise<
   return `ij-${id}`;
 }
 
-/** Its pod holds a GPU for two seconds and says nothing. */
+/** An inference whose pod holds a GPU for two seconds and sends no report. */
 export async function stall({ cluster, namespace, pool }: Stage): Promise<void> {
   const tenantId = await insertTenant(pool);
   const modelId = await insertModel(pool, tenantId);
@@ -157,7 +158,7 @@ export async function stall({ cluster, namespace, pool }: Stage): Promise<void> 
   await startPod(cluster.admin, await podOf(cluster.admin, namespace, `${name}-1`));
 }
 
-/** A custom resource made by hand. */
+/** A custom resource that is created by hand. */
 export async function applyJob(
   { cluster, namespace }: Pick<Stage, "cluster" | "namespace">,
   type: ResourceType,
@@ -171,7 +172,7 @@ export async function applyJob(
   } as KubeObject);
 }
 
-/** Its pod finds no node. Returns the name of its custom resource. */
+/** A training whose pod finds no node. Returns the name of its custom resource. */
 export async function waitForPods({ cluster, namespace, pool }: Stage): Promise<string> {
   const id = await insertTrainingJob(pool, await insertTenant(pool));
   await podOf(cluster.admin, namespace, `tj-${id}-1`);

@@ -1,5 +1,5 @@
-// Our signatures compared with the SDK's, which are the reference: the same URL for the same object at the same time.
-// Every test with a worker shows that a real store accepts them.
+// Plosive's signatures compared with the SDK's, the reference: the same URL for the same object at the same time. The
+// tests with workers show that a real store accepts them.
 import { GetObjectCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { expect, it } from "vitest";
@@ -67,7 +67,7 @@ it.each([
   },
 );
 
-// Here the SDK uses path style without a word, so its URLs would differ from ours.
+// Here the SDK silently uses path style, so its URLs would differ from Plosive's.
 it.each([
   ["http://127.0.0.1:7070", "plosive"],
   ["http://[::1]:7070", "plosive"],

@@ -1,4 +1,4 @@
-// How much of a random or long trial is run. `make test` runs a slice that the commit determines (vitest.config.ts), so
+// The size of random and long trials. `make test` runs a slice that the commit determines (vitest.config.ts), so
 // that a failure is reproducible; `make trials` sets PLOSIVE_TRIALS=full and draws a new seed. Called by test files.
 
 export const isFull = process.env.PLOSIVE_TRIALS === "full";

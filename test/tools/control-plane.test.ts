@@ -43,7 +43,7 @@ test("the API server restarts at the same address with its data, and a stop leav
   expect(existsSync(dir)).toBe(false);
 });
 
-test("a killed test process takes its control plane with it", { timeout: 120_000 }, async () => {
+test("the control plane of a killed test process ends with it", { timeout: 120_000 }, async () => {
   const dir = join(root, "killed");
   const module = new URL("../../tools/cluster/control-plane.ts", import.meta.url).href;
   const script = `

@@ -1,5 +1,5 @@
-// The files of the forge: valid YAML and JSON, workflows that call what exists and may only read, forms with what the
-// forge asks for, and an update bot whose patterns match our files.
+// The files for GitHub: valid YAML and JSON, workflows with read permissions that call existing targets, complete issue
+// forms, and patterns of Renovate that match the repository's files.
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -36,7 +36,7 @@ describe.each(files(".github/workflows/*.yml"))("%s", (file) => {
       expect(existsSync(join(root, program))).toBe(true);
   });
 
-  it("takes the forge's own actions only, pinned by commit", () => {
+  it("uses only GitHub's own actions, pinned by commit", () => {
     for (const one of steps) if ("uses" in one) expect(one.uses).toMatch(/^actions\/[a-z-]+@[0-9a-f]{40}$/);
   });
 });
@@ -62,21 +62,21 @@ describe("issue forms", () => {
     ),
   });
 
-  it.each(["bug", "feature"])("%s has what the forge asks for", (name) => {
+  it.each(["bug", "feature"])("%s has the fields that GitHub requires, with unique ids", (name) => {
     const { body } = form.parse(parse(read(`.github/ISSUE_TEMPLATE/${name}.yml`)));
     const ids = body.flatMap((one) => ("id" in one ? [one.id] : []));
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it("are the only way to open an issue", () => {
+  it("are required: blank issues are disabled", () => {
     expect(parse(read(".github/ISSUE_TEMPLATE/config.yml"))).toEqual({ blank_issues_enabled: false });
   });
 });
 
-describe("prose for contributors", () => {
+describe("a document for contributors", () => {
   const prose = ["SECURITY.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", ".github/pull_request_template.md"];
 
-  it.each(prose)("%s names make targets and files that exist", (file) => {
+  it.each(prose)("such as %s refers only to existing make targets and files", (file) => {
     const text = read(file);
     for (const target of targetsIn(text)) expect(makeTargets).toContain(target);
     for (const [, link = ""] of text.matchAll(/\]\((?!https?:)([^)#]+)/g))
@@ -96,7 +96,7 @@ describe("Renovate", () => {
   const matches = (patterns: string[], path: string) =>
     patterns.some((pattern) => new RegExp(pattern.slice(1, -1)).test(path));
 
-  it("sees every list of Python packages, and its command names only options that it accepts", () => {
+  it("matches every list of Python packages, whose pip-compile command has the expected options", () => {
     const lists = files("{images,test,tools}/**/requirements*.txt");
     expect(lists.length).toBeGreaterThan(6);
     for (const list of lists) {
@@ -115,7 +115,7 @@ describe("Renovate", () => {
     }
   });
 
-  it("finds the versions in scripts that it is to update", () => {
+  it("matches the versions in scripts that it must update", () => {
     for (const { managerFilePatterns, matchStrings } of renovate.customManagers) {
       const seen = files("tools/**/*.{sh,ts}").filter((file) => matches(managerFilePatterns, file));
       expect(seen).toHaveLength(1);

@@ -47,7 +47,7 @@ test("every image has the name that CRI normalizes to, with a tag of its content
   expect(new Set(Object.values(chartImages).map(referenceOf)).size).toBe(5);
 });
 
-test("containerd's configuration names the pause image that the build makes", () => {
+test("containerd's configuration names the pause image of the build", () => {
   expect(referenceOf(pause)).toBe(pauseImage);
 });
 

@@ -1,5 +1,5 @@
-// Deliveries from a real database to real receivers: who gets which events, the schedule with an injected clock, and
-// several senders. Failures are in faults.test.ts.
+// Deliveries from a real database to real receivers: the recipients of each event, the schedule with an injected clock,
+// and several senders. faults.test.ts has the failures.
 import { Registry } from "prom-client";
 import { sql } from "slonik";
 import { Webhook } from "standardwebhooks";
@@ -140,7 +140,7 @@ describe("an event", () => {
 });
 
 describe("a dispatcher", () => {
-  it("is woken by the change itself, numbers it, sends it, and stops cleanly", async () => {
+  it("is woken by a change, numbers its event, sends it, and stops cleanly", async () => {
     const receiver = await receive();
     const own = await hook(receiver);
     const log = makeLog("test", "error");

@@ -136,7 +136,7 @@ describe("a receiver", () => {
     await sender.idle();
   });
 
-  it("that is gone for good (410) is disabled, and its tenant gets an event", async () => {
+  it("that answers 410 is disabled, and its tenant gets an event", async () => {
     const receiver = await receive(answering(410));
     const own = await hook(receiver);
     await emit(own.tenant, "model.created", 10);
@@ -272,7 +272,7 @@ describe("a receiver", () => {
 });
 
 describe("a dispatcher", () => {
-  it("without its encryption key reports so on each delivery and gives it up in the end, and other webhooks continue", async () => {
+  it("without its encryption key reports that on each delivery and gives up in the end, and other webhooks continue", async () => {
     const receiver = await receive();
     const broken = await hook(receiver);
     const whole = await hook(receiver, [], broken.tenant);

@@ -1,5 +1,5 @@
-# Uploads made to hurt a decoder: small files that grow or claim days, loops, forged containers, other people's formats.
-# Used by test_fuzz.py; each comes with the endings that are right for it.
+# Uploads that attack a decoder: small files that expand or declare days, loops, forged containers, other formats. Used
+# by test_fuzz.py; each has its permitted endings.
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ DAY = 86_400
 @dataclass(frozen=True)
 class Bomb:
     upload: Upload
-    endings: frozenset[str]  # codes of failures; DECODED where the sound in it may be heard
+    endings: frozenset[str]  # codes of failures; DECODED if its sound may be decoded
 
 
 def bomb(filename: str, data: bytes, story: str, *endings: str) -> Bomb:
@@ -22,7 +22,7 @@ def bomb(filename: str, data: bytes, story: str, *endings: str) -> Bomb:
 
 
 def crc(data: bytes, bits: int, polynomial: int) -> int:
-    """A plain cyclic check, as FLAC (8 and 16 bits) and Ogg (32 bits) use it."""
+    """A plain CRC, as in FLAC (8 and 16 bits) and Ogg (32 bits)."""
     value, top, mask = 0, 1 << bits - 1, (1 << bits) - 1
     for byte in data:
         value ^= byte << bits - 8
@@ -32,7 +32,7 @@ def crc(data: bytes, bits: int, polynomial: int) -> int:
 
 
 def flac(rate: int, claimed: int, frames: int) -> bytes:
-    """Silence in frames of 65,535 samples and 16 bytes or so each; the head claims any length."""
+    """Silence in frames of 65,535 samples and about 16 bytes each; the header can declare any length."""
     facts = rate << 44 | 0 << 41 | 15 << 36 | claimed
     info = struct.pack(">HH6x", 65_535, 65_535) + facts.to_bytes(8, "big") + bytes(16)
     out = [b"fLaC\x80", len(info).to_bytes(3, "big"), info]
@@ -50,7 +50,7 @@ def ogg_page(packets: list[bytes], granule: int, number: int, flags: int) -> byt
 
 
 def opus(packets: int) -> bytes:
-    """Packets of two bytes that each decode to 120 ms of nothing."""
+    """Packets of two bytes that each decode to 120 ms of silence."""
     head = b"OpusHead" + struct.pack("<BBHIHB", 1, 1, 0, 48_000, 0, 0)
     pages = [ogg_page([head], 0, 0, 2), ogg_page([b"OpusTags" + struct.pack("<II", 0, 0)], 0, 1, 0)]
     for number in range(0, packets, 255):
@@ -141,7 +141,7 @@ def forged_containers(seeds: dict[str, bytes]) -> Iterator[Bomb]:
     yield bomb("away.m4a", away, "sound that lies in another file", DAMAGED, DECODED)
     first = webm.index(b"\x1f\x43\xb6\x75")
     yield bomb("many.webm", webm[:first] + webm[first:] * 300, "300 times the same clusters", DAMAGED, DECODED)
-    name = b"\x15\x49\xa9\x66"  # named first in the list of places, then there
+    name = b"\x15\x49\xa9\x66"  # occurs first in the seek head, then at its own place
     start_of_list = webm.index(name) + len(name)
     endless = webm[:start_of_list] + replaced(webm[start_of_list:], name, 4, b"\x01" + b"\xff" * 7)
     yield bomb("endless.webm", endless, "an element without end", DAMAGED)

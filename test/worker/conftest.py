@@ -1,5 +1,6 @@
-# The worker tests' ground: real voices with known artifacts, made once per run, a real S3 server and a run endpoint that
-# speaks the contract of src/schemas/worker.ts. The package under test is images/worker/plosive_worker.
+# Fixtures of the worker tests: real voices with known artifacts, composed once per run, a real S3 server and a run
+# endpoint that implements the contract of src/schemas/worker.ts. The package under test is
+# images/worker/plosive_worker.
 import os
 import sys
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 for folder in (ROOT / "images" / "worker", ROOT / "tools", ROOT / "test"):
     sys.path.insert(0, str(folder))
-# the server that forks the decoding children is a process of its own
+# inherited by the separate process that forks the decoding children
 os.environ["PYTHONPATH"] = str(ROOT / "images" / "worker")
 for name, value in (("OPENBLAS_NUM_THREADS", "1"), ("OMP_WAIT_POLICY", "passive")):
     os.environ.setdefault(name, value)
@@ -22,7 +23,7 @@ from worker.platform import Platform, start_platform  # noqa: E402
 
 @pytest.fixture(scope="session")
 def voices(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder with train/ (6 min) and test/ (1.5 min), other speakers, each with truth.json."""
+    """Folder with train/ (6 min) and test/ (1.5 min) of different speakers, each with truth.json."""
     out = tmp_path_factory.mktemp("voices")
     command = [sys.executable, "-m", "voices", "--out", str(out), "--train-minutes", "6", "--test-minutes", "1.5"]
     command += ["--seed", "3", "--types", "click,plosive,hum,dropout", "--per-minute", "6"]
@@ -40,7 +41,7 @@ def platform(tmp_path_factory: pytest.TempPathFactory):
 
 @pytest.fixture(autouse=True)
 def contract_kept(request: pytest.FixtureRequest):
-    """Fails the test during which a document that broke the contract passed the run endpoint."""
+    """Fails a test if the run endpoint sent or received a document that breaks the contract."""
     yield
     if "platform" in request.fixturenames:
         platform: Platform = request.getfixturevalue("platform")

@@ -1,5 +1,5 @@
-# Judges documents by the JSON Schema that `make gen` writes from src/schemas/worker.ts. Used by the platform, for whatever
-# passes its run endpoint, and by the tests of the verbs.
+# Validates documents with the JSON Schema that `make gen` writes from src/schemas/worker.ts. Used by the platform, for
+# all documents of its run endpoint, and by the tests of the verbs.
 import json
 from functools import lru_cache
 from pathlib import Path
@@ -16,7 +16,7 @@ def validator(name: str) -> Draft202012Validator:
 
 
 def breaches_of(name: str, document: object) -> list:
-    """The first places at which `document` is no valid work, progress, result or termination, and why."""
+    """The first faults of `document` as work, progress, result or termination, with their places."""
     errors = sorted(validator(name).iter_errors(document), key=lambda e: list(e.path))
     return [
         (name, list(e.path), e.message[:200], [(list(c.path), c.message[:100]) for c in e.context or []][:6]) for e in errors[:3]

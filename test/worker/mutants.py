@@ -1,5 +1,5 @@
-# Uploads that nobody should send: valid files of every format, and what random damage makes of them. Used by test_fuzz.py.
-# Each mutant follows from its number alone, so that a failure can be looked at again.
+# Damaged uploads: valid files of every format, and random mutants of them. Used by test_fuzz.py. The number of a mutant
+# alone determines its bytes, so that a failure can be reproduced.
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from voices.recordings import list_prompts
 
 SEED = 20_261
 SECONDS = "1.2"
-# name of the upload -> what ffmpeg is told. They are the formats that are promised, in the variants that differ inside.
+# Name of the upload -> options of ffmpeg: all supported formats, in the variants whose structure differs.
 FORMATS = {
     "pcm16.wav": ["-c:a", "pcm_s16le"],
     "pcm24.wav": ["-ac", "2", "-ar", "44100", "-c:a", "pcm_s24le"],
@@ -34,7 +34,7 @@ FORMATS = {
     "voice.wma": ["-c:a", "wmav2"],
     "old.wma": ["-c:a", "wmav1"],
 }
-COVERED = ("cover.mp3", "cover.m4a")  # the same with a picture
+COVERED = ("cover.mp3", "cover.m4a")  # the same formats with a picture
 EXTREMES = (0, 1, 0x7F, 0xFF, 0x7FFF, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFE, 0xFFFFFFFF)
 NAMES = (
     b"fmt ", b"data", b"ds64", b"LIST", b"moov", b"mvhd", b"tkhd", b"elst", b"mdhd", b"stsd", b"esds", b"stts", b"stsc", b"stsz",
@@ -45,7 +45,7 @@ NAMES = (
 
 @dataclass(frozen=True)
 class Upload:
-    """Bytes under the name they were uploaded with; `story` says how they came about."""
+    """Bytes and the name of their upload; `story` describes how they were made."""
 
     filename: str
     data: bytes
@@ -73,7 +73,7 @@ def make_seeds(folder: Path) -> dict[str, bytes]:
 
 
 def place(rng: np.random.Generator, size: int) -> int:
-    """Anywhere in a file, half of the time near its beginning, where its promises are."""
+    """A random place in a file, in half of the cases near its beginning, where the headers are."""
     return int(rng.integers(0, max(1, size if rng.random() < 0.5 else min(size, 600))))
 
 
@@ -119,7 +119,7 @@ def repeat_stretch(rng: np.random.Generator, data: bytearray, _: bytes) -> bytea
 
 
 def forge_number(rng: np.random.Generator, data: bytearray, _: bytes) -> bytearray:
-    """A length, a count or a rate near a name that decoders look for becomes an extreme one."""
+    """Replaces a length, a count or a rate near a name that decoders look for with an extreme value."""
     known = [at for name in NAMES if (at := data.find(name)) >= 0]
     at = int(rng.choice(known)) + int(rng.integers(-8, 40)) if known and rng.random() < 0.7 else place(rng, len(data))
     at = max(0, min(at, len(data) - 8))

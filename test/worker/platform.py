@@ -1,8 +1,8 @@
 # The platform around a worker, for tests: a real S3 server (store.py) and a run endpoint, both over TLS on loopback.
-# The run endpoint is a stand-in: the operator's own needs a Kubernetes API server and Postgres, and gives out no work that
-# is odd on purpose. What both must agree on is checked for every document that passes, in both directions, by the schema
-# that `make gen` writes from src/schemas/worker.ts; test/controllers/run-endpoint.test.ts checks the operator's side.
-# The end-to-end tests run worker and operator together.
+# The run endpoint is a stand-in: the operator's own needs a Kubernetes API server and Postgres, and never sends invalid
+# work. The platform validates every document, in both directions, with the schema that `make gen` writes from
+# src/schemas/worker.ts; test/controllers/run-endpoint.test.ts tests the operator's side. The end-to-end tests run
+# worker and operator together.
 import gzip
 import hashlib
 import http.client
@@ -60,11 +60,11 @@ class Platform:
     port: int = 0
     works: dict[str, dict] = field(default_factory=dict)  # run -> work without URLs (keys instead)
     odd: set[str] = field(default_factory=set)  # runs whose work breaks the contract on purpose
-    breaches: list = field(default_factory=list)  # of the contract, by work that was sent or progress that came
+    breaches: list = field(default_factory=list)  # of the contract, in sent work or received progress
     progress: dict[str, list[dict]] = field(default_factory=dict)
     fetches: dict[str, int] = field(default_factory=dict)
-    expired_fetches: int = 0  # so many of the next works come with URLs that have expired
-    through_proxy: bool = False  # URLs lead through the proxy of this server, which has the faults
+    expired_fetches: int = 0  # how many of the next works have expired URLs
+    through_proxy: bool = False  # URLs point to the proxy of this server, which injects the faults
     faults: list[int | str | None] = field(default_factory=list)  # of the next store requests: a status, "cut", "changed"
     progress_lost: bool = False
     server: ThreadingHTTPServer | None = None
@@ -88,7 +88,7 @@ class Platform:
         return (self.folder / BUCKET / key).exists()
 
     def presigned(self, value, age_seconds: int = 0):
-        """The work with every key made a URL that was signed `age_seconds` ago."""
+        """The work with a URL that was signed `age_seconds` ago in place of every key."""
         if isinstance(value, dict):
             out = {name: self.presigned(inner, age_seconds) for name, inner in value.items()}
             if "url" in out:
@@ -98,7 +98,7 @@ class Platform:
         return [self.presigned(v, age_seconds) for v in value] if isinstance(value, list) else value
 
     def work_of(self, run: str) -> dict:
-        """The work as it is sent now."""
+        """The work as the run endpoint sends it now."""
         age_seconds = 0
         if self.expired_fetches:
             self.expired_fetches, age_seconds = self.expired_fetches - 1, 2 * LIFETIME_SECONDS
@@ -168,7 +168,7 @@ def handler_of(platform: Platform) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(body)
 
         def pass_on(self, body: bytes | None) -> None:
-            """To the real store and back, or what a store and the way to it do on a bad day."""
+            """Forwards the request to the real store, or injects a fault of the store or the network."""
             fault = platform.faults.pop(0) if platform.faults else None
             if isinstance(fault, int):
                 return self.answer(fault)

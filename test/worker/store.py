@@ -1,6 +1,6 @@
-# The object store of the worker tests: the S3 server of the end-to-end tests (versitygw) over a folder, with TLS, and URLs
-# that are signed for one object, as src/storage/presign.ts signs them. Started by platform.py. Tests put objects into the
-# folder and read them there; workers only know the URLs.
+# The object store of the worker tests: the S3 server of the end-to-end tests (versitygw) on a folder, with TLS, and
+# URLs that are signed for one object, as by src/storage/presign.ts. Started by platform.py. Tests write and read
+# objects in the folder; workers only use the URLs.
 import hashlib
 import hmac
 import os
@@ -47,8 +47,8 @@ class Server:
     secret_key: str
 
     def presigned(self, method: str, key: str, headers: dict[str, str], port: int, age_seconds: int = 0) -> str:
-        """A URL for the server at `port`, itself or a proxy that passes the Host header on, that was signed
-        `age_seconds` ago. Whoever uses it sends exactly these headers."""
+        """A URL that was signed `age_seconds` ago, for the server or a proxy that forwards the Host header at
+        `port`. A request must send exactly these headers."""
         at = datetime.now(UTC) - timedelta(seconds=age_seconds)
         stamp, day, host = at.strftime("%Y%m%dT%H%M%SZ"), at.strftime("%Y%m%d"), f"127.0.0.1:{port}"
         scope = f"{day}/{REGION}/s3/aws4_request"

@@ -1,4 +1,5 @@
-# Work on one long file is heard of while it goes on, and work that hangs is not: the operator replaces a pod by its silence.
+# Heartbeats: a worker reports progress within a long file, and sends no report while a decoder hangs, so that the
+# operator replaces its pod as stalled.
 import os
 import time
 from pathlib import Path
@@ -16,7 +17,7 @@ from worker.platform import Platform, new_run, target
 
 
 def started(platform: Platform, paths: list[Path], tmp_path: Path, monkeypatch) -> tuple[Session, list[dict]]:
-    """A session of this process on these files, that reports often, and its reports as they come."""
+    """A session of this process on these files that reports often, and the list of its reports."""
     monkeypatch.setattr(session, "REPORT_SECONDS", 0.05)
     monkeypatch.setattr(session, "HEARTBEAT_SECONDS", 0.2)
     run, items = new_run(), []
@@ -51,7 +52,7 @@ def test_a_decoder_that_hangs_is_not_heard(platform: Platform, tmp_path: Path, m
     monkeypatch.setattr(sandbox, "POLL_SECONDS", 0.1)
     pipe = tmp_path / "hangs"
     os.mkfifo(pipe)
-    # kept open and never written to: whoever reads waits
+    # opened and never written to, so that a reader blocks
     end = os.open(pipe, os.O_RDWR)
     small = tmp_path / "small"
     small.write_bytes(b"x")
@@ -60,7 +61,7 @@ def test_a_decoder_that_hangs_is_not_heard(platform: Platform, tmp_path: Path, m
 
     def hang(_index: int, folder: Path, tell) -> dict:
         deadline = time.monotonic() + 10
-        while not reports:  # that of the beginning
+        while not reports:  # the first report
             assert time.monotonic() < deadline
             time.sleep(0.01)
         with pytest.raises(ItemFailure, match="took longer"):

@@ -1,4 +1,4 @@
-# Untrusted audio: every accepted format comes out with its true length, everything else is one failed item with a plain
+# Untrusted audio: every accepted format is decoded to its true length, any other file is one failed item with a clear
 # reason, and no byte sequence crashes the worker.
 import struct
 import subprocess
@@ -126,18 +126,18 @@ def test_a_file_that_breaks_off_fails_with_how_far_it_got(tmp_path: Path, voice,
     except ItemFailure as failure:
         assert failure.code == "corrupt_audio"
     else:
-        # an Ogg stream has no promised length: what is there is heard, and its true length is told
+        # an Ogg stream declares no length: its existing part is decoded and its true length reported
         assert suffix == "ogg" and facts.duration_ms < 0.6 * SECONDS * 1000
 
 
 def endings_of(suffix: str, mutant: bytes, original: bytes) -> set[str]:
-    """How a damaged and shortened file may end: the codec where it still holds sound, or codes of failures."""
-    if suffix == "mp3":  # no checksums: a decoder skips damaged frames, and the frame count shows when too many are gone
+    """The permitted endings of a damaged and shortened file: its codec if it still has sound, or codes of failures."""
+    if suffix == "mp3":  # no checksums: a decoder skips damaged frames; the frame count shows if too many are lost
         return {"mp3", "corrupt_audio"}
     if mutant[:4] != original[:4] or (suffix == "wav" and mutant[8:12] != b"WAVE"):
         return {"unsupported_format"}
     if suffix == "wav":
-        # all of the header but the size of the file and the rate of bytes, which follow from the rest
+        # the header without the file size and the byte rate, which follow from the rest
         is_readable = all(mutant[part] == original[part] for part in (slice(12, 28), slice(32, 44)))
         return {"pcm"} if is_readable else {"corrupt_audio", "unsupported_format"}
     # every frame and every page has a checksum
@@ -189,7 +189,7 @@ def test_memory_does_not_grow_with_the_length(tmp_path: Path, voice) -> None:
         script = (
             "import sys; from pathlib import Path; from plosive_worker.audio.extraction import extract;"
             "extract(Path(sys.argv[1]), Path(sys.argv[2]));"
-            # Not ru_maxrss: Linux hands a program the peak of the process that started it, here one with torch loaded.
+            # Not ru_maxrss: a process inherits the peak of the process that started it, here one with torch loaded.
             "print(next(l for l in open('/proc/self/status') if l.startswith('VmHWM')).split()[1])"
         )
         import os

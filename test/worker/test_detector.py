@@ -1,4 +1,4 @@
-# The detector on long recordings: memory stays flat, times stay right far into the file.
+# The detector on long recordings: its memory is bounded, and times are correct to the end of the file.
 import os
 import subprocess
 import sys
@@ -48,7 +48,7 @@ print(len(found), found[-1].end_ms, peak)
 
 @pytest.fixture(scope="module")
 def folder(voices: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model of random weights that fires now and then, and the frames of 4 and of 120 minutes."""
+    """A model with random weights that detects some events, and the frames of 4 and of 120 minutes."""
     out = tmp_path_factory.mktemp("long")
     samples, rate = soundfile.read(sorted((voices / "test").glob("*.wav"))[0], dtype="float32", always_2d=True)
     blocks = list(feature_blocks([samples], rate))

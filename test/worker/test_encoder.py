@@ -1,4 +1,5 @@
-# A plug-in encoder, built here: four bands of loudness of a 16 kHz waveform, a frame every 20 ms.
+# The plug-in encoder, with a small one that this file builds: four bands of loudness of a 16 kHz waveform, a frame
+# every 20 ms.
 import hashlib
 import json
 from dataclasses import replace
@@ -27,8 +28,8 @@ TYPES = ["click", "dropout", "hum", "plosive"]
 
 
 def built(dims: int = DIMS, hop: int = HOP, least: float | None = None, window: int = WINDOW) -> bytes:
-    """Loudness behind four filters: the waveform's absolute value under windowed sines, by a strided convolution. With `least`
-    the root of what is missing to it: not a number where a recording is louder."""
+    """Loudness after four filters: the absolute value of a strided convolution with windowed sines. With `least`
+    the square root of the difference to it: NaN where a recording is louder."""
     t = np.arange(window) / RATE
     filters = np.stack([np.hanning(window) * np.sin(2 * np.pi * hz * t) for hz in np.geomspace(120, 3000, dims)]) / 40
     nodes = [
@@ -147,13 +148,13 @@ def test_where_a_recording_is_cut_makes_no_difference(tmp_path: Path) -> None:
         encoder = encoder_of(tmp_path, max_input_s=seconds)
         encoder.fuse(read_frames(tmp_path / FRAMES), tmp_path / WAVE, tmp_path / f"{seconds}")
         columns.append(read_frames(tmp_path / f"{seconds}").frames[:, spec.DIMS :].astype(np.float32))
-    # windows begin at other samples, so that a sine is caught at other phases: the envelope is the same
+    # windows begin at other samples and see other phases of a sine, but the envelope is the same
     smooth = [np.convolve(c.max(1), np.ones(9) / 9, "same") for c in columns]
     assert np.abs(smooth[0] - smooth[1]).max() < 0.15 * smooth[1].max()
 
 
 def test_it_is_tried_with_the_shortest_and_the_longest_that_it_will_get(tmp_path: Path) -> None:
-    # a quarter of a percent beside the true hop: a second is too short to tell, a stretch of a minute is not
+    # a quarter of a percent off the true hop: detectable in a minute, not in a second
     with pytest.raises(WorkerFailure, match="it returns .* frames, the frame_hop_ms of its manifest requires"):
         encoder_of(tmp_path, frame_hop_ms=20.05, max_input_s=60)
     with pytest.raises(WorkerFailure, match="ONNX Runtime reports"):

@@ -1,4 +1,4 @@
-# The rules of events as small cases whose results can be worked out by hand: scoring, boxes, calibration, profiles.
+# The rules of events as small cases with results that can be computed by hand: scoring, boxes, calibration, profiles.
 from dataclasses import replace
 
 import numpy as np
@@ -72,14 +72,14 @@ def curve(*parts: tuple[int, int, float], length: int = 60) -> np.ndarray:
     [
         ([(10, 20, 0.08)], 0, [(10, 20)]),
         ([(10, 20, 0.0799)], 0, []),
-        ([(10, 20, 0.9), (20, 30, 0.406)], 0, [(10, 30)]),  # within the fall of its peak
+        ([(10, 20, 0.9), (20, 30, 0.406)], 0, [(10, 30)]),  # above the permitted fall from its peak
         ([(10, 20, 0.9), (20, 30, 0.404)], 0, [(10, 20)]),
         ([(10, 20, 0.9), (23, 30, 0.5)], 3, [(10, 30)]),
         ([(10, 20, 0.9), (23, 30, 0.5)], 2, [(10, 20), (23, 30)]),
         ([(10, 20, 0.5), (23, 30, 0.9)], 3, [(10, 30)]),
-        ([(10, 20, 0.9), (23, 30, 0.4)], 3, [(10, 20), (23, 30)]),  # a faint one beside a strong one is another
+        ([(10, 20, 0.9), (23, 30, 0.4)], 3, [(10, 20), (23, 30)]),  # a faint one next to a strong one is a separate event
         ([(10, 20, 0.4), (23, 30, 0.9)], 3, [(10, 20), (23, 30)]),
-        ([(10, 20, 0.4), (22, 25, 0.8), (27, 30, 0.9)], 2, [(10, 30)]),  # each is within the fall of the one before
+        ([(10, 20, 0.4), (22, 25, 0.8), (27, 30, 0.9)], 2, [(10, 30)]),  # each is within the fall of the previous one
         ([(10, 12, 0.8), (14, 16, 0.8), (18, 20, 0.8), (40, 45, 0.8)], 2, [(10, 20), (40, 45)]),
     ],
 )
@@ -149,7 +149,7 @@ def test_calibration_is_the_prior_without_boxes_and_the_likeliest_with_them() ->
     # at a score of one half only the offset b matters: 40 (sigmoid(b) - 0.5) + 10 (b + 0.8) = 0
     slope, offset = fit_confidence(np.full(40, 0.5), np.arange(40) % 2.0)
     assert slope == pytest.approx(1, abs=1e-6) and offset == pytest.approx(-0.4026, abs=5e-4)
-    # and where slope and offset are known, many boxes show them
+    # with a known slope and offset, many boxes recover both
     rng = np.random.default_rng(3)
     scores = rng.uniform(0.02, 0.98, 20_000)
     right = (rng.random(20_000) < confidence(scores, 2.0, -1.0)).astype(float)
@@ -167,7 +167,7 @@ def test_calibration_stays_within_its_bounds() -> None:
 def test_the_threshold_is_the_upper_end_of_the_good_ones_drawn_to_neutral() -> None:
     sure = np.repeat([0.805, 0.305], 20)
     right = sure > 0.5
-    # all of .31 to .80 are as good: .6775 at three quarters, half of it at 20 events
+    # .31 to .80 are equally good: .6775 is at three quarters, and 20 events weigh half
     assert best_threshold(sure, right, 20) == pytest.approx((0.6775 + 0.55) / 2, abs=1e-9)
     assert best_threshold(sure, right, 0) == 0.55
     # a threshold that loses a hundredth of F1 is nearly as good

@@ -1,4 +1,4 @@
-# From posteriors to events, scoring and calibration: tables of small cases.
+# Events from posteriors, scoring and calibration, as tables of small cases.
 import numpy as np
 import pytest
 from plosive_worker.events.boxes import Posteriors, boxes_of
@@ -27,8 +27,8 @@ def boxes(p: np.ndarray, profile):
     ("spans", "wanted"),
     [
         ([], []),
-        ([(100, 103, 0.9)], [(1010, 1020)]),  # widened labels come back at their real length, around the middle
-        ([(100, 103, 0.9), (110, 113, 0.9)], [(1010, 1020), (1110, 1120)]),  # 70 ms apart are two clicks
+        ([(100, 103, 0.9)], [(1010, 1020)]),  # widened labels return to their real length, around the middle
+        ([(100, 103, 0.9), (110, 113, 0.9)], [(1010, 1020), (1110, 1120)]),  # two clicks that are 70 ms apart
         ([(100, 103, 0.3), (103, 106, 0.95), (106, 110, 0.3)], [(1040, 1050)]),  # the skirt does not widen the peak
     ],
 )
@@ -76,7 +76,7 @@ def test_edges_snap_to_onset_and_offset_peaks() -> None:
     [
         ([(1000, 1005)], [(1049, 1060)], True, Counts(1, 0, 0)),
         ([(1000, 1005)], [(1051, 1060)], True, Counts(0, 1, 1)),
-        ([(1000, 1005)], [(990, 999), (1010, 1020)], True, Counts(1, 1, 0)),  # one truth, one hit
+        ([(1000, 1005)], [(990, 999), (1010, 1020)], True, Counts(1, 1, 0)),  # one event, one hit
         ([(1000, 3000)], [(1190, 3390)], False, Counts(1, 0, 0)),  # 20 % of two seconds
         ([(1000, 3000)], [(1190, 3410)], False, Counts(0, 1, 1)),
         ([(1000, 1300)], [(1000, 1490)], False, Counts(1, 0, 0)),  # at least 200 ms

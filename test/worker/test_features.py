@@ -1,5 +1,5 @@
-# The features on real voices: an artifact at a known time moves the feature that was made for it, at that time, and the
-# numbers do not depend on how the stream was cut.
+# The features on real voices: an artifact at a known time changes the feature that was designed for it, at that time,
+# and the values do not depend on the block boundaries of the stream.
 from pathlib import Path
 
 import numpy as np
@@ -37,7 +37,7 @@ def column(frames: np.ndarray, name: str) -> np.ndarray:
 
 
 def normal(samples: np.ndarray, folder: Path) -> np.ndarray:
-    """What training and detection see."""
+    """The frames as training and detection read them."""
     writer = FrameWriter(folder / "a")
     writer.write(frames_of(samples).astype(np.float16))
     writer.close()
@@ -87,7 +87,7 @@ def test_frames_do_not_depend_on_how_the_decoder_cuts(clean: np.ndarray) -> None
 def test_a_block_boundary_leaves_no_trace(clean: np.ndarray) -> None:
     long = np.tile(clean, 4)
     whole, shifted = frames_of(long), frames_of(long[5 * RATE :])
-    near = slice(1900, 2100)  # the first boundary of the whole lies at 20 s
+    near = slice(1900, 2100)  # the first block boundary of `whole` is at 20 s
     difference = np.abs(whole[near] - shifted[1400:1600])
     assert np.quantile(difference, 0.99) < 0.06
 
@@ -169,14 +169,14 @@ def test_another_feature_spec_is_refused(tmp_path: Path, clean: np.ndarray) -> N
     writer = FrameWriter(path)
     writer.write(next(feature_blocks([clean.reshape(-1, 1).astype(np.float32)], RATE)))
     writer.close()
-    path.write_bytes(path.read_bytes().replace(spec.own_spec().hash.encode(), b"0" * 32))  # its own name and the base
+    path.write_bytes(path.read_bytes().replace(spec.own_spec().hash.encode(), b"0" * 32))  # its own and the base
     with pytest.raises(WorkerFailure) as failure:
         read_frames(path)
     assert failure.value.exit_code == 64
 
 
 def spread(frames: np.ndarray) -> np.ndarray:
-    """What a column usually deviates by, (F,)."""
+    """The usual deviation of each column, (F,)."""
     return np.maximum(frames.std(0), 0.05)
 
 
@@ -194,7 +194,7 @@ def test_the_side_of_a_call_that_listens_shows_no_dropouts(clean: np.ndarray) ->
     left, right = np.where(talks, clean, 0), np.where(talks, 0, np.roll(clean, RATE))
     silent = column(frames_of(np.stack([left, right], 1)), "zero_run")
     mono = column(frames_of(left + right), "zero_run")
-    inside = (np.arange(len(mono)) % 400 > 110) & (np.arange(len(mono)) % 400 < 290)  # a second away from where they change
+    inside = (np.arange(len(mono)) % 400 > 110) & (np.arange(len(mono)) % 400 < 290)  # a second from the changes
     assert np.abs(silent - mono)[inside].mean() < 0.2
 
 
@@ -204,7 +204,7 @@ def test_a_constant_offset_hides_nothing(clean: np.ndarray) -> None:
     plain = frames_of(gap)
     for offset in (0.02, -0.2):
         moved = gap + offset
-        moved[5 * RATE : 5 * RATE + 3200] = 0  # digital silence is that of the file, not of the microphone
+        moved[5 * RATE : 5 * RATE + 3200] = 0  # digital silence comes from the file, so it has no offset
         assert np.abs((frames_of(moved) - plain) / spread(plain)).mean() < 0.1
 
 
@@ -222,7 +222,7 @@ def test_a_quiet_recording_is_a_usual_one_with_lower_levels(clean: np.ndarray, g
     quiet, plain = frames_of(clean * gain), frames_of(clean)
     levels = np.array(spec.IS_LEVEL)
     off = np.abs((quiet - plain) / spread(plain)).mean(0)
-    # but for what the room's tone has between words, which lies under the floor of the spectra in one of them
+    # except the room tone between words, which is below the floor of the spectra in one of them
     room = np.array([name.startswith("steady_") or name == "zero_run" for name in spec.NAMES])
     assert off[~levels & ~room].max() < 0.4, "others than levels do not change"
     assert np.median((quiet - plain)[:, levels]) == pytest.approx(2 * np.log10(gain), abs=0.1)

@@ -1,5 +1,5 @@
-# Decoding under attack: whatever is uploaded ends in time, with its sound or with a reason in plain words, and the worker
-# works on. `make test` tries 200 mutants, which the commit fixes; `make trials` 2,000 others.
+# Decoding under attack: every upload ends in time, with its sound or with a clear reason, and the worker continues.
+# `make test` tries 200 mutants, which the commit determines; `make trials` tries 2,000 others.
 import os
 import re
 import time
@@ -23,12 +23,12 @@ from worker.test_verbs import result_of
 
 MUTANTS = 2000 if os.environ.get("PLOSIVE_TRIALS") == "full" else 200
 FIRST = int(os.environ.get("PLOSIVE_TEST_SEED", "1")) * 2000  # the numbers of mutants are their seeds
-WALL_SECONDS = 240.0  # on a busy machine the bombs that are decoded up to a limit take a minute
+WALL_SECONDS = 240.0  # on a busy machine, bombs that are decoded up to a limit take a minute
 REASONS = {
     "empty_file", "unsupported_format", "corrupt_audio", "empty_audio", "too_long", "too_large", "decoder_bomb",
     "decoder_limit", "decoder_crashed",
 }  # fmt: skip
-# what a user cannot make sense of: our code, our folders, addresses
+# internals that a message to a user must not contain: code, folders, addresses
 FOREIGN_WORDS = re.compile(
     r"Traceback|\w(Error|Exception)\b|0x[0-9a-f]{6}|/tmp|/scratch|/usr|\.py\b|numpy|\bNone\b|[Ee]rrno|nspecified|nknown error"
 )
@@ -36,7 +36,7 @@ FOREIGN_WORDS = re.compile(
 
 @dataclass(frozen=True)
 class Ending:
-    """How one upload ended: a code of a failure with its words, or DECODED."""
+    """The ending of one upload: the code of a failure with its message, or DECODED."""
 
     code: str
     message: str
@@ -75,7 +75,7 @@ def try_all(uploads: list[Upload], folder: Path) -> list[Ending]:
 
 
 def faults_of(ending: Ending) -> list[str]:
-    """What is wrong with how an upload ended; nothing when all is well."""
+    """The fault of an ending; empty if there is none."""
     faults = []
     if ending.seconds > WALL_SECONDS + 10:
         faults.append(f"took {ending.seconds:.0f} s")
@@ -123,7 +123,7 @@ def test_bombs_end_as_they_should(bombs: list[Bomb], tmp_path: Path) -> None:
 def test_a_worker_works_through_a_shard_of_them(
     platform: Platform, seeds: dict[str, bytes], bombs: list[Bomb], tmp_path: Path
 ) -> None:
-    """The embed verb as the pod runs it: it ends well, and what is good in the shard is done."""
+    """The embed verb as the pod runs it: it succeeds, and embeds the valid files of the shard."""
     uploads = [make_mutant(number, seeds) for number in range(FIRST, FIRST + MUTANTS, 8)]
     uploads += [b.upload for b in bombs if "grows" not in b.upload.filename][::4]
     good = [Upload(name, seeds[name], name) for name in ("pcm16.wav", "aac.m4a", "voice.opus", "voice.g722")]

@@ -1,5 +1,5 @@
-# The model on a GPU against the model on the CPU. Where there is no GPU these tests are skipped, by name; that the torch
-# head is the exported model is shown without one.
+# The model on a GPU compared with the model on the CPU. Without a GPU these tests are skipped by name. The comparison
+# of the torch head with the exported model needs no GPU.
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,7 +26,7 @@ TOLERANCE = 1e-3
 def random_head(dims: int = spec.DIMS, classes: int = 3) -> Head:
     torch.manual_seed(7)
     head = Head(dims, classes, torch.randn(dims), torch.rand(dims) + 0.5)
-    for parameter in head.parameters():  # also those that begin at zero
+    for parameter in head.parameters():  # also those whose initial value is zero
         parameter.data += 0.1 * torch.randn_like(parameter)
     return head.eval()
 
@@ -37,7 +37,7 @@ def posteriors(session: onnxruntime.InferenceSession | TorchSession, dims: int =
 
 
 def events(model: bytes, session: onnxruntime.InferenceSession | TorchSession, scratch: Path) -> list[Detection]:
-    """All that the detector makes of a minute, its posteriors from there."""
+    """The events of a minute with posteriors from this session."""
     profiles = [Profile(f"type {i}", 100, 50, 300, 9) for i in range(3)]
     config = DetectConfig(0.05, {}, None, None, None, None, None)
     detector = Detector(model, Card(profiles, "", 500, 250, spec.DIMS), config, 1)
@@ -49,7 +49,7 @@ def events(model: bytes, session: onnxruntime.InferenceSession | TorchSession, s
 
 
 def assert_same(one: list[Detection], other: list[Detection]) -> None:
-    """The same events at the same times, confidences within the tolerance."""
+    """Expects the same events at the same times, with confidences within the tolerance."""
     assert len(one) > 20
     assert [replace(e, confidence=0) for e in one] == [replace(e, confidence=0) for e in other]
     assert max(abs(a.confidence - b.confidence) for a, b in zip(one, other)) < TOLERANCE

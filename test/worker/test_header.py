@@ -1,4 +1,4 @@
-# Where a WAV file's format may stand: the API walks through the chunks, and the worker has to find what it found.
+# Places of the format chunk in a WAV file: the API scans the chunks, and the worker must find the same format.
 import io
 import struct
 
@@ -33,7 +33,7 @@ def test_chunk_that_claims_more_than_the_file_holds(tmp_path):
 
 @pytest.mark.parametrize("word", [b"RF64", b"BW64"])
 def test_length_in_a_chunk_before_the_format(tmp_path, word):
-    """Files that may be longer than 4 GiB have all ones where others name the length."""
+    """Files that can be longer than 4 GiB have all bits set in the 32-bit length."""
     sizes = b"ds64" + struct.pack("<IQQQI", 28, 0, 32_000, 16_000, 0)
     path = wav_with(tmp_path, sizes)
     data = path.read_bytes().replace(b"RIFF", word, 1)

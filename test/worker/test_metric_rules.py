@@ -1,5 +1,5 @@
-# The figures of a training job as small cases whose results can be worked out by hand; test_metrics.py compares them with the
-# benchmark's on random ones.
+# The metrics of a training job as small cases with results that can be computed by hand; test_metrics.py compares them
+# with the benchmark's on random cases.
 from dataclasses import replace
 
 import numpy as np
@@ -59,7 +59,7 @@ def test_calibration_error_is_the_mean_gap_of_what_is_sure_enough() -> None:
     assert calibration_error(np.r_[np.full(10, 0.95), np.full(30, 0.09)], np.r_[right, np.ones(30, bool)]) == pytest.approx(0.45)
     assert calibration_error(np.full(4, 0.1), np.zeros(4, bool)) == pytest.approx(0.1)
     assert calibration_error(np.ones(4), np.ones(4, bool)) == 0
-    # one bin too low, the other too high by as much: they do not cancel
+    # one bin is too low, the other too high by the same amount: they do not cancel
     assert calibration_error(np.array([0.25, 0.75]), np.array([True, False])) == pytest.approx(0.75)
     assert calibration_error(np.zeros(0), np.zeros(0, bool)) == 0
 

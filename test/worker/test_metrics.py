@@ -1,5 +1,5 @@
-# The metrics of a training job against the benchmark's, which were written apart from them (and whose PSDS is compared with
-# psds_eval): the same random events and boxes, the same figures.
+# The metrics of a training job compared with the benchmark's, an independent implementation (whose PSDS is compared
+# with psds_eval): equal figures for the same random events and boxes.
 import numpy as np
 import pytest
 from bench.detection.metrics.calibration import ece
@@ -17,7 +17,7 @@ TYPES = {"click": 5.0, "hum": 900.0}  # impulsive and sustained for both impleme
 
 
 def drawn(rng: np.random.Generator, kind: str) -> tuple[list[tuple[float, float]], list[Box]]:
-    """Events 3 s apart; most of them found, roughly, some twice, and boxes where nothing is."""
+    """Events 3 s apart; most of them are found approximately, some twice, and some boxes match no event."""
     truth, boxes = [], []
     for second in range(1, 57, 3):
         if rng.random() < 0.6:

@@ -1,4 +1,4 @@
-# How many files a pod decodes at once: as many as its cores and its memory limit allow, never more.
+# The number of files that a pod decodes at once: the maximum that its cores and its memory limit allow.
 import threading
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,10 +11,10 @@ from plosive_worker.pool import MIB, items_at_once, memory_limit
 @pytest.mark.parametrize(
     ("cpus", "memory_mib", "expected"),
     [
-        (2, 3 * 1024, 3),  # the cores decide
-        (64, 3 * 1024, 6),  # a large node, the chart's limit: the memory decides
+        (2, 3 * 1024, 3),  # limited by the cores
+        (64, 3 * 1024, 6),  # a large node with the chart's limit: limited by memory
         (64, 256 * 1024, 65),
-        (8, 512, 1),  # too little even for one: it still tries, one at a time
+        (8, 512, 1),  # too little even for one file: the pod still tries one at a time
     ],
 )
 def test_cores_and_memory_decide(cpus: int, memory_mib: int, expected: int) -> None:
@@ -33,7 +33,7 @@ def test_the_limit_of_the_cgroup_counts(tmp_path, monkeypatch, text: str, limite
 
 def test_files_of_a_shard_overlap(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(pool, "items_at_once", lambda cpus, memory: 2)
-    both = threading.Barrier(2, timeout=20)  # one alone would wait in vain
+    both = threading.Barrier(2, timeout=20)  # a single thread would time out
 
     class Alone:
         work = SimpleNamespace(items=[SimpleNamespace(id="a"), SimpleNamespace(id="b")])

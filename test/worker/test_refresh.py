@@ -1,4 +1,4 @@
-# Work that is fetched again for fresh URLs, after some of its files were deleted or given to another job.
+# Work that is fetched again for fresh URLs after some of its files were deleted or moved to another job.
 from pathlib import Path
 
 import pytest

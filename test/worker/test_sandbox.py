@@ -1,5 +1,5 @@
-# The walls around a decoder: what the jail forbids, where limits end it, and that nothing is believed of what a decoder
-# that was taken over leaves behind.
+# The sandbox of a decoder: forbidden operations, limits, and the validation of all output, which a compromised decoder
+# may have forged.
 import json
 import os
 import struct
@@ -54,7 +54,7 @@ ALLOWED = {"read the file", "write in the folder", "run ffmpeg"}
 
 
 def left_processes(folder: Path) -> list[str]:
-    """Command lines of processes that still work on a file under `folder`."""
+    """Command lines of processes that still use a file under `folder`."""
     found = []
     for entry in Path("/proc").glob("[0-9]*/cmdline"):
         try:
@@ -122,7 +122,7 @@ FACTS = {"duration_ms": 1000, "sample_rate_hz": 16_000, "channels": 1, "codec": 
 
 
 def leave(folder: Path, outcome: object = None, rows: int = 100) -> None:
-    """What an honest child leaves in its folder, with another outcome if one is given."""
+    """Writes the output of a valid child into its folder, with another outcome if one is given."""
     writer = extraction.FrameWriter(folder / FRAMES)
     writer.write(np.zeros((rows, DIMS), np.float16))
     writer.close()

@@ -1,4 +1,5 @@
-# Sound in films, WebM and Ogg is heard at the times of its packets: late starts and gaps become silence, within the limits.
+# Sound in videos, WebM and Ogg is decoded at the times of its packets: late starts and gaps become silence, within the
+# limits.
 import struct
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from worker.bombs import crc
 from worker.mutants import ffmpeg
 
 OGG = ["libopus", "libvorbis"]
-CLICKS = "aevalsrc='0.8*lt(mod(t,1),0.01)*sin(2*PI*1000*t)':d={}:s=48000"  # one each second
+CLICKS = "aevalsrc='0.8*lt(mod(t,1),0.01)*sin(2*PI*1000*t)':d={}:s=48000"  # one per second
 
 
 def tone(path: Path, seconds: float, *options: str) -> bytes:
@@ -72,7 +73,7 @@ def test_a_gap_in_time_is_silence(tmp_path: Path) -> None:
 def test_the_silence_of_gaps_counts_against_the_limits(tmp_path: Path, gap: int, code: str | None, late: bool) -> None:
     begins = 0 if late else 3
     times = f"asetpts=PTS+gte(T\\,{begins})*{gap}/TB"
-    # of unknown length, so that only the packets' times tell
+    # without a length, so that only the times of the packets show it
     tone(tmp_path / "a.webm", 6, "-af", times, "-c:a", "libopus", "-live", "1")
     if code is None:
         assert abs(seconds_of(tmp_path / "a.webm") - gap - 6) < 0.05
@@ -86,7 +87,7 @@ def test_times_that_begin_anew_take_nothing_away(tmp_path: Path) -> None:
 
 
 def clicking(path: Path, seconds: float, codec: str, page_ms: int, *options: str) -> tuple[bytes, list[bytes]]:
-    """The heads of an Ogg file, and its pages of sound."""
+    """The header pages of an Ogg file, and its pages of sound."""
     coded = ["-c:a", codec, "-page_duration", str(page_ms * 1000), *options]
     ffmpeg("-f", "lavfi", "-i", CLICKS.format(seconds), *coded, str(path))
     pages = [b"OggS" + rest for rest in path.read_bytes().split(b"OggS")[1:]]

@@ -1,4 +1,5 @@
-# Splits, checkpoints, export and the model's guard, without the verbs: small trainings on stored embeddings of real voices.
+# Splits, checkpoints, export and the check of models, without the verbs: small trainings on stored embeddings of real
+# voices.
 import json
 import struct
 from dataclasses import replace
@@ -186,7 +187,7 @@ def test_a_training_taken_away_at_any_epoch_ends_with_the_same_weights(files: li
     whole, checkpoints = trainer_of(3), {}
     epoch = whole.steps_per_epoch
     assert epoch >= MIN_STEPS
-    # at the first step of an epoch, in the middle of one, at its last step
+    # at the first step of an epoch, in the middle of one, and at the last step of one
     wanted = {1, epoch, epoch + epoch // 2, 2 * epoch + 1}
 
     def after_step(trainer: Trainer) -> None:
@@ -212,7 +213,7 @@ def test_a_checkpoint_of_other_settings_is_not_taken(files: list[LabelledFile]) 
 
 
 def test_a_run_with_one_pass_ignores_a_checkpoint_of_a_second_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another release of the worker may need one pass where the release that wrote the checkpoint needed two."""
+    """A release of the worker may need one pass where the release that wrote the checkpoint needed two."""
     torch.set_num_threads(1)
     monkeypatch.setattr("plosive_worker.train.signal.signal", lambda *_: None)
     many = [labelled(400 + i, [(0, 1000, 1200)]) for i in range(3)]

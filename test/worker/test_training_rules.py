@@ -1,4 +1,4 @@
-# The rules of training as small cases whose results can be worked out by hand; no audio, no training.
+# The rules of training as small cases with results that can be computed by hand, without audio and training.
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -154,10 +154,10 @@ def loss_of(presence: list[float], onset: list[float], weight: list[float], midd
 
 def test_the_loss_of_one_frame_is_what_its_parts_weigh() -> None:
     one = slice(0, 1)
-    # doubtful about a frame that holds an artifact: twice ln 2, half of each edge, 0.3 of the chunk
+    # undecided about a frame with an artifact: twice ln 2, half of each edge, 0.3 of the chunk
     assert loss_of([1.0], [0.0], [1.0], one) == pytest.approx(2 * LN2 + LN2 + 0.3 * LN2, rel=1e-5)
     assert loss_of([0.0], [0.0], [1.0], one) == pytest.approx(LN2 + LN2 + 0.3 * LN2, rel=1e-5)
-    # an onset there doubles the frame's weight, which the norm takes back, and is itself an edge to find
+    # an onset there doubles the frame's weight, which the norm cancels, and is an edge to find
     assert loss_of([1.0], [1.0], [1.0], one) == pytest.approx(2 * LN2 + 0.5 * (2 * LN2 + LN2) + 0.3 * LN2, rel=1e-5)
     assert loss_of([1.0], [0.0], [0.0], one) == 0, "a frame of which nothing is known"
 
@@ -172,7 +172,7 @@ def test_the_context_counts_a_third_and_frames_share_the_loss() -> None:
 def test_a_chunk_is_asked_for_its_own_frames_only() -> None:
     sure = loss_of([0.0, 1.0], [0.0, 0.0], [1.0, 1.0], slice(0, 1), -9.0)
     wrong = loss_of([1.0, 0.0], [0.0, 0.0], [1.0, 1.0], slice(0, 1), -9.0)
-    # the chunk's part alone is 0.3 * 9; the frame's part is twice 9 at a weight of 1 or a third
+    # the chunk's part is 0.3 * 9; the frame's part is twice 9 with a weight of 1 or a third
     assert wrong == pytest.approx(18 / 1.33 + 0.3 * 9, rel=1e-2) and sure == pytest.approx(18 * 0.33 / 1.33, rel=1e-2)
     half = loss_of([0.5], [0.0], [1.0], slice(0, 1), -9.0)
     assert half == pytest.approx(9, rel=1e-2), "mixed up by half is no artifact of the chunk"

@@ -1,5 +1,5 @@
-# The three verbs as pods run them, one after the other, against a server that speaks the contract: real voices in,
-# events of unheard speakers out.
+# The three verbs as pods run them, one after the other, against a server that implements the contract: the input is
+# real voices, the output is events of unseen speakers.
 import hashlib
 import json
 import signal
@@ -70,7 +70,7 @@ def training_work(platform: Platform, run: str, embedded: dict, truth: list[dict
 
 @pytest.fixture(scope="module")
 def embedded(platform: Platform, voices: Path, tmp_path_factory: pytest.TempPathFactory) -> dict:
-    """The training takes, embedded by the embed verb, and a corrupt file among them."""
+    """The training takes and a corrupt file, embedded by the embed verb."""
     paths = sorted([*(voices / "train").glob("*.wav"), *(voices / "train").glob("*.flac")])
     run, scratch = new_run(), tmp_path_factory.mktemp("pod") / "embed"
     broken = scratch.parent / "broken.wav"
@@ -97,7 +97,7 @@ def trained(platform: Platform, embedded: dict, truth: dict, tmp_path_factory: p
     platform.works[run] = training_work(platform, run, embedded, truth["train"])
     away = {"url": "embedding/away", "size_bytes": 1, "sha256": "0" * 64}
     silent = {"id": str(uuid.uuid4()), "duration_ms": 9000, "embedding": away, "reviewed": False, "annotations": []}
-    platform.works[run]["files"].append(silent)  # says nothing, so nobody asks for it
+    platform.works[run]["files"].append(silent)  # has no label and no review mark, so the worker does not fetch it
     check("work", platform.presigned(platform.works[run]))
     code, ending = platform.run("train", run, scratch)
     return {"code": code, "ending": ending, "run": run, "result": result_of(platform, run)}
@@ -137,7 +137,7 @@ def test_train_reports_curves_and_leaves_a_model_whose_sums_agree(platform: Plat
             assert hashlib.sha256(data).hexdigest() == artifact["sha256"] == sums[artifact["name"]]
 
 
-# these labels are few, so that there are two trainings: one that keeps the validation files aside, one with all files
+# With so few labels there are two trainings: one without the validation files, one with all files.
 @pytest.mark.parametrize("share", [0.2, 0.65])
 def test_interrupted_training_resumes_to_the_same_model(platform: Platform, trained: dict, tmp_path: Path, share: float) -> None:
     assert trained["result"]["metrics"]["split"]["learned_again_from_all_files"]
@@ -168,7 +168,7 @@ def test_a_full_gpu_is_told_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     from plosive_worker import __main__ as main
 
     def full(verb: str) -> None:
-        raise torch.OutOfMemoryError("CUDA out of memory")  # what a full GPU raises; there need not be one here
+        raise torch.OutOfMemoryError("CUDA out of memory")  # the error of a full GPU; the test needs no GPU
 
     monkeypatch.setattr("plosive_worker.session.make_session", full)
     monkeypatch.setenv("PLOSIVE_TERMINATION_LOG", str(tmp_path / "log"))
@@ -177,7 +177,7 @@ def test_a_full_gpu_is_told_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert told["code"] == "gpu_out_of_memory" and "batch_size" in told["hint"]
 
 
-# numpy refuses to be loaded without what it was built for: an error that the worker does not know
+# numpy cannot be imported without the CPU instructions it was built for: an error that the worker does not expect
 BROKEN = {"NPY_DISABLE_CPU_FEATURES": "X86_V2 NEON"}
 
 

@@ -1,4 +1,4 @@
-# A recording is decoded whole or fails, whatever its header says of its length, and whether files were joined or cut.
+# A recording is decoded completely or fails, for any length in its header, and for files that were joined or cut.
 import io
 import re
 import tarfile
@@ -27,13 +27,13 @@ def noise(path: Path, seconds: float, *options: str) -> bytes:
 
 
 def with_count(mp3: bytes, change) -> bytes:
-    """With another number of frames in its first frame."""
+    """The MP3 with another frame count in its first frame."""
     at = max(mp3.find(b"Xing"), mp3.find(b"Info")) + 8
     return mp3[:at] + change(int.from_bytes(mp3[at : at + 4], "big")).to_bytes(4, "big") + mp3[at + 4 :]
 
 
 def with_total(flac: bytes, change) -> bytes:
-    """With another number of samples in its head."""
+    """The FLAC with another number of samples in its header."""
     packed = int.from_bytes(flac[18:26], "big")
     total = packed & (1 << 36) - 1
     return flac[:18] + (packed - total + change(total)).to_bytes(8, "big") + flac[26:]

@@ -1,5 +1,5 @@
-// The order in which jobs get their turn: limits per tenant and over all, priority, age and fairness, and what happens to
-// it when jobs leave or the leader changes. Pure; random sequences are checked against what must always hold.
+// The order in which the gate admits jobs: limits per tenant and in total, priority, age and fairness, also when jobs
+// leave or the leader changes. Pure; random sequences are checked against invariants.
 import { describe, expect, it } from "vitest";
 import { type Candidate, type Limits, makeFairGate } from "../../../controllers/queueing/fair-gate.ts";
 import type { JobKind } from "../../../src/schemas/job-kind.ts";
@@ -21,7 +21,7 @@ function gateOf(of: Limits) {
 }
 
 describe("the fair gate", () => {
-  it("lets through as many jobs of a tenant and kind as may run; other tenants and kinds do not count", () => {
+  it("admits jobs up to the limit of a tenant and kind; other tenants and kinds do not count", () => {
     const { gate } = gateOf(limits(2));
     expect([1, 2, 3].map(() => gate.ask(job("a")) === true)).toEqual([true, true, false]);
     expect(gate.ask(job("b"))).toBe(true);
@@ -29,7 +29,7 @@ describe("the fair gate", () => {
     expect(gate.counts()).toEqual({ running: 4, waiting: 1 });
   });
 
-  it("says what a job waits for, in words that stay the same while it waits", () => {
+  it("gives the reason for a wait in a message that does not change while the job waits", () => {
     const { gate } = gateOf(limits(1));
     const [first, second, third] = [job("a"), job("a"), job("a")];
     gate.ask(first);
@@ -44,7 +44,7 @@ describe("the fair gate", () => {
     expect(gate.ask(job("a"), "What it was told before.")).toBe("What it was told before.");
   });
 
-  it("gives a place that gets free to the highest priority, then to the oldest", () => {
+  it("gives a free place to the job with the highest priority, then to the oldest", () => {
     const { gate, turns } = gateOf(limits(1));
     const [running, old, young, urgent] = [job("a"), job("a"), job("a"), job("a", { priority: 5 })];
     for (const one of [running, young, old, urgent]) gate.ask(one);
@@ -53,7 +53,7 @@ describe("the fair gate", () => {
     expect(gate.runs(young.uid)).toBe(true);
   });
 
-  it("gives a place under the limit over all to the tenant with the fewest running jobs", () => {
+  it("gives a free place under the total limit to the tenant with the fewest running jobs", () => {
     const { gate, turns } = gateOf(limits(0, 3));
     const greedy = [1, 2, 3, 4, 5].map(() => job("greedy"));
     for (const one of greedy) gate.ask(one);
@@ -65,7 +65,7 @@ describe("the fair gate", () => {
     expect(turns).toEqual([modest[0]!.name, greedy[3]!.name]);
   });
 
-  it("lets priority go before fairness between tenants", () => {
+  it("ranks priority above fairness between tenants", () => {
     const { gate, turns } = gateOf(limits(0, 2));
     const [first, second] = [job("a"), job("a")];
     for (const one of [first, second]) gate.ask(one);
@@ -75,7 +75,7 @@ describe("the fair gate", () => {
     expect(turns).toEqual([urgent.name]);
   });
 
-  it("lets what runs after a change of the leader run on, also beyond the limit, and nothing more before it is below", () => {
+  it("keeps jobs that run at a change of the leader, even beyond the limit, and admits more only below it", () => {
     const { gate, turns } = gateOf(limits(2));
     const held = [1, 2, 3].map(() => job("a"));
     for (const one of held) gate.hold(one);
@@ -88,7 +88,7 @@ describe("the fair gate", () => {
     expect(turns).toEqual([next.name]);
   });
 
-  it("takes a job that leaves out of the queue, and lets one that comes back wait again", () => {
+  it("removes a job that leaves from the queue, and queues a job that comes back again", () => {
     const { gate, turns } = gateOf(limits(1));
     const [running, waiting, last] = [job("a"), job("a"), job("a")];
     for (const one of [running, waiting, last]) gate.ask(one);
@@ -100,7 +100,7 @@ describe("the fair gate", () => {
     expect(gate.counts()).toEqual({ running: 1, waiting: 1 });
   });
 
-  it("never passes a limit and leaves no place empty that somebody may have, whatever happens", () => {
+  it("never exceeds a limit, and never leaves a place free for which a job waits, in random sequences", () => {
     let seed = 7;
     const random = (below: number) => {
       seed = (seed * 1103515245 + 12345) % 2 ** 31;
@@ -137,7 +137,7 @@ describe("the fair gate", () => {
     }
   });
 
-  it("takes 10,000 waiting jobs of 1,000 tenants in and gives each of them its turn", () => {
+  it("admits each of 10,000 jobs of 1,000 tenants", () => {
     const turns: Candidate[] = [];
     const one = { training: 1, inference: 1, embedding: 1 };
     const gate = makeFairGate({ perTenant: one, total: 200 }, (next) => turns.push(next));

@@ -1,5 +1,5 @@
-// The operator's own queue against a real control plane, without Kueue: how many jobs run, what the others say that they
-// wait for, who is next, and what a change of the leader does to it.
+// Plosive's own gate against a real control plane, without Kueue: the limit of running jobs, the messages of waiting
+// jobs, their order, and a change of the leader.
 import { afterEach, beforeAll, expect, it } from "vitest";
 import type { OperatorConfig } from "../../../src/config.ts";
 import { maybeOneJob } from "../../../src/db/job.ts";
@@ -53,14 +53,14 @@ const runs = (id: string) => poll(`the Job of ${id}`, () => jobOf(id));
 const cancel = (id: string) =>
   cluster.admin.patch(trainingJobs, named(id), { spec: { cancel: { reason: "enough" } } });
 
-/** A job with a custom resource that says more than the API would. */
+/** A job whose custom resource has fields that the API does not set. */
 async function applied(tenant: string, spec: object): Promise<string> {
   const id = await insertTrainingJob(database.pool, tenant);
   await createResource(cluster.admin, namespace.name, database.pool, { kind: "training", id }, spec);
   return id;
 }
 
-it("lets a tenant's next job wait, says so in the resource and in the row, and starts it when a place gets free", async () => {
+it("a tenant's next job waits, with the reason in resource and row, and starts when a place is free", async () => {
   await start({ PLOSIVE_QUOTA_RUNNING_TRAININGS: 1 });
   const tenant = await insertTenant(database.pool);
   const first = await insertTrainingJob(database.pool, tenant);
@@ -91,11 +91,11 @@ it("lets a tenant's next job wait, says so in the resource and in the row, and s
   await runs(second);
   await said(second, "Admitted");
   expect((await resource(second)).status?.admittedTime).toBeTruthy();
-  // That somebody ahead of it is gone is not worth a write.
+  // The operator does not write a status only because a job ahead in the queue is gone.
   expect((await resource(third)).metadata.resourceVersion).toBe(version);
 });
 
-it("gives a suspended job's place to another, and lets it wait for one when it is resumed", async () => {
+it("a suspended job leaves its place to another job, and waits for a place when it is resumed", async () => {
   await start({ PLOSIVE_QUOTA_RUNNING_TRAININGS: 1 });
   const tenant = await insertTenant(database.pool);
   const [first, second] = [
@@ -120,7 +120,7 @@ it("gives a suspended job's place to another, and lets it wait for one when it i
   await said(before, "Admitted");
 });
 
-it("starts the job of the higher priority first; a class that the cluster does not know fails the job", async () => {
+it("the job with the higher priority starts first; a priority class that does not exist fails its job", async () => {
   await start({ PLOSIVE_QUOTA_RUNNING_TRAININGS: 1 });
   await cluster.admin.send({
     method: "POST",
@@ -147,7 +147,7 @@ it("starts the job of the higher priority first; a class that the cluster does n
   expect(failed).toMatchObject({ class: "User", code: "priority_class_unknown" });
 });
 
-it("keeps what runs and who waits over a change of the leader", async () => {
+it("a new leader keeps the running jobs and the order of the waiting jobs", async () => {
   await start({ PLOSIVE_QUOTA_RUNNING_TRAININGS: 2 });
   const tenant = await insertTenant(database.pool);
   const running = [
@@ -166,7 +166,7 @@ it("keeps what runs and who waits over a change of the leader", async () => {
     /2 of 1 training jobs .* and 1 job waited ahead/,
   );
   expect(await reservedOf(waiting)).toEqual(before);
-  // Nothing was written for the one that goes on waiting.
+  // The operator wrote nothing for the job that still waits.
   expect((await resource(waiting)).metadata.resourceVersion).toBe(version);
   for (const id of running) expect((await jobOf(id))?.spec.suspend).toBe(false);
   await cancel(running[0]!);

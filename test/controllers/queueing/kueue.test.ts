@@ -1,5 +1,5 @@
-// The operator with the real Kueue beside a real control plane: its quota makes a job wait, its words reach the custom
-// resource and the REST API, a job of higher priority preempts a training, which goes on later and ends well, and a
+// The operator with the real Kueue and a real control plane: Kueue's quota makes a job wait, its messages reach the
+// custom resource and REST, a job of higher priority preempts a training, which resumes later and succeeds, and a
 // user's suspension goes through the Workload.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -86,7 +86,7 @@ const podFor = (id: string) => podOf(cluster.admin, namespace.name, `tj-${id}-1`
 const suspend = (id: string, value: boolean) =>
   cluster.admin.patch(trainingJobs, named(id), { spec: { suspend: value } });
 
-/** A training with what a custom resource can say and the API cannot. */
+/** A training whose custom resource has fields that the API does not set. */
 async function insertWith(spec: { priorityClassName?: string; queueName?: string }): Promise<string> {
   const id = await insert();
   await createResource(cluster.admin, namespace.name, database.pool, { kind: "training", id }, spec);
@@ -106,7 +106,7 @@ async function start(id: string): Promise<() => Promise<void>> {
 const succeeded = (id: string) =>
   poll(`${id} to succeed`, async () => (await resource(id)).status?.phase === "Succeeded");
 
-it("lets a job wait for its quota in Kueue's words, and run when there is room", async () => {
+it("a job waits for quota with Kueue's message, and runs when there is room", async () => {
   const first = await insert();
   const finish = await start(first);
   expect((await jobOf(first)).metadata.labels).toMatchObject({ "kueue.x-k8s.io/queue-name": "voices" });
@@ -131,7 +131,7 @@ it("lets a job wait for its quota in Kueue's words, and run when there is room",
   await succeeded(second);
 });
 
-it("tells of a preemption by a job of higher priority; the training goes on afterwards and ends well", async () => {
+it("a job of higher priority preempts a training, which resumes from its checkpoint and succeeds", async () => {
   const modest = await insert();
   const worker = await begin(modest);
   const work = await worker.work();
@@ -160,7 +160,7 @@ it("tells of a preemption by a job of higher priority; the training goes on afte
   expect(status?.suspendedSeconds).toBeGreaterThan(0);
 });
 
-it("suspends and resumes a job by its Workload, and never touches the suspension of the Job itself", async () => {
+it("the operator suspends and resumes a job through its Workload, and leaves the Job's suspension to Kueue", async () => {
   const first = await insert();
   await start(first);
   await suspend(first, true);
@@ -176,7 +176,7 @@ it("suspends and resumes a job by its Workload, and never touches the suspension
   await succeeded(first);
 });
 
-it("moves a job that waits to the queue that its resource names, and keeps it there once it is admitted", async () => {
+it("a waiting job moves to the queue that its resource names; an admitted job cannot move", async () => {
   const id = await insertWith({ queueName: "nowhere" });
   await poll("Kueue's words", async () =>
     (await reserved(id, "QueuePending")).message.includes("nowhere doesn't exist"),
@@ -188,7 +188,7 @@ it("moves a job that waits to the queue that its resource names, and keeps it th
   await succeeded(id);
 });
 
-it("leads while Kueue is down, keeps what was said of its jobs, and ends those that end", async () => {
+it("an operator that starts while Kueue is down leads, keeps a job's admission, and ends the job", async () => {
   const id = await insert();
   const worker = await begin(id);
   await reserved(id, "Admitted");
@@ -206,8 +206,8 @@ it("leads while Kueue is down, keeps what was said of its jobs, and ends those t
   await succeeded(id);
 });
 
-// Last: it looks at what all the others made the operator do.
-it("uses each of its rights for Kueue, and is refused nothing", () => {
+// Last, because it checks the requests that the operator sent in all other tests.
+it("the operator uses each of its rights for Kueue, and no request is refused", () => {
   const { allowed, refused } = cluster.asked(namespace, "operator");
   const ofKueue = allowed.filter((right) => right.includes(" kueue.x-k8s.io/"));
   expect(ofKueue).toEqual(rightsOf([...kueueRules, ...kueueClusterRules]));

@@ -1,5 +1,5 @@
-// What the queue's word does to a job and its Job: nothing is made or runs before it, and what Kueue decides about is
-// steered by its Workload alone. Pure.
+// Effects of admission on a job and its Job: without it no Job is created or runs, and a job that Kueue decides about
+// is steered only through its Workload. Pure.
 import { expect, it } from "vitest";
 import { decide } from "../../../controllers/job/decide.ts";
 import type { Facts } from "../../../controllers/job/facts.ts";
@@ -24,41 +24,45 @@ const suspended = resource({ suspend: true });
 const active = { active: true };
 
 it.each<[string, Partial<Facts>, object]>([
-  ["waits for its turn before it has a Job", { admission: waits }, { kind: "wait" }],
+  ["waits for admission before it gets a Job", { admission: waits }, { kind: "wait" }],
   ["gets its Job at once where Kueue decides", { admission: waits, kueue: active }, { kind: "create" }],
+  ["gets no Job while it is suspended, even with Kueue", { cr: suspended, kueue: active }, { kind: "wait" }],
   [
-    "gets none, not even for Kueue, while it is suspended",
-    { cr: suspended, kueue: active },
+    "is stopped while it is not admitted",
+    { admission: waits, child: child() },
+    { kind: "patch", suspend: true },
+  ],
+  ["keeps waiting when it is already stopped", { admission: waits, child: stopped }, { kind: "wait" }],
+  ["runs when it is admitted", { child: stopped }, { kind: "patch", suspend: false, parallelism: 2 }],
+  ["is not started by the operator where Kueue decides", { child: stopped, kueue: active }, { kind: "wait" }],
+  [
+    "is not stopped by the operator where Kueue decides",
+    { admission: waits, child: child(), kueue: active },
     { kind: "wait" },
   ],
-  ["is stopped while it waits", { admission: waits, child: child() }, { kind: "patch", suspend: true }],
-  ["waits on when it is stopped", { admission: waits, child: stopped }, { kind: "wait" }],
-  ["runs when its turn has come", { child: stopped }, { kind: "patch", suspend: false, parallelism: 2 }],
-  ["is not started in Kueue's stead", { child: stopped, kueue: active }, { kind: "wait" }],
-  ["is not stopped in Kueue's stead", { admission: waits, child: child(), kueue: active }, { kind: "wait" }],
   [
-    "is suspended by its Workload where Kueue decides",
+    "is suspended through its Workload where Kueue decides",
     { cr: suspended, child: child(), kueue: active },
     { kind: "activate", active: false },
   ],
   ["is not suspended twice", { cr: suspended, child: stopped, kueue: { active: false } }, { kind: "wait" }],
   [
-    "is resumed by its Workload",
+    "is resumed through its Workload",
     { cr: resource({}, wasSuspended), child: stopped, kueue: { active: false } },
     { kind: "activate", active: true },
   ],
   [
-    "is resumed by its Workload too when a crash came before its status said that it was suspended",
+    "is resumed through its Workload even after a crash before its status showed the suspension",
     { child: stopped, kueue: { active: false, suspended: true } },
     { kind: "activate", active: true },
   ],
   [
-    "is left alone when somebody else made its Workload inactive",
+    "is left alone when another client made its Workload inactive",
     { child: stopped, kueue: { active: false } },
     { kind: "wait" },
   ],
   [
-    "waits for a Workload that is not there yet",
+    "waits for a Workload that does not exist yet",
     { cr: suspended, child: stopped, kueue: { active: undefined } },
     { kind: "wait" },
   ],
@@ -71,13 +75,13 @@ it.each<[string, Partial<Facts>, object]>([
   expect(decide(facts(given))).toMatchObject(expected);
 });
 
-it("patches the parallelism of Kueue's Jobs and nothing else of them", () => {
+it("the operator patches only the parallelism of a Job that Kueue decides about", () => {
   const wide = resource({ shards: { count: 3, parallelism: 3 } });
   const verdict = decide(facts({ cr: wide, child: stopped, kueue: active }));
   expect(verdict).toEqual({ kind: "patch", parallelism: 3 });
 });
 
-it("counts neither a deadline while it waits nor the wait as running", () => {
+it("no deadline of a preempted job passes while it waits, and the wait does not count as running time", () => {
   const reserved = {
     type: "QuotaReserved" as const,
     status: "False" as const,

@@ -1,4 +1,5 @@
-// What Kueue's Workloads say, in our words: each of its conditions, and which changes of its words are worth a write.
+// The admission that follows from the conditions of a Kueue Workload, and the changes of Kueue's message that cause a
+// write.
 import { describe, expect, it } from "vitest";
 import { admissionOf, trimWorkload, type Workload } from "../../../controllers/queueing/workload.ts";
 import type { Condition } from "../../../src/schemas/condition.ts";
@@ -23,14 +24,14 @@ const reserved: Said = ["QuotaReserved", "True", "QuotaReserved", "Quota reserve
 const admitted: Said = ["Admitted", "True", "Admitted", "The workload is admitted"];
 const preempted: Said = ["Evicted", "True", "Preempted", "Preempted to accommodate a workload"];
 
-describe("Kueue's word", () => {
+describe("the admission by Kueue", () => {
   it.each<[string, Workload | undefined, string | true]>([
     [
-      "before it has seen the job",
+      "before Kueue has seen the job",
       undefined,
       "Kueue has not picked up the job yet. The job's queue is voices.",
     ],
-    ["before it has said anything", workload({}), "The job waits in its queue."],
+    ["before it has a condition", workload({}), "The job waits in its queue."],
     ["while the quota is used", workload({}, pending), needs("500m")],
     [
       "while admission checks go on",
@@ -53,17 +54,17 @@ describe("Kueue's word", () => {
       needs("500m"),
     ],
     [
-      "when somebody made the Workload inactive",
+      "when another client made it inactive",
       workload({ active: false }, pending, ["Evicted", "True", "Deactivated", "The workload is deactivated"]),
       "The workload is deactivated",
     ],
-  ])("is mirrored %s", (_, seen, expected) => {
+  ])("follows from the Workload %s", (_, seen, expected) => {
     const answer = admissionOf("voices", seen, undefined);
     if (expected === true) expect(answer).toEqual({ admitted: true });
     else expect(answer).toEqual({ admitted: false, reason: "QueuePending", message: expected });
   });
 
-  it("tells of a preemption from its begin, while the pods still end, to the next admission", () => {
+  it("shows a preemption from its start, while the pods still end, to the next admission", () => {
     const expected = { admitted: false, reason: "Preempted", message: "Preempted to accommodate a workload" };
     expect(admissionOf("voices", workload({}, reserved, admitted, preempted), undefined)).toEqual(expected);
     expect(admissionOf("voices", workload({}, pending, preempted), undefined)).toEqual(expected);
@@ -73,7 +74,7 @@ describe("Kueue's word", () => {
     });
   });
 
-  it("is not repeated for another number, and is for another reason", () => {
+  it("keeps its message when only a number changed, and changes it with the reason", () => {
     const before = told(needs("500m"));
     const answer = (message: string) =>
       admissionOf("voices", workload({}, ["QuotaReserved", "False", "Pending", message]), before);
@@ -85,7 +86,7 @@ describe("Kueue's word", () => {
   });
 });
 
-it("keeps nothing of a Workload but what is read", () => {
+it("the cache keeps only the fields of a Workload that the operator reads", () => {
   const kept = workload({}, pending) as Workload & { spec: object; status: object };
   Object.assign(kept.spec, { podSets: [{ template: {} }], queueName: "voices" });
   Object.assign(kept.status, { admission: { clusterQueue: "voices" } });

@@ -1,5 +1,5 @@
-// How `make audit` reads the reports of npm audit, pip-audit and govulncheck: a service that does not answer never counts
-// as "no findings".
+// The parsers of `make audit` for the reports of npm audit, pip-audit and govulncheck: a service that does not answer
+// never counts as "no findings".
 import { describe, expect, it } from "vitest";
 import { readGovulncheck, readNpm, readPipAudit } from "../../../tools/audit/advisories.ts";
 import { each, failure, Unreachable } from "../../../tools/audit/run.ts";
@@ -7,7 +7,7 @@ import { each, failure, Unreachable } from "../../../tools/audit/run.ts";
 describe("npm audit", () => {
   const metadata = { dependencies: { total: 307 } };
 
-  it("names the package and the advisory, once and not for each package that depends on it", () => {
+  it("reports a package and its advisory once, and not for each package that depends on it", () => {
     const advisory = {
       source: 1,
       name: "koa",
@@ -24,19 +24,19 @@ describe("npm audit", () => {
     });
   });
 
-  it("finds nothing in a report without vulnerabilities", () => {
+  it("reports no advisory without vulnerabilities", () => {
     expect(readNpm(JSON.stringify({ vulnerabilities: {}, metadata }))).toEqual({
       packages: 307,
       advisories: [],
     });
   });
 
-  it("is not checked if the service refuses", () => {
+  it("counts as unreachable if the service refuses the request", () => {
     const refusal = { message: "405 Method Not Allowed - POST", statusCode: 405, error: { summary: "" } };
     expect(() => readNpm(JSON.stringify(refusal))).toThrow(Unreachable);
   });
 
-  it("has failed if it reports anything else", () => {
+  it("fails on any other report", () => {
     const error = { error: { code: "ENOLOCK", summary: "This command requires an existing lockfile." } };
     expect(() => readNpm(JSON.stringify(error))).toThrow(/failed/);
     expect(() => readNpm(JSON.stringify(error))).not.toThrow(Unreachable);
@@ -51,7 +51,7 @@ describe("pip-audit", () => {
   };
   const unknown = { name: "torch", skip_reason: "Dependency not found on PyPI" };
 
-  it("names the package, the advisory and the fixed version", () => {
+  it("reports the package, the advisory and the fixed version", () => {
     expect(readPipAudit(JSON.stringify({ dependencies: [vulnerable], fixes: [] }))).toEqual({
       packages: 1,
       advisories: [
@@ -63,7 +63,7 @@ describe("pip-audit", () => {
     });
   });
 
-  it("is not checked for packages without an answer, which hide no finding in the others", () => {
+  it("counts packages without an answer as unchecked, and still reports findings in the others", () => {
     const report = readPipAudit(JSON.stringify({ dependencies: [unknown, vulnerable], fixes: [] }));
     expect(report.unreachable).toContain("1 of 2 packages");
     expect(report.advisories).toHaveLength(1);
@@ -79,7 +79,7 @@ describe("govulncheck", () => {
     messages.map((message) => `${JSON.stringify(message, undefined, 2)}\n`).join("");
   const list = { SBOM: { go_version: "go1.26.8", modules: [module] } };
 
-  it("reports vulnerable packages that are compiled in, not those that are only in a module", () => {
+  it("reports vulnerable packages that are compiled in, not modules without such a package", () => {
     const compiled = finding({ ...module, package: "example.org/a/b" });
     expect(readGovulncheck(stream(list, finding(module))).advisories).toEqual([]);
     expect(readGovulncheck(stream(list, finding(module), compiled)).advisories).toEqual([
@@ -87,7 +87,7 @@ describe("govulncheck", () => {
     ]);
   });
 
-  it("has failed if it ended before it listed the modules", () => {
+  it("fails if it ended before it listed the modules", () => {
     expect(() => readGovulncheck(stream({ config: {} }))).toThrow(/no list of modules/);
   });
 });
@@ -98,13 +98,16 @@ describe("a program that ended without a report", () => {
     "npm error request failed, reason: getaddrinfo ENOTFOUND example.org",
     "ERROR: HTTP error 503 while getting the index",
     "reading example.org/a: 403 Forbidden",
-  ])("could not reach its source: %s", (text) => {
+  ])("counts as unreachable with the output: %s", (text) => {
     expect(failure("program", text)).toBeInstanceOf(Unreachable);
   });
 
-  it.each(["unknown flag: --jsno", "found 500 problems", ""])("has failed otherwise: %j", (text) => {
-    expect(failure("program", text)).not.toBeInstanceOf(Unreachable);
-  });
+  it.each(["unknown flag: --jsno", "found 500 problems", ""])(
+    "counts as failed with the output: %j",
+    (text) => {
+      expect(failure("program", text)).not.toBeInstanceOf(Unreachable);
+    },
+  );
 });
 
 describe("several lock files", () => {

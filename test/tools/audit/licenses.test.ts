@@ -1,4 +1,4 @@
-// The license check of `make audit`: which packages it names, and how it reads what packages declare.
+// The license check of `make audit`: the packages that it reports, and the parsers of license declarations.
 import { describe, expect, it } from "vitest";
 import { policy } from "../../../tools/audit/allowed.ts";
 import { licenseFindings, licenseOfText, pythonLicense } from "../../../tools/audit/licenses.ts";
@@ -19,11 +19,11 @@ describe("the license check", () => {
     "MIT AND GPL-2.0-only",
     "SEE LICENSE IN LICENSE.txt",
     "UNLICENSED",
-  ])("names a package under %s, and no other", (license) => {
+  ])("reports a package under %s, and no other", (license) => {
     expect(findings("forbidden", license)).toEqual([expect.stringMatching(/^forbidden 2\.0\.0 /)]);
   });
 
-  it("names a package that declares no license", () => {
+  it("reports a package that declares no license", () => {
     expect(findings("silent", "")).toEqual([expect.stringMatching(/^silent 2\.0\.0 declares no license/)]);
   });
 
@@ -34,11 +34,11 @@ describe("the license check", () => {
     },
   );
 
-  it("names a package with an expression that it does not understand", () => {
+  it("reports a package with an expression that it cannot parse", () => {
     expect(findings("nested", "(MIT OR GPL-2.0-only) AND (ISC OR GPL-2.0-only)")).toHaveLength(1);
   });
 
-  it("accepts an exception for its packages under its license alone", () => {
+  it("applies an exception only to its packages and only under its license", () => {
     expect(findings("soxr", "LGPL-2.1-or-later")).toEqual([]);
     expect(findings("other", "LGPL-2.1-or-later")).toHaveLength(1);
     expect(findings("soxr", "GPL-3.0-only")).toHaveLength(1);
@@ -51,8 +51,8 @@ describe("the license check", () => {
   });
 });
 
-describe("what a Python package declares", () => {
-  it("is its expression, or its short field, or its classifier", () => {
+describe("the license of a Python package", () => {
+  it("comes from its license expression, else from a short license field, else from its classifier", () => {
     const classifier = ["Topic :: Scientific", "License :: OSI Approved :: BSD License"];
     expect(pythonLicense({ license_expression: "MIT", license: "Apache 2.0", classifier })).toBe("MIT");
     expect(pythonLicense({ license: "Apache 2.0", classifier })).toBe("Apache-2.0");
@@ -77,7 +77,7 @@ describe("the license file of a Go module", () => {
       `${redistribution}\nPermission is hereby granted, free of charge, to any person obtaining a copy`,
     ],
     ["", "All rights reserved."],
-  ])("tells %j", (license, text) => {
+  ])("is recognized as %j", (license, text) => {
     expect(licenseOfText(text)).toBe(license);
   });
 });

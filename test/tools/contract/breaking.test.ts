@@ -12,12 +12,12 @@ const present = (): Document => JSON.parse(readFileSync(file, "utf8"));
 const job = "/api/v1/training-jobs/{training_job_id}";
 const cases: { name: string; change: (document: Document) => void; id: string }[] = [
   {
-    name: "an operation that is gone",
+    name: "a removed operation",
     change: ({ paths }) => delete paths[job].get,
     id: "api-removed-without-deprecation",
   },
   {
-    name: "a member of an answer that is gone",
+    name: "a removed member of an answer",
     change: ({ components }) => {
       delete components.schemas.TrainingJob.properties.progress_percent;
       components.schemas.TrainingJob.required = components.schemas.TrainingJob.required.filter(
@@ -27,7 +27,7 @@ const cases: { name: string; change: (document: Document) => void; id: string }[
     id: "response-required-property-removed",
   },
   {
-    name: "a new member that a request must have",
+    name: "a new required member of a request",
     change: ({ components }) => {
       components.schemas.CreateDataset.properties.owner = { type: "string", maxLength: 9 };
       components.schemas.CreateDataset.required.push("owner");
@@ -35,21 +35,21 @@ const cases: { name: string; change: (document: Document) => void; id: string }[
     id: "new-required-request-property",
   },
   {
-    name: "a limit that is lower than it was",
+    name: "a lower limit",
     change: ({ components }) => {
       components.schemas.CreateApiKey.properties.name.maxLength = 100;
     },
     id: "request-property-max-length-decreased",
   },
   {
-    name: "a member of another type",
+    name: "a changed type of a member",
     change: ({ components }) => {
       components.schemas.Annotation.properties.start_ms = { type: "string", maxLength: 20 };
     },
     id: "response-property-type-changed",
   },
   {
-    name: "an answer that is no longer given",
+    name: "a removed success status",
     change: ({ paths }) => {
       const { responses } = paths["/api/v1/datasets"].post;
       responses["202"] = responses["201"];

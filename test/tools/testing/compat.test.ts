@@ -1,9 +1,9 @@
-// The table of tested versions in docs/install.md is that of tools/testing/compat.ts.
+// The table of tested versions in docs/install.md equals the one in tools/testing/compat.ts.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { compat } from "../../../tools/testing/compat.ts";
 
-test("docs/install.md describes each suite of make compat as it is", () => {
+test("docs/install.md describes each suite of make compat correctly", () => {
   const rows = compat.map(
     ({ name, subject, tests }) =>
       `| ${subject} | \`${name}\` | ${tests.map((path) => `\`${path}\``).join(", ")} |`,

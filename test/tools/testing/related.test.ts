@@ -1,4 +1,4 @@
-// Which tests `make check` chooses for a change, and how imports are read.
+// The selection of tests by `make check` for a change, and the parser of imports.
 import { describe, expect, test } from "vitest";
 import { circlesOf, dependentsOf, importsOf, parents } from "../../../tools/testing/imports.ts";
 import { fitInto, rankTests } from "../../../tools/testing/related.ts";
@@ -34,11 +34,11 @@ describe("the ranking of tests", () => {
     expect(order(["src/db/usage.ts"])).toEqual([]);
   });
 
-  test("takes a changed test before all others", () => {
+  test("puts a changed test before all others", () => {
     expect(order(["test/hostile/load.test.ts", "src/api/app.ts"])[0]).toBe("test/hostile/load.test.ts");
   });
 
-  test("knows tests that name a folder of the changed file", () => {
+  test("includes tests that name a folder of the changed file", () => {
     expect(order(["controllers/job/decide.ts"], ["test/controllers/rooms.test.ts"])).toHaveLength(1);
   });
 });
@@ -47,16 +47,16 @@ describe("the budget", () => {
   const ranked = [30, 50, 10, 20].map((seconds, rank) => ({ file: `${rank}`, rank, seconds }));
   const names = (budget: number) => fitInto(budget, ranked).chosen.map(({ file }) => file);
 
-  test("is filled from the nearest on, with what still fits", () => {
+  test("is filled in the order of the ranking with the tests that still fit", () => {
     expect(names(60)).toEqual(["0", "2", "3"]);
   });
 
-  test("leaves nothing unnamed", () => {
+  test("assigns each test to the chosen or the remaining ones", () => {
     const { chosen, left } = fitInto(60, ranked);
     expect(chosen.length + left.length).toBe(ranked.length);
   });
 
-  test("has room for the nearest test, however long it takes", () => {
+  test("always has room for the first test, however long it takes", () => {
     expect(names(5)).toEqual(["0"]);
   });
 });
@@ -70,7 +70,7 @@ describe("imports", () => {
     ]);
   });
 
-  test("include programs that are started and documents that are read by their path", () => {
+  test("include programs and documents that a file names by their path", () => {
     const files = [
       "test/tools/testing/trials.test.ts",
       "CONTRIBUTING.md",
@@ -81,7 +81,7 @@ describe("imports", () => {
     expect(parents("test/tools/testing/trials.test.ts")).toEqual(["test/tools", "test/tools/testing"]);
   });
 
-  test("form a circle when a file needs itself over others", () => {
+  test("form a cycle when a file imports itself through others", () => {
     const edge = (file: string, target: string) => ({ file, target, isPackage: false });
     const chain = [edge("a", "b"), edge("b", "c"), edge("c", "d"), edge("a", "d")];
     expect(circlesOf(chain)).toEqual([]);

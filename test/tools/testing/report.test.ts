@@ -55,14 +55,14 @@ describe("the summary of vitest", () => {
       failed: "test/api/f0.test.ts: no such module",
     },
     {
-      name: "a file that was not played because another one failed",
+      name: "a file that was not run because another one failed",
       report: vitest({ status: "failed", message: "", tests: [] }),
       code: 1,
       line: "0 passed, 1 failed, 0 skipped",
       failed: "test/api/f0.test.ts: was not played, or failed outside of its tests",
     },
     {
-      name: "an unhandled error after green tests",
+      name: "an unhandled error after tests that passed",
       report: vitest({ status: "passed", tests: ["passed"] }),
       code: 1,
       line: "1 passed, 1 failed, 0 skipped",
@@ -76,14 +76,14 @@ describe("the summary of vitest", () => {
       failed: "the suite itself was ended by a signal",
     },
     {
-      name: "a report that is cut off",
+      name: "a truncated report",
       report: '{"testRes',
       code: 0,
       line: "0 passed, 1 failed, 0 skipped",
       failed: "the suite ran no test",
     },
     {
-      name: "no test at all",
+      name: "no test",
       report: vitest(),
       code: 0,
       line: "0 passed, 1 failed, 0 skipped",

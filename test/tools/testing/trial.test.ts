@@ -1,4 +1,4 @@
-// Slices of trials: for each part there is a seed that plays it, and the full trial plays all parts.
+// Slices of trials: for each part there is a seed that runs it, and the full trial runs all parts.
 import { expect, test } from "vitest";
 import { nextPoint, seed, sliceOf } from "../../support/trial.ts";
 

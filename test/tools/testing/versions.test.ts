@@ -1,5 +1,5 @@
-// The shared servers have the versions that the environment names, so that no suite of `make compat` tests another version
-// than its title says. Without such variables the test compares with the defaults.
+// The shared servers have the versions that the environment requests, so that each suite of `make compat` tests the
+// version in its title. Without such variables the test expects the defaults.
 import { readFileSync } from "node:fs";
 import { Client } from "pg";
 import { expect, inject, test } from "vitest";
@@ -11,7 +11,7 @@ import { useStorage } from "../../support/s3.ts";
 const cluster = useCluster();
 const store = useStorage();
 
-test("Postgres has the major version that was asked for", async () => {
+test("Postgres has the requested major version", async () => {
   const client = new Client({ connectionString: inject("servers").postgresUrl });
   await client.connect();
   try {
@@ -24,7 +24,7 @@ test("Postgres has the major version that was asked for", async () => {
   }
 });
 
-test("the API server has the version that was asked for", async () => {
+test("the API server has the requested version", async () => {
   const answer = await cluster.admin.send({ method: "GET", path: "/version" });
   const { gitVersion } = z.object({ gitVersion: z.string() }).parse(answer);
   expect(gitVersion.split(".").slice(0, 2).join(".")).toBe(
@@ -32,7 +32,7 @@ test("the API server has the version that was asked for", async () => {
   );
 });
 
-test("the object store is the program that was asked for, and its clients address buckets as asked for", async () => {
+test("the object store is the requested program, and its clients use the requested addressing style", async () => {
   const { url } = await store.storage.presignPut("x", { expiresSeconds: 60 });
   const answer = await fetch(url, { method: "PUT", body: "x" });
   expect(answer.status).toBe(200);
