@@ -26,7 +26,8 @@ export function useAdoption() {
       namespace: space,
       databaseUrl: api.db.configuration.connectionUri,
       storage: store.config,
-      gatherSeconds: 5,
+      // On a busy machine too, only the jobs of the test embed its uploads.
+      gatherSeconds: 600,
       driftMs: 300,
       ...options,
     });

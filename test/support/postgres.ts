@@ -10,7 +10,7 @@ import { afterAll, beforeAll, inject } from "vitest";
 import { z } from "zod";
 import type { Queries } from "../../src/db/job.ts";
 import { migrate } from "../../src/db/migrate.ts";
-import { type DatabasePool, makeDatabase, type Role } from "../../src/db/pool.ts";
+import { type DatabasePool, makeDatabase, type Role, statementTimeoutMs } from "../../src/db/pool.ts";
 
 /** A server that outlives a run keeps the template of each version of the migrations. */
 const template = `plosive_template_${versionOf(join(import.meta.dirname, "../../src/db/migrations"))}`;
@@ -40,7 +40,9 @@ export function useDatabase(): TestDatabase {
   let apiPool: DatabasePool | undefined;
   beforeAll(async () => {
     made = await createDatabase();
-    pool = await makeDatabase({ PLOSIVE_DATABASE_URL: made.url, PLOSIVE_DATABASE_POOL: 10 });
+    // What the tests themselves insert must not time out on a busy machine.
+    const own = { PLOSIVE_DATABASE_URL: made.url, PLOSIVE_DATABASE_POOL: 10 };
+    pool = await makeDatabase(own, statementTimeoutMs.operator);
     const api = { PLOSIVE_DATABASE_URL: loginOf(made.url, "plosive_api"), PLOSIVE_DATABASE_POOL: 10 };
     apiPool = await makeDatabase(api, undefined, "plosive_api");
   });
