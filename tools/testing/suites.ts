@@ -48,17 +48,11 @@ export function vitestRun(reportFile: string, ...args: string[]): Command {
   return { argv: [node, vitest, "run", ...args, ...reporters], read: readVitest };
 }
 
-export function pytestRun(reportFile: string, ...paths: string[]): Command {
+/** `flags` go to pytest. */
+export function pytestRun(reportFile: string, paths: readonly string[], ...flags: string[]): Command {
+  const options = ["-p", "no:cacheprovider", `--junitxml=${reportFile}`, ...flags];
   return {
-    argv: [
-      python,
-      "-m",
-      "pytest",
-      "-p",
-      "no:cacheprovider",
-      `--junitxml=${reportFile}`,
-      ...paths.map((path) => local(path)),
-    ],
+    argv: [python, "-m", "pytest", ...options, ...paths.map((path) => local(path))],
     env: { PYTHONPATH: `${local("images/worker")}:${local("tools")}`, PYTHONDONTWRITEBYTECODE: "1" },
     read: readJunit,
   };
@@ -130,13 +124,17 @@ export const suites: readonly Suite[] = [
     title: "Python workers on real sound; detection against its last figures; other readers of our exports",
     lane: "computing",
     limitMinutes: 35,
-    // The two longest files first, one for each process.
+    // Two processes; the two longest files come first, one for each.
     commands: (reportFile) => [
       pytestRun(
         reportFile,
-        "test/bench/detection/test_short.py",
-        "test/worker/test_verbs.py",
-        ...["test/worker", "test/exchange", "test/bench/detection"],
+        [
+          "test/bench/detection/test_short.py",
+          "test/worker/test_verbs.py",
+          ...["test/worker", "test/exchange", "test/bench/detection"],
+        ],
+        "--numprocesses=2",
+        "--dist=loadfile",
       ),
     ],
   },

@@ -84,7 +84,7 @@ export const trials: readonly Trial[] = [
     proves: "Every upload ends in time, decoded or with a plain reason; the worker goes on.",
     slice: "200 files",
     minutes: 3,
-    commands: (report) => [pytestRun(report, "test/worker/test_fuzz.py")],
+    commands: (report) => [pytestRun(report, ["test/worker/test_fuzz.py"])],
   }),
   trial({
     name: "detection",
@@ -92,7 +92,7 @@ export const trials: readonly Trial[] = [
     proves: "Detection is as good as it was: macro F1 and false alarms stay within their margins.",
     slice: "all of it",
     minutes: 6,
-    commands: (report) => [pytestRun(report, "test/bench/detection/test_short.py")],
+    commands: (report) => [pytestRun(report, ["test/bench/detection/test_short.py"])],
   }),
   trial({
     name: "contract",
