@@ -137,26 +137,27 @@ def test_train_reports_curves_and_leaves_a_model_whose_sums_agree(platform: Plat
             assert hashlib.sha256(data).hexdigest() == artifact["sha256"] == sums[artifact["name"]]
 
 
-# With so few labels there are two trainings: one without the validation files, one with all files.
-@pytest.mark.parametrize("share", [0.2, 0.65])
-def test_interrupted_training_resumes_to_the_same_model(platform: Platform, trained: dict, tmp_path: Path, share: float) -> None:
+# With so few labels there are two trainings: one without the validation files, one with all files. Each is interrupted once.
+def test_twice_interrupted_training_resumes_to_the_same_model(platform: Platform, trained: dict, tmp_path: Path) -> None:
     assert trained["result"]["metrics"]["split"]["learned_again_from_all_files"]
     run = new_run()
     platform.works[run] = json.loads(json.dumps(platform.works[trained["run"]]).replace(trained["run"], run))
-    process = platform.start("train", run, tmp_path / "first")
-    deadline = time.monotonic() + 300
-    while not any(r["fraction"] > share for r in platform.progress.get(run, [])):
-        assert time.monotonic() < deadline and process.poll() is None
-        time.sleep(0.05)
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(30) == 75
-    assert platform.termination(tmp_path / "first")["code"] == "interrupted"
-    told = platform.progress[run][-1]["checkpoint_step"]
-    assert f"at step {told};" in platform.termination(tmp_path / "first")["message"], "the last report names the checkpoint"
-    data = platform.get(f"{run}/checkpoint")
-    platform.works[run]["checkpoint"] = {"url": f"{run}/checkpoint", "size_bytes": len(data), "sha256": None}
-    platform.progress[run].clear()
-    code, _ = platform.run("train", run, tmp_path / "second")
+    for share in (0.2, 0.65):
+        scratch = tmp_path / str(share)
+        process = platform.start("train", run, scratch)
+        deadline = time.monotonic() + 300
+        while not any(r["fraction"] > share for r in platform.progress.get(run, [])):
+            assert time.monotonic() < deadline and process.poll() is None
+            time.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 75
+        assert platform.termination(scratch)["code"] == "interrupted"
+        told = platform.progress[run][-1]["checkpoint_step"]
+        assert f"at step {told};" in platform.termination(scratch)["message"], "the last report names the checkpoint"
+        data = platform.get(f"{run}/checkpoint")
+        platform.works[run]["checkpoint"] = {"url": f"{run}/checkpoint", "size_bytes": len(data), "sha256": None}
+        platform.progress[run].clear()
+    code, _ = platform.run("train", run, tmp_path / "last")
     assert code == 0
     assert min(r["fraction"] for r in platform.progress[run] if r["fraction"]) > share - 0.05, "it did not start over"
     for name in ("model", "card"):
