@@ -18,9 +18,9 @@ const real = importing(starters).filter((file) => !kueue.includes(file));
 const unit = files.filter((file) => !real.includes(file) && !kueue.includes(file));
 const servers = {
   globalSetup: ["test/support/servers.ts"],
-  testTimeout: 60_000,
-  // Starts a control plane on a busy machine.
-  hookTimeout: 120_000,
+  // Waits of a test and the start of a control plane take minutes on a busy machine.
+  testTimeout: 120_000,
+  hookTimeout: 300_000,
 };
 
 export default defineConfig({

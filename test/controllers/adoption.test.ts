@@ -238,6 +238,12 @@ describe("an embedding job applied with kubectl", () => {
     expect((await refusal(embeddingJobs, "too-early")).message).toMatch(
       /no confirmed audio files .*\(no_files\)/,
     );
+    // Otherwise the operator may check it again and give it the uploads.
+    await cluster.admin.remove(embeddingJobs, stage.ref("too-early"));
+    await poll(
+      "the first one to be gone",
+      async () => (await find(embeddingJobs, "too-early")) === undefined,
+    );
     for (const _ of [1, 2, 3]) await insertConfirmedAudio(api.db, client.tenantId, dataset);
     const { metadata } = await apply(embeddingJobs, "uploads-now", {
       tenantId: client.tenantId,

@@ -70,7 +70,7 @@ describe("README.md", () => {
     expect(statuses.filter((status) => status === "completed")).toHaveLength(2);
     expect(statuses).not.toContain("failed");
     const columns = "id,inference_file_id,audio_file_id,filename,artifact_type,start_ms,end_ms,confidence";
-    expect(walk.split("\n")).toContain(columns);
+    expect(walk.split(/\r?\n/)).toContain(columns);
     expect(kubectl).toMatch(/^trainingjob\.plosive\.dev\/tj-\S+ +Succeeded +100 /m);
     expect(kubectl).toMatch(/^Name: +tj-/m);
     expect(kubectl).toContain("epochs");

@@ -19,7 +19,7 @@ const dir = mkdtempSync(join(tmpdir(), "plosive-chaos-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 /** Each kill costs the start of a new process. */
-const kills = rounds({ slice: 12, full: 300 });
+const kills = rounds({ slice: 6, full: 300 });
 
 it("jobs lose nothing and duplicate nothing when the leading operator is killed at its writes", async () => {
   const { admin, tls, plane } = cluster;

@@ -165,7 +165,13 @@ export async function startVictim(
       const ended = exited.then(([code]) => {
         throw new Error(`the process ended with ${code} while the test waited for ${what}`);
       });
-      await Promise.race([poll(what, probe, 60_000), ended]);
+      try {
+        await Promise.race([poll(what, probe, 180_000), ended]);
+      } catch (error) {
+        // It holds the output of the test runner, which would wait for it.
+        child.kill("SIGKILL");
+        throw error;
+      }
     },
     gone: async () => {
       await exited;

@@ -98,7 +98,7 @@ async function startOnce({
     const daemon = start("kube-apiserver", apiServerFlags(place));
     const watched = [daemon, ...[daemons.get("etcd")].filter((other) => other !== undefined)];
     await waitUntil("kube-apiserver to be ready", () => answers(pki, `${server}/readyz`), {
-      timeoutMs: 60_000,
+      timeoutMs: 180_000,
       daemons: watched,
     });
   };
@@ -115,7 +115,7 @@ async function startOnce({
       const manager = start("kube-controller-manager", controllerManagerFlags(place));
       const account = `${server}/api/v1/namespaces/default/serviceaccounts/default`;
       await waitUntil("the controllers to run", () => answers(pki, account), {
-        timeoutMs: 60_000,
+        timeoutMs: 180_000,
         daemons: [manager],
       });
     }
@@ -142,7 +142,7 @@ async function startOnce({
     async startEtcd() {
       const daemon = start("etcd", etcdFlags(place));
       await waitUntil("the API server to have its etcd again", () => answers(pki, `${server}/readyz`), {
-        timeoutMs: 60_000,
+        timeoutMs: 180_000,
         daemons: [daemon],
       });
     },

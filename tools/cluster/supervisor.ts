@@ -43,7 +43,7 @@ async function supervise(place: ClusterPlace): Promise<never> {
   const { insideAddress } = place.addresses;
   const hasAddress = async () =>
     (networkInterfaces().eth0 ?? []).some(({ address }) => address === insideAddress);
-  await waitUntil("the network", hasAddress, { timeoutMs: 60_000 });
+  await waitUntil("the network", hasAddress, { timeoutMs: 180_000 });
   start("containerd", [`--config=${files.containerd}`, "--log-level=warn"]);
   start("etcd", etcdFlags(controlPlane));
   start("kube-apiserver", apiServerFlags(controlPlane));
@@ -52,7 +52,7 @@ async function supervise(place: ClusterPlace): Promise<never> {
   say("kube-apiserver is ready");
   start("kube-controller-manager", controllerManagerFlags(controlPlane));
   start("kube-scheduler", schedulerFlags(controlPlane));
-  await waitUntil("containerd", async () => existsSync(containerdSocket), { timeoutMs: 60_000 });
+  await waitUntil("containerd", async () => existsSync(containerdSocket), { timeoutMs: 180_000 });
   start("kubelet", kubeletFlags(place));
   start("kube-proxy", kubeProxyFlags(place));
   start("coredns", [`-conf=${files.corefile}`]);

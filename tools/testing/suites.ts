@@ -85,18 +85,7 @@ export const suites: readonly Suite[] = [
     title: "API, database, object store and operator against real servers",
     lane: "computing",
     limitMinutes: 35,
-    commands: (reportFile) => [
-      vitestRun(reportFile, "--project=real"),
-      check(
-        "soak",
-        node,
-        "--expose-gc",
-        "test/chaos/soak.ts",
-        "--minutes=0.7",
-        "--watch-seconds=1",
-        "--idle-minutes=0",
-      ),
-    ],
+    commands: (reportFile) => [vitestRun(reportFile, "--project=real")],
   },
   {
     name: "e2e",
@@ -111,6 +100,23 @@ export const suites: readonly Suite[] = [
     lane: "waiting",
     limitMinutes: 20,
     commands: (reportFile) => [vitestRun(reportFile, "--project=kueue")],
+  },
+  {
+    name: "soak",
+    title: "Caches and leader election over many watch renewals",
+    lane: "waiting",
+    limitMinutes: 10,
+    commands: () => [
+      check(
+        "soak",
+        node,
+        "--expose-gc",
+        "test/chaos/soak.ts",
+        "--minutes=0.7",
+        "--watch-seconds=1",
+        "--idle-minutes=0",
+      ),
+    ],
   },
   {
     name: "contract",
