@@ -23,8 +23,9 @@ export function pick<T extends { readonly name: string }>(all: readonly T[], nam
 }
 
 /**
- * Plays the groups of lanes one after the other, the lanes of a group side by side, the suites of a lane in turn. Ends with
- * the closing line and sets the exit code. Logs and reports stay in .plosive/<folder>.
+ * Plays the groups of lanes one after the other, the lanes of a group side by side, the suites of a lane in turn. Of lanes
+ * side by side, the one that is done takes suites of "either". Ends with the closing line and sets the exit code. Logs and
+ * reports stay in .plosive/<folder>.
  */
 export async function playSuites(
   suites: readonly Suite[],
@@ -59,10 +60,12 @@ export async function playSuites(
   const progress = setInterval(() => {
     for (const [name, { log }] of running) say(`    ${minutes()} min  ${name.padEnd(9)} ${lastLine(log)}`);
   }, 60_000);
+  const either = suites.filter((one) => one.lane === "either");
   for (const group of options.lanes) {
     await Promise.all(
       group.map(async (lane) => {
         for (const suite of suites.filter((one) => one.lane === lane)) await play(suite);
+        while (group.length > 1 && either.length > 0) await play(either.shift()!);
       }),
     );
   }

@@ -26,9 +26,10 @@ export interface Suite {
 
 /**
  * "fast" runs alone and first. Then "waiting", which mostly waits for a cluster, runs beside "computing", which keeps the
- * cores busy. "trials" is the lane of tools/trials.ts, "compat" that of tools/compat.ts.
+ * cores busy. The lane that is done first begins with the suites of "either". "trials" is the lane of tools/trials.ts,
+ * "compat" that of tools/compat.ts.
  */
-export type Lane = "fast" | "waiting" | "computing" | "trials" | "compat";
+export type Lane = "fast" | "waiting" | "computing" | "either" | "trials" | "compat";
 export const lanes: readonly (readonly Lane[])[] = [["fast"], ["waiting", "computing"]];
 
 const node = process.execPath;
@@ -95,16 +96,35 @@ export const suites: readonly Suite[] = [
     commands: (reportFile) => [vitestRun(reportFile, "--config", local("test/e2e/vitest.config.ts"))],
   },
   {
+    name: "worker",
+    title: "Python workers on real sound; detection against its last figures; other readers of our exports",
+    lane: "either",
+    limitMinutes: 35,
+    // Two processes; the two longest files come first, one for each.
+    commands: (reportFile) => [
+      pytestRun(
+        reportFile,
+        [
+          "test/bench/detection/test_short.py",
+          "test/worker/test_verbs.py",
+          ...["test/worker", "test/exchange", "test/bench/detection"],
+        ],
+        "--numprocesses=2",
+        "--dist=loadfile",
+      ),
+    ],
+  },
+  {
     name: "kueue",
     title: "The operator with the real Kueue",
-    lane: "waiting",
+    lane: "either",
     limitMinutes: 20,
     commands: (reportFile) => [vitestRun(reportFile, "--project=kueue")],
   },
   {
     name: "soak",
     title: "Caches and leader election over many watch renewals",
-    lane: "waiting",
+    lane: "either",
     limitMinutes: 10,
     commands: () => [
       check(
@@ -121,28 +141,9 @@ export const suites: readonly Suite[] = [
   {
     name: "contract",
     title: "The description by its linters, against the last release, and schemathesis in short",
-    lane: "waiting",
+    lane: "either",
     limitMinutes: 10,
     commands: () => contractChecks(),
-  },
-  {
-    name: "worker",
-    title: "Python workers on real sound; detection against its last figures; other readers of our exports",
-    lane: "computing",
-    limitMinutes: 35,
-    // Two processes; the two longest files come first, one for each.
-    commands: (reportFile) => [
-      pytestRun(
-        reportFile,
-        [
-          "test/bench/detection/test_short.py",
-          "test/worker/test_verbs.py",
-          ...["test/worker", "test/exchange", "test/bench/detection"],
-        ],
-        "--numprocesses=2",
-        "--dist=loadfile",
-      ),
-    ],
   },
 ];
 
