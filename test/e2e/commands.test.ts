@@ -80,8 +80,7 @@ describe("README.md", () => {
 describe("docs/labelling.md", () => {
   step("exports and imports labels, and turns detections into a draft", [walked], async () => {
     writeFileSync(inFolder("take-17.txt"), "1.25\t1.262\tclick\n");
-    const draft =
-      'DRAFT=$(curl -sS -X POST -H "X-API-Key: $KEY" "$BASE/api/v1/datasets/$DATASET/annotation-sets" | jq -r .id)';
+    const draft = 'DRAFT=$(api -X POST "$BASE/api/v1/datasets/$DATASET/annotation-sets" | new)';
     const [said = ""] = await bashAfterWalk(blocksOf("docs/labelling.md"), draft);
     expect(said).toContain('"dry_run":true');
     expect(said).toContain('"status":"draft"');
@@ -113,13 +112,24 @@ describe("docs/kubectl.md and docs/jobs.md", () => {
     // The guide says: replace the ids of the tenant, dataset and annotation set.
     const tenants = JSON.parse(await admin("tenants", "list", "--json")) as { id: string; name: string }[];
     const tenantId = tenants.find(({ name }) => name === "default")?.id ?? "";
-    const ids = { tenantId, datasetId: "$DATASET", annotationSetId: "$SET" };
+    // The sample trains click and hum; the README's set has a label of one of them.
+    const sets = '"$BASE/api/v1/datasets/$DATASET/annotation-sets"';
+    const label = `{\\"audio_file_id\\": \\"$AUDIO\\", \\"artifact_type\\": \\"hum\\", \\"start_ms\\": 0, \\"end_ms\\": 900}`;
+    const publish = [
+      `NIGHTLY=$(api ${sets} -d "{\\"from_annotation_set_id\\": \\"$SET\\"}" | new)`,
+      `api ${sets}/$NIGHTLY/annotations -d "${label}"`,
+      `api -X POST ${sets}/$NIGHTLY/publish`,
+    ];
+    const ids = { tenantId, datasetId: "$DATASET", annotationSetId: "$NIGHTLY" };
     const replace = Object.entries(ids).map(
       ([field, id]) => `sed -i "s/${field}: .*/${field}: ${id}/" ${sample}`,
     );
     const [apply = "", adopted = ""] = blocksOf("docs/kubectl.md");
     const isAccepted = "kubectl -n plosive wait vtj clicks-nightly --for=condition=Accepted --timeout=60s";
-    const [, , inRest = ""] = await bashAfterWalk([apply, isAccepted, adopted], replace.join("\n"));
+    const [, , inRest = ""] = await bashAfterWalk(
+      [apply, isAccepted, adopted],
+      [...publish, ...replace].join("\n"),
+    );
     expect(JSON.parse(inRest)).toMatchObject({ config: { artifact_types: ["click", "hum"] } });
 
     const [suspend = "", cancel = "", wait = ""] = (blocksOf("docs/jobs.md")[0] ?? "").trim().split("\n");
