@@ -63,7 +63,7 @@ describe("README.md", () => {
     expect(blocks).toHaveLength(3);
     const [list = "", walk = "", kubectl = ""] = await bash([
       ...blocks,
-      `declare -p ${variables} > variables`,
+      `{ declare -p ${variables}; declare -f api new; } > variables`,
     ]);
     expect(JSON.parse(list.trim().split("\n").at(-1) ?? "")).toMatchObject({ page: 1, page_size: 20 });
     const statuses = [...walk.matchAll(/^\{"status":"(\w+)"/gm)].map(([, status]) => status);
@@ -82,7 +82,7 @@ describe("docs/labelling.md", () => {
     writeFileSync(inFolder("take-17.txt"), "1.25\t1.262\tclick\n");
     const draft = 'DRAFT=$(api -X POST "$BASE/api/v1/datasets/$DATASET/annotation-sets" | new)';
     const [said = ""] = await bashAfterWalk(blocksOf("docs/labelling.md"), draft);
-    expect(said).toContain('"dry_run":true');
+    expect(said).toContain('{"imported":1,"skipped":0,');
     expect(said).toContain('"status":"draft"');
     expect(readFileSync(inFolder("take-01.txt"), "utf8")).toBe("1.250000\t1.262000\tclick\n");
   });
