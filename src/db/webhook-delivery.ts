@@ -176,18 +176,18 @@ export interface DeliveryOutcome {
 }
 
 /**
- * Records the outcome of a claimed delivery; `db` is the tenant's. Returns false, and changes nothing, when the
- * delivery was claimed again meanwhile or deleted with its webhook.
+ * Records the outcome of a claimed delivery; `db` is the tenant's. No effect when the delivery was claimed again meanwhile
+ * or deleted with its webhook.
  */
 export async function recordOutcome(
   db: Db,
   delivery: ClaimedDelivery,
   now: number,
   outcome: DeliveryOutcome,
-): Promise<boolean> {
+): Promise<void> {
   const { tenant_id, webhook_id } = delivery;
   const { disable, failingSince, throttledUntil } = outcome.webhook;
-  return await db.transaction(async (tx) => {
+  await db.transaction(async (tx) => {
     // Lock order, as in the deletion of a webhook: the webhook, then its deliveries. In the other order, concurrent
     // outcomes of one webhook would deadlock. The webhook is locked only if this outcome changes it.
     const changes = await tx.maybeOne(sql.type(nothing)`
@@ -200,8 +200,7 @@ export async function recordOutcome(
         last_status = ${outcome.lastStatus}, last_error = ${outcome.lastError},
         finished_at = ${timeOf(outcome.status === "pending" ? null : now)}
       where tenant_id = ${tenant_id} and id = ${delivery.id} and status = 'pending' and attempts = ${delivery.attempt}`);
-    if (recorded.rowCount === 0) return false;
-    if (changes === null) return true;
+    if (recorded.rowCount === 0 || changes === null) return;
     await tx.query(sql.type(nothing)`
       update webhooks set
         failing_since = case when ${failingSince === null} then null
@@ -216,6 +215,5 @@ export async function recordOutcome(
           finished_at = ${timeOf(now)}
         where tenant_id = ${tenant_id} and webhook_id = ${webhook_id} and status = 'pending'`);
     }
-    return true;
   });
 }

@@ -14,6 +14,7 @@ import {
   testSettings,
   useApi,
 } from "../support/api.ts";
+import { insertInferenceJob, insertModel, insertTrainingJob } from "../support/rows.ts";
 import { addModel, addReadyAudio, addTrainingJob, makeDataset } from "../support/world.ts";
 
 const api = useApi();
@@ -249,6 +250,16 @@ describe("a quota grants its last place and no more", () => {
 });
 
 describe("usage", () => {
+  it("counts the tenant's own waiting jobs", async () => {
+    const client = await tenant();
+    await insertTrainingJob(api.db, client.tenantId);
+    const model = await insertModel(api.db, client.tenantId);
+    await insertInferenceJob(api.db, client.tenantId, model, 1);
+    const { quotas } = (await client.get("/api/v1/usage")).body;
+    expect(quotas.waiting_training_jobs).toEqual({ used: 1, limit: 2 });
+    expect(quotas.waiting_inference_jobs).toEqual({ used: 1, limit: 2 });
+  });
+
   it("shows the use and the limit of each quota, with null for no limit", async () => {
     const fresh = await (await tenant()).get("/api/v1/usage");
     expect(fresh.body.quotas).toEqual({

@@ -13,17 +13,20 @@ const database = useDatabase();
 const none = sql.type(z.object({}));
 const counted = sql.type(z.object({ count: z.number() }));
 
-/** A dataset whose published set has `labels` labels. */
+/** A dataset whose published set has `labels` labels, of two files in turn. */
 async function publishedSet(labels: number) {
   const tenant = await insertTenant(database.pool);
   const dataset = await insertDataset(database.pool, tenant);
-  const audio = await insertEmbeddedAudio(database.pool, tenant, dataset);
+  const files = [
+    await insertEmbeddedAudio(database.pool, tenant, dataset),
+    await insertEmbeddedAudio(database.pool, tenant, dataset),
+  ];
   const set = randomUUID();
   await database.pool.query(none`
     insert into annotation_sets (id, tenant_id, dataset_id, version) values (${set}, ${tenant}, ${dataset}, 1)`);
   await database.pool.query(none`
     insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms, end_ms)
-    select gen_random_uuid(), ${tenant}, ${dataset}, ${set}, ${audio}, 'click', n, n + 1
+    select gen_random_uuid(), ${tenant}, ${dataset}, ${set}, (${sql.array(files, "uuid")})[n % 2 + 1], 'click', n, n + 1
     from generate_series(1, ${labels}::int) n`);
   await database.pool.query(none`update annotation_sets set status = 'published' where id = ${set}`);
   return { tenant, dataset, set };

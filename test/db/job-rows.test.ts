@@ -1,0 +1,31 @@
+// Rows of jobs: the times that their states set.
+import { sql } from "slonik";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { advanceJob, type OpenStatus } from "../../src/db/job.ts";
+import { submittedAt } from "../../src/db/quota.ts";
+import { useDatabase } from "../support/postgres.ts";
+import { insertTenant, insertTrainingJob } from "../support/rows.ts";
+
+const database = useDatabase();
+const times = z.object({ queued: z.boolean(), started: z.boolean() });
+
+describe("an open job", () => {
+  it("has a queue time once it is queued and a start time once it runs", async () => {
+    const id = await insertTrainingJob(database.pool, await insertTenant(database.pool));
+    const advance = async (status: OpenStatus) => {
+      const change = { status, statusMessage: status, progressPercent: 0, platformJobName: null };
+      await advanceJob(database.pool, "training", id, change);
+      return await database.pool.one(sql.type(times)`
+        select queued_at is not null as queued, started_at is not null as started from training_jobs where id = ${id}`);
+    };
+    expect(await advance("pending")).toEqual({ queued: false, started: false });
+    expect(await advance("queued")).toEqual({ queued: true, started: false });
+    expect(await advance("running")).toEqual({ queued: true, started: true });
+  });
+
+  it("counts as submitted from the start if it was adopted, so that the operator does not submit it", () => {
+    expect(submittedAt(undefined).sql).toBe("null");
+    expect(submittedAt({ uid: "u", name: "by-hand" }).sql).toBe("now()");
+  });
+});
