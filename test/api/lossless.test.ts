@@ -154,6 +154,14 @@ describe("an import", () => {
     expect(JSON.parse(text)).toMatchObject({ imported: 0, skipped: 3, errors: [{}, {}, {}] });
   });
 
+  it("from the label tool with such numbers may have null where an object is optional", async () => {
+    const result = '{"type":"labels","value":{"start":0,"end":1,"labels":["click"]}}';
+    const body = `[{"data":null,"id":${"9".repeat(20)},"annotations":[{"result":[${result}]}]}]`;
+    const { status, text } = await send("POST", `${await draft()}/import/annotation-tool`, body);
+    expect(status).toBe(200);
+    expect(JSON.parse(text)).toMatchObject({ imported: 0, skipped: 1 });
+  });
+
   it("from CSV reports them too, and parses numbers as the API does", async () => {
     const set = await draft();
     const rows = [

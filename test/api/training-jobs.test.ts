@@ -252,6 +252,9 @@ describe("the preconditions of training", () => {
       status: "processing",
       embeddingStatus: "pending",
     });
+    // Audio without an embedding does not count.
+    const decoded = { durationMs: 600_000, embeddingStatus: "pending" };
+    await addReadyAudio(api.db, client.tenantId, from.datasetId, decoded);
     const { body, status } = await create(from);
     expect(status).toBe(409);
     expect(body.code).toBe("annotation_set_not_published");
