@@ -1018,7 +1018,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Create a new signing secret; for 24 hours, deliveries have signatures with both secrets. */
+        /** @description Create a new signing secret; for 24 hours, deliveries have signatures with both secrets. Accepts an Idempotency-Key. */
         post: operations["rotateWebhookSecret"];
         delete?: never;
         options?: never;
@@ -1384,7 +1384,7 @@ export interface components {
             embedding_status: "pending" | "processing" | "completed" | "failed";
             embedding_model: string | null;
             embedded_at: string | null;
-            /** @description Why the file failed */
+            /** @description Why the file failed, or why the service refused to confirm its last upload */
             error_message: string | null;
             /** @description Your own key-value pairs */
             metadata: {
@@ -1840,8 +1840,10 @@ export interface components {
          *     - `rate_limited`: Too many requests; wait for the seconds in Retry-After
          *     - `request_in_progress`: A request with the same Idempotency-Key is still in progress
          *     - `route_not_found`: There is no such path
+         *     - `share_exceeded`: Other requests of the account use its share of a resource of the service
          *     - `tenant_suspended`: The account is suspended
          *     - `too_many_streams`: Too many event streams are open at once
+         *     - `too_slow`: The request takes the database too long; narrow it, or try again after the seconds in Retry-After
          *     - `training_job_not_found`: There is no such training job
          *     - `unavailable`: The service is temporarily unavailable; try again after the seconds in Retry-After
          *     - `unsupported_audio`: The bytes are not audio of an accepted format
@@ -1854,7 +1856,7 @@ export interface components {
          *     - `webhook_not_found`: There is no such webhook
          * @enum {string}
          */
-        ErrorCode: "annotation_not_found" | "annotation_set_not_found" | "annotation_set_not_published" | "annotation_set_published" | "api_key_expired" | "api_key_not_found" | "artifact_type_in_use" | "artifact_types_missing" | "audio_file_not_found" | "audio_in_use" | "audio_not_ready" | "body_too_large" | "dataset_in_use" | "dataset_not_found" | "delivery_not_found" | "embeddings_not_ready" | "inference_file_not_found" | "inference_job_not_found" | "internal_error" | "invalid_api_key" | "invalid_request" | "job_finished" | "job_not_finished" | "job_started" | "key_already_created" | "method_not_allowed" | "model_archived" | "model_in_use" | "model_inactive" | "model_not_archived" | "model_not_found" | "no_annotations" | "no_files" | "not_enough_audio" | "precondition_failed" | "quota_exceeded" | "rate_limited" | "request_in_progress" | "route_not_found" | "tenant_suspended" | "too_many_streams" | "training_job_not_found" | "unavailable" | "unsupported_audio" | "unsupported_media_type" | "upload_expired" | "upload_mismatch" | "upload_not_found" | "validation_failed" | "webhook_disabled" | "webhook_not_found";
+        ErrorCode: "annotation_not_found" | "annotation_set_not_found" | "annotation_set_not_published" | "annotation_set_published" | "api_key_expired" | "api_key_not_found" | "artifact_type_in_use" | "artifact_types_missing" | "audio_file_not_found" | "audio_in_use" | "audio_not_ready" | "body_too_large" | "dataset_in_use" | "dataset_not_found" | "delivery_not_found" | "embeddings_not_ready" | "inference_file_not_found" | "inference_job_not_found" | "internal_error" | "invalid_api_key" | "invalid_request" | "job_finished" | "job_not_finished" | "job_started" | "key_already_created" | "method_not_allowed" | "model_archived" | "model_in_use" | "model_inactive" | "model_not_archived" | "model_not_found" | "no_annotations" | "no_files" | "not_enough_audio" | "precondition_failed" | "quota_exceeded" | "rate_limited" | "request_in_progress" | "route_not_found" | "share_exceeded" | "tenant_suspended" | "too_many_streams" | "too_slow" | "training_job_not_found" | "unavailable" | "unsupported_audio" | "unsupported_media_type" | "upload_expired" | "upload_mismatch" | "upload_not_found" | "validation_failed" | "webhook_disabled" | "webhook_not_found";
         Event: {
             /**
              * Format: int64
@@ -1961,7 +1963,7 @@ export interface components {
              * @description Number of detections in the file
              */
             detection_count: number;
-            /** @description Why the file failed */
+            /** @description Why the file failed, or why the service refused to confirm its last upload */
             error_message: string | null;
             /**
              * Format: date-time
@@ -3536,7 +3538,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request conflicts with the current state: `upload_not_found`, `upload_mismatch`, `unsupported_audio`, `upload_expired` */
+            /** @description The request conflicts with the current state: `upload_not_found`, `upload_mismatch`, `unsupported_audio`, `upload_expired`, `request_in_progress` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6320,7 +6322,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request conflicts with the current state: `upload_not_found`, `upload_mismatch`, `unsupported_audio`, `job_started`, `job_finished` */
+            /** @description The request conflicts with the current state: `upload_not_found`, `upload_mismatch`, `unsupported_audio`, `job_started`, `job_finished`, `request_in_progress` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6861,7 +6863,10 @@ export interface operations {
     rotateWebhookSecret: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Your own name for this request, valid for 24 hours. A repeated request with the same key and body creates nothing; its response describes what the first request created, with Idempotency-Replayed. A request with the same key and a different body is refused. Failed requests are not stored. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path: {
                 /** @description Id of the webhook */
                 webhook_id: string;
@@ -6883,6 +6888,15 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            /** @description The request conflicts with the current state: `request_in_progress` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["HeadersTooLarge"];

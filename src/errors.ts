@@ -183,11 +183,29 @@ export const tooManyStreams = (most: number) =>
     "too_many_streams",
     `An account can have at most ${most} event streams open at once; close one first`,
   );
+/** `what` names the resource of the service that the tenant's other requests use up. */
+export const shareExceeded = (what: string) =>
+  error(
+    429,
+    "share_exceeded",
+    `Your account already uses its share of ${what}; wait for its other requests to end`,
+    {
+      headers: { "Retry-After": "2" },
+    },
+  );
 export const unavailable = (what: string, cause?: unknown) =>
   error(503, "unavailable", `The ${what} cannot be reached at the moment; try again shortly`, {
     headers: { "Retry-After": "2" },
     cause,
   });
+/** Clients that repeat requests wait longer than after an outage, because the same request would take as long again. */
+export const tooSlow = (cause: unknown) =>
+  error(
+    503,
+    "too_slow",
+    "The request takes the database too long; narrow it with filters or a smaller page, or try again later",
+    { headers: { "Retry-After": "30" }, cause },
+  );
 /** For /readyz and /startupz. `parts` lists each part of the process with `ok` or `fail`. */
 export const notReady = (parts: string) =>
   error(503, "unavailable", `Not ready: ${parts}`, { headers: { "Retry-After": "2" } });

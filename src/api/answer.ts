@@ -7,9 +7,10 @@ import { preconditionFailed } from "../errors.ts";
 import { authenticate } from "./authenticate.ts";
 import { etagOf, isExpected, isUnchanged, refuseLongTagLists } from "./conditional.ts";
 import { faultsOfKey, runOnce } from "./idempotency.ts";
-import { readBody } from "./read-body.ts";
+import { type Body, expectedBytes, parseBody, readBytes } from "./read-body.ts";
 import { factsOf } from "./request-facts.ts";
 import type { Background, Call, HandlerDeps, Reply, Route, SharedDeps } from "./route.ts";
+import { type Release, type Share, unitsOf } from "./shares.ts";
 import { fromQuery, validateParts } from "./validate.ts";
 
 const defaultMaxBodyBytes = 1024 * 1024;
@@ -20,20 +21,52 @@ const defaultMaxBodyBytes = 1024 * 1024;
 export async function answer(ctx: Context, route: Route, deps: SharedDeps): Promise<void> {
   ctx.state.route = route.path;
   const caller = route.auth === false ? anonymous : await authenticate(ctx, route, deps);
-  ctx.state.tenantId = caller.tenantId;
-  const { raw, ...input } = await readInput(ctx, route);
-  const deferred: Parameters<Background>[] = [];
-  const call: Call = {
-    ...input,
-    ...caller,
-    request: factsOf(ctx, deps.config.PLOSIVE_TRUSTED_PROXIES),
-    deps: scoped(deps, caller.tenantId, (...work) => deferred.push(work)),
-  };
-  const work = () => run(ctx, { ...route, handler: clearDeferredFirst(route, deferred) }, call, raw);
-  const reply = await (route.semaphore === undefined ? work() : deps[route.semaphore](work));
-  for (const work of deferred) deps.background(...work);
-  send(ctx, route, reply);
+  const { tenantId } = caller;
+  ctx.state.tenantId = tenantId;
+  refuseLongTagLists(route, ctx.req.headers);
+  const { maxBodyBytes = defaultMaxBodyBytes, bodyType = "application/json" } = route;
+  const held: Release[] = [];
+  try {
+    const expected = route.body === undefined ? 0 : expectedBytes(ctx.req, maxBodyBytes, bodyType);
+    if (expected > 0) held.push(await atMostPerSecond(deps.shares.bodies, tenantId, expected));
+    const bytes = expected === 0 ? noBytes : await readBytes(ctx.req, maxBodyBytes, bodyType);
+    if (bytes.length > smallBytes) held.push(await deps.shares.documents(tenantId, unitsOf(bytes.length)));
+    const { raw, ...input } = validInput(ctx, route, parseBody(bytes, bodyType));
+    const deferred: Parameters<Background>[] = [];
+    const call: Call = {
+      ...input,
+      ...caller,
+      request: factsOf(ctx, deps.config.PLOSIVE_TRUSTED_PROXIES),
+      deps: scoped(deps, tenantId, (...work) => deferred.push(work)),
+    };
+    const reply = await run(ctx, { ...route, handler: clearDeferredFirst(route, deferred) }, call, raw);
+    for (const work of deferred) deps.background(...work);
+    send(ctx, route, reply);
+  } finally {
+    for (const release of held) release();
+  }
 }
+
+const noBytes = Buffer.alloc(0);
+/** Smaller bodies take no share of documents, so they never wait for large ones. */
+const smallBytes = 64 * 1024;
+
+/** Reading and judging bodies takes processor time, also of those that are refused. */
+const bodyBytesPerSecond = 8 * 1024 * 1024;
+
+/** Takes the share of a body. The release takes effect no sooner than after the time that the body may take. */
+async function atMostPerSecond(bodies: Share, tenantId: string, bytes: number): Promise<Release> {
+  const release = await bodies(tenantId, unitsOf(bytes));
+  const earliest = performance.now() + (bytes / bodyBytesPerSecond) * 1_000;
+  return () => {
+    const early = earliest - performance.now();
+    if (early < minRestMs) release();
+    else setTimeout(release, early).unref();
+  };
+}
+
+/** Shorter rests are not worth a timer. */
+const minRestMs = 10;
 
 /**
  * A retried transaction undoes its first attempt, so the background work that the first attempt deferred is dropped.
@@ -58,12 +91,8 @@ function scoped(deps: SharedDeps, tenantId: string, background: Background): Han
   };
 }
 
-async function readInput(ctx: Context, route: Route) {
-  refuseLongTagLists(route, ctx.req.headers);
-  const maxBytes = route.maxBodyBytes ?? defaultMaxBodyBytes;
-  const sent = route.body === undefined ? undefined : await readBody(ctx.req, maxBytes, route.bodyType);
-  let given = sent?.value;
-  if (given === undefined && route.bodyOptional) given = {};
+function validInput(ctx: Context, route: Route, sent: Body) {
+  const given = sent.value === undefined && route.bodyOptional ? {} : sent.value;
   const [params, query, body] = validateParts(
     [
       { part: "path", schema: route.params, value: ctx.params },
@@ -72,11 +101,11 @@ async function readInput(ctx: Context, route: Route) {
         schema: route.query,
         value: route.query && fromQuery(route.query, new URLSearchParams(ctx.querystring)),
       },
-      { part: "body", schema: route.body, value: given, suspectJson: sent?.suspectJson },
+      { part: "body", schema: route.body, value: given, suspectJson: sent.suspectJson },
     ],
     route.idempotent === undefined ? [] : faultsOfKey(keyOf(ctx)),
   );
-  return { params, query, body, raw: given };
+  return { params, query, body, raw: keyOf(ctx) === undefined ? undefined : given };
 }
 
 /** Node joins repeated headers into one value. That value is a key like any other: a repeated request has it again. */
@@ -91,7 +120,7 @@ async function run(ctx: Context, route: Route, call: Call, body: unknown): Promi
   const handler = (inside: Call) => withIfMatch(ctx, route, inside);
   if (idempotent === undefined || key === undefined) return await handler(call);
   // Sorting the members of a large document would block the event loop for half a second, so imports compare the text.
-  const sent = route.semaphore === "imports" ? JSON.stringify(body) : body;
+  const sent = route.comparesText ? JSON.stringify(body) : body;
   const raw = { method: ctx.method, path: ctx.path, querystring: ctx.querystring, body: sent };
   return await runOnce({ call, key, raw, handler, replay: idempotent });
 }

@@ -4,7 +4,6 @@ import type { RequestListener } from "node:http";
 import Koa from "koa";
 import type { Registry } from "prom-client";
 import { makeFindCaller } from "../db/callers.ts";
-import { makeSemaphore } from "../db/semaphore.ts";
 import { makeSecretBox } from "../webhooks/secret.ts";
 import type { ApiDeps } from "./deps.ts";
 import { docsPage } from "./docs-page.ts";
@@ -19,6 +18,7 @@ import { makeRateLimit } from "./rate-limit.ts";
 import type { SharedDeps } from "./route.ts";
 import { makeRouter } from "./router.ts";
 import { routes } from "./routes/index.ts";
+import { makeShares } from "./shares.ts";
 
 export interface App {
   readonly listener: RequestListener;
@@ -30,8 +30,7 @@ export interface App {
 
 export function makeApp(deps: ApiDeps & { readonly registry: Registry }): App {
   let draining = false;
-  // Upper bound of connections for confirms, which hold one while they call the object store, and for waiting requests:
-  // a third of the pool each. Other requests keep the rest.
+  // Upper bound of connections for waiting requests. Other requests keep the rest.
   const third = Math.max(1, Math.floor((deps.db.configuration.maxPoolSize ?? 10) / 3));
   const live = makeLive({ ...deps, connections: third });
   const pending = new Set<Promise<void>>();
@@ -40,8 +39,7 @@ export function makeApp(deps: ApiDeps & { readonly registry: Registry }): App {
     isDraining: () => draining,
     live,
     secrets: makeSecretBox(deps.config.PLOSIVE_WEBHOOK_SECRET_KEY, deps.random),
-    confirms: makeSemaphore(third, 30_000),
-    imports: makeSemaphore(2, 10_000),
+    shares: makeShares(deps.registry),
     rates: makeRateLimit(deps),
     findCaller: makeFindCaller(deps.db),
     failedAuth: makeFailedAuthLimiter(deps),

@@ -5,12 +5,12 @@ import type { z } from "zod";
 import type { FindCaller } from "../db/callers.ts";
 import type { Db } from "../db/page.ts";
 import type { DatabasePool } from "../db/pool.ts";
-import type { Semaphore } from "../db/semaphore.ts";
 import type { SecretBox } from "../webhooks/secret.ts";
 import type { ApiDeps, JobRef } from "./deps.ts";
 import type { FailedAuthLimiter } from "./failed-auth-limiter.ts";
 import type { Live } from "./live.ts";
 import type { RateLimit, RateName } from "./rate-limit.ts";
+import type { Shares } from "./shares.ts";
 
 /** The dependencies that all requests share. Made by app.ts. */
 export interface SharedDeps extends ApiDeps {
@@ -20,10 +20,7 @@ export interface SharedDeps extends ApiDeps {
   readonly live: Live;
   /** Encrypts and decrypts the secrets of webhooks. */
   readonly secrets: SecretBox;
-  /** Semaphore for upload confirms, which hold a database connection while they call the object store. */
-  readonly confirms: Semaphore;
-  /** Semaphore for imports, which hold much memory and a database connection. */
-  readonly imports: Semaphore;
+  readonly shares: Shares;
   readonly rates: RateLimit;
   readonly findCaller: FindCaller;
   readonly failedAuth: FailedAuthLimiter;
@@ -149,11 +146,8 @@ export interface Route<P extends Shape = Shape, Q extends Shape = Shape, B exten
   ) => Promise<Reply>;
   /** True for a GET that answers 304 if If-None-Match contains the ETag. */
   readonly conditional?: true;
-  /**
-   * Name of the semaphore that the request takes before its transaction, so that it holds no database connection while
-   * it waits.
-   */
-  readonly semaphore?: "imports";
+  /** True: a repeated request is recognized by the text of its body, because sorting its members takes too long. */
+  readonly comparesText?: true;
   /** True for a stream that supports Last-Event-ID. */
   readonly resumable?: true;
   /**

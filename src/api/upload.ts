@@ -3,6 +3,7 @@
 // the routes of both kinds of files.
 import type { ConfirmedAudio, NewUpload } from "../db/audio-file.ts";
 import { newId } from "../db/id.ts";
+import { withLease } from "../db/lease.ts";
 import type { AudioQuota } from "../db/quota.ts";
 import { AppError, unsupportedAudio, uploadMismatch, uploadNotFound, validationFailed } from "../errors.ts";
 import { type AudioType, audioTypes } from "../schemas/audio-file.ts";
@@ -87,6 +88,21 @@ export async function signUpload(
   };
 }
 
+/** Runs the confirm of one file, alone in all processes, within the tenant's share of confirms. */
+export async function confirmAlone<T>(
+  deps: HandlerDeps,
+  tenantId: string,
+  fileId: string,
+  confirm: () => Promise<T>,
+): Promise<T> {
+  const release = await deps.shares.copies(tenantId, 1);
+  try {
+    return await withLease(deps.db, tenantId, fileId, confirm);
+  } finally {
+    release();
+  }
+}
+
 export interface Announced {
   readonly id: string;
   readonly content_type: string;
@@ -98,7 +114,7 @@ export interface Announced {
  * Checks the uploaded object against the upload request and copies it to `finalKey`. No form is ever signed for that
  * key, so a replayed form cannot change audio that is already labelled. The caller holds the file's lock, updates the
  * row, and then calls discardUpload. Throws uploadNotFound, uploadMismatch or unsupportedAudio. After a mismatch the
- * object is deleted, and the client may upload again.
+ * object is deleted, and the client may upload again; `recordRefusal` keeps the reason in the file's row.
  */
 export async function acceptUpload(
   deps: HandlerDeps,
@@ -106,6 +122,7 @@ export async function acceptUpload(
   announced: Announced,
   finalKey: string,
   claimedSha256: string | undefined,
+  recordRefusal: (reason: string) => Promise<void>,
 ): Promise<ConfirmedAudio> {
   const key = incomingKey(tenantId, announced.id);
   try {
@@ -135,7 +152,10 @@ export async function acceptUpload(
     // The form was posted again during the checks.
     if (isChanged(error))
       throw uploadMismatch("The upload changed while it was being confirmed; confirm it again");
-    if (error instanceof AppError) await deps.storage.remove(key);
+    if (error instanceof AppError) {
+      await deps.storage.remove(key);
+      await recordRefusal(error.message);
+    }
     throw error;
   }
 }

@@ -177,7 +177,19 @@ export async function markUploaded(
     update audio_files set status = 'processing', embedding_status = 'pending', uploaded_at = now(),
       updated_at = now(), checksum_sha256 = coalesce(${audio.checksumSha256}, checksum_sha256),
       duration_ms = ${audio.durationMs}, sample_rate_hz = ${audio.sampleRateHz}, channels = ${audio.channels},
-      codec = ${audio.codec}
+      codec = ${audio.codec}, error_message = null
+    where tenant_id = ${tenantId} and id = ${id} and status = 'pending_upload'`);
+}
+
+/** Keeps why the last confirm was refused, until an upload is confirmed. */
+export async function recordRefusedUpload(
+  db: Db,
+  tenantId: string,
+  id: string,
+  reason: string,
+): Promise<void> {
+  await db.query(sql.type(z.object({}))`
+    update audio_files set error_message = ${reason}, updated_at = now()
     where tenant_id = ${tenantId} and id = ${id} and status = 'pending_upload'`);
 }
 
@@ -235,11 +247,11 @@ export async function deleteAudioFile(
         exists (
           select from training_job_files f join training_jobs j on j.id = f.training_job_id
           where j.tenant_id = ${tenantId} and f.audio_file_id = ${id}
-            and j.status not in ('completed', 'failed', 'cancelled')
+            and j.status in ('pending', 'queued', 'running', 'cancelling')
         ) or exists (
           select from inference_files f join inference_jobs j on j.id = f.inference_job_id
           where f.tenant_id = ${tenantId} and f.audio_file_id = ${id}
-            and j.status not in ('completed', 'failed', 'cancelled')
+            and j.status in ('pending', 'queued', 'running', 'cancelling')
         ) as jobs`);
     if (use.published)
       throw audioInUse("A published annotation set labels the audio file or names it as reviewed");

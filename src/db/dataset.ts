@@ -242,12 +242,12 @@ export async function deleteDataset(db: Db, tenantId: string, id: string): Promi
     if (locked === null) throw datasetNotFound();
     const running = await tx.oneFirst(sql.type(z.object({ count: z.number() }))`
       select (select count(*) from training_jobs where tenant_id = ${tenantId} and dataset_id = ${id}
-          and status not in ('completed', 'failed', 'cancelled'))
+          and status in ('pending', 'queued', 'running', 'cancelling'))
         + (select count(distinct j.id) from inference_jobs j
             join inference_files f on f.tenant_id = j.tenant_id and f.inference_job_id = j.id
             join audio_files a on a.tenant_id = f.tenant_id and a.id = f.audio_file_id
           where j.tenant_id = ${tenantId} and a.dataset_id = ${id}
-            and j.status not in ('completed', 'failed', 'cancelled')) as count`);
+            and j.status in ('pending', 'queued', 'running', 'cancelling')) as count`);
     if (running > 0)
       throw datasetInUse(`${running} unfinished jobs use the dataset; cancel them or wait for them`);
     // Labels first, in batches. A trigger allows the deletion of published labels only while the dataset is marked as
@@ -270,10 +270,13 @@ export async function deleteDataset(db: Db, tenantId: string, id: string): Promi
 }
 
 async function refuseUsedTypes(db: Db, tenantId: string, id: string, names: string[]): Promise<void> {
+  // The statistics of the sets, which triggers keep: the labels of a dataset can be millions.
   const used = await db.anyFirst(sql.type(z.object({ artifact_type: z.string() }))`
-    select distinct artifact_type from annotations
-    where tenant_id = ${tenantId} and dataset_id = ${id} and artifact_type = any(${sql.array(names, "text")})
-    order by artifact_type`);
+    select distinct by_type.key as artifact_type
+    from annotation_sets s cross join lateral jsonb_each_text(s.annotations_by_type) by_type
+    where s.tenant_id = ${tenantId} and s.dataset_id = ${id} and by_type.value::bigint > 0
+      and by_type.key = any(${sql.array(names, "text")})
+    order by 1`);
   if (used.length > 0)
     throw artifactTypeInUse(`Annotations of the dataset use these types: ${used.join(", ")}`);
 }

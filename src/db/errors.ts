@@ -18,6 +18,14 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return false;
 }
 
+/** The statement exceeded the statement timeout: it reads too much, or waits for a lock. */
+export function isStatementTimeout(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if ("code" in cause && cause.code === "57014") return true;
+  }
+  return false;
+}
+
 /** Retrying does not help: the values are out of range, not valid text, or violate a constraint. Classes 22 and 23. */
 export function isUnstorable(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {

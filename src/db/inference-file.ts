@@ -159,11 +159,23 @@ export async function markInferenceFileUploaded(
     await lockUnstarted(tx, tenantId, jobId);
     await tx.query(sql.type(z.object({}))`
       update inference_files set status = 'queued', duration_ms = ${audio.durationMs},
-        checksum_sha256 = coalesce(${audio.checksumSha256}, checksum_sha256)
+        checksum_sha256 = coalesce(${audio.checksumSha256}, checksum_sha256), error_message = null
       where tenant_id = ${tenantId} and inference_job_id = ${jobId} and id = ${id} and status = 'pending_upload'`);
     await recount(tx, tenantId, jobId);
     return await oneInferenceFile(tx, tenantId, jobId, id);
   });
+}
+
+/** Keeps why the last confirm was refused, until an upload is confirmed. */
+export async function recordRefusedInferenceUpload(
+  db: Db,
+  tenantId: string,
+  id: string,
+  reason: string,
+): Promise<void> {
+  await db.query(sql.type(z.object({}))`
+    update inference_files set error_message = ${reason}
+    where tenant_id = ${tenantId} and id = ${id} and status = 'pending_upload'`);
 }
 
 /** Deletes a file of a job that has not been started; otherwise rejects with jobStarted or jobFinished. */

@@ -33,19 +33,22 @@ const defaultRetry: LockRetry = {
 };
 
 /**
- * Runs the migrations that are not recorded yet, in order, each in its own transaction, and returns their names.
+ * Runs the migrations that are not recorded yet, in order, and returns their names. Each runs in its own transaction,
+ * except those that begin with "-- online".
  * Several processes may call it at once. Tests pass `wanted` to build the schema of an older release.
  */
 export async function migrate(
   pool: DatabasePool,
-  wanted: readonly string[] = migrationNames(),
+  wanted: readonly string[] = names,
   retry: Partial<LockRetry> = {},
 ): Promise<string[]> {
   // A separate connection: a file holds many statements, which only the simple query protocol accepts.
   const client = new Client({ connectionString: pool.configuration.connectionUri });
   await client.connect();
   try {
-    await client.query("select pg_advisory_lock($1)", [lock]);
+    // Not pg_advisory_lock: `create index concurrently` waits for all running statements, also for those that wait for it.
+    while (!(await client.query("select pg_try_advisory_lock($1) as locked", [lock])).rows[0].locked)
+      await pause(500);
     await client.query(
       "create table if not exists schema_migrations (name text primary key, run_at timestamptz not null default now())",
     );
@@ -58,24 +61,22 @@ export async function migrate(
   }
 }
 
+const undefinedTable = "42P01";
+
 /** Whether every migration of this release has run. Rejects when the database is unreachable. Called by /readyz. */
 export async function isMigrated(pool: DatabasePool): Promise<boolean> {
-  const exists = await pool.oneFirst(
-    sql.type(z.object({ exists: z.boolean() }))`
-      select to_regclass('schema_migrations') is not null as "exists"`,
-  );
-  if (!exists) return false;
-  const done = await pool.anyFirst(
-    sql.type(z.object({ name: z.string() }))`select name from schema_migrations`,
-  );
-  return migrationNames().every((name) => done.includes(name));
+  const done = await pool
+    .anyFirst(sql.type(z.object({ name: z.string() }))`select name from schema_migrations`)
+    .catch((error: { code?: string }) => {
+      if (error.code === undefinedTable) return [] as string[];
+      throw error;
+    });
+  return names.every((name) => done.includes(name));
 }
 
-function migrationNames(): string[] {
-  return readdirSync(folder)
-    .filter((name) => /^\d{4}_.*\.sql$/.test(name))
-    .sort();
-}
+const names = readdirSync(folder)
+  .filter((name) => /^\d{4}_.*\.sql$/.test(name))
+  .sort();
 
 async function runWithRetry(client: Client, name: string, retry: LockRetry): Promise<void> {
   const deadline = performance.now() + retry.totalMs;
@@ -97,10 +98,23 @@ async function runWithRetry(client: Client, name: string, retry: LockRetry): Pro
 /** SQLSTATEs of lock_timeout, and of a deadlock with a transaction that locks the same tables in another order. */
 const lockFailures = ["55P03", "40P01"];
 
+/**
+ * First line of migrations whose statements run one by one, outside a transaction, such as `create index concurrently`. After
+ * a failure all statements run again.
+ */
+const online = "-- online\n";
+
 async function runMigration(client: Client, name: string, lockTimeoutMs: number): Promise<void> {
+  const text = readFileSync(join(folder, name), "utf8");
+  if (text.startsWith(online)) {
+    // No lock timeout: these statements wait for earlier transactions without blocking later ones.
+    for (const statement of text.split(/;\n/)) if (statement.trim() !== "") await client.query(statement);
+    await client.query("insert into schema_migrations (name) values ($1)", [name]);
+    return;
+  }
   await client.query(`begin; set local lock_timeout = ${lockTimeoutMs}`);
   try {
-    await client.query(readFileSync(join(folder, name), "utf8"));
+    await client.query(text);
     await client.query("insert into schema_migrations (name) values ($1)", [name]);
     await client.query("commit");
   } catch (error) {

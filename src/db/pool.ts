@@ -1,9 +1,10 @@
 // The connection pool for Postgres. Each main file (API, operator, bootstrap, plosive-admin) makes one and passes it on
 // as an argument.
 import type { ClientConfig } from "pg";
+import { shareExceeded } from "../errors.ts";
 import { Connection, ConnectionError } from "./connection.ts";
 import { type Db, makeQueries, refuseNestedConnection } from "./queries.ts";
-import { makeSemaphore } from "./semaphore.ts";
+import { makeKeyedSemaphore, makeSemaphore } from "./semaphore.ts";
 
 export interface DatabaseConfig {
   readonly PLOSIVE_DATABASE_URL: string;
@@ -42,6 +43,8 @@ const connectTimeoutMs = 3_000;
 const waitTimeoutMs = 5_000;
 const idleTimeoutMs = 30_000;
 const idleInTransactionMs = 15_000;
+/** The part of the API's connections that one tenant's requests may use at the same time. */
+const tenantPart = 0.4;
 /** If the server is silent for this long after the statement timeout, the connection counts as dead. */
 const silenceMs = 5_000;
 const endTimeoutMs = 5_000;
@@ -88,8 +91,21 @@ export async function makeDatabase(
       idle.push(connection);
     } else connection.destroy();
   };
-  const lend = async <T>(work: (connection: Connection) => Promise<T>): Promise<T> => {
+  const share = makeKeyedSemaphore(Math.max(1, Math.ceil(size * tenantPart)), waitTimeoutMs, () =>
+    shareExceeded("database connections"),
+  );
+  const lendTo = async <T>(work: (connection: Connection) => Promise<T>, tenantId?: string): Promise<T> => {
     refuseNestedConnection();
+    // Only clients of the API send requests of their own accord.
+    if (tenantId === undefined || role !== "plosive_api") return await lend(work);
+    const release = await share(tenantId);
+    try {
+      return await lend(work);
+    } finally {
+      release();
+    }
+  };
+  const lend = async <T>(work: (connection: Connection) => Promise<T>): Promise<T> => {
     if (isEnded) throw new ConnectionError("the pool has ended");
     const asked = performance.now();
     waiting += 1;
@@ -131,10 +147,10 @@ export async function makeDatabase(
   watch.unref();
 
   return {
-    ...makeQueries(lend),
+    ...makeQueries(lendTo),
     configuration: { connectionUri: address, maxPoolSize: size },
     connect: (work) =>
-      lend((connection) =>
+      lendTo((connection) =>
         work(
           makeQueries((use) => use(connection)),
           () => connection.destroy(),

@@ -28,8 +28,8 @@ export interface Db
   asTenant(tenantId: string): Db;
 }
 
-/** Lends a connection to `work` until it ends. */
-export type Lend = <T>(work: (connection: Connection) => Promise<T>) => Promise<T>;
+/** Lends a connection to `work` until it ends, out of the tenant's share if there is a tenant. */
+export type Lend = <T>(work: (connection: Connection) => Promise<T>, tenantId?: string) => Promise<T>;
 
 const retries = 5;
 
@@ -47,7 +47,8 @@ interface Rows {
 }
 
 /** `depth`: the nesting level of transactions; 0 is outside any transaction. */
-export function makeQueries(lend: Lend, tenantId?: string, depth = 0): Db {
+export function makeQueries(lendTo: Lend, tenantId?: string, depth = 0): Db {
+  const lend: Lend = (work) => lendTo(work, tenantId);
   const run = async (query: QuerySqlToken): Promise<Rows> => {
     // Inside a transaction, `begin` has already set the tenant.
     const statement = {
@@ -109,7 +110,7 @@ export function makeQueries(lend: Lend, tenantId?: string, depth = 0): Db {
           ),
     asTenant: (id: string) => {
       if (depth > 0) throw new Error("cannot change the tenant inside a transaction");
-      return makeQueries(lend, checkedId(id));
+      return makeQueries(lendTo, checkedId(id));
     },
   };
   return queries as unknown as Db;

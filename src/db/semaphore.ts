@@ -1,39 +1,74 @@
-// A semaphore: at most `size` operations run at the same time; others wait in order, up to a time limit. Used for the
-// pool's connections, for webhook outcomes, and by the API for work that holds a connection while it waits.
+// Semaphores with a time limit for waiting, upon async-mutex. Used for the pool's connections, for webhook outcomes, and by
+// the API for what is scarce in a process.
+import { Semaphore as CountingSemaphore, E_TIMEOUT, withTimeout } from "async-mutex";
 
-export type Semaphore = <T>(work: () => Promise<T>) => Promise<T>;
+export interface Semaphore {
+  /** Runs `work` while it holds one unit. */
+  <T>(work: () => Promise<T>): Promise<T>;
+  /** Waits for units, and returns the function that releases them. */
+  acquire(units?: number): Promise<() => void>;
+}
 
 /** The operation waited too long for the semaphore: the process is overloaded, or a backend does not respond. */
 export class BusyError extends Error {
   override name = "BusyError";
 }
 
-/** Makes a semaphore. Work that waits for more than `maxWaitMs` is not run; its promise rejects with BusyError. */
-export function makeSemaphore(size: number, maxWaitMs: number): Semaphore {
-  let running = 0;
-  const waiting: (() => void)[] = [];
-  const acquire = () =>
-    new Promise<void>((resolve, reject) => {
-      const timer = setTimeout(() => {
-        waiting.splice(waiting.indexOf(start), 1);
-        reject(new BusyError(`timed out after ${maxWaitMs} ms: all ${size} slots of the semaphore are busy`));
-      }, maxWaitMs);
-      const start = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-      waiting.push(start);
+/**
+ * Makes a semaphore of `size` units. Operations wait in order. One that waits for more than `maxWaitMs` is not run; its
+ * promise rejects with `timedOut()`.
+ */
+export function makeSemaphore(
+  size: number,
+  maxWaitMs: number,
+  timedOut: () => Error = () =>
+    new BusyError(`timed out after ${maxWaitMs} ms: all ${size} units of the semaphore are in use`),
+): Semaphore {
+  const semaphore = withTimeout(new CountingSemaphore(size), maxWaitMs);
+  const acquire = async (units = 1) => {
+    const [, release] = await semaphore.acquire(units).catch((error: unknown) => {
+      throw error === E_TIMEOUT ? timedOut() : error;
     });
-  return async (work) => {
-    if (running >= size) await acquire();
-    else running += 1;
+    return release;
+  };
+  const run = async <T>(work: () => Promise<T>): Promise<T> => {
+    const release = await acquire();
     try {
       return await work();
     } finally {
-      // Hands the slot directly to the next waiter, so that a new caller cannot take it in between.
-      const next = waiting.shift();
-      if (next === undefined) running -= 1;
-      else next();
+      release();
+    }
+  };
+  return Object.assign(run, { acquire });
+}
+
+/** Waits for units of the semaphore of one key, for example of one tenant, and returns the function that releases them. */
+export type KeyedSemaphore = (key: string, units?: number) => Promise<() => void>;
+
+/** Operations that hold or wait for the semaphore of one key. Further ones are rejected at once. */
+const maxOperations = 500;
+
+/** Makes the semaphore of a key when it is needed, and forgets it when nothing holds or waits for it. */
+export function makeKeyedSemaphore(size: number, maxWaitMs: number, timedOut: () => Error): KeyedSemaphore {
+  const known = new Map<string, { operations: number; readonly semaphore: Semaphore }>();
+  return async (key, units) => {
+    const entry = known.get(key) ?? { operations: 0, semaphore: makeSemaphore(size, maxWaitMs, timedOut) };
+    if (entry.operations >= maxOperations) throw timedOut();
+    known.set(key, entry);
+    entry.operations += 1;
+    const leave = () => {
+      entry.operations -= 1;
+      if (entry.operations === 0) known.delete(key);
+    };
+    try {
+      const release = await entry.semaphore.acquire(units);
+      return () => {
+        release();
+        leave();
+      };
+    } catch (error) {
+      leave();
+      throw error;
     }
   };
 }

@@ -127,7 +127,11 @@ export async function deleteWebhook(db: Db, tenantId: string, id: string): Promi
   if (deleted.rowCount === 0) throw webhookNotFound();
 }
 
-/** Replaces the secret. For 24 hours deliveries are signed with both. Rejects with webhookNotFound. */
+/**
+ * Replaces the secret. For 24 hours deliveries are signed with both. A rotation less than a minute after another one counts as
+ * its repetition: the client may not have received the secret in between, and receivers still know only the first. Rejects
+ * with webhookNotFound.
+ */
 export async function replaceWebhookSecret(
   db: Db,
   tenantId: string,
@@ -135,7 +139,10 @@ export async function replaceWebhookSecret(
   secret: Buffer,
 ): Promise<WebhookRow> {
   const changed = await db.maybeOne(sql.type(row)`
-    update webhooks set old_secret = secret, old_secret_expires_at = now() + interval '24 hours',
+    update webhooks set
+      old_secret = case when old_secret_expires_at > now() + interval '24 hours' - interval '1 minute'
+        then old_secret else secret end,
+      old_secret_expires_at = now() + interval '24 hours',
       secret = ${sql.binary(secret)}, updated_at = now()
     where tenant_id = ${tenantId} and id = ${id}
     returning ${columns}`);

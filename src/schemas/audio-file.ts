@@ -61,7 +61,7 @@ export const audioFile = z
     error_message: z
       .string()
       .nullable()
-      .describe("Why the file failed")
+      .describe("Why the file failed, or why the service refused to confirm its last upload")
       .meta({ examples: [null] }),
     metadata: z
       .record(z.string(), z.string())

@@ -41,8 +41,11 @@ export const errorMeanings = {
   rate_limited: "Too many requests; wait for the seconds in Retry-After",
   request_in_progress: "A request with the same Idempotency-Key is still in progress",
   route_not_found: "There is no such path",
+  share_exceeded: "Other requests of the account use its share of a resource of the service",
   tenant_suspended: "The account is suspended",
   too_many_streams: "Too many event streams are open at once",
+  too_slow:
+    "The request takes the database too long; narrow it, or try again after the seconds in Retry-After",
   training_job_not_found: "There is no such training job",
   unavailable: "The service is temporarily unavailable; try again after the seconds in Retry-After",
   unsupported_audio: "The bytes are not audio of an accepted format",

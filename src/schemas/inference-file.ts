@@ -31,7 +31,7 @@ export const inferenceFile = z
     error_message: z
       .string()
       .nullable()
-      .describe("Why the file failed")
+      .describe("Why the file failed, or why the service refused to confirm its last upload")
       .meta({ examples: [null] }),
     created_at: time("When the file was added to the job"),
     started_at: time("When processing of the file started").nullable(),

@@ -1,9 +1,7 @@
 // Import of labels from other tools: accepted labels, reported faults, and documents as untrusted input.
 import { randomUUID } from "node:crypto";
-import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Client, useApi } from "../support/api.ts";
-import { poll } from "../support/poll.ts";
 import { addReadyAudio, makeDataset } from "../support/world.ts";
 import { csv, type Label, type NamedFile, plain, useExchange } from "./exchange.ts";
 
@@ -343,27 +341,6 @@ describe("an import", () => {
       expect(published.body.total_annotations).toBe(total);
       expect((await client.get(set)).body.annotations).toHaveLength(total);
     }
-  });
-
-  it("holds no connection while it waits for the import semaphore", async () => {
-    const drafts = await Promise.all(Array.from({ length: 12 }, draft));
-    const idOf = (path: string) => path.split("/").at(-1)!;
-    const body = [task(mine(), result(1, 2, "click"))];
-    const started = (paths: string[]) =>
-      paths.map((path) => client.post(`${path}/import/annotation-tool`, body, { "If-Match": "*" }));
-    // Two imports have the semaphore and wait for a row lock.
-    const answers = await api.db.transaction(async (tx) => {
-      await tx.query(sql.unsafe`
-        select from annotation_sets where id = any(${sql.array(drafts.slice(0, 2).map(idOf), "uuid")}) for update`);
-      const two = started(drafts.slice(0, 2));
-      await poll("two imports to be at work", () => api.pool.state().acquiredConnections === 2);
-      const others = started(drafts.slice(2));
-      await client.get(drafts[2]!);
-      expect((await client.get(drafts[2]!)).status).toBe(200);
-      expect(api.pool.state().acquiredConnections).toBe(2);
-      return [...two, ...others];
-    });
-    for (const answer of await Promise.all(answers)) expect(answer.status).toBe(200);
   });
 
   it("with a stale If-Match changes nothing", async () => {

@@ -215,9 +215,13 @@ describe("the confirm step", () => {
     const { path, key } = await smuggle(client, bytes, garbage);
     const answer = await client.post(`${path}/confirm`);
     expect(answer).toMatchObject({ status: 409, body: { code: "unsupported_audio" } });
+    // The record keeps the reason until an upload is confirmed.
+    const refused = { status: "pending_upload", error_message: answer.body.detail };
+    expect((await client.get(path)).body).toMatchObject(refused);
     await expect(api.storage.head(key)).rejects.toThrow();
     await api.storage.write(key, bytes, "audio/wav");
-    expect((await client.post(`${path}/confirm`)).body.status).toBe("processing");
+    const accepted = { status: "processing", error_message: null };
+    expect((await client.post(`${path}/confirm`)).body).toMatchObject(accepted);
   });
 
   it("is never reached for a file above the size limit, because the announcement is refused", async () => {

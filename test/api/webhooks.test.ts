@@ -59,6 +59,25 @@ describe("a webhook", () => {
       expect(stored[0]?.hex).not.toContain(Buffer.from(shown.slice(6), "base64").toString("hex"));
   });
 
+  it("keeps the deployed secret when a rotation is repeated, and repeats its answer for its Idempotency-Key", async () => {
+    const client = await api.tenant();
+    const { id } = await make(client);
+    const oldOf = () =>
+      api.db.oneFirst(sql.type(z.object({ hex: z.string() }))`
+        select encode(old_secret, 'hex') as hex from webhooks where id = ${id}`);
+    const rotate = async (key: string) =>
+      (await client.post(`${base}/${id}/rotate-secret`, undefined, { "Idempotency-Key": key })).body.secret;
+    const first = await rotate("a");
+    const deployed = await oldOf();
+    expect(await rotate("a")).toBe(first);
+    expect(await rotate("b")).not.toBe(first);
+    expect(await oldOf()).toBe(deployed);
+    await api.db.query(sql.unsafe`
+      update webhooks set old_secret_expires_at = old_secret_expires_at - interval '2 minutes' where id = ${id}`);
+    await rotate("c");
+    expect(await oldOf()).not.toBe(deployed);
+  });
+
   it("can be changed member by member, and If-Match protects unseen changes", async () => {
     const client = await api.tenant();
     const { id } = await make(client);

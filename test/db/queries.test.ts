@@ -130,6 +130,7 @@ describe("a connection", () => {
         await pool.query(none`select 1`);
         order.push(n);
       });
+      await poll("one to have the connection", () => pool.state().acquiredConnections === 1);
       expect(pool.state()).toMatchObject({ acquiredConnections: 1, waitingClients: 3 });
       await Promise.all([first, ...others]);
       expect(order).toEqual([1, 2, 3]);

@@ -1,7 +1,8 @@
 // The semaphore in front of the pool, and the ids of rows.
+import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { newId } from "../../src/db/id.ts";
-import { BusyError, makeSemaphore } from "../../src/db/semaphore.ts";
+import { BusyError, makeKeyedSemaphore, makeSemaphore } from "../../src/db/semaphore.ts";
 
 function gate() {
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -20,9 +21,11 @@ describe("a semaphore", () => {
         return i;
       }),
     );
+    await turn();
     expect(started).toEqual([0, 1]);
     gates[1]?.open();
     await all[1];
+    await turn();
     expect(started).toEqual([0, 1, 2]);
     for (const one of gates) one.open();
     expect(await Promise.all(all)).toEqual([0, 1, 2, 3, 4]);
@@ -50,6 +53,25 @@ describe("a semaphore", () => {
     await first;
     expect(await limit(async () => "free")).toBe("free");
     expect(ran).toBe(false);
+  });
+});
+
+describe("a keyed semaphore", () => {
+  it("limits each key alone, counts units, and serves in order", async () => {
+    const refusal = new Error("too many of one key");
+    const acquire = makeKeyedSemaphore(3, 20, () => refusal);
+    const releases = [await acquire("a", 2), await acquire("a", 1)];
+    await expect(acquire("a")).rejects.toBe(refusal);
+    (await acquire("b", 3))();
+    for (const release of releases) release();
+    (await acquire("a", 3))();
+  });
+
+  it("refuses at once when too many operations of a key wait", async () => {
+    const acquire = makeKeyedSemaphore(1, 10_000, () => new BusyError("full"));
+    const all = Array.from({ length: 500 }, async () => (await acquire("a"))());
+    await expect(acquire("a")).rejects.toBeInstanceOf(BusyError);
+    await Promise.all(all);
   });
 });
 

@@ -4,8 +4,8 @@ import { sql } from "slonik";
 import { z } from "zod";
 import type { DatabasePool } from "../../src/db/pool.ts";
 
-/** Tables of request counters, rate limits and idempotency keys: changes there do not affect clients' resources. */
-const notOwned = /^(schema_migrations|rate_|failed_|audit|idempotency)/;
+/** Request counters, rate limits, idempotency keys and locks: changes there do not affect clients' resources. */
+const notOwned = /^(schema_migrations|rate_|failed_|audit|idempotency|leases)/;
 /** The sequencer moves events from one table to the other a moment later, so only their total is compared. */
 const eventTables = ["event_inbox", "events"];
 /** The last use of a key, to the minute. */

@@ -104,6 +104,9 @@ async function addByHand(db: DatabasePool, tenantId: string, world: World): Prom
     insert into rate_limits (tenant_id, free_at) values (${tenantId}, '{0,0,0,0,0}') on conflict do nothing`);
   await db.query(sql.type(nothing)`
     insert into leftovers (tenant_id, kind, target) values (${tenantId}, 'audio', ${world.audioFileId})`);
+  await db.query(sql.type(nothing)`
+    insert into leases (tenant_id, id, holder, expires_at)
+    values (${tenantId}, ${world.audioFileId}, gen_random_uuid(), now() + interval '1 hour')`);
 }
 
 /** All rows of a tenant, as one text per table. Two snapshots are equal when no row has changed. */

@@ -1,8 +1,8 @@
 // The only place that turns errors into responses. Errors that clients must not see in detail are logged. Used by
 // app.ts.
 import type { Context, Middleware } from "koa";
-import { isDatabaseUnavailable, isFrozen } from "../../db/errors.ts";
-import { AppError, annotationSetPublished, unavailable } from "../../errors.ts";
+import { isDatabaseUnavailable, isFrozen, isStatementTimeout } from "../../db/errors.ts";
+import { AppError, annotationSetPublished, tooSlow, unavailable } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import { isStoreUnavailable } from "../../storage/errors.ts";
 
@@ -25,6 +25,7 @@ export function answerErrors(log: Log): Middleware {
 
 function toAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
+  if (isStatementTimeout(thrown)) return tooSlow(thrown);
   if (isDatabaseUnavailable(thrown)) return unavailable("database", thrown);
   if (isStoreUnavailable(thrown)) return unavailable("object store", thrown);
   // A write raced with the publication of its set: it passed the checks in the code, and the database trigger refused

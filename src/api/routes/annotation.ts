@@ -25,7 +25,7 @@ import {
 } from "../../schemas/annotation.ts";
 import { id } from "../../schemas/rest.ts";
 import { requireValidAnnotations } from "../annotation-rules.ts";
-import { etagOf, etagOfSet } from "../conditional.ts";
+import { etagOf, etagOfSet, isUnchanged } from "../conditional.ts";
 import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
 import { iso } from "../view.ts";
 
@@ -145,16 +145,20 @@ export const list = defineRoute({
   query: listAnnotationsQuery,
   conditional: true,
   answer: { status: 200, description: "The annotations", schema: z.array(annotation) },
-  handler: async ({ params, query, tenantId, deps }) => {
+  handler: async ({ params, query, tenantId, request, deps }) => {
     const set = await oneAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id);
-    const { page, page_size, ...filter } = query;
-    const total = await countAnnotations(deps.db, tenantId, set.id, filter);
-    const headers = { "X-Total-Count": String(total) };
     const etag = etagOfSet(set.revision);
+    if (isUnchanged(request.headers["if-none-match"], etag)) return { etag };
+    const { page, page_size, ...filter } = query;
+    const isFiltered = Object.values(filter).some((value) => value !== undefined);
+    const total = isFiltered
+      ? await countAnnotations(deps.db, tenantId, set.id, filter)
+      : set.total_annotations;
+    const headers = { "X-Total-Count": String(total) };
     if (page === undefined && page_size === undefined)
       return { headers, etag, stream: jsonArray(eachAnnotationText(deps.db, tenantId, set.id, filter)) };
-    const request = { page: page ?? 1, page_size: page_size ?? 20 };
-    const rows = await pageOfAnnotations(deps.db, tenantId, set.id, filter, request);
+    const wanted = { page: page ?? 1, page_size: page_size ?? 20 };
+    const rows = await pageOfAnnotations(deps.db, tenantId, set.id, filter, wanted);
     return { headers, etag, body: rows.map(viewAnnotation) };
   },
 });

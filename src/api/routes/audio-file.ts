@@ -9,10 +9,10 @@ import {
   manyAudioFiles,
   markUploaded,
   oneAudioFile,
+  recordRefusedUpload,
   updateAudioFile,
 } from "../../db/audio-file.ts";
 import { requireAudioRoom, requireDataset } from "../../db/dataset.ts";
-import { withLock } from "../../db/lock.ts";
 import { uploadExpired } from "../../errors.ts";
 import {
   audioFile,
@@ -29,6 +29,7 @@ import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.t
 import {
   acceptUpload,
   audioQuotaOf,
+  confirmAlone,
   discardUpload,
   signUpload,
   toNewUploads,
@@ -148,22 +149,27 @@ export const confirm = defineRoute({
   body: confirmBody,
   bodyOptional: true,
   answer: { status: 200, description: "The audio file", schema: audioFile },
-  conflicts: ["upload_not_found", "upload_mismatch", "unsupported_audio", "upload_expired"],
+  conflicts: [
+    "upload_not_found",
+    "upload_mismatch",
+    "unsupported_audio",
+    "upload_expired",
+    "request_in_progress",
+  ],
   handler: async ({ params, body, tenantId, deps }) => {
     const { dataset_id, audio_file_id } = params;
     const known = await oneAudioFile(deps.db, tenantId, dataset_id, audio_file_id);
     if (known.status === "expired") throw uploadExpired();
     if (known.status !== "pending_upload") return { body: viewAudioFile(known) };
-    const confirmed = await deps.confirms(() =>
-      withLock(deps.pool, tenantId, known.id, async (db) => {
-        const file = await oneAudioFile(db, tenantId, dataset_id, audio_file_id);
-        if (file.status !== "pending_upload") return file;
-        const key = audioKey(tenantId, file.id);
-        const audio = await acceptUpload(deps, tenantId, file, key, body.checksum_sha256);
-        await markUploaded(db, tenantId, file.id, audio);
-        return await oneAudioFile(db, tenantId, dataset_id, audio_file_id);
-      }),
-    );
+    const confirmed = await confirmAlone(deps, tenantId, known.id, async () => {
+      const file = await oneAudioFile(deps.db, tenantId, dataset_id, audio_file_id);
+      if (file.status !== "pending_upload") return file;
+      const key = audioKey(tenantId, file.id);
+      const refused = (reason: string) => recordRefusedUpload(deps.db, tenantId, file.id, reason);
+      const audio = await acceptUpload(deps, tenantId, file, key, body.checksum_sha256, refused);
+      await markUploaded(deps.db, tenantId, file.id, audio);
+      return await oneAudioFile(deps.db, tenantId, dataset_id, audio_file_id);
+    });
     discardUpload(deps, tenantId, known.id);
     return { body: viewAudioFile(confirmed) };
   },

@@ -33,7 +33,7 @@ const shared = {
   tag,
   conflicts: ["annotation_set_published"],
   guard,
-  semaphore: "imports",
+  comparesText: true,
   maxBodyBytes: 8 * 1024 * 1024,
   idempotent: sameReport,
 } as const;

@@ -63,14 +63,26 @@ export const startup = defineRoute({
   },
 });
 
-/** Pools of the APIs that have started. A set, because tests run more than one API in a process. */
-const started = new WeakSet<HandlerDeps["pool"]>();
+type Pool = HandlerDeps["pool"];
+type State = "ok" | "fail";
 
-async function databaseState(deps: HandlerDeps): Promise<"ok" | "fail"> {
-  try {
-    return (await isMigrated(deps.pool)) ? "ok" : "fail";
-  } catch (err) {
-    deps.log.warn({ err }, "a probe found that the database cannot be reached");
-    return "fail";
-  }
+/** Pools of the APIs that have started. Keyed by pool, because tests run more than one API in a process. */
+const started = new WeakSet<Pool>();
+
+/** The last check of each pool. Anybody may call the probes, so one check serves all calls of a second. */
+const checks = new WeakMap<Pool, { readonly at: number; readonly state: Promise<State> }>();
+const checkEveryMs = 1_000;
+
+function databaseState({ pool, log }: HandlerDeps): Promise<State> {
+  const last = checks.get(pool);
+  if (last !== undefined && performance.now() - last.at < checkEveryMs) return last.state;
+  const state = isMigrated(pool).then(
+    (migrated): State => (migrated ? "ok" : "fail"),
+    (err: unknown): State => {
+      log.warn({ err }, "a probe found that the database cannot be reached");
+      return "fail";
+    },
+  );
+  checks.set(pool, { at: performance.now(), state });
+  return state;
 }

@@ -10,9 +10,9 @@ import {
   manyInferenceFiles,
   markInferenceFileUploaded,
   oneInferenceFile,
+  recordRefusedInferenceUpload,
 } from "../../db/inference-file.ts";
 import { lockInferenceJob, oneInferenceJob } from "../../db/inference-job.ts";
-import { withLock } from "../../db/lock.ts";
 import { confirmBody, uploadBody } from "../../schemas/audio-file.ts";
 import { detectionRecord, listDetectionsQuery } from "../../schemas/detection.ts";
 import { inferenceFile, inferenceUpload, listInferenceFilesQuery } from "../../schemas/inference-file.ts";
@@ -23,6 +23,7 @@ import { defineRoute, type HandlerDeps, type Reply } from "../route.ts";
 import {
   acceptUpload,
   audioQuotaOf,
+  confirmAlone,
   discardUpload,
   signUpload,
   toNewUploads,
@@ -149,19 +150,25 @@ export const confirm = defineRoute({
   body: confirmBody,
   bodyOptional: true,
   answer: { status: 200, description: "The file", schema: inferenceFile },
-  conflicts: ["upload_not_found", "upload_mismatch", "unsupported_audio", "job_started", "job_finished"],
+  conflicts: [
+    "upload_not_found",
+    "upload_mismatch",
+    "unsupported_audio",
+    "job_started",
+    "job_finished",
+    "request_in_progress",
+  ],
   handler: async ({ params, body, tenantId, deps }) => {
     const { inference_job_id: jobId, file_id: fileId } = params;
     const known = await oneInferenceFile(deps.db, tenantId, jobId, fileId);
     if (known.status !== "pending_upload") return { body: viewInferenceFile(known) };
-    const confirmed = await deps.confirms(() =>
-      withLock(deps.pool, tenantId, known.id, async (db) => {
-        const file = await oneInferenceFile(db, tenantId, jobId, fileId);
-        if (file.status !== "pending_upload") return file;
-        const audio = await acceptUpload(deps, tenantId, file, file.object_key, body.checksum_sha256);
-        return await markInferenceFileUploaded(db, tenantId, jobId, fileId, audio);
-      }),
-    );
+    const confirmed = await confirmAlone(deps, tenantId, known.id, async () => {
+      const file = await oneInferenceFile(deps.db, tenantId, jobId, fileId);
+      if (file.status !== "pending_upload") return file;
+      const refused = (reason: string) => recordRefusedInferenceUpload(deps.db, tenantId, file.id, reason);
+      const audio = await acceptUpload(deps, tenantId, file, file.object_key, body.checksum_sha256, refused);
+      return await markInferenceFileUploaded(deps.db, tenantId, jobId, fileId, audio);
+    });
     discardUpload(deps, tenantId, known.id);
     return { body: viewInferenceFile(confirmed) };
   },

@@ -133,8 +133,11 @@ export const rotateSecret = defineRoute({
   handler: async ({ params, tenantId, deps }) => {
     const secret = deps.secrets.seal(makeSecret(deps.random), params.webhook_id);
     const row = await replaceWebhookSecret(deps.db, tenantId, params.webhook_id, secret);
-    return { body: viewWithSecret(row, deps) };
+    return { body: viewWithSecret(row, deps), created: [row.id] };
   },
+  idempotent: async ({ params, tenantId, deps }) => ({
+    body: viewWithSecret(await oneWebhook(deps.db, tenantId, params.webhook_id), deps),
+  }),
 });
 
 export const test = defineRoute({

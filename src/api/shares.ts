@@ -1,0 +1,75 @@
+// The shares of what is scarce in one API process: the memory of request bodies, parsed documents, database connections
+// and copies in the object store. A tenant may hold a part of each, so that one tenant's requests cannot take what the
+// others need. Made by app.ts; answer.ts and the routes take shares, in the order of the list below.
+import { Counter, type Registry } from "prom-client";
+import { BusyError, makeKeyedSemaphore, makeSemaphore } from "../db/semaphore.ts";
+import { shareExceeded } from "../errors.ts";
+
+interface Bound {
+  /** For clients: completes "Your account already uses its share of ...". */
+  readonly what: string;
+  readonly perTenant: number;
+  readonly total: number;
+  /** How long a request waits for its tenant's other requests, and then for those of other tenants. */
+  readonly waitMs: number;
+}
+
+/**
+ * Waits until `units` of the tenant's share are free, and returns the function that releases them. Rejects with
+ * shareExceeded or BusyError.
+ */
+export type Share = (tenantId: string, units: number) => Promise<Release>;
+export type Release = () => void;
+
+export type ShareName = "bodies" | "documents" | "copies";
+export type Shares = Readonly<Record<ShareName, Share>>;
+
+/** The unit of bodies and documents. The cost of a semaphore grows with its number of units. */
+const unitBytes = 64 * 1024;
+export const unitsOf = (bytes: number) => Math.max(1, Math.ceil(bytes / unitBytes));
+
+export function makeShares(registry: Registry): Shares {
+  const refused = new Counter({
+    name: "plosive_share_refused_total",
+    help: "Requests refused because one tenant (tenant) or all tenants together (total) used a share up",
+    labelNames: ["share", "bound"],
+    registers: [registry],
+  });
+  const MiB = unitsOf(1024 * 1024);
+  const bounds: Record<ShareName, Bound> = {
+    bodies: { what: "request bodies", perTenant: 16 * MiB, total: 64 * MiB, waitMs: 10_000 },
+    // A parsed document takes up to 15 times the memory of its bytes (read-body.ts).
+    documents: { what: "large documents", perTenant: 8 * MiB, total: 16 * MiB, waitMs: 10_000 },
+    copies: { what: "upload confirms", perTenant: 4, total: 12, waitMs: 30_000 },
+  };
+  const share = (name: ShareName) => makeShare(bounds[name], (bound) => refused.inc({ share: name, bound }));
+  return { bodies: share("bodies"), documents: share("documents"), copies: share("copies") };
+}
+
+function makeShare(
+  { what, perTenant, total, waitMs }: Bound,
+  onRefusal: (bound: "tenant" | "total") => void,
+): Share {
+  const part = makeKeyedSemaphore(perTenant, waitMs, () => {
+    onRefusal("tenant");
+    return shareExceeded(what);
+  });
+  const all = makeSemaphore(total, waitMs, () => {
+    onRefusal("total");
+    return new BusyError(`timed out after ${waitMs} ms: all tenants together use the share of ${what}`);
+  });
+  return async (tenantId, units) => {
+    // The tenant's part first: a tenant waits for the total with no more than its part.
+    const releasePart = await part(tenantId, units);
+    try {
+      const releaseAll = await all.acquire(units);
+      return () => {
+        releaseAll();
+        releasePart();
+      };
+    } catch (error) {
+      releasePart();
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,52 @@
+// A lock across processes, for work that does not fit into one transaction: a row that its holder renews. Unlike an advisory
+// lock it occupies no connection. Used by the confirm step of uploads.
+import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import { sql } from "slonik";
+import { z } from "zod";
+import { requestInProgress } from "../errors.ts";
+import type { Db } from "./page.ts";
+
+const nothing = z.object({});
+/** After a crash of its holder, the lease is free again after this time. */
+const leaseMs = 15_000;
+const renewMs = 5_000;
+const retryMs = 250;
+
+/**
+ * Runs `work` while it holds the lease `id` of the tenant. Waits for another holder, at most `maxWaitMs`, and then rejects
+ * with requestInProgress.
+ */
+export async function withLease<T>(
+  db: Db,
+  tenantId: string,
+  id: string,
+  work: () => Promise<T>,
+  maxWaitMs = 30_000,
+): Promise<T> {
+  const holder = randomUUID();
+  const until = sql.fragment`now() + make_interval(secs => ${leaseMs / 1000}::double precision)`;
+  const take = () =>
+    db.maybeOne(sql.type(nothing)`
+      insert into leases (tenant_id, id, holder, expires_at) values (${tenantId}, ${id}, ${holder}, ${until})
+      on conflict (tenant_id, id) do update set holder = excluded.holder, expires_at = excluded.expires_at
+        where leases.expires_at < now()
+      returning id`);
+  const deadline = performance.now() + maxWaitMs;
+  while ((await take()) === null) {
+    if (performance.now() > deadline) throw requestInProgress();
+    await pause(retryMs);
+  }
+  const mine = sql.fragment`tenant_id = ${tenantId} and id = ${id} and holder = ${holder}`;
+  const renewal = setInterval(() => {
+    // If this fails, the next one may succeed in time.
+    db.query(sql.type(nothing)`update leases set expires_at = ${until} where ${mine}`).catch(() => {});
+  }, renewMs);
+  try {
+    return await work();
+  } finally {
+    clearInterval(renewal);
+    // If this fails, the lease expires.
+    await db.query(sql.type(nothing)`delete from leases where ${mine}`).catch(() => {});
+  }
+}

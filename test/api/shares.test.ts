@@ -1,0 +1,102 @@
+// The shares of what is scarce in an API process: one tenant takes its part, another one notices nothing.
+import { connect } from "node:net";
+import { sql } from "slonik";
+import { beforeAll, describe, expect, it } from "vitest";
+import { type Client, useApi } from "../support/api.ts";
+import { poll } from "../support/poll.ts";
+import { makeDataset } from "../support/world.ts";
+
+const api = useApi();
+let greedy: Client;
+let other: Client;
+beforeAll(async () => {
+  [greedy, other] = [await api.tenant(), await api.tenant()];
+});
+
+async function drafts(client: Client, count: number): Promise<string[]> {
+  const sets = `/api/v1/datasets/${await makeDataset(client)}/annotation-sets`;
+  const made = Array.from({ length: count }, async () => `${sets}/${(await client.post(sets)).body.id}`);
+  return await Promise.all(made);
+}
+
+describe("database connections", () => {
+  it("one tenant's blocked writes hold at most four of ten; another tenant's requests succeed", async () => {
+    const sets = await drafts(greedy, 12);
+    const ids = sets.map((path) => path.split("/").at(-1)!);
+    const answers = await api.db.transaction(async (tx) => {
+      await tx.query(
+        sql.unsafe`select from annotation_sets where id = any(${sql.array(ids, "uuid")}) for update`,
+      );
+      const blocked = sets.map((path) => greedy.post(`${path}/publish`));
+      await poll("the share to be used up", () => api.pool.state().acquiredConnections === 4);
+      const reads = Array.from({ length: 50 }, () => other.get("/api/v1/datasets"));
+      for (const answer of await Promise.all(reads)) expect(answer.status).toBe(200);
+      expect(api.pool.state().acquiredConnections).toBe(4);
+      return blocked;
+    });
+    for (const { status } of await Promise.all(answers)) expect(status).toBe(200);
+  });
+});
+
+describe("request bodies", () => {
+  /** Sends the head of an import and a part of its body, and returns the first line and the body of the answer. */
+  const slowImport = (client: Client, path: string, size: number) => {
+    const { hostname, port } = new URL(api.url);
+    const socket = connect(Number(port), hostname);
+    const head = [
+      `POST ${path}/import/annotation-tool HTTP/1.1`,
+      "Host: x",
+      `X-API-Key: ${client.key}`,
+      "Content-Type: application/json",
+      `Content-Length: ${size}`,
+    ];
+    socket.write(`${head.join("\r\n")}\r\n\r\n[`);
+    let text = "";
+    socket.on("data", (chunk) => {
+      text += chunk;
+    });
+    return { socket, text: () => text };
+  };
+  const size = 8 * 1024 * 1024;
+
+  it("of one tenant wait for its share and are then refused unread; another tenant's are read", async () => {
+    const [set = ""] = await drafts(greedy, 1);
+    const [free = ""] = await drafts(other, 1);
+    const slow = Array.from({ length: 5 }, () => slowImport(greedy, set, size));
+    await poll("three to be refused", () => slow.filter(({ text }) => text() !== "").length === 3, 30_000);
+    for (const { text } of slow.filter(({ text }) => text() !== "")) {
+      expect(text()).toMatch(/^HTTP\/1\.1 429 /);
+      expect(text()).toMatch(/^retry-after: \d+/im);
+      expect(text()).toContain('"code":"share_exceeded"');
+      expect(text()).toContain("request bodies");
+    }
+    const body = JSON.stringify([{ data: { filename: "x".repeat(size - 100) } }]);
+    expect((await other.post(`${free}/import/annotation-tool`, JSON.parse(body))).status).toBe(200);
+    for (const { socket } of slow) socket.destroy();
+  }, 60_000);
+
+  it.each([
+    [
+      "empty objects",
+      (count: number) => `[{"annotations":[{"was_cancelled":true,"result":[${"{},".repeat(count)}{}]}]}]`,
+    ],
+    [
+      "empty lists",
+      (count: number) => `[{"annotations":[{"was_cancelled":true,"result":[${"[],".repeat(count)}[]]}]}]`,
+    ],
+    ["objects in strings", (count: number) => `["\\"${"{},".repeat(count)}"]`],
+  ])("of two million %s are judged before they are parsed", async (what, make) => {
+    const [set = ""] = await drafts(greedy, 1);
+    const answer = await fetch(`${api.url}${set}/import/annotation-tool`, {
+      method: "POST",
+      headers: { "X-API-Key": greedy.key, "Content-Type": "application/json" },
+      body: make(2_000_000),
+    });
+    const { code, detail } = (await answer.json()) as { code?: string; detail: string };
+    if (what === "objects in strings") expect([answer.status, code]).toEqual([422, undefined]);
+    else {
+      expect([answer.status, code]).toEqual([400, "invalid_request"]);
+      expect(detail).toMatch(/2000\d{3} objects and lists/);
+    }
+  });
+});

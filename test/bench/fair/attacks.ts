@@ -1,0 +1,131 @@
+// What one tenant sends to take resources from the others. Called by main.ts.
+import { randomUUID } from "node:crypto";
+import type { Request, Send } from "./traffic.ts";
+
+export interface Attack {
+  readonly name: string;
+  readonly connections: number;
+  /** Creates what the attack needs, and returns the requests that it sends. */
+  readonly prepare: (send: Send, database: Database) => Promise<(nth: number) => Request>;
+}
+
+/** Runs SQL as the owner of the database: some attacks need more rows than their tenant may create in a minute. */
+export type Database = (sql: string) => Promise<void>;
+
+const types = [{ name: "click" }, { name: "hum" }];
+
+async function created(send: Send, path: string, body: unknown = {}): Promise<string> {
+  const answer = await send({ method: "POST", path, body: JSON.stringify(body) });
+  if (answer.status !== 201) throw new Error(`POST ${path}: ${answer.status} ${answer.body.slice(0, 200)}`);
+  return JSON.parse(answer.body).id as string;
+}
+
+async function draft(send: Send): Promise<{ set: string; dataset: string }> {
+  const dataset = await created(send, "/api/v1/datasets", {
+    name: `attack ${randomUUID()}`,
+    artifact_types: types,
+  });
+  return {
+    dataset,
+    set: `/api/v1/datasets/${dataset}/annotation-sets/${await created(send, `/api/v1/datasets/${dataset}/annotation-sets`)}`,
+  };
+}
+
+const eightMiB = 8 * 1024 * 1024;
+const filled = (head: string, piece: string, tail: string) =>
+  head +
+  piece.repeat(Math.floor((eightMiB - head.length - tail.length) / piece.length)).replace(/,$/, "") +
+  tail;
+
+const importOf = (name: string, document: () => string): Attack => ({
+  name,
+  connections: 12,
+  prepare: async (send) => {
+    const { set } = await draft(send);
+    const body = document();
+    return () => ({ method: "POST", path: `${set}/import/annotation-tool?create_types=true`, body });
+  },
+});
+
+const label = `{"id":"x","from_name":"label","to_name":"audio","type":"labels","value":{"start":1.25,"end":1.31,"channel":0,"labels":["click"]},"score":1},`;
+
+export const attacks: readonly Attack[] = [
+  importOf("imports of 8 MB of labels", () =>
+    filled('[{"data":{"filename":"a.wav"},"annotations":[{"result":[', label, "]}]}]"),
+  ),
+  importOf("imports of 8 MB of empty objects", () =>
+    filled('[{"data":{"filename":"a.wav"},"annotations":[{"was_cancelled":true,"result":[', "{},", "]}]}]"),
+  ),
+  importOf("imports of 8 MB of nested lists", () => filled("", "[", "")),
+  {
+    name: "bulk creates of 8 MB",
+    connections: 12,
+    prepare: async (send) => {
+      const { set } = await draft(send);
+      const text = "x".repeat(3_900);
+      const annotation = {
+        audio_file_id: randomUUID(),
+        artifact_type: "click",
+        start_ms: 1,
+        end_ms: 2,
+        extra_data: { text },
+      };
+      const body = JSON.stringify({ annotations: Array.from({ length: 1_000 }, () => annotation) });
+      return () => ({ method: "POST", path: `${set}/annotations/bulk`, body });
+    },
+  },
+  {
+    name: "copies of a set of 300,000 labels",
+    connections: 12,
+    prepare: async (send, database) => {
+      const { set, dataset } = await draft(send);
+      await addLabels(database, dataset, set.split("/").at(-1)!, 300_000);
+      const published = await send({ method: "POST", path: `${set}/publish` });
+      if (published.status !== 200) throw new Error(`could not publish: ${published.body}`);
+      const body = JSON.stringify({ from_annotation_set_id: set.split("/").at(-1) });
+      return () => ({ method: "POST", path: `/api/v1/datasets/${dataset}/annotation-sets`, body });
+    },
+  },
+  {
+    name: "deletions of datasets of 50,000 labels",
+    connections: 12,
+    prepare: async (send, database) => {
+      const paths: string[] = [];
+      for (let i = 0; i < 12; i++) {
+        const { set, dataset } = await draft(send);
+        await addLabels(database, dataset, set.split("/").at(-1)!, 50_000);
+        paths.push(`/api/v1/datasets/${dataset}`);
+      }
+      return (nth) => ({ method: "DELETE", path: paths[nth % paths.length]! });
+    },
+  },
+  {
+    name: "lists at the last page, with filters",
+    connections: 48,
+    prepare: async () => (nth) => ({
+      method: "GET",
+      path: [
+        "/api/v1/datasets?page=10000000&page_size=100",
+        "/api/v1/training-jobs?page=9999999",
+        "/api/v1/models?page=9999999",
+      ][nth % 3]!,
+    }),
+  },
+  {
+    name: "long polls and event streams",
+    connections: 150,
+    prepare: async () => () => ({ method: "GET", path: "/api/v1/events/stream" }),
+  },
+];
+
+/** Adds a file and its labels. The triggers of the tables run as for requests. */
+async function addLabels(database: Database, dataset: string, set: string, labels: number): Promise<void> {
+  const file = randomUUID();
+  await database(`
+    insert into audio_files (id, tenant_id, dataset_id, filename, content_type, size_bytes, object_key, status, duration_ms)
+      select '${file}', tenant_id, id, 'a.wav', 'audio/wav', 10, 'audio/' || tenant_id || '/${file}', 'ready', 3600000
+      from datasets where id = '${dataset}';
+    insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms, end_ms)
+      select gen_random_uuid(), tenant_id, '${dataset}', '${set}', '${file}', 'click', n, n + 5
+      from datasets, generate_series(1, ${labels}) n where id = '${dataset}';`);
+}

@@ -1,0 +1,97 @@
+// The HTTP traffic of both tenants: requests over kept connections, at a fixed rate (the measured tenant) or as fast as the
+// service answers (the attacker). Called by main.ts and attacks.ts.
+import { Agent, request } from "node:http";
+
+export interface Request {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: string | Buffer;
+  readonly contentType?: string;
+}
+
+export interface Answer {
+  /** 0: the connection failed. */
+  readonly status: number;
+  readonly ms: number;
+  readonly body: string;
+}
+
+export type Send = (request: Request) => Promise<Answer>;
+
+/** Sends requests with the key of one tenant. */
+export function makeSend(baseUrl: string, key: string): { send: Send; end: () => void } {
+  const agent = new Agent({ keepAlive: true, maxSockets: 256 });
+  const { hostname, port } = new URL(baseUrl);
+  const send: Send = ({ method, path, body, contentType = "application/json" }) =>
+    new Promise((resolve) => {
+      const begin = performance.now();
+      const finish = (status: number, text: string) =>
+        resolve({ status, ms: performance.now() - begin, body: text });
+      const headers = {
+        "X-API-Key": key,
+        ...(body === undefined
+          ? {}
+          : { "Content-Type": contentType, "Content-Length": Buffer.byteLength(body) }),
+      };
+      const sent = request({ agent, hostname, port, method, path, headers }, (answer) => {
+        const chunks: Buffer[] = [];
+        answer.on("data", (chunk: Buffer) => chunks.push(chunk));
+        answer.on("end", () => finish(answer.statusCode ?? 0, Buffer.concat(chunks).toString("utf8")));
+        answer.on("error", () => finish(0, ""));
+      });
+      sent.on("error", () => finish(0, ""));
+      sent.end(body);
+    });
+  return { send, end: () => agent.destroy() };
+}
+
+/** Sends until `isOver()`, `connections` requests at a time. Returns how often each status was answered. */
+export async function flood(
+  next: (nth: number) => Promise<Answer>,
+  connections: number,
+  isOver: () => boolean,
+): Promise<Map<number, number>> {
+  const statuses = new Map<number, number>();
+  let nth = 0;
+  await Promise.all(
+    Array.from({ length: connections }, async () => {
+      while (!isOver()) {
+        const { status } = await next(nth++);
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+        // A polite client would wait for Retry-After; this one does not, but leaves the machine some time.
+        if (status === 429 || status === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    }),
+  );
+  return statuses;
+}
+
+export interface Measured {
+  readonly requests: number;
+  readonly failed: number;
+  /** Statuses of the failed requests. */
+  readonly failures: readonly string[];
+  readonly p50: number;
+  readonly p99: number;
+}
+
+/** Sends one request every `1000 / perSecond` ms, whether earlier ones were answered or not. */
+export async function measure(
+  next: (nth: number) => Promise<Answer>,
+  perSecond: number,
+  seconds: number,
+): Promise<Measured> {
+  const pending: Promise<Answer>[] = [];
+  const begin = performance.now();
+  for (let nth = 0; nth < perSecond * seconds; nth++) {
+    const due = begin + (nth * 1_000) / perSecond - performance.now();
+    if (due > 0) await new Promise((resolve) => setTimeout(resolve, due));
+    pending.push(next(nth));
+  }
+  const answers = await Promise.all(pending);
+  const times = answers.map(({ ms }) => ms).sort((a, b) => a - b);
+  const at = (part: number) => times[Math.min(times.length - 1, Math.floor(times.length * part))] ?? 0;
+  const failed = answers.filter(({ status }) => status < 200 || status >= 300);
+  const failures = [...new Set(failed.map(({ status }) => String(status)))];
+  return { requests: answers.length, failed: failed.length, failures, p50: at(0.5), p99: at(0.99) };
+}

@@ -1,0 +1,65 @@
+// The lease: a lock across processes that occupies no connection while its holder works.
+import { randomUUID } from "node:crypto";
+import { sql } from "slonik";
+import { beforeAll, describe, expect, it } from "vitest";
+import { withLease } from "../../src/db/lease.ts";
+import type { Db } from "../../src/db/page.ts";
+import { execute, useDatabase } from "../support/postgres.ts";
+import { insertTenant } from "../support/rows.ts";
+
+const database = useDatabase();
+let tenant: string;
+let db: Db;
+beforeAll(async () => {
+  tenant = await insertTenant(database.pool);
+  db = database.apiPool.asTenant(tenant);
+});
+const busy = { code: "request_in_progress" };
+
+describe("a lease", () => {
+  it("is held while its work runs, without a connection, and released afterwards, also after a failure", async () => {
+    const id = randomUUID();
+    const second = () => withLease(db, tenant, id, async () => "second", 0);
+    await withLease(db, tenant, id, async () => {
+      expect(database.apiPool.state().acquiredConnections).toBe(0);
+      await expect(second()).rejects.toMatchObject(busy);
+    });
+    expect(await second()).toBe("second");
+    await expect(withLease(db, tenant, id, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
+    expect(await second()).toBe("second");
+  });
+
+  it("is passed on to one of those that wait", async () => {
+    const id = randomUUID();
+    let running = 0;
+    const one = () =>
+      withLease(db, tenant, id, async () => {
+        running += 1;
+        expect(running).toBe(1);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        running -= 1;
+      });
+    await Promise.all(Array.from({ length: 5 }, one));
+  });
+
+  it("of a holder that crashed is free when it expires; the former holder cannot release the new one's", async () => {
+    const id = randomUUID();
+    await withLease(db, tenant, id, async () => {
+      await execute(
+        database.pool,
+        sql.fragment`update leases set expires_at = now() - interval '1 second' where id = ${id}`,
+      );
+      await withLease(db, tenant, id, async () => {
+        await expect(withLease(db, tenant, id, async () => {}, 0)).rejects.toMatchObject(busy);
+      });
+    });
+  });
+
+  it("of one tenant does not block the same id of another", async () => {
+    const id = randomUUID();
+    const other = await insertTenant(database.pool);
+    await withLease(db, tenant, id, () =>
+      withLease(database.apiPool.asTenant(other), other, id, async () => {}, 0),
+    );
+  });
+});
