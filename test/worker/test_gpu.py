@@ -37,7 +37,7 @@ def posteriors(session: onnxruntime.InferenceSession | TorchSession, dims: int =
 
 
 def events(model: bytes, session: onnxruntime.InferenceSession | TorchSession, scratch: Path) -> list[Detection]:
-    """The events of a minute with posteriors from this session."""
+    """The events of a minute, with the posteriors that ONNX Runtime or torch computes."""
     profiles = [Profile(f"type {i}", 100, 50, 300, 9) for i in range(3)]
     config = DetectConfig(0.05, {}, None, None, None, None, None)
     detector = Detector(model, Card(profiles, "", 500, 250, spec.DIMS), config, 1)
