@@ -3,7 +3,7 @@
 // the routes of both kinds of files.
 import type { ConfirmedAudio, NewUpload } from "../db/audio-file.ts";
 import { newId } from "../db/id.ts";
-import { withLease } from "../db/lease.ts";
+import { type RequireHeld, withLease } from "../db/lease.ts";
 import type { AudioQuota } from "../db/quota.ts";
 import { AppError, unsupportedAudio, uploadMismatch, uploadNotFound, validationFailed } from "../errors.ts";
 import { type AudioType, audioTypes } from "../schemas/audio-file.ts";
@@ -93,7 +93,7 @@ export async function confirmAlone<T>(
   deps: HandlerDeps,
   tenantId: string,
   fileId: string,
-  confirm: () => Promise<T>,
+  confirm: (requireHeld: RequireHeld) => Promise<T>,
 ): Promise<T> {
   const release = await deps.shares.copies(tenantId, 1);
   try {
@@ -114,7 +114,8 @@ export interface Announced {
  * Checks the uploaded object against the upload request and copies it to `finalKey`. No form is ever signed for that
  * key, so a replayed form cannot change audio that is already labelled. The caller holds the file's lock, updates the
  * row, and then calls discardUpload. Throws uploadNotFound, uploadMismatch or unsupportedAudio. After a mismatch the
- * object is deleted, and the client may upload again; `recordRefusal` keeps the reason in the file's row.
+ * object is deleted, and the client may upload again; `recordRefusal` keeps the reason in the file's row. Writes and deletes
+ * objects only while it holds the lease: another confirm may have accepted the file since.
  */
 export async function acceptUpload(
   deps: HandlerDeps,
@@ -122,7 +123,10 @@ export async function acceptUpload(
   announced: Announced,
   finalKey: string,
   claimedSha256: string | undefined,
-  recordRefusal: (reason: string) => Promise<void>,
+  {
+    requireHeld,
+    recordRefusal,
+  }: { requireHeld: RequireHeld; recordRefusal: (reason: string) => Promise<void> },
 ): Promise<ConfirmedAudio> {
   const key = incomingKey(tenantId, announced.id);
   try {
@@ -132,6 +136,7 @@ export async function acceptUpload(
     await readHeader(deps, key, announced);
     const wanted = announced.checksum_sha256 ?? claimedSha256 ?? null;
     const digest = wanted !== null && head.checksumSha256 === null;
+    await requireHeld();
     const copied = await deps.storage.copy(key, finalKey, { ifMatch: head.etag, digest });
     const checksumSha256 = head.checksumSha256 ?? copied.checksumSha256 ?? wanted;
     try {
@@ -141,6 +146,7 @@ export async function acceptUpload(
       const { codec, sampleRateHz, channels, durationMs } = await readHeader(deps, finalKey, announced);
       return { checksumSha256, codec, sampleRateHz, channels, durationMs };
     } catch (error) {
+      await requireHeld();
       await deps.storage.remove(finalKey);
       throw error;
     }
@@ -152,7 +158,8 @@ export async function acceptUpload(
     // The form was posted again during the checks.
     if (isChanged(error))
       throw uploadMismatch("The upload changed while it was being confirmed; confirm it again");
-    if (error instanceof AppError) {
+    if (error instanceof AppError && error.code !== "request_in_progress") {
+      await requireHeld();
       await deps.storage.remove(key);
       await recordRefusal(error.message);
     }

@@ -13,15 +13,19 @@ const leaseMs = 15_000;
 const renewMs = 5_000;
 const retryMs = 250;
 
+/** Renews the lease; rejects with requestInProgress if another holder has taken it since. */
+export type RequireHeld = () => Promise<void>;
+
 /**
  * Runs `work` while it holds the lease `id` of the tenant. Waits for another holder, at most `maxWaitMs`, and then rejects
- * with requestInProgress.
+ * with requestInProgress. A holder that is stopped for longer than the lease loses it, so `work` calls its argument before
+ * what it cannot undo.
  */
 export async function withLease<T>(
   db: Db,
   tenantId: string,
   id: string,
-  work: () => Promise<T>,
+  work: (requireHeld: RequireHeld) => Promise<T>,
   maxWaitMs = 30_000,
 ): Promise<T> {
   const holder = randomUUID();
@@ -38,12 +42,14 @@ export async function withLease<T>(
     await pause(retryMs);
   }
   const mine = sql.fragment`tenant_id = ${tenantId} and id = ${id} and holder = ${holder}`;
-  const renewal = setInterval(() => {
-    // If this fails, the next one may succeed in time.
-    db.query(sql.type(nothing)`update leases set expires_at = ${until} where ${mine}`).catch(() => {});
-  }, renewMs);
+  const requireHeld = async () => {
+    const renewed = await db.query(sql.type(nothing)`update leases set expires_at = ${until} where ${mine}`);
+    if (renewed.rowCount === 0) throw requestInProgress();
+  };
+  // If a renewal fails, the next one may succeed in time.
+  const renewal = setInterval(() => void requireHeld().catch(() => {}), renewMs);
   try {
-    return await work();
+    return await work(requireHeld);
   } finally {
     clearInterval(renewal);
     // If this fails, the lease expires.

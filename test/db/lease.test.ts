@@ -42,15 +42,17 @@ describe("a lease", () => {
     await Promise.all(Array.from({ length: 5 }, one));
   });
 
-  it("of a holder that crashed is free when it expires; the former holder cannot release the new one's", async () => {
+  it("of a holder that crashed is free when it expires; the former holder can tell, and cannot release the new one's", async () => {
     const id = randomUUID();
-    await withLease(db, tenant, id, async () => {
+    await withLease(db, tenant, id, async (requireHeld) => {
+      await requireHeld();
       await execute(
         database.pool,
         sql.fragment`update leases set expires_at = now() - interval '1 second' where id = ${id}`,
       );
       await withLease(db, tenant, id, async () => {
         await expect(withLease(db, tenant, id, async () => {}, 0)).rejects.toMatchObject(busy);
+        await expect(requireHeld()).rejects.toMatchObject(busy);
       });
     });
   });

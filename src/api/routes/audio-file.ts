@@ -161,12 +161,15 @@ export const confirm = defineRoute({
     const known = await oneAudioFile(deps.db, tenantId, dataset_id, audio_file_id);
     if (known.status === "expired") throw uploadExpired();
     if (known.status !== "pending_upload") return { body: viewAudioFile(known) };
-    const confirmed = await confirmAlone(deps, tenantId, known.id, async () => {
+    const confirmed = await confirmAlone(deps, tenantId, known.id, async (requireHeld) => {
       const file = await oneAudioFile(deps.db, tenantId, dataset_id, audio_file_id);
       if (file.status !== "pending_upload") return file;
       const key = audioKey(tenantId, file.id);
-      const refused = (reason: string) => recordRefusedUpload(deps.db, tenantId, file.id, reason);
-      const audio = await acceptUpload(deps, tenantId, file, key, body.checksum_sha256, refused);
+      const recordRefusal = (reason: string) => recordRefusedUpload(deps.db, tenantId, file.id, reason);
+      const audio = await acceptUpload(deps, tenantId, file, key, body.checksum_sha256, {
+        requireHeld,
+        recordRefusal,
+      });
       await markUploaded(deps.db, tenantId, file.id, audio);
       return await oneAudioFile(deps.db, tenantId, dataset_id, audio_file_id);
     });

@@ -162,11 +162,15 @@ export const confirm = defineRoute({
     const { inference_job_id: jobId, file_id: fileId } = params;
     const known = await oneInferenceFile(deps.db, tenantId, jobId, fileId);
     if (known.status !== "pending_upload") return { body: viewInferenceFile(known) };
-    const confirmed = await confirmAlone(deps, tenantId, known.id, async () => {
+    const confirmed = await confirmAlone(deps, tenantId, known.id, async (requireHeld) => {
       const file = await oneInferenceFile(deps.db, tenantId, jobId, fileId);
       if (file.status !== "pending_upload") return file;
-      const refused = (reason: string) => recordRefusedInferenceUpload(deps.db, tenantId, file.id, reason);
-      const audio = await acceptUpload(deps, tenantId, file, file.object_key, body.checksum_sha256, refused);
+      const recordRefusal = (reason: string) =>
+        recordRefusedInferenceUpload(deps.db, tenantId, file.id, reason);
+      const audio = await acceptUpload(deps, tenantId, file, file.object_key, body.checksum_sha256, {
+        requireHeld,
+        recordRefusal,
+      });
       return await markInferenceFileUploaded(deps.db, tenantId, jobId, fileId, audio);
     });
     discardUpload(deps, tenantId, known.id);
