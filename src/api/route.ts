@@ -41,10 +41,7 @@ export interface HandlerDeps extends Omit<SharedDeps, "db" | "submit"> {
    * Shows only the rows of the tenant. It is already a transaction if the request has an Idempotency-Key or If-Match.
    */
   readonly db: Db;
-  /**
-   * The pool itself. Row-level security hides the rows of all tenants. For data without a tenant, and for callers that
-   * need a connection of their own.
-   */
+  /** The pool itself, for the probes. Row-level security hides the rows of all tenants. */
   readonly pool: DatabasePool;
 }
 
