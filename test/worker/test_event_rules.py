@@ -118,6 +118,15 @@ def test_boxes_are_moved_by_the_systematic_error_of_the_profile_but_not_out_of_t
     assert (point.start_ms, point.end_ms) == (9.0, 11.0)
 
 
+@pytest.mark.parametrize(("median_ms", "reach"), [(100.0, 4), (400.0, 10), (1000.0, 15)])
+def test_an_edge_moves_by_a_quarter_of_the_usual_length_at_most(median_ms: float, reach: int) -> None:
+    profile = replace(HUM, median_ms=median_ms, gap_ms=median_ms)
+    for distance, start in ((reach, 1000 - 10 * reach), (reach + 1, 1000)):
+        onset = curve((100 - distance, 101 - distance, 0.9), length=400)
+        (box,) = boxes(curve((100, 200, 0.8), length=400), profile, onset)
+        assert box.start_ms == start
+
+
 def test_edges_that_would_turn_a_box_around_are_left_alone() -> None:
     onset, offset = curve((115, 116, 0.9), length=400), curve((105, 106, 0.9), length=400)
     (box,) = boxes(curve((100, 120, 0.8), length=400), replace(HUM, short_ms=10.0), onset, offset)
@@ -149,6 +158,8 @@ def test_calibration_is_the_prior_without_boxes_and_the_likeliest_with_them() ->
     # at a score of one half only the offset b matters: 40 (sigmoid(b) - 0.5) + 10 (b + 0.8) = 0
     slope, offset = fit_confidence(np.full(40, 0.5), np.arange(40) % 2.0)
     assert slope == pytest.approx(1, abs=1e-6) and offset == pytest.approx(-0.4026, abs=5e-4)
+    # all of them are wrong: 40 sigmoid(b) + 10 (b + 0.8) = 0
+    assert fit_confidence(np.full(40, 0.5), np.zeros(40))[1] == pytest.approx(-1.51864, abs=5e-4)
     # with a known slope and offset, many boxes recover both
     rng = np.random.default_rng(3)
     scores = rng.uniform(0.02, 0.98, 20_000)
@@ -170,6 +181,8 @@ def test_the_threshold_is_the_upper_end_of_the_good_ones_drawn_to_neutral() -> N
     # .31 to .80 are equally good: .6775 is at three quarters, and 20 events weigh half
     assert best_threshold(sure, right, 20) == pytest.approx((0.6775 + 0.55) / 2, abs=1e-9)
     assert best_threshold(sure, right, 0) == 0.55
+    # .05 to .5 are equally good: a box at the threshold is reported
+    assert best_threshold(np.full(1, 0.5), np.ones(1, bool), 1) == pytest.approx((0.3875 + 20 * 0.55) / 21, abs=1e-9)
     # a threshold that loses a hundredth of F1 is nearly as good
     most = np.concatenate([np.full(99, 0.905), np.full(1, 0.505)])
     assert best_threshold(most, np.ones(100, bool), 100) == pytest.approx((100 * (0.05 + 0.75 * 0.85) + 11) / 120, abs=1e-9)

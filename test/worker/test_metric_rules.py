@@ -120,6 +120,8 @@ def test_figures_say_how_much_they_rest_on() -> None:
     assert types["hum"]["threshold"] == 0.1235 and types["hum"]["recall"] == 0.2 and types["hum"]["precision"] == 1
     assert types["hum"]["f1"] == 0.3333 and types["hum"]["ap"] == 0.2 and types["hum"]["calibration_error"] == 0.1
     assert types["hum"]["segment_f1"] == pytest.approx(2 / 6, abs=1e-4)
+    assert per_type([at(1)], profiles[:1])["hum"]["segment_f1"] == 1
+    assert per_type([at(0)], profiles[:1])["hum"]["segment_f1"] is None
     whole = overall([at(5), at(4)], profiles, 1.0)
     assert whole["few_events"] and not overall([at(5)], profiles[:1], 1.0)["few_events"]
     assert whole["recall"] == round(2 / 9, 4) and whole["precision"] == 1 and whole["micro_f1"] == round(4 / 11, 4)

@@ -205,6 +205,8 @@ def test_both_sides_get_each_class_and_their_share_of_the_time(seed: int) -> Non
     rare = np.zeros((10, 1))
     rare[4] = 1
     assert not choose(np.ones(10), rare, 0.2, np.random.default_rng(seed))[4], "the only event is for learning"
+    assert not choose(np.ones(10), 2 * rare, 0.2, np.random.default_rng(seed))[4], "events of one file are for learning"
+    assert choose(np.ones(2), np.zeros((2, 1)), 0.1, np.random.default_rng(seed)).sum() == 1, "no side stays empty"
 
 
 def test_four_reviewed_files_can_be_split_and_three_cannot() -> None:
@@ -228,6 +230,19 @@ def test_a_class_on_one_side_only_is_missing_or_splits_few_files_by_time() -> No
     assert of(12, pair).missing == [1] and of(11, pair).missing == []
     assert of(11, pair[:1]).mode == "files", "of one event nothing can be learned and validated"
     assert of(11, pair[:1]).missing == [1] and of(12, []).missing == [1]
+
+
+def test_a_class_that_only_the_validation_files_have_splits_few_files_by_time() -> None:
+    # Every other choice leaves more classes on one side: file 0 has one event of each class, the others have three classes each.
+    def pair(kind: int) -> list[tuple[int, int, int]]:
+        return [(kind, 1000, 1100), (kind, 50_000, 50_100)]
+
+    first = [*pair(0), *((kind, 500, 600) for kind in range(1, 10))]
+    others = [[event for kind in kinds for event in pair(kind)] for kinds in ((1, 2, 3), (4, 5, 6), (7, 8, 9))]
+    files = [labelled(6000, events, name=str(i)) for i, events in enumerate([first, *others])]
+    counts = np.stack([events_in(Part(i, 0, 6000), files, 10) for i in range(4)])
+    assert choose(np.full(4, 6000.0), counts, 0.25, np.random.default_rng(1)).tolist() == [True, False, False, False]
+    assert split_files(files, 10, 0.25, 1).mode == "time_blocks"
 
 
 # ---- evaluation
@@ -307,3 +322,15 @@ def test_the_metrics_say_what_they_were_measured_on(monkeypatch: pytest.MonkeyPa
     loss, f1 = Validation(files, split, ["hum"], lambda: None).measure(trainer)
     assert f1 == 1 and 0 < loss < 1
     assert evaluation.validation_loss(head, [], files, []) == 0
+
+
+@pytest.mark.parametrize("first", [0, 3000])
+def test_false_alarms_are_counted_per_hour_of_the_part(monkeypatch: pytest.MonkeyPatch, first: int) -> None:
+    files = [labelled(6000, [(0, 10 * first + 5000, 10 * first + 6000)])]
+    found = logits_of([(0, 500, 600), (0, 2000, 2100)], 3000, 1)
+    monkeypatch.setattr(evaluation, "part_logits", lambda *_: found)
+    split = Split([], [Part(0, first, first + 3000)], "files", [])
+    head = Head(DIMS, 1, torch.zeros(DIMS), torch.ones(DIMS))
+    _, metrics = finish_profiles(head, Validation(files, split, ["hum"], lambda: None))
+    assert metrics["overall"]["recall"] == 1 and metrics["overall"]["precision"] == 0.5
+    assert metrics["overall"]["psds"] == 0, "one false alarm in 30 s is more than PSDS admits"

@@ -82,7 +82,7 @@ def score_of(p: np.ndarray) -> float:
 def boxes_of(posteriors: Posteriors, profile: Profile) -> list[Box]:
     """Returns all candidates of one class, ordered by time; the caller applies the threshold."""
     size = smoothing_frames(profile)
-    p = median_filter(posteriors.presence, size) if size > 1 else posteriors.presence
+    p = median_filter(posteriors.presence, size)
     gap_ms = min(MERGE_SHARE * min(profile.gap_ms, profile.median_ms), MERGE_MS)
     reach = 3 if profile.impulsive else int(min(15, max(4, profile.median_ms / HOP_MS / 4)))
     boxes: list[Box] = []

@@ -1,6 +1,6 @@
 # Draws the chunks of a batch. Half of them contain an event of a uniformly drawn class, so that rare classes appear as
 # often as common ones. An eighth are hard negatives, the rest are arbitrary chunks. Called by loop.py.
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -26,7 +26,7 @@ class Sampler:
     by_class: list[np.ndarray]
     negatives: np.ndarray
     chunk_frames: int
-    hardness: np.ndarray = field(repr=False)
+    hardness: np.ndarray
 
     def steps(self, batch_size: int) -> int:
         return max(MIN_STEPS, -(-len(self.chunks) // batch_size))

@@ -68,7 +68,7 @@ def choose(length: np.ndarray, counts: np.ndarray, share: float, rng: np.random.
             continue
         inside = counts[flags].sum(0)
         cost = np.abs(inside / total - share).sum() + 2 * abs(length[flags].sum() / length.sum() - share)
-        cost += 3 * ((inside == 0) & (counts.sum(0) > 1)).sum() + 10 * ((inside == total) & (counts.sum(0) > 0)).sum()
+        cost += 3 * ((inside == 0) & (counts.sum(0) > 1)).sum() + 10 * (inside == total).sum()
         if cost < best_cost:
             best, best_cost = flags, cost
     return best
