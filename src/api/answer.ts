@@ -5,13 +5,15 @@ import type { Context } from "koa";
 import { tenantDatabase } from "../db/tenant-db.ts";
 import { preconditionFailed } from "../errors.ts";
 import { authenticate } from "./authenticate.ts";
+import type { BodyInput } from "./body/read.ts";
+import { expectedBytes, readBytes } from "./body/receive.ts";
+import { smallBytes } from "./body/threads.ts";
 import { etagOf, isExpected, isUnchanged, refuseLongTagLists } from "./conditional.ts";
 import { faultsOfKey, runOnce } from "./idempotency.ts";
-import { type Body, expectedBytes, parseBody, readBytes } from "./read-body.ts";
 import { factsOf } from "./request-facts.ts";
 import type { Background, Call, HandlerDeps, Reply, Route, SharedDeps } from "./route.ts";
 import { type Release, type Share, unitsOf } from "./shares.ts";
-import { fromQuery, validateParts } from "./validate.ts";
+import { fromQuery, type PartResult, validatePart, valuesOf } from "./validate.ts";
 
 const defaultMaxBodyBytes = 1024 * 1024;
 
@@ -31,15 +33,20 @@ export async function answer(ctx: Context, route: Route, deps: SharedDeps): Prom
     if (expected > 0) held.push(await atMostPerSecond(deps.shares.bodies, tenantId, expected));
     const bytes = expected === 0 ? noBytes : await readBytes(ctx.req, maxBodyBytes, bodyType);
     if (bytes.length > smallBytes) held.push(await deps.shares.documents(tenantId, unitsOf(bytes.length)));
-    const { raw, ...input } = validInput(ctx, route, parseBody(bytes, bodyType));
+    const { body, fingerprint } = await bodyOf(ctx, route, deps, { bytes, type: bodyType });
     const deferred: Parameters<Background>[] = [];
     const call: Call = {
-      ...input,
+      ...validInput(ctx, route, body),
       ...caller,
       request: factsOf(ctx, deps.config.PLOSIVE_TRUSTED_PROXIES),
       deps: scoped(deps, tenantId, (...work) => deferred.push(work)),
     };
-    const reply = await run(ctx, { ...route, handler: clearDeferredFirst(route, deferred) }, call, raw);
+    const reply = await run(
+      ctx,
+      { ...route, handler: clearDeferredFirst(route, deferred) },
+      call,
+      fingerprint,
+    );
     for (const work of deferred) deps.background(...work);
     send(ctx, route, reply);
   } finally {
@@ -48,10 +55,7 @@ export async function answer(ctx: Context, route: Route, deps: SharedDeps): Prom
 }
 
 const noBytes = Buffer.alloc(0);
-/** Smaller bodies take no share of documents, so they never wait for large ones. */
-const smallBytes = 64 * 1024;
-
-/** Reading and judging bodies takes processor time, also of those that are refused. */
+/** Reading and checking a body takes processor time, even if it is refused. */
 const bodyBytesPerSecond = 8 * 1024 * 1024;
 
 /** Takes the share of a body. The release takes effect no sooner than after the time that the body may take. */
@@ -91,21 +95,31 @@ function scoped(deps: SharedDeps, tenantId: string, background: Background): Han
   };
 }
 
-function validInput(ctx: Context, route: Route, sent: Body) {
-  const given = sent.value === undefined && route.bodyOptional ? {} : sent.value;
-  const [params, query, body] = validateParts(
+/** Parses and validates the body. The fingerprint is needed only if the request may be repeated. */
+async function bodyOf(
+  ctx: Context,
+  route: Route,
+  { readBody }: SharedDeps,
+  { bytes, type }: Pick<BodyInput, "bytes" | "type">,
+): Promise<{ body: PartResult; fingerprint: Uint8Array | undefined }> {
+  const { body: schema, bodyOptional: optional = false, comparesText: byText = false, idempotent } = route;
+  const isRepeatable = idempotent !== undefined && keyOf(ctx) !== undefined;
+  const repeatable = isRepeatable ? { repeatable: { querystring: ctx.querystring, byText } } : {};
+  const { fingerprint, ...body } = await readBody(schema, { bytes, type, optional, ...repeatable });
+  return { body, fingerprint };
+}
+
+function validInput(ctx: Context, route: Route, sent: PartResult) {
+  const query = route.query && fromQuery(route.query, new URLSearchParams(ctx.querystring));
+  const [params, given, body] = valuesOf(
     [
-      { part: "path", schema: route.params, value: ctx.params },
-      {
-        part: "query",
-        schema: route.query,
-        value: route.query && fromQuery(route.query, new URLSearchParams(ctx.querystring)),
-      },
-      { part: "body", schema: route.body, value: given, suspectJson: sent.suspectJson },
+      validatePart({ part: "path", schema: route.params, value: ctx.params }),
+      validatePart({ part: "query", schema: route.query, value: query }),
+      sent,
     ],
     route.idempotent === undefined ? [] : faultsOfKey(keyOf(ctx)),
   );
-  return { params, query, body, raw: keyOf(ctx) === undefined ? undefined : given };
+  return { params, query: given, body };
 }
 
 /** Node joins repeated headers into one value. That value is a key like any other: a repeated request has it again. */
@@ -114,15 +128,17 @@ function keyOf(ctx: Context): string | undefined {
 }
 
 /** Runs the handler. With an Idempotency-Key, one transaction covers the handler and the row of the key. */
-async function run(ctx: Context, route: Route, call: Call, body: unknown): Promise<Reply> {
-  const { idempotent } = route;
+async function run(
+  ctx: Context,
+  route: Route,
+  call: Call,
+  fingerprint: Uint8Array | undefined,
+): Promise<Reply> {
+  const { idempotent: replay } = route;
   const key = keyOf(ctx);
   const handler = (inside: Call) => withIfMatch(ctx, route, inside);
-  if (idempotent === undefined || key === undefined) return await handler(call);
-  // Sorting the members of a large document would block the event loop for half a second, so imports compare the text.
-  const sent = route.comparesText ? JSON.stringify(body) : body;
-  const raw = { method: ctx.method, path: ctx.path, querystring: ctx.querystring, body: sent };
-  return await runOnce({ call, key, raw, handler, replay: idempotent });
+  if (replay === undefined || key === undefined || fingerprint === undefined) return await handler(call);
+  return await runOnce({ call, key, target: [ctx.method, ctx.path], fingerprint, handler, replay });
 }
 
 /** Runs the handler. With If-Match, one transaction covers the comparison of the ETags and the handler. */

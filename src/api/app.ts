@@ -5,6 +5,7 @@ import Koa from "koa";
 import type { Registry } from "prom-client";
 import { makeFindCaller } from "../db/callers.ts";
 import { makeSecretBox } from "../webhooks/secret.ts";
+import { makeReadBody } from "./body/threads.ts";
 import type { ApiDeps } from "./deps.ts";
 import { docsPage } from "./docs-page.ts";
 import { makeFailedAuthLimiter } from "./failed-auth-limiter.ts";
@@ -40,6 +41,7 @@ export function makeApp(deps: ApiDeps & { readonly registry: Registry }): App {
     live,
     secrets: makeSecretBox(deps.config.PLOSIVE_WEBHOOK_SECRET_KEY, deps.random),
     shares: makeShares(deps.registry),
+    readBody: makeReadBody(),
     rates: makeRateLimit(deps),
     findCaller: makeFindCaller(deps.db),
     failedAuth: makeFailedAuthLimiter(deps),

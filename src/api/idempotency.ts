@@ -1,23 +1,11 @@
 // Makes requests with an Idempotency-Key safe to repeat: a repeated request creates nothing, and its response is
 // rendered again from the resources that the first request created. Called by answer.ts for routes that create.
-import { createHash } from "node:crypto";
 import { insertRequestKey, lockRequestKey, type RequestKey } from "../db/idempotency.ts";
 import { requestInProgress, type ValidationItem, validationFailed, valueError } from "../errors.ts";
+import { digest } from "./fingerprint.ts";
 import type { Call, Reply, Route } from "./route.ts";
 
 const header = "Idempotency-Key";
-
-/** The parts of a request that determine what it creates. */
-export interface RawRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly querystring: string;
-  /**
-   * Parsed but not validated: validation adds defaults, and a later release with other defaults must still recognize
-   * the same request.
-   */
-  readonly body: unknown;
-}
 
 /** Returns the faults of the header Idempotency-Key, to be listed with all other faults of the request. */
 export function faultsOfKey(key: string | undefined): ValidationItem[] {
@@ -37,20 +25,23 @@ export function faultsOfKey(key: string | undefined): ValidationItem[] {
 export async function runOnce({
   call,
   key,
-  raw,
+  target,
+  fingerprint,
   handler,
   replay,
 }: {
   call: Call;
   key: string;
-  raw: RawRequest;
+  /** Method and path. */
+  target: readonly [method: string, path: string];
+  fingerprint: Uint8Array;
   handler: (call: Call) => Promise<Reply>;
   replay: NonNullable<Route["idempotent"]>;
 }): Promise<Reply> {
   const request: RequestKey = {
     tenantId: call.tenantId,
-    scope: digest([raw.method, raw.path, key]),
-    fingerprint: digest([canonical(raw.body), raw.querystring]),
+    scope: digest([...target, key]),
+    fingerprint: Buffer.from(fingerprint),
   };
   return await call.deps.db.transaction(async (tx) => {
     const inside = { ...call, deps: { ...call.deps, db: tx } };
@@ -66,19 +57,4 @@ export async function runOnce({
     const reply = await replay(inside, before.created_ids, before.report);
     return { ...reply, headers: { ...reply.headers, "Idempotency-Replayed": "true" } };
   });
-}
-
-function digest(parts: readonly string[]): Buffer {
-  // JSON keeps the parts apart: plain concatenation could turn two different lists into the same text.
-  return createHash("sha256").update(JSON.stringify(parts)).digest();
-}
-
-/** Returns JSON with the members of every object sorted by name. */
-function canonical(value: unknown): string {
-  return (
-    JSON.stringify(value, (_, member: unknown) => {
-      if (typeof member !== "object" || member === null || Array.isArray(member)) return member;
-      return Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)));
-    }) ?? ""
-  );
 }

@@ -6,6 +6,7 @@ import type { FindCaller } from "../db/callers.ts";
 import type { Db } from "../db/page.ts";
 import type { DatabasePool } from "../db/pool.ts";
 import type { SecretBox } from "../webhooks/secret.ts";
+import type { ReadBody } from "./body/threads.ts";
 import type { ApiDeps, JobRef } from "./deps.ts";
 import type { FailedAuthLimiter } from "./failed-auth-limiter.ts";
 import type { Live } from "./live.ts";
@@ -21,6 +22,7 @@ export interface SharedDeps extends ApiDeps {
   /** Encrypts and decrypts the secrets of webhooks. */
   readonly secrets: SecretBox;
   readonly shares: Shares;
+  readonly readBody: ReadBody;
   readonly rates: RateLimit;
   readonly findCaller: FindCaller;
   readonly failedAuth: FailedAuthLimiter;
@@ -143,7 +145,7 @@ export interface Route<P extends Shape = Shape, Q extends Shape = Shape, B exten
   ) => Promise<Reply>;
   /** True for a GET that answers 304 if If-None-Match contains the ETag. */
   readonly conditional?: true;
-  /** True: a repeated request is recognized by the text of its body, because sorting its members takes too long. */
+  /** True: a repeated request is recognized by the text of its body, because sorting its members takes long. */
   readonly comparesText?: true;
   /** True for a stream that supports Last-Event-ID. */
   readonly resumable?: true;

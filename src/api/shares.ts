@@ -38,7 +38,7 @@ export function makeShares(registry: Registry): Shares {
   const MiB = unitsOf(1024 * 1024);
   const bounds: Record<ShareName, Bound> = {
     bodies: { what: "request bodies", perTenant: 16 * MiB, total: 64 * MiB, waitMs: 10_000 },
-    // A parsed document takes up to 15 times the memory of its bytes (read-body.ts).
+    // A parsed document takes up to 15 times the memory of its bytes (body/parse.ts).
     documents: { what: "large documents", perTenant: 8 * MiB, total: 16 * MiB, waitMs: 10_000 },
     copies: { what: "upload confirms", perTenant: 4, total: 12, waitMs: 30_000 },
   };

@@ -1,41 +1,49 @@
 // Validates the parts of a request. The faults of a 422 have the types and messages of pydantic, so that clients made
-// for FastAPI understand them. Messages never contain values from the request, which may be secrets. Called by
-// answer.ts.
-import type { z } from "zod";
+// for FastAPI understand them. Messages never contain values from the request, which may be secrets. Called by answer.ts
+// and body/read.ts.
+import { z } from "zod";
 import { type ValidationItem, validationFailed } from "../errors.ts";
 import { faultsOfAltered } from "./lossless.ts";
 
 export type Part = "body" | "path" | "query";
 
-/**
- * Returns the parsed value of each part; {} without a schema. Throws validationFailed with `others` and all faults of
- * all parts.
- */
-export function validateParts(
-  parts: readonly {
-    part: Part;
-    schema: z.ZodType | undefined;
-    value: unknown;
-    suspectJson?: string | undefined;
-  }[],
-  others: readonly ValidationItem[] = [],
-): unknown[] {
-  const items: ValidationItem[] = [...others];
-  const values = parts.map(({ part, schema, value, suspectJson }) => {
-    if (schema === undefined) return {};
-    // Only one fault of a union is reported, but a document of 8 MiB can have a million. abortEarly stops at the first.
-    const parsed = schema.safeParse(value, { abortEarly: schema.def.type === "union" } as object);
-    if (suspectJson !== undefined) items.push(...faultsOfAltered(schema, suspectJson, [part]));
-    // Checks only the parsed data: unknown members are ignored, whatever they contain.
-    if (parsed.success && isReadable(parsed.data)) return parsed.data;
-    items.push(
-      ...(parsed.success ? unreadableText(parsed.data, [part]) : []),
-      ...(parsed.error?.issues ?? []).map((issue) => toItem(part, schema, issue, value)),
-    );
-    return undefined;
-  });
+interface PartInput {
+  readonly part: Part;
+  readonly schema: z.ZodType | undefined;
+  readonly value: unknown;
+  /** The JSON text, if lossless.ts must check it. */
+  readonly suspectJson?: string | undefined;
+}
+
+export interface PartResult {
+  /** The parsed value; {} without a schema, undefined if there are faults. */
+  readonly value?: unknown;
+  readonly items: readonly ValidationItem[];
+}
+
+/** Returns the values of the parts. Throws validationFailed with `others` and all faults of all parts. */
+export function valuesOf(results: readonly PartResult[], others: readonly ValidationItem[] = []): unknown[] {
+  const items = [...others, ...results.flatMap((result) => result.items)];
   if (items.length > 0) throw validationFailed(items);
-  return values;
+  return results.map((result) => result.value);
+}
+
+/** Validates one part. If the schema has a transform, it gets only values without faults. */
+export function validatePart({ part, schema, value, suspectJson }: PartInput): PartResult {
+  if (schema === undefined) return { value: {}, items: [] };
+  const [form, transform] = schema instanceof z.ZodPipe ? [schema.in as z.ZodType, schema.out] : [schema];
+  // Only one fault of a union is reported, but a document of 8 MiB can have a million. abortEarly stops at the first.
+  const parsed = form.safeParse(value, { abortEarly: form.def.type === "union" } as object);
+  const items = suspectJson === undefined ? [] : faultsOfAltered(form, suspectJson, [part]);
+  if (!parsed.success) items.push(...parsed.error.issues.map((issue) => toItem(part, form, issue, value)));
+  // Checks only the parsed data: unknown members are ignored, whatever they contain.
+  else if (!isReadable(parsed.data)) items.push(...unreadableText(parsed.data, [part]));
+  if (items.length > 0) return { items };
+  if (transform === undefined) return { value: parsed.data, items };
+  const made = (transform as z.ZodType).safeParse(parsed.data);
+  return made.success
+    ? { value: made.data, items }
+    : { items: made.error.issues.map((issue) => toItem(part, schema, issue, value)) };
 }
 
 /** Converts the texts of a query string to the numbers, booleans and lists that the schema expects. */

@@ -1,7 +1,7 @@
 // The validation of request parts, in cases that a request over HTTP could not show.
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { validateParts } from "../../src/api/validate.ts";
+import { validatePart } from "../../src/api/validate.ts";
 
 it("validation stops at the first fault of a document when the answer reports only one", () => {
   let checks = 0;
@@ -11,8 +11,8 @@ it("validation stops at the first fault of a document when the answer reports on
   });
   const schema = z.union([z.object({ items: z.array(never) }), z.array(never)]);
   const value = Array(100_000).fill(0);
-  expect(() => validateParts([{ part: "body", schema, value }])).toThrow(
-    expect.objectContaining({ items: [expect.objectContaining({ loc: ["body"] })] }),
-  );
+  expect(validatePart({ part: "body", schema, value }).items).toEqual([
+    expect.objectContaining({ loc: ["body"] }),
+  ]);
   expect(checks).toBe(1);
 });

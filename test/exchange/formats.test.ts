@@ -67,10 +67,9 @@ describe("an exported label", () => {
   });
 
   it("is read back from a label track with type and times", async () => {
-    const [first] = unusualRegions;
-    expect(linesOf(readAudacity(await written("audacity", unusualRegions), first!.file.id))).toEqual(
+    expect(linesOf(readAudacity(await written("audacity", unusualRegions)))).toEqual(
       unusualRegions.map(({ type, startMs, endMs }) => ({
-        audio: { ids: [first!.file.id], filenames: [] },
+        audio: { ids: [], filenames: [] },
         type,
         startMs,
         endMs,
@@ -234,7 +233,7 @@ describe("input of any kind", () => {
     const value = (): unknown => values[random(values.length)];
     for (let round = 0; round < 2_000; round++) {
       const text = Array.from({ length: random(30) }, () => pieces[random(pieces.length)]).join("");
-      for (const found of [...readCsv(text), ...readCsv(pieces.at(-1) + text), ...readAudacity(text, "f")])
+      for (const found of [...readCsv(text), ...readCsv(pieces.at(-1) + text), ...readAudacity(text)])
         expect(found.at.line).toBeGreaterThan(0);
       const result = [{ type: "labels", value: value(), score: value(), meta: value() }, value()];
       const task = {
@@ -251,7 +250,7 @@ describe("an imported label track", () => {
     const text =
       "0,5\t1.25\tclick\r\n\\\t100.0\t200.0\r\n\n2\t2\ttwo words\t more\n3.0000004\t4.\t\n7.5\told click";
     expect(
-      [...readAudacity(text, "f")].map(
+      [...readAudacity(text)].map(
         (found) => "line" in found && [found.at.line, found.line.type, found.line.startMs, found.line.endMs],
       ),
     ).toEqual([
@@ -271,7 +270,7 @@ describe("an imported label track", () => {
     "Infinity\t1\tclick",
     "1\tInfinity\tclick",
   ])("rejects %j as a label", (text) => {
-    expect(linesOf(readAudacity(text, "f"))).toEqual([
+    expect(linesOf(readAudacity(text))).toEqual([
       "A line must have the start in seconds, a tab, the end in seconds, a tab, and a label",
     ]);
   });

@@ -24,12 +24,13 @@ async function* writeAudacity(regions: Regions): AsyncGenerator<string> {
       .join("");
 }
 
+const noReference: AudioReference = { ids: [], filenames: [] };
+
 /** Seconds with six decimals, as Audacity writes them. */
 const micro = (ms: number) => `${seconds(ms)}000`;
 
 /** Reads a label track. It has no file names: all its labels belong to the audio file that the client names. */
-export function* readAudacity(text: string, audioFileId: string): Generator<ImportEntry> {
-  const audio: AudioReference = { ids: [audioFileId], filenames: [] };
+export function* readAudacity(text: string): Generator<ImportEntry> {
   let number = 0;
   for (const line of linesOf(text)) {
     number += 1;
@@ -50,7 +51,7 @@ export function* readAudacity(text: string, audioFileId: string): Generator<Impo
       yield {
         at,
         line: {
-          audio,
+          audio: noReference,
           type: label.join(" "),
           startMs,
           endMs: endMs ?? startMs,

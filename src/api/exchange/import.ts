@@ -1,33 +1,30 @@
 // Imports labels of a foreign document into a draft. Each label is checked by the rules of annotations; valid labels
 // are added, the others are reported. All of it is one transaction under the annotation set's lock. Called by the
-// import routes with the entries that the readers of this folder return.
-import { setImmediate } from "node:timers/promises";
+// import routes.
 import { type ImportedAnnotation, insertMissingAnnotations, requireRoom } from "../../db/annotation.ts";
 import { lockDraft } from "../../db/annotation-set.ts";
 import { findAudioFiles } from "../../db/audio-file.ts";
 import { addTypes, lockTypes } from "../../db/dataset.ts";
 import type { Db } from "../../db/page.ts";
-import { AppError, validationFailed, valueError } from "../../errors.ts";
 import { createAnnotationBody, type NewAnnotation } from "../../schemas/annotation.ts";
 import { artifactTypeName } from "../../schemas/primitives.ts";
 import { faultsOf } from "../annotation-rules.ts";
-import { faultOfParsed } from "../lossless.ts";
-import { validateParts } from "../validate.ts";
+import { validatePart } from "../validate.ts";
 import { type AudioIndex, indexAudio, pickAudio } from "./audio-index.ts";
-import type { ImportEntry, ImportLine, Position } from "./format.ts";
+import type { AudioReference, ImportLine, Position } from "./format.ts";
+import { entriesOf, type LabelDocument } from "./label-document.ts";
 import type { SetPlace } from "./regions.ts";
 import { indexTypes, pickType, type TypeIndex } from "./type-index.ts";
 
-export const maxLabels = 50_000;
 const maxErrors = 1_000;
-/** Rows per insert statement. One statement takes much less than a second, including the triggers of the table. */
-const chunkSize = 2_000;
-/** Entries between two pauses, in which the event loop serves other requests. */
-const entriesBetweenPauses = 500;
+/** Rows per insert statement. Making one statement takes the event loop a few milliseconds. */
+const chunkSize = 500;
 
 export interface ImportOptions {
   readonly dryRun: boolean;
   readonly createTypes: boolean;
+  /** The audio file of all labels, for formats that name none. */
+  readonly audioFileId?: string;
   /** Maximum number of annotations in the set; 0: no limit. */
   readonly maxAnnotations: number;
 }
@@ -52,20 +49,18 @@ class DryRunEnd extends Error {
 }
 
 /**
- * Imports the entries. Throws annotationSetPublished if the set is not a draft, quotaExceeded if the set would be too
- * large, validationFailed if there are too many labels. The import calls `read` twice, so that it never has all entries
- * of the input in memory.
+ * Imports the labels. Throws annotationSetPublished if the set is not a draft, quotaExceeded if the set would be too
+ * large.
  */
 export async function importLabels(
   db: Db,
   place: SetPlace,
-  read: () => Iterable<ImportEntry>,
+  document: LabelDocument,
   options: ImportOptions,
 ): Promise<Imported> {
-  const references = await referencesIn(read());
   try {
     return await db.transaction(async (tx) => {
-      const outcome = await importInto(tx, place, read(), references, options);
+      const outcome = await importInto(tx, place, document, options);
       if (options.dryRun) throw new DryRunEnd({ ...outcome, revision: outcome.revision - 1 });
       return outcome;
     });
@@ -75,44 +70,23 @@ export async function importLabels(
   }
 }
 
-interface References {
-  readonly labels: number;
-  readonly ids: ReadonlySet<string>;
-  readonly filenames: ReadonlySet<string>;
-}
-
-/** Counts the labels, and collects the audio files that they refer to. */
-async function referencesIn(found: Iterable<ImportEntry>): Promise<References> {
-  const ids = new Set<string>();
-  const filenames = new Set<string>();
-  let labels = 0;
-  for await (const label of withPauses(found)) {
-    labels += "problem" in label ? (label.count ?? 1) : 1;
-    if (labels > maxLabels)
-      throw validationFailed([valueError(["body"], `an import takes at most ${maxLabels} labels`)]);
-    if ("problem" in label) continue;
-    for (const id of label.line.audio.ids) ids.add(id.toLowerCase());
-    for (const name of label.line.audio.filenames) filenames.add(name);
-  }
-  return { labels, ids, filenames };
-}
-
 async function importInto(
   tx: Db,
   place: SetPlace,
-  found: Iterable<ImportEntry>,
-  references: References,
-  { createTypes, maxAnnotations }: ImportOptions,
+  document: LabelDocument,
+  { createTypes, maxAnnotations, audioFileId }: ImportOptions,
 ): Promise<Imported> {
   const { tenantId, datasetId, setId } = place;
   const revision = await lockDraft(tx, tenantId, datasetId, setId);
   const types = indexTypes(await lockTypes(tx, tenantId, datasetId, createTypes), createTypes);
-  const audio = await audioOf(tx, place, references);
+  const named = audioFileId === undefined ? undefined : { ids: [audioFileId], filenames: [] };
+  const audio = await audioOf(tx, place, named ?? document);
   const counts = new Map<string, number>();
   const fitting: ImportedAnnotation[] = [];
   const errors: { at: Position; message: string }[] = [];
-  for await (const label of withPauses(found)) {
-    const checked = "problem" in label ? label.problem : check(label.line, audio, types);
+  for await (const label of entriesOf(document)) {
+    const checked =
+      "problem" in label ? label.problem : check(label.line, named ?? label.line.audio, audio, types);
     if (typeof checked !== "string") fitting.push({ ...checked, nth: nthOf(checked, counts) });
     else if (errors.length < maxErrors) errors.push({ at: label.at, message: checked });
   }
@@ -123,22 +97,12 @@ async function importInto(
     imported += await insertMissingAnnotations(tx, place, fitting.slice(i, i + chunkSize));
   // After the inserts, because only they show how many labels the set did not have yet.
   await requireRoom(tx, tenantId, setId, 0, maxAnnotations);
-  const skipped = references.labels - imported;
+  const skipped = document.labels - imported;
   return { revision, imported, skipped, createdTypes: types.created, errors };
 }
 
-/** Passes the items on, with pauses in which the event loop serves other requests. */
-async function* withPauses<T>(items: Iterable<T>): AsyncGenerator<T> {
-  let seen = 0;
-  for (const item of items) {
-    seen += 1;
-    if (seen % entriesBetweenPauses === 0) await setImmediate();
-    yield item;
-  }
-}
-
-async function audioOf(tx: Db, { tenantId, datasetId }: SetPlace, { ids, filenames }: References) {
-  const [uuids, names] = [[...ids].filter(isUuid), [...filenames].filter(isStorable)];
+async function audioOf(tx: Db, { tenantId, datasetId }: SetPlace, { ids, filenames }: AudioReference) {
+  const [uuids, names] = [ids.filter(isUuid), filenames.filter(isStorable)];
   return indexAudio(await findAudioFiles(tx, tenantId, datasetId, uuids, names));
 }
 
@@ -147,8 +111,13 @@ const isStorable = (text: string) => text.isWellFormed() && !text.includes("\0")
 const isUuid = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
 
 /** Returns the annotation to insert, or a sentence about why the label is skipped. */
-function check(line: ImportLine, audio: AudioIndex, types: TypeIndex): NewAnnotation | string {
-  const file = pickAudio(audio, line.audio);
+function check(
+  line: ImportLine,
+  reference: AudioReference,
+  audio: AudioIndex,
+  types: TypeIndex,
+): NewAnnotation | string {
+  const file = pickAudio(audio, reference);
   if (typeof file === "string") return file;
   const label = [line.type, line.type.trim()].find((name) => artifactTypeName.safeParse(name).success);
   if (label === undefined)
@@ -161,8 +130,6 @@ function check(line: ImportLine, audio: AudioIndex, types: TypeIndex): NewAnnota
     confidence: line.confidence,
     extra_data: line.extraData,
   };
-  const fault = faultOfParsed(line.extraData);
-  if (fault !== null) return `extra_data: ${fault}`;
   const parsed = parse(annotation);
   if (typeof parsed === "string") return parsed;
   const faults = faultsOf(parsed, new Set([label]), new Map([[file.id, file.duration_ms]]), []);
@@ -174,13 +141,8 @@ function check(line: ImportLine, audio: AudioIndex, types: TypeIndex): NewAnnota
 
 /** Validates by the schema of POST .../annotations. Returns all faults as one sentence. */
 function parse(annotation: unknown): NewAnnotation | string {
-  try {
-    const [parsed] = validateParts([{ part: "body", schema: createAnnotationBody, value: annotation }]);
-    return parsed as NewAnnotation;
-  } catch (error) {
-    if (error instanceof AppError && error.items !== undefined) return sentenceOf(error.items);
-    throw error;
-  }
+  const { value, items } = validatePart({ part: "body", schema: createAnnotationBody, value: annotation });
+  return items.length === 0 ? (value as NewAnnotation) : sentenceOf(items);
 }
 
 const sentenceOf = (items: readonly { loc: readonly (string | number)[]; msg: string }[]) =>

@@ -17,7 +17,6 @@ import type { Db } from "../../db/page.ts";
 import {
   annotation,
   bulkAnnotations,
-  bulkAnnotationsBody,
   createAnnotationBody,
   listAnnotationsQuery,
   type NewAnnotation,
@@ -25,6 +24,7 @@ import {
 } from "../../schemas/annotation.ts";
 import { id } from "../../schemas/rest.ts";
 import { requireValidAnnotations } from "../annotation-rules.ts";
+import { documents, maxDocumentBytes } from "../body/documents.ts";
 import { etagOf, etagOfSet, isUnchanged } from "../conditional.ts";
 import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
 import { iso } from "../view.ts";
@@ -68,8 +68,8 @@ export const createBulk = defineRoute({
   summary: "Add up to 1000 annotations to a draft, all or none",
   tag: "Annotations",
   params: inSet,
-  body: bulkAnnotationsBody,
-  maxBodyBytes: 8 * 1024 * 1024,
+  body: documents.annotations,
+  maxBodyBytes: maxDocumentBytes,
   answer: {
     status: 201,
     description: "The annotations, in the order of the request",

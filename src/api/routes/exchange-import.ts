@@ -3,21 +3,14 @@
 import { z } from "zod";
 import { lockAnnotationSet, oneAnnotationSet } from "../../db/annotation-set.ts";
 import { oneAudioFile } from "../../db/audio-file.ts";
-import {
-  fileImportQuery,
-  importQuery,
-  importReport,
-  labelImportBody,
-  textImportBody,
-  textImportReport,
-} from "../../schemas/exchange.ts";
+import { fileImportQuery, importQuery, importReport, textImportReport } from "../../schemas/exchange.ts";
 import { id } from "../../schemas/rest.ts";
+import { documents, maxDocumentBytes } from "../body/documents.ts";
 import { etagOfSet } from "../conditional.ts";
-import { audacity, readAudacity } from "../exchange/audacity.ts";
-import { csv, readCsv } from "../exchange/csv.ts";
-import type { ImportEntry } from "../exchange/format.ts";
-import { type Imported, importLabels, maxLabels } from "../exchange/import.ts";
-import { readTasks } from "../exchange/read-tasks.ts";
+import { audacity } from "../exchange/audacity.ts";
+import { csv } from "../exchange/csv.ts";
+import { type Imported, importLabels } from "../exchange/import.ts";
+import { type LabelDocument, maxLabels } from "../exchange/label-document.ts";
 import type { SetPlace } from "../exchange/regions.ts";
 import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
 import { setEtagHeader } from "./annotation.ts";
@@ -34,7 +27,7 @@ const shared = {
   conflicts: ["annotation_set_published"],
   guard,
   comparesText: true,
-  maxBodyBytes: 8 * 1024 * 1024,
+  maxBodyBytes: maxDocumentBytes,
   idempotent: sameReport,
 } as const;
 const answer = {
@@ -51,11 +44,10 @@ export const importLabelTool = defineRoute({
   summary: "Import annotations from a labelling tool into a draft",
   description: `${rules} A task belongs to the audio file with the id data.audio_file_id, or else to the one whose name is data.filename or the end of data.audio; it is an error if two files have that name. Addresses are never fetched.`,
   query: importQuery,
-  body: labelImportBody,
+  body: documents.annotationTool,
   answer: { ...answer, schema: importReport },
   handler: async ({ params, query, body, tenantId, deps }) => {
-    const tasks = Array.isArray(body) ? body : body.tasks;
-    const outcome = await run(deps, placeOf(tenantId, params), () => readTasks(tasks), query);
+    const outcome = await run(deps, placeOf(tenantId, params), body, query);
     const errors = outcome.errors.map(({ at, message }) => ({
       task: at.task ?? 0,
       result: at.result ?? null,
@@ -73,12 +65,12 @@ export const importCsv = defineRoute({
   summary: "Import annotations from CSV into a draft",
   description: `${rules} The first line names the columns, in any order. Required: artifact_type, start_ms, end_ms, and audio_file_id or filename. Optional: confidence and extra_data. Other columns are ignored, including id. The delimiter is a comma, a semicolon or a tab.`,
   query: importQuery,
-  body: textImportBody,
+  body: documents.csv,
   bodyType: "text/csv",
   bodyExample: csv.example,
   answer: { ...answer, schema: textImportReport },
   handler: async ({ params, query, body, tenantId, deps }) => {
-    const outcome = await run(deps, placeOf(tenantId, params), () => readCsv(body), query);
+    const outcome = await run(deps, placeOf(tenantId, params), body, query);
     return replyOf(outcome, linesOf(outcome));
   },
 });
@@ -91,14 +83,13 @@ export const importAudacity = defineRoute({
   summary: "Import a label track of Audacity as annotations of one audio file into a draft",
   description: `${rules} Lines with frequencies are ignored.`,
   query: fileImportQuery,
-  body: textImportBody,
+  body: documents.audacity,
   bodyType: "text/plain",
   bodyExample: audacity.example,
   answer: { ...answer, schema: textImportReport },
   handler: async ({ params, query, body, tenantId, deps }) => {
     const file = await oneAudioFile(deps.db, tenantId, params.dataset_id, query.audio_file_id);
-    const labels = () => readAudacity(body, file.id);
-    const outcome = await run(deps, placeOf(tenantId, params), labels, query);
+    const outcome = await run(deps, placeOf(tenantId, params), body, query, file.id);
     return replyOf(outcome, linesOf(outcome));
   },
 });
@@ -114,15 +105,17 @@ const placeOf = (tenantId: string, params: Params) => ({
 async function run(
   deps: HandlerDeps,
   place: SetPlace,
-  read: () => Iterable<ImportEntry>,
+  document: LabelDocument,
   query: z.infer<typeof importQuery>,
+  audioFileId?: string,
 ): Promise<Imported> {
   const options = {
+    ...(audioFileId === undefined ? {} : { audioFileId }),
     dryRun: query.dry_run,
     createTypes: query.create_types,
     maxAnnotations: deps.config.PLOSIVE_QUOTA_ANNOTATIONS,
   };
-  return await importLabels(deps.db, place, read, options);
+  return await importLabels(deps.db, place, document, options);
 }
 
 const linesOf = ({ errors }: Imported) => errors.map(({ at, message }) => ({ line: at.line ?? 1, message }));

@@ -1,0 +1,70 @@
+// Receives a request body within its limit of size, and checks its content type. Called by answer.ts after
+// authentication, when the tenant has its share of memory for the body.
+import type { IncomingMessage } from "node:http";
+import { bodyTooLarge, invalidRequest, unsupportedEncoding, unsupportedMediaType } from "../../errors.ts";
+
+const maxDiscardedBytes = 64 * 1024 * 1024;
+
+/**
+ * Returns the number of bytes that the body may have, by its headers; 0 if there is none. Throws bodyTooLarge,
+ * unsupportedMediaType or unsupportedEncoding.
+ */
+export function expectedBytes(request: IncomingMessage, maxBytes: number, bodyType: string): number {
+  const declared = request.headers["content-length"];
+  if (declared === undefined && request.headers["transfer-encoding"] === undefined) return 0;
+  if (declared === "0") return 0;
+  if (!isUntyped(request)) requireType(request, bodyType);
+  if (Number(declared ?? 0) > maxBytes) throw tooLarge(request, maxBytes);
+  return Number(declared ?? maxBytes);
+}
+
+/** Node's own client sends a chunked body without a content type if it has nothing to send. */
+const isUntyped = ({ headers }: IncomingMessage) =>
+  headers["content-length"] === undefined && headers["content-type"] === undefined;
+
+/** Throws bodyTooLarge, unsupportedMediaType, or invalidRequest if the body ends early. */
+export async function readBytes(
+  request: IncomingMessage,
+  maxBytes: number,
+  bodyType: string,
+): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+      size += chunk.length;
+      if (size > maxBytes) break;
+      chunks.push(chunk);
+    }
+  } catch (cause) {
+    if (request.readableAborted || request.destroyed) throw invalidRequest("the body ended early");
+    throw cause;
+  }
+  if (size > maxBytes) throw tooLarge(request, maxBytes);
+  if (size > 0 && isUntyped(request)) throw unsupportedMediaType(bodyType);
+  return Buffer.concat(chunks);
+}
+
+function requireType(request: IncomingMessage, bodyType: string): void {
+  if (request.headers["content-encoding"] !== undefined) throw unsupportedEncoding();
+  const [type = "", ...parameters] = (request.headers["content-type"] ?? "").toLowerCase().split(";");
+  if (type.trim() !== bodyType) throw unsupportedMediaType(bodyType);
+  const charsets = parameters.map((parameter) => parameter.trim()).filter((p) => p.startsWith("charset="));
+  if (!charsets.every((charset) => /^charset=(utf-?8|"utf-?8")$/.test(charset)))
+    throw unsupportedMediaType(bodyType);
+}
+
+/**
+ * Discards the rest of the body, up to a size that no client sends by mistake, and returns bodyTooLarge. Most clients
+ * read the response only after they have sent the whole body; if the server closed the connection earlier, they would
+ * see a broken connection instead of the error.
+ */
+function tooLarge(request: IncomingMessage, maxBytes: number): Error {
+  let left = maxDiscardedBytes;
+  const drop = (chunk: Buffer) => {
+    left -= chunk.length;
+    if (left < 0) request.socket.destroy();
+  };
+  request.on("data", drop).resume();
+  return bodyTooLarge(maxBytes);
+}

@@ -1,0 +1,22 @@
+// The worker thread of threads.ts: reads one large document at a time.
+import { AppError } from "../../errors.ts";
+import { type DocumentName, documents } from "./documents.ts";
+import { type BodyInput, type BodyResult, readBody } from "./read.ts";
+
+export interface Task {
+  readonly name: DocumentName;
+  readonly input: BodyInput;
+}
+
+/** A class does not survive the way between threads, so an error is returned as its fields. */
+export type Outcome = BodyResult | { readonly refused: Pick<AppError, "status" | "code" | "message"> };
+
+export default function readDocument({ name, input }: Task): Outcome {
+  try {
+    return readBody(documents[name], input);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const { status, code, message } = error;
+    return { refused: { status, code, message } };
+  }
+}

@@ -1,0 +1,125 @@
+// Large documents are read in worker threads, with the same results as small ones.
+import { describe, expect, it } from "vitest";
+import { type DocumentName, documents } from "../../src/api/body/documents.ts";
+import { type BodyInput, readBody } from "../../src/api/body/read.ts";
+import { makeReadBody, smallBytes } from "../../src/api/body/threads.ts";
+import { entriesOf, type LabelDocument } from "../../src/api/exchange/label-document.ts";
+
+const inThread = makeReadBody();
+const types = {
+  annotations: "application/json",
+  annotationTool: "application/json",
+  csv: "text/csv",
+  audacity: "text/plain",
+};
+
+function inputOf(name: DocumentName, text: string, byText: boolean): BodyInput {
+  const bytes = Buffer.concat([Buffer.from(text)]);
+  expect(bytes.length).toBeGreaterThan(smallBytes);
+  return { bytes, type: types[name], optional: false, repeatable: { querystring: "a=b", byText } };
+}
+
+const result = (extra: object = {}) => ({
+  type: "labels",
+  value: { start: 1.25, end: 1.5, labels: ["click"] },
+  score: 0.5,
+  meta: { extra_data: { note: "x", ...extra } },
+});
+const tasks = (results: readonly unknown[]) =>
+  JSON.stringify([
+    {
+      data: { filename: "a.wav", audio_file_id: "0198B0DE-7C1F-7A59-8A3C-9F4D8F7F2F12" },
+      annotations: [{ result: results }],
+    },
+  ]);
+const annotation = {
+  audio_file_id: "0198b0de-7c1f-7a59-8a3c-9f4d8f7f2f12",
+  artifact_type: "click",
+  start_ms: 1,
+  end_ms: 2,
+};
+const spaces = " ".repeat(smallBytes);
+
+describe("a large document has the same value, faults and fingerprint as in the main thread", () => {
+  it.each<[string, DocumentName, string]>([
+    ["labels of a tool", "annotationTool", tasks(Array.from({ length: 999 }, () => result()))],
+    ["labels that are not valid", "annotationTool", tasks(Array(50_000).fill({ type: "choices" }))],
+    ["more labels than an import takes", "annotationTool", tasks(Array(50_001).fill({ type: "choices" }))],
+    [
+      "a member named __proto__",
+      "annotationTool",
+      `[{"data":{"filename":"a"},"annotations":[{"result":[{"type":"labels","value":{"start":0,"end":1,"labels":["a"]},"meta":{"extra_data":{"__proto__":1e400}}}]}]}]${spaces}`,
+    ],
+    ["the wrong type", "annotationTool", `{"tasks":7}${spaces}`],
+    ["annotations", "annotations", JSON.stringify({ annotations: Array(1000).fill(annotation) })],
+    [
+      "annotations with faults",
+      "annotations",
+      JSON.stringify({
+        annotations: Array(1000).fill({ ...annotation, start_ms: "1", extra_data: { a: "\0" } }),
+      }),
+    ],
+    [
+      "a number that cannot be stored",
+      "annotations",
+      `{"annotations":[{"extra_data":{"n":9007199254740993}}]}${spaces}`,
+    ],
+    [
+      "text that cannot be stored",
+      "annotations",
+      `{"annotations":[${JSON.stringify({ ...annotation, extra_data: { n: "\0" } })}]}${spaces}`,
+    ],
+    ["CSV", "csv", `filename,artifact_type,start_ms,end_ms\n${"a.wav,click,1,2\n".repeat(5000)}`],
+    ["CSV with NUL", "csv", `filename,artifact_type,start_ms,end_ms\n\0${spaces}`],
+    ["a label track", "audacity", "1.25\t1.5\tclick\nx\n".repeat(5000)],
+  ])("%s", async (_, name, text) => {
+    for (const byText of [false, true]) {
+      // What comes from a thread is a structured clone.
+      const expected = structuredClone(readBody(documents[name], inputOf(name, text, byText)));
+      const found = await inThread(documents[name], inputOf(name, text, byText));
+      expect(found).toEqual(expected);
+      expect(found.items.length > 0).toBe(found.value === undefined);
+    }
+  });
+
+  it.each([
+    ["not JSON", `[1,${spaces}`],
+    ["not UTF-8", `["\u{fffd}"]${spaces}`],
+    ["too deep", `${"[".repeat(21)}${spaces}`],
+    ["too many objects", `[${"{},".repeat(30_000)}{}]`],
+  ])("%s", async (_, text) => {
+    const input = () => {
+      const made = inputOf("annotationTool", text, true);
+      const at = made.bytes.indexOf(0xef);
+      if (at >= 0) (made.bytes as Uint8Array)[at] = 0xff;
+      return made;
+    };
+    const caught = (error: unknown) => error;
+    const found = await inThread(documents.annotationTool, input()).catch(caught);
+    let expected: unknown;
+    try {
+      readBody(documents.annotationTool, input());
+    } catch (error) {
+      expected = error;
+    }
+    expect(expected).toMatchObject({ status: 400, code: "invalid_request" });
+    expect(found).toEqual(expected);
+  });
+});
+
+it("entries come in order, and the files that they name are listed once", async () => {
+  const results = Array.from({ length: 250 }, (_, nth) => result({ nth }));
+  const { value } = await inThread(
+    documents.annotationTool,
+    inputOf("annotationTool", tasks(results) + spaces, true),
+  );
+  const document = value as LabelDocument;
+  expect(document).toMatchObject({
+    labels: 250,
+    filenames: ["a.wav"],
+    ids: ["0198b0de-7c1f-7a59-8a3c-9f4d8f7f2f12"],
+  });
+  const found: unknown[] = [];
+  for await (const entry of entriesOf(document)) found.push("line" in entry && entry.line.extraData);
+  expect(found).toEqual(results.map((sent) => sent.meta.extra_data));
+});
