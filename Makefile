@@ -46,14 +46,14 @@ cluster-up: npm tools ## starts the local cluster alone
 cluster-down: $(INSTALLED) ## removes the local cluster without a trace
 	@$(AS_ROOT) $(NODE) tools/cluster/main.ts down
 
-cluster-status: ## says how the local cluster is
+cluster-status: ## shows the state of the local cluster
 	@$(AS_ROOT) $(NODE) tools/cluster/main.ts status
 
 # Where everything runs as root, tools/up.ts builds the tools itself, beside the images.
 up: npm $(if $(AS_ROOT),tools) ## a running service: cluster, images, chart (CLUSTER=local|kind|current)
 	@$(AS_ROOT) $(NODE) tools/up.ts
 
-demo: up python ## up, then plays a user through the REST API
+demo: up python ## up, then acts as a user of the REST API
 	@$(AS_ROOT) $(NODE) tools/demo/main.ts
 
 demo-info: ## prints {base_url, api_key, kubeconfig, namespace} as JSON (make -s)
@@ -75,16 +75,16 @@ dev-up: npm tools ## keeps Postgres, S3 and a control plane running for the test
 dev-down: $(INSTALLED) ## ends them, without a trace
 	@$(AS_ROOT) $(NODE) tools/dev.ts down
 
-# TEST=--compat also plays a suite of `make compat`, as CI does; TEST='--only unit' plays one suite.
+# TEST=--compat also runs a suite of `make compat`, as CI does; TEST='--only unit' runs one suite.
 test: npm tools lint-tools python-test contract-tools ## sets everything up and runs all tests
 	@tools/build.sh kueue
 	@$(AS_ROOT) $(NODE) tools/test.ts $(TEST)
 
-# ONLY=NAME plays one of them; PLOSIVE_TEST_SEED=N repeats a run.
+# ONLY=NAME runs one of them; PLOSIVE_TEST_SEED=N repeats a run.
 trials: npm tools python-test contract-tools ## the long random and fault trials with a new seed (two hours)
 	@$(AS_ROOT) $(NODE) tools/trials.ts $(addprefix --only=,$(ONLY))
 
-# ONLY=NAME plays one of them.
+# ONLY=NAME runs one of them.
 compat: npm tools ## the tests against other versions of Postgres, Kubernetes and the object store (half an hour)
 	@$(AS_ROOT) $(NODE) tools/compat.ts $(addprefix --only=,$(ONLY))
 
@@ -95,9 +95,9 @@ contract: tools contract-tools ## ten minutes of schemathesis over the whole RES
 mutation-tools: npm
 	@tools/deps.sh mutation
 
-# ROOM=controllers/job measures one room; MUTATION='--seed 2', or --again for the survivors of the last run alone.
+# FOLDER=controllers/job measures one folder; MUTATION='--seed 2', or --again for the survivors of the last run alone.
 mutation: tools python-test mutation-tools ## changes the code one place at a time and shows the changes that no test notices (an hour and a half)
-	@$(AS_ROOT) $(NODE) tools/dev.ts up && $(AS_ROOT) $(NODE) tools/mutation/main.ts $(if $(ROOM),--room $(ROOM)) $(MUTATION)
+	@$(AS_ROOT) $(NODE) tools/dev.ts up && $(AS_ROOT) $(NODE) tools/mutation/main.ts $(if $(FOLDER),--folder $(FOLDER)) $(MUTATION)
 
 bench-deps: deps
 	@tools/deps.sh bench
@@ -116,7 +116,7 @@ bench-detection-deps: deps python-test
 
 BENCH_PYTHON := $(PLOSIVE_CACHE)/venv/bin/python
 
-# BENCH='--seeds 0 --parts plosive-60-0' plays a part of it; BENCH=--short is CI's gate, which needs no more than the tests do.
+# BENCH='--seeds 0 --parts plosive-60-0' runs a part of it; BENCH=--short is CI's gate, which needs no more than the tests do.
 bench-detection: $(if $(filter --short,$(BENCH)),python-test,bench-detection-deps) ## compares our detector with all peers (hours; what is done is kept)
 	@$(if $(filter --short,$(BENCH)),,$(PLOSIVE_CACHE)/detection-venv/bin/python -W ignore -m pytest -q -W ignore -p no:cacheprovider test/bench/detection/check_psds.py)
 	@tools/build.sh versitygw && PYTHONPATH=test:tools:images/worker $(BENCH_PYTHON) -m bench.detection $(BENCH)
@@ -124,7 +124,7 @@ bench-detection: $(if $(filter --short,$(BENCH)),python-test,bench-detection-dep
 bench-detection-speed: bench-detection-deps ## times the workers beside other tools on one core (a few minutes; a quiet machine)
 	@tools/build.sh versitygw && PYTHONPATH=test:tools:images/worker $(BENCH_PYTHON) -m bench.detection.speed
 
-bench-detection-memory: python-test ## plays each verb on a recording of ten hours within 1 GiB (half an hour, root, 8 GB of disk)
+bench-detection-memory: python-test ## runs each verb on a recording of ten hours within 1 GiB (half an hour, root, 8 GB of disk)
 	@tools/build.sh versitygw && PYTHONPATH=test:tools:images/worker $(BENCH_PYTHON) -m bench.detection.memory $(BENCH)
 
 bench-detection-ablation: bench-detection-deps ## trains the detector without each of its parts in turn (two hours; what is done is kept)

@@ -1,4 +1,4 @@
-// How `vitest run` groups the tests: "unit" (pure decisions, seconds), "real" (Postgres, S3, control plane) and "kueue"
+// How `vitest run` groups the tests: "unit" (no servers, seconds), "real" (Postgres, S3, control plane) and "kueue"
 // (the same with Kueue, which is built for it).
 // Called by tools/test.ts and by hand: `node_modules/.bin/vitest run test/api`. The end-to-end test has its own
 // configuration (test/e2e/vitest.config.ts), so that nobody starts a whole cluster unasked.

@@ -64,7 +64,7 @@ if (db !== undefined) {
 
   if (!ending.signal.aborted)
     await new Promise((resolve) => ending.signal.addEventListener("abort", resolve));
-  log.info("ending");
+  log.info("the API is shutting down");
   app.drain();
   await server.stop(20_000);
   await app.settle();
@@ -74,7 +74,7 @@ if (db !== undefined) {
   kube?.close();
   storage.close();
   await db.end();
-  log.info("ended");
+  log.info("the API has stopped");
 }
 
 /**

@@ -1,5 +1,6 @@
-// `make check`: what a developer runs after each edit. Linters, types and unit tests of everything; of the tests with real
-// servers those nearest to what changed since a base, within a budget of seconds. It says which related tests it left out.
+// `make check`: what a developer runs after each edit: linters, types and unit tests of everything. It also runs the tests
+// with real servers that are nearest to the changes since a base, within a time budget. It names the related tests that it
+// left out.
 // Usage: tools/check.ts [--base REV] [--budget SECONDS]. Exit code 0 only when nothing failed.
 import { execFileSync, spawn } from "node:child_process";
 import { join } from "node:path";
@@ -20,7 +21,7 @@ const vitest = [node, join(repoDir, "node_modules/vitest/vitest.mjs"), "run", "-
 /** Checks at the same time: the smallest machine has two cores. */
 const atOnce = 2;
 
-/** Minutes, so they are left to `make test`. */
+/** These take minutes; only `make test` runs them. */
 const needsCluster = (file: string) => file.startsWith("test/e2e/") || file.includes("/kueue");
 
 const changed = changedSince(values.base || "HEAD");

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what the Makefile's targets need and the machine lacks; says what it does; quick when nothing is missing.
+# Installs what the Makefile's targets need and the machine lacks. Prints what it installs, and returns quickly if nothing is missing.
 # Called by the Makefile:  deps.sh system  (Debian 12 or Ubuntu packages, npm, Go)  |  deps.sh python  |  deps.sh python-test  |  deps.sh contract  |  deps.sh mutation  |  deps.sh lint  |  deps.sh bench  |  deps.sh bench-detection  |  deps.sh audit  |  deps.sh postgres 15|18
 set -euo pipefail
 

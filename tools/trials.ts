@@ -2,7 +2,7 @@
 // Usage: tools/trials.ts [--only NAME]... Exit code 0 only when nothing failed.
 import { randomInt } from "node:crypto";
 import { parseArgs } from "node:util";
-import { pick, playSuites } from "./testing/play.ts";
+import { pick, runSuites } from "./testing/run-suites.ts";
 import { trials } from "./testing/trials.ts";
 
 const { values } = parseArgs({ options: { only: { type: "string", multiple: true, default: [] } } });
@@ -13,4 +13,4 @@ process.stdout.write(
   `trials: ${chosen.length} trials, about ${minutes} minutes on two cores; PLOSIVE_TEST_SEED=${seed}\n`,
 );
 const env = { PLOSIVE_TRIALS: "full" };
-await playSuites(chosen, { lanes: [["trials"]], folder: "trials", seed, env });
+await runSuites(chosen, { lanes: [["trials"]], folder: "trials", seed, env });

@@ -112,7 +112,7 @@ function post(
     });
     request.on("socket", (socket) =>
       socket.once("connect", () => {
-        // Defence in depth, should Node ever ignore `lookup`.
+        // Defense in depth, should Node ever ignore `lookup`.
         const remote = socket.remoteAddress ?? "";
         if (!expected.check(remote, familyOf(remote)))
           request.destroy(new Error("connected to another address"));

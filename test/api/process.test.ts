@@ -78,7 +78,7 @@ describe("the API process", () => {
         expect(metrics).toMatch(line);
       child.kill("SIGTERM");
       expect(await exited).toEqual([0, null]);
-      expect(output()).toContain('"msg":"ended"');
+      expect(output()).toContain('"msg":"the API has stopped"');
       expect(output()).not.toContain(client.key);
     } finally {
       child.kill("SIGKILL");

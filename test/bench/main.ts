@@ -140,7 +140,7 @@ async function big(api: Server, world: World): Promise<BigRead[]> {
   for (const [name, suffix, speed] of [
     ["the list of annotations", "/annotations", undefined],
     ["the annotation set", "", undefined],
-    ["export for the annotation tool", "/export/annotation-tool?audio=key", undefined],
+    ["export for the labelling tool", "/export/annotation-tool?audio=key", undefined],
     ["export as CSV", "/export/csv", undefined],
     ["the list, to a reader of 8 MiB/s", "/annotations", slow],
     ["export as CSV, to a reader of 8 MiB/s", "/export/csv", slow],
@@ -187,7 +187,7 @@ try {
   writeFileSync(options.out, text);
   print(text);
   const faults = faultsOf(endpoints, reads);
-  for (const fault of faults) console.error(`not kept: ${fault}`);
+  for (const fault of faults) console.error(`missed goal: ${fault}`);
   process.exitCode = faults.length === 0 ? 0 : 1;
 } finally {
   await backends.stop();

@@ -26,14 +26,16 @@ const lines = readFileSync(file, "utf8").trim().split("\n");
 rmSync(dir, { recursive: true, force: true });
 
 const head =
-  "| away | for | jobs, of which made meanwhile | operator caught up | all pods made (Kubernetes) | all completed | restarts |\n" +
+  "| unavailable | duration | jobs (created meanwhile) | operator caught up after | all pods created after | all completed after | restarts |\n" +
   "|---|---|---|---|---|---|---|";
 const rows = lines.map((text) => {
   const line = JSON.parse(text) as Line;
   const { what, seconds, jobs, madeMeanwhile, caughtUpSeconds, podsSeconds, completedSeconds, exits } = line;
-  return `| ${what.replace(/,$/, "")} | ${seconds} s | ${jobs}, ${madeMeanwhile} | ${caughtUpSeconds} s | ${podsSeconds} s | ${completedSeconds} s | ${exits} |`;
+  return `| ${what.replace(/,$/, "")} | ${seconds} s | ${jobs} (${madeMeanwhile}) | ${caughtUpSeconds} s | ${podsSeconds} s | ${completedSeconds} s | ${exits} |`;
 });
 const doc = join(repoDir, "docs/benchmarks-operator-outages.md");
-const [before = "", , after = ""] = readFileSync(doc, "utf8").split(/(\n\| away \|[^\n]*(?:\n\|[^\n]*)*)/);
+const [before = "", , after = ""] = readFileSync(doc, "utf8").split(
+  /(\n\| unavailable \|[^\n]*(?:\n\|[^\n]*)*)/,
+);
 writeFileSync(doc, `${before}\n${[head, ...rows].join("\n")}${after}`);
 process.exitCode = code;

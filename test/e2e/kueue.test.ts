@@ -118,7 +118,7 @@ test("a training waits for Kueue's quota; a preempted one resumes from its check
   expect(pods).toBe(2);
   expect(status.attempt).toBe(1);
   expect(conditionOf(status, "QuotaReserved")).toMatchObject({ status: "True", reason: "Admitted" });
-  expect(await kubectl("logs", second.metadata.name)).toContain(`going on at step ${step}`);
+  expect(await kubectl("logs", second.metadata.name)).toContain(`resuming at step ${step}`);
   // Each epoch once: the training repeated none.
   const { series } = await account.user.getTrainingMetrics(modest.id);
   expect(series.map(({ name }) => name).sort()).toEqual([

@@ -54,7 +54,7 @@ function profilesWith(server: string, standard: Record<Verb, Pod>): Record<strin
     // result and exits with 0, even if every file is unusable (test/worker/test_verbs.py,
     // test_a_shard_of_unusable_audio_alone; main-job.test.ts shows the end of the job).
     "unusable-audio": ends(65, "unusable_audio", "None of the audio can be used."),
-    // A stand-in, because test machines may have no GPU. test/worker/test_verbs.py, test_a_full_gpu_is_told_as_such,
+    // A stand-in, because test machines may have no GPU. test/worker/test_verbs.py, test_an_out_of_memory_gpu_is_reported_as_such,
     // shows how the worker handles a full GPU.
     "gpu-memory": ends(71, "gpu_out_of_memory", "The GPU has too little memory."),
     silent: standIn(silent),

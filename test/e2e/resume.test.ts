@@ -59,7 +59,7 @@ test("a preempted training resumes from its checkpoint, and produces the same mo
   const second = await runningPod(job, first);
   const [{ status, pods }] = await Promise.all([endOf(job, "Succeeded"), endOf(undisturbed, "Succeeded")]);
   expect(pods).toBe(2);
-  expect(await kubectl("logs", second.metadata.name)).toContain(`going on at step ${step}`);
+  expect(await kubectl("logs", second.metadata.name)).toContain(`resuming at step ${step}`);
   const lost = (await eventsOf(job)).filter(({ reason }) => reason === "InfrastructureError");
   expect(lost.map(({ message }) => message)).toEqual([expect.stringMatching(/preempt/i)]);
   // One run throughout: the Job created the second pod, not a new attempt.

@@ -32,7 +32,7 @@ def started(platform: Platform, paths: list[Path], tmp_path: Path, monkeypatch) 
     return own, platform.progress.setdefault(run, [])
 
 
-def test_a_long_file_is_reported_on_while_it_is_decoded(platform: Platform, tmp_path: Path, monkeypatch) -> None:
+def test_a_long_file_reports_progress_while_it_is_decoded(platform: Platform, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(sandbox, "POLL_SECONDS", 0.1)
     path, rng = tmp_path / "long.wav", np.random.default_rng(1)
     with soundfile.SoundFile(path, "w", 16_000, 1, "PCM_16") as file:
@@ -48,7 +48,7 @@ def test_a_long_file_is_reported_on_while_it_is_decoded(platform: Platform, tmp_
     assert [r["seq"] for r in reports] == sorted({r["seq"] for r in reports})
 
 
-def test_a_decoder_that_hangs_is_not_heard(platform: Platform, tmp_path: Path, monkeypatch) -> None:
+def test_a_hanging_decoder_sends_no_progress_report(platform: Platform, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(sandbox, "POLL_SECONDS", 0.1)
     pipe = tmp_path / "hangs"
     os.mkfifo(pipe)
@@ -75,4 +75,4 @@ def test_a_decoder_that_hangs_is_not_heard(platform: Platform, tmp_path: Path, m
     finally:
         own.close()
         os.close(end)
-    assert heard == [1], "two seconds of nothing were reported as work"
+    assert heard == [1], "a hanging decoder was reported as progress"

@@ -74,7 +74,7 @@ def detect(folder: Path, minutes: int) -> tuple[int, int, float]:
 
 def test_memory_is_bounded_and_events_reach_to_the_end_of_a_long_file(folder: Path) -> None:
     short, long = detect(folder, 4), detect(folder, 120)
-    assert short[0] > 20, "the model fires"
+    assert short[0] > 20, "the model must detect events"
     assert long[0] > 20 * short[0]
     assert 119 * 60_000 < long[1] <= 120 * 60_000
     assert long[2] < 500

@@ -103,7 +103,7 @@ def test_a_wrong_manifest_is_refused_with_the_reason(tmp_path: Path, other: dict
         (built(hop=160), {}, "hop"),
     ],
 )
-def test_an_encoder_that_is_not_what_its_manifest_says_is_refused(tmp_path: Path, model: bytes, other: dict, why: str) -> None:
+def test_an_encoder_that_contradicts_its_manifest_is_refused(tmp_path: Path, model: bytes, other: dict, why: str) -> None:
     with pytest.raises(WorkerFailure, match=why):
         encoder_of(tmp_path, model, **other)
 
@@ -111,7 +111,7 @@ def test_an_encoder_that_is_not_what_its_manifest_says_is_refused(tmp_path: Path
 def test_weights_in_other_files_are_not_found(tmp_path: Path) -> None:
     model = onnx.load_from_string(built())
     onnx.save_model(model, tmp_path / "away.onnx", save_as_external_data=True, size_threshold=0, location="weights")
-    with pytest.raises(WorkerFailure):
+    with pytest.raises(WorkerFailure, match="ONNX Runtime"):
         encoder_of(tmp_path, (tmp_path / "away.onnx").read_bytes())
 
 
@@ -122,7 +122,7 @@ def burst(at_s: float, seconds: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize("rate", [16_000, 44_100])
-def test_its_columns_stand_on_our_grid_behind_ours(tmp_path: Path, rate: int) -> None:
+def test_encoder_columns_follow_the_built_in_columns_on_the_10_ms_grid(tmp_path: Path, rate: int) -> None:
     import soxr
 
     soundfile.write(tmp_path / "a.wav", soxr.resample(burst(30.5, 47.33), RATE, rate), rate)
@@ -137,10 +137,10 @@ def test_its_columns_stand_on_our_grid_behind_ours(tmp_path: Path, rate: int) ->
     assert np.array_equal(fused.frames[:, : spec.DIMS], own.frames)
     loud = fused.frames[:, spec.DIMS :].astype(np.float32).max(1)
     heard = np.flatnonzero(loud > loud.max() / 2)
-    assert abs(heard[0] - 3050) <= 2 and abs(heard[-1] - 3069) <= 2, "a burst stays where it is"
+    assert abs(heard[0] - 3050) <= 2 and abs(heard[-1] - 3069) <= 2, "a burst must keep its time"
 
 
-def test_where_a_recording_is_cut_makes_no_difference(tmp_path: Path) -> None:
+def test_the_length_of_the_pieces_does_not_change_the_columns(tmp_path: Path) -> None:
     soundfile.write(tmp_path / "a.wav", burst(7.0, 31.0), RATE)
     extract(tmp_path / "a.wav", tmp_path, wave_rate=RATE)
     columns = []
@@ -153,7 +153,7 @@ def test_where_a_recording_is_cut_makes_no_difference(tmp_path: Path) -> None:
     assert np.abs(smooth[0] - smooth[1]).max() < 0.15 * smooth[1].max()
 
 
-def test_it_is_tried_with_the_shortest_and_the_longest_that_it_will_get(tmp_path: Path) -> None:
+def test_an_encoder_is_checked_with_its_shortest_and_longest_input(tmp_path: Path) -> None:
     # a quarter of a percent off the true hop: detectable in a minute, not in a second
     with pytest.raises(WorkerFailure, match="it returns .* frames, the frame_hop_ms of its manifest requires"):
         encoder_of(tmp_path, frame_hop_ms=20.05, max_input_s=60)
@@ -161,7 +161,7 @@ def test_it_is_tried_with_the_shortest_and_the_longest_that_it_will_get(tmp_path
         encoder_of(tmp_path, built(window=RATE))
 
 
-def test_the_last_stretch_is_heard_with_what_was_before(tmp_path: Path) -> None:
+def test_the_last_piece_is_encoded_with_its_context(tmp_path: Path) -> None:
     soundfile.write(tmp_path / "a.wav", burst(5.0, 19.06), RATE)
     facts = extract(tmp_path / "a.wav", tmp_path, wave_rate=RATE)
     encoder, heard = encoder_of(tmp_path), []
@@ -172,14 +172,14 @@ def test_the_last_stretch_is_heard_with_what_was_before(tmp_path: Path) -> None:
     assert len(heard) == 2 and 1 <= heard[1] < 1.1
 
 
-def test_a_recording_of_a_few_samples_has_columns_too(tmp_path: Path) -> None:
+def test_a_recording_of_one_sample_has_encoder_columns(tmp_path: Path) -> None:
     soundfile.write(tmp_path / "a.wav", np.full(1, 0.5), 48_000)
     facts = extract_safely(tmp_path / "a.wav", tmp_path, filename="a.wav", wave_rate=RATE)
     encoder_of(tmp_path).fuse(read_frames(tmp_path / FRAMES), tmp_path / WAVE, tmp_path / "fused")
     assert facts.frames == 1 == len(read_frames(tmp_path / "fused").frames)
 
 
-def test_a_recording_whose_embedding_no_store_would_take_is_refused_before_the_work(tmp_path: Path) -> None:
+def test_a_recording_whose_embedding_would_be_too_large_is_refused_before_encoding(tmp_path: Path) -> None:
     encoder = encoder_of(tmp_path)
     hours = 12 * 3600 * spec.FRAMES_PER_SECOND
     encoder.spec = replace(encoder.spec, dims=2048 + spec.DIMS)
@@ -188,7 +188,7 @@ def test_a_recording_whose_embedding_no_store_would_take_is_refused_before_the_w
         encoder.fuse(own, tmp_path / WAVE, tmp_path / "fused")
 
 
-def test_a_recording_that_it_cannot_do_fails_alone(tmp_path: Path) -> None:
+def test_a_recording_that_the_encoder_rejects_fails_alone(tmp_path: Path) -> None:
     soundfile.write(tmp_path / "a.wav", burst(20.3, 31.0), RATE)
     extract(tmp_path / "a.wav", tmp_path, wave_rate=RATE)
     encoder = encoder_of(tmp_path, built(least=0.005))
@@ -197,13 +197,13 @@ def test_a_recording_that_it_cannot_do_fails_alone(tmp_path: Path) -> None:
     assert failed.value.code == "encoder_failed"
 
 
-def test_another_manifest_makes_other_embeddings() -> None:
+def test_another_manifest_changes_the_hash_of_the_feature_spec() -> None:
     model = built()
     one, two = (spec_with(EncoderManifest(**manifest_of(model, first_frame_offset_ms=offset))) for offset in (12.5, 10))
     assert one.id == two.id == "dsp-mr1+bands@1" and one.hash != two.hash and one.base == spec.own_spec().hash
 
 
-def test_the_verbs_embed_train_and_detect_with_it(platform: Platform, voices: Path, truth: dict, tmp_path: Path) -> None:
+def test_the_verbs_use_the_encoder(platform: Platform, voices: Path, truth: dict, tmp_path: Path) -> None:
     model = built()
     sources = {
         "onnx": platform.put("encoders/bands/1/model.onnx", model),
@@ -244,7 +244,7 @@ def test_the_verbs_embed_train_and_detect_with_it(platform: Platform, voices: Pa
     without = whole.copy()
     without[:, spec.DIMS :] = 0
     told, told_without = (session.run(None, {"frames": x[None]})[0] for x in (whole, without))
-    assert np.abs(told - told_without).max() > 0.01, "the model listens to the encoder's columns"
+    assert np.abs(told - told_without).max() > 0.01, "the model must use the encoder's columns"
 
     plain = new_run()
     platform.works[plain] = common("detect", plain) | work | {"items": items}

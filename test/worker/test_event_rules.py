@@ -33,7 +33,7 @@ def test_the_collars_include_their_limits(found: tuple, impulsive: bool, hit: bo
     assert match([(1000, 3000)], [found], impulsive) == ([0] if hit else [None])
 
 
-def test_the_nearest_onset_gets_the_event_in_whatever_order_they_are_listed() -> None:
+def test_events_match_the_nearest_onset_in_any_order() -> None:
     assert match([(1030, 1035), (1000, 1005)], [(1020, 1025)], True) == [0]
     assert match([(1000, 1005), (1030, 1035)], [(1020, 1025), (1029, 1034)], True) == [0, 1]
     assert match([(1000, 1005)], [(1040, 1045), (1010, 1015)], True) == [None, 0]
@@ -127,7 +127,7 @@ def test_an_edge_moves_by_a_quarter_of_the_usual_length_at_most(median_ms: float
         assert box.start_ms == start
 
 
-def test_edges_that_would_turn_a_box_around_are_left_alone() -> None:
+def test_edges_are_not_moved_past_each_other() -> None:
     onset, offset = curve((115, 116, 0.9), length=400), curve((105, 106, 0.9), length=400)
     (box,) = boxes(curve((100, 120, 0.8), length=400), replace(HUM, short_ms=10.0), onset, offset)
     assert (box.start_ms, box.end_ms) == (1000.0, 1200.0)
@@ -175,7 +175,7 @@ def test_calibration_stays_within_its_bounds() -> None:
     assert fit_confidence(same, np.ones(5000))[1] == 4 and fit_confidence(same, np.zeros(5000))[1] == -4
 
 
-def test_the_threshold_is_the_upper_end_of_the_good_ones_drawn_to_neutral() -> None:
+def test_the_threshold_is_the_75th_percentile_of_good_ones_shrunk_to_neutral() -> None:
     sure = np.repeat([0.805, 0.305], 20)
     right = sure > 0.5
     # .31 to .80 are equally good: .6775 is at three quarters, and 20 events weigh half
@@ -206,7 +206,7 @@ def test_the_usual_gap_needs_five_pauses() -> None:
     assert profile_of("x", [[(0, 10)], [(5, 15)]] * 5).gap_ms == 10, "no pause lies between two files"
 
 
-def test_a_label_has_a_length_and_a_type_without_labels_has_values() -> None:
+def test_labels_last_at_least_1_ms_and_types_without_labels_have_defaults() -> None:
     assert profile_of("x", [[(500, 500)]]).median_ms == 1
     never = profile_of("x", [[]])
     assert (never.median_ms, never.short_ms, never.long_ms, never.gap_ms, never.support) == (100, 10, 0, 100, 0)
@@ -216,5 +216,5 @@ def test_a_label_has_a_length_and_a_type_without_labels_has_values() -> None:
     ("median", "long", "run", "point"),
     [(29, 40, 40, True), (30, 40, 40, False), (10, 900, 60, True), (10, 900, 61, False), (10, 60, 900, True)],
 )
-def test_a_stretch_is_a_point_when_its_type_is_short_and_it_is_too(median: float, long: float, run: float, point: bool) -> None:
+def test_a_short_run_of_a_short_type_is_a_point(median: float, long: float, run: float, point: bool) -> None:
     assert replace(HUM, median_ms=median, long_ms=long).is_point(run) == point

@@ -40,12 +40,12 @@ def test_clicks_are_points_in_time(spans: list, wanted: list) -> None:
         assert box.end_ms - box.start_ms < 10
 
 
-def test_a_hum_with_a_flicker_is_one_event_and_a_spike_is_none_of_it() -> None:
+def test_a_short_gap_does_not_split_a_hum_and_a_spike_is_not_part_of_it() -> None:
     found = boxes(curve((50, 150, 0.9), (155, 250, 0.8), (350, 352, 0.9)), HUM)
     assert [(b.start_ms, b.end_ms) for b in found] == [(500, 2500)]
 
 
-def test_a_gap_to_merge_over_joins_what_is_reported_and_loses_nothing() -> None:
+def test_merging_joins_detections_up_to_the_gap_and_keeps_the_others() -> None:
     clicks = [Detection("click", 400 * i, 400 * i + 10, 0.9 + i / 1000) for i in range(10)]
     assert merged(clicks, 389) == clicks
     assert merged(clicks, 390) == [Detection("click", 0, 3610, 0.909)]
@@ -88,7 +88,7 @@ def test_events_count_within_their_collars(truth: list, found: list, impulsive: 
     assert count(truth, found, impulsive) == counts
 
 
-def test_f1_of_nothing_is_zero_and_of_perfect_is_one() -> None:
+def test_f1_is_zero_without_counts_and_one_without_errors() -> None:
     assert Counts().f1 == 0
     assert Counts(3, 0, 0).f1 == 1
     assert Counts(2, 1, 1).f1 == pytest.approx(2 / 3)

@@ -85,7 +85,7 @@ def faults_of(ending: Ending) -> list[str]:
             faults.append(f"has no known reason: {ending.code}")
         plain = 15 <= len(words) <= 250 and words.isprintable() and (words[0].isupper() or words[0].isdigit())
         if not plain or FOREIGN_WORDS.search(words):
-            faults.append(f"is not told in plain words: {words}")
+            faults.append(f"has an unclear message: {words}")
         if "unexpected error" in words:
             faults.append("ran into an error of ours")
     return faults
@@ -97,18 +97,18 @@ def test_every_valid_file_is_decoded(seeds: dict[str, bytes], tmp_path: Path) ->
     assert {u.filename: e for u, e in zip(uploads, endings) if e.code != DECODED} == {}
 
 
-def test_mutants_end_in_time_with_their_sound_or_a_plain_reason(seeds: dict[str, bytes], tmp_path: Path) -> None:
+def test_mutants_are_decoded_or_fail_in_time_with_a_clear_reason(seeds: dict[str, bytes], tmp_path: Path) -> None:
     mutants = [make_mutant(number, seeds) for number in range(FIRST, FIRST + MUTANTS)]
     endings = try_all(mutants, tmp_path)
     faults = {m.story: found for m, e in zip(mutants, endings) if (found := faults_of(e))}
     print(MUTANTS, "mutants:", dict(Counter(e.code for e in endings)), f"slowest {max(e.seconds for e in endings):.1f} s")
     assert faults == {}
     kinds = Counter(e.code == DECODED for e in endings)
-    assert min(kinds[True], kinds[False]) > MUTANTS / 10, "the damage is too small or too large to say anything"
+    assert min(kinds[True], kinds[False]) > MUTANTS / 10, "too few mutants decode, or too few fail"
     assert left_processes(tmp_path) == []
 
 
-def test_bombs_end_as_they_should(bombs: list[Bomb], tmp_path: Path) -> None:
+def test_bombs_end_with_their_permitted_codes(bombs: list[Bomb], tmp_path: Path) -> None:
     endings = try_all([b.upload for b in bombs], tmp_path)
     print(len(bombs), "bombs:", dict(Counter(e.code for e in endings)), f"slowest {max(e.seconds for e in endings):.1f} s")
     wrong = {
@@ -120,7 +120,7 @@ def test_bombs_end_as_they_should(bombs: list[Bomb], tmp_path: Path) -> None:
     assert left_processes(tmp_path) == []
 
 
-def test_a_worker_works_through_a_shard_of_them(
+def test_a_worker_completes_a_shard_of_mutants_and_bombs(
     platform: Platform, seeds: dict[str, bytes], bombs: list[Bomb], tmp_path: Path
 ) -> None:
     """The embed verb as the pod runs it: it succeeds, and embeds the valid files of the shard."""

@@ -70,31 +70,31 @@ def small_files() -> list[LabelledFile]:
 
 
 @pytest.mark.parametrize("dims", [spec.DIMS, spec.DIMS + 40])
-def test_the_torch_session_is_the_exported_model(dims: int) -> None:
+def test_the_torch_session_computes_the_posteriors_of_the_exported_model(dims: int) -> None:
     model = export(random_head(dims))
     assert np.abs(posteriors(TorchSession(model, "cpu"), dims) - posteriors(on_cpu(model), dims)).max() < 1e-4
 
 
-def test_its_events_are_those_of_the_exported_model(tmp_path: Path) -> None:
+def test_the_torch_session_gives_the_events_of_the_exported_model(tmp_path: Path) -> None:
     model = export(random_head())
     assert_same(events(model, on_cpu(model), tmp_path), events(model, TorchSession(model, "cpu"), tmp_path))
 
 
 @on_a_gpu
-def test_events_of_a_gpu_are_those_of_the_cpu(tmp_path: Path) -> None:
+def test_a_gpu_gives_the_events_of_the_cpu(tmp_path: Path) -> None:
     model = export(random_head())
     assert isinstance(open_session(model, 1), TorchSession), "a pod with a GPU uses it"
     assert_same(events(model, on_cpu(model), tmp_path), events(model, TorchSession(model, "cuda"), tmp_path))
 
 
 @on_a_gpu
-def test_posteriors_of_a_gpu_are_those_of_the_cpu() -> None:
+def test_a_gpu_gives_the_posteriors_of_the_cpu() -> None:
     model = export(random_head())
     assert np.abs(posteriors(TorchSession(model, "cuda")) - posteriors(on_cpu(model))).max() < TOLERANCE
 
 
 @on_a_gpu
-def test_a_training_on_a_gpu_ends_where_one_on_the_cpu_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_training_on_a_gpu_gives_the_posteriors_of_one_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     files = small_files()
     settings = Settings(epochs=1, batch_size=8, learning_rate=1e-3, chunk_frames=50, stride_frames=25, seed=4)
 

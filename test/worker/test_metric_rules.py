@@ -53,7 +53,7 @@ def test_boxes_are_ranked_by_confidence() -> None:
     assert average_precision(right, 1) == 0.5
 
 
-def test_calibration_error_is_the_mean_gap_of_what_is_sure_enough() -> None:
+def test_calibration_error_is_the_mean_gap_over_boxes_from_a_confidence_of_a_tenth() -> None:
     right = np.arange(10) % 2 == 0
     assert calibration_error(np.full(10, 0.95), right) == pytest.approx(0.45)
     assert calibration_error(np.r_[np.full(10, 0.95), np.full(30, 0.09)], np.r_[right, np.ones(30, bool)]) == pytest.approx(0.45)
@@ -64,7 +64,7 @@ def test_calibration_error_is_the_mean_gap_of_what_is_sure_enough() -> None:
     assert calibration_error(np.zeros(0), np.zeros(0, bool)) == 0
 
 
-def test_points_are_widened_before_overlap_is_asked_for() -> None:
+def test_points_are_widened_before_their_overlap_is_computed() -> None:
     assert widened([(1000.0, 1010.0), (2000.0, 2100.0), (0.0, 900.0)]).tolist() == [[955, 1055], [2000, 2100], [0, 900]]
     share = covered(
         np.array([[0.0, 100.0], [200.0, 300.0], [400.0, 500.0]]), np.array([[90.0, 250.0], [0.0, 30.0], [20.0, 50.0]])
@@ -84,17 +84,17 @@ def test_psds_counts_hits_against_false_alarms_per_hour() -> None:
     truth = [(0.0, 1000.0), (5000.0, 6000.0)]
     hits = [(0.0, 1000.0, 0.9), (5000.0, 6000.0, 0.8)]
     assert psds_of(truth, hits) == 1 and psds_of(truth, hits[:1]) == 0.5 and psds_of(truth, []) == 0 == psds_of([], hits)
-    assert psds_of(truth, [*hits, (8000.0, 9000.0, 0.3)]) == 1, "a false alarm that a threshold can shut out"
+    assert psds_of(truth, [*hits, (8000.0, 9000.0, 0.3)]) == 1, "a threshold excludes this false alarm"
     first = [(0.0, 1000.0, 0.6), (5000.0, 6000.0, 0.6), (8000.0, 9000.0, 0.9)]
     assert psds_of(truth, first) == pytest.approx(0.99) and psds_of(truth, first, 0.1) == pytest.approx(0.9)
-    assert psds_of(truth, first, 0.01) == pytest.approx(0), "over a hundred an hour nothing counts"
+    assert psds_of(truth, first, 0.01) == pytest.approx(0), "beyond 100 false alarms per hour nothing counts"
     assert psds_of(truth, hits, 0.0) == 0
 
 
 @pytest.mark.parametrize(
     ("found", "value"), [((0.0, 700.0), 1.0), ((0.0, 699.0), 0.0), ((0.0, 1428.0), 1.0), ((0.0, 1430.0), 0.0)]
 )
-def test_a_hit_lies_on_its_event_and_covers_it(found: tuple, value: float) -> None:
+def test_a_psds_hit_and_its_event_overlap_by_70_percent_of_each(found: tuple, value: float) -> None:
     assert psds_of([(0.0, 1000.0)], [(*found, 0.9)]) == value
 
 
@@ -103,10 +103,10 @@ def test_psds_is_the_mean_less_the_deviation_over_classes() -> None:
     half = Candidates([[(0.0, 1000.0), (5000.0, 6000.0)]], [[Box(0.0, 1000.0, 0.9)]])
     assert psds([perfect, half], [HUM, HUM], 1.0) == pytest.approx(0.75 - 0.25)
     absent = Candidates([[]], [[Box(0.0, 1000.0, 0.9)]])
-    assert psds([perfect, absent], [HUM, HUM], 1.0) == 1, "a class without an event has no say"
+    assert psds([perfect, absent], [HUM, HUM], 1.0) == 1, "a class without events does not count"
 
 
-def test_figures_say_how_much_they_rest_on() -> None:
+def test_metrics_report_their_support() -> None:
     def at(count: int) -> Candidates:
         return Candidates(
             [[(3000.0 * i, 3000.0 * i + 1000) for i in range(count)]], [[Box(0.0, 1000.0, 0.9), Box(1500.0, 2500.0, 0.05)]]

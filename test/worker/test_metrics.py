@@ -33,7 +33,7 @@ def drawn(rng: np.random.Generator, kind: str) -> tuple[list[tuple[float, float]
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_the_figures_are_those_of_the_benchmark(seed: int) -> None:
+def test_the_metrics_equal_those_of_the_benchmark(seed: int) -> None:
     rng = np.random.default_rng(seed)
     profiles = [Profile(name, ms, ms, 1000.0, 9, threshold=0.4, slope=1.0, offset=0.0) for name, ms in TYPES.items()]
     judged = [Candidates([], []) for _ in profiles]
@@ -75,7 +75,7 @@ def test_average_precision_of_a_known_order() -> None:
     assert average_precision(np.zeros(0, bool), 4) == 0 == average_precision(right, 0)
 
 
-def test_nothing_found_is_a_figure_and_nothing_to_find_is_none() -> None:
+def test_f1_is_zero_without_detections_and_none_without_events() -> None:
     profiles = [Profile("click", 5.0, 5.0, 1000.0, 0), Profile("hum", 900.0, 900.0, 1000.0, 0)]
     judged = [Candidates([[], []], [[], []]), Candidates([[(0.0, 900.0)], []], [[], []])]
     whole, types = overall(judged, profiles, 0.1), per_type(judged, profiles)
@@ -90,7 +90,7 @@ def test_nothing_found_is_a_figure_and_nothing_to_find_is_none() -> None:
     assert confusion(judged, profiles) == {"click": {}, "hum": {"none": 1}}
 
 
-def test_the_confusion_names_what_was_heard_instead() -> None:
+def test_the_confusion_names_the_detected_type() -> None:
     profiles = [Profile(name, 5.0, 5.0, 1000.0, 9, threshold=0.5) for name in ("click", "pop")]
     judged = [
         Candidates([[(1000.0, 1005.0), (2000.0, 2005.0), (3000.0, 3005.0)]], [[Box(1001.0, 1006.0, 0.9)]]),

@@ -9,7 +9,7 @@ from plosive_worker.store import Store
 from worker.platform import Platform, new_run, target
 
 
-def test_items_keep_their_places_when_others_were_taken_away(platform: Platform, tmp_path: Path) -> None:
+def test_items_keep_their_indexes_when_others_are_removed(platform: Platform, tmp_path: Path) -> None:
     run, items = new_run(), []
     for number, name in enumerate(("first", "second", "third")):
         outputs = {"embedding": target(f"{run}/{name}.embedding"), "peaks": target(f"{run}/{name}.peaks")}

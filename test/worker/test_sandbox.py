@@ -31,7 +31,7 @@ attempts = {
     "open a socket": lambda: socket.socket(),
     "open a pair of sockets": lambda: socket.socketpair(),
     "change the file": lambda: file.open("ab"),
-    "read a neighbour": lambda: (file.parent / "secret").read_bytes(),
+    "read a neighbor": lambda: (file.parent / "secret").read_bytes(),
     "read the machine's settings": lambda: Path("/etc/passwd").read_bytes(),
     "write outside": lambda: (file.parent / "new").write_text("x"),
     "leave a link": lambda: os.symlink(file.parent / "secret", folder / "link"),
@@ -83,14 +83,14 @@ def test_a_decoder_reads_its_file_writes_its_folder_and_reaches_nothing_else(tmp
     answer = json.loads(done.stdout)
     calls, paths = answer["walls"]
     assert calls, "this kernel has no seccomp filters: the jail cannot be tried here"
-    by_landlock = {"change the file", "read a neighbour", "read the machine's settings", "write outside", "leave a link"}
+    by_landlock = {"change the file", "read a neighbor", "read the machine's settings", "write outside", "leave a link"}
     by_landlock |= {"leave a hard link", "read its parent's memory"}
     wanted = {name: name in ALLOWED for name in answer["told"] if paths or name not in by_landlock}
     assert {name: answer["told"][name] for name in wanted} == wanted
 
 
 @pytest.mark.parametrize("name", ["long.wav", "long.m4a"])
-def test_memory_beyond_the_limit_is_a_failed_file(tmp_path: Path, noise: Path, name: str) -> None:
+def test_memory_beyond_the_limit_fails_the_file(tmp_path: Path, noise: Path, name: str) -> None:
     path = noise if name.endswith("wav") else tmp_path / name
     if path != noise:
         ffmpeg("-i", str(noise), "-c:a", "aac", str(path))
@@ -99,7 +99,7 @@ def test_memory_beyond_the_limit_is_a_failed_file(tmp_path: Path, noise: Path, n
     assert failure.value.code in ("too_large", "decoder_limit", "decoder_crashed")
 
 
-def test_what_the_decoder_started_ends_with_it(tmp_path: Path, noise: Path) -> None:
+def test_child_processes_of_a_decoder_end_with_it(tmp_path: Path, noise: Path) -> None:
     path = tmp_path / "noise.m4a"
     ffmpeg("-stream_loop", "10", "-i", str(noise), "-c:a", "aac", str(path))
     with pytest.raises(ItemFailure, match="took longer"):
@@ -107,7 +107,7 @@ def test_what_the_decoder_started_ends_with_it(tmp_path: Path, noise: Path) -> N
     assert left_processes(path) == []
 
 
-def test_a_decoder_that_stands_still_is_ended(tmp_path: Path) -> None:
+def test_a_stalled_decoder_is_stopped(tmp_path: Path) -> None:
     pipe = tmp_path / "audio"
     os.mkfifo(pipe)
     script = (
@@ -131,7 +131,7 @@ def leave(folder: Path, outcome: object = None, rows: int = 100) -> None:
     (folder / extraction.OUTCOME).write_text(text)
 
 
-def test_an_honest_result_is_taken(tmp_path: Path) -> None:
+def test_a_valid_result_is_accepted(tmp_path: Path) -> None:
     leave(tmp_path)
     assert read_result(tmp_path, 0).frames == 100
 
@@ -150,7 +150,7 @@ def test_an_honest_result_is_taken(tmp_path: Path) -> None:
         {"error": {"code": "corrupt_audio", "message": "\x1b[2J"}}, {"error": {"code": 7, "message": []}},
     ],
 )  # fmt: skip
-def test_a_forged_outcome_costs_its_own_file_only(tmp_path: Path, outcome: object) -> None:
+def test_a_forged_outcome_fails_only_its_own_file(tmp_path: Path, outcome: object) -> None:
     leave(tmp_path, outcome)
     with pytest.raises(ItemFailure) as failure:
         read_result(tmp_path, 0)
@@ -158,17 +158,19 @@ def test_a_forged_outcome_costs_its_own_file_only(tmp_path: Path, outcome: objec
 
 
 @pytest.mark.parametrize("size", [None, 0, 31_999, 32_000 * 2, 16_000])
-def test_a_waveform_that_is_not_of_the_sound_costs_its_own_file_only(tmp_path: Path, size: int | None) -> None:
+def test_a_forged_waveform_fails_only_its_own_file(tmp_path: Path, size: int | None) -> None:
     leave(tmp_path)
     if size is not None:
         (tmp_path / WAVE).write_bytes(bytes(size))
-    with pytest.raises(ItemFailure):
+    with pytest.raises(ItemFailure) as failure:
         read_result(tmp_path, 0, 16_000)
+    assert failure.value.code == "decoder_crashed"
     (tmp_path / WAVE).write_bytes(bytes(32_000))
     assert read_result(tmp_path, 0, 16_000).frames == 100
     link_to_secret(tmp_path, WAVE)
-    with pytest.raises(ItemFailure):
+    with pytest.raises(ItemFailure) as failure:
         read_result(tmp_path, 0, 16_000)
+    assert failure.value.code == "decoder_crashed"
 
 
 def overwrite(path: Path, at: int, data: bytes) -> None:
@@ -199,7 +201,7 @@ def link_to_secret(folder: Path, name: str) -> None:
         lambda folder: overwrite(folder / FRAMES, 1032 + 100 * DIMS * 2, struct.pack("<f", float("nan"))),
     ],
 )
-def test_forged_files_cost_their_own_file_only(tmp_path: Path, forge) -> None:
+def test_forged_files_fail_only_their_own_file(tmp_path: Path, forge) -> None:
     leave(tmp_path)
     forge(tmp_path)
     with pytest.raises(ItemFailure) as failure:

@@ -51,7 +51,7 @@ def video(path: Path, late: float, *codecs: str) -> None:
 
 
 @pytest.mark.parametrize("late", [3, 0.8])
-def test_sound_that_begins_late_is_heard_when_it_begins(tmp_path: Path, late: float) -> None:
+def test_audio_that_starts_late_is_decoded_at_its_time(tmp_path: Path, late: float) -> None:
     video(tmp_path / "a.mp4", late, "-c:v", "mpeg4", "-c:a", "aac")
     video(tmp_path / "a.webm", late, "-c:v", "libvpx", "-c:a", "libopus")
     ffmpeg("-itsoffset", str(late), "-f", "lavfi", "-i", "sine=440:duration=6", "-c:a", "aac", str(tmp_path / "a.m4a"))
@@ -81,7 +81,7 @@ def test_the_silence_of_gaps_counts_against_the_limits(tmp_path: Path, gap: int,
         assert failure_of(tmp_path / "a.webm").code == code
 
 
-def test_times_that_begin_anew_take_nothing_away(tmp_path: Path) -> None:
+def test_restarting_timestamps_lose_no_audio(tmp_path: Path) -> None:
     joined = tone(tmp_path / "a.webm", 6, "-c:a", "libopus") + tone(tmp_path / "b.webm", 4, "-c:a", "libopus")
     assert abs(seconds_of(tmp_path / "ab.webm", joined) - 10) < 0.05
 
@@ -108,26 +108,26 @@ def moved(page: bytes, samples: int) -> bytes:
 
 @pytest.mark.parametrize("page_ms", [20, 1000])
 @pytest.mark.parametrize("codec", OGG)
-def test_pages_that_an_ogg_file_lacks_are_silence(tmp_path: Path, codec: str, page_ms: int) -> None:
+def test_missing_ogg_pages_are_silence(tmp_path: Path, codec: str, page_ms: int) -> None:
     head, pages = clicking(tmp_path / "a.ogg", 20.5, codec, page_ms)
     first, then = len(pages) // 3, len(pages) // 2
     heard = clicks_of(tmp_path / "b.ogg", head + b"".join(pages[:first] + pages[then:]))
-    assert np.abs(heard - heard.round()).max() < 0.002, "at another time than in the whole file"
+    assert np.abs(heard - heard.round()).max() < 0.002, "samples must have the same times as in the intact file"
     assert set(heard.round()) >= {0, 1, 2, 3, 4, 5, 12, 13, 19, 20} and not set(heard.round()) & {8, 9}
     assert abs(seconds_of(tmp_path / "b.ogg") - 20.5) < 0.02
 
 
-def test_silence_that_was_not_sent_is_heard_in_opus(tmp_path: Path) -> None:
+def test_untransmitted_silence_is_decoded_as_silence_in_opus(tmp_path: Path) -> None:
     head, pages = clicking(tmp_path / "a.ogg", 20, "libopus", 20)
     for kept in (lambda i: i % 50 < 20, lambda i: i % 50 < 20 or i % 20 == 0, lambda i: i % 2 == 0 or i % 50 < 10):
         sent = [page for i, page in enumerate(pages[:-1]) if kept(i)]
         heard = clicks_of(tmp_path / "b.ogg", head + b"".join([*sent, pages[-1]]))
         assert len(heard) == 20 and np.abs(heard - np.arange(20)).max() < 0.002
-        assert abs(seconds_of(tmp_path / "b.ogg") - 20) < 0.02, "the last page stands alone"
+        assert abs(seconds_of(tmp_path / "b.ogg") - 20) < 0.02, "the last page is a piece of its own"
 
 
 @pytest.mark.parametrize("codec", OGG)
-def test_an_ogg_stream_that_was_cut_out_of_a_longer_one_begins_with_its_sound(tmp_path: Path, codec: str) -> None:
+def test_an_excerpt_of_an_ogg_stream_starts_without_silence(tmp_path: Path, codec: str) -> None:
     head, pages = clicking(tmp_path / "a.ogg", 20.5, codec, 100)
     middle = [moved(page, 48_000 * 36_000) for page in pages[len(pages) // 2 :]]
     assert abs(seconds_of(tmp_path / "b.ogg", head + b"".join(middle)) - 10.3) < 0.2
@@ -144,7 +144,7 @@ def test_gaps_in_ogg_count_against_the_limits(tmp_path: Path, codec: str, gap: i
 
 
 @pytest.mark.parametrize("codec", OGG)
-def test_each_of_many_joined_ogg_streams_begins_where_the_one_before_ends(tmp_path: Path, codec: str) -> None:
+def test_each_of_many_joined_ogg_streams_starts_where_the_previous_one_ends(tmp_path: Path, codec: str) -> None:
     head, pages = clicking(tmp_path / "a.ogg", 1, codec, 1000)
     heard = clicks_of(tmp_path / "b.ogg", (head + b"".join(pages)) * 40)
     assert len(heard) == 40 and np.abs(heard - np.arange(40)).max() < 0.002
@@ -159,14 +159,14 @@ def test_joined_ogg_streams_keep_their_gaps(tmp_path: Path) -> None:
     assert len(heard) == 18 and np.abs(heard - there).max() < 0.002
 
 
-def test_opus_that_was_joined_page_by_page_is_heard_to_its_end(tmp_path: Path) -> None:
+def test_opus_that_was_joined_page_by_page_is_decoded_completely(tmp_path: Path) -> None:
     clicking(tmp_path / "a.ogg", 3.7, "libopus", 1000)
     (tmp_path / "list").write_text("file a.ogg\n" * 3)
     ffmpeg("-f", "concat", "-i", str(tmp_path / "list"), "-c", "copy", str(tmp_path / "b.ogg"))
     assert abs(seconds_of(tmp_path / "b.ogg") - 3 * 3.7) < 0.1
 
 
-def test_samples_to_skip_may_last_longer_than_a_page(tmp_path: Path) -> None:
+def test_the_pre_skip_of_opus_may_be_longer_than_a_page(tmp_path: Path) -> None:
     head, pages = clicking(tmp_path / "a.ogg", 3, "libopus", 20)
     first = head[: head.index(b"OggS", 4)]
     at = first.index(b"OpusHead") + 10

@@ -59,7 +59,7 @@ def labelled(length: int, events: list[tuple[int, int, int]], reviewed: bool = T
     return LabelledFile(f"file-{length}", frames, tuple(events), reviewed)
 
 
-def test_the_split_is_by_file_and_shares_out_every_class() -> None:
+def test_the_split_is_by_file_and_gives_both_sides_every_class() -> None:
     many = [labelled(3000, [(i % 3, 1000, 1200), ((i + 1) % 3, 9000, 9100)]) for i in range(20)]
     split = split_files(many, 3, 0.2, 7)
     assert split.mode == "files" and split.missing == []
@@ -79,7 +79,7 @@ def test_copies_of_a_recording_are_on_one_side() -> None:
     assert few.mode == "time_blocks", "three recordings are too few, however often each is there"
 
 
-def test_a_batch_is_cut_to_what_fits_into_memory(capsys: pytest.CaptureFixture) -> None:
+def test_chunks_are_shortened_until_the_batch_fits_into_memory(capsys: pytest.CaptureFixture) -> None:
     def settings(batch: int, chunk_ms: int) -> Settings:
         config = SimpleNamespace(epochs=1, batch_size=batch, learning_rate=1e-3, chunk_size_ms=chunk_ms, stride_ms=250)
         return settings_of(SimpleNamespace(config=config, seed=1))
@@ -89,7 +89,7 @@ def test_a_batch_is_cut_to_what_fits_into_memory(capsys: pytest.CaptureFixture) 
     assert "chunks of 3900 ms" in capsys.readouterr().out
 
 
-def test_another_label_is_another_snapshot() -> None:
+def test_labels_and_review_marks_change_the_snapshot() -> None:
     label = SimpleNamespace(start_ms=10, end_ms=20, artifact_type="click")
     embedding = SimpleNamespace(sha256="a")
     files = [
@@ -104,7 +104,7 @@ def test_another_label_is_another_snapshot() -> None:
     assert whole != snapshot_of(SimpleNamespace(files=files))
 
 
-def test_too_few_files_are_split_in_guarded_time_blocks_and_say_so() -> None:
+def test_too_few_files_are_split_in_time_blocks_with_guards() -> None:
     split = split_files([labelled(30_000, [(0, t, t + 50) for t in range(0, 300_000, 5_000)])], 1, 0.2, 1)
     assert split.mode == "time_blocks" and split.validation and split.train
     edges = sorted((p.first, p.last, p in split.validation) for p in split.train + split.validation)
@@ -113,7 +113,7 @@ def test_too_few_files_are_split_in_guarded_time_blocks_and_say_so() -> None:
 
 
 @pytest.mark.parametrize("seconds", [1, 10, 20, 90, 600])
-def test_a_perfect_model_is_called_perfect_however_long_events_are(monkeypatch: pytest.MonkeyPatch, seconds: int) -> None:
+def test_a_perfect_model_has_perfect_metrics_for_events_of_any_length(monkeypatch: pytest.MonkeyPatch, seconds: int) -> None:
     def perfect(head: Head, file: LabelledFile, part: Part, beat: object) -> torch.Tensor:
         presence, onset, offset, _ = targets(file, part.first, part.last, 1)
         return torch.logit(torch.from_numpy(0.02 + 0.95 * np.stack([presence, onset, offset], 1)))
@@ -127,10 +127,10 @@ def test_a_perfect_model_is_called_perfect_however_long_events_are(monkeypatch: 
     (profile,), metrics = finish_profiles(Head(spec.DIMS, 1, zeros, zeros + 1), Validation(three, split, ["hum"], lambda: None))
     assert metrics["per_type"]["hum"]["f1"] > 0.98 and metrics["per_type"]["hum"]["support"] > 1
     assert confidence(0.97, profile.slope, profile.offset) > profile.threshold
-    assert profile.median_ms == 1000 * seconds, "blocks cut events, not what the labels say of their length"
+    assert profile.median_ms == 1000 * seconds, "an event that a block cuts keeps the length of its label"
 
 
-def test_labels_are_read_as_they_were_meant() -> None:
+def test_labels_are_clipped_and_near_duplicates_become_one() -> None:
     marks = [(500, 520), (503, 517), (900, 1400), (900, 1700), (60_000, 60_000), (59_000, 70_000)]
     labels = [Label(artifact_type="click", start_ms=start, end_ms=end) for start, end in marks]
     inside = ((0, 500, 520), (0, 900, 1400), (0, 900, 1700), (0, 59_000, 60_000), (0, 59_999, 60_000))
@@ -139,7 +139,7 @@ def test_labels_are_read_as_they_were_meant() -> None:
     assert events_from(labels, {"hum": 0}, 60_000) == ()
 
 
-def test_chunks_leave_no_label_out() -> None:
+def test_a_stride_is_at_most_one_chunk() -> None:
     config = SimpleNamespace(epochs=1, batch_size=8, learning_rate=1e-3, chunk_size_ms=500, stride_ms=5000)
     settings = settings_of(SimpleNamespace(config=config, seed=1))
     assert settings.stride_frames == settings.chunk_frames == 50
@@ -149,10 +149,10 @@ def test_a_class_with_one_event_is_reported_as_not_validated() -> None:
     many = [labelled(3000, [(0, 500, 600)] + ([(1, 5000, 5100)] if i == 3 else [])) for i in range(15)]
     split = split_files(many, 2, 0.2, 1)
     assert 1 in split.missing
-    assert 3 in {p.file for p in split.train}, "the only event is for learning"
+    assert 3 in {p.file for p in split.train}, "a class's only event must be in training"
 
 
-def test_files_that_nobody_reviewed_are_neither_negatives_nor_validation() -> None:
+def test_unreviewed_files_are_neither_negatives_nor_validation() -> None:
     many = [labelled(3000, [(0, 500, 600)], reviewed=i % 2 == 0) for i in range(12)]
     split = split_files(many, 1, 0.2, 1)
     assert all(many[p.file].reviewed for p in split.validation)
@@ -175,7 +175,7 @@ def small_trainer(files: list[LabelledFile]) -> Trainer:
     return Trainer(files, [Part(i, 0, f.length) for i, f in enumerate(files)], len(TYPES), SETTINGS)
 
 
-def test_a_training_taken_away_at_any_epoch_ends_with_the_same_weights(files: list[LabelledFile]) -> None:
+def test_a_training_interrupted_at_any_epoch_ends_with_the_same_weights(files: list[LabelledFile]) -> None:
     def trainer_of(epochs: int) -> Trainer:
         torch.set_num_threads(1)
         settings = Settings(**{**vars(SETTINGS), "epochs": epochs})
@@ -205,7 +205,7 @@ def test_a_training_taken_away_at_any_epoch_ends_with_the_same_weights(files: li
             assert torch.equal(a, b), f"{name}, resumed at step {step}"
 
 
-def test_a_checkpoint_of_other_settings_is_not_taken(files: list[LabelledFile]) -> None:
+def test_a_checkpoint_of_other_settings_is_ignored(files: list[LabelledFile]) -> None:
     trainer = small_trainer(files)
     other = Trainer(files, trainer.parts, len(TYPES), Settings(**{**vars(SETTINGS), "seed": 5}))
     assert not other.restore(trainer.state_bytes())
@@ -257,7 +257,7 @@ def test_the_exported_model_agrees_with_torch_for_any_length(exported, files: li
         assert difference(trainer.head, model, frames) < 1e-4
 
 
-def test_a_block_with_full_context_gives_what_the_whole_gives(exported, files: list[LabelledFile]) -> None:
+def test_a_block_with_full_context_gives_the_posteriors_of_the_whole(exported, files: list[LabelledFile]) -> None:
     session = onnxruntime.InferenceSession(exported[1], providers=["CPUExecutionProvider"])
     frames = files[0].frames.normal(0, 1500)[None]
     whole = session.run(None, {"frames": frames})[0][0]
@@ -294,16 +294,24 @@ def with_subgraph(proto: onnx.ModelProto) -> None:
     proto.graph.node[0].attribute.add(name="body", type=onnx.AttributeProto.GRAPH).g.name = "inner"
 
 
-@pytest.mark.parametrize("change", [external, other_operator, other_domain, with_subgraph])
-def test_the_guard_refuses_what_our_export_never_writes(exported, change) -> None:
-    with pytest.raises(WorkerFailure) as failure:
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (external, "it has external data"),
+        (other_operator, "operator 'Loop' is not allowed"),
+        (other_domain, "an operator of another domain"),
+        (with_subgraph, "an operator carries a tensor or a graph"),
+    ],
+)
+def test_the_guard_refuses_models_that_the_export_never_writes(exported, change, reason: str) -> None:
+    with pytest.raises(WorkerFailure, match=reason) as failure:
         check_model(changed(exported[1], change))
     assert failure.value.exit_code == 64
 
 
 @pytest.mark.parametrize("data", [b"", b"\x80" * 40, b"GIF89a", struct.pack("<Q", 1 << 60), b"\x3a\xff\xff\xff\x7f"])
 def test_the_guard_refuses_bytes_that_are_no_model(data: bytes) -> None:
-    with pytest.raises(WorkerFailure):
+    with pytest.raises(WorkerFailure, match="it is not an ONNX file"):
         check_model(data)
 
 

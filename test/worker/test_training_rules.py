@@ -40,7 +40,7 @@ def labelled(
 # ---- data
 
 
-def test_a_part_holds_what_reaches_into_it() -> None:
+def test_a_part_contains_events_that_overlap_it() -> None:
     part = Part(0, 100, 200)
     held = [part.overlaps(*event) for event in ((900, 1000), (900, 1001), (1000, 1000), (1999, 1999), (2000, 2100))]
     assert held == [False, True, True, True, False]
@@ -56,7 +56,7 @@ def test_short_labels_cover_thirty_milliseconds() -> None:
     assert widened(1000, 1029) == (999.5, 1029.5) and widened(1000, 1030) == (1000, 1030) and widened(0, 10) == (-10, 20)
 
 
-def test_a_frame_holds_an_artifact_that_covers_half_of_it() -> None:
+def test_a_frame_contains_an_artifact_that_covers_half_of_it() -> None:
     presence, onset, offset, weight = targets(labelled(300, [(1, 1005, 1105), (1, 1100, 1134)]), 95, 120, 2)
     assert np.flatnonzero(presence[:, 1]).tolist() == list(range(5, 18)) and not presence[:, 0].any()
     assert weight.all() and weight.shape == (25, 2)
@@ -82,7 +82,7 @@ def test_a_window_beyond_its_part_has_no_weight_there() -> None:
     assert np.array_equal(low.frames[5:], file.frames.normal(100, 105))
 
 
-def test_the_scale_is_of_the_parts_alone() -> None:
+def test_the_scale_uses_training_parts_only() -> None:
     def normal(first: int, last: int, step: int = 1) -> np.ndarray:
         assert step == max(1, -(-900_000 // 200_000)) if last > 100 else step == 1
         return np.array([[1.0, 5.0], [3.0, 5.0]])
@@ -96,7 +96,7 @@ def test_the_scale_is_of_the_parts_alone() -> None:
 # ---- the sampler
 
 
-def test_chunks_go_to_the_end_of_their_part_and_know_their_classes() -> None:
+def test_chunks_cover_their_part_and_are_listed_by_class() -> None:
     files = [labelled(300, [(0, 1000, 1100), (1, 2999, 2999)]), labelled(300, [(0, 0, 3000)])]
     sampler = make_sampler(files, [Part(0, 0, 300), Part(1, 100, 120)], 3, 50, 40)
     assert [(c.part, c.first) for c in sampler.chunks] == [(0, f) for f in (0, 40, 80, 120, 160, 200, 240, 250)] + [(1, 100)]
@@ -108,7 +108,7 @@ def test_chunks_go_to_the_end_of_their_part_and_know_their_classes() -> None:
 @pytest.mark.parametrize(
     ("event", "touched"), [((500, 700), [1]), ((490, 690), [0, 1]), ((400, 491), [0, 1]), ((400, 490), [0]), ((1000, 1000), [2])]
 )
-def test_a_chunk_holds_what_it_touches_or_ends_a_frame_before_it(event: tuple, touched: list) -> None:
+def test_a_chunk_contains_events_that_touch_it_or_end_a_frame_before_it(event: tuple, touched: list) -> None:
     sampler = make_sampler([labelled(150, [(0, *event)])], [Part(0, 0, 150)], 1, 50, 50)
     assert sampler.by_class[0].tolist() == touched
 
@@ -152,14 +152,14 @@ def loss_of(presence: list[float], onset: list[float], weight: list[float], midd
     return float(detection_loss(torch.full((1, size, 3, 1), logit_of), wanted, middle)[0])
 
 
-def test_the_loss_of_one_frame_is_what_its_parts_weigh() -> None:
+def test_the_loss_of_a_frame_is_the_weighted_sum_of_its_terms() -> None:
     one = slice(0, 1)
     # undecided about a frame with an artifact: twice ln 2, half of each edge, 0.3 of the chunk
     assert loss_of([1.0], [0.0], [1.0], one) == pytest.approx(2 * LN2 + LN2 + 0.3 * LN2, rel=1e-5)
     assert loss_of([0.0], [0.0], [1.0], one) == pytest.approx(LN2 + LN2 + 0.3 * LN2, rel=1e-5)
     # an onset there doubles the frame's weight, which the norm cancels, and is an edge to find
     assert loss_of([1.0], [1.0], [1.0], one) == pytest.approx(2 * LN2 + 0.5 * (2 * LN2 + LN2) + 0.3 * LN2, rel=1e-5)
-    assert loss_of([1.0], [0.0], [0.0], one) == 0, "a frame of which nothing is known"
+    assert loss_of([1.0], [0.0], [0.0], one) == 0, "an unlabelled frame of an unreviewed file has no loss"
 
 
 def test_the_context_counts_a_third_and_frames_share_the_loss() -> None:
@@ -169,13 +169,13 @@ def test_the_context_counts_a_third_and_frames_share_the_loss() -> None:
     assert loss_of([1.0] * 4, [0.0] * 4, [1.0] * 4, slice(0, 4)) == pytest.approx(alone, rel=1e-5)
 
 
-def test_a_chunk_is_asked_for_its_own_frames_only() -> None:
+def test_the_chunk_loss_uses_only_the_frames_of_the_chunk() -> None:
     sure = loss_of([0.0, 1.0], [0.0, 0.0], [1.0, 1.0], slice(0, 1), -9.0)
     wrong = loss_of([1.0, 0.0], [0.0, 0.0], [1.0, 1.0], slice(0, 1), -9.0)
     # the chunk's part is 0.3 * 9; the frame's part is twice 9 with a weight of 1 or a third
     assert wrong == pytest.approx(18 / 1.33 + 0.3 * 9, rel=1e-2) and sure == pytest.approx(18 * 0.33 / 1.33, rel=1e-2)
     half = loss_of([0.5], [0.0], [1.0], slice(0, 1), -9.0)
-    assert half == pytest.approx(9, rel=1e-2), "mixed up by half is no artifact of the chunk"
+    assert half == pytest.approx(9, rel=1e-2), "a half-mixed label does not make the chunk positive"
 
 
 # ---- the split
@@ -201,11 +201,11 @@ def test_both_sides_get_each_class_and_their_share_of_the_time(seed: int) -> Non
     flags = choose(np.ones(20), counts, 0.2, np.random.default_rng(seed))
     assert flags[:2].sum() == 1 and 3 <= flags.sum() <= 5
     length = np.r_[100.0, np.ones(9)]
-    assert not choose(length, np.ones((10, 1)), 0.2, np.random.default_rng(seed))[0], "most of the time is for learning"
+    assert not choose(length, np.ones((10, 1)), 0.2, np.random.default_rng(seed))[0], "most of the audio must be in training"
     rare = np.zeros((10, 1))
     rare[4] = 1
-    assert not choose(np.ones(10), rare, 0.2, np.random.default_rng(seed))[4], "the only event is for learning"
-    assert not choose(np.ones(10), 2 * rare, 0.2, np.random.default_rng(seed))[4], "events of one file are for learning"
+    assert not choose(np.ones(10), rare, 0.2, np.random.default_rng(seed))[4], "a class's only event must be in training"
+    assert not choose(np.ones(10), 2 * rare, 0.2, np.random.default_rng(seed))[4], "events of a single file must be in training"
     assert choose(np.ones(2), np.zeros((2, 1)), 0.1, np.random.default_rng(seed)).sum() == 1, "no side stays empty"
 
 
@@ -213,7 +213,7 @@ def test_four_reviewed_files_can_be_split_and_three_cannot() -> None:
     files = [labelled(3000, [(0, 500, 600), (0, 900, 950)], name=str(i)) for i in range(4)]
     assert split_files(files, 1, 0.25, 1).mode == "files" and split_files(files[:3], 1, 0.25, 1).mode == "time_blocks"
     unreviewed = [replace(f, reviewed=False) for f in files]
-    assert split_files(unreviewed, 1, 0.25, 1).mode == "files", "where nobody reviewed anything all are equal"
+    assert split_files(unreviewed, 1, 0.25, 1).mode == "files", "without any reviewed file all files are treated alike"
     mixed = split_files([*files, *unreviewed], 1, 0.25, 1)
     assert {p.file for p in mixed.validation} <= {0, 1, 2, 3} and {4, 5, 6, 7} <= {p.file for p in mixed.train}
     assert len(mixed.train) + len(mixed.validation) == 8
@@ -228,7 +228,7 @@ def test_a_class_on_one_side_only_is_missing_or_splits_few_files_by_time() -> No
     pair = [(1, 1000, 1100), (1, 50_000, 50_100)]
     assert of(11, pair).mode == "time_blocks" and of(12, pair).mode == "files"
     assert of(12, pair).missing == [1] and of(11, pair).missing == []
-    assert of(11, pair[:1]).mode == "files", "of one event nothing can be learned and validated"
+    assert of(11, pair[:1]).mode == "files", "one event cannot be both learned and validated"
     assert of(11, pair[:1]).missing == [1] and of(12, []).missing == [1]
 
 
@@ -280,13 +280,13 @@ def test_candidates_and_truth_are_in_the_time_of_the_file_and_by_class() -> None
     assert [(b.start_ms, b.end_ms) for b in second.boxes[0]] == [(17_000, 18_000)]
 
 
-def test_whole_labels_are_counted_once_however_many_parts_hold_them() -> None:
+def test_a_label_in_several_parts_is_counted_once_and_whole() -> None:
     files = [labelled(3000, [(0, 500, 15_000), (0, 25_000, 26_000), (1, 0, 10)]), labelled(3000, [(0, 0, 10)])]
     parts = [Part(0, 0, 1000), Part(0, 1000, 2000), Part(1, 1000, 2000)]
     assert labels_in(files, parts, 0) == [[(500, 15_000)], []] and labels_in(files, parts, 1) == [[(0, 10)], []]
 
 
-def test_logits_in_blocks_are_those_of_the_whole() -> None:
+def test_logits_in_blocks_equal_those_of_the_whole() -> None:
     torch.manual_seed(0)
     torch.set_num_threads(1)
     values = np.random.default_rng(0).standard_normal((3300, DIMS)).astype(np.float32)
@@ -298,7 +298,7 @@ def test_logits_in_blocks_are_those_of_the_whole() -> None:
     assert found.shape == whole.shape and float((found - whole.detach()).abs().max()) < 1e-4 and len(beats) == 2
 
 
-def test_the_metrics_say_what_they_were_measured_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_metrics_name_the_files_that_they_were_measured_on(monkeypatch: pytest.MonkeyPatch) -> None:
     files = [labelled(6000, [(0, 10_000, 11_000), (0, 30_000, 31_000)], name=f"file-{i}") for i in range(3)]
 
     def perfect(head: Head, file: LabelledFile, part: Part, beat: object) -> torch.Tensor:

@@ -119,7 +119,7 @@ def test_embed_completes_with_one_failed_item_for_a_corrupt_file(platform: Platf
     assert not list(embedded["scratch"].glob("item-*")), "scratch is emptied as items finish"
 
 
-def test_train_reports_curves_and_leaves_a_model_whose_sums_agree(platform: Platform, trained: dict) -> None:
+def test_train_reports_curves_and_stores_a_model_with_correct_checksums(platform: Platform, trained: dict) -> None:
     assert (trained["code"], trained["ending"]["code"]) == (0, "ok")
     points = [p for report in platform.progress[trained["run"]] for p in report["metrics"]]
     names = {"train_loss", "val_loss", "val_f1", "learning_rate"}
@@ -164,7 +164,7 @@ def test_twice_interrupted_training_resumes_to_the_same_model(platform: Platform
         assert platform.get(f"{run}/{name}") == platform.get(f"{trained['run']}/{name}")
 
 
-def test_a_full_gpu_is_told_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_out_of_memory_gpu_is_reported_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import torch
     from plosive_worker import __main__ as main
 
@@ -182,7 +182,7 @@ def test_a_full_gpu_is_told_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 BROKEN = {"NPY_DISABLE_CPU_FEATURES": "X86_V2 NEON"}
 
 
-def test_an_error_that_the_worker_does_not_know_ends_with_70(platform: Platform, tmp_path: Path, monkeypatch) -> None:
+def test_an_unexpected_error_exits_with_70(platform: Platform, tmp_path: Path, monkeypatch) -> None:
     run, original = new_run(), platform.environment
     platform.works[run] = common("embed", run) | {"items": []}
     platform.odd.add(run)
@@ -192,7 +192,7 @@ def test_an_error_that_the_worker_does_not_know_ends_with_70(platform: Platform,
     assert ending["message"].startswith("RuntimeError: During parsing environment variable: 'NPY_DISABLE_CPU_FEATURES'")
 
 
-def test_a_run_endpoint_that_cannot_be_found_ends_with_75_after_seven_tries(tmp_path: Path, monkeypatch) -> None:
+def test_an_unreachable_run_endpoint_exits_with_75_after_seven_tries(tmp_path: Path, monkeypatch) -> None:
     from plosive_worker import __main__ as main
     from plosive_worker import web
 
@@ -211,7 +211,7 @@ def test_a_run_endpoint_that_cannot_be_found_ends_with_75_after_seven_tries(tmp_
     assert [round(wait / 0.5 / 2**number) for number, wait in enumerate(waits)] == [1] * 6
 
 
-def test_a_shard_of_unusable_audio_alone_ends_well_with_each_file_failed(platform: Platform, tmp_path: Path) -> None:
+def test_a_shard_of_unusable_audio_succeeds_with_each_file_failed(platform: Platform, tmp_path: Path) -> None:
     run, paths = new_run(), [tmp_path / "noise.mp3", tmp_path / "empty.wav"]
     paths[0].write_bytes(b"hello, this is no audio at all" * 9)
     paths[1].write_bytes(b"")
@@ -222,7 +222,7 @@ def test_a_shard_of_unusable_audio_alone_ends_well_with_each_file_failed(platfor
     assert [item["error"]["code"] for item in items] == ["unsupported_format", "empty_file"]
 
 
-def test_a_pod_that_is_ended_before_its_work_is_done_says_so(platform: Platform, embedded: dict, tmp_path: Path) -> None:
+def test_an_interrupted_pod_reports_the_interruption(platform: Platform, embedded: dict, tmp_path: Path) -> None:
     run = new_run()
     platform.works[run] = common("embed", run) | {"items": audio_items(platform, embedded["paths"], True)}
     process = platform.start("embed", run, tmp_path / "pod")
@@ -235,7 +235,7 @@ def test_a_pod_that_is_ended_before_its_work_is_done_says_so(platform: Platform,
     assert platform.termination(tmp_path / "pod")["code"] == "interrupted"
 
 
-def test_a_shard_that_an_earlier_run_has_done_ends_at_once(platform: Platform, tmp_path: Path) -> None:
+def test_a_shard_that_an_earlier_run_completed_ends_at_once(platform: Platform, tmp_path: Path) -> None:
     run = new_run()
     platform.works[run] = {"version": 1, "kind": "done", "run": run, "shard": 0, "items": 7}
     check("work", platform.works[run])
@@ -258,7 +258,7 @@ def detect_work(platform: Platform, run: str, trained: dict, paths: list[Path], 
     }
 
 
-def test_detect_finds_artifacts_of_unheard_speakers(
+def test_detect_finds_artifacts_of_unseen_speakers(
     platform: Platform, trained: dict, voices: Path, truth: dict, tmp_path: Path
 ) -> None:
     paths = sorted([*(voices / "test").glob("*.wav"), *(voices / "test").glob("*.flac")])
@@ -287,10 +287,10 @@ def test_detect_finds_artifacts_of_unheard_speakers(
     platform.works[again] = platform.works[run] | {"run": again, "result": target(f"{again}/result.json")}
     platform.run("detect", again, tmp_path / "again")
     told = (platform.get(f"{one}/result.json").replace(one.encode(), b"") for one in (run, again))
-    assert next(told) == next(told), "the same job again: the same bytes"
+    assert next(told) == next(told), "the same job must give the same bytes"
 
 
-def test_detect_honours_its_config(platform: Platform, trained: dict, voices: Path, tmp_path: Path) -> None:
+def test_detect_follows_its_config(platform: Platform, trained: dict, voices: Path, tmp_path: Path) -> None:
     path = sorted((voices / "test").glob("*.wav"))[0]
     results = {}
     for name, config in {
@@ -307,7 +307,7 @@ def test_detect_honours_its_config(platform: Platform, trained: dict, voices: Pa
     assert len(results["all"]) > len(results["sure"])
     assert {d["artifact_type"] for d in results["hum"]} == {"hum"}
     assert results["long"] and all(d["end_ms"] - d["start_ms"] >= 400 for d in results["long"])
-    assert {d["artifact_type"] for d in results["one"]} <= {"dropout"}
+    assert {d["artifact_type"] for d in results["one"]} == {"dropout"}
 
 
 def test_a_changed_model_is_refused(platform: Platform, trained: dict, voices: Path, tmp_path: Path) -> None:
@@ -334,7 +334,7 @@ def test_a_model_of_another_feature_spec_is_refused(platform: Platform, trained:
     assert "features" in ending["message"]
 
 
-def test_expired_urls_and_store_faults_cost_time_only(platform: Platform, voices: Path, tmp_path: Path) -> None:
+def test_expired_urls_and_store_errors_are_retried(platform: Platform, voices: Path, tmp_path: Path) -> None:
     run, path = new_run(), sorted((voices / "test").glob("*.wav"))[0]
     platform.works[run] = common("embed", run) | {"items": audio_items(platform, [path], True)}
     platform.faults[:] = [503, None, 500, "cut", "changed"]  # None: the store itself refuses the expired URL
@@ -357,7 +357,7 @@ def test_expired_urls_and_store_faults_cost_time_only(platform: Platform, voices
         ({"items": [{"id": "x"}]}, 64, "bad_manifest"),
     ],
 )
-def test_work_that_is_not_ours_ends_with_64(platform: Platform, tmp_path: Path, change: dict, code: int, word: str) -> None:
+def test_invalid_work_exits_with_64(platform: Platform, tmp_path: Path, change: dict, code: int, word: str) -> None:
     run = new_run()
     platform.works[run] = common("embed", run) | {"items": []} | change
     platform.odd.add(run)
@@ -365,7 +365,7 @@ def test_work_that_is_not_ours_ends_with_64(platform: Platform, tmp_path: Path, 
     assert (got, ending["code"]) == (code, word)
 
 
-def test_a_shard_whose_files_were_deleted_ends_with_66_which_costs_that_shard_alone(platform: Platform, tmp_path: Path) -> None:
+def test_a_shard_whose_files_were_deleted_exits_with_66(platform: Platform, tmp_path: Path) -> None:
     run = new_run()
     platform.works[run] = None
     code, said = platform.run("embed", run, tmp_path / "scratch")
@@ -373,7 +373,7 @@ def test_a_shard_whose_files_were_deleted_ends_with_66_which_costs_that_shard_al
     assert "No file of this shard" in said["message"]
 
 
-def test_an_unknown_run_ends_with_64_and_a_wrong_token_with_77(
+def test_an_unknown_run_exits_with_64_and_a_wrong_token_with_77(
     platform: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert platform.run("embed", new_run(), tmp_path / "scratch")[0] == 64

@@ -39,14 +39,14 @@ def with_total(flac: bytes, change) -> bytes:
     return flac[:18] + (packed - total + change(total)).to_bytes(8, "big") + flac[26:]
 
 
-def test_joined_mp3_files_are_heard_to_the_last_one(tmp_path: Path) -> None:
+def test_joined_mp3_files_are_decoded_completely(tmp_path: Path) -> None:
     first, second = tone(tmp_path / "a.mp3", 4, *MP3), tone(tmp_path / "b.mp3", 6, "-ac", "2", "-ar", "44100", *MP3)
     tag = b"ID3\x03\0\0\0\x01\0\0" + np.random.default_rng(1).bytes(1 << 14)
     for joint in (b"", bytes(20_000), tag):
         assert abs(seconds_of(tmp_path / "ab.mp3", first + joint + second) - 10) < 0.15
 
 
-def test_mp3_of_one_rate_with_other_channels_is_heard_to_its_end(tmp_path: Path) -> None:
+def test_mp3_with_changing_channels_is_decoded_completely(tmp_path: Path) -> None:
     mono = tone(tmp_path / "a.mp3", 6, "-ar", "44100", "-ac", "1", *BARE_MP3)
     stereo = tone(tmp_path / "b.mp3", 1, "-ar", "44100", "-ac", "2", *BARE_MP3)
     for data in (mono + stereo, stereo + mono):
@@ -54,15 +54,15 @@ def test_mp3_of_one_rate_with_other_channels_is_heard_to_its_end(tmp_path: Path)
 
 
 @pytest.mark.parametrize("change", [lambda n: n // 3, lambda n: 0, lambda n: 3 * n])
-def test_a_wrong_count_of_frames_takes_nothing_from_a_whole_mp3(tmp_path: Path, change) -> None:
+def test_a_wrong_frame_count_does_not_shorten_a_whole_mp3(tmp_path: Path, change) -> None:
     mp3 = tone(tmp_path / "a.mp3", 4, *MP3)
     samples, rate = decoded(tmp_path / "wrong.mp3", with_count(mp3, change))
     whole, _ = decoded(tmp_path / "a.mp3")
     assert abs(len(samples) - len(whole)) < 0.15 * rate
-    assert np.abs(samples[: len(whole), 0] - whole[:, 0]).max() < 1e-3, "at another time than in the right file"
+    assert np.abs(samples[: len(whole), 0] - whole[:, 0]).max() < 1e-3, "samples must have the same times as in the intact file"
 
 
-def test_an_mp3_of_changing_bit_rate_without_count_is_heard_to_its_end(tmp_path: Path) -> None:
+def test_an_mp3_of_changing_bit_rate_without_count_is_decoded_completely(tmp_path: Path) -> None:
     noise(tmp_path / "a.wav", 5), tone(tmp_path / "b.wav", 5)
     both = ["-i", str(tmp_path / "a.wav"), "-i", str(tmp_path / "b.wav")]
     ffmpeg(*both, "-filter_complex", "concat=n=2:v=0:a=1", *MP3, "-write_xing", "0", str(tmp_path / "ab.mp3"))
@@ -71,19 +71,19 @@ def test_an_mp3_of_changing_bit_rate_without_count_is_heard_to_its_end(tmp_path:
 
 @pytest.mark.parametrize("options", [MP3, BARE_MP3])
 @pytest.mark.parametrize("tag", [b"TAG" + bytes(125), b"APETAGEX" + bytes(range(1, 240)) * 1000])
-def test_tags_at_the_end_of_an_mp3_are_no_sound(tmp_path: Path, options: list[str], tag: bytes) -> None:
+def test_tags_at_the_end_of_an_mp3_are_not_decoded(tmp_path: Path, options: list[str], tag: bytes) -> None:
     whole = seconds_of(tmp_path / "a.mp3", tone(tmp_path / "a.mp3", 6, *options))
     assert abs(seconds_of(tmp_path / "tagged.mp3", (tmp_path / "a.mp3").read_bytes() + tag) - whole) < 0.15
 
 
-def test_an_mp3_that_was_cut_off_fails_where_it_says_its_length(tmp_path: Path) -> None:
+def test_a_truncated_mp3_fails_if_it_declares_its_length(tmp_path: Path) -> None:
     mp3 = tone(tmp_path / "a.mp3", 8, *MP3)
     assert "is truncated" in failure_of(tmp_path / "cut.mp3", mp3[: len(mp3) // 2 + 1]).message
     bare = tone(tmp_path / "b.mp3", 8, *BARE_MP3)
     assert abs(seconds_of(tmp_path / "cut.mp3", bare[: len(bare) // 2 + 1]) - 4) < 0.15
 
 
-def test_an_mp3_that_was_recorded_from_its_middle_on_is_heard(tmp_path: Path) -> None:
+def test_an_mp3_that_starts_in_the_middle_of_a_frame_is_decoded(tmp_path: Path) -> None:
     mp3 = tone(tmp_path / "a.mp3", 6, *BARE_MP3)
     for data in (mp3[1000:], bytes(2000) + mp3, bytes(700) + mp3[1000:]):
         assert abs(seconds_of(tmp_path / "b.mp3", data) - 6) < 0.3
@@ -91,7 +91,7 @@ def test_an_mp3_that_was_recorded_from_its_middle_on_is_heard(tmp_path: Path) ->
     assert abs(seconds_of(tmp_path / "b.mp3", short_tag + mp3) - 6) < 0.3
 
 
-def test_no_other_file_becomes_an_mp3(tmp_path: Path) -> None:
+def test_other_files_are_not_taken_for_mp3(tmp_path: Path) -> None:
     mp3, packed, tape = tone(tmp_path / "a.mp3", 2, *BARE_MP3), io.BytesIO(), io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr("a.mp3", mp3)
@@ -106,7 +106,7 @@ def test_no_other_file_becomes_an_mp3(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("codec", ["libopus", "libvorbis", "flac"])
-def test_joined_ogg_streams_are_heard_to_the_last_one(tmp_path: Path, codec: str) -> None:
+def test_joined_ogg_streams_are_decoded_completely(tmp_path: Path, codec: str) -> None:
     first = tone(tmp_path / "a.ogg", 4, "-ar", "48000", "-c:a", codec)
     second = tone(tmp_path / "b.ogg", 6, "-ar", "48000", "-c:a", codec)
     assert abs(seconds_of(tmp_path / "ab.ogg", first + second) - 10) < 0.15
@@ -119,7 +119,7 @@ def test_ogg_streams_of_different_kinds_fail(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("change", [lambda n: 0, lambda n: n // 3])
-def test_flac_of_unknown_or_wrong_length_is_heard_to_its_end(tmp_path: Path, change) -> None:
+def test_flac_of_unknown_or_wrong_length_is_decoded_completely(tmp_path: Path, change) -> None:
     flac = tone(tmp_path / "a.flac", 12)
     samples, _ = decoded(tmp_path / "open.flac", with_total(flac, change))
     assert np.array_equal(samples, decoded(tmp_path / "a.flac")[0])
@@ -132,7 +132,7 @@ def test_joined_or_broken_flac_files_fail(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("lost", [1, 20])
-def test_flac_that_lost_frames_in_its_middle_fails_though_its_length_is_open(tmp_path: Path, lost: int) -> None:
+def test_flac_without_frames_in_its_middle_fails_even_if_its_length_is_unknown(tmp_path: Path, lost: int) -> None:
     flac = with_total(noise(tmp_path / "a.flac", 12), lambda n: 0)
     syncs = (m.start() for m in re.finditer(rb"\xff\xf8[\x10-\xff]", flac))
     starts = [at for at in syncs if parse_frame_header(flac[at : at + 32])]
@@ -146,7 +146,7 @@ def test_flac_that_lost_frames_in_its_middle_fails_though_its_length_is_open(tmp
 
 
 @pytest.mark.parametrize("name", ["a.wav", "a.mp3", "a.opus", "a.flac"])
-def test_a_name_does_not_overrule_what_a_file_is(tmp_path: Path, name: str) -> None:
+def test_content_takes_precedence_over_the_file_name(tmp_path: Path, name: str) -> None:
     tone(tmp_path / name, 3)
     header = read_header(tmp_path / name, "call.g722")
     assert header.container != "g722"
@@ -155,7 +155,7 @@ def test_a_name_does_not_overrule_what_a_file_is(tmp_path: Path, name: str) -> N
     assert read_header(tmp_path / "none", "call.g722").seconds == 1
 
 
-def test_a_wav_is_as_long_as_it_says_or_says_nothing(tmp_path: Path) -> None:
+def test_a_wav_has_its_declared_length_unless_it_is_a_placeholder(tmp_path: Path) -> None:
     path, rate, size_at = tmp_path / "a.wav", 16_000, 40
     soundfile.write(path, np.random.default_rng(1).uniform(-0.3, 0.3, 6 * rate), rate)
     wav = path.read_bytes()
@@ -172,7 +172,7 @@ def test_a_wav_is_as_long_as_it_says_or_says_nothing(tmp_path: Path) -> None:
         assert seconds_of(path, wav + tail) == 6
 
 
-def test_sizes_that_are_there_are_believed() -> None:
+def test_plausible_sizes_are_used() -> None:
     two_gib, four_gib = 1 << 31, 1 << 32
     assert not any(is_left_open(size, size) for size in (two_gib - 1, two_gib + 1, four_gib - 1))
     left_open = (0, two_gib - 1, two_gib - 4096, two_gib, four_gib - 1, four_gib - 37, 2**64 - 1)
@@ -180,7 +180,7 @@ def test_sizes_that_are_there_are_believed() -> None:
     assert not any(is_left_open(size, 10**9) for size in (10**9 + 2, 2 * 10**9, 3 * 10**9))
 
 
-def test_what_a_header_does_not_tell_counts_against_the_limits(tmp_path: Path) -> None:
+def test_undeclared_audio_counts_against_the_limits(tmp_path: Path) -> None:
     silent_frame = b"\xff\xf3\x14\xc4" + bytes(20)
     days = silent_frame * (13 * 3600 * 1000 // 24)
     for data, code in (

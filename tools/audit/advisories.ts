@@ -123,7 +123,10 @@ const goMessage = z.object({
     .optional(),
 });
 
-/** One JSON message after the other. A finding without a package: the module's affected package is not compiled in. */
+/**
+ * The output is a stream of JSON messages. A finding without a package means that the module's affected package is not
+ * compiled in.
+ */
 export function readGovulncheck(stdout: string): Report {
   const messages = stdout
     .split(/(?<=^\})\n/m)

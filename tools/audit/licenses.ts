@@ -87,7 +87,10 @@ const sentences: readonly [license: string, sentence: RegExp][] = [
   ["ISC", /Permission to use, copy, modify, and(\/or)? distribute this software/],
 ];
 
-/** Go modules declare nothing, so the text of their license file tells; several texts in it hold together. */
+/**
+ * Go modules declare no license, so the license is recognized from the text of the license file. If the file contains
+ * several licenses, all apply.
+ */
 export function licenseOfText(text: string): string {
   const line = text.replaceAll(/\s+/g, " ");
   return sentences

@@ -44,7 +44,7 @@ def protect_run(case):
 
 
 def omit_wrong_types_of_text(case):
-    """Omits text bodies of a wrong type: serialised as text they would be valid. A missing body is invalid too."""
+    """Omits text bodies of a wrong type: serialized as text they would be valid. A missing body is invalid too."""
     takes_text = case.operation.path.endswith(("/import/csv", "/import/audacity"))
     if takes_text and not isinstance(case.body, (str, bytes)):
         case.body = NOT_SET

@@ -17,7 +17,7 @@ export interface Sample {
   readonly percent: number;
 }
 
-/** Summarises the samples of one job. Pure. */
+/** Summarizes the samples of one job. Pure. */
 export function recordProgress(samples: readonly Sample[]): ProgressRecord {
   const values = samples
     .map((sample) => sample.percent)

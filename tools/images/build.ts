@@ -167,7 +167,7 @@ function authorityMount(): string[] {
 }
 
 /**
- * Exports uncompressed: existing layers are recognised by digest, and compressing several GB takes longer than writing
+ * Exports uncompressed: existing layers are recognized by digest, and compressing several GB takes longer than writing
  * them.
  */
 async function exportToLayout(image: Image, runRoot: string): Promise<void> {

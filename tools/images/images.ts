@@ -142,7 +142,7 @@ function contentTag(image: Image): string {
   return hash.digest("hex").slice(0, 12);
 }
 
-/** The full reference that pods use. CRI looks images up by this normalised form. */
+/** The full reference that pods use. CRI looks images up by this normalized form. */
 export const referenceOf = (image: Image): string => `docker.io/local/plosive-${image.name}:${tagOf(image)}`;
 
 function addFile(hash: ReturnType<typeof createHash>, path: string): void {

@@ -1,5 +1,5 @@
-// The rooms that mutation testing measures: which files it changes and which tests may notice. Called by main.ts.
-export interface Room {
+// The folders that mutation testing measures: which files it changes and which tests may notice. Called by main.ts.
+export interface Folder {
   readonly name: string;
   /** Globs of the files that get mutants. */
   readonly files: readonly string[];
@@ -7,15 +7,15 @@ export interface Room {
   readonly without: readonly string[];
   /** Globs of the test files that may kill them. */
   readonly tests: readonly string[];
-  /** The project of vitest.config.ts. */
-  readonly project: "unit" | "real";
-  /** Mutants to try; a room with fewer is measured in full. */
+  /** The projects of vitest.config.ts. */
+  readonly projects: readonly ("unit" | "real")[];
+  /** Mutants to try; a folder with fewer is measured in full. */
   readonly sample: number;
   /** Seconds of tests per mutant, the nearest tests first. A mutant that outlives them has survived. */
   readonly budgetSeconds: number;
 }
 
-export const rooms: readonly Room[] = [
+export const folders: readonly Folder[] = [
   {
     name: "controllers/job",
     files: ["decide", "deadlines", "retry-budget", "status", "conditions", "pods"].map(
@@ -23,7 +23,7 @@ export const rooms: readonly Room[] = [
     ),
     without: [],
     tests: ["test/controllers/*.test.ts", "test/controllers/queueing/*.test.ts"],
-    project: "unit",
+    projects: ["unit"],
     sample: Number.POSITIVE_INFINITY,
     budgetSeconds: 30,
   },
@@ -35,7 +35,7 @@ export const rooms: readonly Room[] = [
       (name) => `src/db/${name}.ts`,
     ),
     tests: ["test/db/*.test.ts", "test/api/*.test.ts", "test/webhooks/*.test.ts", "test/*.test.ts"],
-    project: "real",
+    projects: ["unit", "real"],
     sample: 130,
     budgetSeconds: 90,
   },
@@ -44,11 +44,11 @@ export const rooms: readonly Room[] = [
     files: ["src/api/*.ts"],
     without: [],
     tests: ["test/api/*.test.ts"],
-    project: "real",
+    projects: ["unit", "real"],
     sample: 130,
     budgetSeconds: 90,
   },
 ];
 
-/** The room of worker.py, which knows its own files and tests. */
+/** The folder of worker.py, which knows its own files and tests. */
 export const worker = { name: "images/worker", sample: 160 };

@@ -1,5 +1,5 @@
-// Makes the mutants of a room: Stryker's instrumenter changes TypeScript, sql.ts changes the SQL in template literals.
-// String literals stay as they are: tests compare the kind of an error, never its text. Called by main.ts.
+// Makes the mutants of a folder: Stryker's instrumenter changes TypeScript, sql.ts changes the SQL in template literals.
+// String literals stay as they are: most tests compare the kind of an error and not its text. Called by main.ts.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

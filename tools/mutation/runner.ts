@@ -1,6 +1,6 @@
 // A process that runs one test file after another in a copy of the repository, with one vitest for all of them, which
-// saves its start. The parent (main.ts) sends an Order per mutant and kills the process when a mutant hangs.
-// Usage: runner.ts COPY unit|real
+// saves its start. The parent (test-copy.ts) sends an Order per mutant and kills the process when a mutant hangs.
+// Usage: runner.ts COPY PROJECT[,PROJECT]
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createVitest, type Vitest } from "vitest/node";
@@ -23,12 +23,12 @@ export interface Answer {
   readonly errors: readonly string[];
 }
 
-const [, , copy = "", project = ""] = process.argv;
+const [, , copy = "", projects = ""] = process.argv;
 const reachedFile = join(copy, "reached.txt");
 const vitest = await createVitest("test", {
   config: join(copy, "vitest.config.ts"),
   root: copy,
-  project: [project],
+  project: projects.split(","),
   watch: false,
   maxWorkers: 1,
   reporters: [{}],
@@ -38,11 +38,11 @@ const vitest = await createVitest("test", {
 for (const one of vitest.projects)
   one.config.setupFiles = [join(copy, "tools/mutation/probe.ts"), ...one.config.setupFiles];
 
-process.on("message", (order: Order) => void play(order));
+process.on("message", (order: Order) => void run(order));
 process.on("disconnect", () => void vitest.close().then(() => process.exit(0)));
 process.send?.("ready");
 
-async function play({ active, tests, replace, survey }: Order): Promise<void> {
+async function run({ active, tests, replace, survey }: Order): Promise<void> {
   const path = replace === undefined ? "" : join(copy, replace.file);
   const before = replace === undefined ? "" : readFileSync(path, "utf8");
   if (replace !== undefined) change(path, replace.text);

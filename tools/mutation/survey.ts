@@ -4,10 +4,10 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { repoDir } from "../cache.ts";
 import { fitInto, rankTests } from "../testing/related.ts";
+import type { Folder } from "./folders.ts";
 import type { Mutant } from "./mutants.ts";
-import type { Player } from "./player.ts";
-import type { Room } from "./rooms.ts";
 import type { Order } from "./runner.ts";
+import type { TestCopy } from "./test-copy.ts";
 
 /** A test file without a mutant. */
 export interface Surveyed {
@@ -29,15 +29,15 @@ export interface Verdict {
 const say = (text: string) => void process.stdout.write(`${text}\n`);
 export const hashOf = (text: string) => createHash("sha256").update(text).digest("hex").slice(0, 16);
 
-/** Runs each test file of a room once; `kept` are results for files that may not have changed since. */
+/** Runs each test file of a folder once; `kept` are results for files that may not have changed since. */
 export async function surveyTests(
-  room: Room,
-  players: readonly Player[],
+  folder: Folder,
+  copies: readonly TestCopy[],
   kept: Survey,
 ): Promise<Map<string, Surveyed>> {
-  const queue = globSync([...room.tests], { cwd: repoDir }).sort();
+  const queue = globSync([...folder.tests], { cwd: repoDir }).sort();
   const found = new Map<string, Surveyed>();
-  const work = async (player: Player) => {
+  const work = async (copy: TestCopy) => {
     for (let test = queue.shift(); test !== undefined; test = queue.shift()) {
       const hash = hashOf(readFileSync(join(repoDir, test), "utf8"));
       const old = kept.get(test);
@@ -45,22 +45,22 @@ export async function surveyTests(
         found.set(test, old);
         continue;
       }
-      const [answer] = (await player.play({ active: "", tests: [test], survey: true }, 600)) ?? [];
+      const [answer] = (await copy.run({ active: "", tests: [test], survey: true }, 600)) ?? [];
       const isUsable = answer !== undefined && !answer.failed;
       if (!isUsable && answer?.reached.length !== 0)
         say(`left out: ${test} fails without a mutant: ${answer?.errors[0] ?? "it did not end"}`);
       found.set(test, { hash, seconds: answer?.seconds ?? 0, reached: isUsable ? answer.reached : [] });
     }
   };
-  await Promise.all(players.map(work));
+  await Promise.all(copies.map(work));
   return found;
 }
 
 /** Runs the tests that reach a mutant, the nearest first, until one fails. */
 export async function judge(
-  player: Player,
+  copy: TestCopy,
   mutant: Mutant,
-  room: Room,
+  folder: Folder,
   survey: Survey,
   dependents: ReadonlyMap<string, ReadonlySet<string>>,
 ): Promise<Verdict> {
@@ -70,7 +70,7 @@ export async function judge(
   );
   const seconds = Object.fromEntries(reaching.map(([test, one]) => [test, one.seconds]));
   const ranked = rankTests([file], Object.keys(seconds), dependents, seconds);
-  const { chosen } = fitInto(room.budgetSeconds, ranked);
+  const { chosen } = fitInto(folder.budgetSeconds, ranked);
   if (chosen.length === 0) return { state: "not reached" };
   const order: Order = {
     active: text === undefined ? (id ?? "") : "",
@@ -78,20 +78,20 @@ export async function judge(
     survey: false,
     ...(text === undefined ? {} : { replace: { file, text } }),
   };
-  // Generous: a busy machine must not pass for a loop without an end, which the probe ends by itself.
+  // Generous, so that slowness on a busy machine is not taken for an endless loop; the probe stops endless loops.
   const limit = 300 + 20 * chosen.reduce((sum, one) => sum + one.seconds, 0);
-  const failed = await firstFailure(player, order, limit);
+  const failed = await firstFailure(copy, order, limit);
   if (failed === undefined || failed === "hung") return { state: failed ?? "survived" };
   // A test with servers can fail on a busy machine: it has noticed the mutant if it passes without it right afterwards.
   if (
-    room.project === "real" &&
-    (await firstFailure(player, { active: "", tests: [failed], survey: false }, limit))
+    folder.projects.includes("real") &&
+    (await firstFailure(copy, { active: "", tests: [failed], survey: false }, limit))
   )
     return { state: "unclear", by: failed };
   return { state: "killed", by: failed };
 }
 
-async function firstFailure(player: Player, order: Order, limit: number): Promise<string | undefined> {
-  const answers = await player.play(order, limit);
+async function firstFailure(copy: TestCopy, order: Order, limit: number): Promise<string | undefined> {
+  const answers = await copy.run(order, limit);
   return answers === undefined ? "hung" : answers.find(({ failed }) => failed)?.test;
 }

@@ -1,5 +1,5 @@
-// A copy of the repository with all mutants of a room behind switches, and the process that runs tests in it (runner.ts).
-// A mutant that hangs costs the process, not the copy. Called by main.ts.
+// A copy of the repository with all mutants of a folder behind switches, and the process that runs tests in it (runner.ts).
+// A mutant that hangs costs the process, not the copy. Called by main.ts and survey.ts.
 import { type ChildProcess, fork } from "node:child_process";
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,28 +9,28 @@ import { repositoryFiles } from "../testing/imports.ts";
 import { commitSeed } from "../testing/seed.ts";
 import type { Answer, Order } from "./runner.ts";
 
-export class Player {
-  readonly #copy: string;
-  readonly #project: string;
+export class TestCopy {
+  readonly #root: string;
+  readonly #projects: readonly string[];
   readonly #instrumented: ReadonlyMap<string, string>;
   #child: ChildProcess | undefined;
 
-  constructor(project: string, instrumented: ReadonlyMap<string, string>) {
-    this.#copy = mkdtempSync(join(tmpdir(), "plosive-mutation-"));
+  constructor(projects: readonly string[], instrumented: ReadonlyMap<string, string>) {
+    this.#root = mkdtempSync(join(tmpdir(), "plosive-mutation-"));
     // Postgres runs as a user of its own, and some tests give it programs of the repository.
-    chmodSync(this.#copy, 0o755);
-    this.#project = project;
+    chmodSync(this.#root, 0o755);
+    this.#projects = projects;
     this.#instrumented = instrumented;
     for (const file of repositoryFiles()) {
-      mkdirSync(dirname(join(this.#copy, file)), { recursive: true });
-      cpSync(join(repoDir, file), join(this.#copy, file));
+      mkdirSync(dirname(join(this.#root, file)), { recursive: true });
+      cpSync(join(repoDir, file), join(this.#root, file));
     }
     for (const file of instrumented.keys()) this.#restore(file);
-    symlinkSync(join(repoDir, "node_modules"), join(this.#copy, "node_modules"));
+    symlinkSync(join(repoDir, "node_modules"), join(this.#root, "node_modules"));
   }
 
   /** Runs the tests of an order. Undefined: they did not end within `limitSeconds`. */
-  async play(order: Order, limitSeconds: number): Promise<Answer[] | undefined> {
+  async run(order: Order, limitSeconds: number): Promise<Answer[] | undefined> {
     const child = this.#child ?? (await this.#start());
     const { promise, resolve } = Promise.withResolvers<Answer[] | undefined>();
     const lose = () => resolve(undefined);
@@ -49,16 +49,16 @@ export class Player {
 
   close(): void {
     this.#end();
-    rmSync(this.#copy, { recursive: true, force: true });
+    rmSync(this.#root, { recursive: true, force: true });
   }
 
   #restore(file: string): void {
-    writeFileSync(join(this.#copy, file), this.#instrumented.get(file) ?? "");
+    writeFileSync(join(this.#root, file), this.#instrumented.get(file) ?? "");
   }
 
   async #start(): Promise<ChildProcess> {
-    const child = fork(join(this.#copy, "tools/mutation/runner.ts"), [this.#copy, this.#project], {
-      cwd: this.#copy,
+    const child = fork(join(this.#root, "tools/mutation/runner.ts"), [this.#root, this.#projects.join(",")], {
+      cwd: this.#root,
       // A process group of its own, so that a hanging worker ends with it.
       detached: true,
       stdio: ["ignore", "ignore", "inherit", "ipc"],

@@ -180,14 +180,14 @@ class Probe:
         return local(frame, "", None)
 
 
-def play(mutant: Mutant | None, probe: Probe, folder: Path, answer: Path, limit: int) -> None:
+def run_in_fork(mutant: Mutant | None, probe: Probe, folder: Path, answer: Path, limit: int) -> None:
     """The life of a fork: switches the mutant on, runs the tests and writes what happened."""
     os.setpgid(0, 0)
     quiet = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(quiet, stream)
     if mutant is not None:
-        # Of the processor, so that a busy machine is not taken for a loop without an end.
+        # Processor time, so that slowness on a busy machine is not taken for an endless loop.
         resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
         whole = importlib.machinery.SourceFileLoader.get_code
 
@@ -215,7 +215,7 @@ def start(mutant: Mutant | None, probe: Probe, scratch: Path, number: int, limit
     pid = os.fork()
     if pid == 0:
         try:
-            play(mutant, probe, scratch / f"tmp-{number}", answer, limit)
+            run_in_fork(mutant, probe, scratch / f"tmp-{number}", answer, limit)
         finally:
             os._exit(1)
     return pid, answer

@@ -1,4 +1,5 @@
-// Which test files say most about a change, within a budget of time. Pure. Called by tools/check.ts.
+// Ranks test files by their distance to a change, and selects as many as fit into a budget of time. Pure. Called by
+// tools/check.ts and tools/mutation/survey.ts.
 import { basename, dirname } from "node:path";
 import { parents } from "./imports.ts";
 
@@ -14,7 +15,7 @@ const unknownSeconds = 8;
 
 /**
  * Test files that depend on a changed file, the nearest first: by steps of imports, ahead of others when the names or the
- * rooms match (src/api/routes/webhook.ts: test/api/webhooks.test.ts).
+ * folders match (src/api/routes/webhook.ts: test/api/webhooks.test.ts).
  */
 export function rankTests(
   changed: readonly string[],
@@ -31,7 +32,7 @@ export function rankTests(
       const rank =
         test === change
           ? -9
-          : found - 3 * Number(sharesName(test, change)) - Number(sharesRoom(test, change));
+          : found - 3 * Number(sharesName(test, change)) - Number(sharesFolder(test, change));
       ranks.set(test, Math.min(rank, ranks.get(test) ?? Number.POSITIVE_INFINITY));
     }
   }
@@ -89,10 +90,10 @@ function sharesName(test: string, change: string): boolean {
   return words(change).every((word) => own.includes(word));
 }
 
-/** test/api is the room of src/api, test/controllers that of controllers. */
-function sharesRoom(test: string, change: string): boolean {
-  const room = dirname(change)
+/** test/api has the tests of src/api, test/controllers those of controllers. */
+function sharesFolder(test: string, change: string): boolean {
+  const folder = dirname(change)
     .split("/")
     .filter((part) => part !== "src")[0];
-  return room !== undefined && test.split("/")[1] === room;
+  return folder !== undefined && test.split("/")[1] === folder;
 }

@@ -1,5 +1,6 @@
 // Reads what vitest (JSON) and pytest (JUnit XML) leave behind, and adds up. Pure. Called by tools/test.ts.
-// In doubt a suite has failed: a crash, an empty suite and a report that cannot be read must never look green.
+// If the result is unclear, the suite counts as failed: a crash, a suite without a passed test and a report that cannot be
+// read must never look green.
 import { z } from "zod";
 
 export interface Outcome {
@@ -53,7 +54,7 @@ export function readVitest(text: string | undefined, exitCode: number | null): O
     }
     // A file that cannot be loaded has no assertions, and a broken afterAll fails a file whose tests all passed.
     if (file.status === "failed" && failed.length === before) {
-      const words = beginningOf(file.message) || "was not played, or failed outside of its tests";
+      const words = beginningOf(file.message) || "did not run, or failed outside of its tests";
       failed.push(`${shortName(file.name)}: ${words}`);
     }
   }
@@ -89,15 +90,15 @@ export function readExit(name: string, exitCode: number | null): Outcome {
   return exitCode === 0 ? { passed: 1, failed: [], skipped: [] } : { passed: 0, failed: [name], skipped: [] };
 }
 
-/** Makes a suite fail that ended badly without a failed test, or that ran none. */
+/** Makes a suite fail that ended badly without a failed test, or in which no test passed. */
 function settle(outcome: Outcome, exitCode: number | null): Outcome {
-  const { passed, failed, skipped } = outcome;
+  const { passed, failed } = outcome;
   if (failed.length > 0) return outcome;
   if (exitCode !== 0) {
     const how = exitCode === null ? "was ended by a signal" : `ended with code ${exitCode}`;
     return { ...outcome, failed: [`the suite itself ${how}`] };
   }
-  if (passed + skipped.length === 0) return { ...outcome, failed: ["the suite ran no test"] };
+  if (passed === 0) return { ...outcome, failed: ["the suite ran no test that passed"] };
   return outcome;
 }
 

@@ -1,5 +1,5 @@
 // Runs one suite: its commands one after the other, their output in a log file, processes that they leave running ended and
-// counted as failures. Called by play.ts.
+// counted as failures. Called by run-suites.ts.
 import { spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -34,7 +34,7 @@ export function startSuite(suite: Suite, folder: string, env: NodeJS.ProcessEnv)
   const end = () => void endProcessesWith(markName, mark);
   const started = Date.now();
   const meter = makeCpuMeter(mark);
-  const play = async (): Promise<SuiteResult> => {
+  const runAll = async (): Promise<SuiteResult> => {
     const deadline = started + suite.limitMinutes * 60_000;
     const reportFile = join(folder, `${suite.name}.report`);
     const outcomes: Outcome[] = [];
@@ -58,10 +58,10 @@ export function startSuite(suite: Suite, folder: string, env: NodeJS.ProcessEnv)
     meter.close();
     return { suite, outcome, seconds: (Date.now() - started) / 1000, cpuSeconds };
   };
-  return { log, result: play(), end };
+  return { log, result: runAll(), end };
 }
 
-/** In a session of its own, so that Ctrl-C reaches play.ts alone, which then ends everything. */
+/** In a session of its own, so that Ctrl-C reaches run-suites.ts alone, which then ends everything. */
 function run(
   { argv, quiet = false }: Command,
   meter: CpuMeter,

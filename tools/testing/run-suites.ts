@@ -23,11 +23,11 @@ export function pick<T extends { readonly name: string }>(all: readonly T[], nam
 }
 
 /**
- * Plays the groups of lanes one after the other, the lanes of a group side by side, the suites of a lane in turn. Of lanes
- * side by side, the one that is done takes suites of "either". Ends with the closing line and sets the exit code. Logs and
- * reports stay in .plosive/<folder>.
+ * Runs the groups of lanes one after the other, the lanes of a group side by side, the suites of a lane in turn. Of lanes
+ * side by side, the lane that finishes first runs the suites of "either". Ends with the closing line and sets the exit
+ * code. Logs and reports stay in .plosive/<folder>.
  */
-export async function playSuites(
+export async function runSuites(
   suites: readonly Suite[],
   options: { lanes: readonly (readonly string[])[]; folder: string; seed: number; env?: NodeJS.ProcessEnv },
 ): Promise<void> {
@@ -45,7 +45,7 @@ export async function playSuites(
       process.exit(130);
     });
   }
-  const play = async (suite: Suite) => {
+  const runOne = async (suite: Suite) => {
     say(`━━━ ${suite.name} begins: ${suite.title}`);
     const run = startSuite(suite, folder, env);
     running.set(suite.name, run);
@@ -64,8 +64,8 @@ export async function playSuites(
   for (const group of options.lanes) {
     await Promise.all(
       group.map(async (lane) => {
-        for (const suite of suites.filter((one) => one.lane === lane)) await play(suite);
-        while (group.length > 1 && either.length > 0) await play(either.shift()!);
+        for (const suite of suites.filter((one) => one.lane === lane)) await runOne(suite);
+        while (group.length > 1 && either.length > 0) await runOne(either.shift()!);
       }),
     );
   }

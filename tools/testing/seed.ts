@@ -1,5 +1,5 @@
-// The seed of the random trials. In `make test` the commit fixes it, so that a failure repeats and each commit plays
-// another slice; `make trials` draws a new one. Called by tools/test.ts, tools/trials.ts and vitest.config.ts.
+// The seed of the random trials. In `make test` the commit's hash is the seed, so that a failure can be reproduced and the
+// next commit runs another slice; `make trials` draws a new one. Called by tools/test.ts, tools/trials.ts and vitest.config.ts.
 import { execFileSync } from "node:child_process";
 import { repoDir } from "../cache.ts";
 

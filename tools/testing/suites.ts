@@ -7,7 +7,7 @@ import { type Outcome, readExit, readJunit, readVitest } from "./report.ts";
 export interface Command {
   readonly argv: readonly string[];
   readonly env?: Record<string, string>;
-  /** Its stdout is of no interest; what went wrong stands in stderr. */
+  /** Its stdout is not needed; errors are in stderr. */
   readonly quiet?: boolean;
   /** Judges from the exit code and the report file, if it wrote one. */
   readonly read: (report: string | undefined, exitCode: number | null) => Outcome;
@@ -26,7 +26,7 @@ export interface Suite {
 
 /**
  * "fast" runs alone and first. Then "waiting", which mostly waits for a cluster, runs beside "computing", which keeps the
- * cores busy. The lane that is done first begins with the suites of "either". "trials" is the lane of tools/trials.ts,
+ * cores busy. The lane that finishes first runs the suites of "either". "trials" is the lane of tools/trials.ts,
  * "compat" that of tools/compat.ts.
  */
 export type Lane = "fast" | "waiting" | "computing" | "either" | "trials" | "compat";
@@ -69,7 +69,7 @@ export const suites: readonly Suite[] = [
   },
   {
     name: "unit",
-    title: "Pure decisions",
+    title: "Unit tests",
     lane: "fast",
     limitMinutes: 10,
     commands: (reportFile) => [vitestRun(reportFile, "--project=unit")],
@@ -97,7 +97,8 @@ export const suites: readonly Suite[] = [
   },
   {
     name: "worker",
-    title: "Python workers on real sound; detection against its last figures; other readers of our exports",
+    title:
+      "Python workers on real sound; detection compared with the recorded figures; exports read by other programs",
     lane: "either",
     limitMinutes: 35,
     // Two processes; the two longest files come first, one for each.

@@ -1,5 +1,5 @@
 // The table at the end of `make test`: per suite its tests, wall clock and processor time, then the 20 slowest files. Pure.
-// Called by play.ts.
+// Called by run-suites.ts.
 import { closingLine } from "./report.ts";
 import type { SuiteResult } from "./run-suite.ts";
 

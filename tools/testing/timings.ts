@@ -1,5 +1,5 @@
 // How long each test file took when it was last run: `make check` chooses by it. Kept outside of the work tree, so that
-// clones share it. Called by play.ts and tools/check.ts.
+// clones share it. Called by run-suites.ts and tools/check.ts.
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { cacheDir } from "../cache.ts";

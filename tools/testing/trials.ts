@@ -3,9 +3,9 @@
 import { check, pytestRun, type Suite, vitestRun } from "./suites.ts";
 
 export interface Trial extends Suite {
-  /** What `make test` plays of it. */
+  /** The part that `make test` runs. */
   readonly slice: string;
-  /** What a run without a fault shows. */
+  /** What a run without a fault proves. */
   readonly proves: string;
   /** Expected on two cores. */
   readonly minutes: number;
@@ -71,8 +71,9 @@ export const trials: readonly Trial[] = [
   inVitest(
     {
       name: "outages",
-      title: "Postgres, object store, etcd and API server away for minutes, under load",
-      proves: "Nothing is lost or doubled, and the backlog is done a minute after the return.",
+      title:
+        "Postgres, the object store and the API server unavailable for minutes, and etcd restarted, under load",
+      proves: "Nothing is lost or doubled, and the operator catches up within a minute of the recovery.",
       slice: "one of the four, for seconds",
       minutes: 30,
     },
@@ -81,7 +82,7 @@ export const trials: readonly Trial[] = [
   trial({
     name: "fuzz",
     title: "2,000 mutated audio files and decompression bombs",
-    proves: "Every upload ends in time, decoded or with a plain reason; the worker goes on.",
+    proves: "Every upload is decoded or fails with a clear reason, in time; the worker continues.",
     slice: "200 files",
     minutes: 3,
     commands: (report) => [pytestRun(report, ["test/worker/test_fuzz.py"])],
@@ -89,7 +90,7 @@ export const trials: readonly Trial[] = [
   trial({
     name: "detection",
     title: "A training and three test rows against the recorded figures",
-    proves: "Detection is as good as it was: macro F1 and false alarms stay within their margins.",
+    proves: "Macro F1 and false alarms stay within their margins.",
     slice: "all of it",
     minutes: 6,
     commands: (report) => [pytestRun(report, ["test/bench/detection/test_short.py"])],

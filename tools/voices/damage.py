@@ -62,7 +62,7 @@ def packet_loss(take: np.ndarray, at: int, scene: Scene) -> Span:
 
 
 def remade(x: np.ndarray, size: int, hop: int, change: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    """Splits x into windowed spectra (T, bins), applies `change` and resynthesises."""
+    """Splits x into windowed spectra (T, bins), applies `change` and resynthesizes."""
     window = np.sqrt(np.hanning(size + 1)[:-1])
     padded = np.pad(x, size)
     starts = np.arange(0, len(padded) - size + 1, hop)
@@ -75,7 +75,7 @@ def remade(x: np.ndarray, size: int, hop: int, change: Callable[[np.ndarray], np
 
 
 def codec_glitch(take: np.ndarray, at: int, scene: Scene) -> Span:
-    """Damaged frames of a transform codec, 40 to 450 ms: bins are shuffled within their neighbourhood, bands get wrong
+    """Damaged frames of a transform codec, 40 to 450 ms: bins are shuffled within their neighborhood, bands get wrong
     gains."""
     rng, rate = scene.rng, scene.rate
     end = min(len(take), at + int(scene.among(((0.04, 0.08), (0.08, 0.2), (0.2, 0.45))) * rate))

@@ -84,7 +84,7 @@ def where_over(part: np.ndarray, rail: float, at: int) -> Span:
 
 
 def audible_centres(before: np.ndarray, after: np.ndarray, span: Span, scene: Scene) -> np.ndarray:
-    """Returns the centres (samples) of the 16 ms frames of `span` in which the change is audible: at least as loud as
+    """Returns the centers (samples) of the 16 ms frames of `span` in which the change is audible: at least as loud as
     the original in at least one hearing band, and at most 40 dB below the speech level."""
     size, hop = int(0.016 * scene.rate) // 2 * 2, int(0.008 * scene.rate)
     first, last = max(0, span[0] - hop), min(len(before), max(span[1] + hop, span[0] + 2 * size))

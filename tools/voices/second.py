@@ -1,5 +1,5 @@
 # A second generator of the same artifact types, with other physics and other ranges. It tests that a detector does not
-# depend on how artifacts.py synthesises. The second half is second_damage.py. Called by takes.py on request.
+# depend on how artifacts.py synthesizes. The second half is second_damage.py. Called by takes.py on request.
 import numpy as np
 from scipy.signal import butter, lfilter, sosfilt
 

@@ -48,7 +48,7 @@ class Take:
 
 
 def room_tone(length: int, rng: np.random.Generator) -> np.ndarray:
-    """Returns coloured noise between -72 and -48 dBFS, like a quiet room with a preamplifier."""
+    """Returns colored noise between -72 and -48 dBFS, like a quiet room with a preamplifier."""
     noise = lfilter([1], [1, -rng.uniform(0.2, 0.95)], rng.standard_normal(length))
     return noise / noise.std() * 10 ** (rng.uniform(-72, -48) / 20)
 
@@ -60,7 +60,7 @@ def compose(speech: list[tuple[Prompt, np.ndarray]], rng: np.random.Generator) -
     for _, samples in speech:
         parts += [samples * rng.uniform(0.7, 1.0), np.zeros(int(rng.uniform(0.15, 1.2) * rate))]
     take = np.concatenate(parts)
-    tilt = rng.uniform(-0.3, 0.3)  # a slight equaliser, because microphones differ
+    tilt = rng.uniform(-0.3, 0.3)  # a slight equalizer, because microphones differ
     take = lfilter([1, tilt], [1], take)
     take *= 10 ** (rng.uniform(-20, -3) / 20) / max(1e-6, np.abs(take).max())
     return take + room_tone(len(take), rng)

@@ -19,11 +19,11 @@ def main() -> None:
 
         sys.exit(gate(options.accept))
     from .report import write_report
-    from .runner import parts, play
+    from .runner import parts, run_parts
 
     seeds = [int(seed) for seed in options.seeds.split(",")]
     if not options.report_only:
-        play(seeds, [name for name in options.parts.split(",") if name], not options.no_peers)
+        run_parts(seeds, [name for name in options.parts.split(",") if name], not options.no_peers)
     write_report(parts(seeds, peers=True))
 
 

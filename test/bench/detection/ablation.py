@@ -47,35 +47,33 @@ def unseen_columns(title: str, chosen: str) -> Variant:
     return Variant(title, "features/file.py", SEEN, lines)
 
 
-AS_IT_IS = Variant("as it is")
+UNCHANGED = Variant("unchanged")
 NO_LOG_MEL = unseen_columns("no log-mel", 'name.startswith("mel_")')
-PLAIN_WEIGHT = Variant("positive frames weigh 1", "training/loss.py", "POSITIVE_WEIGHT = 2.0", "POSITIVE_WEIGHT = 1.0")
+PLAIN_WEIGHT = Variant("weight 1 for positive frames", "training/loss.py", "POSITIVE_WEIGHT = 2.0", "POSITIVE_WEIGHT = 1.0")
 NOT_MOVED = Variant("edges not moved to the onset and offset outputs", "events/boxes.py", "part[best] >= 0.25", "part[best] >= 2")
 VARIANTS = (
-    AS_IT_IS,
+    UNCHANGED,
     NO_LOG_MEL,
     unseen_columns("no long windows", 'name.startswith(("long_", "tone_", "steady_")) and "pitch" not in name'),
     unseen_columns("no sample features", "name in dict(spec.SAMPLE_FEATURES)"),
     unseen_columns("no features for repetition", 'name.startswith(("echo_", "exact_", "steady_pitch")) or name == "self_repeat"'),
-    Variant("levels not against the file's own", "features/file.py", SEEN, "return frames.astype(np.float32)"),
+    Variant("absolute levels", "features/file.py", SEEN, "return frames.astype(np.float32)"),
     Variant("width 64", "model/head.py", "WIDTH = 96", "WIDTH = 64"),
     Variant("context of 140 ms", "model/head.py", "DILATIONS = (1, 2, 4, 8, 16)", "DILATIONS = (1, 1, 1, 2, 2)"),
     PLAIN_WEIGHT,
-    Variant("edges weigh no more", "training/loss.py", "BOUNDARY_BOOST = 1.0", "BOUNDARY_BOOST = 0.0"),
+    Variant("no extra weight for edges", "training/loss.py", "BOUNDARY_BOOST = 1.0", "BOUNDARY_BOOST = 0.0"),
     Variant("no loss of the chunk", "training/loss.py", "CHUNK_WEIGHT = 0.3", "CHUNK_WEIGHT = 0.0"),
     Variant("no mixup", "training/augmentation.py", "if rng.random() < 0.7:", "if rng.random() < 0.0:"),
     Variant("no hard negatives", "training/sampler.py", "= 0.5, 0.125", "= 0.5, 0.0"),
     Variant("no second training", "train.py", "FEW_LABELS = 60", "FEW_LABELS = 0"),
     Variant("calibration from the validation files alone", "events/calibration.py", "(1.0, -0.8), 10.0", "(1.0, 0.0), 0.1"),
     NOT_MOVED,
-    Variant(
-        "near parts are not joined", "events/boxes.py", "MERGE_SHARE, MERGE_MS = 0.75, 300", "MERGE_SHARE, MERGE_MS = 0.0, 0"
-    ),
+    Variant("no merging of near parts", "events/boxes.py", "MERGE_SHARE, MERGE_MS = 0.75, 300", "MERGE_SHARE, MERGE_MS = 0.0, 0"),
 )
 # Within chance for one seed, so these variants run with all seeds and also on invented types.
 DOUBTFUL = (NO_LOG_MEL, PLAIN_WEIGHT, NOT_MOVED)
 NOTES = """\
-# What each part of the detector is worth
+# Contribution of each part of the detector
 
 Written by `make bench-detection-ablation`. Each row is the worker's own code with one change, trained on {minutes} minutes of
 audio and tested on an unseen talker and language, with the same takes in every row. A row without some features sets them
@@ -119,22 +117,22 @@ def found_by(product: Product, seed: int) -> Part:
     return Part("ablation", MINUTES, seed, list(TYPES), model.thresholds, of_row, of_twins)
 
 
-PLAYS = {"ablation": found_by, "ablation-invented": invented.play}
+RUNS = {"ablation": found_by, "ablation-invented": invented.run}
 
 
 def steps(seeds: Sequence[int]) -> list[tuple[Variant, str, int]]:
-    """The parts to run: variant, which of PLAYS, seed."""
-    close = (AS_IT_IS, *DOUBTFUL)
+    """The parts to run: variant, which of RUNS, seed."""
+    close = (UNCHANGED, *DOUBTFUL)
     once = [(variant, "ablation", SEEDS[0]) for variant in VARIANTS]
-    more = [(variant, sort, seed) for seed in SEEDS for sort in PLAYS for variant in close]
+    more = [(variant, sort, seed) for seed in SEEDS for sort in RUNS for variant in close]
     return [step for step in dict.fromkeys([*once, *more]) if step[2] in seeds]
 
 
-def play(product: Product, variant: Variant, sort: str, seed: int) -> None:
+def run(product: Product, variant: Variant, sort: str, seed: int) -> None:
     product.embed(training_takes(MINUTES, seed))
     with tempfile.TemporaryDirectory() as folder:
         product.platform.package = changed(variant, Path(folder))
-        results.write(variant.path(sort, seed), PLAYS[sort](product, seed))
+        results.write(variant.path(sort, seed), RUNS[sort](product, seed))
         product.platform.package = PACKAGE
 
 
@@ -161,19 +159,19 @@ def line(title: str, found: dict[str, Score], whole: dict[str, Score]) -> tuple[
 
 def one_seed() -> str:
     found = {variant: scores(variant, "ablation", SEEDS[0]) for variant in VARIANTS}
-    whole = found[AS_IT_IS]
+    whole = found[UNCHANGED]
     if whole is None:
-        return "Not played yet.\n"
+        return "Not run yet.\n"
     head = ("", "event-F1", "change", "second generator", "change", "false per clean hour", "ECE", "onset P50 / P95, ms")
     text = table(head, [line(variant.title, values, whole) for variant, values in found.items() if values])
     missing = ", ".join(variant.title for variant, values in found.items() if values is None)
-    return text + (f"\nNot played yet: {missing}.\n" if missing else "")
+    return text + (f"\nNot run yet: {missing}.\n" if missing else "")
 
 
 def several(values: Sequence[float], form: str) -> str:
     """Mean and deviation, with the number of seeds unless all were run."""
     if not values:
-        return "not played yet"
+        return "not run yet"
     seeds = "" if len(values) == len(SEEDS) else f" ({len(values)} of {len(SEEDS)} seeds)"
     deviation = f" ± {np.std(values, ddof=1):{form.lstrip('+')}}" if len(values) > 1 else ""
     return f"{np.mean(values):{form}}{deviation}{seeds}"
@@ -184,23 +182,23 @@ def repeated_line(variant: Variant) -> tuple[str, ...]:
     false: list[float] = []
     ece: list[float] = []
     for seed in SEEDS:
-        for sort in PLAYS:
-            found, whole = scores(variant, sort, seed), scores(AS_IT_IS, sort, seed)
+        for sort in RUNS:
+            found, whole = scores(variant, sort, seed), scores(UNCHANGED, sort, seed)
             if not found or not whole:
                 continue
             for name, score in found.items():
-                gains[name].append(score.macro_f1 - (0 if variant is AS_IT_IS else whole[name].macro_f1))
+                gains[name].append(score.macro_f1 - (0 if variant is UNCHANGED else whole[name].macro_f1))
             if sort == "ablation":
                 false.append(found["unseen"].false_per_hour)
                 ece.append(found["unseen"].ece)
-    form = ".3f" if variant is AS_IT_IS else "+.3f"
+    form = ".3f" if variant is UNCHANGED else "+.3f"
     return (variant.title, *(several(values, form) for values in gains.values()), several(false, ".0f"), several(ece, ".3f"))
 
 
 def write() -> None:
     """The tables of the parts that were run so far."""
     head = ("", "unseen talker", "second generator", "types that no feature was made for", "false per clean hour", "ECE")
-    repeated = table(head, [repeated_line(variant) for variant in (AS_IT_IS, *DOUBTFUL)])
+    repeated = table(head, [repeated_line(variant) for variant in (UNCHANGED, *DOUBTFUL)])
     seeds = ", ".join(map(str, SEEDS))
     text = NOTES.format(minutes=MINUTES, seed=SEEDS[0], seeds=seeds, first=one_seed(), repeated=repeated)
     FOLDER.mkdir(parents=True, exist_ok=True)
@@ -209,9 +207,9 @@ def write() -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="What each part of the detector is worth.")
+    parser = argparse.ArgumentParser(description="The contribution of each part of the detector.")
     parser.add_argument("--seeds", default=",".join(map(str, SEEDS)))
-    parser.add_argument("--report-only", action="store_true", help="play nothing: the tables of what has been played")
+    parser.add_argument("--report-only", action="store_true", help="run nothing, write the tables of the finished parts")
     options = parser.parse_args()
     wanted = [] if options.report_only else steps([int(seed) for seed in options.seeds.split(",")])
     product = None
@@ -220,7 +218,7 @@ def main() -> None:
             if not variant.path(sort, seed).exists():
                 say(f"{variant.title}, {sort}, seed {seed} ({number + 1} of {len(wanted)}): begins")
                 product = product or Product()
-                play(product, variant, sort, seed)
+                run(product, variant, sort, seed)
     finally:
         if product:
             product.close()

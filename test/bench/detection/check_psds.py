@@ -36,7 +36,7 @@ def frame(items: list[tuple[int, Event | Detection]]) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_psds_is_what_the_reference_says(seed: int) -> None:
+def test_psds_equals_psds_eval(seed: int) -> None:
     takes = takes_of(seed)
     lengths = pd.DataFrame([(f"{i}.wav", take.duration_s) for i, take in enumerate(takes)], columns=["filename", "duration"])
     truth = frame([(i, event) for i, take in enumerate(takes) for event in take.events])

@@ -11,12 +11,12 @@ Scores = Mapping[tuple[str, int, int, str], Score]  # detector, training minutes
 
 @dataclass(frozen=True)
 class Goal:
-    """A line of the table; `kept` is None if nothing was measured."""
+    """A line of the table; `met` is None if nothing was measured."""
 
     name: str
     goal: str
     measured: str
-    kept: bool | None
+    met: bool | None
 
 
 def over_seeds(scores: Scores, detector: str, minutes: int, row: str, figure: Callable[[Score], float]) -> np.ndarray:
@@ -32,8 +32,8 @@ def mean_and_sd(values: np.ndarray, digits: int = 3) -> str:
     return f"{values.mean():.{digits}f}{spread}"
 
 
-def compared(name: str, wanted: str, values: np.ndarray, kept: Callable[[float], bool], digits: int = 3) -> Goal:
-    return Goal(name, wanted, mean_and_sd(values, digits), bool(kept(float(values.mean()))) if len(values) else None)
+def compared(name: str, wanted: str, values: np.ndarray, meets: Callable[[float], bool], digits: int = 3) -> Goal:
+    return Goal(name, wanted, mean_and_sd(values, digits), bool(meets(float(values.mean()))) if len(values) else None)
 
 
 def type_f1(scores: Scores, detector: str, kind: str, row: str = "unseen") -> np.ndarray:

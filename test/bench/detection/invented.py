@@ -1,5 +1,5 @@
 # Types that no feature was made for, as a tenant might invent them: learned from labels alone, tested on a talker and a
-# language that training never heard. Their takes are made as those of corpus/sets.py. Called by runner.py and report.py.
+# language that are not in training. Their takes are made as those of corpus/sets.py. Called by runner.py and report.py.
 import json
 import zlib
 from collections.abc import Sequence
@@ -102,7 +102,7 @@ def takes_of(row: Row, seed: int, training: bool = False) -> list[Take]:
     return [replace(take, path=folder / take.path, clean=folder / take.clean) for take in takes]
 
 
-def play(product: Product, seed: int) -> Part:
+def run(product: Product, seed: int) -> Part:
     """A model of the invented types, and what it finds."""
     model = product.train(takes_of(TRAINING, seed, training=True), seed)
     takes: Sequence[Take] = takes_of(TEST, seed)

@@ -64,8 +64,8 @@ def cell(scores: Scores, detector: str, minutes: int, row: str, of: Callable[[Sc
 
 
 def goal_table(scores: Scores, parts: Sequence[Part], timed: Speeds) -> str:
-    mark = {True: "kept", False: "**not kept**", None: "not measured"}
-    rows = [(g.name, g.goal, g.measured, mark[g.kept]) for g in goals(scores, TYPES, spent(parts, timed))]
+    mark = {True: "met", False: "**missed**", None: "not measured"}
+    rows = [(g.name, g.goal, g.measured, mark[g.met]) for g in goals(scores, TYPES, spent(parts, timed))]
     return table(("goal", "wanted", "measured", ""), rows)
 
 
@@ -247,7 +247,7 @@ def cpu_name() -> str:
 def write_report(planned: Sequence[tuple[str, list[str], int, int, Path]]) -> None:
     parts = [results.read(path) for *_, path in planned if path.exists()]
     if not parts:
-        raise SystemExit("nothing has been played yet")
+        raise SystemExit("no part has been run yet")
     made_up = [part for part in parts if part.detector == "invented"]
     parts = [part for part in parts if part.detector != "invented"]
     scores = scores_of(parts)
@@ -257,4 +257,4 @@ def write_report(planned: Sequence[tuple[str, list[str], int, int, Path]]) -> No
     (FOLDER / "detection.md").write_text(render(scores, parts, made_up, timed))
     say(f"wrote {FOLDER / 'detection.md'}")
     for goal in goals(scores, TYPES, spent(parts, timed)):
-        say(f"{ {True: 'kept', False: 'NOT KEPT', None: 'unknown'}[goal.kept]:9} {goal.name}: {goal.measured} ({goal.goal})")
+        say(f"{ {True: 'met', False: 'MISSED', None: 'unknown'}[goal.met]:9} {goal.name}: {goal.measured} ({goal.goal})")

@@ -45,7 +45,7 @@ def with_twins(rows: dict[str, list[Take]], wanted: Sequence[str] = TWINS) -> li
     return takes + [take.twin() for name, row in rows.items() if name in wanted for take in row]
 
 
-def play_product(product: Product, minutes: int, seed: int, path: Path) -> None:
+def run_product(product: Product, minutes: int, seed: int, path: Path) -> None:
     train = training_takes(minutes, seed)
     rows = {row.name: takes_of(row, seed) for row in rows_for(minutes)}
     _, embedded = product.embed(train)
@@ -62,7 +62,7 @@ def play_product(product: Product, minutes: int, seed: int, path: Path) -> None:
     results.write(path, Part("plosive", minutes, seed, list(TYPES), model.thresholds, of_row, of_twins, spent, notes))
 
 
-def play_peer(peer: str, types: Sequence[str], minutes: int, seed: int, path: Path) -> None:
+def run_peer(peer: str, types: Sequence[str], minutes: int, seed: int, path: Path) -> None:
     train = training_takes(minutes, seed)
     rows = {row.name: takes_of(row, seed) for row in rows_named(PEER_ROWS)}
     test = with_twins(rows, ("unseen",))
@@ -95,7 +95,7 @@ def parts(seeds: Sequence[int], peers: bool) -> list[tuple[str, list[str], int, 
     return out
 
 
-def play(seeds: Sequence[int], wanted: Sequence[str], peers: bool) -> None:
+def run_parts(seeds: Sequence[int], wanted: Sequence[str], peers: bool) -> None:
     """Parts are named DETECTOR-MINUTES-SEED; `wanted` has patterns of such names and is empty for all."""
     todo = [
         part for part in parts(seeds, peers) if not wanted or any(fnmatch(f"{part[0]}-{part[2]}-{part[3]}", w) for w in wanted)
@@ -112,11 +112,11 @@ def play(seeds: Sequence[int], wanted: Sequence[str], peers: bool) -> None:
             if detector in ("plosive", "invented"):
                 product = product or Product()
             if detector == "plosive":
-                play_product(product, minutes, seed, path)
+                run_product(product, minutes, seed, path)
             elif detector == "invented":
-                results.write(path, invented.play(product, seed))
+                results.write(path, invented.run(product, seed))
             else:
-                play_peer(detector, types, minutes, seed, path)
+                run_peer(detector, types, minutes, seed, path)
             say(f"{name}: took {time.monotonic() - began:.0f} s")
     finally:
         if product:

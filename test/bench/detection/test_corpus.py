@@ -34,7 +34,7 @@ def made(request: pytest.FixtureRequest, prompts: list[Prompt]) -> list[Take]:
     return [make_take(speech(prompts), [kind], 8, np.random.default_rng([3, i]), request.param) for i, kind in enumerate(TYPES)]
 
 
-def test_every_type_can_be_placed(made: list[Take]) -> None:
+def test_both_generators_produce_every_type(made: list[Take]) -> None:
     for kind, take in zip(TYPES, made):
         assert len(take.events) >= 3, kind
         assert {name for name, *_ in take.events} == {kind}

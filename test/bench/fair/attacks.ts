@@ -40,17 +40,18 @@ const filled = (head: string, piece: string, tail: string) =>
 const importOf = (name: string, document: () => string): Attack => ({
   name,
   connections: 12,
-  prepare: async (send) => {
-    const { set } = await draft(send);
-    const body = document();
+  prepare: async (send, database) => {
+    const { set, dataset } = await draft(send);
+    await database(fileOf(dataset, randomUUID()));
+    const body = Buffer.from(document());
     return () => ({ method: "POST", path: `${set}/import/annotation-tool?create_types=true`, body });
   },
 });
 
-const label = `{"id":"x","from_name":"label","to_name":"audio","type":"labels","value":{"start":1.25,"end":1.31,"channel":0,"labels":["click"]},"score":1},`;
+const label = `{"id":"x","from_name":"label","to_name":"audio","type":"labels","value":{"start":1.25,"end":1.31,"channel":0,"labels":["click"]},"score":1,"meta":{"extra_data":{"note":"at the end of a word"}}},`;
 
 export const attacks: readonly Attack[] = [
-  importOf("imports of 8 MB of labels", () =>
+  importOf("imports of 43,000 labels in 8 MB", () =>
     filled('[{"data":{"filename":"a.wav"},"annotations":[{"result":[', label, "]}]}]"),
   ),
   importOf("imports of 8 MB of empty objects", () =>
@@ -58,19 +59,23 @@ export const attacks: readonly Attack[] = [
   ),
   importOf("imports of 8 MB of nested lists", () => filled("", "[", "")),
   {
-    name: "bulk creates of 8 MB",
+    name: "bulk creates of 4 MB",
     connections: 12,
-    prepare: async (send) => {
-      const { set } = await draft(send);
+    prepare: async (send, database) => {
+      const { set, dataset } = await draft(send);
+      const file = randomUUID();
+      await database(fileOf(dataset, file));
       const text = "x".repeat(3_900);
       const annotation = {
-        audio_file_id: randomUUID(),
+        audio_file_id: file,
         artifact_type: "click",
         start_ms: 1,
         end_ms: 2,
         extra_data: { text },
       };
-      const body = JSON.stringify({ annotations: Array.from({ length: 1_000 }, () => annotation) });
+      const body = Buffer.from(
+        JSON.stringify({ annotations: Array.from({ length: 1_000 }, () => annotation) }),
+      );
       return () => ({ method: "POST", path: `${set}/annotations/bulk`, body });
     },
   },
@@ -122,10 +127,13 @@ export const attacks: readonly Attack[] = [
 async function addLabels(database: Database, dataset: string, set: string, labels: number): Promise<void> {
   const file = randomUUID();
   await database(`
-    insert into audio_files (id, tenant_id, dataset_id, filename, content_type, size_bytes, object_key, status, duration_ms)
-      select '${file}', tenant_id, id, 'a.wav', 'audio/wav', 10, 'audio/' || tenant_id || '/${file}', 'ready', 3600000
-      from datasets where id = '${dataset}';
+    ${fileOf(dataset, file)}
     insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms, end_ms)
       select gen_random_uuid(), tenant_id, '${dataset}', '${set}', '${file}', 'click', n, n + 5
       from datasets, generate_series(1, ${labels}) n where id = '${dataset}';`);
 }
+
+const fileOf = (dataset: string, file: string) => `
+    insert into audio_files (id, tenant_id, dataset_id, filename, content_type, size_bytes, object_key, status, duration_ms)
+      select '${file}', tenant_id, id, 'a.wav', 'audio/wav', 10, 'audio/' || tenant_id || '/${file}', 'ready', 3600000
+      from datasets where id = '${dataset}';`;

@@ -1,18 +1,19 @@
 // `make bench-fair`: one tenant attacks the installed chart with its default limits, another one measures. Brings up a local
-// cluster of its own, prints a table, and removes the cluster. Usage: main.ts [--replicas 1|2] [--seconds 20] [--only TEXT].
+// cluster of its own, prints a table, and removes the cluster. Usage: main.ts [--replicas 1|2] [--seconds 30] [--only TEXT].
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { parseArgs, promisify } from "node:util";
 import { repoDir } from "../../../tools/cache.ts";
 import { findService, kubectlPath } from "../../../tools/demo/connection.ts";
 import { type Attack, attacks } from "./attacks.ts";
-import { type Answer, flood, type Measured, makeSend, measure, type Send } from "./traffic.ts";
+import { flood, type Measured, makeSend, type Request, type Send } from "./traffic.ts";
+import { measureInThread } from "./victim.ts";
 
 const run = promisify(execFile);
 const { values } = parseArgs({
   options: {
     replicas: { type: "string", default: "1" },
-    seconds: { type: "string", default: "20" },
+    seconds: { type: "string", default: "30" },
     only: { type: "string", default: "" },
   },
 });
@@ -48,9 +49,10 @@ const rates = [
 await kubectl("set", "env", "deployment/plosive-api", ...rates.map((name) => `PLOSIVE_RATE_${name}-`));
 await kubectl("scale", "deployment/plosive-api", `--replicas=${values.replicas}`);
 
-async function newTenant(name: string): Promise<{ send: Send; end: () => void }> {
+async function newTenant(name: string): Promise<{ key: string; send: Send; end: () => void }> {
   const tenant = await admin("tenants", "create", name);
-  return makeSend(service.base_url, await admin("keys", "create", "--tenant", tenant));
+  const key = await admin("keys", "create", "--tenant", tenant);
+  return { key, ...makeSend(service.base_url, key) };
 }
 
 async function database(sql: string): Promise<void> {
@@ -96,13 +98,13 @@ async function peakMemory(): Promise<number> {
 }
 
 /** What a labeller's page sends: mostly reads, and a write now and then. */
-async function victim(send: Send): Promise<(nth: number) => Promise<Answer>> {
+async function requestsOfLabeller(send: Send): Promise<Request[]> {
   const post = async (path: string, body: object) =>
     JSON.parse((await send({ method: "POST", path, body: JSON.stringify(body) })).body);
   const { id } = await post("/api/v1/datasets", { name: "measured", artifact_types: [{ name: "click" }] });
   const set = await post(`/api/v1/datasets/${id}/annotation-sets`, {});
   const path = `/api/v1/datasets/${id}`;
-  const requests = [
+  return [
     { method: "GET", path },
     { method: "GET", path: "/api/v1/datasets" },
     { method: "GET", path: `${path}/annotation-sets/${set.id}` },
@@ -110,7 +112,6 @@ async function victim(send: Send): Promise<(nth: number) => Promise<Answer>> {
     { method: "GET", path: "/api/v1/training-jobs" },
     { method: "PATCH", path, body: JSON.stringify({ description: "measured again" }) },
   ];
-  return (nth) => send(requests[nth % requests.length]!);
 }
 
 interface Row {
@@ -125,14 +126,15 @@ interface Row {
 /** Requests per second of the measured tenant: below its default rate. */
 const perSecond = 8;
 
-async function play(attack: Attack): Promise<Row> {
+async function compare(attack: Attack): Promise<Row> {
   await kubectl("rollout", "restart", "deployment/plosive-api");
   await kubectl("rollout", "status", "deployment/plosive-api", "--timeout=120s");
   const [attacker, measured] = [await newTenant(`attacker ${attack.name}`), await newTenant("measured")];
-  const next = await victim(measured.send);
+  const requests = await requestsOfLabeller(measured.send);
+  const victim = { baseUrl: service.base_url, key: measured.key, requests, perSecond };
   const request = await attack.prepare(attacker.send, database);
-  await measure(next, perSecond, 5);
-  const quiet = await measure(next, perSecond, seconds);
+  await measureInThread(victim, 5);
+  const quiet = await measureInThread(victim, seconds);
   await peakMemory();
   let isOver = false;
   const flooding = flood(
@@ -140,7 +142,7 @@ async function play(attack: Attack): Promise<Row> {
     attack.connections,
     () => isOver,
   );
-  const attacked = await measure(next, perSecond, seconds);
+  const attacked = await measureInThread(victim, seconds);
   isOver = true;
   attacker.end();
   const answers = [...(await flooding)]
@@ -155,7 +157,7 @@ async function play(attack: Attack): Promise<Row> {
 const rows: Row[] = [];
 for (const attack of attacks.filter(({ name }) => name.includes(values.only))) {
   say(`bench-fair: ${attack.name}`);
-  rows.push(await play(attack));
+  rows.push(await compare(attack));
   say(lineOf(rows.at(-1)!));
 }
 const head = [

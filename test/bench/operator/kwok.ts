@@ -1,4 +1,4 @@
-// Nodes without machines: KWOK plays their kubelets, so that the real scheduler and the real Job controller have pods
+// Nodes without machines: KWOK acts as their kubelets, so that the real scheduler and the real Job controller have pods
 // to process. Called by cluster.ts.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -182,7 +182,7 @@ try {
   save();
   console.log(render(result));
   const faults = faultsOf(result);
-  for (const fault of faults) console.error(`not kept: ${fault}`);
+  for (const fault of faults) console.error(`missed goal: ${fault}`);
   process.exitCode = faults.length === 0 ? 0 : 1;
 } finally {
   await backends.stop();

@@ -33,22 +33,22 @@ export const quantile = (values: readonly number[], q: number) =>
 const p99 = (values: readonly number[]) => quantile(values, 0.99);
 
 /** Every target that was measured, and whether it is met. */
-function promises(result: Result): { what: string; limit: string; got: string; kept: boolean }[] {
+function goals(result: Result): { what: string; limit: string; got: string; isMet: boolean }[] {
   const { idle, bursts, flood, kueue, reports, peakBytes } = result;
-  const made: { what: string; limit: string; got: string; kept: boolean }[] = [];
+  const made: { what: string; limit: string; got: string; isMet: boolean }[] = [];
   const most = (what: string, got: number, limit: number, unit: string, digits = 0) =>
     made.push({
       what,
       limit: `≤ ${limit} ${unit}`,
       got: `${got.toFixed(digits)} ${unit}`,
-      kept: got <= limit,
+      isMet: got <= limit,
     });
   const least = (what: string, got: number, limit: number, unit: string) =>
     made.push({
       what,
       limit: `≥ ${limit.toFixed(1)} ${unit}`,
       got: `${got.toFixed(1)} ${unit}`,
-      kept: got >= limit,
+      isMet: got >= limit,
     });
   const perSecond = "a second";
   if (flood !== undefined) {
@@ -93,8 +93,8 @@ function promises(result: Result): { what: string; limit: string; got: string; k
 }
 
 export const faultsOf = (result: Result) =>
-  promises(result)
-    .filter(({ kept }) => !kept)
+  goals(result)
+    .filter(({ isMet }) => !isMet)
     .map(({ what, limit, got }) => `${what}: ${got}, not ${limit}`);
 
 export function render(result: Result): string {
@@ -106,13 +106,13 @@ export function render(result: Result): string {
       `${availableParallelism()} CPUs (${cpu}) run everything: etcd, API server, Kubernetes' controllers and scheduler, ` +
       "KWOK, Postgres, S3, the operator and the load generator.",
     "",
-    "## Promises",
+    "## Goals",
     "",
-    "| | promised | measured | |",
+    "| | goal | measured | |",
     "|---|---|---|---|",
-    ...promises(result).map(
-      ({ what, limit, got, kept }) =>
-        `| ${what} | ${limit.trim()} | ${got.trim()} | ${kept ? "kept" : "**not kept**"} |`,
+    ...goals(result).map(
+      ({ what, limit, got, isMet }) =>
+        `| ${what} | ${limit.trim()} | ${got.trim()} | ${isMet ? "met" : "**missed**"} |`,
     ),
     "",
   ];
@@ -188,7 +188,7 @@ function costs(flood: Flood, kueue: Admitted | undefined): string[] {
 }
 
 /**
- * The higher of two rates, in Kueue's favour: it admits few Jobs while they are created, and the time limit may cut off
+ * The higher of two rates, in Kueue's favor: it admits few Jobs while they are created, and the time limit may cut off
  * the last ones.
  */
 const rateOf = ({ admitted, best }: Admitted) => Math.max(admitted, best);

@@ -59,7 +59,7 @@ describe("the summary of vitest", () => {
       report: vitest({ status: "failed", message: "", tests: [] }),
       code: 1,
       line: "0 passed, 1 failed, 0 skipped",
-      failed: "test/api/f0.test.ts: was not played, or failed outside of its tests",
+      failed: "test/api/f0.test.ts: did not run, or failed outside of its tests",
     },
     {
       name: "an unhandled error after tests that passed",
@@ -80,14 +80,21 @@ describe("the summary of vitest", () => {
       report: '{"testRes',
       code: 0,
       line: "0 passed, 1 failed, 0 skipped",
-      failed: "the suite ran no test",
+      failed: "the suite ran no test that passed",
+    },
+    {
+      name: "all skipped",
+      report: vitest({ status: "passed", tests: ["skipped", "skipped"] }),
+      code: 0,
+      line: "0 passed, 1 failed, 2 skipped",
+      failed: "the suite ran no test that passed",
     },
     {
       name: "no test",
       report: vitest(),
       code: 0,
       line: "0 passed, 1 failed, 0 skipped",
-      failed: "the suite ran no test",
+      failed: "the suite ran no test that passed",
     },
   ];
   test.each(cases)("$name", ({ report, code, line, failed }) => {

@@ -1,4 +1,4 @@
-// The second object store of `make compat`. MinIO's licence is AGPL-3.0: it runs as a process of the tests and is part of
+// The second object store of `make compat`. MinIO's license is AGPL-3.0: it runs as a process of the tests and is part of
 // no image.
 module plosive.dev/tools/minio
 

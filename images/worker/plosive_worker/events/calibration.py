@@ -25,7 +25,7 @@ def confidence(score: np.ndarray | float, slope: float, offset: float) -> np.nda
 
 
 def fit_confidence(scores: np.ndarray, right: np.ndarray) -> tuple[float, float]:
-    """Returns (slope, offset) of a logistic regression on the logit of the score, regularised towards PRIOR. Solved by
+    """Returns (slope, offset) of a logistic regression on the logit of the score, regularized towards PRIOR. Solved by
     damped Newton steps."""
     if not len(scores):
         return PRIOR

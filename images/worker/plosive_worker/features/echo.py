@@ -40,7 +40,7 @@ def prominence(lags: np.ndarray, low_s: float, high_s: float) -> np.ndarray:
 
 
 def coherence(z: np.ndarray, starts: np.ndarray, lags: np.ndarray, size: int) -> np.ndarray:
-    """Returns the normalised correlation of `size` samples from each start with those `lags` (T,) samples earlier,
+    """Returns the normalized correlation of `size` samples from each start with those `lags` (T,) samples earlier,
     (T,)."""
     sharp = np.diff(z, prepend=z[:1])
     views = sliding_window_view(sharp, size)

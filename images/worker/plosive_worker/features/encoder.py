@@ -25,7 +25,7 @@ NORMALISATIONS = ("none", "zscore")
 
 @dataclass(frozen=True)
 class EncoderManifest:
-    """The administrator's description of the model. The centre of frame i is at first_frame_offset_ms + i *
+    """The administrator's description of the model. The center of frame i is at first_frame_offset_ms + i *
     frame_hop_ms."""
 
     id: str

@@ -106,7 +106,7 @@ class FrameFile:
 
 
 def level_reference(stats: np.ndarray) -> np.ndarray:
-    """Returns the value to subtract from each column, (F,), so that levels do not depend on gain and equalisation."""
+    """Returns the value to subtract from each column, (F,), so that levels do not depend on gain and equalization."""
     is_level = np.pad(spec.IS_LEVEL, (0, stats.shape[1] - spec.DIMS))  # an encoder's columns stay unchanged
     return np.where(is_level, stats[1], 0).astype(np.float32)
 

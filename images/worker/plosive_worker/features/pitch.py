@@ -58,7 +58,7 @@ def low_features(z: np.ndarray, rate: int, margin: int, frames: int) -> tuple[di
     hop = rate // spec.FRAMES_PER_SECOND
     low, deep, soft = lowpassed(z, rate, 150, 40, 500)
     own = slice(margin, margin + frames * hop)
-    # normalised correlation of 20 ms with the audio 2.3 to 42 ms earlier: pitch (short lags), repeated packets (from 10
+    # normalized correlation of 20 ms with the audio 2.3 to 42 ms earlier: pitch (short lags), repeated packets (from 10
     # ms)
     window, reach = spec.PAIR * hop, 256
     starts = margin + window * np.arange(-(-frames // spec.PAIR))

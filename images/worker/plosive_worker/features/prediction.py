@@ -90,7 +90,7 @@ def outlier(peaks: np.ndarray, parts: int, near: int, far: int) -> tuple[np.ndar
 
 
 def around(values: np.ndarray, reach: int) -> np.ndarray:
-    """Returns the mean over the neighbours of each frame, excluding the frame, (T,)."""
+    """Returns the mean over the neighbors of each frame, excluding the frame, (T,)."""
     size = 2 * reach + 1
     return np.maximum(smoothed(values, size) * size - values, 0) / (size - 1)
 

@@ -9,7 +9,7 @@ from scipy.fft import rfft
 from . import spec
 
 ROLLOFF_BINS = 4
-FLOOR = 1e-11  # power of -110 dBFS: below 16-bit quantisation noise, so that digital silence is distinguishable
+FLOOR = 1e-11  # power of -110 dBFS: below 16-bit quantization noise, so that digital silence is distinguishable
 
 
 def log_power(x: np.ndarray) -> np.ndarray:
@@ -50,7 +50,7 @@ def mel_matrix(bands: int, nfft: int, rate: int) -> np.ndarray:
 
 @lru_cache
 def edge_matrix(edges: tuple[int, ...], nfft: int, rate: int) -> np.ndarray:
-    """Returns one column per band between neighbouring edges, (nfft // 2 + 1, bands)."""
+    """Returns one column per band between neighboring edges, (nfft // 2 + 1, bands)."""
     hertz = np.arange(nfft // 2 + 1) * rate / nfft
     low, high = np.array(edges[:-1]), np.array(edges[1:])
     return ((hertz[:, None] >= low) & (hertz[:, None] < high)).astype(np.float32)

@@ -1,4 +1,4 @@
-# Augments standardised features with the differences between rooms, microphones and codecs. Training has only the
+# Augments standardized features with the differences between rooms, microphones and codecs. Training has only the
 # stored features, not the audio. Called by loop.py with its random generator, so that a resumed run draws the same
 # numbers.
 import numpy as np
@@ -25,12 +25,12 @@ BASS = np.array(
 
 
 def smooth_curve(rng: np.random.Generator, points: int, size: int) -> np.ndarray:
-    """Returns a random equaliser curve, (size,)."""
+    """Returns a random equalizer curve, (size,)."""
     return np.interp(np.linspace(0, points - 1, size), np.arange(points), rng.standard_normal(points))
 
 
 def augment(frames: np.ndarray, labels: list[np.ndarray], rng: np.random.Generator) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Augments standardised frames (B, T, F) and labels [(B, T, K)...]: presence, onset, offset, weight. Returns new
+    """Augments standardized frames (B, T, F) and labels [(B, T, K)...]: presence, onset, offset, weight. Returns new
     arrays."""
     frames = frames.copy()
     batch, time, dims = frames.shape

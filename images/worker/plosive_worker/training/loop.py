@@ -61,7 +61,7 @@ class Trainer:
         return self.settings.learning_rate * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * (done - WARM_UP) / (1 - WARM_UP))))
 
     def batch(self) -> tuple[np.ndarray, torch.Tensor, Targets]:
-        """Draws a batch. Returns chunk indices (B,), standardised and augmented frames (B, T, F), and targets."""
+        """Draws a batch. Returns chunk indices (B,), standardized and augmented frames (B, T, F), and targets."""
         drawn = self.sampler.draw(self.settings.batch_size, self.rng)
         jitter = self.rng.integers(-5, 6, len(drawn))
         windows = []

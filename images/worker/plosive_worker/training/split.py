@@ -1,4 +1,4 @@
-# Chooses the validation files. Splits by file and never by chunk, because neighbouring chunks overlap and would leak;
+# Chooses the validation files. Splits by file and never by chunk, because neighboring chunks overlap and would leak;
 # copies of a file stay together. Stratified by class: takes the best of many seeded random splits. Called by train.py.
 from dataclasses import dataclass
 
@@ -56,7 +56,7 @@ def grouped(parts: list[Part], files: list[LabelledFile]) -> list[list[Part]]:
 
 
 def choose(length: np.ndarray, counts: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
-    """Returns flags of the validation groups, (G,), from the frames (G,) and events (G, K) of each group. Minimises how
+    """Returns flags of the validation groups, (G,), from the frames (G,) and events (G, K) of each group. Minimizes how
     far each class and the duration are from the wanted share."""
     total = np.maximum(counts.sum(0), 1)
     wanted = max(1, round(share * len(length)))

@@ -1,1 +1,1 @@
-# The takes of the benchmark: voices (recorded and synthetic), backgrounds, artifacts, codings. sets.py says which there are.
+# The takes of the benchmark: voices (recorded and synthetic), backgrounds, artifacts, codings. sets.py defines the sets.

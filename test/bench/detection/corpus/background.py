@@ -1,5 +1,5 @@
-# What else a microphone hears: street and fan noise, a room full of people, music. Made here, without clicks or hum, so that
-# the truth stays whole. Called by sets.py through voices.takes.make_take.
+# Generates background sounds: street and fan noise, a crowd, music. They contain no clicks or hum, so that the truth lists
+# all artifacts. Called by sets.py through voices.takes.make_take.
 import numpy as np
 from scipy.signal import butter, lfilter, sosfilt
 

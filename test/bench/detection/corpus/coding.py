@@ -1,5 +1,4 @@
-# What happens to a recording afterwards: codecs, the telephone, another gain. Writes a take as the file that the detectors
-# are given. Called by sets.py.
+# Applies codecs, telephone coding and gain to a take. Writes the file that the detectors are given. Called by sets.py.
 import subprocess
 import tempfile
 from pathlib import Path

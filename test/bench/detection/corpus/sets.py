@@ -1,5 +1,5 @@
-# Which takes there are: training sets and rows of the test, for each seed another talker and language held out. Made once
-# and kept in the cache; a seed gives the same bytes. Called by runner.py and short.py.
+# Defines the takes: training sets and rows of the test. Each seed holds out another talker and language. Takes are made once
+# and stay in the cache; a seed gives the same bytes. Called by runner.py and short.py.
 import json
 import zlib
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ from ..types import TYPES, Event, Take
 from . import background, voices
 from .coding import CODINGS
 
-# (talker, language) that nothing of is in training, by seed; the synthetic voices of the language are held out with them
+# Held-out (talker, language) by seed: no take of either is in training. This includes the synthetic voices of the language.
 HELD_OUT = (("Carlo", "it"), ("IvrvoiceRU", "ru"), ("June", "fr"))
 NEVER_TRAINED = ("de", "pt", "ca")  # languages that only test voices speak
 BACKGROUNDS: dict[str, Callable | None] = {"none": None, "noise": background.noise, "music": background.music}

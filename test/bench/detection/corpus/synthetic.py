@@ -56,7 +56,7 @@ def command(voice: Synthesizer, source: Path, target: Path) -> list[str]:
 def speak(voice: Synthesizer, text: str, folder: Path) -> np.ndarray:
     """One sentence, (N,) float32 at the voice's rate."""
     source, target = folder / "sentence.txt", folder / "sentence.wav"
-    # festival knows no UTF-8
+    # festival does not support UTF-8
     source.write_bytes((text + "\n").encode("iso-8859-15" if voice.program == "festival" else "utf-8"))
     done = subprocess.run(command(voice, source, target), capture_output=True)
     if done.returncode != 0 or not target.exists():

@@ -19,7 +19,7 @@ SHORTEST_S = 0.8
 
 
 def once(folder: Path, fill: Callable[[Path], None]) -> Path:
-    """`folder`, filled: into another one first, so that what was broken off does not look finished."""
+    """Fills `folder`. Writes to a temporary folder first, so that an interrupted run does not look complete."""
     if not folder.exists():
         folder.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(prefix=".filling-", dir=folder.parent))
@@ -74,7 +74,7 @@ def read(prompt: Prompt) -> np.ndarray:
 
 
 def draw(prompts: list[Prompt], seconds: float, rng: np.random.Generator) -> list[tuple[Prompt, np.ndarray]]:
-    """Different prompts in random order, about `seconds` in all; where there are fewer they come again."""
+    """Different prompts in random order, about `seconds` in all; prompts repeat if there are too few."""
     chosen: list[Prompt] = []
     total = 0.0
     while total < seconds:

@@ -1,4 +1,4 @@
-# The peers: other people's detectors and two textbook learners, by name. Each is played in an environment of its own
+# The peers: other people's detectors and two textbook learners, by name. Each runs in an environment of its own
 # (requirements.txt, installed by tools/deps.sh bench-detection), so a peer's libraries are imported only when it is made.
 # Called by others.py and peer_child.py.
 import os

@@ -1,7 +1,8 @@
 # A CRNN after the baselines of DCASE task 4: convolutions with gated units over 128 mel bands, two bidirectional GRU layers, a
 # frame and an attention-pooled clip output, mixup. The hop is finer than there (10 ms, pooled to 40 ms instead of 64), because
-# a click is judged with 50 ms. So that a CPU can learn it: half the channels, pooled before the gate, little dropout, an output
-# that starts from "nothing here"; three times as many clips for the same work, which is worth more. Registered in __init__.py.
+# the collar of a click is 50 ms. To be trainable on a CPU, the network has half the channels, pools before the gate, and has
+# little dropout. Its initial output is "no event". The same work then covers three times as many clips, which improves the
+# result more than the full network does. Registered in __init__.py.
 import sys
 
 import numpy as np
@@ -22,7 +23,7 @@ LEAST_STEPS = 400  # little material is seen more often
 
 
 class Gated(nn.Module):
-    """Convolution, pooling, normalisation, gated linear unit."""
+    """Convolution, pooling, normalization, gated linear unit."""
 
     def __init__(self, before: int, after: int, pool: tuple[int, int]):
         super().__init__()

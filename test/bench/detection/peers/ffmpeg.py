@@ -25,7 +25,7 @@ def run(take: Take, filters: str, *output: str) -> tuple[bytes, str]:
 
 
 def silences(take: Take, setting: Setting) -> list[Candidate]:
-    """A longer silence is less sure to be a fault: speech pauses are long."""
+    """The longer a silence, the less likely it is a fault: speech pauses are long."""
     _, said = run(take, f"silencedetect=noise={setting['noise']}dB:duration={setting['least']}", "-f", "null", "-")
     starts = [float(x) for x in re.findall(r"silence_start: (-?[\d.e-]+)", said)]
     ends = [float(x) for x in re.findall(r"silence_end: (-?[\d.e-]+)", said)]

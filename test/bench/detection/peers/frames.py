@@ -36,7 +36,7 @@ def mel_matrix(bands: int, size: int) -> np.ndarray:
 
 
 def log_mel(take: Take, bands: int, size: int) -> np.ndarray:
-    """(T, bands) float32, a frame each 10 ms, centred in it."""
+    """(T, bands) float32, a frame each 10 ms, centered in it."""
     samples = take.samples()
     if take.sample_rate != RATE:
         shared = int(np.gcd(RATE, take.sample_rate))

@@ -1,4 +1,4 @@
-# The textbook's simplest learner: logistic regression on log-mel frames with their neighbours. Registered in __init__.py.
+# The textbook's simplest learner: logistic regression on log-mel frames with their neighbors. Registered in __init__.py.
 import numpy as np
 import torch
 from torch.nn import functional
@@ -10,7 +10,7 @@ EPOCHS, BATCH, LEARNING_RATE = 15, 4096, 3e-3
 
 
 def stacked(frames: torch.Tensor) -> torch.Tensor:
-    """(T, bands) -> (T, bands * neighbours); the ends are repeated."""
+    """(T, bands) -> (T, bands * neighbors); the ends are repeated."""
     at = torch.arange(len(frames), device=frames.device)
     return torch.cat([frames[(at + n).clamp(0, len(frames) - 1)] for n in NEIGHBOURS], 1)
 

@@ -1,5 +1,5 @@
 # What all peers without training have in common: for each type they try their settings on the tuning takes and keep the
-# one with the best event-F1, with the strength from which on its word counts and a constant shift of its onsets.
+# one with the best event-F1, with the minimum strength of a detection and a constant shift of its onsets.
 # Subclassed by essentia.py, ffmpeg.py, clipdetect.py and aubio.py.
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ MAX_PER_SECOND = 20  # a setting that says more than this on average is no detec
 
 @dataclass(frozen=True)
 class Candidate:
-    """What a detector marks, before anything is chosen; a greater strength is a surer word."""
+    """What a detector marks, before anything is chosen; greater strength means higher confidence."""
 
     onset_s: float
     offset_s: float
