@@ -5,7 +5,9 @@ import { purgeAudit } from "../src/db/audit.ts";
 import { gatherEmbeddingJobs } from "../src/db/embedding-job.ts";
 import { newId } from "../src/db/id.ts";
 import { purgeRequestKeys } from "../src/db/idempotency.ts";
+import { cancelUnstartedJobs } from "../src/db/inference-job-end.ts";
 import type { Database } from "../src/db/job.ts";
+import { purgeLeases } from "../src/db/lease.ts";
 import { countFailingPurges, expireUploads } from "../src/db/purge-queue.ts";
 import { dropOldProgress, manyReportingRuns } from "../src/db/run.ts";
 import type { Kube } from "../src/kube/client.ts";
@@ -137,6 +139,8 @@ export function startSweep(options: SweepOptions): { stop(drainMs?: number): Pro
     await expireUploads(db, purgeBatch);
     await purgeRequestKeys(db);
     await purgeAudit(db);
+    await purgeLeases(db);
+    await cancelUnstartedJobs(db, purgeBatch);
     const { storage, graceSeconds } = options;
     const next = () => purgeNextBatch({ db, kube, storage, namespace, graceSeconds, log });
     while (!signal.aborted && (await next()).more);

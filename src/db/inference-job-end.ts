@@ -1,4 +1,5 @@
-// Inference jobs: cancel, retry for the files that failed, delete. Called by src/api/routes/inference-job.ts.
+// Inference jobs: cancel, retry for the files that failed, delete. Called by src/api/routes/inference-job.ts; the operator's
+// sweep cancels jobs that nobody starts.
 import { sql } from "slonik";
 import { z } from "zod";
 import { audioNotReady, jobFinished, jobNotFinished, modelInactive, noFiles } from "../errors.ts";
@@ -42,6 +43,35 @@ export async function cancelInferenceJob(db: Db, tenantId: string, id: string): 
     }
     return changed;
   });
+}
+
+/**
+ * Cancels jobs that were created more than seven days ago, never started, and wait for no upload. Handles at most
+ * `limit` jobs and returns how many.
+ */
+export async function cancelUnstartedJobs(db: Db, limit: number): Promise<number> {
+  const why = "The job was not started within 7 days";
+  const cancelled = await db.query(sql.type(nothing)`
+    with cancelled as (
+      update inference_jobs set status = 'cancelled', completed_at = now(), cancel_requested_at = now(),
+        status_message = ${why}
+      where id in (
+        select id from inference_jobs j
+        where status = 'pending' and start_requested_at is null and created_at < now() - interval '7 days'
+          and not exists (
+            select from inference_files f
+            where f.tenant_id = j.tenant_id and f.inference_job_id = j.id and f.status = 'pending_upload')
+        order by created_at limit ${limit} for update skip locked)
+        and status = 'pending' and start_requested_at is null
+      returning tenant_id, id
+    ), files as (
+      update inference_files f set status = 'cancelled', completed_at = now()
+      from cancelled c
+      where f.tenant_id = c.tenant_id and f.inference_job_id = c.id and f.status = 'queued'
+    )
+    insert into job_events (tenant_id, job_kind, job_id, level, type, message)
+    select tenant_id, 'inference', id, 'info', 'status', ${why} from cancelled`);
+  return cancelled.rowCount;
 }
 
 /**

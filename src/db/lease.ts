@@ -56,3 +56,11 @@ export async function withLease<T>(
     await db.query(sql.type(nothing)`delete from leases where ${mine}`).catch(() => {});
   }
 }
+
+/** Deletes leases that expired an hour ago and returns how many. Called by the operator's sweep. */
+export async function purgeLeases(db: Db): Promise<number> {
+  const purged = await db.query(
+    sql.type(nothing)`delete from leases where expires_at < now() - interval '1 hour'`,
+  );
+  return purged.rowCount;
+}

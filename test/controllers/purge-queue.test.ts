@@ -73,6 +73,53 @@ describe("records of requests in the database", () => {
   });
 });
 
+describe("what nobody continued", () => {
+  it("is ended: leases of crashed holders, and inference jobs that were not started within seven days", async () => {
+    const model = await insertModel(database.pool, tenant);
+    const ids: string[] = [];
+    for (const age of ["8 days", "6 days", "8 days"]) {
+      const { id } = await insertInferenceJob(database.pool, tenant, model, 1);
+      await database.execute(sql.fragment`
+        update inference_jobs set start_requested_at = null, created_at = now() - ${age}::interval where id = ${id}`);
+      ids.push(id);
+    }
+    const [forgotten = "", recent = "", uploading = ""] = ids;
+    await database.execute(sql.fragment`
+      update inference_files set status = 'pending_upload', upload_expires_at = now() + interval '1 hour'
+      where inference_job_id = ${uploading}`);
+    for (const age of ["1 minute", "2 hours"])
+      await database.execute(sql.fragment`
+        insert into leases (tenant_id, id, holder, expires_at)
+        values (${tenant}, gen_random_uuid(), gen_random_uuid(), now() - ${age}::interval)`);
+    const leases = sql.type(z.object({ count: z.number() }))`
+      select count(*) as count from leases where tenant_id = ${tenant}`;
+    await poll("the old lease to be deleted", async () => (await database.pool.oneFirst(leases)) === 1);
+    const state = z.object({
+      id: z.string(),
+      status: z.string(),
+      file: z.string(),
+      events: z.array(z.string()),
+    });
+    const states = () =>
+      database.pool.any(sql.type(state)`
+        select j.id, j.status, f.status as file,
+          array(select message from job_events where job_id = j.id) as events
+        from inference_jobs j join inference_files f on f.inference_job_id = j.id
+        where j.id = any(${sql.array(ids, "uuid")}) order by array_position(${sql.array(ids, "uuid")}, j.id)`);
+    await poll("the forgotten job to be cancelled", async () => (await states())[0]?.status === "cancelled");
+    expect(await states()).toEqual([
+      {
+        id: forgotten,
+        status: "cancelled",
+        file: "cancelled",
+        events: ["The job was not started within 7 days"],
+      },
+      { id: recent, status: "pending", file: "queued", events: [] },
+      { id: uploading, status: "pending", file: "pending_upload", events: [] },
+    ]);
+  });
+});
+
 describe("a cancelled training job", () => {
   it("is cancelled in Kubernetes within 20 s and loses its run's objects; its deletion removes the rest", async () => {
     const id = await insertTrainingJob(database.pool, tenant);
