@@ -7,8 +7,8 @@ import { faultOfParsed } from "../lossless.ts";
 import type { ImportEntry } from "./format.ts";
 
 export const maxLabels = 50_000;
-/** Checking a batch takes a few milliseconds. Between two batches the event loop serves other requests. */
-const batchSize = 100;
+/** Checking a batch takes a millisecond. Between two batches the event loop serves other requests. */
+const batchSize = 25;
 
 export interface LabelDocument {
   /** Number of labels, including those that will be skipped. */

@@ -35,6 +35,8 @@ export const create = defineRoute({
   path: base,
   operationId: "createInferenceJob",
   summary: "Create an inference job: find artifacts in audio with a model",
+  description:
+    "With audio files or a dataset the job starts at once. Without them it waits for uploads and for its start; after seven days without a start it is cancelled.",
   tag: "Inference jobs",
   body: createInferenceJobBody,
   notFound: true,

@@ -134,6 +134,7 @@ async function addLabels(database: Database, dataset: string, set: string, label
 }
 
 const fileOf = (dataset: string, file: string) => `
-    insert into audio_files (id, tenant_id, dataset_id, filename, content_type, size_bytes, status, duration_ms)
-      select '${file}', tenant_id, id, 'a.wav', 'audio/wav', 10, 'ready', 3600000
+    insert into audio_files (id, tenant_id, dataset_id, filename, content_type, size_bytes, status, duration_ms,
+      upload_expires_at, uploaded_at)
+      select '${file}', tenant_id, id, 'a.wav', 'audio/wav', 10, 'ready', 3600000, now(), now()
       from datasets where id = '${dataset}';`;
