@@ -41,7 +41,7 @@ export const folders: readonly Folder[] = [
   },
   {
     name: "src/api",
-    files: ["src/api/*.ts"],
+    files: ["src/api/*.ts", "src/api/body/*.ts"],
     without: [],
     tests: ["test/api/*.test.ts"],
     projects: ["unit", "real"],
