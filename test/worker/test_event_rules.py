@@ -182,7 +182,8 @@ def test_the_threshold_is_the_75th_percentile_of_good_ones_shrunk_to_neutral() -
     assert best_threshold(sure, right, 20) == pytest.approx((0.6775 + 0.55) / 2, abs=1e-9)
     assert best_threshold(sure, right, 0) == 0.55
     # .05 to .5 are equally good: a box at the threshold is reported
-    assert best_threshold(np.full(1, 0.5), np.ones(1, bool), 1) == pytest.approx((0.3875 + 20 * 0.55) / 21, abs=1e-9)
+    half = np.linspace(0.05, 0.95, 91)[45:46]
+    assert best_threshold(half, np.ones(1, bool), 1) == pytest.approx((0.3875 + 20 * 0.55) / 21, abs=1e-9)
     # a threshold that loses a hundredth of F1 is nearly as good
     most = np.concatenate([np.full(99, 0.905), np.full(1, 0.505)])
     assert best_threshold(most, np.ones(100, bool), 100) == pytest.approx((100 * (0.05 + 0.75 * 0.85) + 11) / 120, abs=1e-9)
