@@ -724,7 +724,7 @@ export interface paths {
         /** @description List the inference jobs. */
         get: operations["listInferenceJobs"];
         put?: never;
-        /** @description Create an inference job: find artifacts in audio with a model. Accepts an Idempotency-Key. */
+        /** @description With audio files or a dataset the job starts at once. Without them it waits for uploads and for its start; after seven days without a start it is cancelled. Accepts an Idempotency-Key. */
         post: operations["createInferenceJob"];
         delete?: never;
         options?: never;
