@@ -53,22 +53,32 @@ describe("an MP3 that was recorded from the middle of a stream", () => {
     ["only two frames", Buffer.concat([Buffer.from("?"), sound.subarray(0, 2 * 144)])],
     ["nothing but zeros", Buffer.alloc(100_000)],
   ])("is rejected with %s", async (_, file) => {
-    expect((await parse(file, "mp3")).header).toEqual(problem);
+    expect((await parse(file, "mp3")).header).toEqual(problem("is not an MP3 file"));
   });
 });
 
 describe("the header parser rejects a file that", () => {
-  it.each<[string, Buffer, AudioContainer]>([
-    ["is empty", Buffer.alloc(0), "wav"],
-    ["is one byte", Buffer.from("R"), "wav"],
-    ["is text", Buffer.from("<html></html>".repeat(100)), "mp3"],
-    ["is a FLAC file called WAV", fixture("tone.flac"), "wav"],
-    ["is a WAV file called FLAC", wav(), "flac"],
-    ["is coded in ADPCM", fixture("tone-adpcm.wav"), "wav"],
-    ["has zeros after its magic number", Buffer.concat([Buffer.from("OggS"), Buffer.alloc(1000)]), "ogg"],
-    ["is an executable", Buffer.concat([Buffer.from("\x7fELF"), Buffer.alloc(1000)]), "wav"],
-  ])("%s", async (_, file, container) => {
-    expect((await parse(file, container)).header).toEqual(problem);
+  it.each<[string, Buffer, AudioContainer, string]>([
+    ["is empty", Buffer.alloc(0), "wav", "is not a WAV file"],
+    ["is one byte", Buffer.from("R"), "wav", "is not a WAV file"],
+    ["is text", Buffer.from("<html></html>".repeat(100)), "mp3", "is not an MP3 file"],
+    ["is a FLAC file called WAV", fixture("tone.flac"), "wav", "is not a WAV file"],
+    ["is a WAV file called FLAC", wav(), "flac", "is not a FLAC file"],
+    ["is coded in ADPCM", fixture("tone-adpcm.wav"), "wav", "codec of the WAV file is not supported"],
+    [
+      "has zeros after its magic number",
+      Buffer.concat([Buffer.from("OggS"), Buffer.alloc(1000)]),
+      "ogg",
+      "does not begin with the first page",
+    ],
+    [
+      "is an executable",
+      Buffer.concat([Buffer.from("\x7fELF"), Buffer.alloc(1000)]),
+      "wav",
+      "is not a WAV file",
+    ],
+  ])("%s", async (_, file, container, reason) => {
+    expect((await parse(file, container)).header).toEqual(problem(reason));
   });
 });
 
@@ -107,7 +117,8 @@ describe("a WAV file", () => {
       const durationMs = Math.round((32_000 + 8 + 4096) / 32);
       for (const lie of [0n, 1n << 40n, (1n << 64n) - 1n])
         expect((await parse(file(lie), "wav")).header).toEqual({ ...facts, durationMs });
-      expect((await parse(file(32_000n).subarray(0, 40), "wav")).header).toEqual(problem);
+      const { header } = await parse(file(32_000n).subarray(0, 40), "wav");
+      expect(header).toEqual(problem("has no data chunk"));
     },
   );
 
@@ -128,22 +139,23 @@ describe("a WAV file", () => {
     const chunks = Buffer.concat(
       Array.from({ length: 500 }, () => Buffer.from("junk\x00\x00\x00\x00", "latin1")),
     );
-    expect((await parse(Buffer.concat([wav().subarray(0, 12), chunks]), "wav")).header).toEqual(problem);
+    const { header } = await parse(Buffer.concat([wav().subarray(0, 12), chunks]), "wav");
+    expect(header).toEqual(problem("has no data chunk"));
   });
 
-  it.each<[string, (file: Buffer) => void]>([
-    ["no channels", (file) => file.writeUInt16LE(0, 22)],
-    ["9 channels", (file) => patchChannels(file, 9)],
-    ["4 kHz", (file) => file.writeUInt32LE(4000, 24)],
-    ["400 kHz", (file) => file.writeUInt32LE(400_000, 24)],
-    ["a sample rate of zero", (file) => file.writeUInt32LE(0, 24)],
-    ["a wrong frame size", (file) => file.writeUInt16LE(3, 32)],
-    ["12 bits per sample", (file) => file.writeUInt16LE(12, 34)],
-    ["a GSM format", (file) => file.writeUInt16LE(0x31, 20)],
-    ["no data chunk", (file) => file.write("LIST", 36, "latin1")],
-    ["a truncated format chunk", (file) => file.writeUInt32LE(8, 16)],
-  ])("with %s is rejected", async (_, change) => {
-    expect((await parse(patched(change), "wav")).header).toEqual(problem);
+  it.each<[string, (file: Buffer) => void, string]>([
+    ["no channels", (file) => file.writeUInt16LE(0, 22), "contradicts itself"],
+    ["9 channels", (file) => patchChannels(file, 9), "9 channels are not supported"],
+    ["4 kHz", (file) => file.writeUInt32LE(4000, 24), "sample rate of 4000 Hz is not supported"],
+    ["400 kHz", (file) => file.writeUInt32LE(400_000, 24), "sample rate of 400000 Hz is not supported"],
+    ["a sample rate of zero", (file) => file.writeUInt32LE(0, 24), "contradicts itself"],
+    ["a wrong frame size", (file) => file.writeUInt16LE(3, 32), "contradicts itself"],
+    ["12 bits per sample", (file) => file.writeUInt16LE(12, 34), "codec of the WAV file is not supported"],
+    ["a GSM format", (file) => file.writeUInt16LE(0x31, 20), "codec of the WAV file is not supported"],
+    ["no data chunk", (file) => file.write("LIST", 36, "latin1"), "has no data chunk"],
+    ["a truncated format chunk", truncateFormat, "format chunk of the WAV file is truncated"],
+  ])("with %s is rejected", async (_, change, reason) => {
+    expect((await parse(patched(change), "wav")).header).toEqual(problem(reason));
   });
 
   it("of more than 12 hours is rejected by its header", async () => {
@@ -164,6 +176,12 @@ describe("a WAV file", () => {
 function patchChannels(file: Buffer, channels: number): void {
   file.writeUInt16LE(channels, 22);
   file.writeUInt16LE(channels * 2, 32);
+}
+
+/** Leaves 8 of the format chunk's 16 bytes, and puts an empty chunk in the place of the others. */
+function truncateFormat(file: Buffer): void {
+  file.writeUInt32LE(8, 16);
+  file.write("LIST\x00\x00\x00\x00", 28, "latin1");
 }
 
 describe("the header parser", () => {
@@ -188,7 +206,8 @@ describe("the header parser", () => {
     expect(header).toMatchObject({ codec: "mp3", sampleRateHz: 16_000 });
     expect(reads.length).toBeLessThanOrEqual(5);
     tag.fill(0x7f, 6, 10);
-    expect((await parse(Buffer.concat([tag, sound]), "mp3")).header).toEqual(problem);
+    const { header: refusal } = await parse(Buffer.concat([tag, sound]), "mp3");
+    expect(refusal).toEqual(problem("is not an MP3 file"));
   });
 
   it("never throws and never reads much for random bytes after a magic number", async () => {
@@ -222,8 +241,11 @@ describe("the header parser", () => {
       return file;
     };
     expect((await parse(samples(60), "flac")).header).toMatchObject({ durationMs: 60_000 });
-    expect((await parse(samples(11 * 3_600), "flac")).header).toEqual(problem);
-    expect((await parse(samples(13 * 3_600), "flac")).header).toEqual(problem);
+    for (const [hours, reason] of [
+      [11, "more audio than a file of this size can contain"],
+      [13, "longer than 12 hours"],
+    ] as const)
+      expect((await parse(samples(hours * 3_600), "flac")).header).toEqual(problem(reason));
   });
 
   it.each<[string, AudioContainer]>([

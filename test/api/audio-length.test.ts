@@ -68,7 +68,8 @@ describe("an MP3 with a tag longer than the first read", () => {
     ["nothing but zeros after the tag", Buffer.alloc(200_000)],
     ["nothing after the tag", Buffer.alloc(0)],
   ])("is rejected with %s", async (_, rest) => {
-    expect((await parse(Buffer.concat([tag, rest]), "mp3")).header).toEqual(problem);
+    const { header } = await parse(Buffer.concat([tag, rest]), "mp3");
+    expect(header).toEqual(problem("is not an MP3 file"));
   });
 });
 
@@ -108,7 +109,7 @@ describe("an Ogg file", () => {
     for (const name of ["tone-opus.ogg", "tone-vorbis.ogg"]) {
       const file = Buffer.from(fixture(name));
       file.writeBigInt64LE(1n << 46n, file.lastIndexOf("OggS") + 6);
-      expect((await parse(file, "ogg")).header).toEqual(problem);
+      expect((await parse(file, "ogg")).header).toEqual(problem("longer than 12 hours"));
     }
   });
 

@@ -28,7 +28,7 @@ describe("the /docs page", () => {
     },
   );
 
-  it("sends requests with the key that the user entered, and forgets the key when the user leaves the page", async () => {
+  it("sends requests with the key that the user entered, and forgets the key when the page is loaded again", async () => {
     const client = await api.tenant();
     await client.post("/api/v1/datasets", { name: "seen through the page" });
     const { page, complaints } = await browser.page();
@@ -44,6 +44,15 @@ describe("the /docs page", () => {
     expect(complaints).toEqual([]);
     const kept = await page.evaluate("JSON.stringify([localStorage, sessionStorage, document.cookie])");
     expect(kept).not.toContain(client.key);
+
+    await page.reload();
+    await operation.getByRole("button", { name: "Try it out" }).click();
+    const refused = page.waitForResponse((response) =>
+      response.url().startsWith(`${api.url}/api/v1/datasets`),
+    );
+    await operation.getByRole("button", { name: "Execute" }).click();
+    const answer = await refused;
+    expect([answer.status(), await answer.request().headerValue("x-api-key")]).toEqual([401, null]);
     await page.close();
   });
 

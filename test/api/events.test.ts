@@ -11,9 +11,10 @@ import { type Client, clientOf, execute, serveApi, testDeps, useApi } from "../s
 import { type EventReader, readEvents } from "../support/events.ts";
 import { poll } from "../support/poll.ts";
 import { startProxy } from "../support/proxy.ts";
-import { makeDataset } from "../support/world.ts";
 
 const api = useApi({ timing: { beatMs: 300, stallMs: 500 } });
+/** An interval of keep-alive comments that no test reaches. */
+const neverMs = 600_000;
 const open: EventReader[] = [];
 afterAll(() => {
   for (const reader of open) reader.close();
@@ -231,11 +232,11 @@ describe("a client that disconnects", () => {
   });
 });
 
-describe("with the default intervals", () => {
-  it("the stream reacts to a revoked key and to an event by notification, long before the next keep-alive comment", async () => {
+describe("without keep-alive comments", () => {
+  it("the stream reacts to a revoked key and to an event, because a notification wakes it", async () => {
     const client = await api.tenant();
     const second = (await client.post("/api/v1/auth/api-keys", { name: "second" })).body;
-    const deps = testDeps(api.pool, api.storage);
+    const deps = { ...testDeps(api.pool, api.storage), timing: { beatMs: neverMs } };
     const own = await serveApi(deps);
     const url = `${own.url}/api/v1/events/stream`;
     try {
@@ -247,12 +248,10 @@ describe("with the default intervals", () => {
         await emit(client.tenantId, "model.archived");
         return readers[1]?.events.some(({ type }) => type === "model.archived");
       });
-      const start = performance.now();
       await client.delete(`/api/v1/auth/api-keys/${second.id}`);
       expect(await readers[1]?.ended).toBe("closed");
       await emit(client.tenantId, "audio_file.ready");
       await readers[0]?.until("audio_file.ready");
-      expect(performance.now() - start).toBeLessThan(10_000);
       readers[0]?.close();
     } finally {
       await own.stop();
@@ -271,8 +270,9 @@ describe("an API process that stops", () => {
     own.app.drain();
     expect(await reader.ended).toBe("closed");
     const start = performance.now();
-    await own.server.stop(10_000);
-    expect(performance.now() - start).toBeLessThan(5_000);
+    const graceMs = 10_000;
+    await own.server.stop(graceMs);
+    expect(performance.now() - start).toBeLessThan(graceMs);
     await own.stop();
     await emit(client.tenantId, "model.archived");
     const next = await stream(client, "", { "Last-Event-ID": String(last.id) });
@@ -345,14 +345,30 @@ describe("the LISTEN connection", () => {
 
   it("can be down while events occur, and the streams catch up", async () => {
     const client = await api.tenant();
-    const reader = await stream(client);
-    await makeDataset(client);
-    await execute(
-      api.db,
-      sql.fragment`select pg_terminate_backend(pid) from pg_stat_activity
-        where application_name = 'plosive-listen' and datname = current_database()`,
-    );
-    await emit(client.tenantId, "model.created");
-    await reader.until("model.created");
+    const log = makeLog("test", "fatal");
+    const proxy = await startProxy(api.pool.configuration.connectionUri);
+    const cuttable = makeListener({ url: proxy.url, log });
+    const deps = { ...testDeps(api.pool, api.storage), listener: cuttable, timing: { beatMs: neverMs } };
+    const own = await serveApi(deps);
+    try {
+      const received: (string | null)[] = [];
+      cuttable.on("plosive_events", (payload) => received.push(payload));
+      await poll("the connection", () => received.includes(null));
+      const other = await stream(client);
+      const reader = await readEvents(`${own.url}/api/v1/events/stream`, client.key);
+      await emit(client.tenantId, "audio_file.ready");
+      await reader.until("audio_file.ready");
+      await poll("the notification", () => received.includes(client.tenantId));
+      proxy.cut();
+      await emit(client.tenantId, "model.created");
+      await other.until("model.created");
+      expect(reader.events.map(({ type }) => type)).toEqual(["audio_file.ready"]);
+      proxy.heal();
+      await reader.until("model.created");
+      reader.close();
+    } finally {
+      await own.stop();
+      await proxy.stop();
+    }
   });
 });

@@ -4,6 +4,7 @@ import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Client, execute, useApi } from "../support/api.ts";
 import { wav } from "../support/audio.ts";
+import { rfc3339 } from "../support/rfc3339.ts";
 import { postForm } from "../support/upload.ts";
 import { addDetections, addModel, addReadyAudio, addTrainingJob, makeDataset } from "../support/world.ts";
 
@@ -54,7 +55,7 @@ describe("a model", () => {
 
     const archived = (await client.post(`${path}/archive`)).body;
     expect(archived).toMatchObject({ is_active: false });
-    expect(archived.archived_at).not.toBeNull();
+    expect(archived.archived_at).toMatch(rfc3339);
     expect((await client.post(`${path}/archive`)).body).toEqual(archived);
     expect((await client.patch(path, { is_active: true })).body.code).toBe("model_archived");
     expect((await client.patch(path, { name: "old" })).body.name).toBe("old");
@@ -248,7 +249,7 @@ describe("an inference job on uploads", () => {
     await client.post(`${file}/confirm`);
     const cancelled = (await client.post(`${jobs}/${job}/cancel`)).body;
     expect(cancelled.status).toBe("cancelled");
-    expect(cancelled.completed_at).not.toBeNull();
+    expect(cancelled.completed_at).toMatch(rfc3339);
     expect((await client.get(file)).body.status).toBe("cancelled");
     const announced = { filename: "late.wav", content_type: "audio/wav", size_bytes: 9 };
     const late = await client.post(`${jobs}/${job}/files/upload-url`, announced);

@@ -323,14 +323,15 @@ describe("the deletion of a model", () => {
 describe("the constraints of the database", () => {
   it("reject a model without a training job, and an inference job without a model, of the same tenant", async () => {
     const foreignJob = await addTrainingJob(api.db, stranger.tenantId, randomUUID(), randomUUID());
-    await expect(addModel(api.db, client.tenantId, foreignJob)).rejects.toThrow();
+    const foreignKey = { code: "23503" };
+    await expect(addModel(api.db, client.tenantId, foreignJob)).rejects.toMatchObject(foreignKey);
     const foreignModel = await addModel(api.db, stranger.tenantId, foreignJob);
     const insert = execute(
       api.db,
       sql.fragment`insert into inference_jobs (id, tenant_id, model_id, config)
         values (${randomUUID()}, ${client.tenantId}, ${foreignModel}, '{}')`,
     );
-    await expect(insert).rejects.toThrow();
+    await expect(insert).rejects.toMatchObject(foreignKey);
   });
 });
 

@@ -123,19 +123,23 @@ describe("other JSON members", () => {
 describe("the scan for altered values", () => {
   const schema = z.object({ a: z.record(z.string(), z.unknown()).optional() });
 
-  it("scans 8 MiB of any content in a short time", () => {
+  // So long that quadratic time would exceed the timeout of the test.
+  it("scans 8 MiB of any content in linear time", () => {
     const fill = (part: string) =>
       `{"a":{"x":[${Array(Math.floor((8 * 2 ** 20) / (part.length + 1)))
         .fill(part)
         .join(",")}]}}`;
     const long = `"${"\\\\".repeat(4_000_000)}"`;
-    for (const part of ["1e400", "1", '"\\\\\\""', long, `"${"a".repeat(1000)}"`, "9".repeat(5000), "{}"]) {
-      const json = fill(part);
-      // Processor time, which other processes do not lengthen: half a second is used.
-      const start = process.threadCpuUsage();
-      expect(faultsOfAltered(schema, json, ["body"]).length).toBeLessThanOrEqual(100);
-      expect(process.threadCpuUsage(start).user, part.slice(0, 10)).toBeLessThan(10_000_000);
-    }
+    for (const [part, faults] of [
+      ["1e400", 100],
+      ["1", 0],
+      ['"\\\\\\""', 0],
+      [long, 0],
+      [`"${"a".repeat(1000)}"`, 0],
+      ["9".repeat(5000), 100],
+      ["{}", 0],
+    ] as const)
+      expect(faultsOfAltered(schema, fill(part), ["body"]).length, part.slice(0, 10)).toBe(faults);
   });
 });
 

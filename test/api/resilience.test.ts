@@ -1,6 +1,7 @@
 // The API during outages of its backends: it reports them, keeps running, and recovers.
 import { sql } from "slonik";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { type DatabasePool, makeDatabase } from "../../src/db/pool.ts";
 import { makeStorage, type Storage } from "../../src/storage/storage.ts";
 import { type Client, execute, makeTenant, type ServedApi, serveApi, testDeps } from "../support/api.ts";
@@ -146,13 +147,25 @@ describe("a draining API process", () => {
       detail: "Not ready: database ok, shutdown fail",
       code: "unavailable",
     });
+    const [locked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const lock = database.pool.transaction(async (tx) => {
+      await execute(tx, sql.fragment`lock table datasets`);
+      locked.resolve();
+      await released.promise;
+    });
+    await locked.promise;
     const running = fetch(`${url}/api/v1/datasets`, { headers: { "X-API-Key": client.key } });
-    await poll(
-      "the request to arrive",
-      async () => database.apiPool.state().acquiredConnections > 0 || running,
+    await poll("the request to wait for the table", () =>
+      database.pool.oneFirst(sql.type(z.object({ waits: z.boolean() }))`
+        select count(*) > 0 as waits from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`),
     );
-    await own.server.stop(5_000);
-    expect((await running).status).toBe(200);
+    const stopped = own.server.stop(5_000);
+    released.resolve();
+    await lock;
+    const answer = await running;
+    expect([answer.status, answer.headers.get("connection")]).toEqual([200, "close"]);
+    await stopped;
     await own.stop();
     await expect(fetch(`${url}/healthz`)).rejects.toThrow();
   });

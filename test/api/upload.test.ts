@@ -1,6 +1,7 @@
 // The three-step upload on a real S3 server, from a correct and from a hostile client.
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import { isNotFound } from "../../src/storage/errors.ts";
 import { type Client, clientOf, serveApi, testDeps, useApi } from "../support/api.ts";
 import { wav } from "../support/audio.ts";
 import { postForm } from "../support/upload.ts";
@@ -54,7 +55,9 @@ describe("an upload", () => {
     });
     expect((await client.post(`${path}/confirm`)).body).toEqual(confirmed.body);
     await api.settle();
-    await expect(api.storage.head(`incoming/${client.tenantId}/${audio_file_id}`)).rejects.toThrow();
+    await expect(api.storage.head(`incoming/${client.tenantId}/${audio_file_id}`)).rejects.toSatisfy(
+      isNotFound,
+    );
 
     const download = await client.get(`${path}/download`);
     const answer = await fetch(download.body.url);
@@ -182,7 +185,7 @@ describe("the confirm step", () => {
     for (const { path, key } of cases) {
       const answer = await client.post(`${path}/confirm`);
       expect(answer).toMatchObject({ status: 409, body: { code: "upload_mismatch" } });
-      await expect(api.storage.head(key)).rejects.toThrow();
+      await expect(api.storage.head(key)).rejects.toSatisfy(isNotFound);
       expect((await client.get(path)).body.status).toBe("pending_upload");
     }
     const { path } = await smuggle(client, bytes, bytes, "audio/wav", { checksum_sha256: sha256(bytes) });
@@ -200,8 +203,8 @@ describe("the confirm step", () => {
     const other = claim ? { checksum_sha256: sha256(Buffer.from("other")) } : undefined;
     const answer = await client.post(`${path}/confirm`, other);
     expect(answer).toMatchObject({ status: 409, body: { code: "upload_mismatch" } });
-    await expect(api.storage.head(key)).rejects.toThrow();
-    await expect(api.storage.head(key.replace("incoming/", "audio/"))).rejects.toThrow();
+    await expect(api.storage.head(key)).rejects.toSatisfy(isNotFound);
+    await expect(api.storage.head(key.replace("incoming/", "audio/"))).rejects.toSatisfy(isNotFound);
     if (!claim) return;
     await api.storage.write(key, bytes, "audio/wav");
     const again = await client.post(`${path}/confirm`, { checksum_sha256: sha256(bytes) });
@@ -218,7 +221,7 @@ describe("the confirm step", () => {
     // The record keeps the reason until an upload is confirmed.
     const refused = { status: "pending_upload", error_message: answer.body.detail };
     expect((await client.get(path)).body).toMatchObject(refused);
-    await expect(api.storage.head(key)).rejects.toThrow();
+    await expect(api.storage.head(key)).rejects.toSatisfy(isNotFound);
     await api.storage.write(key, bytes, "audio/wav");
     const accepted = { status: "processing", error_message: null };
     expect((await client.post(`${path}/confirm`)).body).toMatchObject(accepted);

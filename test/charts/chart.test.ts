@@ -131,7 +131,7 @@ describe("the chart", () => {
           readOnlyRootFilesystem: true,
           capabilities: { drop: ["ALL"] },
         });
-        expect(container.resources?.limits?.memory, manifest.metadata.name).toBeTruthy();
+        expect(container.resources?.limits?.memory, manifest.metadata.name).toMatch(/^\d+(Mi|Gi)$/);
       }
     }
   });

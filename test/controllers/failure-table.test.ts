@@ -7,6 +7,7 @@ import type { Pod } from "../../src/kube/objects.ts";
 import { bindPod, endPod, patchStatus, startPod } from "../support/operator.ts";
 import { poll } from "../support/poll.ts";
 import { createResource } from "../support/resource.ts";
+import { rfc3339 } from "../support/rfc3339.ts";
 import { insertInferenceJob, insertModel, insertTenant } from "../support/rows.ts";
 import { useOperator } from "../support/use-operator.ts";
 
@@ -334,7 +335,7 @@ describe.concurrent("a shard", { timeout: 150_000 }, () => {
       reason: "PendingDeadlineExceeded",
       message: expect.stringContaining(`Node ${node} does not confirm the end of pod ${pod.metadata.name}`),
     });
-    expect((await cluster.admin.get(pods, pod.metadata)).metadata.deletionTimestamp).toBeDefined();
+    expect((await cluster.admin.get(pods, pod.metadata)).metadata.deletionTimestamp).toMatch(rfc3339);
   });
 
   it("that runs too long fails the job at the active deadline", async () => {

@@ -171,9 +171,9 @@ it("an operator without Postgres and object store keeps running and loses no res
   await job.leaveResult();
   s3.cut();
   await job.exit();
-  await poll("a try in vain to read the result", () => logged("reconcile failed; retrying"));
+  await poll("a failed attempt to read the result", () => logged("reconcile failed; retrying"));
   postgres.cut();
-  await poll("a try in vain to reach Postgres", () => logged("a sweep failed; retrying"));
+  await poll("a failed attempt to reach Postgres", () => logged("a sweep failed; retrying"));
   expect(await job.ended()).toBe(false);
   s3.heal();
   postgres.heal();
@@ -188,11 +188,11 @@ it("an operator that starts without Postgres is live, and ready once it has reac
   await end("SIGKILL");
   postgres.cut();
   start();
-  await poll("a try in vain to reach Postgres", () => logged("could not reach Postgres"));
+  await poll("a failed attempt to reach Postgres", () => logged("could not reach Postgres"));
   expect(await answer("/healthz")).toBe(200);
   expect(await answer("/readyz")).toBe(503);
   postgres.heal();
-  await poll("it to be ready", async () => (await answer("/readyz")) === 200);
+  await poll("the operator to be ready", async () => (await answer("/readyz")) === 200);
 });
 
 // Last, because it stops the API server.
@@ -202,7 +202,7 @@ it("a new row waits while the API server is down, and is submitted after its ret
   await cluster.plane.stopApiServer();
   const tenant = await insertTenant(database.pool);
   const id = await insertTrainingJob(database.pool, tenant);
-  await poll("a try in vain", () =>
+  await poll("a failed attempt to submit the row", () =>
     database.pool.maybeOneFirst(sql.type(z.object({ submit_error: z.string() }))`
       select submit_error from training_jobs where id = ${id} and submit_error is not null`),
   );

@@ -9,6 +9,7 @@ import { computeOf } from "../../src/db/quota.ts";
 import { events, inferenceJobs, jobs, pods } from "../../src/kube/kinds.ts";
 import type { Pod } from "../../src/kube/objects.ts";
 import type { DetectResult } from "../../src/schemas/worker.ts";
+import { untilIdle } from "../support/idle.ts";
 import { bindPod, buryPod, endPod, patchStatus, put, startPod } from "../support/operator.ts";
 import { poll } from "../support/poll.ts";
 import { createResource } from "../support/resource.ts";
@@ -68,7 +69,7 @@ const isCompleted = (id: string) =>
 
 describe("a job's life", () => {
   it("costs at most six writes, events included, and no request after its end", async () => {
-    await settle();
+    await untilIdle(stage.operator);
     const { id, files } = await insertInferenceJob(database.pool, tenant, model, 1);
     const before = writes();
     const run = `ij-${id}-1`;
@@ -78,7 +79,7 @@ describe("a job's life", () => {
     await detect(pod, files[0]!);
     await endPod(cluster.admin, pod, 0);
     await isCompleted(id);
-    await settle();
+    await untilIdle(stage.operator);
     // Two requests do not count: the creation of the resource, which is the API's task, and the review of the pod's
     // token.
     expect(writes() - before - 2).toBeLessThanOrEqual(6);
@@ -87,7 +88,7 @@ describe("a job's life", () => {
     const ref = stage.ref(`ij-${id}`);
     await cluster.admin.patch(inferenceJobs, ref, { metadata: { labels: { touched: "yes" } } });
     await cluster.admin.patch(jobs, { ...ref, name: run }, { metadata: { labels: { touched: "yes" } } });
-    await settle();
+    await untilIdle(stage.operator);
     expect(reads()).toBe(quiet);
   });
 
@@ -265,19 +266,10 @@ describe("the resource of an ended job", () => {
     await poll("the Job to be gone", async () => {
       return (await cluster.admin.find(jobs, { ...ref, name: `ij-${id}-1` })) === undefined;
     });
-    await settle();
+    await untilIdle(stage.operator);
     expect(await rowOf(id)).toMatchObject({ status: "cancelled", status_message: "enough" });
   });
 });
 
 /** All requests but the renewals of the lease. */
 const reads = () => stage.operator.requests.filter((line) => !line.startsWith("PUT")).length;
-
-/** Waits until the operator has sent nothing for a second. */
-async function settle(): Promise<void> {
-  let last = { count: -1, at: Date.now() };
-  await poll("the operator to be quiet", () => {
-    if (reads() !== last.count) last = { count: reads(), at: Date.now() };
-    return Date.now() - last.at > 1_000;
-  });
-}

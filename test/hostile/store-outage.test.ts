@@ -102,14 +102,18 @@ describe("an object store that", () => {
   it("hangs delays only the confirms, which get 503 at last", async () => {
     const paths = await Promise.all(Array.from({ length: 4 }, uploaded));
     onConnection = () => {};
-    const began = performance.now();
-    const confirms = paths.map((path) => client.post(`${path}/confirm`));
+    let answered = 0;
+    const confirms = paths.map(async (path) => {
+      const answer = await client.post(`${path}/confirm`);
+      answered += 1;
+      return answer;
+    });
     await poll("the store to be asked", () => sockets.size > 0);
     for (let i = 0; i < 30; i++) {
       const answer = await client.get("/api/v1/datasets");
       expect(answer.status).toBe(200);
     }
-    expect(performance.now() - began).toBeLessThan(15_000);
+    expect(answered).toBe(0);
     const answers = await Promise.all(confirms);
     expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([503]));
     await poll("the pool to be at rest", () => database.apiPool.state().acquiredConnections === 0);

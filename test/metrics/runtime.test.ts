@@ -1,7 +1,7 @@
 // The metrics of the runtime, without servers: each outcome of a reconcile, and the waits, work and retries of a
 // workqueue.
 import { Registry } from "prom-client";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type Controller, startController } from "../../controllers/runtime/controller.ts";
 import { makeRuntimeMetrics, type RuntimeMetrics } from "../../controllers/runtime/metrics.ts";
 import { type Outcome, RetryError, TerminalError } from "../../controllers/runtime/outcome.ts";
@@ -21,6 +21,7 @@ beforeEach(() => {
   metrics.watchQueue("models", queue);
 });
 afterEach(async () => {
+  vi.useRealTimers();
   queue.close();
   await controller?.stop();
   controller = undefined;
@@ -56,7 +57,7 @@ const total = (result: string) => value("controller_runtime_reconcile_total", { 
 describe("a reconcile", () => {
   it("that succeeds is counted as a success without a retry", async () => {
     run(() => ({}));
-    await poll("it", async () => (await total("success")) === 1);
+    await poll("one success", async () => (await total("success")) === 1);
     expect(await value("controller_runtime_reconcile_time_seconds_count")).toBe(1);
     expect(await value("controller_runtime_reconcile_errors_total")).toBe(0);
     expect(await value("controller_runtime_max_concurrent_reconciles")).toBe(3);
@@ -66,7 +67,7 @@ describe("a reconcile", () => {
 
   it("that requests a later reconcile is counted as requeue_after and not as an error", async () => {
     run(() => ({ requeueAfterMs: 60_000 }));
-    await poll("it", async () => (await total("requeue_after")) === 1);
+    await poll("one requeue", async () => (await total("requeue_after")) === 1);
     expect(await total("success")).toBe(0);
     expect(await value("controller_runtime_reconcile_errors_total")).toBe(0);
   });
@@ -91,38 +92,41 @@ describe("a reconcile", () => {
 
   it("with a terminal error is counted as an error, a terminal error, and no retry", async () => {
     run(fail(new TerminalError("never")));
-    await poll("it", async () => (await total("error")) === 1);
+    await poll("one error", async () => (await total("error")) === 1);
     expect(await value("controller_runtime_terminal_reconcile_errors_total")).toBe(1);
     expect(await value("workqueue_retries_total")).toBe(0);
   });
 
   it("shows an active worker and its running time while it runs", async () => {
+    vi.useFakeTimers({ toFake: ["performance"] });
     const { promise, resolve } = Promise.withResolvers<Outcome>();
     run(() => promise);
-    await poll("it", async () => (await value("controller_runtime_active_workers")) === 1);
-    await poll("time", async () => (await value("workqueue_longest_running_processor_seconds"))! > 0.02);
-    expect(await value("workqueue_unfinished_work_seconds")).toBeGreaterThan(0.02);
+    await poll("one active worker", async () => (await value("controller_runtime_active_workers")) === 1);
+    vi.advanceTimersByTime(20);
+    expect(await value("workqueue_longest_running_processor_seconds")).toBe(0.02);
+    expect(await value("workqueue_unfinished_work_seconds")).toBe(0.02);
     resolve({});
-    await poll("its end", async () => (await total("success")) === 1);
+    await poll("one success", async () => (await total("success")) === 1);
     expect(await value("controller_runtime_active_workers")).toBe(0);
     expect(await value("workqueue_longest_running_processor_seconds")).toBe(0);
-    expect(await value("workqueue_work_duration_seconds_sum")).toBeGreaterThan(0.02);
+    expect(await value("workqueue_work_duration_seconds_sum")).toBe(0.02);
   });
 });
 
 describe("a workqueue", () => {
   it("counts waiting keys, each once, and the time that they waited", async () => {
+    vi.useFakeTimers({ toFake: ["performance"] });
     queue.add("a");
     queue.add("a");
     queue.add("b");
     expect(await value("workqueue_depth")).toBe(2);
     expect(await value("workqueue_adds_total")).toBe(2);
     expect(await value("workqueue_queue_duration_seconds_count")).toBe(0);
-    await poll("a moment", () => new Promise((resolve) => setTimeout(() => resolve(true), 20)));
+    vi.advanceTimersByTime(20);
     await queue.take();
     expect(await value("workqueue_depth")).toBe(1);
     expect(await value("workqueue_queue_duration_seconds_count")).toBe(1);
-    expect(await value("workqueue_queue_duration_seconds_sum")).toBeGreaterThan(0.015);
+    expect(await value("workqueue_queue_duration_seconds_sum")).toBe(0.02);
   });
 
   it("counts repeated additions of a key that is being processed as one more", async () => {

@@ -46,6 +46,8 @@ export interface TestApi {
   /** The API's own pool. */
   readonly pool: DatabasePool;
   readonly storage: Storage;
+  /** The API's metrics. */
+  readonly registry: Registry;
   /** Jobs that the API submitted, in order. */
   readonly submitted: { kind: string; id: string }[];
   /** Creates a tenant with a key of its own. */
@@ -60,10 +62,12 @@ export function useApi(overrides: Partial<ApiDeps> = {}): TestApi {
   const database = useDatabase();
   const store = useStorage();
   const submitted: { kind: string; id: string }[] = [];
+  const registry = new Registry();
   let served: ServedApi | undefined;
   beforeAll(async () => {
     served = await serveApi({
       ...testDeps(database.apiPool, store.storage),
+      registry,
       submit: async ({ kind, id }) => void submitted.push({ kind, id }),
       ...overrides,
     });
@@ -83,6 +87,7 @@ export function useApi(overrides: Partial<ApiDeps> = {}): TestApi {
     get storage() {
       return store.storage;
     },
+    registry,
     submitted,
     tenant: () => makeTenant(database.pool, url()),
     as: (key) => clientOf(url(), key ?? "", ""),

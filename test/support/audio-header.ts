@@ -7,7 +7,8 @@ import type { AudioContainer } from "../../src/schemas/audio-file.ts";
 
 export const fixture = (name: string) => readFileSync(join(import.meta.dirname, "../api/fixtures", name));
 
-export const problem = { problem: expect.any(String) };
+/** A refusal whose sentence contains `reason`. */
+export const problem = (reason: string) => ({ problem: expect.stringContaining(reason) });
 
 /** Like the object store: refuses a range that begins after the end, and counts the bytes read. */
 export async function parse(file: Buffer, container: AudioContainer) {

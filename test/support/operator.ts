@@ -21,7 +21,12 @@ import { loginOf } from "./postgres.ts";
 export const audience = "plosive-runs";
 const indexLabel = "batch.kubernetes.io/job-completion-index";
 
-export type TestOperator = Operator & { kube: Kube; requests: string[] };
+export type TestOperator = Operator & {
+  kube: Kube;
+  requests: string[];
+  /** The number of objects that it is creating now; events are created outside of reconciles. */
+  creating(): number;
+};
 
 /** Starts an operator with the rights of its own service account. Its stop() closes its connections too. */
 export async function runOperator(options: {
@@ -48,7 +53,15 @@ export async function runOperator(options: {
     undefined,
     "plosive_operator",
   );
-  const kube = makeKube({ kubeconfig: namespace.operatorKubeconfig });
+  const client = makeKube({ kubeconfig: namespace.operatorKubeconfig });
+  let creating = 0;
+  const create: Kube["create"] = (...args) => {
+    creating += 1;
+    return client.create(...args).finally(() => {
+      creating -= 1;
+    });
+  };
+  const kube = { ...client, create };
   const storage = makeStorage(options.storage);
   const registry = makeRegistry();
   watchPool(registry, db);
@@ -108,6 +121,7 @@ export async function runOperator(options: {
     ...operator,
     kube,
     requests,
+    creating: () => creating,
     async stop() {
       await operator.stop();
       kube.close();

@@ -21,7 +21,7 @@ export async function poll<T>(
       last = error;
     }
     if (Date.now() > deadline) {
-      throw new Error(`waited ${timeoutMs / 1000} s in vain for ${what}`, { cause: last });
+      throw new Error(`timed out after ${timeoutMs / 1000} s waiting for ${what}`, { cause: last });
     }
     await new Promise((resolve) => setTimeout(resolve, 50));
   }

@@ -83,7 +83,7 @@ export const compat: readonly Compatibility[] = [
     "test/storage",
     "test/api",
     "test/hostile/uploads",
-    "test/hostile/store-away",
+    "test/hostile/store-outage",
     "test/controllers/purge-queue",
   ),
   onMinio(

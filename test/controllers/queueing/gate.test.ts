@@ -9,6 +9,7 @@ import { podOf, runOperator, startPod, type TestOperator } from "../../support/o
 import { poll } from "../../support/poll.ts";
 import { useDatabase } from "../../support/postgres.ts";
 import { createResource } from "../../support/resource.ts";
+import { rfc3339 } from "../../support/rfc3339.ts";
 import { insertTenant, insertTrainingJob } from "../../support/rows.ts";
 import { useStorage } from "../../support/s3.ts";
 
@@ -90,7 +91,7 @@ it("a tenant's next job waits, with the reason in resource and row, and starts w
   await cancel(first);
   await runs(second);
   await said(second, "Admitted");
-  expect((await resource(second)).status?.admittedTime).toBeTruthy();
+  expect((await resource(second)).status?.admittedTime).toMatch(rfc3339);
   // The operator does not write a status only because a job ahead in the queue is gone.
   expect((await resource(third)).metadata.resourceVersion).toBe(version);
 });
