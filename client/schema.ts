@@ -221,7 +221,7 @@ export interface paths {
         /** @description List the annotation sets of a dataset. */
         get: operations["listAnnotationSets"];
         put?: never;
-        /** @description Create a draft, empty or with a copy of another set's annotations. Accepts an Idempotency-Key. */
+        /** @description More than 10,000 annotations are copied after the response; the member `copying` shows the progress. Until the copy is complete, neither the draft nor a draft that it is copied from can be changed. Deleting the new draft ends the copy. Accepts an Idempotency-Key. */
         post: operations["createAnnotationSet"];
         delete?: never;
         options?: never;
@@ -515,7 +515,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Copies the detections in audio files of the dataset, with their confidence. Skips files that were uploaded to the job. extra_data.inference_job_id of an annotation is the id of the job. Accepts an Idempotency-Key. */
+        /** @description Copies the detections in audio files of the dataset, with their confidence. Skips files that were uploaded to the job. More than 10,000 detections are copied after the response; the member `copying` of the draft shows the progress. extra_data.inference_job_id of an annotation is the id of the job. Accepts an Idempotency-Key. */
         post: operations["createAnnotationSetFromDetections"];
         delete?: never;
         options?: never;
@@ -1275,6 +1275,19 @@ export interface components {
             annotations_by_type: {
                 [key: string]: number;
             };
+            /** @description Progress of the copy that fills the draft; null when it is complete */
+            copying: {
+                /**
+                 * Format: int64
+                 * @description Annotations that the set has already
+                 */
+                copied: number;
+                /**
+                 * Format: int64
+                 * @description Annotations that it will have
+                 */
+                total: number;
+            } | null;
             /**
              * Format: date-time
              * @description When the set was created: RFC 3339, UTC, milliseconds
@@ -1317,6 +1330,19 @@ export interface components {
             annotations_by_type: {
                 [key: string]: number;
             };
+            /** @description Progress of the copy that fills the draft; null when it is complete */
+            copying: {
+                /**
+                 * Format: int64
+                 * @description Annotations that the set has already
+                 */
+                copied: number;
+                /**
+                 * Format: int64
+                 * @description Annotations that it will have
+                 */
+                total: number;
+            } | null;
             /**
              * Format: date-time
              * @description When the set was created: RFC 3339, UTC, milliseconds
@@ -1802,6 +1828,7 @@ export interface components {
         /**
          * @description Error code: one stable word for programs:
          *     - `annotation_not_found`: There is no such annotation
+         *     - `annotation_set_copying`: Annotations are being copied into the annotation set or from it
          *     - `annotation_set_not_found`: There is no such annotation set
          *     - `annotation_set_not_published`: Training needs a published annotation set
          *     - `annotation_set_published`: A published annotation set never changes
@@ -1856,7 +1883,7 @@ export interface components {
          *     - `webhook_not_found`: There is no such webhook
          * @enum {string}
          */
-        ErrorCode: "annotation_not_found" | "annotation_set_not_found" | "annotation_set_not_published" | "annotation_set_published" | "api_key_expired" | "api_key_not_found" | "artifact_type_in_use" | "artifact_types_missing" | "audio_file_not_found" | "audio_in_use" | "audio_not_ready" | "body_too_large" | "dataset_in_use" | "dataset_not_found" | "delivery_not_found" | "embeddings_not_ready" | "inference_file_not_found" | "inference_job_not_found" | "internal_error" | "invalid_api_key" | "invalid_request" | "job_finished" | "job_not_finished" | "job_started" | "key_already_created" | "method_not_allowed" | "model_archived" | "model_in_use" | "model_inactive" | "model_not_archived" | "model_not_found" | "no_annotations" | "no_files" | "not_enough_audio" | "precondition_failed" | "quota_exceeded" | "rate_limited" | "request_in_progress" | "route_not_found" | "share_exceeded" | "tenant_suspended" | "too_many_streams" | "too_slow" | "training_job_not_found" | "unavailable" | "unsupported_audio" | "unsupported_media_type" | "upload_expired" | "upload_mismatch" | "upload_not_found" | "validation_failed" | "webhook_disabled" | "webhook_not_found";
+        ErrorCode: "annotation_not_found" | "annotation_set_copying" | "annotation_set_not_found" | "annotation_set_not_published" | "annotation_set_published" | "api_key_expired" | "api_key_not_found" | "artifact_type_in_use" | "artifact_types_missing" | "audio_file_not_found" | "audio_in_use" | "audio_not_ready" | "body_too_large" | "dataset_in_use" | "dataset_not_found" | "delivery_not_found" | "embeddings_not_ready" | "inference_file_not_found" | "inference_job_not_found" | "internal_error" | "invalid_api_key" | "invalid_request" | "job_finished" | "job_not_finished" | "job_started" | "key_already_created" | "method_not_allowed" | "model_archived" | "model_in_use" | "model_inactive" | "model_not_archived" | "model_not_found" | "no_annotations" | "no_files" | "not_enough_audio" | "precondition_failed" | "quota_exceeded" | "rate_limited" | "request_in_progress" | "route_not_found" | "share_exceeded" | "tenant_suspended" | "too_many_streams" | "too_slow" | "training_job_not_found" | "unavailable" | "unsupported_audio" | "unsupported_media_type" | "upload_expired" | "upload_mismatch" | "upload_not_found" | "validation_failed" | "webhook_disabled" | "webhook_not_found";
         Event: {
             /**
              * Format: int64
@@ -3942,7 +3969,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request conflicts with the current state: `request_in_progress` */
+            /** @description The request conflicts with the current state: `annotation_set_copying`, `request_in_progress` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4032,7 +4059,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request conflicts with the current state: `annotation_set_published` */
+            /** @description The request conflicts with the current state: `annotation_set_published`, `annotation_set_copying` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4079,7 +4106,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request conflicts with the current state: `annotation_set_published` */
+            /** @description The request conflicts with the current state: `annotation_set_published`, `annotation_set_copying` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4232,7 +4259,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request conflicts with the current state: `annotation_set_published` */
+            /** @description The request conflicts with the current state: `annotation_set_published`, `annotation_set_copying` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4346,7 +4373,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request conflicts with the current state: `annotation_set_published`, `request_in_progress` */
+            /** @description The request conflicts with the current state: `annotation_set_published`, `annotation_set_copying`, `request_in_progress` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4401,7 +4428,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request conflicts with the current state: `annotation_set_published`, `request_in_progress` */
+            /** @description The request conflicts with the current state: `annotation_set_published`, `annotation_set_copying`, `request_in_progress` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4496,7 +4523,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request conflicts with the current state: `annotation_set_published` */
+            /** @description The request conflicts with the current state: `annotation_set_published`, `annotation_set_copying` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4549,7 +4576,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request conflicts with the current state: `annotation_set_published` */
+            /** @description The request conflicts with the current state: `annotation_set_published`, `annotation_set_copying` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4848,7 +4875,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request conflicts with the current state: `annotation_set_published`, `request_in_progress` */
+            /** @description The request conflicts with the current state: `annotation_set_published`, `annotation_set_copying`, `request_in_progress` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4908,7 +4935,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request conflicts with the current state: `annotation_set_published`, `request_in_progress` */
+            /** @description The request conflicts with the current state: `annotation_set_published`, `annotation_set_copying`, `request_in_progress` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4970,7 +4997,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request conflicts with the current state: `annotation_set_published`, `request_in_progress` */
+            /** @description The request conflicts with the current state: `annotation_set_published`, `annotation_set_copying`, `request_in_progress` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5928,7 +5955,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request conflicts with the current state: `job_not_finished` */
+            /** @description The request conflicts with the current state: `job_not_finished`, `annotation_set_copying` */
             409: {
                 headers: {
                     [name: string]: unknown;

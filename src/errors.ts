@@ -106,6 +106,13 @@ export const uploadMismatch = conflict("upload_mismatch");
 export const uploadExpired = () =>
   conflict("upload_expired")("The upload was not confirmed in time; request a new upload ticket");
 export const unsupportedAudio = conflict("unsupported_audio");
+export const annotationSetCopying = () =>
+  error(
+    409,
+    "annotation_set_copying",
+    "Annotations are being copied into this set or from it; wait until the copy is complete, or delete the set that it fills",
+    { headers: { "Retry-After": "5" } },
+  );
 export const annotationSetPublished = () =>
   conflict("annotation_set_published")("The annotation set is published and cannot be changed");
 export const jobFinished = (status: string) => conflict("job_finished")(`The job is already ${status}`);

@@ -6,12 +6,14 @@ import { makeApp } from "./api/app.ts";
 import type { ApiDeps } from "./api/deps.ts";
 import { listen } from "./api/server.ts";
 import { apiConfig } from "./config.ts";
+import { doBackgroundWork } from "./db/background-work.ts";
 import { makeListener } from "./db/listen.ts";
 import { bypassesRowSecurity } from "./db/login.ts";
 import { type DatabasePool, makeDatabase, statementTimeoutMs } from "./db/pool.ts";
 import { tenantDatabase } from "./db/tenant-db.ts";
 import { type Kube, makeKube } from "./kube/client.ts";
 import { makeLog } from "./log.ts";
+import { startLoop } from "./loop.ts";
 import { makeRegistry, serveMetrics, watchPool } from "./metrics.ts";
 import { makeStorage } from "./storage/storage.ts";
 import { makeSubmit } from "./submit.ts";
@@ -57,6 +59,7 @@ if (db !== undefined) {
     log,
     registry,
   });
+  const work = startLoop("copy or delete rows in the background", 1_000, log, () => doBackgroundWork(db));
   const server = await listen(app.listener, config.PLOSIVE_HTTP_PORT);
   // Garbage of the start, mostly source text, is half of the heap. Without this collection the heap keeps that size.
   globalThis.gc?.({ execution: "sync", flavor: "last-resort", type: "major" });
@@ -68,6 +71,7 @@ if (db !== undefined) {
   app.drain();
   await server.stop(20_000);
   await app.settle();
+  await work.stop();
   await dispatch.stop(10_000);
   await listener.end();
   await metrics.stop();

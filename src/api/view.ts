@@ -44,6 +44,7 @@ export function viewAnnotationSet(row: AnnotationSetRow) {
     total_annotations: row.total_annotations,
     total_positive_duration_ms: row.total_positive_duration_ms,
     annotations_by_type: row.annotations_by_type,
+    copying: row.copying === null ? null : { copied: row.total_annotations, total: row.copying.total },
     created_at: iso(row.created_at),
     published_at: isoOrNull(row.published_at),
   };

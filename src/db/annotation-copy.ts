@@ -1,77 +1,131 @@
-// Copies and deletes annotations in batches: a set may have a million, and one statement would exceed the statement
-// timeout. Called by annotation-set.ts, audio-file.ts and dataset.ts inside a transaction that has locked the sets.
-import { type FragmentSqlToken, sql } from "slonik";
+// Copies labels into a draft, from another set or from the detections of a job, in pieces: a source may have a million. A
+// small copy is complete when its request ends; background-work.ts continues a large one. Called by annotation-set.ts,
+// src/api/routes and background-work.ts.
+import { sql } from "slonik";
 import { z } from "zod";
 import type { Db } from "./page.ts";
 
-const batchOfSet = 10_000;
-const batchOfAudio = 100_000;
+/** Upper bound of the rows that one request copies or deletes: a quarter of a second. */
+export const rowsPerRequest = 10_000;
+/** Rows of one piece of background work. */
+export const rowsPerPiece = 5_000;
 
-const cursor = z.object({ audio_file_id: z.string(), start_ms: z.number(), id: z.string() });
+const total = z.number();
 
-/** Copies all annotations of one set into a new draft. */
-export async function copyAnnotations(tx: Db, tenantId: string, fromId: string, toId: string): Promise<void> {
-  let after = sql.fragment`true`;
-  for (;;) {
-    // The last row of a full batch; null when this was the last batch.
-    const last = await tx.maybeOne(sql.type(cursor)`
-      with batch as materialized (
-        select * from annotations where tenant_id = ${tenantId} and annotation_set_id = ${fromId} and ${after}
-        order by audio_file_id, start_ms, id limit ${batchOfSet}
-      ), copied as (
-        insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms,
-          end_ms, confidence, extra_data)
-        select gen_random_uuid(), tenant_id, dataset_id, ${toId}, audio_file_id, artifact_type, start_ms, end_ms,
-          confidence, extra_data
-        from batch
-      )
-      select audio_file_id, start_ms, id from batch order by audio_file_id, start_ms, id offset ${batchOfSet - 1}`);
-    if (last === null) return;
-    after = sql.fragment`(audio_file_id, start_ms, id) > (${last.audio_file_id}, ${last.start_ms}, ${last.id})`;
-  }
+/** What is left of a copy: its source, the number of labels in all, and the last one that was copied. */
+export const copying = z.union([
+  z.object({
+    annotation_set_id: z.string(),
+    total,
+    after: z.tuple([z.string(), z.number(), z.string()]).nullable(),
+  }),
+  z.object({
+    inference_job_id: z.string(),
+    min_confidence: z.number(),
+    total,
+    after: z.tuple([z.string(), z.number()]).nullable(),
+  }),
+]);
+export type Copying = z.infer<typeof copying>;
+
+/** The draft that a copy fills. */
+export interface Target {
+  readonly tenantId: string;
+  readonly datasetId: string;
+  readonly setId: string;
 }
+
+const nothing = z.object({});
 
 /**
- * Deletes all annotations of a draft. Each batch begins after the last row of the previous one: rows that this
- * transaction deleted are still in the index, and skipping them again for each batch takes longer than the deletion.
+ * Fills a new draft: at once, or in the background if the source is large. The caller has locked the source, so that it
+ * does not change before this transaction ends.
  */
-export async function deleteAnnotations(tx: Db, tenantId: string, setId: string): Promise<void> {
-  let after = sql.fragment`true`;
-  for (;;) {
-    // The last row of a full batch; null when this was the last batch.
-    const last = await tx.maybeOne(sql.type(cursor)`
-      with batch as materialized (
-        select id, audio_file_id, start_ms from annotations
-        where tenant_id = ${tenantId} and annotation_set_id = ${setId} and ${after}
-        order by audio_file_id, start_ms, id limit ${batchOfSet}
-      ), deleted as (
-        delete from annotations where tenant_id = ${tenantId} and id in (select id from batch)
-      )
-      select audio_file_id, start_ms, id from batch order by audio_file_id, start_ms, id offset ${batchOfSet - 1}`);
-    if (last === null) return;
-    after = sql.fragment`(audio_file_id, start_ms, id) > (${last.audio_file_id}, ${last.start_ms}, ${last.id})`;
-  }
+export async function startCopy(tx: Db, to: Target, work: Copying): Promise<void> {
+  if (work.total > rowsPerRequest) {
+    await tx.query(sql.type(nothing)`
+      update annotation_sets set copying = ${sql.jsonb(work)} where tenant_id = ${to.tenantId} and id = ${to.setId}`);
+    await countCopy(tx, to.tenantId, work, 1);
+  } else for (let left: Copying | null = work; left !== null; ) left = await copyPiece(tx, to, left);
 }
 
-/** Deletes all annotations of an audio file, up to a million in each draft. The caller excludes published sets. */
-export async function deleteAnnotationsOfAudio(
+/** Copies the next piece. Returns what is left; null when the copy is complete. The caller has locked the draft. */
+export async function copyPiece(tx: Db, to: Target, work: Copying): Promise<Copying | null> {
+  if ("inference_job_id" in work) {
+    const after = await copyDetections(tx, to, work);
+    return after === null ? null : { ...work, after };
+  }
+  const after = await copyLabels(tx, to, work);
+  return after === null ? null : { ...work, after };
+}
+
+/** Counts a copy that begins (1) or ends (-1) at its source, if that is a draft. */
+export async function countCopy(tx: Db, tenantId: string, work: Copying, by: 1 | -1): Promise<void> {
+  if ("inference_job_id" in work) return;
+  const isCounted = by === 1 ? sql.fragment`status = 'draft'` : sql.fragment`copies_from > 0`;
+  await tx.query(sql.type(nothing)`
+    update annotation_sets set copies_from = copies_from + ${by}::int
+    where tenant_id = ${tenantId} and id = ${work.annotation_set_id} and ${isCounted}`);
+}
+
+type Labels = Extract<Copying, { annotation_set_id: string }>;
+const label = z.object({ audio_file_id: z.string(), start_ms: z.number(), id: z.string() });
+
+/** Returns the position of the last row of a full piece; null when this was the last piece. */
+async function copyLabels(
   tx: Db,
-  tenantId: string,
-  datasetId: string,
-  audioFileId: string,
-): Promise<void> {
-  await deleteInBatches(
-    tx,
-    tenantId,
-    sql.fragment`dataset_id = ${datasetId} and audio_file_id = ${audioFileId}`,
-  );
+  to: Target,
+  { annotation_set_id, after }: Labels,
+): Promise<Labels["after"]> {
+  const rest =
+    after === null
+      ? sql.fragment`true`
+      : sql.fragment`(audio_file_id, start_ms, id) > (${after[0]}::uuid, ${after[1]}::bigint, ${after[2]}::uuid)`;
+  const last = await tx.maybeOne(sql.type(label)`
+    with piece as materialized (
+      select * from annotations
+      where tenant_id = ${to.tenantId} and annotation_set_id = ${annotation_set_id} and ${rest}
+      order by audio_file_id, start_ms, id limit ${rowsPerPiece}
+    ), copied as (
+      insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms,
+        end_ms, confidence, extra_data)
+      select gen_random_uuid(), tenant_id, dataset_id, ${to.setId}, audio_file_id, artifact_type, start_ms, end_ms,
+        confidence, extra_data
+      from piece
+    )
+    select audio_file_id, start_ms, id from piece order by audio_file_id, start_ms, id offset ${rowsPerPiece - 1}`);
+  return last === null ? null : [last.audio_file_id, last.start_ms, last.id];
 }
 
-async function deleteInBatches(tx: Db, tenantId: string, which: FragmentSqlToken): Promise<void> {
-  for (let deleted = batchOfAudio; deleted === batchOfAudio; ) {
-    const done = await tx.query(sql.type(z.object({}))`
-      delete from annotations where tenant_id = ${tenantId} and id in (
-        select id from annotations where tenant_id = ${tenantId} and ${which} limit ${batchOfAudio})`);
-    deleted = done.rowCount;
-  }
+type Detections = Extract<Copying, { inference_job_id: string }>;
+const detection = z.object({ inference_file_id: z.string(), ordinal: z.number() });
+
+/** As copyLabels. Detections in files that were uploaded to the job, and in other datasets, are left out. */
+async function copyDetections(
+  tx: Db,
+  to: Target,
+  { inference_job_id, min_confidence, after }: Detections,
+): Promise<Detections["after"]> {
+  const rest =
+    after === null
+      ? sql.fragment`true`
+      : sql.fragment`(d.inference_file_id, d.ordinal) > (${after[0]}::uuid, ${after[1]}::int)`;
+  const last = await tx.maybeOne(sql.type(detection)`
+    with piece as materialized (
+      select d.inference_file_id, d.ordinal, f.audio_file_id, d.artifact_type, d.start_ms, d.end_ms, d.confidence
+      from detections d
+      join inference_files f on f.tenant_id = d.tenant_id and f.id = d.inference_file_id
+      join audio_files a on a.tenant_id = f.tenant_id and a.dataset_id = ${to.datasetId} and a.id = f.audio_file_id
+      where d.tenant_id = ${to.tenantId} and d.inference_job_id = ${inference_job_id}
+        and d.confidence >= ${min_confidence} and ${rest}
+      order by d.inference_file_id, d.ordinal limit ${rowsPerPiece}
+    ), copied as (
+      insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms,
+        end_ms, confidence, extra_data)
+      select gen_random_uuid(), ${to.tenantId}, ${to.datasetId}, ${to.setId}, audio_file_id, artifact_type, start_ms,
+        end_ms, confidence, ${sql.jsonb({ inference_job_id })}
+      from piece
+    )
+    select inference_file_id, ordinal from piece order by inference_file_id, ordinal offset ${rowsPerPiece - 1}`);
+  return last === null ? null : [last.inference_file_id, last.ordinal];
 }

@@ -3,14 +3,16 @@
 import { sql } from "slonik";
 import { z } from "zod";
 import {
+  annotationSetCopying,
   annotationSetFull,
   annotationSetNotFound,
   annotationSetPublished,
   datasetNotFound,
 } from "../errors.ts";
 import type { annotationSetStatuses } from "../schemas/annotation-set.ts";
-import { copyAnnotations, deleteAnnotations } from "./annotation-copy.ts";
+import { copying, countCopy, rowsPerRequest, startCopy } from "./annotation-copy.ts";
 import { requireDataset } from "./dataset.ts";
+import { deleteSetPiece, seeDeleted } from "./deletion.ts";
 import { newId } from "./id.ts";
 import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
 import { copyReviewed } from "./reviewed-file.ts";
@@ -25,13 +27,15 @@ const row = z.object({
   total_annotations: z.number(),
   total_positive_duration_ms: z.number(),
   annotations_by_type: z.record(z.string(), z.number()),
+  /** What is left of the copy that fills the draft; null when it is complete. */
+  copying: copying.nullable(),
   created_at: z.number(),
   published_at: z.number().nullable(),
 });
 export type AnnotationSetRow = z.infer<typeof row>;
 
 const columns = sql.fragment`id, dataset_id, version, status, revision, created_at, published_at, total_annotations,
-  total_positive_duration_ms, annotations_by_type`;
+  total_positive_duration_ms, annotations_by_type, copying`;
 
 /** Returns one page of a dataset's sets, newest first. */
 export async function listAnnotationSets(
@@ -65,8 +69,8 @@ const lockedDraft = z.object({ revision: z.number(), annotation_count: z.number(
 /**
  * Locks a draft against changes, publication and deletion by others until the transaction ends, increments its revision
  * and returns it. Every write of annotations or reviewed files calls this first and takes its other locks afterwards.
- * Rejects with annotationSetPublished, or with quotaExceeded when `adding` annotations would exceed `max` (0: no
- * limit).
+ * Rejects with annotationSetPublished, with annotationSetCopying while a copy reads or fills the draft, or with
+ * quotaExceeded when `adding` annotations would exceed `max` (0: no limit).
  */
 export async function lockDraft(
   db: Db,
@@ -78,13 +82,14 @@ export async function lockDraft(
   const locked = await db.maybeOne(sql.type(lockedDraft)`
     update annotation_sets set revision = revision + 1
     where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = ${id} and status = 'draft'
+      and copying is null and copies_from = 0
     returning revision, annotation_count`);
   if (locked !== null) {
     if (max > 0 && locked.annotation_count + adding > max) throw annotationSetFull(max);
     return locked.revision;
   }
-  await oneAnnotationSet(db, tenantId, datasetId, id);
-  throw annotationSetPublished();
+  const { status } = await oneAnnotationSet(db, tenantId, datasetId, id);
+  throw status === "published" ? annotationSetPublished() : annotationSetCopying();
 }
 
 /** Locks a draft or published set as lockDraft does, without incrementing its revision. Returns the revision. */
@@ -101,7 +106,10 @@ export async function lockAnnotationSet(
   return revision;
 }
 
-/** Adds a draft: empty, or a copy of the annotations and reviewed files of `fromId`, another set of the dataset. */
+/**
+ * Adds a draft: empty, or a copy of the annotations and reviewed files of `fromId`, another set of the dataset. Rejects with
+ * annotationSetCopying if that one is itself being filled.
+ */
 export async function insertAnnotationSet(
   db: Db,
   tenantId: string,
@@ -109,7 +117,7 @@ export async function insertAnnotationSet(
   fromId: string | null,
 ): Promise<AnnotationSetRow> {
   return await db.transaction(async (tx) => {
-    if (fromId !== null) await lockSource(tx, tenantId, datasetId, fromId);
+    const source = fromId === null ? null : await lockSource(tx, tenantId, datasetId, fromId);
     // The lock of the dataset's row serializes version numbers. The number of a deleted draft is not reused.
     const version = await tx.maybeOneFirst(sql.type(z.object({ last_annotation_set_version: z.number() }))`
       update datasets set last_annotation_set_version = last_annotation_set_version + 1
@@ -119,18 +127,27 @@ export async function insertAnnotationSet(
     await tx.query(sql.type(z.object({}))`
       insert into annotation_sets (id, tenant_id, dataset_id, version)
       values (${id}, ${tenantId}, ${datasetId}, ${version})`);
-    if (fromId !== null) {
-      await copyAnnotations(tx, tenantId, fromId, id);
-      await copyReviewed(tx, tenantId, fromId, id);
+    if (source !== null) {
+      await copyReviewed(tx, tenantId, source.id, id);
+      const work = { annotation_set_id: source.id, total: source.total_annotations, after: null };
+      await startCopy(tx, { tenantId, datasetId, setId: id }, work);
     }
     return await oneAnnotationSet(tx, tenantId, datasetId, id);
   });
 }
 
 /** Locks the source, so that it does not change while it is copied. Lock order: the set before the dataset. */
-async function lockSource(tx: Db, tenantId: string, datasetId: string, id: string): Promise<void> {
+async function lockSource(
+  tx: Db,
+  tenantId: string,
+  datasetId: string,
+  id: string,
+): Promise<AnnotationSetRow> {
   await requireDataset(tx, tenantId, datasetId);
   await lockAnnotationSet(tx, tenantId, datasetId, id);
+  const source = await oneAnnotationSet(tx, tenantId, datasetId, id);
+  if (source.copying !== null) throw annotationSetCopying();
+  return source;
 }
 
 /** Publishes a draft; the set and its statistics never change again. Rejects with annotationSetPublished. */
@@ -145,6 +162,7 @@ export async function publishAnnotationSet(
     await lockForUpdate(tx, tenantId, datasetId, id);
     const now = await oneAnnotationSet(tx, tenantId, datasetId, id);
     if (now.status === "published") throw annotationSetPublished();
+    if (now.copying !== null) throw annotationSetCopying();
     await tx.query(sql.type(z.object({}))`
       update annotation_sets set status = 'published', published_at = now(), revision = revision + 1
       where tenant_id = ${tenantId} and id = ${id} and status = 'draft'`);
@@ -152,7 +170,11 @@ export async function publishAnnotationSet(
   });
 }
 
-/** Deletes a draft and its annotations. Rejects with annotationSetPublished: models refer to published sets. */
+/**
+ * Deletes a draft and its annotations; a large one disappears at once and is deleted in the background. Ends a copy into the
+ * draft. Rejects with annotationSetPublished, because models refer to published sets, or with annotationSetCopying
+ * while another set is being filled from this one.
+ */
 export async function deleteAnnotationSet(
   db: Db,
   tenantId: string,
@@ -160,17 +182,22 @@ export async function deleteAnnotationSet(
   id: string,
 ): Promise<void> {
   await db.transaction(async (tx) => {
-    await lockForUpdate(tx, tenantId, datasetId, id);
-    const { status } = await oneAnnotationSet(tx, tenantId, datasetId, id);
-    if (status === "published") throw annotationSetPublished();
-    await deleteAnnotations(tx, tenantId, id);
+    const copiesFrom = await lockForUpdate(tx, tenantId, datasetId, id);
+    const set = await oneAnnotationSet(tx, tenantId, datasetId, id);
+    if (set.status === "published") throw annotationSetPublished();
+    if (copiesFrom > 0) throw annotationSetCopying();
+    await seeDeleted(tx);
     await tx.query(sql.type(z.object({}))`
-      delete from annotation_sets where tenant_id = ${tenantId} and id = ${id}`);
+      update annotation_sets set deleted_at = now(), copying = null where tenant_id = ${tenantId} and id = ${id}`);
+    if (set.copying !== null) await countCopy(tx, tenantId, set.copying, -1);
+    if (set.total_annotations <= rowsPerRequest) while (!(await deleteSetPiece(tx, tenantId, id)));
   });
 }
 
-async function lockForUpdate(db: Db, tenantId: string, datasetId: string, id: string): Promise<void> {
-  await db.query(sql.type(z.object({}))`
-    select from annotation_sets
+/** Locks the set and returns how many copies read it. */
+async function lockForUpdate(db: Db, tenantId: string, datasetId: string, id: string): Promise<number> {
+  const copies = await db.maybeOneFirst(sql.type(z.object({ copies_from: z.number() }))`
+    select copies_from from annotation_sets
     where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = ${id} for update`);
+  return copies ?? 0;
 }

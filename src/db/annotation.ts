@@ -124,53 +124,6 @@ export async function insertMissingAnnotations(
   return added.rowCount;
 }
 
-const copied = z.object({
-  count: z.number(),
-  file_id: z.string().nullable(),
-  ordinal: z.number().nullable(),
-});
-
-/**
- * Copies a job's detections in audio files of the dataset into the set as annotations. Returns how many. It works in
- * batches, so that each statement stays below the statement timeout.
- */
-export async function insertDetectionsAsAnnotations(
-  db: Db,
-  place: { tenantId: string; datasetId: string; setId: string },
-  source: { jobId: string; minConfidence: number },
-  batchSize = 5_000,
-): Promise<number> {
-  const { tenantId, datasetId, setId } = place;
-  const extra = sql.jsonb({ inference_job_id: source.jobId });
-  let total = 0;
-  let after: FragmentSqlToken = sql.fragment`true`;
-  for (;;) {
-    const batch = await db.one(sql.type(copied)`
-      with batch as (
-        select d.inference_file_id, d.ordinal, f.audio_file_id, d.artifact_type, d.start_ms, d.end_ms, d.confidence
-        from detections d
-        join inference_files f on f.tenant_id = d.tenant_id and f.id = d.inference_file_id
-        join audio_files a on a.tenant_id = f.tenant_id and a.dataset_id = ${datasetId} and a.id = f.audio_file_id
-        where d.tenant_id = ${tenantId} and d.inference_job_id = ${source.jobId}
-          and d.confidence >= ${source.minConfidence} and ${after}
-        order by d.inference_file_id, d.ordinal limit ${batchSize}
-      ), added as (
-        insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms,
-          end_ms, confidence, extra_data)
-        select gen_random_uuid(), ${tenantId}, ${datasetId}, ${setId}, audio_file_id, artifact_type, start_ms, end_ms,
-          confidence, ${extra}
-        from batch returning 1
-      )
-      select (select count(*) from added) as count, last.inference_file_id as file_id, last.ordinal
-      from (select) one left join (
-        select inference_file_id, ordinal from batch order by inference_file_id desc, ordinal desc limit 1
-      ) last on true`);
-    total += batch.count;
-    if (batch.count < batchSize || batch.file_id === null || batch.ordinal === null) return total;
-    after = sql.fragment`(d.inference_file_id, d.ordinal) > (${batch.file_id}, ${batch.ordinal})`;
-  }
-}
-
 /** Returns the annotation; rejects with annotationNotFound. */
 export async function oneAnnotation(
   db: Db,

@@ -4,7 +4,7 @@ import { sql } from "slonik";
 import { z } from "zod";
 import { audioFileNotFound, audioInUse, datasetNotFound } from "../errors.ts";
 import type { audioStatuses, embeddingStatuses } from "../schemas/audio-file.ts";
-import { deleteAnnotationsOfAudio } from "./annotation-copy.ts";
+import { deleteAnnotationsOfAudio } from "./deletion.ts";
 import { containing, type Db, type Page, type PageRequest, selectPage } from "./page.ts";
 
 const audioFileRow = z.object({
@@ -43,6 +43,10 @@ const columns = sql.fragment`id, tenant_id, dataset_id, filename, content_type, 
  * A condition for files that belong to the dataset. Expired uploads do not, but can be read until a sweep deletes them.
  */
 export const visibleAudio = sql.fragment`${present} <> 'expired'`;
+/** A condition for one file. A deleted dataset is hidden while its files are deleted in the background. */
+const thisFile = (tenantId: string, datasetId: string, id: string) => sql.fragment`tenant_id = ${tenantId}
+  and dataset_id = ${datasetId} and id = ${id}
+  and exists (select from datasets d where d.tenant_id = ${tenantId} and d.id = ${datasetId})`;
 /** A condition for files whose upload is confirmed. */
 const uploaded = sql.fragment`status in ('processing', 'ready', 'failed')`;
 
@@ -120,8 +124,7 @@ export async function oneAudioFile(
   id: string,
 ): Promise<AudioFileRow> {
   const found = await db.maybeOne(sql.type(audioFileRow)`
-    select ${columns} from audio_files
-    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = ${id}`);
+    select ${columns} from audio_files where ${thisFile(tenantId, datasetId, id)}`);
   if (found === null) throw audioFileNotFound();
   return found;
 }
@@ -151,8 +154,7 @@ export async function manyAudioFiles(
  */
 export async function lockAudioFile(db: Db, tenantId: string, datasetId: string, id: string): Promise<void> {
   const locked = await db.maybeOne(sql.type(z.object({ id: z.string() }))`
-    select id from audio_files
-    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = ${id} for no key update`);
+    select id from audio_files where ${thisFile(tenantId, datasetId, id)} for no key update`);
   if (locked === null) throw audioFileNotFound();
 }
 
@@ -208,7 +210,7 @@ export async function updateAudioFile(
   const found = await db.maybeOne(sql.type(audioFileRow)`
     update audio_files set filename = coalesce(${change.filename ?? null}, filename), metadata = ${metadata},
       updated_at = now()
-    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = ${id}
+    where ${thisFile(tenantId, datasetId, id)}
     returning ${columns}`);
   if (found === null) throw audioFileNotFound();
   return found;
@@ -231,8 +233,7 @@ export async function deleteAudioFile(
       select id from annotation_sets where tenant_id = ${tenantId} and dataset_id = ${datasetId}
       order by id for no key update`);
     const found = await tx.maybeOne(sql.type(z.object({ id: z.string() }))`
-      select id from audio_files
-      where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = ${id} for update`);
+      select id from audio_files where ${thisFile(tenantId, datasetId, id)} for update`);
     if (found === null) throw audioFileNotFound();
     const use = await tx.one(sql.type(z.object({ published: z.boolean(), jobs: z.boolean() }))`
       select exists (

@@ -3,8 +3,9 @@
 import { sql } from "slonik";
 import { z } from "zod";
 import { artifactTypeInUse, datasetInUse, datasetNotFound, quotaExceeded } from "../errors.ts";
-import { deleteAnnotations } from "./annotation-copy.ts";
+import { rowsPerRequest } from "./annotation-copy.ts";
 import { visibleAudio } from "./audio-file.ts";
+import { deleteDatasetPiece, deleteSetPiece, seeDeleted } from "./deletion.ts";
 import { newId } from "./id.ts";
 import { containing, type Db, type Page, type PageRequest, selectPage } from "./page.ts";
 import { type AudioQuota, isBelowQuota, lockQuota, requireBytes } from "./quota.ts";
@@ -228,10 +229,10 @@ export async function updateDataset(
   });
 }
 
-/** Files deleted by one statement: deleting all files of a large dataset at once would exceed the statement timeout. */
-const fileBatch = 10_000;
-
-/** Deletes the dataset with its audio, sets and annotations. Rejects with datasetInUse while a job uses it. */
+/**
+ * Deletes the dataset with its audio, sets and annotations; a large one disappears at once and is deleted in the background.
+ * Rejects with datasetInUse while a job uses it.
+ */
 export async function deleteDataset(db: Db, tenantId: string, id: string): Promise<void> {
   await db.transaction(async (tx) => {
     // Lock order of every writer of annotations: the sets, then the dataset.
@@ -250,22 +251,18 @@ export async function deleteDataset(db: Db, tenantId: string, id: string): Promi
             and j.status in ('pending', 'queued', 'running', 'cancelling')) as count`);
     if (running > 0)
       throw datasetInUse(`${running} unfinished jobs use the dataset; cancel them or wait for them`);
-    // Labels first, in batches. A trigger allows the deletion of published labels only while the dataset is marked as
-    // deleting (migration 0013); the sets count as drafts from here on.
+    await seeDeleted(tx);
     await tx.query(sql.type(z.object({}))`
-      update datasets set deleting = true where tenant_id = ${tenantId} and id = ${id}`);
-    const sets = await tx.anyFirst(sql.type(z.object({ id: z.string() }))`
-      update annotation_sets set status = 'draft' where tenant_id = ${tenantId} and dataset_id = ${id} returning id`);
-    for (const set of sets) await deleteAnnotations(tx, tenantId, set);
-    await tx.query(sql.type(z.object({}))`
-      delete from annotation_sets where tenant_id = ${tenantId} and dataset_id = ${id}`);
-    for (let files = fileBatch; files === fileBatch; ) {
-      const deleted = await tx.query(sql.type(z.object({}))`
-        delete from audio_files where tenant_id = ${tenantId} and id in (
-          select id from audio_files where tenant_id = ${tenantId} and dataset_id = ${id} limit ${fileBatch})`);
-      files = deleted.rowCount;
-    }
-    await tx.query(sql.type(z.object({}))`delete from datasets where tenant_id = ${tenantId} and id = ${id}`);
+      update datasets set deleted_at = now() where tenant_id = ${tenantId} and id = ${id}`);
+    // A trigger lets published sets of a deleted dataset become drafts (migration 0022): their labels can be deleted then.
+    const sets = await tx.any(sql.type(z.object({ id: z.string(), annotation_count: z.number() }))`
+      update annotation_sets set status = 'draft', deleted_at = coalesce(deleted_at, now()), copying = null
+      where tenant_id = ${tenantId} and dataset_id = ${id} returning id, annotation_count`);
+    const files = await tx.maybeOneFirst(sql.type(z.object({ audio_files: z.number() }))`
+      select audio_files from dataset_usage where tenant_id = ${tenantId} and dataset_id = ${id}`);
+    if (sets.reduce((sum, set) => sum + set.annotation_count, files ?? 0) > rowsPerRequest) return;
+    for (const set of sets) while (!(await deleteSetPiece(tx, tenantId, set.id)));
+    while (!(await deleteDatasetPiece(tx, tenantId, id)));
   });
 }
 

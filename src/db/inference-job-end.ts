@@ -2,7 +2,14 @@
 // sweep cancels jobs that nobody starts.
 import { sql } from "slonik";
 import { z } from "zod";
-import { audioNotReady, jobFinished, jobNotFinished, modelInactive, noFiles } from "../errors.ts";
+import {
+  annotationSetCopying,
+  audioNotReady,
+  jobFinished,
+  jobNotFinished,
+  modelInactive,
+  noFiles,
+} from "../errors.ts";
 import { isTerminal } from "../schemas/job.ts";
 import { protectDatasetsOf } from "./dataset.ts";
 import { newId } from "./id.ts";
@@ -130,11 +137,18 @@ export async function retryInferenceJob(
   });
 }
 
-/** Deletes a job that has ended, with its files and detections; rejects with jobNotFinished. */
+/**
+ * Deletes a job that has ended, with its files and detections. Rejects with jobNotFinished, or with annotationSetCopying
+ * while its detections are being copied into a draft.
+ */
 export async function deleteInferenceJob(db: Db, tenantId: string, id: string): Promise<void> {
   await db.transaction(async (tx) => {
     const { status } = await lockInferenceJob(tx, tenantId, id);
     if (!isTerminal(status)) throw jobNotFinished(status);
+    const isCopied = await tx.exists(sql.type(nothing)`
+      select from annotation_sets
+      where tenant_id = ${tenantId} and copying is not null and copying ->> 'inference_job_id' = ${id.toLowerCase()}`);
+    if (isCopied) throw annotationSetCopying();
     for (const batch of await fileBatches(tx, tenantId, id))
       await tx.query(sql.type(nothing)`
         delete from inference_files where tenant_id = ${tenantId} and id = any(${sql.array(batch, "uuid")})`);

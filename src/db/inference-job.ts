@@ -172,8 +172,9 @@ async function sourceFiles(
   const ids = [...new Set(job.audioFileIds.map((id) => id.toLowerCase()))];
   await protectDatasetsOf(tx, tenantId, ids);
   const found = await tx.any(sql.type(source)`
-    select id, status from audio_files
+    select id, status from audio_files f
     where tenant_id = ${tenantId} and id = any(${sql.array(ids, "uuid")})
+      and exists (select from datasets d where d.tenant_id = f.tenant_id and d.id = f.dataset_id)
     order by id for key share`);
   if (found.length < ids.length) throw audioFileNotFound();
   return found;

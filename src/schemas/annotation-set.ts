@@ -23,6 +23,13 @@ const members = {
     .record(z.string(), z.int())
     .describe("Number of annotations per artifact type")
     .meta({ examples: [{ click: 9, hum: 3 }] }),
+  copying: z
+    .object({
+      copied: count("Annotations that the set has already", 120_000),
+      total: count("Annotations that it will have", 1_000_000),
+    })
+    .nullable()
+    .describe("Progress of the copy that fills the draft; null when it is complete"),
   created_at: time("When the set was created"),
   published_at: time("When the set was published").nullable(),
 };

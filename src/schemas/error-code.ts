@@ -3,6 +3,7 @@
 
 export const errorMeanings = {
   annotation_not_found: "There is no such annotation",
+  annotation_set_copying: "Annotations are being copied into the annotation set or from it",
   annotation_set_not_found: "There is no such annotation set",
   annotation_set_not_published: "Training needs a published annotation set",
   annotation_set_published: "A published annotation set never changes",

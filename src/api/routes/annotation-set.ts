@@ -33,12 +33,15 @@ export const create = defineRoute({
   path: base,
   operationId: "createAnnotationSet",
   summary: "Create a draft, empty or with a copy of another set's annotations",
+  description:
+    "More than 10,000 annotations are copied after the response; the member `copying` shows the progress. Until the copy is complete, neither the draft nor a draft that it is copied from can be changed. Deleting the new draft ends the copy.",
   tag: "Annotation sets",
   params: inDataset,
   body: createAnnotationSetBody,
   bodyOptional: true,
   notFound: true,
   answer: { status: 201, description: "The draft", schema: annotationSet },
+  conflicts: ["annotation_set_copying"],
   handler: async ({ params, body, tenantId, deps }) => {
     const fromId = body.from_annotation_set_id ?? null;
     const row = await insertAnnotationSet(deps.db, tenantId, params.dataset_id, fromId);
@@ -107,7 +110,7 @@ export const publish = defineRoute({
   tag: "Annotation sets",
   params,
   answer: { status: 200, description: "The published set", schema: annotationSet },
-  conflicts: ["annotation_set_published"],
+  conflicts: ["annotation_set_published", "annotation_set_copying"],
   guard,
   handler: async ({ params, tenantId, deps }) => {
     const { dataset_id, annotation_set_id } = params;
@@ -124,7 +127,7 @@ export const remove = defineRoute({
   tag: "Annotation sets",
   params,
   answer: { status: 204, description: "The draft is deleted" },
-  conflicts: ["annotation_set_published"],
+  conflicts: ["annotation_set_published", "annotation_set_copying"],
   guard,
   handler: async ({ params, tenantId, deps }) => {
     await deleteAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id);

@@ -49,7 +49,7 @@ export const create = defineRoute({
   params: inSet,
   body: createAnnotationBody,
   answer: { status: 201, description: "The annotation", schema: annotation },
-  conflicts: ["annotation_set_published"],
+  conflicts: ["annotation_set_published", "annotation_set_copying"],
   guard: guardSet,
   handler: async ({ params, body, tenantId, deps }) => {
     const { rows, revision } = await insert(deps, tenantId, params, [body], () => ["body"]);
@@ -75,7 +75,7 @@ export const createBulk = defineRoute({
     description: "The annotations, in the order of the request",
     schema: bulkAnnotations,
   },
-  conflicts: ["annotation_set_published"],
+  conflicts: ["annotation_set_published", "annotation_set_copying"],
   guard: guardSet,
   handler: async ({ params, body, tenantId, deps }) => {
     const place = (i: number) => ["body", "annotations", i];
@@ -197,7 +197,7 @@ export const update = defineRoute({
   params,
   body: updateAnnotationBody,
   answer: { status: 200, description: "The annotation", schema: annotation },
-  conflicts: ["annotation_set_published"],
+  conflicts: ["annotation_set_published", "annotation_set_copying"],
   guard: guardOne,
   handler: async ({ params, body, tenantId, deps }) => {
     const { row, revision } = await deps.db.transaction(async (tx) => {
@@ -219,7 +219,7 @@ export const remove = defineRoute({
   tag: "Annotations",
   params,
   answer: { status: 204, description: "The annotation is deleted" },
-  conflicts: ["annotation_set_published"],
+  conflicts: ["annotation_set_published", "annotation_set_copying"],
   guard: guardOne,
   handler: async ({ params, tenantId, deps }) => {
     const revision = await deps.db.transaction(async (tx) => {

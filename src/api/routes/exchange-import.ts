@@ -24,7 +24,7 @@ const tag = "Labelling exchange";
 const shared = {
   params,
   tag,
-  conflicts: ["annotation_set_published"],
+  conflicts: ["annotation_set_published", "annotation_set_copying"],
   guard,
   comparesText: true,
   maxBodyBytes: maxDocumentBytes,

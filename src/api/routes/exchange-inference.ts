@@ -1,12 +1,13 @@
 // /api/v1/inference-jobs/{inference_job_id}/export and /to-annotation-set: exports the detections of a job, or copies
 // them into a draft that people can correct.
 import type { z } from "zod";
-import { insertDetectionsAsAnnotations, requireRoom } from "../../db/annotation.ts";
+import { requireRoom } from "../../db/annotation.ts";
+import { startCopy } from "../../db/annotation-copy.ts";
 import { insertAnnotationSet, oneAnnotationSet } from "../../db/annotation-set.ts";
 import { addTypes, lockTypes } from "../../db/dataset.ts";
 import { summarizeDetections } from "../../db/detection.ts";
 import { oneInferenceFile } from "../../db/inference-file.ts";
-import { oneInferenceJob } from "../../db/inference-job.ts";
+import { lockInferenceJob, oneInferenceJob } from "../../db/inference-job.ts";
 import { oneModel } from "../../db/model.ts";
 import type { Db } from "../../db/page.ts";
 import { artifactTypesMissing, jobNotFinished, noFiles, validationFailed } from "../../errors.ts";
@@ -67,7 +68,7 @@ export const toAnnotationSet = defineRoute({
   operationId: "createAnnotationSetFromDetections",
   summary: "Create a draft from the detections, to correct it and to train on it",
   description:
-    "Copies the detections in audio files of the dataset, with their confidence. Skips files that were uploaded to the job. extra_data.inference_job_id of an annotation is the id of the job.",
+    "Copies the detections in audio files of the dataset, with their confidence. Skips files that were uploaded to the job. More than 10,000 detections are copied after the response; the member `copying` of the draft shows the progress. extra_data.inference_job_id of an annotation is the id of the job.",
   tag,
   params: jobParams,
   body: toAnnotationSetBody,
@@ -91,7 +92,7 @@ async function makeDraft(
   request: z.output<typeof toAnnotationSetBody>,
   maxAnnotations: number,
 ): Promise<string> {
-  const job = await oneInferenceJob(tx, tenantId, jobId);
+  const job = await lockInferenceJob(tx, tenantId, jobId);
   // An exclusive lock first, because the new set updates the dataset's row. With share locks, two transactions would
   // deadlock.
   const types = indexTypes(await lockTypes(tx, tenantId, request.dataset_id, true), request.create_types);
@@ -107,7 +108,16 @@ async function makeDraft(
   if (types.created.length > 0) await addTypes(tx, tenantId, request.dataset_id, types.created);
   const set = await insertAnnotationSet(tx, tenantId, request.dataset_id, null);
   await requireRoom(tx, tenantId, set.id, found.detections, maxAnnotations);
-  await insertDetectionsAsAnnotations(tx, { tenantId, datasetId: request.dataset_id, setId: set.id }, source);
+  await startCopy(
+    tx,
+    { tenantId, datasetId: request.dataset_id, setId: set.id },
+    {
+      inference_job_id: job.id,
+      min_confidence: request.min_confidence,
+      total: found.detections,
+      after: null,
+    },
+  );
   return set.id;
 }
 

@@ -163,7 +163,7 @@ export const remove = defineRoute({
   tag: "Inference jobs",
   params: jobParams,
   answer: { status: 204, description: "The job is deleted" },
-  conflicts: ["job_not_finished"],
+  conflicts: ["job_not_finished", "annotation_set_copying"],
   guard: async ({ params, tenantId, deps }) => [
     etagOf(viewInferenceJob(await lockInferenceJob(deps.db, tenantId, params.inference_job_id))),
   ],

@@ -74,7 +74,7 @@ export const unmark = defineRoute({
   tag: "Annotation sets",
   params,
   answer: { status: 204, description: "The file is no longer marked" },
-  conflicts: ["annotation_set_published"],
+  conflicts: ["annotation_set_published", "annotation_set_copying"],
   guard,
   handler: async ({ params, tenantId, deps }) => {
     const { dataset_id: datasetId, annotation_set_id: setId, audio_file_id: fileId } = params;

@@ -1,0 +1,272 @@
+// Copies and deletions that are too large for a request: what clients see meanwhile, and that each piece is a transaction
+// of its own. The tests do the work piece by piece, as the loop of src/main.ts does.
+import { sql } from "slonik";
+import { beforeEach, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { doBackgroundWork } from "../../src/db/background-work.ts";
+import { type Client, execute, useApi } from "../support/api.ts";
+import { addDetections, addModel, addReadyAudio, addTrainingJob, makeDataset } from "../support/world.ts";
+
+const api = useApi();
+const large = 12_000;
+let client: Client;
+let dataset: string;
+let sets: string;
+
+beforeEach(async () => {
+  // What another test left is not what this one works on.
+  while (await work());
+  client = await api.tenant();
+  dataset = await makeDataset(client, ["click"]);
+  sets = `/api/v1/datasets/${dataset}/annotation-sets`;
+});
+
+const work = () => doBackgroundWork(api.pool);
+
+async function workAll(): Promise<number> {
+  let pieces = 0;
+  while (await work()) pieces++;
+  return pieces;
+}
+
+async function addLabels(set: string, labels: number): Promise<string> {
+  const audio = await addReadyAudio(api.db, client.tenantId, dataset, { durationMs: 3_600_000 });
+  await execute(
+    api.db,
+    sql.fragment`
+      insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms,
+        end_ms)
+      select gen_random_uuid(), ${client.tenantId}, ${dataset}, ${set}, ${audio}, 'click', n % 1000, n % 1000 + 50
+      from generate_series(1, ${labels}::int) n`,
+  );
+  return audio;
+}
+
+async function setOf(labels: number): Promise<{ id: string; audio: string }> {
+  const { id } = (await client.post(sets)).body;
+  return { id, audio: await addLabels(id, labels) };
+}
+
+const labelsOf = (set: string) =>
+  api.db.oneFirst(sql.type(z.object({ count: z.number() }))`
+    select count(*) as count from annotations where annotation_set_id = ${set}`);
+
+const copyOf = (id: string) => client.post(sets, { from_annotation_set_id: id });
+const click = (audio_file_id: string) => ({ audio_file_id, artifact_type: "click", start_ms: 1, end_ms: 2 });
+
+describe("a copy of a large set", () => {
+  it("is filled after the response, and shows its progress", async () => {
+    const source = await setOf(large);
+    const made = await copyOf(source.id);
+    expect(made.status).toBe(201);
+    expect(made.body).toMatchObject({ total_annotations: 0, copying: { copied: 0, total: large } });
+    const copy = `${sets}/${made.body.id}`;
+    await work();
+    const half = await client.get(copy);
+    expect(half.body.copying).toEqual({ copied: 5_000, total: large });
+    expect(half.body.annotations).toHaveLength(5_000);
+    expect(await workAll()).toBe(2);
+    const done = await client.get(copy);
+    expect(done.body).toMatchObject({ total_annotations: large, copying: null });
+    expect(done.headers.get("etag")).not.toBe(half.headers.get("etag"));
+    const facts = ({ start_ms, end_ms }: { start_ms: number; end_ms: number }) => `${start_ms} ${end_ms}`;
+    const original = (await client.get(`${sets}/${source.id}`)).body.annotations;
+    expect(done.body.annotations.map(facts)).toEqual(original.map(facts));
+  });
+
+  it("cannot be changed, published or copied before it is complete; nor can its source, until then", async () => {
+    const source = await setOf(large);
+    const copy = (await copyOf(source.id)).body.id;
+    const refused = async () => [
+      await client.post(`${sets}/${copy}/annotations`, click(source.audio)),
+      await client.post(`${sets}/${copy}/publish`),
+      await copyOf(copy),
+      await client.post(`${sets}/${source.id}/annotations`, click(source.audio)),
+      await client.delete(`${sets}/${source.id}`),
+    ];
+    for (const answer of await refused()) {
+      expect([answer.status, answer.body.code]).toEqual([409, "annotation_set_copying"]);
+      expect(answer.headers.get("retry-after")).toBe("5");
+    }
+    await workAll();
+    // The third is a copy of the first copy, so only that set is read at the end.
+    expect((await refused()).map(({ status }) => status)).toEqual([201, 200, 201, 201, 204]);
+  });
+
+  it("survives a crash within a piece", async () => {
+    const source = await setOf(large);
+    const copy = (await copyOf(source.id)).body.id;
+    await work();
+    await execute(
+      api.db,
+      sql.fragment`alter table annotation_sets add constraint crash check (copying is not null) not valid`,
+    );
+    await work();
+    await expect(work()).rejects.toThrow(/crash/);
+    expect(await labelsOf(copy)).toBe(10_000);
+    await execute(api.db, sql.fragment`alter table annotation_sets drop constraint crash`);
+    await workAll();
+    expect(await labelsOf(copy)).toBe(large);
+  });
+
+  it("ends when the copy is deleted", async () => {
+    const source = await setOf(large);
+    const copy = (await copyOf(source.id)).body.id;
+    await work();
+    await work();
+    expect((await client.delete(`${sets}/${copy}`)).status).toBe(204);
+    expect((await client.get(`${sets}/${copy}`)).status).toBe(404);
+    expect((await client.post(`${sets}/${source.id}/annotations`, click(source.audio))).status).toBe(201);
+    await workAll();
+    expect(await labelsOf(copy)).toBe(0);
+    expect(await labelsOf(source.id)).toBe(large + 1);
+  });
+
+  it("is completed from a draft that is published meanwhile", async () => {
+    const source = await setOf(large);
+    const copy = (await copyOf(source.id)).body.id;
+    expect((await client.post(`${sets}/${source.id}/publish`)).status).toBe(200);
+    await workAll();
+    expect(await labelsOf(copy)).toBe(large);
+    expect((await client.post(`${sets}/${source.id}/annotations`, click(source.audio))).body.code).toBe(
+      "annotation_set_published",
+    );
+  });
+});
+
+describe("a copy of a small set", () => {
+  it("is complete when its request ends", async () => {
+    const made = await copyOf((await setOf(10_000)).id);
+    expect(made.body).toMatchObject({ total_annotations: 10_000, copying: null });
+    expect(await work()).toBe(false);
+  });
+});
+
+describe("a draft from very many detections", () => {
+  it("is filled after the response, and its job is kept until then", async () => {
+    const empty = (await client.post(sets)).body.id;
+    const training = await addTrainingJob(api.db, client.tenantId, dataset, empty);
+    const model_id = await addModel(api.db, client.tenantId, training);
+    for (let i = 0; i < 2; i++)
+      await addReadyAudio(api.db, client.tenantId, dataset, { durationMs: 36_000_000 });
+    const job = (await client.post("/api/v1/inference-jobs", { model_id, dataset_id: dataset })).body.id;
+    const url = `/api/v1/inference-jobs/${job}`;
+    for (const file of (await client.get(`${url}/files`)).body.items)
+      await addDetections(api.db, client.tenantId, job, file.id, large / 2);
+    await execute(api.db, sql.fragment`update inference_jobs set status = 'completed' where id = ${job}`);
+
+    const made = await client.post(`${url}/to-annotation-set`, { dataset_id: dataset, create_types: true });
+    expect(made.body.copying).toEqual({ copied: 0, total: large });
+    await work();
+    expect((await client.delete(url)).body.code).toBe("annotation_set_copying");
+    await workAll();
+    const done = (await client.get(`${sets}/${made.body.id}`)).body;
+    expect(done).toMatchObject({ total_annotations: large, copying: null });
+    const positions = done.annotations.map((a: { audio_file_id: string; start_ms: number }) =>
+      [a.audio_file_id, a.start_ms].join(" "),
+    );
+    expect(new Set(positions).size).toBe(large);
+    expect((await client.delete(url)).status).toBe(204);
+  });
+});
+
+describe("the deletion of a large draft", () => {
+  it("hides the draft at once and deletes its labels in pieces", async () => {
+    const { id } = await setOf(large);
+    expect((await client.delete(`${sets}/${id}`)).status).toBe(204);
+    expect((await client.get(`${sets}/${id}`)).status).toBe(404);
+    expect((await client.get(sets)).body.total).toBe(0);
+    expect(await labelsOf(id)).toBe(large);
+    await work();
+    expect(await labelsOf(id)).toBe(large - 5_000);
+    await workAll();
+    expect(await labelsOf(id)).toBe(0);
+  });
+});
+
+describe("the deletion of a large dataset", () => {
+  it("hides all that belongs to it at once and deletes it in pieces, published labels too", async () => {
+    const { id, audio } = await setOf(large);
+    await client.post(`${sets}/${id}/publish`);
+    const url = `/api/v1/datasets/${dataset}`;
+    expect((await client.delete(url)).status).toBe(204);
+    for (const path of ["", "/audio", `/audio/${audio}`, "/annotation-sets", `/annotation-sets/${id}`])
+      expect((await client.get(`${url}${path}`)).status).toBe(404);
+    expect((await client.patch(`${url}/audio/${audio}`, { filename: "b.wav" })).status).toBe(404);
+    expect((await client.delete(`${url}/audio/${audio}`)).status).toBe(404);
+    expect((await client.post(`${url}/annotation-sets`)).status).toBe(404);
+    expect((await client.get("/api/v1/usage")).body.quotas.datasets.used).toBe(0);
+    expect(await labelsOf(id)).toBe(large);
+    expect(await workAll()).toBe(4);
+    for (const table of ["datasets", "annotation_sets", "audio_files", "annotations"])
+      expect(
+        await api.db.oneFirst(sql.type(z.object({ count: z.number() }))`
+          select count(*) as count from ${sql.identifier([table])} where tenant_id = ${client.tenantId}`),
+      ).toBe(0);
+    const left = sql.type(z.object({ target: z.string() }))`
+      select target from leftovers where tenant_id = ${client.tenantId} and kind = 'audio'`;
+    expect(await api.db.anyFirst(left)).toEqual([audio]);
+  });
+
+  it("is final", async () => {
+    await setOf(large);
+    await client.delete(`/api/v1/datasets/${dataset}`);
+    await expect(
+      execute(api.db, sql.fragment`update datasets set deleted_at = null where id = ${dataset}`),
+    ).rejects.toThrow(/is deleted and stays so/);
+  });
+
+  it("accepts no job on its audio", async () => {
+    const { audio } = await setOf(large);
+    const other = await makeDataset(client, ["click"]);
+    const set = (await client.post(`/api/v1/datasets/${other}/annotation-sets`)).body.id;
+    const training = await addTrainingJob(api.db, client.tenantId, other, set);
+    const model_id = await addModel(api.db, client.tenantId, training);
+    await client.delete(`/api/v1/datasets/${dataset}`);
+    const jobs = "/api/v1/inference-jobs";
+    expect((await client.post(jobs, { model_id, dataset_id: dataset })).status).toBe(404);
+    expect((await client.post(jobs, { model_id, audio_file_ids: [audio] })).status).toBe(404);
+  });
+});
+
+describe("background work", () => {
+  it("is as often that of a tenant with little as that of one with much", async () => {
+    const few = await api.tenant();
+    for (const [of, count] of [
+      [few, 1],
+      [client, 20],
+    ] as const) {
+      const id = await makeDataset(of);
+      await execute(
+        api.db,
+        sql.fragment`
+          insert into annotation_sets (id, tenant_id, dataset_id, version, deleted_at)
+          select gen_random_uuid(), ${of.tenantId}, ${id}, n, now() from generate_series(1, ${count}::int) n`,
+      );
+    }
+    const next = sql.type(z.object({ tenant_id: z.string() }))`select tenant_id from next_background_work()`;
+    let picks = 0;
+    for (let i = 0; i < 100; i++) if ((await api.pool.oneFirst(next)) === few.tenantId) picks++;
+    // Fewer than 25 of 100 at even odds happens once in ten million runs.
+    expect(picks).toBeGreaterThan(24);
+    expect(picks).toBeLessThan(76);
+  });
+
+  it("is none when there is nothing to do, and that of one replica at a time", async () => {
+    expect(await work()).toBe(false);
+    const { id } = await setOf(large);
+    await client.delete(`${sets}/${id}`);
+    const locked = Promise.withResolvers<void>();
+    const checked = Promise.withResolvers<void>();
+    const other = api.db.transaction(async (tx) => {
+      await tx.query(sql.type(z.object({}))`select from annotation_sets where id = ${id} for update`);
+      locked.resolve();
+      await checked.promise;
+    });
+    await locked.promise;
+    expect(await work()).toBe(false);
+    checked.resolve();
+    await other;
+    expect(await work()).toBe(true);
+  });
+});
