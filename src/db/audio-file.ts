@@ -32,9 +32,9 @@ const audioFileRow = z.object({
 });
 export type AudioFileRow = z.infer<typeof audioFileRow>;
 
-/** The current status: an upload that was not confirmed in time counts as expired before a sweep marks it so. */
-const present = sql.fragment`case when status = 'pending_upload' and upload_expires_at <= now() then 'expired'
-  else status end`;
+/** An upload that was not confirmed in time counts as expired before a sweep marks it so. */
+export const isUnmarkedExpired = sql.fragment`status = 'pending_upload' and upload_expires_at <= now()`;
+const present = sql.fragment`case when ${isUnmarkedExpired} then 'expired' else status end`;
 const columns = sql.fragment`id, tenant_id, dataset_id, filename, content_type, size_bytes, checksum_sha256, metadata,
   ${present} as status, duration_ms, sample_rate_hz, channels, codec, embedding_status, embedding_model, peaks_key, embedded_at,
   error_message, created_at, uploaded_at, updated_at`;
@@ -42,7 +42,7 @@ const columns = sql.fragment`id, tenant_id, dataset_id, filename, content_type, 
 /**
  * A condition for files that belong to the dataset. Expired uploads do not, but can be read until a sweep deletes them.
  */
-export const visibleAudio = sql.fragment`${present} <> 'expired'`;
+const visibleAudio = sql.fragment`${present} <> 'expired'`;
 /** A condition for one file. A deleted dataset is hidden while its files are deleted in the background. */
 const thisFile = (tenantId: string, datasetId: string, id: string) => sql.fragment`tenant_id = ${tenantId}
   and dataset_id = ${datasetId} and id = ${id}

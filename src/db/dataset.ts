@@ -4,7 +4,7 @@ import { sql } from "slonik";
 import { z } from "zod";
 import { artifactTypeInUse, datasetInUse, datasetNotFound, quotaExceeded } from "../errors.ts";
 import { rowsPerRequest } from "./annotation-copy.ts";
-import { visibleAudio } from "./audio-file.ts";
+import { isUnmarkedExpired } from "./audio-file.ts";
 import { deleteDatasetPiece, deleteSetPiece, seeDeleted } from "./deletion.ts";
 import { newId } from "./id.ts";
 import { containing, type Db, type Page, type PageRequest, selectPage } from "./page.ts";
@@ -28,19 +28,18 @@ const row = z.object({
 export type DatasetRow = z.infer<typeof row>;
 export type ArtifactTypes = z.infer<typeof artifactTypes>;
 
-// The total duration and the number of embedded files count only files that training can use.
-const usable = sql.fragment`f.status = 'ready' and f.embedding_status = 'completed'`;
 const columns = sql.fragment`id, tenant_id, name, description, artifact_types, created_at, updated_at`;
-/** Columns and a join that count the files of the rows that are called `lines`. */
+/**
+ * The numbers of the rows that are called `lines`. Triggers keep them (migration 0024); the duration and the number of
+ * embedded files are those of files that training can use.
+ */
 const counts = {
-  columns: sql.fragment`coalesce(audio.files, 0) as audio_file_count,
-    coalesce(audio.duration_ms, 0) as total_duration_ms, coalesce(audio.embedded, 0) as embedded_audio_file_count`,
-  join: sql.fragment`left join lateral (
-      select count(*) as files,
-        (sum(f.duration_ms) filter (where ${usable}))::bigint as duration_ms,
-        count(*) filter (where ${usable}) as embedded
-      from audio_files f where f.tenant_id = lines.tenant_id and f.dataset_id = lines.id and ${visibleAudio}
-    ) audio on true`,
+  columns: sql.fragment`coalesce(u.audio_files, 0) - (
+      select count(*) from audio_files f
+      where f.tenant_id = lines.tenant_id and f.dataset_id = lines.id and ${isUnmarkedExpired}
+    ) as audio_file_count,
+    coalesce(u.usable_ms, 0) as total_duration_ms, coalesce(u.usable_files, 0) as embedded_audio_file_count`,
+  join: sql.fragment`left join dataset_usage u on u.tenant_id = lines.tenant_id and u.dataset_id = lines.id`,
 };
 
 /** Returns one page of the tenant's datasets, newest first. */

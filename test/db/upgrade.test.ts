@@ -17,6 +17,7 @@ const present = `
     ('${audio}', '${tenant}', '${dataset}', 'a.wav', 'audio/wav', 100, 'ready', now()),
     ('${uuid(41)}', '${tenant}', '${dataset}', 'b.wav', 'audio/wav', 20, 'pending_upload', now()),
     ('${uuid(42)}', '${tenant}', '${dataset}', 'c.wav', 'audio/wav', 3, 'expired', now());
+  update audio_files set embedding_status = 'completed', duration_ms = 7000 where id = '${audio}';
   insert into annotation_sets (id, tenant_id, dataset_id, version) values ('${set}', '${tenant}', '${dataset}', 1);
   insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms, end_ms)
   select gen_random_uuid(), '${tenant}', '${dataset}', '${set}', '${audio}', 'click', n, n from generate_series(1, 5) n;
@@ -87,7 +88,9 @@ describe("the upgrade of a database with rows", () => {
         annotations_by_type: { click: 1, hum: 2 },
       },
     ]);
-    expect(await run("select audio_files::int from dataset_usage")).toEqual([{ audio_files: 2 }]);
+    expect(
+      await run("select audio_files::int, usable_files::int, usable_ms::int from dataset_usage"),
+    ).toEqual([{ audio_files: 2, usable_files: 1, usable_ms: 7000 }]);
     expect(await run("select audio_bytes::int from tenant_usage")).toEqual([{ audio_bytes: 4120 }]);
   });
 
