@@ -256,7 +256,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description A label that extends beyond the decoded end of its file is published unchanged, and truncated for training. Accepts If-Match, to avoid overwriting changes that you have not seen. */
+        /** @description A label that extends beyond the decoded end of its file is published unchanged, and truncated for training. Accepts an Idempotency-Key. Accepts If-Match, to avoid overwriting changes that you have not seen. */
         post: operations["publishAnnotationSet"];
         delete?: never;
         options?: never;
@@ -1086,7 +1086,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Send a delivery again, with the same webhook-id. */
+        /** @description Send a delivery again, with the same webhook-id. Accepts an Idempotency-Key. */
         post: operations["redeliverWebhookDelivery"];
         delete?: never;
         options?: never;
@@ -1362,8 +1362,8 @@ export interface components {
             name: string;
             /** @description First 8 characters of the key */
             key_prefix: string;
-            /** @description Always empty: a key gives full access to its tenant */
-            scopes: string[];
+            /** @description What the key may do: `read` data, `write` (create, change, delete and run) data, `admin`: read and change API keys and webhooks. Empty: everything */
+            scopes: ("read" | "write" | "admin")[];
             /**
              * Format: date-time
              * @description When the key was created: RFC 3339, UTC, milliseconds
@@ -1507,6 +1507,11 @@ export interface components {
         CreateApiKey: {
             /** @description Purpose of the key */
             name: string;
+            /**
+             * @description What the key may do: `read` data, `write` (create, change, delete and run) data, `admin`: read and change API keys and webhooks. Empty: everything
+             * @default []
+             */
+            scopes?: ("read" | "write" | "admin")[];
             /** @description When the key expires: a time in the future, with offset; absent: never */
             expires_at?: string | null;
         };
@@ -1694,8 +1699,8 @@ export interface components {
             name: string;
             /** @description First 8 characters of the key */
             key_prefix: string;
-            /** @description Always empty: a key gives full access to its tenant */
-            scopes: string[];
+            /** @description What the key may do: `read` data, `write` (create, change, delete and run) data, `admin`: read and change API keys and webhooks. Empty: everything */
+            scopes: ("read" | "write" | "admin")[];
             /**
              * Format: date-time
              * @description When the key was created: RFC 3339, UTC, milliseconds
@@ -1846,6 +1851,7 @@ export interface components {
          *     - `embeddings_not_ready`: Audio files of the dataset have no embeddings yet, or they failed
          *     - `inference_file_not_found`: There is no such inference file
          *     - `inference_job_not_found`: There is no such inference job
+         *     - `insufficient_scope`: The scopes of the API key do not allow the request
          *     - `internal_error`: The service has an internal error
          *     - `invalid_api_key`: The API key is missing, malformed, unknown or revoked
          *     - `invalid_request`: The request is malformed
@@ -1883,7 +1889,7 @@ export interface components {
          *     - `webhook_not_found`: There is no such webhook
          * @enum {string}
          */
-        ErrorCode: "annotation_not_found" | "annotation_set_copying" | "annotation_set_not_found" | "annotation_set_not_published" | "annotation_set_published" | "api_key_expired" | "api_key_not_found" | "artifact_type_in_use" | "artifact_types_missing" | "audio_file_not_found" | "audio_in_use" | "audio_not_ready" | "body_too_large" | "dataset_in_use" | "dataset_not_found" | "delivery_not_found" | "embeddings_not_ready" | "inference_file_not_found" | "inference_job_not_found" | "internal_error" | "invalid_api_key" | "invalid_request" | "job_finished" | "job_not_finished" | "job_started" | "key_already_created" | "method_not_allowed" | "model_archived" | "model_in_use" | "model_inactive" | "model_not_archived" | "model_not_found" | "no_annotations" | "no_files" | "not_enough_audio" | "precondition_failed" | "quota_exceeded" | "rate_limited" | "request_in_progress" | "route_not_found" | "share_exceeded" | "tenant_suspended" | "too_many_streams" | "too_slow" | "training_job_not_found" | "unavailable" | "unsupported_audio" | "unsupported_media_type" | "upload_expired" | "upload_mismatch" | "upload_not_found" | "validation_failed" | "webhook_disabled" | "webhook_not_found";
+        ErrorCode: "annotation_not_found" | "annotation_set_copying" | "annotation_set_not_found" | "annotation_set_not_published" | "annotation_set_published" | "api_key_expired" | "api_key_not_found" | "artifact_type_in_use" | "artifact_types_missing" | "audio_file_not_found" | "audio_in_use" | "audio_not_ready" | "body_too_large" | "dataset_in_use" | "dataset_not_found" | "delivery_not_found" | "embeddings_not_ready" | "inference_file_not_found" | "inference_job_not_found" | "insufficient_scope" | "internal_error" | "invalid_api_key" | "invalid_request" | "job_finished" | "job_not_finished" | "job_started" | "key_already_created" | "method_not_allowed" | "model_archived" | "model_in_use" | "model_inactive" | "model_not_archived" | "model_not_found" | "no_annotations" | "no_files" | "not_enough_audio" | "precondition_failed" | "quota_exceeded" | "rate_limited" | "request_in_progress" | "route_not_found" | "share_exceeded" | "tenant_suspended" | "too_many_streams" | "too_slow" | "training_job_not_found" | "unavailable" | "unsupported_audio" | "unsupported_media_type" | "upload_expired" | "upload_mismatch" | "upload_not_found" | "validation_failed" | "webhook_disabled" | "webhook_not_found";
         Event: {
             /**
              * Format: int64
@@ -2862,7 +2868,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The account is suspended */
+        /** @description The account is suspended, or the scopes of the API key do not allow the request */
         Forbidden: {
             headers: {
                 [name: string]: unknown;
@@ -3203,6 +3209,12 @@ export interface operations {
                 page?: number;
                 /** @description Items per page */
                 page_size?: number;
+                /** @description Only items created at this time or later: RFC 3339 */
+                created_after?: string;
+                /** @description Only items created before this time: RFC 3339 */
+                created_before?: string;
+                /** @description Order by time of creation: newest first, or oldest first */
+                order?: "desc" | "asc";
                 /** @description Only datasets whose name contains this text */
                 name?: string;
             };
@@ -3219,7 +3231,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description The items of this page, newest first */
+                        /** @description The items of this page, newest first unless `order` is asc */
                         items: components["schemas"]["Dataset"][];
                         /**
                          * Format: int64
@@ -3590,6 +3602,12 @@ export interface operations {
                 page?: number;
                 /** @description Items per page */
                 page_size?: number;
+                /** @description Only items created at this time or later: RFC 3339 */
+                created_after?: string;
+                /** @description Only items created before this time: RFC 3339 */
+                created_before?: string;
+                /** @description Order by time of creation: newest first, or oldest first */
+                order?: "desc" | "asc";
                 /** @description Only files with this status */
                 status?: "pending_upload" | "processing" | "ready" | "failed" | "expired";
                 /** @description Only files with this embedding status */
@@ -3613,7 +3631,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description The items of this page, newest first */
+                        /** @description The items of this page, newest first unless `order` is asc */
                         items: components["schemas"]["AudioFile"][];
                         /**
                          * Format: int64
@@ -3885,6 +3903,12 @@ export interface operations {
                 page?: number;
                 /** @description Items per page */
                 page_size?: number;
+                /** @description Only items created at this time or later: RFC 3339 */
+                created_after?: string;
+                /** @description Only items created before this time: RFC 3339 */
+                created_before?: string;
+                /** @description Order by time of creation: newest first, or oldest first */
+                order?: "desc" | "asc";
                 /** @description Only sets with this status */
                 status?: "draft" | "published";
             };
@@ -3904,7 +3928,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description The items of this page, newest first */
+                        /** @description The items of this page, newest first unless `order` is asc */
                         items: components["schemas"]["AnnotationSet"][];
                         /**
                          * Format: int64
@@ -4080,6 +4104,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description Your own name for this request, valid for 24 hours. A repeated request with the same key and body creates nothing; its response describes what the first request created, with Idempotency-Replayed. A request with the same key and a different body is refused. Failed requests are not stored. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description Expected ETags: if the resource has none of them, nothing is changed and the response is 412 */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
@@ -4106,7 +4132,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request conflicts with the current state: `annotation_set_published`, `annotation_set_copying` */
+            /** @description The request conflicts with the current state: `annotation_set_published`, `annotation_set_copying`, `request_in_progress` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4149,7 +4175,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description The items of this page, newest first */
+                        /** @description The items of this page, newest first unless `order` is asc */
                         items: components["schemas"]["ReviewedFile"][];
                         /**
                          * Format: int64
@@ -5120,6 +5146,12 @@ export interface operations {
                 page?: number;
                 /** @description Items per page */
                 page_size?: number;
+                /** @description Only items created at this time or later: RFC 3339 */
+                created_after?: string;
+                /** @description Only items created before this time: RFC 3339 */
+                created_before?: string;
+                /** @description Order by time of creation: newest first, or oldest first */
+                order?: "desc" | "asc";
                 /** @description Only jobs with these statuses; repeat the parameter for several */
                 status?: ("pending" | "queued" | "running" | "cancelling" | "completed" | "failed" | "cancelled")[];
                 /** @description Only jobs of this dataset */
@@ -5138,7 +5170,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description The items of this page, newest first */
+                        /** @description The items of this page, newest first unless `order` is asc */
                         items: components["schemas"]["TrainingJob"][];
                         /**
                          * Format: int64
@@ -5414,7 +5446,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description The items of this page, newest first */
+                        /** @description The items of this page, newest first unless `order` is asc */
                         items: components["schemas"]["JobEvent"][];
                         /**
                          * Format: int64
@@ -5496,6 +5528,12 @@ export interface operations {
                 page?: number;
                 /** @description Items per page */
                 page_size?: number;
+                /** @description Only items created at this time or later: RFC 3339 */
+                created_after?: string;
+                /** @description Only items created before this time: RFC 3339 */
+                created_before?: string;
+                /** @description Order by time of creation: newest first, or oldest first */
+                order?: "desc" | "asc";
                 /** @description True: only active models. False: only inactive models */
                 is_active?: boolean;
                 /** @description `false`: models that are not archived. `true`: archived models. `all`: both */
@@ -5516,7 +5554,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description The items of this page, newest first */
+                        /** @description The items of this page, newest first unless `order` is asc */
                         items: components["schemas"]["Model"][];
                         /**
                          * Format: int64
@@ -5787,6 +5825,12 @@ export interface operations {
                 page?: number;
                 /** @description Items per page */
                 page_size?: number;
+                /** @description Only items created at this time or later: RFC 3339 */
+                created_after?: string;
+                /** @description Only items created before this time: RFC 3339 */
+                created_before?: string;
+                /** @description Order by time of creation: newest first, or oldest first */
+                order?: "desc" | "asc";
                 /** @description Only jobs with these statuses; repeat the parameter for several */
                 status?: ("pending" | "queued" | "running" | "cancelling" | "completed" | "failed" | "cancelled")[];
                 /** @description Only jobs of this model */
@@ -5805,7 +5849,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description The items of this page, newest first */
+                        /** @description The items of this page, newest first unless `order` is asc */
                         items: components["schemas"]["InferenceJob"][];
                         /**
                          * Format: int64
@@ -6128,7 +6172,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description The items of this page, newest first */
+                        /** @description The items of this page, newest first unless `order` is asc */
                         items: components["schemas"]["Detection"][];
                         /**
                          * Format: int64
@@ -6185,7 +6229,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description The items of this page, newest first */
+                        /** @description The items of this page, newest first unless `order` is asc */
                         items: components["schemas"]["JobEvent"][];
                         /**
                          * Format: int64
@@ -6374,6 +6418,12 @@ export interface operations {
                 page?: number;
                 /** @description Items per page */
                 page_size?: number;
+                /** @description Only items created at this time or later: RFC 3339 */
+                created_after?: string;
+                /** @description Only items created before this time: RFC 3339 */
+                created_before?: string;
+                /** @description Order by time of creation: newest first, or oldest first */
+                order?: "desc" | "asc";
                 /** @description Only files with this status */
                 status?: "pending_upload" | "queued" | "processing" | "completed" | "failed" | "cancelled";
             };
@@ -6393,7 +6443,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description The items of this page, newest first */
+                        /** @description The items of this page, newest first unless `order` is asc */
                         items: components["schemas"]["InferenceFile"][];
                         /**
                          * Format: int64
@@ -6545,7 +6595,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description The items of this page, newest first */
+                        /** @description The items of this page, newest first unless `order` is asc */
                         items: components["schemas"]["Detection"][];
                         /**
                          * Format: int64
@@ -6603,7 +6653,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description The items of this page, newest first */
+                        /** @description The items of this page, newest first unless `order` is asc */
                         items: components["schemas"]["Event"][];
                         /**
                          * Format: int64
@@ -6676,6 +6726,12 @@ export interface operations {
                 page?: number;
                 /** @description Items per page */
                 page_size?: number;
+                /** @description Only items created at this time or later: RFC 3339 */
+                created_after?: string;
+                /** @description Only items created before this time: RFC 3339 */
+                created_before?: string;
+                /** @description Order by time of creation: newest first, or oldest first */
+                order?: "desc" | "asc";
             };
             header?: never;
             path?: never;
@@ -6690,7 +6746,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description The items of this page, newest first */
+                        /** @description The items of this page, newest first unless `order` is asc */
                         items: components["schemas"]["Webhook"][];
                         /**
                          * Format: int64
@@ -6982,6 +7038,12 @@ export interface operations {
                 page?: number;
                 /** @description Items per page */
                 page_size?: number;
+                /** @description Only items created at this time or later: RFC 3339 */
+                created_after?: string;
+                /** @description Only items created before this time: RFC 3339 */
+                created_before?: string;
+                /** @description Order by time of creation: newest first, or oldest first */
+                order?: "desc" | "asc";
                 /** @description Only deliveries with these statuses; repeat the parameter for several */
                 status?: ("pending" | "delivered" | "failed")[];
             };
@@ -7001,7 +7063,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description The items of this page, newest first */
+                        /** @description The items of this page, newest first unless `order` is asc */
                         items: components["schemas"]["WebhookDelivery"][];
                         /**
                          * Format: int64
@@ -7081,7 +7143,10 @@ export interface operations {
     redeliverWebhookDelivery: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Your own name for this request, valid for 24 hours. A repeated request with the same key and body creates nothing; its response describes what the first request created, with Idempotency-Replayed. A request with the same key and a different body is refused. Failed requests are not stored. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path: {
                 /** @description Id of the webhook */
                 webhook_id: string;
@@ -7105,7 +7170,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request conflicts with the current state: `webhook_disabled` */
+            /** @description The request conflicts with the current state: `webhook_disabled`, `request_in_progress` */
             409: {
                 headers: {
                     [name: string]: unknown;

@@ -76,6 +76,12 @@ export const unsupportedEncoding = () =>
 const challenge = { headers: { "WWW-Authenticate": "APIKey" } };
 export const invalidApiKey = () => error(401, "invalid_api_key", "Invalid or missing API key", challenge);
 export const expiredApiKey = () => error(401, "api_key_expired", "API key expired", challenge);
+export const insufficientScope = (needed: string, own: readonly string[]) =>
+  error(
+    403,
+    "insufficient_scope",
+    `The request needs an API key with ${needed}; this key has only ${own.join(", ")}`,
+  );
 export const tenantSuspended = () => error(403, "tenant_suspended", "This account is suspended");
 
 // 404, 405. A resource of another tenant gets the same answer as a resource that does not exist.

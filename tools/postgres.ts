@@ -24,10 +24,13 @@ export interface PostgresServer {
 export async function startPostgres({
   dir,
   durable = false,
+  settings: more = {},
 }: {
   dir: string;
   /** Whether a commit survives a crash of the server process, as in a real installation. Slower. */
   durable?: boolean;
+  /** Further settings of the server. */
+  settings?: Readonly<Record<string, string>>;
 }): Promise<PostgresServer> {
   const bin = serverPrograms();
   const owner = unprivilegedUser();
@@ -71,6 +74,7 @@ export async function startPostgres({
       // Each test file has a template database, so there are many small ones; the default of 128 MB is meant for a
       // large one.
       shared_buffers: "64MB",
+      ...more,
     };
     const daemon = startDaemon({
       name: "postgres",

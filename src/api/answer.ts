@@ -82,7 +82,7 @@ function clearDeferredFirst(route: Route, deferred: unknown[]): Route["handler"]
   };
 }
 
-const anonymous = { tenantId: "", keyId: "" };
+const anonymous = { tenantId: "", keyId: "", scopes: [] };
 
 /** On a route without a key there is no tenant, and row-level security hides the rows of all tenants. */
 function scoped(deps: SharedDeps, tenantId: string, background: Background): HandlerDeps {

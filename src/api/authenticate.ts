@@ -4,7 +4,8 @@ import type { Context } from "koa";
 import { touchApiKey } from "../db/api-key.ts";
 import { insertRefusal, type Refusal } from "../db/audit.ts";
 import { tenantDatabase } from "../db/tenant-db.ts";
-import { expiredApiKey, invalidApiKey, rateLimited, tenantSuspended } from "../errors.ts";
+import { expiredApiKey, insufficientScope, invalidApiKey, rateLimited, tenantSuspended } from "../errors.ts";
+import type { KeyScope } from "../schemas/api-key.ts";
 import { hashApiKey, isApiKey, prefixOf } from "./api-key-format.ts";
 import { addressOf } from "./request-facts.ts";
 import type { Route, SharedDeps } from "./route.ts";
@@ -12,11 +13,19 @@ import type { Route, SharedDeps } from "./route.ts";
 export interface Caller {
   readonly tenantId: string;
   readonly keyId: string;
+  /** What the key may do; empty: everything. */
+  readonly scopes: readonly KeyScope[];
+}
+
+/** Returns the scope that a request to the route needs. */
+export function scopeOf({ method, path }: Pick<Route, "method" | "path">): KeyScope {
+  if (/^\/api\/v1\/(auth|webhooks)(\/|$)/.test(path)) return "admin";
+  return method === "GET" ? "read" : "write";
 }
 
 /**
- * Returns the tenant and id of the key in X-API-Key, and sets the RateLimit headers. Throws invalidApiKey,
- * expiredApiKey, tenantSuspended or rateLimited. Text without the format of a key costs no query; Node joins repeated
+ * Returns the tenant, id and scopes of the key in X-API-Key, and sets the RateLimit headers. Throws invalidApiKey,
+ * expiredApiKey, tenantSuspended, rateLimited or insufficientScope. Text without the format of a key costs no query; Node joins repeated
  * headers into one value, which has no such format either.
  */
 export async function authenticate(ctx: Context, route: Route, deps: SharedDeps): Promise<Caller> {
@@ -48,10 +57,12 @@ export async function authenticate(ctx: Context, route: Route, deps: SharedDeps)
   if (caller.suspended) throw refuse("suspended", tenantSuspended());
   deps.failedAuth.recordSuccess(hash);
   ctx.set(deps.rates.settle(hash, own, caller));
-  const { id: keyId, tenant_id: tenantId } = caller;
+  const { id: keyId, tenant_id: tenantId, scopes } = caller;
+  const needed = scopeOf(route);
+  if (scopes.length > 0 && !scopes.includes(needed)) throw insufficientScope(`the scope ${needed}`, scopes);
   if (caller.unnoticed)
     deps.background("record the use of an API key", () =>
       touchApiKey(tenantDatabase(deps.db, tenantId), keyId),
     );
-  return { tenantId, keyId };
+  return { tenantId, keyId, scopes };
 }

@@ -5,6 +5,7 @@ import type { z } from "zod";
 import type { FindCaller } from "../db/callers.ts";
 import type { Db } from "../db/page.ts";
 import type { DatabasePool } from "../db/pool.ts";
+import type { KeyScope } from "../schemas/api-key.ts";
 import type { SecretBox } from "../webhooks/secret.ts";
 import type { ReadBody } from "./body/threads.ts";
 import type { ApiDeps, JobRef } from "./deps.ts";
@@ -55,6 +56,8 @@ export interface Call<P = unknown, Q = unknown, B = unknown> {
   readonly tenantId: string;
   /** Id of the API key; empty on routes without authentication. */
   readonly keyId: string;
+  /** What the API key may do; empty: everything. */
+  readonly scopes: readonly KeyScope[];
   readonly request: RequestFacts;
   readonly deps: HandlerDeps;
 }
@@ -134,8 +137,8 @@ export interface Route<P extends Shape = Shape, Q extends Shape = Shape, B exten
   readonly auth?: false;
   readonly handler: (call: Call<z.output<P>, z.output<Q>, z.output<B>>) => Promise<Reply> | Reply;
   /**
-   * Every POST that creates has it: returns the reply for the resources that an earlier request with the same
-   * Idempotency-Key created; 404 if they were deleted since. With a key, the handler runs in a transaction that also
+   * Every POST has it whose repetition would have another effect: returns the reply for the resources that an earlier request
+   * with the same Idempotency-Key created or changed; 404 if they were deleted since. With a key, the handler runs in a transaction that also
    * inserts the key's row.
    */
   readonly idempotent?: (

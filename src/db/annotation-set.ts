@@ -12,7 +12,7 @@ import {
 import type { annotationSetStatuses } from "../schemas/annotation-set.ts";
 import { copying, countCopy, rowsPerRequest, startCopy } from "./annotation-copy.ts";
 import { requireDataset } from "./dataset.ts";
-import { deleteSetPiece, seeDeleted } from "./deletion.ts";
+import { deletePiece, seeDeleted } from "./deletion.ts";
 import { newId } from "./id.ts";
 import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
 import { copyReviewed } from "./reviewed-file.ts";
@@ -190,7 +190,8 @@ export async function deleteAnnotationSet(
     await tx.query(sql.type(z.object({}))`
       update annotation_sets set deleted_at = now(), copying = null where tenant_id = ${tenantId} and id = ${id}`);
     if (set.copying !== null) await countCopy(tx, tenantId, set.copying, -1);
-    if (set.total_annotations <= rowsPerRequest) while (!(await deleteSetPiece(tx, tenantId, id)));
+    if (set.total_annotations <= rowsPerRequest)
+      while (!(await deletePiece(tx, "annotation_set", tenantId, id)));
   });
 }
 

@@ -1,7 +1,8 @@
 // API keys. Only their SHA-256 digests are stored. Every request looks up its key once (src/api/authenticate.ts).
 import { sql } from "slonik";
 import { z } from "zod";
-import { apiKeyNotFound } from "../errors.ts";
+import { apiKeyNotFound, insufficientScope } from "../errors.ts";
+import { type KeyScope, keyScopes, mayGrant } from "../schemas/api-key.ts";
 import type { Origin } from "./audit.ts";
 import { newId } from "./id.ts";
 import type { Db } from "./page.ts";
@@ -14,8 +15,10 @@ const row = z.object({
   created_at: z.number(),
   expires_at: z.number().nullable(),
   last_used_at: z.number().nullable(),
+  /** Empty: the key may do everything. */
+  scopes: z.array(z.enum(keyScopes)),
 });
-const columns = sql.fragment`id, name, key_prefix, created_at, expires_at, last_used_at`;
+const columns = sql.fragment`id, name, key_prefix, created_at, expires_at, last_used_at, scopes`;
 
 export type ApiKeyRow = z.infer<typeof row>;
 
@@ -24,6 +27,7 @@ const caller = z.object({
   tenant_id: z.string(),
   expired: z.boolean(),
   suspended: z.boolean(),
+  scopes: z.array(z.enum(keyScopes)),
   /** Whether last_used_at is older than a minute. */
   unnoticed: z.boolean(),
   /** Whether the request is within the rate limits; null when the key is expired or its tenant suspended. */
@@ -68,7 +72,7 @@ export async function manyCallers(
       "float8",
     );
   const rows = await db.any(sql.type(callerOrNone)`
-    select id, tenant_id, expired, suspended, unnoticed, admitted, used, policy_used
+    select id, tenant_id, scopes_of_key(id) as scopes, expired, suspended, unnoticed, admitted, used, policy_used
     from unnest(${numbers(({ rate }) => rate.gap)}, ${numbers(({ rate }) => rate.span)},
         ${numbers(({ policy }) => policy)}, ${numbers(({ policyRate }) => policyRate.gap)},
         ${numbers(({ policyRate }) => policyRate.span)})
@@ -98,6 +102,8 @@ export interface NewApiKey {
   readonly prefix: string;
   readonly hash: Buffer;
   readonly expiresAt: string | null;
+  /** Default: everything. */
+  readonly scopes?: readonly KeyScope[];
 }
 
 /**
@@ -114,8 +120,9 @@ export async function insertApiKey(
     if (max > 0) await lockQuota(tx, "api_keys", tenantId);
     return await tx.maybeOne(sql.type(row)`
       with made as (
-        insert into api_keys (id, tenant_id, name, key_prefix, key_hash, expires_at)
-        select ${newId()}, ${tenantId}, ${key.name}, ${key.prefix}, ${sql.binary(key.hash)}, ${key.expiresAt}
+        insert into api_keys (id, tenant_id, name, key_prefix, key_hash, expires_at, scopes)
+        select ${newId()}, ${tenantId}, ${key.name}, ${key.prefix}, ${sql.binary(key.hash)}, ${key.expiresAt},
+          ${sql.array([...(key.scopes ?? [])], "text")}
         where ${isBelowQuota("api_keys", tenantId, max, sql.fragment`revoked_at is null`)}
         on conflict do nothing
         returning ${columns}
@@ -155,25 +162,26 @@ export async function revokeApiKey(
 }
 
 /**
- * Replaces a key with a new one of the same name and, if the old one expires, with the same lifetime from now on. The
+ * Replaces a key with a new one of the same name and scopes and, if the old one expires, with the same lifetime from now on. The
  * old key stays valid for `overlapSeconds`; with 0 it is revoked at once. Returns null as insertApiKey does; rejects
- * with apiKeyNotFound.
+ * with apiKeyNotFound, or with insufficientScope if the key `by` lacks scopes of the old key.
  */
 export async function rotateApiKey(
   db: Db,
   tenantId: string,
   id: string,
-  next: Pick<NewApiKey, "prefix" | "hash"> & { overlapSeconds: number },
+  next: Pick<NewApiKey, "prefix" | "hash"> & { overlapSeconds: number; by: readonly KeyScope[] },
   { by, max }: { by: Origin; max: number },
 ): Promise<ApiKeyRow | null> {
-  const life = z.object({ name: z.string(), expires_at: z.number().nullable() });
+  const life = row.pick({ name: true, expires_at: true, scopes: true });
   return await db.transaction(async (tx) => {
     const old = await tx.maybeOne(sql.type(life)`
-      select name, now() + (expires_at - created_at) as expires_at from api_keys
+      select name, scopes, now() + (expires_at - created_at) as expires_at from api_keys
       where tenant_id = ${tenantId} and id = ${id} and revoked_at is null for update`);
     if (old === null) throw apiKeyNotFound();
+    if (!mayGrant(next.by, old.scopes)) throw insufficientScope("all scopes of the rotated key", next.by);
     const expiresAt = old.expires_at === null ? null : new Date(old.expires_at).toISOString();
-    const key = { ...next, name: old.name, expiresAt };
+    const key = { ...next, name: old.name, scopes: old.scopes, expiresAt };
     const made = await insertApiKey(tx, tenantId, key, { max: next.overlapSeconds === 0 ? 0 : max, by });
     if (made === null) return null;
     await tx.query(sql.type(z.object({}))`

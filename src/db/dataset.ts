@@ -5,7 +5,7 @@ import { z } from "zod";
 import { artifactTypeInUse, datasetInUse, datasetNotFound, quotaExceeded } from "../errors.ts";
 import { rowsPerRequest } from "./annotation-copy.ts";
 import { isUnmarkedExpired } from "./audio-file.ts";
-import { deleteDatasetPiece, deleteSetPiece, seeDeleted } from "./deletion.ts";
+import { deletePiece, seeDeleted } from "./deletion.ts";
 import { newId } from "./id.ts";
 import { containing, type Db, type Page, type PageRequest, selectPage } from "./page.ts";
 import { type AudioQuota, isBelowQuota, lockQuota, requireBytes } from "./quota.ts";
@@ -260,8 +260,8 @@ export async function deleteDataset(db: Db, tenantId: string, id: string): Promi
     const files = await tx.maybeOneFirst(sql.type(z.object({ audio_files: z.number() }))`
       select audio_files from dataset_usage where tenant_id = ${tenantId} and dataset_id = ${id}`);
     if (sets.reduce((sum, set) => sum + set.annotation_count, files ?? 0) > rowsPerRequest) return;
-    for (const set of sets) while (!(await deleteSetPiece(tx, tenantId, set.id)));
-    while (!(await deleteDatasetPiece(tx, tenantId, id)));
+    for (const set of sets) while (!(await deletePiece(tx, "annotation_set", tenantId, set.id)));
+    while (!(await deletePiece(tx, "dataset", tenantId, id)));
   });
 }
 

@@ -1,43 +1,71 @@
-// Deletes the rows of deleted sets and datasets in pieces: a set may have a million labels, a dataset 100,000 files. Called
-// inside a transaction that has locked the set or dataset, by annotation-set.ts, dataset.ts and background-work.ts.
+// Deletes what belongs to deleted rows in pieces: a set may have a million labels, a dataset 100,000 files, a webhook the
+// deliveries of seven days. A deleted row is hidden by its row-level security policy until it is gone (migration 0022).
+// Called inside a transaction that has locked the row, by the nouns and by background-work.ts.
 import { sql } from "slonik";
 import { z } from "zod";
 import { rowsPerPiece } from "./annotation-copy.ts";
 import type { Db } from "./page.ts";
 
-/** Fewer than labels, because each file takes its objects' entries in the purge queue along. */
-const filesPerPiece = 1_000;
+interface Part {
+  readonly table: string;
+  readonly parent: string;
+  readonly key: string;
+  readonly rows: number;
+}
+
+const part = (table: string, parent: string, key = "id", rows = rowsPerPiece): Part => ({
+  table,
+  parent,
+  key,
+  rows,
+});
+
+const deletable = {
+  annotation_set: {
+    table: "annotation_sets",
+    parts: [
+      part("annotations", "annotation_set_id"),
+      part("reviewed_files", "annotation_set_id", "audio_file_id"),
+    ],
+  },
+  // Fewer rows: each file leaves several entries in the purge queue.
+  dataset: { table: "datasets", parts: [part("audio_files", "dataset_id", "id", 1_000)] },
+  webhook: { table: "webhooks", parts: [part("webhook_deliveries", "webhook_id")] },
+};
+export type Deletable = keyof typeof deletable;
 
 const nothing = z.object({});
 
-/** Makes deleted sets and datasets visible until the transaction ends (migration 0022). */
+/** Makes deleted rows visible until the transaction ends. */
 export async function seeDeleted(tx: Db): Promise<void> {
   await tx.query(sql.type(nothing)`select set_config('app.sees_deleted', 'on', true)`);
 }
 
-/** Deletes the next labels or marks of a set that is not published, then the set. Returns whether it is gone. */
-export async function deleteSetPiece(tx: Db, tenantId: string, id: string): Promise<boolean> {
-  for (const [table, key] of [
-    ["annotations", "id"],
-    ["reviewed_files", "audio_file_id"],
-  ] as const) {
-    const [rows, row] = [sql.identifier([table]), sql.identifier([key])];
-    const deleted = await tx.query(sql.type(nothing)`
-      delete from ${rows} where tenant_id = ${tenantId} and annotation_set_id = ${id} and ${row} in (
-        select ${row} from ${rows} where tenant_id = ${tenantId} and annotation_set_id = ${id} limit ${rowsPerPiece})`);
-    if (deleted.rowCount === rowsPerPiece) return false;
-  }
-  await tx.query(sql.type(nothing)`delete from annotation_sets where tenant_id = ${tenantId} and id = ${id}`);
-  return true;
+/** Locks a deleted row. Returns false when another process has it, or it is gone. */
+export async function lockDeleted(tx: Db, kind: Deletable, tenantId: string, id: string): Promise<boolean> {
+  const table = sql.identifier([deletable[kind].table]);
+  const locked = await tx.query(sql.type(nothing)`
+    select from ${table} where tenant_id = ${tenantId} and id = ${id} and deleted_at is not null
+    for update skip locked`);
+  return locked.rowCount === 1;
 }
 
-/** Deletes the next files of a dataset that has no sets left, then the dataset. Returns whether it is gone. */
-export async function deleteDatasetPiece(tx: Db, tenantId: string, id: string): Promise<boolean> {
-  const deleted = await tx.query(sql.type(nothing)`
-    delete from audio_files where tenant_id = ${tenantId} and id in (
-      select id from audio_files where tenant_id = ${tenantId} and dataset_id = ${id} limit ${filesPerPiece})`);
-  if (deleted.rowCount === filesPerPiece) return false;
-  await tx.query(sql.type(nothing)`delete from datasets where tenant_id = ${tenantId} and id = ${id}`);
+/** Deletes the next rows that belong to a deleted row, then the row itself. Returns whether it is gone. */
+export async function deletePiece(tx: Db, kind: Deletable, tenantId: string, id: string): Promise<boolean> {
+  const { table, parts } = deletable[kind];
+  for (const part of parts) {
+    const [name, parent, key] = [part.table, part.parent, part.key].map((one) => sql.identifier([one])) as [
+      ReturnType<typeof sql.identifier>,
+      ReturnType<typeof sql.identifier>,
+      ReturnType<typeof sql.identifier>,
+    ];
+    const deleted = await tx.query(sql.type(nothing)`
+      delete from ${name} where tenant_id = ${tenantId} and ${parent} = ${id} and ${key} in (
+        select ${key} from ${name} where tenant_id = ${tenantId} and ${parent} = ${id} limit ${part.rows})`);
+    if (deleted.rowCount === part.rows) return false;
+  }
+  await tx.query(sql.type(nothing)`
+    delete from ${sql.identifier([table])} where tenant_id = ${tenantId} and id = ${id}`);
   return true;
 }
 

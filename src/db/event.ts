@@ -40,7 +40,10 @@ export async function manyEventsAfter(
     select ${columns} from events where tenant_id = ${tenantId} and seq > ${after} order by seq limit ${limit}`);
 }
 
-/** `own`: number of the tenant's newest event, or 0. `given`: the last number that any tenant's event received. */
+/**
+ * `own`: number of the tenant's newest event, or 0. `given`: the last number that an event of the tenant received; the event
+ * may be deleted since. `db` is the tenant's.
+ */
 export async function oneEventPosition(db: Db, tenantId: string): Promise<{ own: number; given: number }> {
   return await db.one(sql.type(z.object({ own: z.number(), given: z.number() }))`
     select (select coalesce(max(seq), 0) from events where tenant_id = ${tenantId})::bigint as own,

@@ -3,7 +3,7 @@
 // those of the resource's view function; a test compares them. Called by annotation-text.ts and training-job.ts.
 import { type FragmentSqlToken, sql } from "slonik";
 import { z } from "zod";
-import type { Db, PageRequest } from "./page.ts";
+import { byCreation, type Db, type PageRequest } from "./page.ts";
 
 export interface Member {
   readonly value: FragmentSqlToken;
@@ -53,17 +53,20 @@ export interface TextPage {
 
 const textPage = z.object({ items: z.string(), total: z.number() });
 
-/** Returns one page of a list and its exact total in one statement, newest first. `from` is everything after FROM. */
+/** Returns one page of a list and its exact total in one statement. `from` is everything after FROM, with its WHERE. */
 export async function selectTextPage(
   db: Db,
-  { item, columns, from, total = sql.fragment`select count(*) from ${from}` }: TextPageQuery,
+  { item, columns, from: all, total: known }: TextPageQuery,
   request: PageRequest,
 ): Promise<TextPage> {
+  const { condition, isFiltered, order } = byCreation(request);
+  const from = sql.fragment`${all} ${condition}`;
+  const total = isFiltered || known === undefined ? sql.fragment`select count(*) from ${from}` : known;
   const offset = (request.page - 1) * request.page_size;
   return await db.one(sql.type(textPage)`
     select coalesce(string_agg(${item}, ','), '') as items, (${total}) as total
     from (
-      select ${columns} from ${from} order by created_at desc, id desc limit ${request.page_size} offset ${offset}
+      select ${columns} from ${from} order by ${order} limit ${request.page_size} offset ${offset}
     ) lines`);
 }
 
@@ -71,6 +74,6 @@ interface TextPageQuery {
   readonly item: FragmentSqlToken;
   readonly columns: FragmentSqlToken;
   readonly from: FragmentSqlToken;
-  /** A query for a total that the database maintains, cheaper than counting. */
+  /** A query for the number of all rows in `from` that the database maintains, cheaper than counting. */
   readonly total?: FragmentSqlToken;
 }

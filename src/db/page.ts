@@ -13,6 +13,25 @@ export interface Page<T> {
 export interface PageRequest {
   readonly page: number;
   readonly page_size: number;
+  /** For lists that are ordered by creation: RFC 3339, from `created_after` to before `created_before`. */
+  readonly created_after?: string | undefined;
+  readonly created_before?: string | undefined;
+  readonly order?: "asc" | "desc" | undefined;
+}
+
+/** Returns the condition of the request, which begins with `and` or is empty, and its order. */
+export function byCreation({ created_after, created_before, order }: PageRequest) {
+  // In seconds: Postgres does not parse the year 0000, which RFC 3339 allows.
+  const seconds = (time: string) => sql.fragment`to_timestamp(${Date.parse(time) / 1_000}::double precision)`;
+  const after =
+    created_after === undefined ? sql.fragment`` : sql.fragment`and created_at >= ${seconds(created_after)}`;
+  const before =
+    created_before === undefined ? sql.fragment`` : sql.fragment`and created_at < ${seconds(created_before)}`;
+  return {
+    condition: sql.fragment`${after} ${before}`,
+    isFiltered: created_after !== undefined || created_before !== undefined,
+    order: order === "asc" ? sql.fragment`created_at, id` : sql.fragment`created_at desc, id desc`,
+  };
 }
 
 const anyRow = z.looseObject({ page_total: z.number() });
@@ -21,7 +40,7 @@ export interface PageQuery {
   readonly columns: FragmentSqlToken;
   /** Everything after FROM, with its WHERE. */
   readonly from: FragmentSqlToken;
-  /** Default: newest first, by created_at, then id. */
+  /** Default: as the request says, by created_at, then id. */
   readonly order?: FragmentSqlToken;
   /** Expensive columns, as a join to `lines`, so that they are computed only for the rows of the page. */
   readonly extra?: { readonly columns: FragmentSqlToken; readonly join: FragmentSqlToken };
@@ -34,9 +53,12 @@ export interface PageQuery {
 export async function selectPage<S extends z.ZodType>(
   db: Db,
   row: S,
-  { columns, from, order = sql.fragment`created_at desc, id desc`, extra }: PageQuery,
+  { columns, from: all, order: given, extra }: PageQuery,
   request: PageRequest,
 ): Promise<Page<z.infer<S>>> {
+  const creation = byCreation(request);
+  const order = given ?? creation.order;
+  const from = sql.fragment`${all} ${creation.condition}`;
   const offset = (request.page - 1) * request.page_size;
   const rows = await db.any(sql.type(anyRow)`
     with hits as (select count(*) as page_total from ${from}),

@@ -3,6 +3,7 @@
 import { sql } from "slonik";
 import { z } from "zod";
 import { quotaExceeded, webhookNotFound } from "../errors.ts";
+import { deletePiece, seeDeleted } from "./deletion.ts";
 import { newId } from "./id.ts";
 import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
 import { lockQuota } from "./quota.ts";
@@ -120,11 +121,20 @@ export async function updateWebhook(
   return changed;
 }
 
+/** Pieces of deliveries that the request itself deletes; the rest is deleted in the background. */
+const piecesPerRequest = 2;
+
 /** Deletes a webhook and its deliveries; rejects with webhookNotFound. */
 export async function deleteWebhook(db: Db, tenantId: string, id: string): Promise<void> {
-  const deleted = await db.query(sql.type(nothing)`
-    delete from webhooks where tenant_id = ${tenantId} and id = ${id}`);
-  if (deleted.rowCount === 0) throw webhookNotFound();
+  await db.transaction(async (tx) => {
+    await oneWebhookForUpdate(tx, tenantId, id);
+    await seeDeleted(tx);
+    // A disabled webhook gets no new deliveries.
+    await tx.query(sql.type(nothing)`
+      update webhooks set deleted_at = now(), enabled = false where tenant_id = ${tenantId} and id = ${id}`);
+    for (let piece = 0; piece < piecesPerRequest; piece++)
+      if (await deletePiece(tx, "webhook", tenantId, id)) return;
+  });
 }
 
 /**

@@ -1,7 +1,7 @@
 // Annotation sets in REST (interface specification 2.5, 2.9, 3.1).
 import { z } from "zod";
 import { annotation } from "./annotation.ts";
-import { count, id, pageQuery, time } from "./rest.ts";
+import { count, id, listQuery, time } from "./rest.ts";
 
 export const annotationSetStatuses = ["draft", "published"] as const;
 
@@ -52,6 +52,6 @@ export const createAnnotationSetBody = z
   .meta({ id: "CreateAnnotationSet" });
 
 export const listAnnotationSetsQuery = z.object({
-  ...pageQuery,
+  ...listQuery,
   status: z.enum(annotationSetStatuses).optional().describe("Only sets with this status"),
 });

@@ -2,6 +2,21 @@
 import { z } from "zod";
 import { id, sentence, time } from "./rest.ts";
 
+/** What a key may do. */
+export const keyScopes = ["read", "write", "admin"] as const;
+export type KeyScope = (typeof keyScopes)[number];
+
+/** Whether a key with the scopes `own` may give these scopes to another key. An empty list means everything. */
+export const mayGrant = (own: readonly KeyScope[], wanted: readonly KeyScope[]) =>
+  own.length === 0 || (wanted.length > 0 && wanted.every((scope) => own.includes(scope)));
+
+const scopes = z
+  .array(z.enum(keyScopes))
+  .describe(
+    "What the key may do: `read` data, `write` (create, change, delete and run) data, `admin`: read and change API keys and webhooks. Empty: everything",
+  )
+  .meta({ examples: [["read"]] });
+
 const members = {
   id: id("Id of the key"),
   name: sentence("Purpose of the key", "build server"),
@@ -10,10 +25,7 @@ const members = {
     .length(8)
     .describe("First 8 characters of the key")
     .meta({ examples: ["pl_8Zr4t"] }),
-  scopes: z
-    .array(z.string())
-    .describe("Always empty: a key gives full access to its tenant")
-    .meta({ examples: [[]] }),
+  scopes,
   created_at: time("When the key was created"),
   expires_at: time("When the key expires; null: never").nullable(),
   last_used_at: time("When the key was last used, accurate to the minute; null: never").nullable(),
@@ -33,6 +45,7 @@ export const createApiKeyBody = z
       .max(255)
       .describe("Purpose of the key")
       .meta({ examples: ["build server"] }),
+    scopes: scopes.max(keyScopes.length).default([]),
     expires_at: z.iso
       .datetime({ offset: true })
       .max(64)

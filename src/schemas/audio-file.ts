@@ -1,7 +1,7 @@
 // Audio files and the three-step upload in REST. Uploads of inference jobs use the same upload form.
 import { z } from "zod";
 import { sha256Hex } from "./primitives.ts";
-import { count, id, pageQuery, sentence, time } from "./rest.ts";
+import { count, id, listQuery, sentence, time } from "./rest.ts";
 
 export const audioStatuses = ["pending_upload", "processing", "ready", "failed", "expired"] as const;
 export const embeddingStatuses = ["pending", "processing", "completed", "failed"] as const;
@@ -124,7 +124,7 @@ export const updateAudioFileBody = z
   .meta({ id: "UpdateAudioFile" });
 
 export const listAudioQuery = z.object({
-  ...pageQuery,
+  ...listQuery,
   status: z.enum(audioStatuses).optional().describe("Only files with this status"),
   embedding_status: z.enum(embeddingStatuses).optional().describe("Only files with this embedding status"),
   filename: z.string().max(255).optional().describe("Only files whose name contains this text"),

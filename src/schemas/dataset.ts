@@ -1,7 +1,7 @@
 // Datasets in REST (interface specification 2.8).
 import { z } from "zod";
 import { artifactTypeName } from "./primitives.ts";
-import { count, id, pageQuery, sentence, time } from "./rest.ts";
+import { count, id, listQuery, sentence, time } from "./rest.ts";
 
 const name = z
   .string()
@@ -75,6 +75,6 @@ export const updateDatasetBody = z
   .meta({ id: "UpdateDataset" });
 
 export const listDatasetsQuery = z.object({
-  ...pageQuery,
+  ...listQuery,
   name: z.string().max(255).optional().describe("Only datasets whose name contains this text"),
 });

@@ -21,6 +21,7 @@ export const errorMeanings = {
   embeddings_not_ready: "Audio files of the dataset have no embeddings yet, or they failed",
   inference_file_not_found: "There is no such inference file",
   inference_job_not_found: "There is no such inference job",
+  insufficient_scope: "The scopes of the API key do not allow the request",
   internal_error: "The service has an internal error",
   invalid_api_key: "The API key is missing, malformed, unknown or revoked",
   invalid_request: "The request is malformed",

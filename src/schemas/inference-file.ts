@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { uploadForm } from "./audio-file.ts";
 import { sha256Hex } from "./primitives.ts";
-import { count, id, pageQuery, sentence, time } from "./rest.ts";
+import { count, id, listQuery, sentence, time } from "./rest.ts";
 
 export const inferenceFileStatuses = [
   "pending_upload",
@@ -49,6 +49,6 @@ export const inferenceUpload = z
   .meta({ id: "InferenceUpload" });
 
 export const listInferenceFilesQuery = z.object({
-  ...pageQuery,
+  ...listQuery,
   status: z.enum(inferenceFileStatuses).optional().describe("Only files with this status"),
 });

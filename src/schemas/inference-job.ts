@@ -13,7 +13,7 @@ import {
 } from "./job-resource.ts";
 import { defineKind } from "./kind.ts";
 import { artifactTypeName } from "./primitives.ts";
-import { count, pageQuery, sentence, time, id as uuid } from "./rest.ts";
+import { count, listQuery, sentence, time, id as uuid } from "./rest.ts";
 import type { DetectConfig } from "./worker.ts";
 
 const milliseconds = (text: string) => z.int().min(0).max(3_600_000).optional().describe(text);
@@ -189,7 +189,7 @@ export const createInferenceJobBody = z
   });
 
 export const listInferenceJobsQuery = z.object({
-  ...pageQuery,
+  ...listQuery,
   status: z
     .array(z.enum(jobStatuses))
     .max(16)

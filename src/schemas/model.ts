@@ -5,7 +5,7 @@ import { immutable } from "./job-resource.ts";
 import { defineKind, type Resource } from "./kind.ts";
 import { architecture, modelMetrics } from "./model-metrics.ts";
 import { artifactTypeName, sha256Hex } from "./primitives.ts";
-import { count, pageQuery, sentence, time, id as uuid } from "./rest.ts";
+import { count, listQuery, sentence, time, id as uuid } from "./rest.ts";
 
 const id = (text: string) => z.string().min(36).max(36).describe(text);
 
@@ -83,7 +83,7 @@ export const updateModelBody = z
   .meta({ id: "UpdateModel" });
 
 export const listModelsQuery = z.object({
-  ...pageQuery,
+  ...listQuery,
   is_active: z.boolean().optional().describe("True: only active models. False: only inactive models"),
   archived: z
     .enum(["false", "true", "all"])

@@ -35,10 +35,29 @@ export const pageQuery = {
   page_size: z.int().min(1).max(100).default(20).describe("Items per page"),
 };
 
+const moment = (text: string) =>
+  z.iso
+    .datetime({ offset: true })
+    .max(64)
+    .optional()
+    .describe(`${text}: RFC 3339`)
+    .meta({ examples: ["2026-01-31T12:00:00Z"] });
+
+/** Parameters of a list that is ordered by the time of creation. */
+export const listQuery = {
+  ...pageQuery,
+  created_after: moment("Only items created at this time or later"),
+  created_before: moment("Only items created before this time"),
+  order: z
+    .enum(["desc", "asc"])
+    .default("desc")
+    .describe("Order by time of creation: newest first, or oldest first"),
+};
+
 /** The envelope of every paginated list. */
 export function listOf<T extends z.ZodType>(item: T) {
   return z.object({
-    items: z.array(item).max(100).describe("The items of this page, newest first"),
+    items: z.array(item).max(100).describe("The items of this page, newest first unless `order` is asc"),
     total: count("Number of items on all pages", 1),
     page: z.int().min(1).describe("Number of this page"),
     page_size: z

@@ -12,7 +12,7 @@ import {
 } from "./job-resource.ts";
 import { defineKind } from "./kind.ts";
 import { modelMetrics } from "./model-metrics.ts";
-import { pageQuery, sentence, time, id as uuid } from "./rest.ts";
+import { listQuery, sentence, time, id as uuid } from "./rest.ts";
 import { trainingConfig, trainingJobConfig } from "./training-config.ts";
 
 export const trainingJobKind = defineKind({
@@ -84,7 +84,7 @@ export const createTrainingJobBody = z
   .meta({ id: "CreateTrainingJob" });
 
 export const listTrainingJobsQuery = z.object({
-  ...pageQuery,
+  ...listQuery,
   status: z
     .array(z.enum(jobStatuses))
     .max(16)

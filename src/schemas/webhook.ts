@@ -1,7 +1,7 @@
 // Webhooks and their deliveries in REST. Webhooks follow Standard Webhooks.
 import { z } from "zod";
 import { eventTypes } from "./event.ts";
-import { count, id, pageQuery, time } from "./rest.ts";
+import { count, id, listQuery, time } from "./rest.ts";
 
 const url = z
   .string()
@@ -99,7 +99,7 @@ export const delivery = z
   .meta({ id: "WebhookDelivery" });
 
 export const listDeliveriesQuery = z.object({
-  ...pageQuery,
+  ...listQuery,
   status: z
     .array(z.enum(deliveryStatuses))
     .max(3)

@@ -4,6 +4,7 @@ import { sql } from "slonik";
 import { beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { doBackgroundWork } from "../../src/db/background-work.ts";
+import { claimDeliveries } from "../../src/db/webhook-delivery.ts";
 import { type Client, execute, useApi } from "../support/api.ts";
 import { addDetections, addModel, addReadyAudio, addTrainingJob, makeDataset } from "../support/world.ts";
 
@@ -226,6 +227,32 @@ describe("the deletion of a large dataset", () => {
     const jobs = "/api/v1/inference-jobs";
     expect((await client.post(jobs, { model_id, dataset_id: dataset })).status).toBe(404);
     expect((await client.post(jobs, { model_id, audio_file_ids: [audio] })).status).toBe(404);
+  });
+});
+
+describe("the deletion of a webhook with very many deliveries", () => {
+  it("hides it at once and deletes the deliveries in pieces", async () => {
+    const { id } = (await client.post("/api/v1/webhooks", { url: "https://example.com/" })).body;
+    await execute(
+      api.db,
+      sql.fragment`
+        insert into webhook_deliveries (id, tenant_id, webhook_id, message_id, type, body, next_attempt_at)
+        select gen_random_uuid(), ${client.tenantId}, ${id}, 'evt_' || n, 'model.created', '{}', now()
+        from generate_series(1, ${large}::int) n`,
+    );
+    const left = () =>
+      api.db.oneFirst(sql.type(z.object({ count: z.number() }))`
+        select count(*) as count from webhook_deliveries where webhook_id = ${id}`);
+    expect((await client.delete(`/api/v1/webhooks/${id}`)).status).toBe(204);
+    expect((await client.get(`/api/v1/webhooks/${id}`)).status).toBe(404);
+    expect((await client.get(`/api/v1/webhooks/${id}/deliveries`)).status).toBe(404);
+    expect((await client.get("/api/v1/webhooks")).body.total).toBe(0);
+    expect(await left()).toBe(large - 10_000);
+    const claim = { now: Date.now(), leaseMs: 60_000, limit: 100, inFlight: [] };
+    const limits = { webhook: 100, tenant: 100, host: 100 };
+    expect(await claimDeliveries(api.pool, { ...claim, limits })).toEqual([]);
+    expect(await workAll()).toBe(1);
+    expect(await left()).toBe(0);
   });
 });
 

@@ -176,9 +176,9 @@ describe("the event stream", () => {
     // More than any socket buffers.
     await execute(
       api.db,
-      sql.fragment`insert into events (tenant_id, type, data, created_at)
-        select ${client.tenantId}, 'model.created', jsonb_build_object('text', repeat('x', 1000)), now()
-        from generate_series(1, 40000)`,
+      sql.fragment`insert into events (tenant_id, seq, type, data, created_at)
+        select ${client.tenantId}, 1000000 + n, 'model.created', jsonb_build_object('text', repeat('x', 1000)), now()
+        from generate_series(1, 40000) n`,
     );
     const { hostname, port } = new URL(api.url);
     const socket = connect(Number(port), hostname);

@@ -200,6 +200,31 @@ describe("a repeated request with the same Idempotency-Key", () => {
     expect(api.submitted.filter((job) => job.id === id)).toHaveLength(2);
   });
 
+  it("a set is published once, and the repeated request gets the set", async () => {
+    const sets = `/api/v1/datasets/${world.datasetId}/annotation-sets`;
+    const path = `${sets}/${(await client.post(sets)).body.id}/publish`;
+    const first = await client.post(path, undefined, withKey("publish"));
+    const second = await client.post(path, undefined, withKey("publish"));
+    expect([first.status, second.status]).toEqual([200, 200]);
+    expect(second.body).toEqual(first.body);
+    expect(second.headers.get("etag")).toBe(first.headers.get("etag"));
+    expect((await client.post(path, undefined, withKey("publish again"))).status).toBe(409);
+  });
+
+  it("a delivery is sent again once", async () => {
+    const webhook = await client.post("/api/v1/webhooks", { url: "https://hooks.example.com/again" });
+    const test = await client.post(`${webhook.headers.get("location")}/test`);
+    const path = `${webhook.headers.get("location")}/deliveries/${test.body.id}/redeliver`;
+    expect((await client.post(path, undefined, withKey("again"))).body.attempts).toBe(0);
+    await execute(
+      api.db,
+      sql.fragment`update webhook_deliveries set attempts = 1 where id = ${test.body.id}`,
+    );
+    const second = await client.post(path, undefined, withKey("again"));
+    expect([second.status, second.body.attempts]).toEqual([200, 1]);
+    expect((await client.post(path)).body.attempts).toBe(0);
+  });
+
   it("the answer is 404 when the resource was deleted meanwhile, and nothing is created", async () => {
     const { id } = (await client.post("/api/v1/datasets", { name: "gone" }, withKey("gone"))).body;
     await client.delete(`/api/v1/datasets/${id}`);

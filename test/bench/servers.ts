@@ -14,12 +14,13 @@ export interface Backends {
   stop(): Promise<void>;
 }
 
-export async function startBackends(): Promise<Backends> {
+/** `settings`: further settings of Postgres. */
+export async function startBackends(settings: Readonly<Record<string, string>> = {}): Promise<Backends> {
   // Not below $TMPDIR: Postgres runs as its own user and must be able to enter every parent directory of its data.
   const dir = mkdtempSync("/tmp/plosive-bench-");
   chmodSync(dir, 0o755);
   const [postgres, s3] = await Promise.all([
-    startPostgres({ dir: join(dir, "postgres") }),
+    startPostgres({ dir: join(dir, "postgres"), settings }),
     startS3({ dir: join(dir, "s3") }),
   ]);
   return {

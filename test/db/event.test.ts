@@ -208,6 +208,23 @@ describe("events", () => {
     await expect(call).rejects.toMatchObject(forbidden);
   });
 
+  it("have numbers that do not depend on the events of others", async () => {
+    const [one, other] = [await newTenant(), await newTenant()];
+    const numbersOf = async (tenant: string) => {
+      const rows = await manyEventsAfter(tenantDatabase(database.apiPool, tenant), tenant, 0, 100);
+      return rows.map(({ id }) => id);
+    };
+    for (const tenant of [one, other, other, one]) await insertTrainingJob(database.pool, tenant);
+    await readEvents(one);
+    const first = await numbersOf(one);
+    expect(first).toEqual(first.map((_, i) => i + 1));
+    await insertTrainingJob(database.pool, other);
+    await insertTrainingJob(database.pool, one);
+    await readEvents(one);
+    expect((await numbersOf(one)).slice(0, first.length + 1)).toEqual([...first, first.length + 1]);
+    expect((await numbersOf(other))[0]).toBe(1);
+  });
+
   it("are deleted after 24 hours, and their ids are never reused", async () => {
     const tenant = await newTenant();
     await insertTrainingJob(database.pool, tenant);

@@ -1,11 +1,14 @@
 // The upgrade of an installation from the release before row-level security, with rows in its tables, while processes
 // of the older release still write.
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { Client } from "pg";
 import { beforeAll, describe, expect, it } from "vitest";
 import { isMigrated, migrate } from "../../src/db/migrate.ts";
 import { useDatabase } from "../support/postgres.ts";
 
 const database = useDatabase();
+const migrations = readdirSync(join(import.meta.dirname, "../../src/db/migrations")).sort();
 const older = ["0001_initial.sql", "0002_shard_progress.sql", "0003_annotation_set_versions.sql"];
 const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
 const [tenant, dataset, set, audio, job, model, inference] = [1, 2, 3, 4, 5, 6, 7].map(uuid);
@@ -103,6 +106,30 @@ describe("the upgrade of a database with rows", () => {
     expect(rows).toEqual([
       { what: "file", tenant_id: tenant, count: 3 },
       { what: "metric", tenant_id: tenant, count: 2 },
+    ]);
+  });
+});
+
+describe("the upgrade of a database with events", () => {
+  it("continues the numbers of each tenant from the last common number", async () => {
+    await run("drop schema public cascade; create schema public");
+    const before = migrations.filter((name) => name < "0026");
+    await migrate(database.pool, before);
+    const other = uuid(8);
+    await run(`insert into tenants (id, name) values ('${tenant}', 'voices'), ('${other}', 'others')`);
+    const emit = (of: string) =>
+      `insert into event_inbox (tenant_id, type, data) values ('${of}', 'model.created', '{}');`;
+    await run(`${emit(tenant!)} ${emit(other)} ${emit(tenant!)} select stamp_events(100)`);
+    const numbers = () => run("select tenant_id, seq::int from events order by seq, tenant_id");
+    const old = await numbers();
+    expect(old.map(({ seq }) => seq)).toEqual([1, 2, 3]);
+    await migrate(database.pool);
+    expect(await numbers()).toEqual(old);
+    await run(`${emit(other)} ${emit(tenant!)} ${emit(other)} select stamp_events(100)`);
+    expect((await numbers()).slice(3)).toEqual([
+      { tenant_id: tenant, seq: 4 },
+      { tenant_id: other, seq: 4 },
+      { tenant_id: other, seq: 5 },
     ]);
   });
 });

@@ -95,8 +95,10 @@ async function addByHand(db: DatabasePool, tenantId: string, world: World): Prom
     values (${randomUUID()}, ${tenantId}, ${world.inferenceJobId}, ${world.audioFileId}, 'take.wav', 'audio/wav', 1000,
       'audio/x', 'queued')`);
   await db.query(sql.type(nothing)`
-    insert into events (tenant_id, type, data, created_at)
-    values (${tenantId}, 'model.created', ${sql.jsonb({ model_id: world.modelId })}, now())`);
+    insert into event_positions (tenant_id, seq) values (${tenantId}, 1000000) on conflict do nothing`);
+  await db.query(sql.type(nothing)`
+    insert into events (tenant_id, seq, type, data, created_at)
+    values (${tenantId}, 1000000, 'model.created', ${sql.jsonb({ model_id: world.modelId })}, now())`);
   await db.query(sql.type(nothing)`
     insert into audit_log (tenant_id, action, api_key_id, actor_key_id)
     values (${tenantId}, 'api_key.created', ${world.keyId}, ${world.keyId})`);

@@ -49,7 +49,7 @@ describe("an event", () => {
         }
       });
       expect(signedBy).toHaveLength(1);
-      expect(headers["webhook-id"]).toBe(`evt_${event?.seq}`);
+      expect(headers["webhook-id"]).toBe(`evt_${all.tenant}_${event?.seq}`);
       expect(JSON.parse(body)).toEqual({
         type: "model.created",
         timestamp: new Date(event?.created_at ?? 0).toISOString(),

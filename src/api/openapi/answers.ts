@@ -31,7 +31,7 @@ const failures: Record<number, Failure> = {
   },
   403: {
     name: "Forbidden",
-    description: "The account is suspended",
+    description: "The account is suspended, or the scopes of the API key do not allow the request",
     example: { detail: "This account is suspended", code: "tenant_suspended" },
   },
   404: {

@@ -114,10 +114,17 @@ export const publish = defineRoute({
   guard,
   handler: async ({ params, tenantId, deps }) => {
     const { dataset_id, annotation_set_id } = params;
-    const row = await publishAnnotationSet(deps.db, tenantId, dataset_id, annotation_set_id);
-    return { etag: etagOfSet(row.revision), body: viewAnnotationSet(row) };
+    return published(await publishAnnotationSet(deps.db, tenantId, dataset_id, annotation_set_id));
+  },
+  idempotent: async ({ params, tenantId, deps }) => {
+    const { dataset_id, annotation_set_id } = params;
+    return published(await oneAnnotationSet(deps.db, tenantId, dataset_id, annotation_set_id));
   },
 });
+
+function published(row: AnnotationSetRow) {
+  return { etag: etagOfSet(row.revision), body: viewAnnotationSet(row) };
+}
 
 export const remove = defineRoute({
   method: "DELETE",

@@ -1,5 +1,6 @@
 // /api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/annotations (interface specification 4.7).
 // Annotations of drafts and published sets can be read; only those of drafts can be changed.
+import { Readable } from "node:stream";
 import { z } from "zod";
 import {
   type AnnotationRow,
@@ -108,8 +109,19 @@ function replyMany(place: InSet, rows: readonly AnnotationRow[], revision: numbe
     etag: etagOfSet(revision),
     headers: { [setEtagHeader]: etagOfSet(revision) },
     location: locationOf(place),
-    body: { items: rows.map(viewAnnotation), total: rows.length },
+    stream: Readable.from(itemsOf(rows), { objectMode: false, highWaterMark: 65_536 }),
   };
+}
+
+/** Annotations in one piece of a response: other requests are served between two pieces. */
+const annotationsPerPiece = 50;
+
+function* itemsOf(rows: readonly AnnotationRow[]): Generator<Buffer> {
+  for (let i = 0; i < rows.length; i += annotationsPerPiece) {
+    const items = rows.slice(i, i + annotationsPerPiece).map(viewAnnotation);
+    yield Buffer.from(`${i === 0 ? '{"items":[' : ","}${JSON.stringify(items).slice(1, -1)}`);
+  }
+  yield Buffer.from(`],"total":${rows.length}}`);
 }
 
 async function readCreated(db: Db, tenantId: string, place: InSet, ids: readonly string[]) {

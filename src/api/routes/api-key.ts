@@ -16,7 +16,14 @@ import {
   validationFailed,
   valueError,
 } from "../../errors.ts";
-import { apiKey, createApiKeyBody, createdApiKey, rotateApiKeyBody } from "../../schemas/api-key.ts";
+import {
+  apiKey,
+  createApiKeyBody,
+  createdApiKey,
+  type KeyScope,
+  mayGrant,
+  rotateApiKeyBody,
+} from "../../schemas/api-key.ts";
 import { id } from "../../schemas/rest.ts";
 import { hashApiKey, makeApiKey, prefixOf } from "../api-key-format.ts";
 import { type Call, defineRoute, type Reply } from "../route.ts";
@@ -38,10 +45,12 @@ export const createApiKey = defineRoute({
   conflicts: ["key_already_created"],
   handler: async (call) => {
     const { body, tenantId, deps } = call;
+    const { scopes } = body;
+    requireOwn(scopes, call.scopes);
     const expiresAt = body.expires_at == null ? null : expiryOf(body.expires_at, deps.clock.now());
     const limits = limitsOf(call);
     return await withNewKey(call, limits.max, (key) =>
-      insertApiKey(deps.db, tenantId, { ...key, name: body.name, expiresAt }, limits),
+      insertApiKey(deps.db, tenantId, { ...key, name: body.name, scopes, expiresAt }, limits),
     );
   },
   idempotent: refuseToShowAgain,
@@ -69,13 +78,20 @@ export const rotateKey = defineRoute({
         deps.db,
         tenantId,
         params.key_id,
-        { ...key, overlapSeconds: body.overlap_seconds },
+        { ...key, overlapSeconds: body.overlap_seconds, by: call.scopes },
         limits,
       ),
     );
   },
   idempotent: refuseToShowAgain,
 });
+
+/** Throws validationFailed if a key would get more scopes than the key that creates it has. */
+function requireOwn(wanted: readonly KeyScope[], own: readonly KeyScope[]): void {
+  if (mayGrant(own, wanted)) return;
+  const why = `a key can create keys only with its own scopes: ${own.join(", ")}`;
+  throw validationFailed([valueError(["body", "scopes"], why)]);
+}
 
 /** Only the first response contained the key: the database stores just its digest. */
 async function refuseToShowAgain(_: unknown, [id = ""]: readonly string[]): Promise<Reply> {
@@ -147,7 +163,7 @@ function viewApiKey(row: ApiKeyRow) {
     id: row.id,
     name: row.name,
     key_prefix: row.key_prefix,
-    scopes: [],
+    scopes: row.scopes,
     created_at: iso(row.created_at),
     expires_at: isoOrNull(row.expires_at),
     last_used_at: isoOrNull(row.last_used_at),

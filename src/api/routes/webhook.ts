@@ -20,7 +20,7 @@ import {
   redeliver as redeliverRow,
 } from "../../db/webhook-delivery.ts";
 import { validationFailed, valueError } from "../../errors.ts";
-import { id, listOf, pageQuery } from "../../schemas/rest.ts";
+import { id, listOf, listQuery } from "../../schemas/rest.ts";
 import {
   createWebhookBody,
   delivery,
@@ -69,7 +69,7 @@ export const list = defineRoute({
   operationId: "listWebhooks",
   summary: "List the webhooks",
   tag,
-  query: z.object(pageQuery),
+  query: z.object(listQuery),
   answer: { status: 200, description: "One page", schema: listOf(webhook) },
   handler: async ({ query, tenantId, deps }) => ({
     body: envelope(await listWebhooks(deps.db, tenantId, query), query, viewWebhook),
@@ -198,6 +198,9 @@ export const redeliver = defineRoute({
   conflicts: ["webhook_disabled"],
   handler: async ({ params, tenantId, deps }) => ({
     body: viewDelivery(await redeliverRow(deps.db, tenantId, params.webhook_id, params.delivery_id)),
+  }),
+  idempotent: async ({ params, tenantId, deps }) => ({
+    body: viewDelivery(await oneDelivery(deps.db, tenantId, params.webhook_id, params.delivery_id)),
   }),
 });
 

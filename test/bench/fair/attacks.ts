@@ -1,5 +1,6 @@
 // What one tenant sends to take resources from the others. Called by main.ts.
 import { randomUUID } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
 import type { Request, Send } from "./traffic.ts";
 
 export interface Attack {
@@ -7,6 +8,8 @@ export interface Attack {
   readonly connections: number;
   /** Creates what the attack needs, and returns the requests that it sends. */
   readonly prepare: (send: Send, database: Database) => Promise<(nth: number) => Request>;
+  /** Begins a condition of the attack, and returns the function that ends it. */
+  readonly during?: () => () => void;
 }
 
 /** Runs SQL as the owner of the database: some attacks need more rows than their tenant may create in a minute. */
@@ -105,6 +108,31 @@ export const attacks: readonly Attack[] = [
     },
   },
   {
+    name: "confirms while the object store does not answer",
+    connections: 12,
+    during: pauseStore,
+    prepare: async (send) => {
+      const { dataset } = await draft(send);
+      const path = `/api/v1/datasets/${dataset}/audio`;
+      const files = Array.from({ length: 12 }, (_, i) => ({
+        filename: `${i}.wav`,
+        content_type: "audio/wav",
+        size_bytes: 1_000,
+      }));
+      const made = await send({
+        method: "POST",
+        path: `${path}/upload-urls`,
+        body: JSON.stringify({ files }),
+      });
+      if (made.status !== 201) throw new Error(`no tickets: ${made.status} ${made.body.slice(0, 200)}`);
+      const { items } = JSON.parse(made.body) as { items: { audio_file_id: string }[] };
+      return (nth) => ({
+        method: "POST",
+        path: `${path}/${items[nth % items.length]!.audio_file_id}/confirm`,
+      });
+    },
+  },
+  {
     name: "lists at the last page, with filters",
     connections: 48,
     prepare: async () => (nth) => ({
@@ -122,6 +150,25 @@ export const attacks: readonly Attack[] = [
     prepare: async () => () => ({ method: "GET", path: "/api/v1/events/stream" }),
   },
 ];
+
+/** Stops the processes of the cluster's object store, which are processes of this machine, until the returned call. */
+function pauseStore(): () => void {
+  const pids = readdirSync("/proc").filter((pid) => {
+    try {
+      return (
+        readFileSync(`/proc/${pid}/comm`, "utf8").trim() === "versitygw" &&
+        readFileSync(`/proc/${pid}/cgroup`, "utf8").includes("kubepods")
+      );
+    } catch {
+      return false;
+    }
+  });
+  if (pids.length === 0) throw new Error("found no process of the object store");
+  for (const pid of pids) process.kill(Number(pid), "SIGSTOP");
+  return () => {
+    for (const pid of pids) process.kill(Number(pid), "SIGCONT");
+  };
+}
 
 /** Adds a file and its labels. The triggers of the tables run as for requests. */
 async function addLabels(database: Database, dataset: string, set: string, labels: number): Promise<void> {

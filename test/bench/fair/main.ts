@@ -136,6 +136,7 @@ async function compare(attack: Attack): Promise<Row> {
   await measureInThread(victim, 5);
   const quiet = await measureInThread(victim, seconds);
   await peakMemory();
+  const end = attack.during?.();
   let isOver = false;
   const flooding = flood(
     async (nth) => attacker.send(request(nth)),
@@ -144,6 +145,7 @@ async function compare(attack: Attack): Promise<Row> {
   );
   const attacked = await measureInThread(victim, seconds);
   isOver = true;
+  end?.();
   attacker.end();
   const answers = [...(await flooding)]
     .filter(([status]) => status !== 0)

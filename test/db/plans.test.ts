@@ -1,0 +1,183 @@
+// The plans of every list at the size of large tenants: none reads a table from start to end, and none sorts what it reads
+// of a tenant before it takes its page.
+import { Client } from "pg";
+import { type QuerySqlToken, sql } from "slonik";
+import { beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { countAnnotations, pageOfAnnotations } from "../../src/db/annotation.ts";
+import { listAnnotationSets } from "../../src/db/annotation-set.ts";
+import { eachAnnotationText } from "../../src/db/annotation-text.ts";
+import { listAudioFiles } from "../../src/db/audio-file.ts";
+import { doBackgroundWork } from "../../src/db/background-work.ts";
+import { listDatasets, oneDataset } from "../../src/db/dataset.ts";
+import { eachDetection, listDetections } from "../../src/db/detection.ts";
+import { listEvents, manyEventsAfter, oneEventPosition } from "../../src/db/event.ts";
+import { listInferenceFiles } from "../../src/db/inference-file.ts";
+import { listInferenceJobs } from "../../src/db/inference-job.ts";
+import { listJobEvents } from "../../src/db/job-event.ts";
+import { listModels } from "../../src/db/model.ts";
+import type { Db } from "../../src/db/page.ts";
+import { usageOf } from "../../src/db/quota.ts";
+import { listReviewed } from "../../src/db/reviewed-file.ts";
+import { listTrainingJobs } from "../../src/db/training-job.ts";
+import { listWebhooks } from "../../src/db/webhook.ts";
+import { listDeliveries } from "../../src/db/webhook-delivery.ts";
+import { useDatabase } from "../support/postgres.ts";
+import { idOf, seed } from "../support/seed.ts";
+
+const database = useDatabase();
+
+const sizes = {
+  tenants: 3,
+  datasets: 400,
+  filesPerDataset: 5,
+  setsPerDataset: 3,
+  labelsPerSet: 5,
+  jobs: 1_000,
+  filesPerInference: 2,
+  detectionsPerFile: 5,
+  events: 10_000,
+  deliveries: 5_000,
+  largest: { files: 10_000, labels: 20_000 },
+};
+
+beforeAll(async () => {
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  try {
+    await seed((text) => client.query(text), sizes);
+  } finally {
+    await client.end();
+  }
+}, 120_000);
+
+const tenant = idOf(1);
+const one = idOf(1, 1);
+const page = { page: 1, page_size: 20 };
+
+/** Each list, and each read that could grow with the tenant. */
+const reads: Record<string, (db: Db) => Promise<unknown>> = {
+  datasets: (db) => listDatasets(db, tenant, page),
+  "a dataset": (db) => oneDataset(db, tenant, one),
+  "audio files": (db) => listAudioFiles(db, tenant, one, page),
+  "annotation sets": (db) => listAnnotationSets(db, tenant, one, page),
+  annotations: (db) => pageOfAnnotations(db, tenant, one, {}, page),
+  "annotations of a file": (db) => pageOfAnnotations(db, tenant, one, { audio_file_id: one }, page),
+  "the number of annotations of a type": (db) =>
+    countAnnotations(db, tenant, one, { artifact_type: ["click"] }),
+  "all annotations": (db) => all(eachAnnotationText(db, tenant, one)),
+  "reviewed files": (db) => listReviewed(db, tenant, one, page),
+  "training jobs": (db) => listTrainingJobs(db, tenant, page),
+  models: (db) => listModels(db, tenant, { ...page, archived: "all" }),
+  "inference jobs": (db) => listInferenceJobs(db, tenant, page),
+  "inference files": (db) => listInferenceFiles(db, tenant, one, page),
+  detections: (db) => listDetections(db, tenant, one, page),
+  "all detections": (db) => all(eachDetection(db, tenant, one)),
+  "job events": (db) => listJobEvents(db, tenant, one, page),
+  events: (db) => listEvents(db, tenant, page),
+  "the next events": (db) => manyEventsAfter(db, tenant, 9_000, 100),
+  "the position of events": (db) => oneEventPosition(db, tenant),
+  webhooks: (db) => listWebhooks(db, tenant, page),
+  deliveries: (db) => listDeliveries(db, tenant, one, page),
+  usage: (db) => usageOf(db, tenant),
+};
+
+async function all(items: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of items);
+}
+
+interface Plan {
+  readonly "Node Type": string;
+  readonly "Relation Name"?: string;
+  readonly "Index Cond"?: string;
+  readonly "Parent Relationship"?: string;
+  readonly Plans?: readonly Plan[];
+}
+
+/** Records the plan of each query before it runs: the one without regard to parameters, which the API uses. */
+function recording(db: Db, plans: Plan[]): Db {
+  const explain = async (query: QuerySqlToken) => {
+    const text = query.sql.replaceAll("$slonik_", "$");
+    const nulls = query.values.map(() => "null").join(", ");
+    const raw = (statement: string) => ({ ...sql.unsafe``, sql: statement, values: [] }) as never;
+    await db.transaction(async (tx) => {
+      // Some tables have few rows here. What has an index uses it now.
+      await tx.query(raw("set local enable_seqscan = off"));
+      await tx.query(raw("set local plan_cache_mode = force_generic_plan"));
+      await tx.query(raw(`prepare recorded as ${text}`));
+      const row = await tx.one(
+        raw(`explain (format json) execute recorded${nulls === "" ? "" : `(${nulls})`}`),
+      );
+      await tx.query(raw("deallocate recorded"));
+      for (const { Plan: plan } of z
+        .array(z.object({ Plan: z.custom<Plan>() }))
+        .parse(Object.values(row as object)[0]))
+        plans.push(plan);
+    });
+  };
+  return new Proxy(db, {
+    get: (target, name: keyof Db) =>
+      name === "transaction" || name === "asTenant"
+        ? target[name]
+        : async (query: QuerySqlToken) => {
+            await explain(query);
+            return await (target[name] as (query: QuerySqlToken) => Promise<unknown>)(query);
+          },
+  });
+}
+
+/** Returns the tables that the plan reads without an index, or sorts before a limit. */
+function faultsOf(plan: Plan, isSorted = false): string[] {
+  const type = plan["Node Type"];
+  const table = plan["Relation Name"];
+  const sorted = type === "Sort" || (isSorted && !returnsFewRows(plan));
+  const faults = (plan.Plans ?? []).flatMap((child) => {
+    // The inner side of a nested loop is looked up for each row of the outer side.
+    const isLookUp = type === "Nested Loop" && child["Parent Relationship"] === "Inner";
+    return faultsOf(child, sorted && !isLookUp);
+  });
+  if (table === undefined) return faults;
+  if (type === "Seq Scan") faults.push(`reads all of ${table}`);
+  else if (sorted) faults.push(`sorts ${table}`);
+  return faults;
+}
+
+/** A limit, a count, or a sub-query. */
+const returnsFewRows = (plan: Plan) =>
+  ["Limit", "Aggregate"].includes(plan["Node Type"]) ||
+  ["InitPlan", "SubPlan"].includes(plan["Parent Relationship"] ?? "");
+
+describe("the plan of", () => {
+  it.each(Object.entries(reads))("%s uses indexes and sorts only its page", async (_, read) => {
+    const plans: Plan[] = [];
+    await read(recording(database.apiPool.asTenant(tenant), plans));
+    expect(plans.length).toBeGreaterThan(0);
+    expect(plans.flatMap((plan) => faultsOf(plan))).toEqual([]);
+  });
+
+  it("a query without an index is recognized", async () => {
+    const plans: Plan[] = [];
+    const db = recording(database.pool, plans);
+    const row = z.object({ id: z.string() });
+    await db.any(sql.type(row)`select id from audio_files where filename = 'take 1.wav'`);
+    await db.any(sql.type(row)`
+      select id from inference_jobs where tenant_id = ${tenant} order by completed_at limit 20`);
+    expect(plans.flatMap((plan) => faultsOf(plan))).toEqual([
+      "reads all of audio_files",
+      "sorts inference_jobs",
+    ]);
+  });
+});
+
+describe("background work", () => {
+  it("is found by an index", async () => {
+    expect(await doBackgroundWork(database.apiPool)).toBe(false);
+    const text = await database.pool.oneFirst(sql.type(z.object({ prosrc: z.string() }))`
+      select prosrc from pg_proc where proname = 'next_background_work'`);
+    const plans: Plan[] = [];
+    const db = recording(database.pool, plans);
+    await db.any({ ...sql.unsafe``, sql: text, values: [] } as never);
+    const unindexed = plans.flatMap((plan) => faultsOf(plan)).filter((fault) => fault.startsWith("reads"));
+    expect(unindexed.filter((fault) => !fault.endsWith("webhooks"))).toEqual([]);
+  });
+});
