@@ -221,7 +221,7 @@ export interface paths {
         /** @description List the annotation sets of a dataset. */
         get: operations["listAnnotationSets"];
         put?: never;
-        /** @description More than 10,000 annotations are copied after the response; the member `copying` shows the progress. Until the copy is complete, neither the draft nor a draft that it is copied from can be changed. Deleting the new draft ends the copy. Accepts an Idempotency-Key. */
+        /** @description More than 10,000 annotations are copied after the response; the member `copying` shows the progress. Until the copy is complete, neither the new draft nor a source that is a draft can be changed. Deleting the new draft ends the copy. Accepts an Idempotency-Key. */
         post: operations["createAnnotationSet"];
         delete?: never;
         options?: never;
@@ -3427,7 +3427,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request conflicts with the current state: `artifact_type_in_use` */
+            /** @description The request conflicts with the current state: `artifact_type_in_use`, `annotation_set_copying` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3736,7 +3736,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request conflicts with the current state: `audio_in_use` */
+            /** @description The request conflicts with the current state: `audio_in_use`, `annotation_set_copying` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4238,7 +4238,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request conflicts with the current state: `annotation_set_published`, `audio_not_ready` */
+            /** @description The request conflicts with the current state: `annotation_set_published`, `annotation_set_copying`, `audio_not_ready` */
             409: {
                 headers: {
                     [name: string]: unknown;

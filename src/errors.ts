@@ -116,7 +116,7 @@ export const annotationSetCopying = () =>
   error(
     409,
     "annotation_set_copying",
-    "Annotations are being copied into this set or from it; wait until the copy is complete, or delete the set that it fills",
+    "Annotations are being copied; wait until `copying` of the new annotation set is null, or delete that set",
     { headers: { "Retry-After": "5" } },
   );
 export const annotationSetPublished = () =>

@@ -56,10 +56,10 @@ export async function authenticate(ctx: Context, route: Route, deps: SharedDeps)
   if (caller.expired) throw refuse("expired", expiredApiKey());
   if (caller.suspended) throw refuse("suspended", tenantSuspended());
   deps.failedAuth.recordSuccess(hash);
-  ctx.set(deps.rates.settle(hash, own, caller));
   const { id: keyId, tenant_id: tenantId, scopes } = caller;
   const needed = scopeOf(route);
   if (scopes.length > 0 && !scopes.includes(needed)) throw insufficientScope(`the scope ${needed}`, scopes);
+  ctx.set(deps.rates.settle(hash, own, caller));
   if (caller.unnoticed)
     deps.background("record the use of an API key", () =>
       touchApiKey(tenantDatabase(deps.db, tenantId), keyId),

@@ -5,7 +5,7 @@ import { sql } from "slonik";
 import { z } from "zod";
 import type { Db } from "./page.ts";
 
-/** Upper bound of the rows that one request copies or deletes: a quarter of a second. */
+/** Upper bound of the annotations and files that one request copies or deletes: a quarter of a second. */
 export const rowsPerRequest = 10_000;
 /** Rows of one piece of background work. */
 export const rowsPerPiece = 5_000;
@@ -42,11 +42,10 @@ const nothing = z.object({});
  * does not change before this transaction ends.
  */
 export async function startCopy(tx: Db, to: Target, work: Copying): Promise<void> {
-  if (work.total > rowsPerRequest) {
+  if (work.total > rowsPerRequest)
     await tx.query(sql.type(nothing)`
       update annotation_sets set copying = ${sql.jsonb(work)} where tenant_id = ${to.tenantId} and id = ${to.setId}`);
-    await countCopy(tx, to.tenantId, work, 1);
-  } else for (let left: Copying | null = work; left !== null; ) left = await copyPiece(tx, to, left);
+  else for (let left: Copying | null = work; left !== null; ) left = await copyPiece(tx, to, left);
 }
 
 /** Copies the next piece. Returns what is left; null when the copy is complete. The caller has locked the draft. */
@@ -57,15 +56,6 @@ export async function copyPiece(tx: Db, to: Target, work: Copying): Promise<Copy
   }
   const after = await copyLabels(tx, to, work);
   return after === null ? null : { ...work, after };
-}
-
-/** Counts a copy that begins (1) or ends (-1) at its source, if that is a draft. */
-export async function countCopy(tx: Db, tenantId: string, work: Copying, by: 1 | -1): Promise<void> {
-  if ("inference_job_id" in work) return;
-  const isCounted = by === 1 ? sql.fragment`status = 'draft'` : sql.fragment`copies_from > 0`;
-  await tx.query(sql.type(nothing)`
-    update annotation_sets set copies_from = copies_from + ${by}::int
-    where tenant_id = ${tenantId} and id = ${work.annotation_set_id} and ${isCounted}`);
 }
 
 type Labels = Extract<Copying, { annotation_set_id: string }>;

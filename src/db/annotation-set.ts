@@ -10,7 +10,7 @@ import {
   datasetNotFound,
 } from "../errors.ts";
 import type { annotationSetStatuses } from "../schemas/annotation-set.ts";
-import { copying, countCopy, rowsPerRequest, startCopy } from "./annotation-copy.ts";
+import { copying, rowsPerRequest, startCopy } from "./annotation-copy.ts";
 import { requireDataset } from "./dataset.ts";
 import { deletePiece, seeDeleted } from "./deletion.ts";
 import { newId } from "./id.ts";
@@ -189,16 +189,23 @@ export async function deleteAnnotationSet(
     await seeDeleted(tx);
     await tx.query(sql.type(z.object({}))`
       update annotation_sets set deleted_at = now(), copying = null where tenant_id = ${tenantId} and id = ${id}`);
-    if (set.copying !== null) await countCopy(tx, tenantId, set.copying, -1);
     if (set.total_annotations <= rowsPerRequest)
       while (!(await deletePiece(tx, "annotation_set", tenantId, id)));
   });
 }
 
-/** Locks the set and returns how many copies read it. */
+const lockedSet = z.object({ id: z.string(), copies_from: z.number() });
+
+/**
+ * Locks the set, and the source of a copy into it, because the end of the copy changes the source too. Returns how many
+ * copies read the set.
+ */
 async function lockForUpdate(db: Db, tenantId: string, datasetId: string, id: string): Promise<number> {
-  const copies = await db.maybeOneFirst(sql.type(z.object({ copies_from: z.number() }))`
-    select copies_from from annotation_sets
-    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = ${id} for update`);
-  return copies ?? 0;
+  const locked = await db.any(sql.type(lockedSet)`
+    select id, copies_from from annotation_sets
+    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and (id = ${id} or id = (
+      select (copying ->> 'annotation_set_id')::uuid from annotation_sets
+      where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = ${id}))
+    order by id for update`);
+  return locked.find((set) => set.id === id.toLowerCase())?.copies_from ?? 0;
 }

@@ -179,7 +179,7 @@ export async function rotateApiKey(
       select name, scopes, now() + (expires_at - created_at) as expires_at from api_keys
       where tenant_id = ${tenantId} and id = ${id} and revoked_at is null for update`);
     if (old === null) throw apiKeyNotFound();
-    if (!mayGrant(next.by, old.scopes)) throw insufficientScope("all scopes of the rotated key", next.by);
+    if (!mayGrant(next.by, old.scopes)) throw insufficientScope("all scopes of the other key", next.by);
     const expiresAt = old.expires_at === null ? null : new Date(old.expires_at).toISOString();
     const key = { ...next, name: old.name, scopes: old.scopes, expiresAt };
     const made = await insertApiKey(tx, tenantId, key, { max: next.overlapSeconds === 0 ? 0 : max, by });

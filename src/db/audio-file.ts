@@ -2,9 +2,9 @@
 // confirm (ingest.ts). Called by src/api.
 import { sql } from "slonik";
 import { z } from "zod";
-import { audioFileNotFound, audioInUse, datasetNotFound } from "../errors.ts";
+import { annotationSetCopying, audioFileNotFound, audioInUse, datasetNotFound } from "../errors.ts";
 import type { audioStatuses, embeddingStatuses } from "../schemas/audio-file.ts";
-import { deleteAnnotationsOfAudio } from "./deletion.ts";
+import { deleteAnnotationsOfAudio, seeDeleted } from "./deletion.ts";
 import { containing, type Db, type Page, type PageRequest, selectPage } from "./page.ts";
 
 const audioFileRow = z.object({
@@ -43,10 +43,13 @@ const columns = sql.fragment`id, tenant_id, dataset_id, filename, content_type, 
  * A condition for files that belong to the dataset. Expired uploads do not, but can be read until a sweep deletes them.
  */
 const visibleAudio = sql.fragment`${present} <> 'expired'`;
-/** A condition for one file. A deleted dataset is hidden while its files are deleted in the background. */
+/** Whether the dataset exists: the files of a deleted one are deleted in the background. */
+const isOfDataset = (tenantId: string, datasetId: string) => sql.fragment`exists (
+  select from datasets d where d.tenant_id = ${tenantId} and d.id = ${datasetId} and d.deleted_at is null)`;
+/** A condition for one file. */
 const thisFile = (tenantId: string, datasetId: string, id: string) => sql.fragment`tenant_id = ${tenantId}
   and dataset_id = ${datasetId} and id = ${id}
-  and exists (select from datasets d where d.tenant_id = ${tenantId} and d.id = ${datasetId})`;
+  and ${isOfDataset(tenantId, datasetId)}`;
 /** A condition for files whose upload is confirmed. */
 const uploaded = sql.fragment`status in ('processing', 'ready', 'failed')`;
 
@@ -139,7 +142,7 @@ export async function manyAudioFiles(
   const rows = await db.any(sql.type(audioFileRow)`
     select ${columns} from audio_files
     where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = any(${sql.array([...ids], "uuid")})
-      and ${visibleAudio}`);
+      and ${visibleAudio} and ${isOfDataset(tenantId, datasetId)}`);
   const byId = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => {
     const found = byId.get(id);
@@ -218,7 +221,8 @@ export async function updateAudioFile(
 
 /**
  * Deletes the file and its labels in drafts; the purge queue deletes its objects later. Rejects with audioInUse while a
- * published set labels it or an unfinished job uses it.
+ * published set labels it or an unfinished job uses it, or with annotationSetCopying while annotations of the dataset are
+ * being copied.
  */
 export async function deleteAudioFile(
   db: Db,
@@ -227,14 +231,17 @@ export async function deleteAudioFile(
   id: string,
 ): Promise<void> {
   await db.transaction(async (tx) => {
+    // Sets that are being deleted in the background have labels of the file too.
+    await seeDeleted(tx);
     // Lock order of every writer of annotations: the sets before the file. Not a share lock: two transactions that
     // share it and then increment the revision would deadlock.
-    await tx.query(sql.type(z.object({ id: z.string() }))`
-      select id from annotation_sets where tenant_id = ${tenantId} and dataset_id = ${datasetId}
-      order by id for no key update`);
+    const sets = await tx.any(sql.type(z.object({ copied: z.boolean() }))`
+      select copying is not null or copies_from > 0 as copied from annotation_sets
+      where tenant_id = ${tenantId} and dataset_id = ${datasetId} order by id for no key update`);
     const found = await tx.maybeOne(sql.type(z.object({ id: z.string() }))`
       select id from audio_files where ${thisFile(tenantId, datasetId, id)} for update`);
     if (found === null) throw audioFileNotFound();
+    if (sets.some((set) => set.copied)) throw annotationSetCopying();
     const use = await tx.one(sql.type(z.object({ published: z.boolean(), jobs: z.boolean() }))`
       select exists (
           select from annotations a join annotation_sets s on s.id = a.annotation_set_id

@@ -2,7 +2,13 @@
 // and by the insert functions of jobs.
 import { sql } from "slonik";
 import { z } from "zod";
-import { artifactTypeInUse, datasetInUse, datasetNotFound, quotaExceeded } from "../errors.ts";
+import {
+  annotationSetCopying,
+  artifactTypeInUse,
+  datasetInUse,
+  datasetNotFound,
+  quotaExceeded,
+} from "../errors.ts";
 import { rowsPerRequest } from "./annotation-copy.ts";
 import { isUnmarkedExpired } from "./audio-file.ts";
 import { deletePiece, seeDeleted } from "./deletion.ts";
@@ -201,7 +207,10 @@ export async function insertDataset(
   return made;
 }
 
-/** Changes the given members. Rejects with artifactTypeInUse when annotations use a type that would be removed. */
+/**
+ * Changes the given members. Rejects with artifactTypeInUse when annotations use a type that would be removed, or with
+ * annotationSetCopying while detections are copied into a set of the dataset.
+ */
 export async function updateDataset(
   db: Db,
   tenantId: string,
@@ -259,7 +268,8 @@ export async function deleteDataset(db: Db, tenantId: string, id: string): Promi
       where tenant_id = ${tenantId} and dataset_id = ${id} returning id, annotation_count`);
     const files = await tx.maybeOneFirst(sql.type(z.object({ audio_files: z.number() }))`
       select audio_files from dataset_usage where tenant_id = ${tenantId} and dataset_id = ${id}`);
-    if (sets.reduce((sum, set) => sum + set.annotation_count, files ?? 0) > rowsPerRequest) return;
+    // A set takes as long as a hundred annotations.
+    if (sets.reduce((sum, set) => sum + set.annotation_count + 100, files ?? 0) > rowsPerRequest) return;
     for (const set of sets) while (!(await deletePiece(tx, "annotation_set", tenantId, set.id)));
     while (!(await deletePiece(tx, "dataset", tenantId, id)));
   });
@@ -275,6 +285,13 @@ async function refuseUsedTypes(db: Db, tenantId: string, id: string, names: stri
     order by 1`);
   if (used.length > 0)
     throw artifactTypeInUse(`Annotations of the dataset use these types: ${used.join(", ")}`);
+  // Detections that are still to be copied into a draft are in no statistics yet.
+  const isToBeUsed = await db.exists(sql.type(z.object({}))`
+    select from annotation_sets s
+    join detections d on d.tenant_id = s.tenant_id and d.inference_job_id = (s.copying ->> 'inference_job_id')::uuid
+    where s.tenant_id = ${tenantId} and s.dataset_id = ${id} and s.copying is not null
+      and d.artifact_type = any(${sql.array(names, "text")})`);
+  if (isToBeUsed) throw annotationSetCopying();
 }
 
 /** Fills in absent members with null, so that the stored jsonb has a fixed shape. */

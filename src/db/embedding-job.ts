@@ -98,8 +98,8 @@ export async function insertEmbeddingJob(
 }
 
 /**
- * Locks waiting files: new uploads first, oldest first. Skips files that another transaction holds; the next job gets
- * them.
+ * Locks waiting files: new uploads first, oldest first. Skips files that another transaction holds, which the next job
+ * gets, and files of deleted datasets.
  */
 async function lockWaitingFiles(
   tx: Transaction,
@@ -110,6 +110,7 @@ async function lockWaitingFiles(
   return await tx.anyFirst(sql.type(z.object({ id: z.string() }))`
     select id from audio_files
     where tenant_id = ${tenant} and ${which}
+      and exists (select from datasets d where d.tenant_id = ${tenant} and d.id = audio_files.dataset_id)
     order by status = 'ready', uploaded_at, id limit ${limit} for update skip locked`);
 }
 

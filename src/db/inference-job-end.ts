@@ -105,7 +105,9 @@ export async function retryInferenceJob(
       select f.id, f.audio_file_id is null or a.status is not distinct from 'ready' as ready
       from inference_files f
       left join lateral (
-        select status from audio_files where tenant_id = f.tenant_id and id = f.audio_file_id for key share
+        select status from audio_files where tenant_id = f.tenant_id and id = f.audio_file_id
+          and exists (select from datasets d where d.tenant_id = f.tenant_id and d.id = dataset_id)
+        for key share
       ) a on true
       where f.tenant_id = ${tenantId} and f.inference_job_id = ${id} and f.status = 'failed' order by f.id`);
     if (files.length === 0) throw noFiles("None of the job's files failed");

@@ -63,7 +63,9 @@ export async function usageOf(db: Db, tenantId: string): Promise<Usage> {
   return await db.one(sql.type(usage)`
     select (select count(*) from datasets where tenant_id = ${tenantId}) as datasets,
       coalesce((select audio_bytes from tenant_usage where tenant_id = ${tenantId}), 0) as audio_bytes,
-      coalesce((select max(audio_files) from dataset_usage where tenant_id = ${tenantId}), 0) as audio_files_per_dataset,
+      coalesce((
+        select max(u.audio_files) from datasets d join dataset_usage u on u.tenant_id = d.tenant_id and u.dataset_id = d.id
+        where d.tenant_id = ${tenantId}), 0) as audio_files_per_dataset,
       coalesce((select max(annotation_count) from annotation_sets where tenant_id = ${tenantId}), 0)
         as annotations_per_set,
       (select count(*) from training_jobs where tenant_id = ${tenantId} and ${running}) as running_training_jobs,

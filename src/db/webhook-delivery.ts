@@ -57,7 +57,8 @@ export async function oneDelivery(
 ): Promise<DeliveryRow> {
   const found = await db.maybeOne(sql.type(row)`
     select ${columns} from webhook_deliveries
-    where tenant_id = ${tenantId} and webhook_id = ${webhookId} and id = ${id}`);
+    where tenant_id = ${tenantId} and webhook_id = ${webhookId} and id = ${id}
+      and exists (select from webhooks where tenant_id = ${tenantId} and id = ${webhookId})`);
   if (found === null) throw deliveryNotFound();
   return found;
 }

@@ -45,7 +45,11 @@ export const createApiKeyBody = z
       .max(255)
       .describe("Purpose of the key")
       .meta({ examples: ["build server"] }),
-    scopes: scopes.max(keyScopes.length).default([]),
+    scopes: scopes
+      .max(keyScopes.length)
+      .refine((list) => new Set(list).size === list.length, "a scope is named twice")
+      .meta({ uniqueItems: true })
+      .default([]),
     expires_at: z.iso
       .datetime({ offset: true })
       .max(64)

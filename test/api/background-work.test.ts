@@ -4,6 +4,7 @@ import { sql } from "slonik";
 import { beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { doBackgroundWork } from "../../src/db/background-work.ts";
+import { isFrozen } from "../../src/db/errors.ts";
 import { claimDeliveries } from "../../src/db/webhook-delivery.ts";
 import { type Client, execute, useApi } from "../support/api.ts";
 import { addDetections, addModel, addReadyAudio, addTrainingJob, makeDataset } from "../support/world.ts";
@@ -123,6 +124,34 @@ describe("a copy of a large set", () => {
     expect(await labelsOf(source.id)).toBe(large + 1);
   });
 
+  it("is protected from a process that knows of no copies", async () => {
+    const source = await setOf(large);
+    const copy = (await copyOf(source.id)).body.id;
+    const db = api.pool.asTenant(client.tenantId);
+    const none = sql.type(z.object({}));
+    for (const set of [source.id, copy])
+      await expect(
+        db.query(none`
+          insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms,
+            end_ms)
+          values (gen_random_uuid(), ${client.tenantId}, ${dataset}, ${set}, ${source.audio}, 'click', 1, 2)`),
+      ).rejects.toSatisfy(isFrozen);
+    await expect(
+      db.query(none`update annotation_sets set status = 'published' where id = ${copy}`),
+    ).rejects.toMatchObject({ code: "23514" });
+    await db.query(none`delete from annotation_sets where id = ${copy}`);
+    expect((await client.post(`${sets}/${source.id}/annotations`, click(source.audio))).status).toBe(201);
+  });
+
+  it("keeps the audio files of its dataset until it is complete", async () => {
+    const source = await setOf(large);
+    await copyOf(source.id);
+    const audio = `/api/v1/datasets/${dataset}/audio/${source.audio}`;
+    expect((await client.delete(audio)).body.code).toBe("annotation_set_copying");
+    await workAll();
+    expect((await client.delete(audio)).status).toBe(204);
+  });
+
   it("is completed from a draft that is published meanwhile", async () => {
     const source = await setOf(large);
     const copy = (await copyOf(source.id)).body.id;
@@ -158,6 +187,10 @@ describe("a draft from very many detections", () => {
 
     const made = await client.post(`${url}/to-annotation-set`, { dataset_id: dataset, create_types: true });
     expect(made.body.copying).toEqual({ copied: 0, total: large });
+    const without = await client.patch(`/api/v1/datasets/${dataset}`, {
+      artifact_types: [{ name: "click" }],
+    });
+    expect(without.body.code).toBe("annotation_set_copying");
     await work();
     expect((await client.delete(url)).body.code).toBe("annotation_set_copying");
     await workAll();
@@ -217,14 +250,27 @@ describe("the deletion of a large dataset", () => {
     ).rejects.toThrow(/is deleted and stays so/);
   });
 
-  it("accepts no job on its audio", async () => {
+  it("accepts no job on its audio, and repeats no upload ticket", async () => {
     const { audio } = await setOf(large);
+    const file = { filename: "x.wav", content_type: "audio/wav", size_bytes: 100 };
+    const ticket = () =>
+      client.post(`/api/v1/datasets/${dataset}/audio/upload-url`, file, { "Idempotency-Key": "ticket" });
+    expect((await ticket()).status).toBe(201);
     const other = await makeDataset(client, ["click"]);
     const set = (await client.post(`/api/v1/datasets/${other}/annotation-sets`)).body.id;
     const training = await addTrainingJob(api.db, client.tenantId, other, set);
     const model_id = await addModel(api.db, client.tenantId, training);
-    await client.delete(`/api/v1/datasets/${dataset}`);
     const jobs = "/api/v1/inference-jobs";
+    const failed = (await client.post(jobs, { model_id, audio_file_ids: [audio] })).body.id;
+    for (const table of ["inference_jobs", "inference_files"])
+      await execute(
+        api.db,
+        sql.fragment`update ${sql.identifier([table])} set status = 'failed' where tenant_id = ${client.tenantId}`,
+      );
+    expect((await client.delete(`/api/v1/datasets/${dataset}`)).status).toBe(204);
+    expect((await client.post(`${jobs}/${failed}/retry`)).body.code).toBe("audio_not_ready");
+    expect((await ticket()).status).toBe(404);
+    expect((await client.get("/api/v1/usage")).body.quotas.audio_files_per_dataset.used).toBe(0);
     expect((await client.post(jobs, { model_id, dataset_id: dataset })).status).toBe(404);
     expect((await client.post(jobs, { model_id, audio_file_ids: [audio] })).status).toBe(404);
   });
@@ -244,8 +290,11 @@ describe("the deletion of a webhook with very many deliveries", () => {
       api.db.oneFirst(sql.type(z.object({ count: z.number() }))`
         select count(*) as count from webhook_deliveries where webhook_id = ${id}`);
     expect((await client.delete(`/api/v1/webhooks/${id}`)).status).toBe(204);
+    const delivery = await api.db.oneFirst(sql.type(z.object({ id: z.string() }))`
+      select id from webhook_deliveries where webhook_id = ${id} limit 1`);
     expect((await client.get(`/api/v1/webhooks/${id}`)).status).toBe(404);
     expect((await client.get(`/api/v1/webhooks/${id}/deliveries`)).status).toBe(404);
+    expect((await client.get(`/api/v1/webhooks/${id}/deliveries/${delivery}`)).status).toBe(404);
     expect((await client.get("/api/v1/webhooks")).body.total).toBe(0);
     expect(await left()).toBe(large - 10_000);
     const claim = { now: Date.now(), leaseMs: 60_000, limit: 100, inFlight: [] };

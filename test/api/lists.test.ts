@@ -7,6 +7,8 @@ import { addModel, addReadyAudio, addTrainingJob, makeDataset } from "../support
 const api = useApi();
 let client: Client;
 let dataset: string;
+let job: string;
+let webhook: string;
 /** Path of each list, and the table whose rows it shows. */
 const lists: Record<string, { path: () => string; table: string }> = {
   datasets: { path: () => "/api/v1/datasets", table: "datasets" },
@@ -15,7 +17,9 @@ const lists: Record<string, { path: () => string; table: string }> = {
   "training jobs": { path: () => "/api/v1/training-jobs", table: "training_jobs" },
   models: { path: () => "/api/v1/models", table: "models" },
   "inference jobs": { path: () => "/api/v1/inference-jobs", table: "inference_jobs" },
+  "inference files": { path: () => `/api/v1/inference-jobs/${job}/files`, table: "inference_files" },
   webhooks: { path: () => "/api/v1/webhooks", table: "webhooks" },
+  deliveries: { path: () => `${webhook}/deliveries`, table: "webhook_deliveries" },
 };
 const days = ["2026-01-01", "2026-01-02", "2026-01-03"];
 
@@ -24,16 +28,18 @@ beforeAll(async () => {
   const url = "https://example.com/";
   for (let i = 0; i < 3; i++) {
     dataset = await makeDataset(client);
-    await client.post("/api/v1/webhooks", { url });
+    webhook = (await client.post("/api/v1/webhooks", { url })).headers.get("location")!;
   }
+  for (let i = 0; i < 3; i++) await client.post(`${webhook}/test`);
   for (let i = 0; i < 3; i++) {
     await addReadyAudio(api.db, client.tenantId, dataset);
     const set = (await client.post(`/api/v1/datasets/${dataset}/annotation-sets`)).body.id;
-    const job = await addTrainingJob(api.db, client.tenantId, dataset, set);
-    await client.post("/api/v1/inference-jobs", {
-      model_id: await addModel(api.db, client.tenantId, job),
-    });
+    const training = await addTrainingJob(api.db, client.tenantId, dataset, set);
+    const model_id = await addModel(api.db, client.tenantId, training);
+    job = (await client.post("/api/v1/inference-jobs", { model_id })).body.id;
   }
+  const file = { filename: "x.wav", content_type: "audio/wav", size_bytes: 100 };
+  await client.post(`/api/v1/inference-jobs/${job}/files/upload-urls`, { files: [file, file, file] });
   const run = (statement: FragmentSqlToken) => execute(api.db, statement);
   for (const { table } of Object.values(lists)) {
     const name = sql.identifier([table]);

@@ -35,6 +35,18 @@ describe("a key with the scope", () => {
     expect(wrong).toEqual([]);
   });
 
+  it("admin may manage keys and webhooks, and nothing else", () => {
+    const names = routes.filter((route) => scopeOf(route) === "admin").map((route) => route.operationId);
+    expect(names.toSorted()).toEqual(
+      [
+        ...["createApiKey", "listApiKeys", "revokeApiKey", "rotateApiKey"],
+        ...["createWebhook", "deleteWebhook", "getWebhook", "listWebhooks", "updateWebhook"],
+        ...["rotateWebhookSecret", "testWebhook"],
+        ...["getWebhookDelivery", "listWebhookDeliveries", "redeliverWebhookDelivery"],
+      ].toSorted(),
+    );
+  });
+
   it("read may not change data, and learns what is missing", async () => {
     const scoped = await clientWith(["read"]);
     expect((await scoped.get("/api/v1/datasets")).status).toBe(200);
@@ -79,6 +91,14 @@ describe("the scopes of a key", () => {
     expect((await admin.post(keys, { name: "less", scopes: ["read"] })).status).toBe(201);
   });
 
+  it("protect a key with more scopes from being revoked", async () => {
+    const [full, admin] = [await keyWith([]), await clientWith(["admin"])];
+    const refused = await admin.delete(`${keys}/${full.id}`);
+    expect([refused.status, refused.body.code]).toEqual([403, "insufficient_scope"]);
+    const own = await keyWith(["admin"]);
+    expect((await admin.delete(`${keys}/${own.id}`)).status).toBe(204);
+  });
+
   it("cannot be taken from another key by rotating it", async () => {
     const [full, admin] = [await keyWith([]), await clientWith(["admin"])];
     const refused = await admin.post(`${keys}/${full.id}/rotate`);
@@ -89,7 +109,7 @@ describe("the scopes of a key", () => {
   });
 
   it("are a list of known words", async () => {
-    for (const scopes of [["delete"], "read", ["read", "write", "admin", "read"]])
+    for (const scopes of [["delete"], "read", ["read", "read"], ["read", "write", "admin", "read"]])
       expect((await client.post(keys, { name: "wrong", scopes })).status).toBe(422);
   });
 });

@@ -1,6 +1,6 @@
 // The upgrade of an installation from the release before row-level security, with rows in its tables, while processes
 // of the older release still write.
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -8,7 +8,8 @@ import { isMigrated, migrate } from "../../src/db/migrate.ts";
 import { useDatabase } from "../support/postgres.ts";
 
 const database = useDatabase();
-const migrations = readdirSync(join(import.meta.dirname, "../../src/db/migrations")).sort();
+const folder = join(import.meta.dirname, "../../src/db/migrations");
+const migrations = readdirSync(folder).sort();
 const older = ["0001_initial.sql", "0002_shard_progress.sql", "0003_annotation_set_versions.sql"];
 const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
 const [tenant, dataset, set, audio, job, model, inference] = [1, 2, 3, 4, 5, 6, 7].map(uuid);
@@ -107,6 +108,20 @@ describe("the upgrade of a database with rows", () => {
       { what: "file", tenant_id: tenant, count: 3 },
       { what: "metric", tenant_id: tenant, count: 2 },
     ]);
+  });
+});
+
+describe("a migration outside a transaction", () => {
+  it("can be repeated after a failure at its end", async () => {
+    await run("drop schema public cascade; create schema public");
+    for (const [i, name] of migrations.entries()) {
+      const upTo = migrations.slice(0, i + 1);
+      await migrate(database.pool, upTo);
+      const text = readFileSync(join(folder, name), "utf8");
+      if (!text.startsWith("-- online")) continue;
+      await run(`delete from schema_migrations where name = '${name}'`);
+      expect(await migrate(database.pool, upTo)).toEqual([name]);
+    }
   });
 });
 

@@ -7,7 +7,7 @@ import type { DatabasePool } from "../../src/db/pool.ts";
 /** Request counters, rate limits, idempotency keys and locks: changes there do not affect clients' resources. */
 const notOwned = /^(schema_migrations|rate_|failed_|audit|idempotency|leases)/;
 /** The sequencer moves events from one table to the other a moment later, so only their total is compared. */
-const eventTables = ["event_inbox", "events"];
+const eventTables = ["event_inbox", "event_positions", "events"];
 /** The last use of a key, to the minute. */
 const volatile = ["last_used_at"];
 

@@ -318,7 +318,6 @@ describe("members that only the service writes", () => {
         version: 77,
         key: client.key,
         key_prefix: "pl_aaaaa",
-        scopes: ["admin"],
         created_at: "2000-01-01T00:00:00.000Z",
         progress_percent: 100,
         object_store_key: "models/x",

@@ -179,13 +179,15 @@ export interface Summary {
   readonly ingested: Delivery[];
   crashes: number;
   deliveries: number;
+  /** How often a newer run began. */
+  newerRuns: number;
 }
 
 /** Makes random deliveries, then all missing ones, ends the job, and then makes a few late deliveries. */
 export async function playResults(db: DatabasePool, job: Job, seed: number): Promise<Summary> {
   const random = randomOf(seed);
   const below = (n: number) => Math.floor(random() * n);
-  const summary: Summary = { ingested: [], crashes: 0, deliveries: 0 };
+  const summary: Summary = { ingested: [], crashes: 0, deliveries: 0, newerRuns: 0 };
   let attempt = 1;
   await beginRun(db, job, attempt);
 
@@ -215,7 +217,10 @@ export async function playResults(db: DatabasePool, job: Job, seed: number): Pro
     );
 
   for (let steps = 3 + below(12); steps > 0; steps--) {
-    if (random() < 0.15 && attempt < 4) await beginRun(db, job, ++attempt);
+    if (random() < 0.15 && attempt < 4) {
+      await beginRun(db, job, ++attempt);
+      summary.newerRuns += 1;
+    }
     await deliverSome();
   }
   const rest = job.shards.map((_, shard) => ({ attempt, shard, variant: 0 }));

@@ -29,7 +29,7 @@ const id = (tenant: string, n: string) =>
 /** Rows of the same tenant are minutes apart. */
 const ago = (n: string) => `now() - make_interval(mins => (${n})::int)`;
 
-/** What the migrations since 0024 count themselves, if they run after the other statements. */
+/** What the migrations 0024 to 0026 write themselves, if they run after the other statements. */
 export const numbersKeptByTriggers = "numbers kept by triggers";
 
 /** Returns the statements, in order, with what each inserts. */
@@ -48,8 +48,7 @@ export function seedStatements(sizes: Sizes): { readonly what: string; readonly 
     {
       what: "tenants",
       text: `
-        insert into tenants (id, name) select ${id("t", "0")}, 'tenant ' || t from ${tenants};
-        insert into tenant_usage (tenant_id, audio_bytes) select id, 0 from tenants on conflict do nothing`,
+        insert into tenants (id, name) select ${id("t", "0")}, 'tenant ' || t from ${tenants}`,
     },
     {
       what: "datasets",
@@ -70,7 +69,9 @@ export function seedStatements(sizes: Sizes): { readonly what: string; readonly 
           repeat('b', 64), 1000, now(), now(), now(), ${ago("f")}
         from ${tenants}, generate_series(1, ${s.datasets}) d, generate_series(1, ${filesOf}) f;
         insert into dataset_usage (tenant_id, dataset_id, audio_files)
-        select tenant_id, dataset_id, count(*) from audio_files group by tenant_id, dataset_id`,
+        select tenant_id, dataset_id, count(*) from audio_files group by tenant_id, dataset_id;
+        insert into tenant_usage (tenant_id, audio_bytes, training_jobs)
+        select tenant_id, sum(size_bytes), ${s.jobs} from audio_files group by tenant_id`,
     },
     {
       what: "annotation sets",
@@ -151,9 +152,11 @@ export function seedStatements(sizes: Sizes): { readonly what: string; readonly 
     {
       what: "events, webhooks and deliveries",
       text: `
-        insert into events (tenant_id, seq, type, data, created_at)
-        select ${id("t", "0")}, n, 'training_job.progress', '{"progress_percent": 1}', ${ago("n % 1000")}
+        -- Unique numbers, as the schema before 0026 needs them.
+        insert into events (tenant_id, seq, type, data, created_at) overriding system value
+        select ${id("t", "0")}, (t - 1)::bigint * ${s.events} + n, 'training_job.progress', '{"progress_percent": 1}', ${ago("n % 1000")}
         from ${tenants}, generate_series(1, ${s.events}) n;
+        select setval(pg_get_serial_sequence('events', 'seq'), ${s.tenants * s.events});
         insert into webhooks (id, tenant_id, url, host, secret)
         select ${id("t", "1")}, ${id("t", "0")}, 'https://example.com/', 'example.com', repeat('x', 32)::bytea
         from ${tenants};
@@ -166,11 +169,8 @@ export function seedStatements(sizes: Sizes): { readonly what: string; readonly 
     {
       what: numbersKeptByTriggers,
       text: `
-        insert into event_positions (tenant_id, seq) select id, ${s.events} from tenants;
-        update dataset_usage set usable_files = audio_files, usable_ms = audio_files * 60000;
-        update tenant_usage u set audio_bytes = f.bytes, training_jobs = ${s.jobs}
-        from (select tenant_id, sum(size_bytes) as bytes from audio_files group by tenant_id) f
-        where f.tenant_id = u.tenant_id`,
+        insert into event_positions (tenant_id, seq) select id, ${s.tenants * s.events} from tenants;
+        update dataset_usage set usable_files = audio_files, usable_ms = audio_files * 60000`,
     },
     { what: "statistics of the planner", text: "analyze" },
   ];

@@ -1,7 +1,11 @@
 // The worker thread of threads.ts: reads one large document at a time.
+import { constants, setPriority } from "node:os";
 import { AppError } from "../../errors.ts";
 import { type DocumentName, documents } from "./documents.ts";
 import { type BodyInput, type BodyResult, readBody } from "./read.ts";
+
+// On Linux this concerns only the calling thread: when processors are scarce, the thread that answers requests comes first.
+setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 export interface Task {
   readonly name: DocumentName;

@@ -170,12 +170,13 @@ function conflict(route: Route, components: Components): Json {
     ...(route.idempotent === undefined ? [] : ["request_in_progress"]),
   ];
   if (codes.length === 0) return {};
+  const isTemporary = codes.some((code) => ["request_in_progress", "annotation_set_copying"].includes(code));
   const description = `The request conflicts with the current state: ${codes.map((code) => `\`${code}\``).join(", ")}`;
   const example = { detail: errorMeanings[codes[0] as ErrorCode], code: codes[0] };
   return {
     409: {
       description,
-      headers: headerRefs(...everyAnswer, ...(route.idempotent === undefined ? [] : ["Retry-After"])),
+      headers: headerRefs(...everyAnswer, ...(isTemporary ? ["Retry-After"] : [])),
       content: json(errorBody, components, example),
     },
   };

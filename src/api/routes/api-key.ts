@@ -11,6 +11,7 @@ import {
 } from "../../db/api-key.ts";
 import {
   apiKeyNotFound,
+  insufficientScope,
   keyAlreadyCreated,
   quotaExceeded,
   validationFailed,
@@ -153,10 +154,19 @@ export const revokeKey = defineRoute({
   answer: { status: 204, description: "The key is revoked" },
   handler: async (call) => {
     const { params, tenantId, deps } = call;
+    await requireOwnScopes(call, params.key_id);
     if (!(await revokeApiKey(deps.db, tenantId, params.key_id, limitsOf(call).by))) throw apiKeyNotFound();
     return {};
   },
 });
+
+/** Throws insufficientScope if the other key has scopes that this one lacks, which it could not give back. */
+async function requireOwnScopes({ deps, tenantId, scopes }: Call, id: string): Promise<void> {
+  if (scopes.length === 0) return;
+  const other = (await listApiKeys(deps.db, tenantId)).find((key) => key.id === id.toLowerCase());
+  if (other !== undefined && !mayGrant(scopes, other.scopes))
+    throw insufficientScope("all scopes of the other key", scopes);
+}
 
 function viewApiKey(row: ApiKeyRow) {
   return {

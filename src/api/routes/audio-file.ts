@@ -235,7 +235,7 @@ export const remove = defineRoute({
   tag: "Audio files",
   params: audioParams,
   answer: { status: 204, description: "The audio file is deleted" },
-  conflicts: ["audio_in_use"],
+  conflicts: ["audio_in_use", "annotation_set_copying"],
   guard,
   handler: async ({ params, tenantId, deps }) => {
     await deleteAudioFile(deps.db, tenantId, params.dataset_id, params.audio_file_id);

@@ -78,7 +78,7 @@ export const update = defineRoute({
   params,
   body: updateDatasetBody,
   answer: { status: 200, description: "The dataset", schema: dataset },
-  conflicts: ["artifact_type_in_use"],
+  conflicts: ["artifact_type_in_use", "annotation_set_copying"],
   guard,
   handler: async ({ params, body, tenantId, deps }) => ({
     body: viewDataset(await updateDataset(deps.db, tenantId, params.dataset_id, body)),

@@ -49,7 +49,7 @@ export const mark = defineRoute({
   tag: "Annotation sets",
   params,
   answer: { status: 204, description: "The file is marked" },
-  conflicts: ["annotation_set_published", "audio_not_ready"],
+  conflicts: ["annotation_set_published", "annotation_set_copying", "audio_not_ready"],
   guard,
   handler: async ({ params, tenantId, deps }) => {
     const { dataset_id: datasetId, annotation_set_id: setId, audio_file_id: fileId } = params;

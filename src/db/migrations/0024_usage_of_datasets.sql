@@ -25,8 +25,13 @@ begin
   return null;
 end $$;
 
+-- Locks the tenant's row before those of its datasets, as add_usage does: a transaction may change the usage of both.
 create function recount_audio() returns trigger language plpgsql security definer as $$
 begin
+  perform from tenant_usage where tenant_id in (
+    select tenant_id from changed where is_usable(status, embedding_status)
+    union select tenant_id from gone where is_usable(status, embedding_status)
+  ) order by tenant_id for no key update;
   perform add_usable(dataset_id, sum(files)::bigint, sum(ms)::bigint)
   from (
     select dataset_id, count(*) as files, coalesce(sum(duration_ms), 0) as ms

@@ -1,6 +1,9 @@
 -- Each tenant's events have numbers of their own: the numbers of all events together told every tenant how much happens on
 -- the platform. They continue from the last common number, so that clients can go on from an id that they know.
 
+-- 0025 has called it.
+drop procedure count_usable_audio;
+
 -- No numbering between reading the last number and the new function.
 select pg_advisory_xact_lock(7056784);
 
@@ -14,8 +17,8 @@ insert into event_positions (tenant_id, seq) select id, last_event_seq() from te
 alter table events alter column seq drop identity, drop constraint events_pkey;
 
 -- One statement, because it has one snapshot, taken after the lock; the lock ends after the commit is visible. Both together
--- make the numbers appear in order. Returns null when another session is numbering; that one then finds what was
--- committed before it began, and its caller is told of the rest by the same notification.
+-- make the numbers appear in order. Returns null when another session is numbering. That session numbers what was committed
+-- before it began; for the rest its caller gets a notification and calls again.
 create or replace function stamp_events(max_events int) returns int language plpgsql security definer as $$
 declare
   told uuid[];

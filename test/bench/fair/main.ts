@@ -143,9 +143,8 @@ async function compare(attack: Attack): Promise<Row> {
     attack.connections,
     () => isOver,
   );
-  const attacked = await measureInThread(victim, seconds);
+  const attacked = await measureInThread(victim, seconds).finally(() => end?.());
   isOver = true;
-  end?.();
   attacker.end();
   const answers = [...(await flooding)]
     .filter(([status]) => status !== 0)

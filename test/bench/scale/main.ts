@@ -1,5 +1,5 @@
 // `make bench-scale`: a database of 1,000 tenants, migrated by this release's migrations while clients write, read at 200
-// requests a second, and with its largest dataset deleted meanwhile. Prints tables for docs/benchmarks-scale.md.
+// requests a second, and with its largest dataset deleted meanwhile. Prints the tables.
 // Usage: main.ts [--tenants 1000] [--seconds 60] [--from 0018_embeddings_again.sql].
 import { randomBytes } from "node:crypto";
 import { readdirSync } from "node:fs";

@@ -224,7 +224,7 @@ function parameterVariants(s: Schema): Variant[] {
           ["is NUL", "%00", "uuid_parsing"],
         ];
       return [
-        ["contains NUL", "a%00b", "value_error"],
+        ["contains NUL", "a%00b", codeOfText(s)],
         ...(s.maxLength === undefined
           ? []
           : ([["is one character too long", "x".repeat(s.maxLength + 1), "string_too_long"]] as const)),
