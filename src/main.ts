@@ -59,7 +59,13 @@ if (db !== undefined) {
     log,
     registry,
   });
-  const work = startLoop("copy or delete rows in the background", 1_000, log, () => doBackgroundWork(db));
+  const work = startLoop("copy or delete rows in the background", 1_000, log, async () => {
+    const begin = performance.now();
+    const isMore = await doBackgroundWork(db);
+    // Leaves the database half of the time to requests.
+    if (isMore) await pause(performance.now() - begin);
+    return isMore;
+  });
   const server = await listen(app.listener, config.PLOSIVE_HTTP_PORT);
   // Garbage of the start, mostly source text, is half of the heap. Without this collection the heap keeps that size.
   globalThis.gc?.({ execution: "sync", flavor: "last-resort", type: "major" });

@@ -3,7 +3,9 @@
 // src/api/routes and background-work.ts.
 import { sql } from "slonik";
 import { z } from "zod";
+import { shareExceeded } from "../errors.ts";
 import type { Db } from "./page.ts";
+import { lockQuota } from "./quota.ts";
 
 /** Upper bound of the annotations and files that one request copies or deletes: a quarter of a second. */
 export const rowsPerRequest = 10_000;
@@ -37,15 +39,22 @@ export interface Target {
 
 const nothing = z.object({});
 
+/** Drafts of one tenant that are filled in the background at the same time: each takes disk space for a million rows. */
+const mostCopies = 3;
+
 /**
  * Fills a new draft: at once, or in the background if the source is large. The caller has locked the source, so that it
- * does not change before this transaction ends.
+ * does not change before this transaction ends. Rejects with shareExceeded while other copies of the tenant are under way.
  */
 export async function startCopy(tx: Db, to: Target, work: Copying): Promise<void> {
-  if (work.total > rowsPerRequest)
+  if (work.total > rowsPerRequest) {
+    await lockQuota(tx, "annotation_sets", to.tenantId);
+    const copies = await tx.oneFirst(sql.type(z.object({ count: z.number() }))`
+      select count(*) as count from annotation_sets where tenant_id = ${to.tenantId} and copying is not null`);
+    if (copies >= mostCopies) throw shareExceeded("large copies of annotations");
     await tx.query(sql.type(nothing)`
       update annotation_sets set copying = ${sql.jsonb(work)} where tenant_id = ${to.tenantId} and id = ${to.setId}`);
-  else for (let left: Copying | null = work; left !== null; ) left = await copyPiece(tx, to, left);
+  } else for (let left: Copying | null = work; left !== null; ) left = await copyPiece(tx, to, left);
 }
 
 /** Copies the next piece. Returns what is left; null when the copy is complete. The caller has locked the draft. */

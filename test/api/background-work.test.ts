@@ -124,6 +124,17 @@ describe("a copy of a large set", () => {
     expect(await labelsOf(source.id)).toBe(large + 1);
   });
 
+  it("is one of three at a time", async () => {
+    const source = await setOf(large);
+    const copies = await Promise.all(Array.from({ length: 5 }, () => copyOf(source.id)));
+    expect(copies.map(({ status }) => status).sort()).toEqual([201, 201, 201, 429, 429]);
+    const refused = copies.find(({ status }) => status === 429);
+    expect([refused?.body.code, refused?.headers.get("retry-after")]).toEqual(["share_exceeded", "2"]);
+    expect((await client.get(sets)).body.total).toBe(4);
+    await workAll();
+    expect((await copyOf(source.id)).status).toBe(201);
+  });
+
   it("is protected from a process that knows of no copies", async () => {
     const source = await setOf(large);
     const copy = (await copyOf(source.id)).body.id;
