@@ -1,12 +1,9 @@
-// One connection to Postgres. It runs one statement at a time and rejects pending ones when it breaks. Made by pool.ts.
-import { Client, type ClientConfig, type Submittable } from "pg";
-import {
-  makeCommand,
-  makeStatement,
-  type Prepared,
-  type RawResult,
-  type ResponseHandler,
-} from "./statement.ts";
+// Runs statements on one of pg's connections, which work in pg's pipeline mode: a statement of a tenant, the begin
+// before it and the commit after it are one round trip. Used by queries.ts and pool.ts.
+import { DatabaseError, type PoolClient } from "pg";
+import { toParameter } from "./values.ts";
+
+export type Connection = PoolClient;
 
 /** The connection broke, could not be opened, or does not respond. `cause` is the driver's error. */
 export class ConnectionError extends Error {
@@ -20,97 +17,83 @@ export interface Statement {
   readonly tenantId?: string | undefined;
 }
 
+export interface Rows {
+  readonly rows: readonly Record<string, unknown>[];
+  readonly rowCount: number;
+}
+
 /** How many statements stay prepared: each costs the server memory. Further statements are prepared every time. */
 const maxPrepared = 500;
 
-export class Connection {
-  readonly #client: Client;
-  readonly #prepared = new Map<string, Prepared>();
-  #last: Promise<unknown> = Promise.resolve();
-  /** Start of the running statement in ms of performance.now(); null while idle. */
-  busySince: number | null = null;
-  idleSince = 0;
-  isDead = false;
+/** The prefix of slonik's numbered placeholders. */
+const placeholder = "$slonik_";
+/** SQLSTATE feature_not_supported: among others, the columns of a prepared statement have changed. */
+const changedColumns = "0A000";
 
-  private constructor(client: Client) {
-    this.#client = client;
-  }
+const prepared = new Map<string, { readonly name: string; readonly text: string }>();
+const unusable = new WeakSet<Connection>();
 
-  static async open(config: ClientConfig): Promise<Connection> {
-    const client = new Client(config);
-    const connection = new Connection(client);
-    client.on("error", () => {
-      connection.isDead = true;
-    });
-    try {
-      await client.connect();
-    } catch (error) {
-      client.end().catch(() => {});
-      throw connection.#classified(error as Error);
-    }
-    return connection;
-  }
+/** Runs one statement. With a tenant it runs in a transaction of its own, and the tenant's id ends with it. */
+export async function run(connection: Connection, statement: Statement): Promise<Rows> {
+  const query = { ...named(statement.text), values: statement.values.map(toParameter) };
+  if (statement.tenantId === undefined) return rowsOf(await classified(connection, connection.query(query)));
+  const answers = await Promise.allSettled([
+    connection.query(begin(statement.tenantId)),
+    connection.query(query),
+    connection.query("commit"),
+  ]);
+  for (const answer of answers)
+    if (answer.status === "rejected") await classified(connection, Promise.reject(answer.reason));
+  return rowsOf((answers[1] as PromiseFulfilledResult<Rows>).value);
+}
 
-  /** Runs one statement, after those that were submitted before it. */
-  run(statement: Statement): Promise<RawResult> {
-    return this.#enqueue((settle) => makeStatement((text) => this.#preparedOf(text), statement, settle));
-  }
+/** Runs statements without parameters or rows. Resolves to the server's command tag, for example ROLLBACK. */
+export async function command(connection: Connection, text: string): Promise<string> {
+  return (await classified(connection, connection.query(text))).command;
+}
 
-  /** Runs statements without parameters or rows. Resolves to the server's command tag of the last one. */
-  command(text: string): Promise<string> {
-    return this.#enqueue((settle) => makeCommand(text, settle));
-  }
+/** One message with both statements. `local` limits the setting to the transaction. */
+export const begin = (tenantId: string | undefined) =>
+  tenantId === undefined ? "begin" : `begin; set local app.tenant_id = '${tenantId}'`;
 
-  /** Whether no transaction is open on the server: only then may the pool lend the connection again. */
-  get isClean(): boolean {
-    return !this.isDead && this.#client.getTransactionStatus() === "I";
-  }
+/** Makes the pool close the connection instead of lending it again. */
+export function discard(connection: Connection): void {
+  unusable.add(connection);
+}
 
-  /** Closes the socket; a running statement rejects. */
-  destroy(): void {
-    this.isDead = true;
-    (this.#client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
-  }
+/** Whether the pool may lend the connection again: it works, and no transaction is open on the server. */
+export const isReusable = (connection: Connection): boolean =>
+  !unusable.has(connection) && connection.getTransactionStatus() === "I";
 
-  async end(): Promise<void> {
-    this.isDead = true;
-    await this.#client.end();
-  }
+/** Closes the socket; running statements reject. */
+export function destroy(connection: Connection): void {
+  (connection as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+}
 
-  #enqueue<T>(make: (settle: (error: Error | null, result: T) => void) => ResponseHandler): Promise<T> {
-    const answer = this.busySince === null ? this.#submit(make) : this.#last.then(() => this.#submit(make));
-    this.#last = answer.catch(() => {});
-    return answer;
+/** Keeps errors of Postgres with their SQLSTATE. Any other error means that the connection is broken. */
+export async function classified<T>(connection: Connection | undefined, answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    const ofPostgres = error instanceof DatabaseError;
+    const isUsable = ofPostgres && error.severity === "ERROR" && error.code !== changedColumns;
+    if (!isUsable && connection !== undefined) discard(connection);
+    if (ofPostgres) throw error;
+    throw new ConnectionError("the connection to the database broke", { cause: error });
   }
+}
 
-  #submit<T>(make: (settle: (error: Error | null, result: T) => void) => ResponseHandler): Promise<T> {
-    this.busySince = performance.now();
-    return new Promise((resolve, reject) => {
-      const settle = (error: Error | null, result: T) => {
-        this.busySince = null;
-        if (error === null) resolve(result);
-        else reject(this.#classified(error));
-      };
-      this.#client.query(make(settle) as unknown as Submittable);
-    });
-  }
+const rowsOf = ({ rows, rowCount }: { rows: Rows["rows"]; rowCount: number | null }): Rows => ({
+  rows,
+  rowCount: rowCount ?? 0,
+});
 
-  /** Keeps errors of Postgres with their SQLSTATE. Any other error means that the connection is dead. */
-  #classified(error: Error): Error {
-    const { severity } = error as { severity?: string };
-    if (severity === "ERROR") return error;
-    this.isDead = true;
-    return severity === undefined
-      ? new ConnectionError("the connection to the database broke", { cause: error })
-      : error;
-  }
-
-  #preparedOf(text: string): Prepared {
-    const known = this.#prepared.get(text);
-    if (known !== undefined) return known;
-    const isKept = this.#prepared.size < maxPrepared;
-    const prepared = { name: isKept ? `p${this.#prepared.size}` : "", ready: false, columns: undefined };
-    if (isKept) this.#prepared.set(text, prepared);
-    return prepared;
-  }
+function named(text: string): { readonly name?: string; readonly text: string } {
+  const known = prepared.get(text);
+  if (known !== undefined) return known;
+  const query = { text: text.replaceAll(placeholder, "$$") };
+  if (prepared.size >= maxPrepared) return query;
+  const kept = { name: `p${prepared.size}`, ...query };
+  prepared.set(text, kept);
+  return kept;
 }

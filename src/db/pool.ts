@@ -1,10 +1,11 @@
 // The connection pool for Postgres. Each main file (API, operator, bootstrap, plosive-admin) makes one and passes it on
 // as an argument.
-import type { ClientConfig } from "pg";
+import { Pool } from "pg";
 import { shareExceeded } from "../errors.ts";
-import { Connection, ConnectionError } from "./connection.ts";
+import { type Connection, ConnectionError, classified, destroy, discard, isReusable } from "./connection.ts";
 import { type Db, makeQueries, refuseNestedConnection } from "./queries.ts";
 import { makeKeyedSemaphore, makeSemaphore } from "./semaphore.ts";
+import { parserOf } from "./values.ts";
 
 export interface DatabaseConfig {
   readonly PLOSIVE_DATABASE_URL: string;
@@ -47,7 +48,6 @@ const idleInTransactionMs = 15_000;
 const tenantPart = 0.4;
 /** If the server is silent for this long after the statement timeout, the connection counts as dead. */
 const silenceMs = 5_000;
-const endTimeoutMs = 5_000;
 
 /**
  * Makes a pool of at most PLOSIVE_DATABASE_POOL connections. Rejects when the database is unreachable. Rows are
@@ -61,36 +61,29 @@ export async function makeDatabase(
 ): Promise<DatabasePool> {
   const size = config.PLOSIVE_DATABASE_POOL;
   const address = addressFor(config.PLOSIVE_DATABASE_URL, role);
-  const client: ClientConfig = {
+  const connections = new Pool({
     connectionString: address,
+    max: size,
     connectionTimeoutMillis: connectTimeoutMs,
+    idleTimeoutMillis: idleTimeoutMs,
     statement_timeout: statementTimeout,
+    query_timeout: statementTimeout + silenceMs,
     idle_in_transaction_session_timeout: idleInTransactionMs,
     keepAlive: true,
-  };
+    pipeline: true,
+    types: { getTypeParser: parserOf },
+  });
+  // The statement that runs on a connection reports its failure.
+  connections.on("error", () => {});
+  connections.on("connect", (connection) => connection.on("error", () => discard(connection as Connection)));
   // One slot per connection: callers wait only here, in order, and at most 5 s.
   const slots = makeSemaphore(size, waitTimeoutMs);
-  const idle: Connection[] = [await Connection.open(client)];
   const lent = new Set<Connection>();
   let acquired = 0;
   let waiting = 0;
   let isEnded = false;
   let onWait: (seconds: number) => void = () => {};
 
-  const take = async (): Promise<Connection> => {
-    for (;;) {
-      // Last in, first out: the connections that the load does not need become idle for long and are closed.
-      const connection = idle.pop() ?? (await Connection.open(client));
-      if (!connection.isDead) return connection;
-    }
-  };
-  const giveBack = (connection: Connection) => {
-    lent.delete(connection);
-    if (connection.isClean && !isEnded) {
-      connection.idleSince = performance.now();
-      idle.push(connection);
-    } else connection.destroy();
-  };
   const share = makeKeyedSemaphore(Math.max(1, Math.ceil(size * tenantPart)), waitTimeoutMs, () =>
     shareExceeded("database connections"),
   );
@@ -109,42 +102,27 @@ export async function makeDatabase(
     if (isEnded) throw new ConnectionError("the pool has ended");
     const asked = performance.now();
     waiting += 1;
-    let isWaiting = true;
-    const start = () => {
-      if (isWaiting) waiting -= 1;
-      isWaiting = false;
-    };
+    const leave = await slots.acquire().finally(() => {
+      waiting -= 1;
+    });
+    acquired += 1;
+    onWait((performance.now() - asked) / 1_000);
     try {
-      return await slots(async () => {
-        start();
-        acquired += 1;
-        onWait((performance.now() - asked) / 1_000);
-        try {
-          const connection = await take();
-          lent.add(connection);
-          try {
-            return await work(connection);
-          } finally {
-            giveBack(connection);
-          }
-        } finally {
-          acquired -= 1;
-        }
-      });
+      const connection = await classified(undefined, connections.connect());
+      lent.add(connection);
+      try {
+        return await work(connection);
+      } finally {
+        lent.delete(connection);
+        connection.release(!isReusable(connection));
+      }
     } finally {
-      start();
+      acquired -= 1;
+      leave();
     }
   };
-
-  const watch = setInterval(() => {
-    const now = performance.now();
-    for (const connection of lent)
-      if (connection.busySince !== null && now - connection.busySince > statementTimeout + silenceMs)
-        connection.destroy();
-    while (idle[0] !== undefined && (idle[0].isDead || now - idle[0].idleSince > idleTimeoutMs))
-      void idle.shift()?.end();
-  }, 1_000);
-  watch.unref();
+  // Fails at once when the database is unreachable.
+  await lend(async () => {});
 
   return {
     ...makeQueries(lendTo),
@@ -153,12 +131,12 @@ export async function makeDatabase(
       lendTo((connection) =>
         work(
           makeQueries((use) => use(connection)),
-          () => connection.destroy(),
+          () => discard(connection),
         ),
       ),
     state: () => ({
       acquiredConnections: acquired,
-      idleConnections: idle.length,
+      idleConnections: connections.idleCount,
       waitingClients: waiting,
     }),
     onWait: (listener) => {
@@ -166,12 +144,14 @@ export async function makeDatabase(
     },
     end: async () => {
       isEnded = true;
-      clearInterval(watch);
-      const deadline = performance.now() + endTimeoutMs;
-      while (acquired > 0 && performance.now() < deadline)
-        await new Promise((resolve) => setTimeout(resolve, 10));
-      for (const connection of lent) connection.destroy();
-      await Promise.all(idle.splice(0).map((connection) => connection.end()));
+      // The callers that came before have their slots first; the wait is limited to 5 s.
+      const isQuiet = await slots.acquire(size).then(
+        () => true,
+        () => false,
+      );
+      for (const connection of lent) destroy(connection);
+      const ended = connections.end();
+      if (isQuiet) await ended;
     },
   };
 }

@@ -10,7 +10,7 @@ import {
   type QuerySqlToken,
   SchemaValidationError,
 } from "slonik";
-import type { Connection } from "./connection.ts";
+import { begin, type Connection, command, run as runOn } from "./connection.ts";
 
 export interface Db
   extends Pick<
@@ -41,22 +41,17 @@ export function refuseNestedConnection(): void {
     throw new Error("a transaction requested another connection: run the query on the transaction (tx)");
 }
 
-interface Rows {
-  readonly rows: readonly QueryResultRow[];
-  readonly rowCount: number;
-}
-
 /** `depth`: the nesting level of transactions; 0 is outside any transaction. */
 export function makeQueries(lendTo: Lend, tenantId?: string, depth = 0): Db {
   const lend: Lend = (work) => lendTo(work, tenantId);
-  const run = async (query: QuerySqlToken): Promise<Rows> => {
+  const run = async (query: QuerySqlToken) => {
     // Inside a transaction, `begin` has already set the tenant.
     const statement = {
       text: query.sql,
       values: query.values,
       tenantId: depth === 0 ? tenantId : undefined,
     };
-    const ask = () => lend((connection) => connection.run(statement));
+    const ask = () => lend((connection) => runOn(connection, statement));
     const { rows, rowCount } = depth === 0 ? await withRetries(ask) : await ask();
     return { rows: parsed(query, rows as QueryResultRow[]), rowCount };
   };
@@ -127,24 +122,20 @@ interface Transaction<T> {
 
 async function runTransaction<T>(connection: Connection, transaction: Transaction<T>): Promise<T> {
   try {
-    await connection.command(transaction.begin);
+    await command(connection, transaction.begin);
     const tx = makeQueries((work) => work(connection), transaction.tenantId, transaction.depth + 1);
     const result = await insideTransaction.run(true, () => transaction.handler(tx));
     // If a statement of the transaction failed, Postgres reports ROLLBACK for the commit, and no error.
-    if ((await connection.command(transaction.commit)) === "ROLLBACK")
+    if ((await command(connection, transaction.commit)) === "ROLLBACK")
       throw new Error("cannot commit the transaction: a statement in it failed, so Postgres rolled it back");
     return result;
   } catch (error) {
     // Also after a failed commit: Postgres reports the failure before it releases the locks, and a retry must not meet
     // them. A broken connection rolls back by itself.
-    await connection.command(transaction.rollback).catch(() => {});
+    await command(connection, transaction.rollback).catch(() => {});
     throw error;
   }
 }
-
-/** One message with both statements. `local` limits the setting to the transaction. */
-const begin = (tenantId: string | undefined) =>
-  tenantId === undefined ? "begin" : `begin; set local app.tenant_id = '${tenantId}'`;
 
 /** Validates the id, because it becomes part of an SQL statement. */
 function checkedId(id: string): string {

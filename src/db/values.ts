@@ -1,4 +1,5 @@
-// Converts values between JavaScript and Postgres's text format, in both directions. Used by statement.ts.
+// Converts values between JavaScript and Postgres's text format, in both directions. Used by connection.ts and
+// pool.ts.
 import { types } from "pg";
 
 type Parse = (text: string) => unknown;
@@ -27,12 +28,8 @@ const parsers = new Map<number, Parse>(
   ]),
 );
 
-/** Returns the parser for a type; undefined when the value stays text. */
-export function parserOf(oid: number): Parse | undefined {
-  // text, varchar, uuid
-  if (oid === 25 || oid === 1043 || oid === 2950) return undefined;
-  return parsers.get(oid) ?? (types.getTypeParser(oid as never) as Parse);
-}
+/** Returns the parser for a type. */
+export const parserOf = (oid: number): Parse => parsers.get(oid) ?? types.getTypeParser(oid as never);
 
 /** Converts a parameter to Postgres's format. Arrays may hold primitive values, buffers and arrays. */
 export function toParameter(value: unknown): string | Buffer | null {
