@@ -1,10 +1,12 @@
 // Functions that several routes use to render rows as JSON.
+import { z } from "zod";
 import type { AnnotationSetRow } from "../db/annotation-set.ts";
-import type { DetectionRow } from "../db/detection.ts";
 import type { EventRow } from "../db/event.ts";
-import type { JobEventRow } from "../db/job-event.ts";
 import type { TextPage } from "../db/json-text.ts";
 import type { Page, PageRequest } from "../db/page.ts";
+import { annotationSet } from "../schemas/annotation-set.ts";
+import { detectionRecord } from "../schemas/detection.ts";
+import { jobEvent } from "../schemas/job.ts";
 
 /** Formats milliseconds since 1970 as RFC 3339 in UTC with milliseconds. */
 export function iso(ms: number): string {
@@ -15,7 +17,24 @@ export function iso(ms: number): string {
 /** A cache of one entry: rows created together have the same time, such as a thousand annotations of one request. */
 let latest = { ms: Number.NaN, text: "" };
 
-export const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms));
+/**
+ * Returns the view function of a resource. A row's members that the resource does not have are left out; times become RFC 3339.
+ */
+export function viewOf<S extends z.ZodRawShape>(resource: z.ZodObject<S>) {
+  const members = Object.entries(resource.shape).map(([name, field]) => ({ name, isTime: isTime(field) }));
+  return (row: Readonly<Record<keyof S, unknown>>): z.output<z.ZodObject<S>> => {
+    const body: Record<string, unknown> = {};
+    for (const { name, isTime } of members) {
+      const value = row[name];
+      body[name] = isTime && value !== null ? iso(value as number) : value;
+    }
+    return body as z.output<z.ZodObject<S>>;
+  };
+}
+
+function isTime(field: unknown): boolean {
+  return field instanceof z.ZodNullable ? isTime(field.unwrap()) : field instanceof z.ZodISODateTime;
+}
 
 /** Makes the body of a list: its five members. */
 export function envelope<T, V>(page: Page<T>, request: PageRequest, view: (row: T) => V) {
@@ -34,47 +53,19 @@ export function textEnvelope({ items, total }: TextPage, { page, page_size }: Pa
   return `{"items":[${items}],"total":${total},"page":${page},"page_size":${page_size},"has_more":${hasMore}}`;
 }
 
-/** Renders an annotation set without its annotations. */
-export function viewAnnotationSet(row: AnnotationSetRow) {
-  return {
-    id: row.id,
-    dataset_id: row.dataset_id,
-    version: row.version,
-    status: row.status,
-    total_annotations: row.total_annotations,
-    total_positive_duration_ms: row.total_positive_duration_ms,
-    annotations_by_type: row.annotations_by_type,
-    copying: row.copying === null ? null : { copied: row.total_annotations, total: row.copying.total },
-    created_at: iso(row.created_at),
-    published_at: isoOrNull(row.published_at),
-  };
-}
+const viewSet = viewOf(annotationSet);
 
-/** Renders a job event of a training or inference job. */
-export function viewJobEvent(row: JobEventRow) {
-  return {
-    id: row.id,
-    created_at: iso(row.created_at),
-    level: row.level,
-    type: row.type,
-    message: row.message,
-    data: row.data,
-  };
-}
+/** Renders an annotation set without its annotations. */
+export const viewAnnotationSet = (row: AnnotationSetRow) =>
+  viewSet({
+    ...row,
+    copying: row.copying === null ? null : { copied: row.total_annotations, total: row.copying.total },
+  });
+
+export const viewJobEvent = viewOf(jobEvent);
+export const viewDetection = viewOf(detectionRecord);
 
 /** Renders an event for the list and the stream. Webhooks send the same without the id. */
 export function viewEvent(row: EventRow) {
   return { id: row.id, type: row.type, timestamp: iso(row.created_at), data: row.data };
-}
-
-/** Renders a detection of an inference job. */
-export function viewDetection(row: DetectionRow) {
-  return {
-    id: row.id,
-    inference_file_id: row.inference_file_id,
-    artifact_type: row.artifact_type,
-    start_ms: row.start_ms,
-    end_ms: row.end_ms,
-    confidence: row.confidence,
-  };
 }

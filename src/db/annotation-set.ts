@@ -9,33 +9,24 @@ import {
   annotationSetPublished,
   datasetNotFound,
 } from "../errors.ts";
-import type { annotationSetStatuses } from "../schemas/annotation-set.ts";
+import { annotationSet, type annotationSetStatuses } from "../schemas/annotation-set.ts";
 import { copying, rowsPerRequest, startCopy } from "./annotation-copy.ts";
 import { requireDataset } from "./dataset.ts";
 import { deletePiece, seeDeleted } from "./deletion.ts";
+import { columnsOf, rowOf } from "./fields.ts";
 import { newId } from "./id.ts";
 import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
 import { copyReviewed } from "./reviewed-file.ts";
 
-const row = z.object({
-  id: z.string(),
-  dataset_id: z.string(),
-  version: z.number(),
-  status: z.enum(["draft", "published"]),
+const row = rowOf(annotationSet, {
   /** Increases with every change of the set, its annotations and its reviewed files. */
   revision: z.number(),
-  total_annotations: z.number(),
-  total_positive_duration_ms: z.number(),
-  annotations_by_type: z.record(z.string(), z.number()),
   /** What is left of the copy that fills the draft; null when it is complete. */
   copying: copying.nullable(),
-  created_at: z.number(),
-  published_at: z.number().nullable(),
 });
 export type AnnotationSetRow = z.infer<typeof row>;
 
-const columns = sql.fragment`id, dataset_id, version, status, revision, created_at, published_at, total_annotations,
-  total_positive_duration_ms, annotations_by_type, copying`;
+const columns = columnsOf(row);
 
 /** Returns one page of a dataset's sets, newest first. */
 export async function listAnnotationSets(

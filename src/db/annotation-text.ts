@@ -2,23 +2,14 @@
 // the time that parsing and serializing 10,000 rows takes. Called by the routes of annotations and annotation sets.
 import { type FragmentSqlToken, sql } from "slonik";
 import { z } from "zod";
-import type { AnnotationFilter } from "../schemas/annotation.ts";
+import { type AnnotationFilter, annotation } from "../schemas/annotation.ts";
 import { afterAnnotation, matchingAnnotations } from "./annotation.ts";
-import { jsonObject, quoted, text, time, unquoted } from "./json-text.ts";
+import { columnsOf, jsonTextOf, rowOf } from "./fields.ts";
 import type { Db } from "./page.ts";
 
-/** Must match viewAnnotation of src/api/routes/annotation.ts. */
-const item = jsonObject({
-  id: quoted(sql.fragment`id`),
-  annotation_set_id: quoted(sql.fragment`annotation_set_id`),
-  audio_file_id: quoted(sql.fragment`audio_file_id`),
-  artifact_type: text(sql.fragment`artifact_type`),
-  start_ms: unquoted(sql.fragment`start_ms`),
-  end_ms: unquoted(sql.fragment`end_ms`),
-  confidence: unquoted(sql.fragment`confidence`),
-  extra_data: unquoted(sql.fragment`extra_data`),
-  created_at: time(sql.fragment`created_at`),
-});
+const item = jsonTextOf(annotation);
+
+const columns = columnsOf(rowOf(annotation));
 
 const batchRow = z.object({
   count: z.number(),
@@ -47,7 +38,7 @@ export async function* eachAnnotationText(
         (array_agg(audio_file_id))[count(*)] as last_audio_file_id,
         (array_agg(start_ms))[count(*)] as last_start_ms, (array_agg(id))[count(*)] as last_id
       from (
-        select id, annotation_set_id, audio_file_id, artifact_type, start_ms, end_ms, confidence, extra_data, created_at
+        select ${columns}
         from annotations where ${matchingAnnotations(tenantId, setId, filter)} and ${after}
         order by audio_file_id, start_ms, id limit ${batchSize}
       ) lines`);

@@ -3,25 +3,15 @@
 import { type FragmentSqlToken, sql } from "slonik";
 import { z } from "zod";
 import { annotationNotFound, annotationSetFull } from "../errors.ts";
-import type { AnnotationFilter, NewAnnotation } from "../schemas/annotation.ts";
+import { type AnnotationFilter, annotation, type NewAnnotation } from "../schemas/annotation.ts";
+import { columnsOf, rowOf } from "./fields.ts";
 import { newId } from "./id.ts";
 import type { Db } from "./page.ts";
 
-const row = z.object({
-  id: z.string(),
-  annotation_set_id: z.string(),
-  audio_file_id: z.string(),
-  artifact_type: z.string(),
-  start_ms: z.number(),
-  end_ms: z.number(),
-  confidence: z.number(),
-  extra_data: z.record(z.string(), z.unknown()),
-  created_at: z.number(),
-});
+const row = rowOf(annotation);
 export type AnnotationRow = z.infer<typeof row>;
 
-const columns = sql.fragment`id, annotation_set_id, audio_file_id, artifact_type, start_ms, end_ms, confidence,
-  extra_data, created_at`;
+const columns = columnsOf(row);
 
 /** A constant, because a schema compiles itself when it is first used: once, not once per request. */
 const made = z.object({ created_at: z.number() });

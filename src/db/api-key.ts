@@ -2,23 +2,15 @@
 import { sql } from "slonik";
 import { z } from "zod";
 import { apiKeyNotFound, insufficientScope } from "../errors.ts";
-import { type KeyScope, keyScopes, mayGrant } from "../schemas/api-key.ts";
+import { apiKey, type KeyScope, keyScopes, mayGrant } from "../schemas/api-key.ts";
 import type { Origin } from "./audit.ts";
+import { columnsOf, rowOf } from "./fields.ts";
 import { newId } from "./id.ts";
 import type { Db } from "./page.ts";
 import { isBelowQuota, lockQuota } from "./quota.ts";
 
-const row = z.object({
-  id: z.string(),
-  name: z.string(),
-  key_prefix: z.string(),
-  created_at: z.number(),
-  expires_at: z.number().nullable(),
-  last_used_at: z.number().nullable(),
-  /** Empty: the key may do everything. */
-  scopes: z.array(z.enum(keyScopes)),
-});
-const columns = sql.fragment`id, name, key_prefix, created_at, expires_at, last_used_at, scopes`;
+const row = rowOf(apiKey);
+const columns = columnsOf(row);
 
 export type ApiKeyRow = z.infer<typeof row>;
 

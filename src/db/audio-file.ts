@@ -3,41 +3,18 @@
 import { sql } from "slonik";
 import { z } from "zod";
 import { annotationSetCopying, audioFileNotFound, audioInUse, datasetNotFound } from "../errors.ts";
-import type { audioStatuses, embeddingStatuses } from "../schemas/audio-file.ts";
+import { audioFile, type audioStatuses, type embeddingStatuses } from "../schemas/audio-file.ts";
 import { deleteAnnotationsOfAudio, seeDeleted } from "./deletion.ts";
+import { columnsOf, rowOf } from "./fields.ts";
 import { containing, type Db, type Page, type PageRequest, selectPage } from "./page.ts";
 
-const audioFileRow = z.object({
-  id: z.string(),
-  tenant_id: z.string(),
-  dataset_id: z.string(),
-  filename: z.string(),
-  content_type: z.string(),
-  size_bytes: z.number(),
-  checksum_sha256: z.string().nullable(),
-  metadata: z.record(z.string(), z.string()),
-  status: z.enum(["pending_upload", "processing", "ready", "failed", "expired"]),
-  duration_ms: z.number().nullable(),
-  sample_rate_hz: z.number().nullable(),
-  channels: z.number().nullable(),
-  codec: z.string().nullable(),
-  embedding_status: z.enum(["pending", "processing", "completed", "failed"]),
-  embedding_model: z.string().nullable(),
-  peaks_key: z.string().nullable(),
-  embedded_at: z.number().nullable(),
-  error_message: z.string().nullable(),
-  created_at: z.number(),
-  uploaded_at: z.number().nullable(),
-  updated_at: z.number(),
-});
+const audioFileRow = rowOf(audioFile, { tenant_id: z.string(), peaks_key: z.string().nullable() });
 export type AudioFileRow = z.infer<typeof audioFileRow>;
 
 /** An upload that was not confirmed in time counts as expired before a sweep marks it so. */
 export const isUnmarkedExpired = sql.fragment`status = 'pending_upload' and upload_expires_at <= now()`;
 const present = sql.fragment`case when ${isUnmarkedExpired} then 'expired' else status end`;
-const columns = sql.fragment`id, tenant_id, dataset_id, filename, content_type, size_bytes, checksum_sha256, metadata,
-  ${present} as status, duration_ms, sample_rate_hz, channels, codec, embedding_status, embedding_model, peaks_key, embedded_at,
-  error_message, created_at, uploaded_at, updated_at`;
+const columns = columnsOf(audioFileRow, { status: present });
 
 /**
  * A condition for files that belong to the dataset. Expired uploads do not, but can be read until a sweep deletes them.

@@ -9,32 +9,27 @@ import {
   datasetNotFound,
   quotaExceeded,
 } from "../errors.ts";
+import { dataset } from "../schemas/dataset.ts";
 import { rowsPerRequest } from "./annotation-copy.ts";
 import { isUnmarkedExpired } from "./audio-file.ts";
 import { deletePiece, seeDeleted } from "./deletion.ts";
+import { columnsOf, rowOf } from "./fields.ts";
 import { newId } from "./id.ts";
 import { containing, type Db, type Page, type PageRequest, selectPage } from "./page.ts";
 import { type AudioQuota, isBelowQuota, lockQuota, requireBytes } from "./quota.ts";
 
-const artifactTypes = z.array(z.object({ name: z.string(), description: z.string().nullish() }));
+const artifactTypes = z.array(
+  z.object({ name: z.string(), description: z.string().nullable().default(null) }),
+);
 
-const row = z.object({
-  id: z.string(),
-  tenant_id: z.string(),
-  name: z.string(),
-  description: z.string().nullable(),
-  artifact_types: artifactTypes,
-  audio_file_count: z.number(),
-  total_duration_ms: z.number(),
-  embedded_audio_file_count: z.number(),
-  created_at: z.number(),
-  updated_at: z.number(),
-});
+const row = rowOf(dataset, { artifact_types: artifactTypes });
 
 export type DatasetRow = z.infer<typeof row>;
-export type ArtifactTypes = z.infer<typeof artifactTypes>;
+export type ArtifactTypes = z.input<typeof artifactTypes>;
 
-const columns = sql.fragment`id, tenant_id, name, description, artifact_types, created_at, updated_at`;
+const columns = columnsOf(
+  row.omit({ audio_file_count: true, total_duration_ms: true, embedded_audio_file_count: true }),
+);
 /**
  * The numbers of the rows that are called `lines`. Triggers keep them (migration 0024); the duration and the number of
  * embedded files are those of files that training can use.

@@ -2,16 +2,12 @@
 // src/api.
 import { type FragmentSqlToken, sql } from "slonik";
 import { z } from "zod";
+import { detectionRecord } from "../schemas/detection.ts";
+import { columnsOf, rowOf } from "./fields.ts";
 import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
 
-const row = z.object({
-  id: z.string(),
-  inference_file_id: z.string(),
-  artifact_type: z.string(),
-  start_ms: z.number(),
-  end_ms: z.number(),
-  confidence: z.number(),
-});
+const row = rowOf(detectionRecord, { ordinal: z.number() });
+const columns = columnsOf(row);
 export type DetectionRow = z.infer<typeof row>;
 
 export interface DetectionFilter {
@@ -31,15 +27,13 @@ export async function listDetections(
     db,
     row,
     {
-      columns: sql.fragment`id, inference_file_id, ordinal, artifact_type, start_ms, end_ms, confidence`,
+      columns,
       from: sql.fragment`detections where ${matching(tenantId, jobId, query)}`,
       order: sql.fragment`inference_file_id, ordinal`,
     },
     query,
   );
 }
-
-const placed = row.extend({ ordinal: z.number() });
 
 /** Yields all matching detections by file and position in the file, in batches as eachAnnotation does. */
 export async function* eachDetection(
@@ -51,8 +45,8 @@ export async function* eachDetection(
 ): AsyncGenerator<readonly DetectionRow[]> {
   let after: FragmentSqlToken = sql.fragment`true`;
   for (;;) {
-    const batch = await db.any(sql.type(placed)`
-      select id, inference_file_id, ordinal, artifact_type, start_ms, end_ms, confidence
+    const batch = await db.any(sql.type(row)`
+      select ${columns}
       from detections where ${matching(tenantId, jobId, filter)} and ${after}
       order by inference_file_id, ordinal limit ${batchSize}`);
     if (batch.length > 0) yield batch;

@@ -9,35 +9,18 @@ import {
   jobStarted,
   quotaExceeded,
 } from "../errors.ts";
-import { inferenceFileStatuses } from "../schemas/inference-file.ts";
+import { inferenceFile, type inferenceFileStatuses } from "../schemas/inference-file.ts";
 import type { ConfirmedAudio, NewUpload } from "./audio-file.ts";
+import { columnsOf, rowOf } from "./fields.ts";
 import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
 import { type AudioQuota, audioBytesOf, requireBytes } from "./quota.ts";
 
 const maxFiles = 10_000;
 
-const row = z.object({
-  id: z.string(),
-  inference_job_id: z.string(),
-  audio_file_id: z.string().nullable(),
-  filename: z.string(),
-  content_type: z.string(),
-  size_bytes: z.number(),
-  checksum_sha256: z.string().nullable(),
-  object_key: z.string(),
-  status: z.enum(inferenceFileStatuses),
-  duration_ms: z.number().nullable(),
-  detection_count: z.number(),
-  error_message: z.string().nullable(),
-  created_at: z.number(),
-  started_at: z.number().nullable(),
-  completed_at: z.number().nullable(),
-});
+const row = rowOf(inferenceFile, { object_key: z.string() });
 export type InferenceFileRow = z.infer<typeof row>;
 
-const columns = sql.fragment`id, inference_job_id, audio_file_id, filename, content_type, size_bytes,
-  checksum_sha256, object_key, status, duration_ms, detection_count, error_message, created_at, started_at,
-  completed_at`;
+const columns = columnsOf(row);
 const visible = sql.fragment`(status <> 'pending_upload' or upload_expires_at > now())`;
 
 /**

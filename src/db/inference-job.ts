@@ -13,10 +13,12 @@ import {
   validationFailed,
   valueError,
 } from "../errors.ts";
-import { isTerminal, type JobState, jobStatuses } from "../schemas/job.ts";
+import { inferenceJob } from "../schemas/inference-job.ts";
+import { isTerminal, type JobState } from "../schemas/job.ts";
 import type { DetectConfig } from "../schemas/worker.ts";
 import { requireShards } from "./adoption.ts";
 import { protectDataset, protectDatasetsOf } from "./dataset.ts";
+import { columnsOf, rowOf } from "./fields.ts";
 import { newId } from "./id.ts";
 import { insertJobEvent } from "./job-event.ts";
 import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
@@ -32,30 +34,10 @@ import {
 /** Files per shard. Shards are assigned when the job is started and never change. */
 const filesPerShard = 200;
 
-export const inferenceJobRow = z.object({
-  id: z.string(),
-  tenant_id: z.string(),
-  model_id: z.string(),
-  config: z.record(z.string(), z.unknown()),
-  status: z.enum(jobStatuses),
-  status_message: z.string().nullable(),
-  progress_percent: z.number(),
-  total_files: z.number(),
-  processed_files: z.number(),
-  failed_files: z.number(),
-  total_detections: z.number(),
-  error_message: z.string().nullable(),
-  platform_job_name: z.string().nullable(),
-  start_requested_at: z.number().nullable(),
-  created_at: z.number(),
-  started_at: z.number().nullable(),
-  completed_at: z.number().nullable(),
-});
+export const inferenceJobRow = rowOf(inferenceJob, { start_requested_at: z.number().nullable() });
 export type InferenceJobRow = z.infer<typeof inferenceJobRow>;
 
-export const inferenceJobColumns = sql.fragment`id, tenant_id, model_id, config, status, status_message, progress_percent, total_files,
-  processed_files, failed_files, total_detections, error_message, platform_job_name, start_requested_at, created_at,
-  started_at, completed_at`;
+export const inferenceJobColumns = columnsOf(inferenceJobRow);
 const nothing = z.object({});
 
 /** Returns one page of the tenant's jobs, newest first. */

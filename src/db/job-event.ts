@@ -2,16 +2,11 @@
 // operator.
 import { sql } from "slonik";
 import { z } from "zod";
+import { jobEvent } from "../schemas/job.ts";
+import { columnsOf, rowOf } from "./fields.ts";
 import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
 
-const row = z.object({
-  id: z.number(),
-  created_at: z.number(),
-  level: z.enum(["info", "warning", "error"]),
-  type: z.enum(["status", "message", "metrics"]),
-  message: z.string(),
-  data: z.record(z.string(), z.unknown()),
-});
+const row = rowOf(jobEvent);
 export type JobEventRow = z.infer<typeof row>;
 
 /** Adds an event of type `status` or, with level `warning`, of type `message`. */
@@ -44,7 +39,7 @@ export async function listJobEvents(
     db,
     row,
     {
-      columns: sql.fragment`id, created_at, level, type, message, data`,
+      columns: columnsOf(row),
       from: sql.fragment`job_events where tenant_id = ${tenantId} and job_id = ${jobId}`,
       order: sql.fragment`id desc`,
     },

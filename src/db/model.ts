@@ -3,28 +3,14 @@
 import { sql } from "slonik";
 import { z } from "zod";
 import { modelArchived, modelInUse, modelNotArchived, modelNotFound } from "../errors.ts";
+import { model } from "../schemas/model.ts";
+import { anyObject, columnsOf, rowOf } from "./fields.ts";
 import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
 
-const row = z.object({
-  id: z.string(),
-  tenant_id: z.string(),
-  training_job_id: z.string(),
-  name: z.string(),
-  description: z.string(),
-  artifact_types: z.array(z.string()),
-  object_store_key: z.string(),
-  model_size_bytes: z.number(),
-  checksum_sha256: z.string(),
-  architecture: z.record(z.string(), z.unknown()),
-  eval_metrics: z.record(z.string(), z.unknown()),
-  is_active: z.boolean(),
-  created_at: z.number(),
-  archived_at: z.number().nullable(),
-});
+const row = rowOf(model, { architecture: anyObject, eval_metrics: anyObject });
 export type ModelRow = z.infer<typeof row>;
 
-const columns = sql.fragment`id, tenant_id, training_job_id, name, description, artifact_types, object_store_key,
-  model_size_bytes, checksum_sha256, architecture, eval_metrics, is_active, created_at, archived_at`;
+const columns = columnsOf(row);
 
 /** Returns one page of the tenant's models, newest first. */
 export async function listModels(

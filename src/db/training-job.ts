@@ -12,21 +12,14 @@ import {
   validationFailed,
   valueError,
 } from "../errors.ts";
-import { isTerminal, type JobState, jobStatuses } from "../schemas/job.ts";
+import { isTerminal, type JobState } from "../schemas/job.ts";
 import { type TrainingJobConfig, trainingJobConfig } from "../schemas/training-config.ts";
+import { trainingJob } from "../schemas/training-job.ts";
 import { oneDatasetForShare } from "./dataset.ts";
+import { anyObject, columnsOf, jsonTextOf, rowOf } from "./fields.ts";
 import { newId } from "./id.ts";
 import { insertJobEvent } from "./job-event.ts";
-import {
-  json,
-  jsonObject,
-  quoted,
-  selectTextPage,
-  type TextPage,
-  text,
-  time,
-  unquoted,
-} from "./json-text.ts";
+import { selectTextPage, type TextPage } from "./json-text.ts";
 import type { Db, PageRequest } from "./page.ts";
 import {
   creationEvent,
@@ -39,46 +32,11 @@ import {
 } from "./quota.ts";
 import { configWarning, failedPreconditions, labelWarning } from "./training-preconditions.ts";
 
-const row = z.object({
-  id: z.string(),
-  tenant_id: z.string(),
-  dataset_id: z.string(),
-  annotation_set_id: z.string(),
-  config: z.record(z.string(), z.unknown()),
-  status: z.enum(jobStatuses),
-  status_message: z.string().nullable(),
-  progress_percent: z.number(),
-  metrics: z.record(z.string(), z.unknown()).nullable(),
-  error_message: z.string().nullable(),
-  platform_job_name: z.string().nullable(),
-  created_at: z.number(),
-  queued_at: z.number().nullable(),
-  started_at: z.number().nullable(),
-  completed_at: z.number().nullable(),
-});
+const row = rowOf(trainingJob, { metrics: anyObject.nullable() });
 export type TrainingJobRow = z.infer<typeof row>;
 
-const columns = sql.fragment`id, tenant_id, dataset_id, annotation_set_id, config, status, status_message,
-  progress_percent, metrics, error_message, platform_job_name, created_at, queued_at, started_at, completed_at`;
-
-/** Must match viewTrainingJob of src/api/routes/training-job.ts. */
-const item = jsonObject({
-  id: quoted(sql.fragment`id`),
-  tenant_id: quoted(sql.fragment`tenant_id`),
-  dataset_id: quoted(sql.fragment`dataset_id`),
-  annotation_set_id: quoted(sql.fragment`annotation_set_id`),
-  config: unquoted(sql.fragment`config`),
-  status: quoted(sql.fragment`status`),
-  status_message: text(sql.fragment`status_message`),
-  progress_percent: unquoted(sql.fragment`progress_percent`),
-  metrics: json(sql.fragment`metrics`),
-  error_message: text(sql.fragment`error_message`),
-  platform_job_name: text(sql.fragment`platform_job_name`),
-  created_at: time(sql.fragment`created_at`),
-  queued_at: time(sql.fragment`queued_at`),
-  started_at: time(sql.fragment`started_at`),
-  completed_at: time(sql.fragment`completed_at`),
-});
+const columns = columnsOf(row);
+const item = jsonTextOf(trainingJob);
 
 /** Returns one page of the tenant's jobs, newest first, as JSON text. */
 export async function listTrainingJobs(

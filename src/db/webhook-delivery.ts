@@ -3,29 +3,16 @@
 import { sql } from "slonik";
 import { z } from "zod";
 import { deliveryNotFound, webhookDisabled, webhookNotFound } from "../errors.ts";
-import { type DeliveryError, deliveryErrors, deliveryStatuses } from "../schemas/webhook.ts";
+import { type DeliveryError, delivery, type deliveryStatuses } from "../schemas/webhook.ts";
+import { columnsOf, rowOf } from "./fields.ts";
 import { newId } from "./id.ts";
 import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
 import { oneWebhook } from "./webhook.ts";
 
-const row = z.object({
-  id: z.string(),
-  webhook_id: z.string(),
-  message_id: z.string(),
-  type: z.string(),
-  status: z.enum(deliveryStatuses),
-  attempts: z.number(),
-  next_attempt_at: z.number().nullable(),
-  last_attempt_at: z.number().nullable(),
-  last_status: z.number().nullable(),
-  last_error: z.enum(deliveryErrors).nullable(),
-  created_at: z.number(),
-  finished_at: z.number().nullable(),
-});
+const row = rowOf(delivery);
 export type DeliveryRow = z.infer<typeof row>;
 
-const columns = sql.fragment`id, webhook_id, message_id, type, status, attempts, next_attempt_at, last_attempt_at,
-  last_status, last_error, created_at, finished_at`;
+const columns = columnsOf(row);
 const nothing = z.object({});
 const seconds = (ms: number) => sql.fragment`${ms / 1000}::double precision`;
 const timeOf = (ms: number | null) =>

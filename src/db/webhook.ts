@@ -3,27 +3,17 @@
 import { sql } from "slonik";
 import { z } from "zod";
 import { quotaExceeded, webhookNotFound } from "../errors.ts";
+import { webhook } from "../schemas/webhook.ts";
 import { deletePiece, seeDeleted } from "./deletion.ts";
+import { columnsOf, rowOf } from "./fields.ts";
 import { newId } from "./id.ts";
 import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
 import { lockQuota } from "./quota.ts";
 
-const row = z.object({
-  id: z.string(),
-  url: z.string(),
-  description: z.string(),
-  types: z.array(z.string()),
-  secret: z.instanceof(Buffer),
-  enabled: z.boolean(),
-  disabled_reason: z.enum(["gone", "failing"]).nullable(),
-  failing_since: z.number().nullable(),
-  created_at: z.number(),
-  updated_at: z.number(),
-});
+const row = rowOf(webhook, { secret: z.instanceof(Buffer) });
 export type WebhookRow = z.infer<typeof row>;
 
-const columns = sql.fragment`id, url, description, types, secret, enabled, disabled_reason, failing_since, created_at,
-  updated_at`;
+const columns = columnsOf(row);
 const nothing = z.object({});
 
 export interface NewWebhook {

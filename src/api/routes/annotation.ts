@@ -28,7 +28,7 @@ import { requireValidAnnotations } from "../annotation-rules.ts";
 import { documents, maxDocumentBytes } from "../body/documents.ts";
 import { etagOf, etagOfSet, isUnchanged } from "../conditional.ts";
 import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
-import { iso } from "../view.ts";
+import { viewOf } from "../view.ts";
 
 const base = "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/annotations";
 const inSet = z.object({
@@ -40,6 +40,8 @@ type InSet = z.infer<typeof inSet>;
 
 /** Header of responses to writes: the new ETag of the set, so that an editor does not have to read the set again. */
 export const setEtagHeader = "X-Annotation-Set-ETag";
+
+export const viewAnnotation = viewOf(annotation);
 
 export const create = defineRoute({
   method: "POST",
@@ -266,18 +268,4 @@ const locationOf = (place: InSet) =>
 
 function withoutAbsent<T extends object>(change: T): Partial<T> {
   return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as Partial<T>;
-}
-
-export function viewAnnotation(row: AnnotationRow) {
-  return {
-    id: row.id,
-    annotation_set_id: row.annotation_set_id,
-    audio_file_id: row.audio_file_id,
-    artifact_type: row.artifact_type,
-    start_ms: row.start_ms,
-    end_ms: row.end_ms,
-    confidence: row.confidence,
-    extra_data: row.extra_data,
-    created_at: iso(row.created_at),
-  };
 }

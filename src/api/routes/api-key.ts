@@ -28,11 +28,13 @@ import {
 import { id } from "../../schemas/rest.ts";
 import { hashApiKey, makeApiKey, prefixOf } from "../api-key-format.ts";
 import { type Call, defineRoute, type Reply } from "../route.ts";
-import { iso, isoOrNull } from "../view.ts";
+import { iso, viewOf } from "../view.ts";
 
 const base = "/api/v1/auth/api-keys";
 const params = z.object({ key_id: id("Id of the key") });
 const maxExpiry = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+const viewApiKey = viewOf(apiKey);
 
 export const createApiKey = defineRoute({
   method: "POST",
@@ -166,16 +168,4 @@ async function requireOwnScopes({ deps, tenantId, scopes }: Call, id: string): P
   const other = (await listApiKeys(deps.db, tenantId)).find((key) => key.id === id.toLowerCase());
   if (other !== undefined && !mayGrant(scopes, other.scopes))
     throw insufficientScope("all scopes of the other key", scopes);
-}
-
-function viewApiKey(row: ApiKeyRow) {
-  return {
-    id: row.id,
-    name: row.name,
-    key_prefix: row.key_prefix,
-    scopes: row.scopes,
-    created_at: iso(row.created_at),
-    expires_at: isoOrNull(row.expires_at),
-    last_used_at: isoOrNull(row.last_used_at),
-  };
 }

@@ -35,11 +35,13 @@ import {
   toNewUploads,
   type UploadRequest,
 } from "../upload.ts";
-import { envelope, iso, isoOrNull } from "../view.ts";
+import { envelope, viewOf } from "../view.ts";
 
 const base = "/api/v1/datasets/{dataset_id}/audio";
 const inDataset = z.object({ dataset_id: id("Id of the dataset") });
 export const audioParams = inDataset.extend({ audio_file_id: id("Id of the audio file") });
+
+const viewAudioFile = viewOf(audioFile);
 
 export const createUpload = defineRoute({
   method: "POST",
@@ -251,27 +253,3 @@ async function guard({ params, tenantId, deps }: Call<z.infer<typeof audioParams
 
 const locationOf = (datasetId: string, audioFileId: string) =>
   `/api/v1/datasets/${datasetId}/audio/${audioFileId}`;
-
-function viewAudioFile(row: AudioFileRow) {
-  return {
-    id: row.id,
-    dataset_id: row.dataset_id,
-    filename: row.filename,
-    content_type: row.content_type,
-    size_bytes: row.size_bytes,
-    checksum_sha256: row.checksum_sha256,
-    status: row.status,
-    duration_ms: row.duration_ms,
-    sample_rate_hz: row.sample_rate_hz,
-    channels: row.channels,
-    codec: row.codec,
-    embedding_status: row.embedding_status,
-    embedding_model: row.embedding_model,
-    embedded_at: isoOrNull(row.embedded_at),
-    error_message: row.error_message,
-    metadata: row.metadata,
-    created_at: iso(row.created_at),
-    uploaded_at: isoOrNull(row.uploaded_at),
-    updated_at: iso(row.updated_at),
-  };
-}

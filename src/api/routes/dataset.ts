@@ -13,10 +13,12 @@ import { createDatasetBody, dataset, listDatasetsQuery, updateDatasetBody } from
 import { id, listOf } from "../../schemas/rest.ts";
 import { etagOf } from "../conditional.ts";
 import { type Call, defineRoute } from "../route.ts";
-import { envelope, iso } from "../view.ts";
+import { envelope, viewOf } from "../view.ts";
 
 const params = z.object({ dataset_id: id("Id of the dataset") });
 type Params = z.infer<typeof params>;
+
+const viewDataset = viewOf(dataset);
 
 export const create = defineRoute({
   method: "POST",
@@ -106,22 +108,4 @@ export const remove = defineRoute({
 async function guard({ params, tenantId, deps }: Call<Params>) {
   await lockDataset(deps.db, tenantId, params.dataset_id);
   return [etagOf(viewDataset(await oneDataset(deps.db, tenantId, params.dataset_id)))];
-}
-
-function viewDataset(row: DatasetRow) {
-  return {
-    id: row.id,
-    tenant_id: row.tenant_id,
-    name: row.name,
-    description: row.description,
-    artifact_types: row.artifact_types.map((type) => ({
-      name: type.name,
-      description: type.description ?? null,
-    })),
-    audio_file_count: row.audio_file_count,
-    total_duration_ms: row.total_duration_ms,
-    embedded_audio_file_count: row.embedded_audio_file_count,
-    created_at: iso(row.created_at),
-    updated_at: iso(row.updated_at),
-  };
 }

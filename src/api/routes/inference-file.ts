@@ -29,11 +29,13 @@ import {
   toNewUploads,
   type UploadRequest,
 } from "../upload.ts";
-import { envelope, iso, isoOrNull, viewDetection } from "../view.ts";
+import { envelope, viewDetection, viewOf } from "../view.ts";
 import { jobParams } from "./inference-job.ts";
 
 const base = "/api/v1/inference-jobs/{inference_job_id}/files";
 const params = jobParams.extend({ file_id: id("Id of the inference file") });
+
+const viewInferenceFile = viewOf(inferenceFile);
 
 export const createUpload = defineRoute({
   method: "POST",
@@ -247,22 +249,3 @@ export const detections = defineRoute({
     return { body: envelope(page, query, viewDetection) };
   },
 });
-
-function viewInferenceFile(row: InferenceFileRow) {
-  return {
-    id: row.id,
-    inference_job_id: row.inference_job_id,
-    audio_file_id: row.audio_file_id,
-    filename: row.filename,
-    content_type: row.content_type,
-    size_bytes: row.size_bytes,
-    checksum_sha256: row.checksum_sha256,
-    status: row.status,
-    duration_ms: row.duration_ms,
-    detection_count: row.detection_count,
-    error_message: row.error_message,
-    created_at: iso(row.created_at),
-    started_at: isoOrNull(row.started_at),
-    completed_at: isoOrNull(row.completed_at),
-  };
-}

@@ -24,11 +24,13 @@ import { jobEvent } from "../../schemas/job.ts";
 import { id, listOf, pageQuery } from "../../schemas/rest.ts";
 import { etagOf } from "../conditional.ts";
 import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
-import { envelope, iso, isoOrNull, viewDetection, viewJobEvent } from "../view.ts";
+import { envelope, viewDetection, viewJobEvent, viewOf } from "../view.ts";
 import { waitForChange } from "../wait.ts";
 
 const base = "/api/v1/inference-jobs";
 export const jobParams = z.object({ inference_job_id: id("Id of the inference job") });
+
+const viewInferenceJob = viewOf(inferenceJob);
 
 export const create = defineRoute({
   method: "POST",
@@ -211,25 +213,4 @@ function submitStarted(deps: HandlerDeps, row: InferenceJobRow): void {
   const finished = row.status === "completed" || row.status === "failed" || row.status === "cancelled";
   if (row.start_requested_at === null || finished) return;
   deps.background("submit an inference job", () => deps.submit({ kind: "inference", id: row.id }));
-}
-
-function viewInferenceJob(row: InferenceJobRow) {
-  return {
-    id: row.id,
-    tenant_id: row.tenant_id,
-    model_id: row.model_id,
-    config: row.config,
-    status: row.status,
-    status_message: row.status_message,
-    progress_percent: row.progress_percent,
-    total_files: row.total_files,
-    processed_files: row.processed_files,
-    failed_files: row.failed_files,
-    total_detections: row.total_detections,
-    error_message: row.error_message,
-    platform_job_name: row.platform_job_name,
-    created_at: iso(row.created_at),
-    started_at: isoOrNull(row.started_at),
-    completed_at: isoOrNull(row.completed_at),
-  };
 }

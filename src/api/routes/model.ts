@@ -6,7 +6,6 @@ import {
   deleteModel,
   listModels,
   lockModel,
-  type ModelRow,
   oneModel,
   unarchiveModel,
   updateModel,
@@ -16,10 +15,12 @@ import { listModelsQuery, model, updateModelBody } from "../../schemas/model.ts"
 import { id, listOf } from "../../schemas/rest.ts";
 import { etagOf } from "../conditional.ts";
 import { type Call, defineRoute } from "../route.ts";
-import { envelope, iso, isoOrNull } from "../view.ts";
+import { envelope, iso, viewOf } from "../view.ts";
 
 const params = z.object({ model_id: id("Id of the model") });
 type Params = z.infer<typeof params>;
+
+const viewModel = viewOf(model);
 
 export const list = defineRoute({
   method: "GET",
@@ -137,23 +138,4 @@ export const download = defineRoute({
 async function guard({ params, tenantId, deps }: Call<Params>) {
   await lockModel(deps.db, tenantId, params.model_id);
   return [etagOf(viewModel(await oneModel(deps.db, tenantId, params.model_id)))];
-}
-
-function viewModel(row: ModelRow) {
-  return {
-    id: row.id,
-    tenant_id: row.tenant_id,
-    training_job_id: row.training_job_id,
-    name: row.name,
-    description: row.description,
-    artifact_types: row.artifact_types,
-    object_store_key: row.object_store_key,
-    model_size_bytes: row.model_size_bytes,
-    checksum_sha256: row.checksum_sha256,
-    architecture: row.architecture,
-    eval_metrics: row.eval_metrics,
-    is_active: row.is_active,
-    created_at: iso(row.created_at),
-    archived_at: isoOrNull(row.archived_at),
-  };
 }

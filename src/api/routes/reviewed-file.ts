@@ -9,7 +9,7 @@ import { id, listOf, pageQuery } from "../../schemas/rest.ts";
 import { reviewedFile } from "../../schemas/reviewed-file.ts";
 import { etagOfSet } from "../conditional.ts";
 import { type Call, defineRoute } from "../route.ts";
-import { envelope, iso } from "../view.ts";
+import { envelope, viewOf } from "../view.ts";
 import { setEtagHeader } from "./annotation.ts";
 
 const base = "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/reviewed";
@@ -33,11 +33,7 @@ export const list = defineRoute({
   handler: async ({ params, query, tenantId, deps }) => {
     const set = await oneAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id);
     const page = await listReviewed(deps.db, tenantId, set.id, query);
-    const view = (row: { audio_file_id: string; created_at: number }) => ({
-      audio_file_id: row.audio_file_id,
-      created_at: iso(row.created_at),
-    });
-    return { body: envelope(page, query, view) };
+    return { body: envelope(page, query, viewOf(reviewedFile)) };
   },
 });
 

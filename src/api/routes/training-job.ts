@@ -24,7 +24,7 @@ import {
 } from "../../schemas/training-job.ts";
 import { etagOf } from "../conditional.ts";
 import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
-import { envelope, iso, isoOrNull, textEnvelope, viewJobEvent } from "../view.ts";
+import { envelope, textEnvelope, viewJobEvent, viewOf } from "../view.ts";
 import { waitForChange } from "../wait.ts";
 
 const params = z.object({ training_job_id: id("Id of the training job") });
@@ -34,6 +34,8 @@ const trainingConflicts = [
   "not_enough_audio",
   "no_annotations",
 ];
+
+const viewTrainingJob = viewOf(trainingJob);
 
 export const create = defineRoute({
   method: "POST",
@@ -195,23 +197,3 @@ export const metrics = defineRoute({
     return { body: { series } };
   },
 });
-
-function viewTrainingJob(row: TrainingJobRow) {
-  return {
-    id: row.id,
-    tenant_id: row.tenant_id,
-    dataset_id: row.dataset_id,
-    annotation_set_id: row.annotation_set_id,
-    config: row.config,
-    status: row.status,
-    status_message: row.status_message,
-    progress_percent: row.progress_percent,
-    metrics: row.metrics,
-    error_message: row.error_message,
-    platform_job_name: row.platform_job_name,
-    created_at: iso(row.created_at),
-    queued_at: isoOrNull(row.queued_at),
-    started_at: isoOrNull(row.started_at),
-    completed_at: isoOrNull(row.completed_at),
-  };
-}

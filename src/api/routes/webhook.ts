@@ -33,7 +33,7 @@ import { formatSecret, makeSecret } from "../../webhooks/secret.ts";
 import { checkTarget } from "../../webhooks/target.ts";
 import { etagOf } from "../conditional.ts";
 import { type Call, defineRoute, type HandlerDeps } from "../route.ts";
-import { envelope, iso, isoOrNull } from "../view.ts";
+import { envelope, viewOf } from "../view.ts";
 
 const base = "/api/v1/webhooks";
 const one = `${base}/{webhook_id}`;
@@ -41,6 +41,10 @@ const params = z.object({ webhook_id: id("Id of the webhook") });
 const deliveryParams = params.extend({ delivery_id: id("Id of the delivery") });
 const tag = "Webhooks";
 type Params = z.infer<typeof params>;
+
+const viewWebhook = viewOf(webhook);
+
+const viewDelivery = viewOf(delivery);
 
 export const create = defineRoute({
   method: "POST",
@@ -217,37 +221,6 @@ function targetOf(url: string, deps: HandlerDeps): { url: string; host: string }
 
 const locationOf = (row: DeliveryRow) => `${base}/${row.webhook_id}/deliveries/${row.id}`;
 
-function viewWebhook(row: WebhookRow) {
-  return {
-    id: row.id,
-    url: row.url,
-    description: row.description,
-    types: row.types,
-    enabled: row.enabled,
-    disabled_reason: row.disabled_reason,
-    failing_since: isoOrNull(row.failing_since),
-    created_at: iso(row.created_at),
-    updated_at: iso(row.updated_at),
-  };
-}
-
 function viewWithSecret(row: WebhookRow, deps: HandlerDeps) {
   return { ...viewWebhook(row), secret: formatSecret(deps.secrets.open(row.secret, row.id)) };
-}
-
-function viewDelivery(row: DeliveryRow) {
-  return {
-    id: row.id,
-    webhook_id: row.webhook_id,
-    message_id: row.message_id,
-    type: row.type,
-    status: row.status,
-    attempts: row.attempts,
-    next_attempt_at: isoOrNull(row.next_attempt_at),
-    last_attempt_at: isoOrNull(row.last_attempt_at),
-    last_status: row.last_status,
-    last_error: row.last_error,
-    created_at: iso(row.created_at),
-    finished_at: isoOrNull(row.finished_at),
-  };
 }
