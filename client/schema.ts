@@ -331,6 +331,24 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
+        /** @description Change up to 1000 annotations of a draft, all or none. The body may be up to 8 MiB. Accepts If-Match, to avoid overwriting changes that you have not seen. */
+        patch: operations["updateAnnotations"];
+        trace?: never;
+    };
+    "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/annotations/bulk/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Delete up to 1000 annotations of a draft. Accepts If-Match, to avoid overwriting changes that you have not seen. */
+        post: operations["deleteAnnotations"];
+        delete?: never;
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -844,7 +862,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Step 1 of 3: request an upload ticket. Accepts an Idempotency-Key. */
+        /** @description Step 2: POST `upload.fields` and then the bytes as `file` to `upload.url`, as multipart/form-data. Step 3: confirm the upload. Accepts an Idempotency-Key. */
         post: operations["createInferenceUpload"];
         delete?: never;
         options?: never;
@@ -1234,11 +1252,18 @@ export interface components {
             extra_data: {
                 [key: string]: unknown;
             };
+            /** @description Who made the annotation: a name or an id of your own; null: not stated */
+            annotator: string | null;
             /**
              * Format: date-time
              * @description When the annotation was created: RFC 3339, UTC, milliseconds
              */
             created_at: string;
+            /**
+             * Format: date-time
+             * @description When the annotation was last changed: RFC 3339, UTC, milliseconds
+             */
+            updated_at: string;
         };
         AnnotationSet: {
             /**
@@ -1496,6 +1521,11 @@ export interface components {
             extra_data?: {
                 [key: string]: unknown;
             };
+            /**
+             * @description Who made the annotation: a name or an id of your own; null: not stated
+             * @default null
+             */
+            annotator?: string | null;
         };
         CreateAnnotationSet: {
             from_annotation_set_id?: string | null;
@@ -1757,6 +1787,17 @@ export interface components {
              * @description When the dataset was last changed: RFC 3339, UTC, milliseconds
              */
             updated_at: string;
+        };
+        DeleteAnnotations: {
+            /** @description Annotations to delete */
+            ids: string[];
+        };
+        DeletedAnnotations: {
+            /**
+             * Format: int64
+             * @description Number of deleted annotations; ids that the set does not have are ignored
+             */
+            deleted: number;
         };
         Detection: {
             /**
@@ -2151,7 +2192,7 @@ export interface components {
                         type: string;
                         /** @description Confidence, 0 to 1 */
                         score: number;
-                        /** @description extra_data of the annotation; absent if it is empty */
+                        /** @description extra_data and annotator of the annotation; absent if it has neither */
                         meta?: {
                             [key: string]: unknown;
                         };
@@ -2221,7 +2262,7 @@ export interface components {
                         type: string;
                         /** @description Confidence, 0 to 1 */
                         score: number;
-                        /** @description extra_data of the annotation; absent if it is empty */
+                        /** @description extra_data and annotator of the annotation; absent if it has neither */
                         meta?: {
                             [key: string]: unknown;
                         };
@@ -2545,6 +2586,38 @@ export interface components {
             extra_data?: {
                 [key: string]: unknown;
             };
+            /** @description Who made the annotation: a name or an id of your own; null: not stated */
+            annotator?: string | null;
+        };
+        UpdateAnnotations: {
+            /** @description Changes, each with the id of its annotation; all of them are made, or none */
+            annotations: {
+                /** @description Name of an artifact type: letters A to Z and a to z, digits, space, underscore, dot, hyphen; at most 64 characters */
+                artifact_type?: string;
+                /**
+                 * Format: int32
+                 * @description Start of the artifact, in milliseconds
+                 */
+                start_ms?: number;
+                /**
+                 * Format: int32
+                 * @description End of the artifact, in milliseconds
+                 */
+                end_ms?: number;
+                /** @description Confidence of the annotator, 0 to 1 */
+                confidence?: number;
+                /** @description Your own data, a JSON object of up to 4 KiB */
+                extra_data?: {
+                    [key: string]: unknown;
+                };
+                /** @description Who made the annotation: a name or an id of your own; null: not stated */
+                annotator?: string | null;
+                /**
+                 * Format: uuid
+                 * @description Id of the annotation
+                 */
+                id: string;
+            }[];
         };
         UpdateAudioFile: {
             /** @description Name of the file for people; the service never uses it as a path */
@@ -2994,6 +3067,8 @@ export type CreateWebhook = components['schemas']['CreateWebhook'];
 export type CreatedAnnotations = components['schemas']['CreatedAnnotations'];
 export type CreatedApiKey = components['schemas']['CreatedApiKey'];
 export type Dataset = components['schemas']['Dataset'];
+export type DeleteAnnotations = components['schemas']['DeleteAnnotations'];
+export type DeletedAnnotations = components['schemas']['DeletedAnnotations'];
 export type Detection = components['schemas']['Detection'];
 export type DetectionsToAnnotationSet = components['schemas']['DetectionsToAnnotationSet'];
 export type Download = components['schemas']['Download'];
@@ -3020,6 +3095,7 @@ export type TextImportReport = components['schemas']['TextImportReport'];
 export type TrainingJob = components['schemas']['TrainingJob'];
 export type TrainingMetrics = components['schemas']['TrainingMetrics'];
 export type UpdateAnnotation = components['schemas']['UpdateAnnotation'];
+export type UpdateAnnotations = components['schemas']['UpdateAnnotations'];
 export type UpdateAudioFile = components['schemas']['UpdateAudioFile'];
 export type UpdateDataset = components['schemas']['UpdateDataset'];
 export type UpdateModel = components['schemas']['UpdateModel'];
@@ -4313,6 +4389,8 @@ export interface operations {
                 min_confidence?: number;
                 /** @description Only annotations with at most this confidence */
                 max_confidence?: number;
+                /** @description Only annotations of this annotator */
+                annotator?: string;
                 /** @description Start of a window: only annotations that overlap it, in milliseconds */
                 start_ms?: number;
                 /** @description End of a window: only annotations that overlap it, in milliseconds */
@@ -4455,6 +4533,112 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             /** @description The request conflicts with the current state: `annotation_set_published`, `annotation_set_copying`, `request_in_progress` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateAnnotations: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Expected ETags: if the resource has none of them, nothing is changed and the response is 412 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Id of the dataset */
+                dataset_id: string;
+                /** @description Id of the annotation set */
+                annotation_set_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateAnnotations"];
+            };
+        };
+        responses: {
+            /** @description The annotations, in the order of the request */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedAnnotations"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The request conflicts with the current state: `annotation_set_published`, `annotation_set_copying` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteAnnotations: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Expected ETags: if the resource has none of them, nothing is changed and the response is 412 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Id of the dataset */
+                dataset_id: string;
+                /** @description Id of the annotation set */
+                annotation_set_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeleteAnnotations"];
+            };
+        };
+        responses: {
+            /** @description How many were deleted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedAnnotations"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The request conflicts with the current state: `annotation_set_published`, `annotation_set_copying` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4632,6 +4816,8 @@ export interface operations {
                 min_confidence?: number;
                 /** @description Only annotations with at most this confidence */
                 max_confidence?: number;
+                /** @description Only annotations of this annotator */
+                annotator?: string;
                 /** @description Start of a window: only annotations that overlap it, in milliseconds */
                 start_ms?: number;
                 /** @description End of a window: only annotations that overlap it, in milliseconds */
@@ -4683,6 +4869,8 @@ export interface operations {
                 min_confidence?: number;
                 /** @description Only annotations with at most this confidence */
                 max_confidence?: number;
+                /** @description Only annotations of this annotator */
+                annotator?: string;
                 /** @description Start of a window: only annotations that overlap it, in milliseconds */
                 start_ms?: number;
                 /** @description End of a window: only annotations that overlap it, in milliseconds */
@@ -4730,6 +4918,8 @@ export interface operations {
                 min_confidence?: number;
                 /** @description Only annotations with at most this confidence */
                 max_confidence?: number;
+                /** @description Only annotations of this annotator */
+                annotator?: string;
                 /** @description Start of a window: only annotations that overlap it, in milliseconds */
                 start_ms?: number;
                 /** @description End of a window: only annotations that overlap it, in milliseconds */
@@ -4777,6 +4967,8 @@ export interface operations {
                 min_confidence?: number;
                 /** @description Only annotations with at most this confidence */
                 max_confidence?: number;
+                /** @description Only annotations of this annotator */
+                annotator?: string;
                 /** @description Start of a window: only annotations that overlap it, in milliseconds */
                 start_ms?: number;
                 /** @description End of a window: only annotations that overlap it, in milliseconds */
@@ -4824,6 +5016,8 @@ export interface operations {
                 min_confidence?: number;
                 /** @description Only annotations with at most this confidence */
                 max_confidence?: number;
+                /** @description Only annotations of this annotator */
+                annotator?: string;
                 /** @description Start of a window: only annotations that overlap it, in milliseconds */
                 start_ms?: number;
                 /** @description End of a window: only annotations that overlap it, in milliseconds */

@@ -13,6 +13,9 @@ const usage = `Usage: plosive-admin COMMAND [--json]
   tenants list                       list all accounts
   tenants suspend TENANT_ID          refuse all keys of an account, from the next request on
   tenants resume TENANT_ID           accept the keys of an account again
+  tenants erase TENANT_ID --name NAME
+                                     delete an account and all of its data permanently; can be repeated
+                                     after an interruption. --name repeats its name as a confirmation
   keys create --tenant TENANT_ID [--name NAME] [--expires-at TIME]
                                      create a key; prints it this one time only
   keys list --tenant TENANT_ID       list the keys of an account by id and prefix
@@ -29,7 +32,6 @@ PLOSIVE_DATABASE_URL or PLOSIVE_DATABASE_URL_FILE names the database.
 export interface AdminDeps extends CommandDeps {
   readonly database: () => Promise<DatabasePool>;
   readonly out: (text: string) => void;
-  readonly err: (text: string) => void;
 }
 
 /** Runs one command and returns the exit code. */

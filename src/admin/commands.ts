@@ -5,7 +5,15 @@ import { hashApiKey, makeApiKey, prefixOf } from "../api/api-key-format.ts";
 import { insertApiKey, listApiKeys, maybeOneOwnerOfKey, revokeApiKey } from "../db/api-key.ts";
 import { manyDatasetsEmbeddedBefore, presentTime, renewEmbeddings } from "../db/embedding-job.ts";
 import type { DatabasePool } from "../db/pool.ts";
-import { auditTenant, insertTenant, listTenants, maybeOneTenant, suspendTenant } from "../db/tenant.ts";
+import {
+  auditTenant,
+  beginErasure,
+  erasePiece,
+  insertTenant,
+  listTenants,
+  maybeOneTenant,
+  suspendTenant,
+} from "../db/tenant.ts";
 import { createApiKeyBody } from "../schemas/api-key.ts";
 
 /** The command line is wrong: exit code 2. */
@@ -33,6 +41,8 @@ export interface Output {
 export interface CommandDeps {
   readonly random: (size: number) => Uint8Array;
   readonly now: () => number;
+  /** Writes progress to stderr. */
+  readonly err: (text: string) => void;
 }
 
 type Command = (db: DatabasePool, input: Input, deps: CommandDeps) => Promise<Output>;
@@ -69,6 +79,35 @@ export const commands: Readonly<Record<string, Command>> = {
   },
   "tenants suspend": (db, input) => suspend(db, input, true),
   "tenants resume": (db, input) => suspend(db, input, false),
+  "tenants erase": async (db, { operands, name }, { err }) => {
+    const id = uuid(onlyOperand(operands, "TENANT_ID"), "TENANT_ID");
+    const tenant = await maybeOneTenant(db, id);
+    if (tenant !== null && name !== tenant.name)
+      throw new UsageError(`--name must repeat the name of the account, "${tenant.name}"`);
+    const jobs = await beginErasure(db, id);
+    if (jobs > 0)
+      throw new Failure(
+        `${jobs} jobs of the account have not ended. It is suspended and its jobs are being cancelled; run the command again in a minute`,
+      );
+    const rows = new Map<string, number>();
+    for (;;) {
+      const { part, deleted } = await erasePiece(db, id);
+      if (part === null) {
+        if (tenant === null && rows.size === 0 && deleted === 0)
+          throw new Failure(`There is no tenant ${id}, and nothing is left of it`);
+        return {
+          data: { id, rows: Object.fromEntries(rows), objects_left: deleted },
+          text: [["TABLE", "ROWS"], ...[...rows].map(([table, count]) => [table, String(count)])],
+          hint:
+            deleted === 0
+              ? `Nothing is left of tenant ${id}, except for backups and logs`
+              : `The operator still has to delete ${deleted} objects and resources of tenant ${id}; run the command again to see how many are left`,
+        };
+      }
+      rows.set(part, (rows.get(part) ?? 0) + deleted);
+      err(`${part}: ${rows.get(part)} rows deleted\n`);
+    }
+  },
   "embeddings renew": async (db, { operands, tenant, before }) => {
     refuseOperands(operands);
     const wanted = tenant === undefined ? null : await existingTenant(db, tenant);

@@ -6,6 +6,9 @@ import type { Db } from "../db/page.ts";
 import { type ValidationItem, validationFailed, valueError } from "../errors.ts";
 import type { NewAnnotation } from "../schemas/annotation.ts";
 
+/** What the rules concern. */
+type Place = Pick<NewAnnotation, "audio_file_id" | "artifact_type" | "start_ms" | "end_ms">;
+
 /** Decoders and editors disagree by a few frames about the length of a file. */
 const toleranceMs = 50;
 
@@ -16,7 +19,7 @@ export async function requireValidAnnotations(
   tx: Db,
   tenantId: string,
   datasetId: string,
-  annotations: readonly Omit<NewAnnotation, "confidence" | "extra_data">[],
+  annotations: readonly Place[],
   locOf: (index: number) => (string | number)[],
 ): Promise<void> {
   const { artifact_types } = await oneDatasetForShare(tx, tenantId, datasetId);
@@ -31,7 +34,7 @@ export async function requireValidAnnotations(
  * Returns the faults of one annotation, with locations below `loc`. `lengths`: file id -> ms; null if not known yet.
  */
 export function faultsOf(
-  annotation: Omit<NewAnnotation, "confidence" | "extra_data">,
+  annotation: Place,
   types: ReadonlySet<string>,
   lengths: ReadonlyMap<string, number | null | "not uploaded">,
   loc: (string | number)[],

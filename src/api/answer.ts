@@ -1,62 +1,78 @@
-// Handles one request: key, body, fields, handler, response. The order of the steps is fixed (test/api/order.test.ts).
-// The router calls this once it has found the route.
-import { Readable } from "node:stream";
+// Handles one request in a fixed order of steps (test/api/order.test.ts). The router calls this once it has found the
+// route.
 import type { Context } from "koa";
 import { tenantDatabase } from "../db/tenant-db.ts";
 import { preconditionFailed } from "../errors.ts";
 import { authenticate } from "./authenticate.ts";
-import type { BodyInput } from "./body/read.ts";
 import { expectedBytes, readBytes } from "./body/receive.ts";
 import { smallBytes } from "./body/threads.ts";
-import { etagOf, isExpected, isUnchanged, refuseLongTagLists } from "./conditional.ts";
+import { isExpected, refuseLongTagLists } from "./conditional.ts";
 import { faultsOfKey, runOnce } from "./idempotency.ts";
 import { factsOf } from "./request-facts.ts";
-import type { Background, Call, HandlerDeps, Reply, Route, SharedDeps } from "./route.ts";
+import type { Background, HandlerDeps, Route, SharedDeps } from "./route.ts";
+import { send } from "./send.ts";
 import { type Release, type Share, unitsOf } from "./shares.ts";
-import { fromQuery, type PartResult, validatePart, valuesOf } from "./validate.ts";
+import { type Exchange, inTransaction, keyOf, type Step } from "./step.ts";
+import { fromQuery, validatePart, valuesOf } from "./validate.ts";
 
-const defaultMaxBodyBytes = 1024 * 1024;
+const steps: readonly Step[] = [
+  identifyCaller,
+  receiveBody,
+  parseBody,
+  validateInput,
+  startDeferredWork,
+  runOnce,
+  requireUnchanged,
+  runHandler,
+];
 
 /**
  * Authenticates, reads and validates the input, runs the handler, and sends its reply. Throws AppError on any failure.
  */
 export async function answer(ctx: Context, route: Route, deps: SharedDeps): Promise<void> {
+  const exchange = {
+    ...{ ctx, route, deps, caller: anonymous, deferred: [] },
+    ...{ bytes: noBytes, body: noBody, fingerprint: undefined },
+  } as unknown as Exchange;
+  const runFrom = async (i: number): Promise<void> => await steps[i]?.(exchange, () => runFrom(i + 1));
+  await runFrom(0);
+  send(ctx, route, exchange.reply);
+}
+
+const anonymous = { tenantId: "", keyId: "", scopes: [] };
+const noBytes = Buffer.alloc(0);
+const noBody = { value: undefined, items: [] };
+
+async function identifyCaller(exchange: Exchange, next: () => Promise<void>): Promise<void> {
+  const { ctx, route, deps } = exchange;
   ctx.state.route = route.path;
-  const caller = route.auth === false ? anonymous : await authenticate(ctx, route, deps);
-  const { tenantId } = caller;
-  ctx.state.tenantId = tenantId;
+  if (route.auth !== false) exchange.caller = await authenticate(ctx, route, deps);
+  ctx.state.tenantId = exchange.caller.tenantId;
   refuseLongTagLists(route, ctx.req.headers);
-  const { maxBodyBytes = defaultMaxBodyBytes, bodyType = "application/json" } = route;
-  const held: Release[] = [];
+  await next();
+}
+
+const defaultMaxBodyBytes = 1024 * 1024;
+
+/** Takes the tenant's share of memory before it reads the body, and holds it until the reply is ready. */
+async function receiveBody(exchange: Exchange, next: () => Promise<void>): Promise<void> {
+  const { ctx, deps } = exchange;
+  const { body, maxBodyBytes = defaultMaxBodyBytes, bodyType = "application/json" } = exchange.route;
+  const expected = body === undefined ? 0 : expectedBytes(ctx.req, maxBodyBytes, bodyType);
+  if (expected === 0) return await next();
+  const release = await atMostPerSecond(deps.shares.bodies, exchange.caller.tenantId, expected);
   try {
-    const expected = route.body === undefined ? 0 : expectedBytes(ctx.req, maxBodyBytes, bodyType);
-    if (expected > 0) held.push(await atMostPerSecond(deps.shares.bodies, tenantId, expected));
-    const bytes = expected === 0 ? noBytes : await readBytes(ctx.req, maxBodyBytes, bodyType);
-    if (bytes.length > smallBytes) held.push(await deps.shares.documents(tenantId, unitsOf(bytes.length)));
-    const { body, fingerprint } = await bodyOf(ctx, route, deps, { bytes, type: bodyType });
-    const deferred: Parameters<Background>[] = [];
-    const call: Call = {
-      ...validInput(ctx, route, body),
-      ...caller,
-      request: factsOf(ctx, deps.config.PLOSIVE_TRUSTED_PROXIES),
-      deps: scoped(deps, tenantId, (...work) => deferred.push(work)),
-    };
-    const reply = await run(
-      ctx,
-      { ...route, handler: clearDeferredFirst(route, deferred) },
-      call,
-      fingerprint,
-    );
-    for (const work of deferred) deps.background(...work);
-    send(ctx, route, reply);
+    exchange.bytes = await readBytes(ctx.req, maxBodyBytes, bodyType);
+    await next();
   } finally {
-    for (const release of held) release();
+    release();
   }
 }
 
-const noBytes = Buffer.alloc(0);
 /** Reading and checking a body takes processor time, even if it is refused. */
 const bodyBytesPerSecond = 8 * 1024 * 1024;
+/** Shorter rests are not worth a timer. */
+const minRestMs = 10;
 
 /** Takes the share of a body. The release takes effect no sooner than after the time that the body may take. */
 async function atMostPerSecond(bodies: Share, tenantId: string, bytes: number): Promise<Release> {
@@ -69,20 +85,44 @@ async function atMostPerSecond(bodies: Share, tenantId: string, bytes: number): 
   };
 }
 
-/** Shorter rests are not worth a timer. */
-const minRestMs = 10;
-
-/**
- * A retried transaction undoes its first attempt, so the background work that the first attempt deferred is dropped.
- */
-function clearDeferredFirst(route: Route, deferred: unknown[]): Route["handler"] {
-  return (call) => {
-    deferred.length = 0;
-    return route.handler(call);
-  };
+/** Parses and checks the body. A large document takes a share of its own. */
+async function parseBody(exchange: Exchange, next: () => Promise<void>): Promise<void> {
+  const { ctx, route, deps, bytes } = exchange;
+  const { body: schema, bodyType: type = "application/json", bodyOptional: optional = false } = route;
+  const size = bytes.length;
+  const release =
+    size > smallBytes ? await deps.shares.documents(exchange.caller.tenantId, unitsOf(size)) : () => {};
+  try {
+    const repeatable = { querystring: ctx.querystring, byText: route.comparesText ?? false };
+    // The fingerprint is needed only if the request may be repeated.
+    const isRepeatable = route.idempotent !== undefined && keyOf(exchange) !== undefined;
+    const input = { bytes, type, optional, ...(isRepeatable ? { repeatable } : {}) };
+    const { fingerprint, ...body } = await deps.readBody(schema, input);
+    Object.assign(exchange, { body, fingerprint });
+    await next();
+  } finally {
+    release();
+  }
 }
 
-const anonymous = { tenantId: "", keyId: "", scopes: [] };
+async function validateInput(exchange: Exchange, next: () => Promise<void>): Promise<void> {
+  const { ctx, route, deps, caller, deferred } = exchange;
+  const query = route.query && fromQuery(route.query, new URLSearchParams(ctx.querystring));
+  const [params, given, body] = valuesOf(
+    [
+      validatePart({ part: "path", schema: route.params, value: ctx.params }),
+      validatePart({ part: "query", schema: route.query, value: query }),
+      exchange.body,
+    ],
+    route.idempotent === undefined ? [] : faultsOfKey(keyOf(exchange)),
+  );
+  exchange.call = {
+    ...{ params, query: given, body, ...caller },
+    request: factsOf(ctx, deps.config.PLOSIVE_TRUSTED_PROXIES),
+    deps: scoped(deps, caller.tenantId, (...work) => deferred.push(work)),
+  };
+  await next();
+}
 
 /** On a route without a key there is no tenant, and row-level security hides the rows of all tenants. */
 function scoped(deps: SharedDeps, tenantId: string, background: Background): HandlerDeps {
@@ -95,115 +135,25 @@ function scoped(deps: SharedDeps, tenantId: string, background: Background): Han
   };
 }
 
-/** Parses and validates the body. The fingerprint is needed only if the request may be repeated. */
-async function bodyOf(
-  ctx: Context,
-  route: Route,
-  { readBody }: SharedDeps,
-  { bytes, type }: Pick<BodyInput, "bytes" | "type">,
-): Promise<{ body: PartResult; fingerprint: Uint8Array | undefined }> {
-  const { body: schema, bodyOptional: optional = false, comparesText: byText = false, idempotent } = route;
-  const isRepeatable = idempotent !== undefined && keyOf(ctx) !== undefined;
-  const repeatable = isRepeatable ? { repeatable: { querystring: ctx.querystring, byText } } : {};
-  const { fingerprint, ...body } = await readBody(schema, { bytes, type, optional, ...repeatable });
-  return { body, fingerprint };
+/** After the transactions of the later steps have committed. */
+async function startDeferredWork({ deps, deferred }: Exchange, next: () => Promise<void>): Promise<void> {
+  await next();
+  for (const work of deferred) deps.background(...work);
 }
 
-function validInput(ctx: Context, route: Route, sent: PartResult) {
-  const query = route.query && fromQuery(route.query, new URLSearchParams(ctx.querystring));
-  const [params, given, body] = valuesOf(
-    [
-      validatePart({ part: "path", schema: route.params, value: ctx.params }),
-      validatePart({ part: "query", schema: route.query, value: query }),
-      sent,
-    ],
-    route.idempotent === undefined ? [] : faultsOfKey(keyOf(ctx)),
-  );
-  return { params, query: given, body };
-}
-
-/** Node joins repeated headers into one value. That value is a key like any other: a repeated request has it again. */
-function keyOf(ctx: Context): string | undefined {
-  return ctx.req.headers["idempotency-key"] as string | undefined;
-}
-
-/** Runs the handler. With an Idempotency-Key, one transaction covers the handler and the row of the key. */
-async function run(
-  ctx: Context,
-  route: Route,
-  call: Call,
-  fingerprint: Uint8Array | undefined,
-): Promise<Reply> {
-  const { idempotent: replay } = route;
-  const key = keyOf(ctx);
-  const handler = (inside: Call) => withIfMatch(ctx, route, inside);
-  if (replay === undefined || key === undefined || fingerprint === undefined) return await handler(call);
-  return await runOnce({ call, key, target: [ctx.method, ctx.path], fingerprint, handler, replay });
-}
-
-/** Runs the handler. With If-Match, one transaction covers the comparison of the ETags and the handler. */
-async function withIfMatch(ctx: Context, route: Route, call: Call): Promise<Reply> {
-  const ifMatch = ctx.req.headers["if-match"];
-  if (route.guard === undefined || ifMatch === undefined) return await route.handler(call);
-  const { guard } = route;
-  return await call.deps.db.transaction(async (tx) => {
-    const inside = { ...call, deps: { ...call.deps, db: tx } };
-    if (!isExpected(ifMatch, await guard(inside))) throw preconditionFailed();
-    return await route.handler(inside);
+/** With If-Match, one transaction covers the comparison of the ETags and the handler. */
+async function requireUnchanged(exchange: Exchange, next: () => Promise<void>): Promise<void> {
+  const ifMatch = exchange.ctx.req.headers["if-match"];
+  const { guard } = exchange.route;
+  if (guard === undefined || ifMatch === undefined) return await next();
+  await inTransaction(exchange, async (call) => {
+    if (!isExpected(ifMatch, await guard(call))) throw preconditionFailed();
+    await next();
   });
 }
 
-function send(ctx: Context, route: Route, reply: Reply): void {
-  for (const [name, value] of Object.entries(reply.headers ?? {})) ctx.set(name, value);
-  if (reply.location !== undefined) ctx.set("Location", reply.location);
-  ctx.state.created = reply.created?.length;
-  const { body, stream } = reply;
-  const text = typeof body === "string" || body === undefined ? body : JSON.stringify(body);
-  const shows = route.conditional || (route.guard !== undefined && route.method === "PATCH");
-  const etag = reply.etag ?? (shows && text !== undefined ? etagOf(text) : undefined);
-  if (etag !== undefined) ctx.set("ETag", etag);
-  if (route.conditional && etag !== undefined) {
-    ctx.set("Cache-Control", "private, no-cache");
-    if (isUnchanged(ctx.req.headers["if-none-match"], etag)) {
-      ctx.status = 304;
-      return;
-    }
-  }
-  ctx.status = reply.status ?? route.answer.status;
-  if (text === undefined && stream === undefined) return;
-  ctx.type = reply.contentType ?? route.answer.contentType ?? "application/json; charset=utf-8";
-  // Node sends a short string together with the headers in one piece, and needs no memory outside the heap for it.
-  if (text !== undefined) ctx.body = text.length < shortText ? text : Buffer.from(text);
-  else if (stream !== undefined) ctx.body = stream instanceof Readable ? stream : encoded(stream);
-}
-
-const shortText = 16 * 1024;
-let bytesSinceCollection = 0;
-
-/**
- * Forces a garbage collection after every 8 MiB of streamed responses. Their buffers lie outside the heap, where the
- * collector does not count them; without this they grow to 100 MiB. One collection takes 30 ms. Needs --expose-gc
- * (images/server/Dockerfile).
- */
-function collectGarbageAfter(bytes: number): void {
-  bytesSinceCollection += bytes;
-  if (bytesSinceCollection < 8 * 1024 * 1024) return;
-  bytesSinceCollection = 0;
-  globalThis.gc?.({ execution: "sync", type: "major" });
-}
-
-/**
- * Encodes the text pieces as bytes: a socket that has to encode text itself is four times slower. The stream counts
- * bytes, so with a slow reader at most one piece is buffered here.
- */
-function encoded(stream: AsyncIterable<string>): Readable {
-  const bytes = async function* () {
-    for await (const text of stream) {
-      if (text === "") continue;
-      const piece = Buffer.from(text);
-      collectGarbageAfter(piece.length);
-      yield piece;
-    }
-  };
-  return Readable.from(bytes(), { objectMode: false, highWaterMark: 65_536 });
+async function runHandler(exchange: Exchange): Promise<void> {
+  // A retried transaction undoes its first attempt, so what the first attempt deferred is dropped.
+  exchange.deferred.length = 0;
+  exchange.reply = await exchange.route.handler(exchange.call);
 }

@@ -13,10 +13,10 @@ export function etagOf(body: unknown): string {
 }
 
 /**
- * Returns the strong ETag of an annotation set with its annotations. Raise the 1 if the form of the response changes.
+ * Returns the strong ETag of an annotation set with its annotations. Raise the 2 if the form of the response changes.
  */
 export function etagOfSet(revision: number): string {
-  return `"set-1-${revision}"`;
+  return `"set-2-${revision}"`;
 }
 
 /** Whether If-None-Match contains the ETag. Weak comparison: for reads, W/"x" equals "x". */

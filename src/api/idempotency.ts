@@ -3,7 +3,7 @@
 import { insertRequestKey, lockRequestKey, type RequestKey } from "../db/idempotency.ts";
 import { requestInProgress, type ValidationItem, validationFailed, valueError } from "../errors.ts";
 import { digest } from "./fingerprint.ts";
-import type { Call, Reply, Route } from "./route.ts";
+import { type Exchange, inTransaction, keyOf } from "./step.ts";
 
 const header = "Idempotency-Key";
 
@@ -18,43 +18,30 @@ export function faultsOfKey(key: string | undefined): ValidationItem[] {
 }
 
 /**
- * Runs the handler in one transaction with the insert of the key's row; for a key that was used before, returns the
- * reply for what the first request created. Throws requestInProgress while the first request runs, and validationFailed
- * if the key was used for a different request.
+ * With an Idempotency-Key, runs the later steps in one transaction with the insert of the key's row; for a key that was
+ * used before, replies with what the first request created. Throws requestInProgress while the first request runs, and
+ * validationFailed if the key was used for a different request.
  */
-export async function runOnce({
-  call,
-  key,
-  target,
-  fingerprint,
-  handler,
-  replay,
-}: {
-  call: Call;
-  key: string;
-  /** Method and path. */
-  target: readonly [method: string, path: string];
-  fingerprint: Uint8Array;
-  handler: (call: Call) => Promise<Reply>;
-  replay: NonNullable<Route["idempotent"]>;
-}): Promise<Reply> {
+export async function runOnce(exchange: Exchange, next: () => Promise<void>): Promise<void> {
+  const { ctx, route, caller, fingerprint } = exchange;
+  const [replay, key] = [route.idempotent, keyOf(exchange)];
+  if (replay === undefined || key === undefined || fingerprint === undefined) return await next();
   const request: RequestKey = {
-    tenantId: call.tenantId,
-    scope: digest([...target, key]),
+    tenantId: caller.tenantId,
+    scope: digest([ctx.method, ctx.path, key]),
     fingerprint: Buffer.from(fingerprint),
   };
-  return await call.deps.db.transaction(async (tx) => {
-    const inside = { ...call, deps: { ...call.deps, db: tx } };
-    const before = await lockRequestKey(tx, request);
+  await inTransaction(exchange, async (call) => {
+    const before = await lockRequestKey(call.deps.db, request);
     if (!before.locked) throw requestInProgress();
     if (before.created_ids === null) {
-      const reply = await handler(inside);
-      await insertRequestKey(tx, request, reply.created ?? [], reply.report);
-      return reply;
+      await next();
+      const { created = [], report } = exchange.reply;
+      return await insertRequestKey(call.deps.db, request, created, report);
     }
     if (!before.same)
       throw validationFailed([valueError(["header", header], "the key was used for a different request")]);
-    const reply = await replay(inside, before.created_ids, before.report);
-    return { ...reply, headers: { ...reply.headers, "Idempotency-Replayed": "true" } };
+    const reply = await replay(call, before.created_ids, before.report);
+    exchange.reply = { ...reply, headers: { ...reply.headers, "Idempotency-Replayed": "true" } };
   });
 }

@@ -88,45 +88,65 @@ export async function signUpload(
   };
 }
 
-/** Runs the confirm of one file, alone in all processes, within the tenant's share of confirms. */
-export async function confirmAlone<T>(
-  deps: HandlerDeps,
-  tenantId: string,
-  fileId: string,
-  confirm: (requireHeld: RequireHeld) => Promise<T>,
-): Promise<T> {
-  const release = await deps.shares.copies(tenantId, 1);
-  try {
-    return await withLease(deps.db, tenantId, fileId, confirm);
-  } finally {
-    release();
-  }
-}
-
-export interface Announced {
+interface Announced {
   readonly id: string;
+  readonly status: string;
   readonly content_type: string;
   readonly size_bytes: number;
   readonly checksum_sha256: string | null;
 }
 
+interface Confirm<R extends Announced> {
+  /** Reads the file's row. */
+  readonly read: () => Promise<R>;
+  /** Storage key of the confirmed file. No form is ever signed for it. */
+  readonly key: string;
+  /** Keeps the reason of a refusal in the file's row. */
+  readonly recordRefusal: (reason: string) => Promise<void>;
+  readonly markUploaded: (audio: ConfirmedAudio) => Promise<unknown>;
+}
+
 /**
- * Checks the uploaded object against the upload request and copies it to `finalKey`. No form is ever signed for that
- * key, so a replayed form cannot change audio that is already labelled. The caller holds the file's lock, updates the
- * row, and then calls discardUpload. Throws uploadNotFound, uploadMismatch or unsupportedAudio. After a mismatch the
- * object is deleted, and the client may upload again; `recordRefusal` keeps the reason in the file's row. Writes and deletes
- * objects only while it holds the lease: another confirm may have accepted the file since.
+ * Confirms the upload of one file, alone in all processes, within the tenant's share of confirms, and returns its row. No
+ * effect unless the file waits for its upload. Throws as acceptUpload does.
  */
-export async function acceptUpload(
+export async function confirmUpload<R extends Announced>(
   deps: HandlerDeps,
   tenantId: string,
-  announced: Announced,
-  finalKey: string,
+  known: R,
   claimedSha256: string | undefined,
-  {
-    requireHeld,
-    recordRefusal,
-  }: { requireHeld: RequireHeld; recordRefusal: (reason: string) => Promise<void> },
+  confirm: Confirm<R>,
+): Promise<R> {
+  if (known.status !== "pending_upload") return known;
+  const release = await deps.shares.copies(tenantId, 1);
+  try {
+    const confirmed = await withLease(deps.db, tenantId, known.id, async (requireHeld) => {
+      const file = await confirm.read();
+      if (file.status !== "pending_upload") return file;
+      const audio = await acceptUpload(deps, tenantId, file, claimedSha256, { ...confirm, requireHeld });
+      await confirm.markUploaded(audio);
+      return await confirm.read();
+    });
+    // A failure only costs storage space.
+    deps.background("delete a confirmed upload", () => deps.storage.remove(incomingKey(tenantId, known.id)));
+    return confirmed;
+  } finally {
+    release();
+  }
+}
+
+/**
+ * Checks the uploaded object against the upload request and copies it to its final key, so that a replayed form cannot
+ * change audio that is already labelled. Throws uploadNotFound, uploadMismatch or unsupportedAudio. After a mismatch the
+ * object is deleted, and the client may upload again. Writes and deletes objects only while it holds the lease: another
+ * confirm may have accepted the file since.
+ */
+async function acceptUpload<R extends Announced>(
+  deps: HandlerDeps,
+  tenantId: string,
+  announced: R,
+  claimedSha256: string | undefined,
+  { key: finalKey, requireHeld, recordRefusal }: Confirm<R> & { requireHeld: RequireHeld },
 ): Promise<ConfirmedAudio> {
   const key = incomingKey(tenantId, announced.id);
   try {
@@ -180,11 +200,6 @@ async function readHeader(deps: HandlerDeps, key: string, announced: Announced):
 
 const otherDigest = () =>
   uploadMismatch("The SHA-256 digest of the upload differs from the one in the request");
-
-/** Deletes the uploaded object in the background after it was copied. A failure only costs storage space. */
-export function discardUpload(deps: HandlerDeps, tenantId: string, id: string): void {
-  deps.background("delete a confirmed upload", () => deps.storage.remove(incomingKey(tenantId, id)));
-}
 
 function requireAsAnnounced(
   announced: Announced,

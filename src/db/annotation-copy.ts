@@ -87,9 +87,9 @@ async function copyLabels(
       order by audio_file_id, start_ms, id limit ${rowsPerPiece}
     ), copied as (
       insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms,
-        end_ms, confidence, extra_data)
+        end_ms, confidence, extra_data, annotator)
       select gen_random_uuid(), tenant_id, dataset_id, ${to.setId}, audio_file_id, artifact_type, start_ms, end_ms,
-        confidence, extra_data
+        confidence, extra_data, annotator
       from piece
     )
     select audio_file_id, start_ms, id from piece order by audio_file_id, start_ms, id offset ${rowsPerPiece - 1}`);

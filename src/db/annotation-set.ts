@@ -15,7 +15,7 @@ import { requireDataset } from "./dataset.ts";
 import { deletePiece, seeDeleted } from "./deletion.ts";
 import { columnsOf, rowOf } from "./fields.ts";
 import { newId } from "./id.ts";
-import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
+import { type Db, fits, type Page, type PageRequest, selectPage } from "./page.ts";
 import { copyReviewed } from "./reviewed-file.ts";
 
 const row = rowOf(annotationSet, {
@@ -35,9 +35,8 @@ export async function listAnnotationSets(
   datasetId: string,
   query: PageRequest & { status?: (typeof annotationSetStatuses)[number] },
 ): Promise<Page<AnnotationSetRow>> {
-  const status = query.status === undefined ? sql.fragment`true` : sql.fragment`status = ${query.status}`;
-  const from = sql.fragment`annotation_sets
-    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and ${status}`;
+  const filter = { tenant_id: tenantId, dataset_id: datasetId, status: query.status };
+  const from = sql.fragment`annotation_sets where ${fits(filter)}`;
   return await selectPage(db, row, { columns, from }, query);
 }
 

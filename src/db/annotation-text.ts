@@ -3,13 +3,11 @@
 import { type FragmentSqlToken, sql } from "slonik";
 import { z } from "zod";
 import { type AnnotationFilter, annotation } from "../schemas/annotation.ts";
-import { afterAnnotation, matchingAnnotations } from "./annotation.ts";
-import { columnsOf, jsonTextOf, rowOf } from "./fields.ts";
+import { afterAnnotation, annotationColumns, matchingAnnotations } from "./annotation.ts";
+import { jsonTextOf } from "./fields.ts";
 import type { Db } from "./page.ts";
 
 const item = jsonTextOf(annotation);
-
-const columns = columnsOf(rowOf(annotation));
 
 const batchRow = z.object({
   count: z.number(),
@@ -38,7 +36,7 @@ export async function* eachAnnotationText(
         (array_agg(audio_file_id))[count(*)] as last_audio_file_id,
         (array_agg(start_ms))[count(*)] as last_start_ms, (array_agg(id))[count(*)] as last_id
       from (
-        select ${columns}
+        select ${annotationColumns}
         from annotations where ${matchingAnnotations(tenantId, setId, filter)} and ${after}
         order by audio_file_id, start_ms, id limit ${batchSize}
       ) lines`);

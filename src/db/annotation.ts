@@ -6,12 +6,14 @@ import { annotationNotFound, annotationSetFull } from "../errors.ts";
 import { type AnnotationFilter, annotation, type NewAnnotation } from "../schemas/annotation.ts";
 import { columnsOf, rowOf } from "./fields.ts";
 import { newId } from "./id.ts";
-import type { Db } from "./page.ts";
+import { type Db, fits } from "./page.ts";
 
 const row = rowOf(annotation);
 export type AnnotationRow = z.infer<typeof row>;
 
-const columns = columnsOf(row);
+export const annotationColumns = columnsOf(row, {
+  updated_at: sql.fragment`coalesce(updated_at, created_at)`,
+});
 
 /** A constant, because a schema compiles itself when it is first used: once, not once per request. */
 const made = z.object({ created_at: z.number() });
@@ -39,7 +41,9 @@ export async function insertAnnotations(
     end_ms: annotation.end_ms,
     confidence: annotation.confidence,
     extra_data: annotation.extra_data,
+    annotator: annotation.annotator,
     created_at: 0,
+    updated_at: 0,
   }));
   for (let next = 0; next < rows.length; ) {
     const extraData: string[] = [];
@@ -51,7 +55,7 @@ export async function insertAnnotations(
     }
     const part = rows.slice(first, next);
     const created_at = await insertPart(db, place, part, extraData);
-    for (const row of part) row.created_at = created_at;
+    for (const row of part) row.created_at = row.updated_at = created_at;
   }
   return rows;
 }
@@ -62,19 +66,20 @@ async function insertPart(
   rows: readonly AnnotationRow[],
   extraData: string[],
 ): Promise<number> {
-  const column = (type: string, of: (row: AnnotationRow) => string | number) => sql.array(rows.map(of), type);
+  const column = (type: string, of: (row: AnnotationRow) => string | number | null) =>
+    sql.array(rows.map(of), type);
   return await db.oneFirst(sql.type(made)`
     with added as (
       insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms,
-        end_ms, confidence, extra_data)
+        end_ms, confidence, extra_data, annotator)
       select id, ${place.tenantId}, ${place.datasetId}, ${place.setId}, audio_file_id, artifact_type, start_ms, end_ms,
-        confidence, extra_data
+        confidence, extra_data, annotator
       from unnest(
         ${column("uuid", (row) => row.id)}, ${column("uuid", (row) => row.audio_file_id)},
         ${column("text", (row) => row.artifact_type)}, ${column("int8", (row) => row.start_ms)},
         ${column("int8", (row) => row.end_ms)}, ${column("float8", (row) => row.confidence)},
-        ${sql.array(extraData, "jsonb")}
-      ) as line (id, audio_file_id, artifact_type, start_ms, end_ms, confidence, extra_data)
+        ${sql.array(extraData, "jsonb")}, ${column("text", (row) => row.annotator)}
+      ) as line (id, audio_file_id, artifact_type, start_ms, end_ms, confidence, extra_data, annotator)
     )
     select now() as created_at`);
 }
@@ -115,18 +120,19 @@ export async function insertMissingAnnotations(
   if (first === undefined || last === undefined) return 0;
   const added = await db.query(sql.type(z.object({}))`
     insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms,
-      end_ms, confidence, extra_data)
+      end_ms, confidence, extra_data, annotator)
     select id, ${place.tenantId}, ${place.datasetId}, ${place.setId}, audio_file_id, artifact_type, start_ms, end_ms,
-      confidence, extra_data
+      confidence, extra_data, annotator
     from (
       -- No join: while a set is being filled its statistics are too poor for the planner to choose a good join.
       select *, count(*) filter (where id is null)
           over (partition by audio_file_id, start_ms, end_ms, artifact_type) as present
       from (
         select * from jsonb_to_recordset(${sql.jsonb(lines as never)}) as line (id uuid, audio_file_id uuid,
-          artifact_type text, start_ms bigint, end_ms bigint, confidence double precision, extra_data jsonb, nth int)
+          artifact_type text, start_ms bigint, end_ms bigint, confidence double precision, extra_data jsonb,
+          annotator text, nth int)
         union all
-        select null, audio_file_id, artifact_type, start_ms, end_ms, null, null, null from annotations
+        select null, audio_file_id, artifact_type, start_ms, end_ms, null, null, null, null from annotations
         where tenant_id = ${place.tenantId} and annotation_set_id = ${place.setId}
           and (audio_file_id, start_ms) >= (${first.audio_file_id}::uuid, ${first.start_ms}::bigint)
           and (audio_file_id, start_ms) <= (${last.audio_file_id}::uuid, ${last.start_ms}::bigint)
@@ -144,7 +150,7 @@ export async function oneAnnotation(
   id: string,
 ): Promise<AnnotationRow> {
   const found = await db.maybeOne(sql.type(row)`
-    select ${columns} from annotations
+    select ${annotationColumns} from annotations
     where tenant_id = ${tenantId} and annotation_set_id = ${setId} and id = ${id}`);
   if (found === null) throw annotationNotFound();
   return found;
@@ -158,35 +164,44 @@ export async function manyAnnotations(
   ids: readonly string[],
 ): Promise<readonly AnnotationRow[]> {
   const rows = await db.any(sql.type(row)`
-    select ${columns} from annotations
+    select ${annotationColumns} from annotations
     where tenant_id = ${tenantId} and annotation_set_id = ${setId} and id = any(${sql.array([...ids], "uuid")})`);
   const byId = new Map(rows.map((line) => [line.id, line]));
   return ids.map((id) => {
-    const found = byId.get(id);
+    const found = byId.get(id.toLowerCase());
     if (found === undefined) throw annotationNotFound();
     return found;
   });
 }
 
-/** Overwrites all members of an annotation that clients may change. */
-export async function updateAnnotation(
+/** Overwrites all members that clients may change, and returns the annotations in the given order. */
+export async function updateAnnotations(
   db: Db,
   tenantId: string,
-  annotation: AnnotationRow,
-): Promise<AnnotationRow> {
-  return await db.one(sql.type(row)`
-    update annotations set artifact_type = ${annotation.artifact_type}, start_ms = ${annotation.start_ms},
-      end_ms = ${annotation.end_ms}, confidence = ${annotation.confidence},
-      extra_data = ${sql.jsonb(annotation.extra_data as never)}
-    where tenant_id = ${tenantId} and id = ${annotation.id}
-    returning ${columns}`);
+  setId: string,
+  annotations: readonly AnnotationRow[],
+): Promise<readonly AnnotationRow[]> {
+  const ids = annotations.map((annotation) => annotation.id);
+  await db.query(sql.type(z.object({}))`
+    update annotations a set artifact_type = line.artifact_type, start_ms = line.start_ms, end_ms = line.end_ms,
+      confidence = line.confidence, extra_data = line.extra_data, annotator = line.annotator, updated_at = now()
+    from jsonb_to_recordset(${sql.jsonb(annotations as never)}) as line (id uuid, artifact_type text, start_ms bigint,
+      end_ms bigint, confidence double precision, extra_data jsonb, annotator text)
+    where a.tenant_id = ${tenantId} and a.annotation_set_id = ${setId} and a.id = line.id`);
+  return await manyAnnotations(db, tenantId, setId, ids);
 }
 
-/** Deletes the annotation; rejects with annotationNotFound. */
-export async function deleteAnnotation(db: Db, tenantId: string, setId: string, id: string): Promise<void> {
-  const deleted = await db.query(sql.type(z.object({}))`
-    delete from annotations where tenant_id = ${tenantId} and annotation_set_id = ${setId} and id = ${id}`);
-  if (deleted.rowCount === 0) throw annotationNotFound();
+/** Deletes those of the annotations that the set has, and returns how many. */
+export async function deleteAnnotations(
+  db: Db,
+  tenantId: string,
+  setId: string,
+  ids: readonly string[],
+): Promise<number> {
+  const { rowCount } = await db.query(sql.type(z.object({}))`
+    delete from annotations
+    where tenant_id = ${tenantId} and annotation_set_id = ${setId} and id = any(${sql.array([...ids], "uuid")})`);
+  return rowCount;
 }
 
 /** Returns how many annotations of the set match the filter. */
@@ -209,7 +224,7 @@ export async function pageOfAnnotations(
   request: { page: number; page_size: number },
 ): Promise<readonly AnnotationRow[]> {
   return await db.any(sql.type(row)`
-    select ${columns} from annotations where ${matchingAnnotations(tenantId, setId, filter)}
+    select ${annotationColumns} from annotations where ${matchingAnnotations(tenantId, setId, filter)}
     order by audio_file_id, start_ms, id
     limit ${request.page_size} offset ${(request.page - 1) * request.page_size}`);
 }
@@ -228,7 +243,7 @@ export async function* eachAnnotation(
   let after: FragmentSqlToken = sql.fragment`true`;
   for (;;) {
     const batch = await db.any(sql.type(row)`
-      select ${columns} from annotations where ${matchingAnnotations(tenantId, setId, filter)} and ${after}
+      select ${annotationColumns} from annotations where ${matchingAnnotations(tenantId, setId, filter)} and ${after}
       order by audio_file_id, start_ms, id limit ${batchSize}`);
     if (batch.length > 0) yield batch;
     const last = batch.at(-1);
@@ -258,15 +273,18 @@ export function matchingAnnotations(
   setId: string,
   filter: AnnotationFilter,
 ): FragmentSqlToken {
-  const conditions = [sql.fragment`tenant_id = ${tenantId} and annotation_set_id = ${setId}`];
-  const { audio_file_id, artifact_type, min_confidence, max_confidence, start_ms, end_ms } = filter;
-  if (audio_file_id !== undefined) conditions.push(sql.fragment`audio_file_id = ${audio_file_id}`);
-  if (artifact_type !== undefined)
-    conditions.push(sql.fragment`artifact_type = any(${sql.array(artifact_type, "text")})`);
-  if (min_confidence !== undefined) conditions.push(sql.fragment`confidence >= ${min_confidence}`);
-  if (max_confidence !== undefined) conditions.push(sql.fragment`confidence <= ${max_confidence}`);
-  if (end_ms !== undefined) conditions.push(sql.fragment`start_ms < ${end_ms}`);
-  if (start_ms !== undefined)
-    conditions.push(sql.fragment`(end_ms > ${start_ms} or (end_ms = start_ms and start_ms = ${start_ms}))`);
-  return sql.join(conditions, sql.fragment` and `) as unknown as FragmentSqlToken;
+  const { audio_file_id, artifact_type, annotator, min_confidence, max_confidence, start_ms, end_ms } =
+    filter;
+  const given = <T>(value: T | undefined, condition: (value: T) => FragmentSqlToken) =>
+    value === undefined ? undefined : condition(value);
+  return fits(
+    { tenant_id: tenantId, annotation_set_id: setId, audio_file_id, artifact_type, annotator },
+    given(min_confidence, (least) => sql.fragment`confidence >= ${least}`),
+    given(max_confidence, (most) => sql.fragment`confidence <= ${most}`),
+    given(end_ms, (end) => sql.fragment`start_ms < ${end}`),
+    given(
+      start_ms,
+      (start) => sql.fragment`(end_ms > ${start} or (end_ms = start_ms and start_ms = ${start}))`,
+    ),
+  );
 }

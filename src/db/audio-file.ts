@@ -6,7 +6,7 @@ import { annotationSetCopying, audioFileNotFound, audioInUse, datasetNotFound } 
 import { audioFile, type audioStatuses, type embeddingStatuses } from "../schemas/audio-file.ts";
 import { deleteAnnotationsOfAudio, seeDeleted } from "./deletion.ts";
 import { columnsOf, rowOf } from "./fields.ts";
-import { containing, type Db, type Page, type PageRequest, selectPage } from "./page.ts";
+import { contains, type Db, fits, type Page, type PageRequest, selectPage } from "./page.ts";
 
 const audioFileRow = rowOf(audioFile, { tenant_id: z.string(), peaks_key: z.string().nullable() });
 export type AudioFileRow = z.infer<typeof audioFileRow>;
@@ -86,13 +86,13 @@ export async function listAudioFiles(
     filename?: string;
   },
 ): Promise<Page<AudioFileRow>> {
-  const conditions = [sql.fragment`tenant_id = ${tenantId} and dataset_id = ${datasetId}`];
-  if (query.status !== undefined) conditions.push(sql.fragment`${present} = ${query.status}`);
-  if (query.embedding_status !== undefined)
-    conditions.push(sql.fragment`embedding_status = ${query.embedding_status}`);
-  if (query.filename !== undefined)
-    conditions.push(sql.fragment`filename ilike ${containing(query.filename)}`);
-  const from = sql.fragment`audio_files where ${sql.join(conditions, sql.fragment` and `)}`;
+  const { status, embedding_status, filename } = query;
+  const condition = fits(
+    { tenant_id: tenantId, dataset_id: datasetId, embedding_status },
+    status === undefined ? undefined : sql.fragment`${present} = ${status}`,
+    contains(sql.fragment`filename`, filename),
+  );
+  const from = sql.fragment`audio_files where ${condition}`;
   return await selectPage(db, audioFileRow, { columns, from }, query);
 }
 

@@ -15,7 +15,7 @@ import { isUnmarkedExpired } from "./audio-file.ts";
 import { deletePiece, seeDeleted } from "./deletion.ts";
 import { columnsOf, rowOf } from "./fields.ts";
 import { newId } from "./id.ts";
-import { containing, type Db, type Page, type PageRequest, selectPage } from "./page.ts";
+import { contains, type Db, fits, type Page, type PageRequest, selectPage } from "./page.ts";
 import { type AudioQuota, isBelowQuota, lockQuota, requireBytes } from "./quota.ts";
 
 const artifactTypes = z.array(
@@ -49,9 +49,7 @@ export async function listDatasets(
   tenantId: string,
   query: PageRequest & { name?: string },
 ): Promise<Page<DatasetRow>> {
-  const named =
-    query.name === undefined ? sql.fragment`true` : sql.fragment`name ilike ${containing(query.name)}`;
-  const from = sql.fragment`datasets where tenant_id = ${tenantId} and ${named}`;
+  const from = sql.fragment`datasets where ${fits({ tenant_id: tenantId }, contains(sql.fragment`name`, query.name))}`;
   return await selectPage(db, row, { columns, from, extra: counts }, query);
 }
 

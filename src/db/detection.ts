@@ -4,7 +4,7 @@ import { type FragmentSqlToken, sql } from "slonik";
 import { z } from "zod";
 import { detectionRecord } from "../schemas/detection.ts";
 import { columnsOf, rowOf } from "./fields.ts";
-import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
+import { type Db, fits, type Page, type PageRequest, selectPage } from "./page.ts";
 
 const row = rowOf(detectionRecord, { ordinal: z.number() });
 const columns = columnsOf(row);
@@ -85,13 +85,13 @@ export async function summarizeDetections(
     from found`);
 }
 
-function matching(tenantId: string, jobId: string, query: DetectionFilter): FragmentSqlToken {
-  const conditions = [sql.fragment`tenant_id = ${tenantId} and inference_job_id = ${jobId}`];
-  if (query.inference_file_id !== undefined)
-    conditions.push(sql.fragment`inference_file_id = ${query.inference_file_id}`);
-  if (query.artifact_type !== undefined)
-    conditions.push(sql.fragment`artifact_type = any(${sql.array(query.artifact_type, "text")})`);
-  if (query.min_confidence !== undefined)
-    conditions.push(sql.fragment`confidence >= ${query.min_confidence}`);
-  return sql.join(conditions, sql.fragment` and `) as unknown as FragmentSqlToken;
+function matching(
+  tenantId: string,
+  jobId: string,
+  { inference_file_id, artifact_type, min_confidence }: DetectionFilter,
+): FragmentSqlToken {
+  return fits(
+    { tenant_id: tenantId, inference_job_id: jobId, inference_file_id, artifact_type },
+    min_confidence === undefined ? undefined : sql.fragment`confidence >= ${min_confidence}`,
+  );
 }

@@ -3,7 +3,7 @@
 import { sql } from "slonik";
 import { z } from "zod";
 import type { EventType } from "../schemas/event.ts";
-import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
+import { type Db, fits, type Page, type PageRequest, selectPage } from "./page.ts";
 
 const row = z.object({
   id: z.number(),
@@ -21,11 +21,8 @@ export async function listEvents(
   tenantId: string,
   query: PageRequest & { types?: readonly EventType[]; after?: number },
 ): Promise<Page<EventRow>> {
-  const types =
-    query.types === undefined
-      ? sql.fragment`true`
-      : sql.fragment`type = any(${sql.array([...query.types], "text")})`;
-  const from = sql.fragment`events where tenant_id = ${tenantId} and seq > ${query.after ?? 0} and ${types}`;
+  const isAfter = sql.fragment`seq > ${query.after ?? 0}`;
+  const from = sql.fragment`events where ${fits({ tenant_id: tenantId, type: query.types }, isAfter)}`;
   return await selectPage(db, row, { columns, from, order: sql.fragment`id desc` }, query);
 }
 

@@ -12,7 +12,7 @@ import {
 import { inferenceFile, type inferenceFileStatuses } from "../schemas/inference-file.ts";
 import type { ConfirmedAudio, NewUpload } from "./audio-file.ts";
 import { columnsOf, rowOf } from "./fields.ts";
-import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
+import { type Db, fits, type Page, type PageRequest, selectPage } from "./page.ts";
 import { type AudioQuota, audioBytesOf, requireBytes } from "./quota.ts";
 
 const maxFiles = 10_000;
@@ -71,9 +71,8 @@ export async function listInferenceFiles(
   jobId: string,
   query: PageRequest & { status?: (typeof inferenceFileStatuses)[number] },
 ): Promise<Page<InferenceFileRow>> {
-  const status = query.status === undefined ? sql.fragment`true` : sql.fragment`status = ${query.status}`;
-  const from = sql.fragment`inference_files
-    where tenant_id = ${tenantId} and inference_job_id = ${jobId} and ${visible} and ${status}`;
+  const filter = { tenant_id: tenantId, inference_job_id: jobId, status: query.status };
+  const from = sql.fragment`inference_files where ${fits(filter, visible)}`;
   return await selectPage(db, row, { columns, from }, query);
 }
 

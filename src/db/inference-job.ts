@@ -21,7 +21,7 @@ import { protectDataset, protectDatasetsOf } from "./dataset.ts";
 import { columnsOf, rowOf } from "./fields.ts";
 import { newId } from "./id.ts";
 import { insertJobEvent } from "./job-event.ts";
-import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
+import { type Db, fits, type Page, type PageRequest, selectPage } from "./page.ts";
 import {
   creationEvent,
   isBelowWaitingQuota,
@@ -46,13 +46,8 @@ export async function listInferenceJobs(
   tenantId: string,
   query: PageRequest & { status?: readonly JobState[]; model_id?: string },
 ): Promise<Page<InferenceJobRow>> {
-  const status =
-    query.status === undefined
-      ? sql.fragment`true`
-      : sql.fragment`status = any(${sql.array([...query.status], "text")})`;
-  const model =
-    query.model_id === undefined ? sql.fragment`true` : sql.fragment`model_id = ${query.model_id}`;
-  const from = sql.fragment`inference_jobs where tenant_id = ${tenantId} and ${status} and ${model}`;
+  const { status, model_id } = query;
+  const from = sql.fragment`inference_jobs where ${fits({ tenant_id: tenantId, status, model_id })}`;
   return await selectPage(db, inferenceJobRow, { columns: inferenceJobColumns, from }, query);
 }
 

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { modelArchived, modelInUse, modelNotArchived, modelNotFound } from "../errors.ts";
 import { model } from "../schemas/model.ts";
 import { anyObject, columnsOf, rowOf } from "./fields.ts";
-import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
+import { type Db, fits, type Page, type PageRequest, selectPage } from "./page.ts";
 
 const row = rowOf(model, { architecture: anyObject, eval_metrics: anyObject });
 export type ModelRow = z.infer<typeof row>;
@@ -18,13 +18,13 @@ export async function listModels(
   tenantId: string,
   query: PageRequest & { is_active?: boolean; archived: "false" | "true" | "all"; training_job_id?: string },
 ): Promise<Page<ModelRow>> {
-  const conditions = [sql.fragment`tenant_id = ${tenantId}`];
-  if (query.is_active !== undefined) conditions.push(sql.fragment`is_active = ${query.is_active}`);
-  if (query.archived === "false") conditions.push(sql.fragment`archived_at is null`);
-  if (query.archived === "true") conditions.push(sql.fragment`archived_at is not null`);
-  if (query.training_job_id !== undefined)
-    conditions.push(sql.fragment`training_job_id = ${query.training_job_id}`);
-  const from = sql.fragment`models where ${sql.join(conditions, sql.fragment` and `)}`;
+  const { is_active, training_job_id, archived } = query;
+  const state = {
+    all: undefined,
+    true: sql.fragment`archived_at is not null`,
+    false: sql.fragment`archived_at is null`,
+  }[archived];
+  const from = sql.fragment`models where ${fits({ tenant_id: tenantId, is_active, training_job_id }, state)}`;
   return await selectPage(db, row, { columns, from }, query);
 }
 

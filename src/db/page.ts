@@ -34,6 +34,26 @@ export function byCreation({ created_after, created_before, order }: PageRequest
   };
 }
 
+/** Columns and their values: one, or a list of texts of which the column has one. Undefined: any value. */
+type Filter = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
+
+/** Returns the condition that a row fits the filter and all further conditions that are given. */
+export function fits(filter: Filter, ...more: readonly (FragmentSqlToken | undefined)[]): FragmentSqlToken {
+  const conditions = Object.entries(filter).map(([name, value]) => {
+    const column = sql.identifier([name]);
+    if (value === undefined) return undefined;
+    return typeof value === "object"
+      ? sql.fragment`${column} = any(${sql.array([...value], "text")})`
+      : sql.fragment`${column} = ${value}`;
+  });
+  const given = [...conditions, ...more].filter((condition) => condition !== undefined);
+  return sql.fragment`${sql.join(given, sql.fragment` and `)}`;
+}
+
+/** Returns the condition that the text of a column contains `part`, whatever its case. */
+export const contains = (column: FragmentSqlToken, part: string | undefined) =>
+  part === undefined ? undefined : sql.fragment`${column} ilike ${`%${part.replace(/[\\%_]/g, "\\$&")}%`}`;
+
 const anyRow = z.looseObject({ page_total: z.number() });
 
 export interface PageQuery {
@@ -68,9 +88,4 @@ export async function selectPage<S extends z.ZodType>(
     order by ${order}`);
   const found = rows.filter((line) => (line as QueryResultRow).id !== null);
   return { items: found.map((line) => row.parse(line)), total: rows[0]?.page_total ?? 0 };
-}
-
-/** Returns `%text%` for LIKE, with wildcards in the text escaped. */
-export function containing(text: string): string {
-  return `%${text.replace(/[\\%_]/g, "\\$&")}%`;
 }

@@ -51,6 +51,22 @@ export async function suspendTenant(db: Db, id: string, isSuspended: boolean): P
   return changed.rowCount === 1;
 }
 
+/** Suspends the tenant, requests the cancellation of its jobs, and returns how many jobs have not ended. */
+export async function beginErasure(db: Db, id: string): Promise<number> {
+  return await db.oneFirst(sql.type(z.object({ jobs: z.number() }))`select begin_erasure(${id}) as jobs`);
+}
+
+const piece = z.object({ part: z.string().nullable(), deleted: z.number() });
+const rowsPerPiece = 5_000;
+
+/**
+ * Deletes the next rows of a tenant whose jobs have ended, and returns their table and number. `part` is null when the
+ * tenant is gone; `deleted` is then the number of entries that it has in the purge queue.
+ */
+export async function erasePiece(db: Db, id: string): Promise<z.infer<typeof piece>> {
+  return await db.one(sql.type(piece)`select part, deleted from erase_piece(${id}, ${rowsPerPiece})`);
+}
+
 /** Adds an entry to the audit log. The statements that change keys log themselves (api-key.ts). */
 export async function auditTenant(
   db: Db,

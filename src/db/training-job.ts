@@ -20,7 +20,7 @@ import { anyObject, columnsOf, jsonTextOf, rowOf } from "./fields.ts";
 import { newId } from "./id.ts";
 import { insertJobEvent } from "./job-event.ts";
 import { selectTextPage, type TextPage } from "./json-text.ts";
-import type { Db, PageRequest } from "./page.ts";
+import { type Db, fits, type PageRequest } from "./page.ts";
 import {
   creationEvent,
   isBelowWaitingQuota,
@@ -44,14 +44,9 @@ export async function listTrainingJobs(
   tenantId: string,
   query: PageRequest & { status?: readonly JobState[]; dataset_id?: string },
 ): Promise<TextPage> {
-  const status =
-    query.status === undefined
-      ? sql.fragment`true`
-      : sql.fragment`status = any(${sql.array([...query.status], "text")})`;
-  const dataset =
-    query.dataset_id === undefined ? sql.fragment`true` : sql.fragment`dataset_id = ${query.dataset_id}`;
-  const from = sql.fragment`training_jobs where tenant_id = ${tenantId} and ${status} and ${dataset}`;
-  if (query.status !== undefined || query.dataset_id !== undefined)
+  const { status, dataset_id } = query;
+  const from = sql.fragment`training_jobs where ${fits({ tenant_id: tenantId, status, dataset_id })}`;
+  if (status !== undefined || dataset_id !== undefined)
     return await selectTextPage(db, { item, columns, from }, query);
   // A trigger maintains the number of all jobs (migration 0012).
   const total = sql.fragment`select coalesce(sum(training_jobs), 0)::bigint from tenant_usage where tenant_id = ${tenantId}`;

@@ -6,7 +6,7 @@ import { deliveryNotFound, webhookDisabled, webhookNotFound } from "../errors.ts
 import { type DeliveryError, delivery, type deliveryStatuses } from "../schemas/webhook.ts";
 import { columnsOf, rowOf } from "./fields.ts";
 import { newId } from "./id.ts";
-import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
+import { type Db, fits, type Page, type PageRequest, selectPage } from "./page.ts";
 import { oneWebhook } from "./webhook.ts";
 
 const row = rowOf(delivery);
@@ -26,12 +26,8 @@ export async function listDeliveries(
   query: PageRequest & { status?: readonly (typeof deliveryStatuses)[number][] },
 ): Promise<Page<DeliveryRow>> {
   await oneWebhook(db, tenantId, webhookId);
-  const status =
-    query.status === undefined
-      ? sql.fragment`true`
-      : sql.fragment`status = any(${sql.array([...query.status], "text")})`;
-  const from = sql.fragment`webhook_deliveries
-    where tenant_id = ${tenantId} and webhook_id = ${webhookId} and ${status}`;
+  const filter = { tenant_id: tenantId, webhook_id: webhookId, status: query.status };
+  const from = sql.fragment`webhook_deliveries where ${fits(filter)}`;
   return await selectPage(db, row, { columns, from }, query);
 }
 

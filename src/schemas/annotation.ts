@@ -29,6 +29,14 @@ const extraData = z
   .describe("Your own data, a JSON object of up to 4 KiB")
   .meta({ examples: [{ note: "at the end of a word" }] });
 
+const annotator = z
+  .string()
+  .min(1)
+  .max(255)
+  .nullable()
+  .describe("Who made the annotation: a name or an id of your own; null: not stated")
+  .meta({ examples: ["ana@example.com"] });
+
 export const annotation = z
   .object({
     id: id("Id of the annotation"),
@@ -42,7 +50,9 @@ export const annotation = z
       .record(z.string(), z.unknown())
       .describe("Data that the client stored with the annotation")
       .meta({ examples: [{ note: "at the end of a word" }] }),
+    annotator,
     created_at: time("When the annotation was created"),
+    updated_at: time("When the annotation was last changed"),
   })
   .meta({ id: "Annotation" });
 
@@ -58,6 +68,7 @@ const newAnnotation = z.object({
   end_ms: position("End of the artifact; equal to the start for a point", 1310),
   confidence: confidence.default(1),
   extra_data: extraData.default({}),
+  annotator: annotator.default(null),
 });
 
 export const createAnnotationBody = newAnnotation
@@ -88,8 +99,33 @@ export const updateAnnotationBody = z
     end_ms: position("End of the artifact", 1310).optional(),
     confidence: confidence.optional(),
     extra_data: extraData.optional(),
+    annotator: annotator.optional(),
   })
   .meta({ id: "UpdateAnnotation" });
+
+export const updateAnnotationsBody = z
+  .object({
+    annotations: z
+      .array(updateAnnotationBody.extend({ id: id("Id of the annotation") }))
+      .min(1)
+      .max(1000)
+      .refine(
+        (changes) => new Set(changes.map((change) => change.id.toLowerCase())).size === changes.length,
+        { error: "an annotation is named twice" },
+      )
+      .describe("Changes, each with the id of its annotation; all of them are made, or none"),
+  })
+  .meta({ id: "UpdateAnnotations" });
+
+export const deleteAnnotationsBody = z
+  .object({
+    ids: z.array(id("Id of an annotation")).min(1).max(1000).describe("Annotations to delete"),
+  })
+  .meta({ id: "DeleteAnnotations" });
+
+export const deletedAnnotations = z
+  .object({ deleted: count("Number of deleted annotations; ids that the set does not have are ignored", 2) })
+  .meta({ id: "DeletedAnnotations" });
 
 export const listAnnotationsQuery = z.object({
   audio_file_id: id("Only annotations of this audio file").optional(),
@@ -110,6 +146,7 @@ export const listAnnotationsQuery = z.object({
     .max(1)
     .optional()
     .describe("Only annotations with at most this confidence"),
+  annotator: z.string().max(255).optional().describe("Only annotations of this annotator"),
   start_ms: ms("Start of a window: only annotations that overlap it").optional(),
   end_ms: ms("End of a window: only annotations that overlap it").optional(),
   page: z
@@ -121,6 +158,7 @@ export const listAnnotationsQuery = z.object({
 });
 
 export type NewAnnotation = z.infer<typeof createAnnotationBody>;
+export type AnnotationChange = z.infer<typeof updateAnnotationBody>;
 export type AnnotationFilter = Omit<z.infer<typeof listAnnotationsQuery>, "page" | "page_size">;
 
 function depthOf(value: unknown): number {

@@ -39,7 +39,7 @@ const labelResult = z.object({
   meta: z
     .record(z.string(), z.unknown())
     .optional()
-    .describe("extra_data of the annotation; absent if it is empty"),
+    .describe("extra_data and annotator of the annotation; absent if it has neither"),
 });
 
 /** The label tool's document (interface specification 2.9). */

@@ -38,7 +38,14 @@ describe("an annotation", () => {
   it("is created with its defaults, read, changed and deleted while its set is a draft", async () => {
     const set = await draft();
     const created = await client.post(`${set}/annotations`, label(5, 5));
-    expect(created.body).toMatchObject({ confidence: 1, extra_data: {}, start_ms: 5, end_ms: 5 });
+    expect(created.body).toMatchObject({
+      confidence: 1,
+      extra_data: {},
+      annotator: null,
+      start_ms: 5,
+      end_ms: 5,
+      updated_at: created.body.created_at,
+    });
     const path = created.headers.get("location") as string;
     expect((await client.get(path)).body).toEqual(created.body);
     const changed = await client.patch(path, {
@@ -47,8 +54,10 @@ describe("an annotation", () => {
       id: randomUUID(),
       tenant_id: "x",
     });
-    expect(changed.body).toEqual({ ...created.body, end_ms: 9, extra_data: { by: "me" } });
-    expect((await client.patch(path, {})).body).toEqual(changed.body);
+    const { updated_at } = changed.body;
+    expect(changed.body).toEqual({ ...created.body, end_ms: 9, extra_data: { by: "me" }, updated_at });
+    expect(Date.parse(updated_at)).toBeGreaterThan(Date.parse(created.body.created_at));
+    expect((await client.patch(path, {})).body).toMatchObject({ end_ms: 9, extra_data: { by: "me" } });
     expect((await client.delete(path)).status).toBe(204);
     expect((await client.get(path)).body.code).toBe("annotation_not_found");
   });
@@ -139,12 +148,67 @@ describe("an annotation", () => {
   });
 });
 
+describe("a bulk request", () => {
+  it("changes several annotations, and returns them in the order of the request", async () => {
+    const set = await draft();
+    const made = (
+      await client.post(`${set}/annotations/bulk`, {
+        annotations: [label(1, 2), label(3, 4, { annotator: "ana" }), label(5, 6)],
+      })
+    ).body.items;
+    const answer = await client.patch(`${set}/annotations/bulk`, {
+      annotations: [
+        { id: made[2].id.toUpperCase(), artifact_type: "hum", annotator: "ben" },
+        { id: made[1].id, end_ms: 9, annotator: null },
+      ],
+    });
+    expect([answer.status, answer.body.total]).toEqual([200, 2]);
+    expect(answer.body.items).toMatchObject([
+      { id: made[2].id, artifact_type: "hum", start_ms: 5, end_ms: 6, annotator: "ben" },
+      { id: made[1].id, artifact_type: "click", start_ms: 3, end_ms: 9, annotator: null },
+    ]);
+    const { annotations, annotations_by_type } = (await client.get(set)).body;
+    expect(annotations).toEqual([made[0], answer.body.items[1], answer.body.items[0]]);
+    expect(annotations_by_type).toEqual({ click: 2, hum: 1 });
+  });
+
+  it("changes nothing when one of its changes is not possible", async () => {
+    const set = await draft();
+    const [first, second] = (
+      await client.post(`${set}/annotations/bulk`, { annotations: [label(1, 2), label(3, 4)] })
+    ).body.items;
+    const before = (await client.get(set)).text;
+    const change = (...annotations: object[]) => client.patch(`${set}/annotations/bulk`, { annotations });
+    const faulty = await change({ id: first.id, end_ms: 9 }, { id: second.id, end_ms: 2 });
+    expect(faultsOf(faulty)).toEqual([[["body", "annotations", 1, "end_ms"], "value_error"]]);
+    const unknown = await change({ id: first.id, end_ms: 9 }, { id: randomUUID(), end_ms: 9 });
+    expect([unknown.status, unknown.body.code]).toEqual([404, "annotation_not_found"]);
+    const twice = await change({ id: first.id, end_ms: 9 }, { id: first.id.toUpperCase(), end_ms: 8 });
+    expect(faultsOf(twice)).toEqual([[["body", "annotations"], "value_error"]]);
+    expect((await client.get(set)).text).toBe(before);
+  });
+
+  it("deletes several annotations, ignores ids that the set does not have, and can be repeated", async () => {
+    const [set, other] = [await draft(), await draft()];
+    const made = (
+      await client.post(`${set}/annotations/bulk`, { annotations: [label(1, 2), label(3, 4), label(5, 6)] })
+    ).body.items;
+    const foreign = (await client.post(`${other}/annotations`, label(1, 2))).body;
+    const ids = [made[0].id, made[2].id, foreign.id, randomUUID()];
+    const remove = () => client.post(`${set}/annotations/bulk/delete`, { ids });
+    expect((await remove()).body).toEqual({ deleted: 2 });
+    expect((await remove()).body).toEqual({ deleted: 0 });
+    expect((await client.get(set)).body.annotations).toEqual([made[1]]);
+    expect((await client.get(other)).body.total_annotations).toBe(1);
+  });
+});
+
 describe("the list of annotations", () => {
   let set: string;
   beforeAll(async () => {
     set = await draft();
     const annotations = [
-      label(1_000, 2_000, { confidence: 0.5 }),
+      label(1_000, 2_000, { confidence: 0.5, annotator: "ana" }),
       label(3_000, 3_000),
       label(2_000, 4_000, { artifact_type: "hum", confidence: 0.9 }),
       label(0, 100, { audio_file_id: audio[1] }),
@@ -170,6 +234,7 @@ describe("the list of annotations", () => {
     ["artifact_type=none", []],
     ["min_confidence=0.9", [2_000, 3_000, 0]],
     ["max_confidence=0.5", [1_000]],
+    ["annotator=ana", [1_000]],
     // The window is half-open: a region that ends at its start or begins at its end is outside. A point at its start is
     // inside.
     ["start_ms=2000&end_ms=3000", [2_000]],
@@ -264,6 +329,8 @@ describe("an annotation set", () => {
       await client.post(`${set}/annotations`, label(3, 4)),
       await client.post(`${set}/annotations/bulk`, { annotations: [label(3, 4)] }),
       await client.patch(path, { end_ms: 9 }),
+      await client.patch(`${set}/annotations/bulk`, { annotations: [{ id: created.body.id, end_ms: 9 }] }),
+      await client.post(`${set}/annotations/bulk/delete`, { ids: [created.body.id] }),
       await client.delete(path),
       await client.delete(set),
     ];
@@ -293,13 +360,13 @@ describe("an annotation set", () => {
   it("is created with the annotations of another set on request", async () => {
     const set = await draft();
     await client.post(`${set}/annotations/bulk`, {
-      annotations: [label(1, 2), label(3, 4, { confidence: 0.5 })],
+      annotations: [label(1, 2, { annotator: "ana" }), label(3, 4, { confidence: 0.5 })],
     });
     await client.post(`${set}/publish`);
     const copy = (await client.post(sets(), { from_annotation_set_id: set.split("/").at(-1) })).body;
     expect(copy).toMatchObject({ status: "draft", total_annotations: 2 });
-    const members = (list: { start_ms: number; confidence: number }[]) =>
-      list.map((a) => [a.start_ms, a.confidence]);
+    const members = (list: { start_ms: number; confidence: number; annotator: string | null }[]) =>
+      list.map((a) => [a.start_ms, a.confidence, a.annotator]);
     const annotations = (await client.get(`${sets()}/${copy.id}`)).body.annotations;
     expect(members(annotations)).toEqual(members((await client.get(set)).body.annotations));
   });

@@ -8,6 +8,7 @@ import { entriesOf, type LabelDocument } from "../../src/api/exchange/label-docu
 const inThread = makeReadBody();
 const types = {
   annotations: "application/json",
+  annotationChanges: "application/json",
   annotationTool: "application/json",
   csv: "text/csv",
   audacity: "text/plain",
@@ -51,6 +52,17 @@ describe("a large document has the same value, faults and fingerprint as in the 
       `[{"data":{"filename":"a"},"annotations":[{"result":[{"type":"labels","value":{"start":0,"end":1,"labels":["a"]},"meta":{"extra_data":{"__proto__":1e400}}}]}]}]${spaces}`,
     ],
     ["the wrong type", "annotationTool", `{"tasks":7}${spaces}`],
+    [
+      "changes of annotations",
+      "annotationChanges",
+      JSON.stringify({
+        annotations: Array.from({ length: 1000 }, (_, i) => ({
+          id: `0198b0de-7c1f-7a59-8a3c-${String(i).padStart(12, "0")}`,
+          end_ms: i,
+          annotator: "ana@example.com",
+        })),
+      }),
+    ],
     ["annotations", "annotations", JSON.stringify({ annotations: Array(1000).fill(annotation) })],
     [
       "annotations with faults",

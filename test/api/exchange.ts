@@ -66,7 +66,7 @@ export function useExchange(api: TestApi) {
     return body.map((annotation: Record<string, unknown>) =>
       Object.fromEntries(
         Object.entries(annotation).filter(
-          ([name]) => !["id", "annotation_set_id", "created_at", ...left].includes(name),
+          ([name]) => !["id", "annotation_set_id", "created_at", "updated_at", ...left].includes(name),
         ),
       ),
     );

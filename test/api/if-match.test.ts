@@ -70,6 +70,16 @@ const writers: Record<string, () => Promise<{ read: string; send: Send }>> = {
       send: (headers) => client.post(`${set}/annotations/bulk`, body, headers),
     };
   },
+  updateAnnotations: async () => {
+    const { set, annotation } = await draft();
+    const body = { annotations: [{ id: annotation.split("/").at(-1), end_ms: 9 }] };
+    return { read: set, send: (headers) => client.patch(`${set}/annotations/bulk`, body, headers) };
+  },
+  deleteAnnotations: async () => {
+    const { set, annotation } = await draft();
+    const body = { ids: [annotation.split("/").at(-1)] };
+    return { read: set, send: (headers) => client.post(`${set}/annotations/bulk/delete`, body, headers) };
+  },
   updateAnnotation: async () => {
     const { annotation } = await draft();
     return { read: annotation, send: (headers) => client.patch(annotation, { end_ms: 9 }, headers) };

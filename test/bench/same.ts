@@ -3,7 +3,14 @@ import assert from "node:assert/strict";
 import type { LoadJob } from "./load.ts";
 import type { Server } from "./servers.ts";
 
-const instants = new Set(["created_at", "queued_at", "started_at", "completed_at", "published_at"]);
+const instants = new Set([
+  "created_at",
+  "queued_at",
+  "started_at",
+  "completed_at",
+  "published_at",
+  "updated_at",
+]);
 
 /** Times may differ in format (pydantic writes microseconds), but not in the millisecond. */
 function plain(value: unknown, name = ""): unknown {
@@ -44,8 +51,9 @@ export async function requireSameCreation(a: Server, b: Server, jobs: readonly [
     for (const item of items) {
       assert.match(String(item.id), /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
       assert.equal(typeof item.created_at, "number");
+      assert.equal(item.updated_at, item.created_at);
     }
-    return { total, items: items.map(({ id, created_at, annotation_set_id, ...rest }) => rest) };
+    return { total, items: items.map(({ id, created_at, updated_at, annotation_set_id, ...rest }) => rest) };
   });
   assert.deepStrictEqual(one, other);
 }

@@ -78,12 +78,18 @@ describe("README.md", () => {
 });
 
 describe("docs/labelling.md", () => {
-  step("exports and imports labels, and turns detections into a draft", [walked], async () => {
+  step("exports, imports and changes labels, and turns detections into a draft", [walked], async () => {
     writeFileSync(inFolder("take-17.txt"), "1.25\t1.262\tclick\n");
-    const draft = 'DRAFT=$(api -X POST "$BASE/api/v1/datasets/$DATASET/annotation-sets" | new)';
-    const [said = ""] = await bashAfterWalk(blocksOf("docs/labelling.md"), draft);
+    const sets = "$BASE/api/v1/datasets/$DATASET/annotation-sets";
+    const label = `{\\"audio_file_id\\": \\"$AUDIO\\", \\"artifact_type\\": \\"click\\", \\"start_ms\\": 0, \\"end_ms\\": 9}`;
+    const draft = [
+      `DRAFT=$(api -X POST "${sets}" | new)`,
+      `LABEL=$(api "${sets}/$DRAFT/annotations" -d "${label}" | new)`,
+    ];
+    const [said = "", changed = ""] = await bashAfterWalk(blocksOf("docs/labelling.md"), draft.join("\n"));
     expect(said).toContain('{"imported":1,"skipped":0,');
     expect(said).toContain('"status":"draft"');
+    expect(JSON.parse(changed)).toMatchObject({ items: [{ end_ms: 1320, annotator: "ana" }], total: 1 });
     expect(readFileSync(inFolder("take-01.txt"), "utf8")).toBe("1.250000\t1.262000\tclick\n");
   });
 });

@@ -42,7 +42,7 @@ describe("the golden files", () => {
 describe("an export without labels", () => {
   it.each<[FormatName, string]>([
     ["json", "[]"],
-    ["csv", "id,audio_file_id,filename,artifact_type,start_ms,end_ms,confidence,extra_data\r\n"],
+    ["csv", "id,audio_file_id,filename,artifact_type,start_ms,end_ms,confidence,extra_data,annotator\r\n"],
     ["audacity", ""],
     ["dcase", "filename\tonset\toffset\tevent_label\n"],
     ["webvtt", "WEBVTT\n"],
@@ -55,13 +55,14 @@ describe("an export without labels", () => {
 describe("an exported label", () => {
   it("is read back from CSV exactly", async () => {
     expect(linesOf(readCsv(await written("csv", unusualRegions)))).toEqual(
-      unusualRegions.map(({ file, type, startMs, endMs, confidence, extraData }) => ({
+      unusualRegions.map(({ file, type, startMs, endMs, confidence, extraData, annotator }) => ({
         audio: { ids: [file.id], filenames: [file.filename] },
         type,
         startMs,
         endMs,
         confidence,
         extraData,
+        annotator: annotator ?? undefined,
       })),
     );
   });
@@ -79,16 +80,17 @@ describe("an exported label", () => {
     );
   });
 
-  it("is read back from the label tool's document with confidence and extra data", async () => {
+  it("is read back from the label tool's document with confidence, extra data and annotator", async () => {
     const document = JSON.parse(await written("annotation-tool", unusualRegions));
     expect(linesOf(readTasks(document.tasks))).toMatchObject(
-      unusualRegions.map(({ file, type, startMs, endMs, confidence, extraData }) => ({
+      unusualRegions.map(({ file, type, startMs, endMs, confidence, extraData, annotator }) => ({
         audio: { ids: [file.id, file.id] },
         type,
         startMs,
         endMs,
         confidence,
         extraData,
+        annotator: annotator ?? undefined,
       })),
     );
   });

@@ -38,6 +38,7 @@ export const unusualRegions: readonly Region[] = unusualTexts.map((filename, i) 
   endMs: i * 3_723_001 + (i % 5 === 0 ? 0 : 57 + i),
   confidence: i === 0 ? 1 : Number((i / 21).toFixed(6)),
   extraData: i % 3 === 0 ? {} : { note: filename, n: i },
+  annotator: i % 4 === 1 ? filename : null,
 }));
 
 async function* inBatches(marks: readonly Region[], size: number): Regions {

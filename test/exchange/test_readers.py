@@ -50,6 +50,8 @@ def test_csv_has_every_name_time_and_label():
     assert [row["artifact_type"] for row in found] == LABELS
     extra = [json.loads(row["extra_data"]) if row["extra_data"] else {} for row in found]
     assert extra == [{} if i % 3 == 0 else {"note": name, "n": i} for i, name in enumerate(NAMES)]
+    annotators = ["'" + name if i in GUARDED else name for i, name in enumerate(NAMES)]
+    assert [row["annotator"] for row in found] == [name if i % 4 == 1 else "" for i, name in enumerate(annotators)]
 
 
 def test_csv_ends_every_line_as_rfc_4180_requires():

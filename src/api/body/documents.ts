@@ -1,7 +1,7 @@
 // The bodies that may be large: documents of labels. The API reads them in a worker thread, which finds the schema here
 // by its name. Used by the routes as schemas of their bodies, and by threads.ts and thread.ts.
 import type { z } from "zod";
-import { bulkAnnotationsBody } from "../../schemas/annotation.ts";
+import { bulkAnnotationsBody, updateAnnotationsBody } from "../../schemas/annotation.ts";
 import { labelImportBody, textImportBody } from "../../schemas/exchange.ts";
 import { readAudacity } from "../exchange/audacity.ts";
 import { readCsv } from "../exchange/csv.ts";
@@ -10,6 +10,7 @@ import { readTasks } from "../exchange/read-tasks.ts";
 
 export const documents = {
   annotations: bulkAnnotationsBody,
+  annotationChanges: updateAnnotationsBody,
   annotationTool: labelDocument(labelImportBody, (body) =>
     readTasks(Array.isArray(body) ? body : body.tasks),
   ),

@@ -74,8 +74,14 @@ function toResult(region: Region, { kind }: WriteOptions): string {
       labels: [region.type],
     },
     score: region.confidence,
-    ...(kind === "annotation" && Object.keys(region.extraData).length > 0
-      ? { meta: { extra_data: region.extraData } }
-      : {}),
+    ...(kind === "annotation" ? metaOf(region) : {}),
   });
+}
+
+function metaOf({ extraData, annotator }: Region) {
+  const meta = {
+    ...(Object.keys(extraData).length > 0 ? { extra_data: extraData } : {}),
+    ...(annotator === null ? {} : { annotator }),
+  };
+  return Object.keys(meta).length > 0 ? { meta } : {};
 }

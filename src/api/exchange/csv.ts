@@ -17,6 +17,7 @@ const columns: Record<WriteOptions["kind"], readonly Column[]> = {
     ["id", (region) => region.id],
     ...shared,
     ["extra_data", ({ extraData }) => (Object.keys(extraData).length === 0 ? "" : JSON.stringify(extraData))],
+    ["annotator", ({ annotator }) => inert(annotator ?? "")],
   ],
   detection: [["id", (region) => region.id], ["inference_file_id", (region) => region.file.id], ...shared],
 };
@@ -26,8 +27,8 @@ export const csv: Format = {
   extension: "csv",
   oneFile: false,
   example: [
-    "id,audio_file_id,filename,artifact_type,start_ms,end_ms,confidence,extra_data",
-    "0198b0de-7c1f-7a59-8a3c-9f4d8f7f2f11,0198b0de-7c1f-7a59-8a3c-9f4d8f7f2f12,take-17.wav,click,1250,1310,1,",
+    "id,audio_file_id,filename,artifact_type,start_ms,end_ms,confidence,extra_data,annotator",
+    "0198b0de-7c1f-7a59-8a3c-9f4d8f7f2f11,0198b0de-7c1f-7a59-8a3c-9f4d8f7f2f12,take-17.wav,click,1250,1310,1,,ana",
     "",
   ].join("\r\n"),
   write: writeCsv,
@@ -101,8 +102,12 @@ function readLine(line: Line, names: ReadonlyMap<string, number>, delimiter: str
   const extraData = readExtraData(value("extra_data"));
   if (extraData === undefined) return { at, problem: "extra_data must be a JSON object" };
   const [id, filename] = [value("audio_file_id").trim(), value("filename")];
+  const annotator = value("annotator") || undefined;
   const audio = { ids: id === "" ? [] : [id], filenames: filename === "" ? [] : [filename] };
-  return { at, line: { audio, type: value("artifact_type"), startMs, endMs, confidence, extraData } };
+  return {
+    at,
+    line: { audio, type: value("artifact_type"), startMs, endMs, confidence, extraData, annotator },
+  };
 }
 
 function readExtraData(text: string): Record<string, unknown> | undefined {

@@ -21,6 +21,7 @@ export interface Region {
   readonly endMs: number;
   readonly confidence: number;
   readonly extraData: Readonly<Record<string, unknown>>;
+  readonly annotator: string | null;
 }
 
 /** Regions in batches, ordered by file and start, so that an export of any size needs the memory of one batch. */
@@ -71,6 +72,7 @@ export interface ImportLine {
   readonly endMs: number;
   readonly confidence: number;
   readonly extraData: unknown;
+  readonly annotator?: unknown;
 }
 
 /** Candidate ids and file names of the label's audio file, the most reliable first. */

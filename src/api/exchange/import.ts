@@ -129,6 +129,7 @@ function check(
     end_ms: line.endMs,
     confidence: line.confidence,
     extra_data: line.extraData,
+    annotator: line.annotator,
   };
   const parsed = parse(annotation);
   if (typeof parsed === "string") return parsed;

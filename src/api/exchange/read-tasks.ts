@@ -9,7 +9,7 @@ const result = z.object({
   value: z.object({ start: z.number(), end: z.number(), labels: z.array(z.string()).min(1) }),
   score: z.number().nullish(),
   // z.unknown and not z.record: a record would be copied, and the copy would silently lose a member named __proto__.
-  meta: z.object({ extra_data: z.unknown() }).partial().nullish(),
+  meta: z.object({ extra_data: z.unknown(), annotator: z.unknown() }).partial().nullish(),
 });
 
 /**
@@ -52,6 +52,7 @@ function* readResult(
       endMs: milliseconds(place.end),
       confidence: score ?? 1,
       extraData: meta?.extra_data ?? {},
+      annotator: meta?.annotator,
     };
     yield { at, line };
   }

@@ -30,6 +30,7 @@ export async function* annotationRegions(db: Db, place: SetPlace, filter: Annota
       endMs: row.end_ms,
       confidence: row.confidence,
       extraData: row.extra_data,
+      annotator: row.annotator,
     }));
   }
 }
@@ -59,7 +60,7 @@ export async function* detectionRegions(
       const file = files.get(row.inference_file_id);
       if (file === undefined) return [];
       const { id, artifact_type: type, start_ms: startMs, end_ms: endMs, confidence } = row;
-      return [{ id, file, type, startMs, endMs, confidence, extraData: {} }];
+      return [{ id, file, type, startMs, endMs, confidence, extraData: {}, annotator: null }];
     });
   }
 }

@@ -21,12 +21,11 @@ import { id, listOf } from "../../schemas/rest.ts";
 import { etagOfSet } from "../conditional.ts";
 import { type Call, defineRoute } from "../route.ts";
 import { envelope, viewAnnotationSet } from "../view.ts";
-import { jsonArray } from "./annotation.ts";
 
 const base = "/api/v1/datasets/{dataset_id}/annotation-sets";
 const inDataset = z.object({ dataset_id: id("Id of the dataset") });
-const params = inDataset.extend({ annotation_set_id: id("Id of the annotation set") });
-type Params = z.infer<typeof params>;
+export const inSet = inDataset.extend({ annotation_set_id: id("Id of the annotation set") });
+export type InSet = z.infer<typeof inSet>;
 
 export const create = defineRoute({
   method: "POST",
@@ -82,7 +81,7 @@ export const read = defineRoute({
   operationId: "getAnnotationSet",
   summary: "Read an annotation set with all its annotations",
   tag: "Annotation sets",
-  params,
+  params: inSet,
   conditional: true,
   answer: { status: 200, description: "The set and its annotations", schema: annotationSetDetail },
   handler: async ({ params, tenantId, deps }) => {
@@ -108,10 +107,10 @@ export const publish = defineRoute({
   description:
     "A label that extends beyond the decoded end of its file is published unchanged, and truncated for training.",
   tag: "Annotation sets",
-  params,
+  params: inSet,
   answer: { status: 200, description: "The published set", schema: annotationSet },
   conflicts: ["annotation_set_published", "annotation_set_copying"],
-  guard,
+  guard: guardSet,
   handler: async ({ params, tenantId, deps }) => {
     const { dataset_id, annotation_set_id } = params;
     return published(await publishAnnotationSet(deps.db, tenantId, dataset_id, annotation_set_id));
@@ -132,17 +131,27 @@ export const remove = defineRoute({
   operationId: "deleteAnnotationSet",
   summary: "Delete a draft",
   tag: "Annotation sets",
-  params,
+  params: inSet,
   answer: { status: 204, description: "The draft is deleted" },
   conflicts: ["annotation_set_published", "annotation_set_copying"],
-  guard,
+  guard: guardSet,
   handler: async ({ params, tenantId, deps }) => {
     await deleteAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id);
     return {};
   },
 });
 
-async function guard({ params, tenantId, deps }: Call<Params>) {
-  const { dataset_id, annotation_set_id } = params;
-  return [etagOfSet(await lockAnnotationSet(deps.db, tenantId, dataset_id, annotation_set_id))];
+/** Current ETags for If-Match: the ETag of the set. The list of its annotations has the same one. */
+export async function guardSet({ params, tenantId, deps }: Call<InSet>): Promise<string[]> {
+  return [etagOfSet(await lockAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id))];
+}
+
+/** Makes one JSON array of batches, which are comma-separated items. For responses of any length. */
+export async function* jsonArray(batches: AsyncIterable<string>): AsyncGenerator<string> {
+  let separator = "[";
+  for await (const batch of batches) {
+    yield separator + batch;
+    separator = ",";
+  }
+  yield separator === "[" ? "[]" : "]";
 }

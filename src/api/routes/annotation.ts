@@ -5,20 +5,24 @@ import { z } from "zod";
 import {
   type AnnotationRow,
   countAnnotations,
-  deleteAnnotation,
+  deleteAnnotations,
   insertAnnotations,
   manyAnnotations,
   oneAnnotation,
   pageOfAnnotations,
-  updateAnnotation,
+  updateAnnotations,
 } from "../../db/annotation.ts";
-import { lockAnnotationSet, lockDraft, oneAnnotationSet } from "../../db/annotation-set.ts";
+import { lockDraft, oneAnnotationSet } from "../../db/annotation-set.ts";
 import { eachAnnotationText } from "../../db/annotation-text.ts";
 import type { Db } from "../../db/page.ts";
+import { annotationNotFound } from "../../errors.ts";
 import {
+  type AnnotationChange,
   annotation,
   bulkAnnotations,
   createAnnotationBody,
+  deleteAnnotationsBody,
+  deletedAnnotations,
   listAnnotationsQuery,
   type NewAnnotation,
   updateAnnotationBody,
@@ -29,14 +33,10 @@ import { documents, maxDocumentBytes } from "../body/documents.ts";
 import { etagOf, etagOfSet, isUnchanged } from "../conditional.ts";
 import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
 import { viewOf } from "../view.ts";
+import { guardSet, type InSet, inSet, jsonArray } from "./annotation-set.ts";
 
 const base = "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/annotations";
-const inSet = z.object({
-  dataset_id: id("Id of the dataset"),
-  annotation_set_id: id("Id of the annotation set"),
-});
 const params = inSet.extend({ annotation_id: id("Id of the annotation") });
-type InSet = z.infer<typeof inSet>;
 
 /** Header of responses to writes: the new ETag of the set, so that an editor does not have to read the set again. */
 export const setEtagHeader = "X-Annotation-Set-ETag";
@@ -83,11 +83,11 @@ export const createBulk = defineRoute({
   handler: async ({ params, body, tenantId, deps }) => {
     const place = (i: number) => ["body", "annotations", i];
     const { rows, revision } = await insert(deps, tenantId, params, body.annotations, place);
-    return await replyMany(params, rows, revision);
+    return { created: rows.map((row) => row.id), ...(await replyMany(params, rows, revision)) };
   },
   idempotent: async ({ params, tenantId, deps }, ids) => {
     const { rows, revision } = await readCreated(deps.db, tenantId, params, ids);
-    return await replyMany(params, rows, revision);
+    return { created: ids, ...(await replyMany(params, rows, revision)) };
   },
 });
 
@@ -107,7 +107,6 @@ function replyOne(place: InSet, rows: readonly AnnotationRow[], revision: number
 
 async function replyMany(place: InSet, rows: readonly AnnotationRow[], revision: number): Promise<Reply> {
   return {
-    created: rows.map((row) => row.id),
     etag: etagOfSet(revision),
     headers: { [setEtagHeader]: etagOfSet(revision) },
     location: locationOf(place),
@@ -179,16 +178,6 @@ export const list = defineRoute({
   },
 });
 
-/** Makes one JSON array of batches, which are comma-separated items. For responses of any length. */
-export async function* jsonArray(batches: AsyncIterable<string>): AsyncGenerator<string> {
-  let separator = "[";
-  for await (const batch of batches) {
-    yield separator + batch;
-    separator = ",";
-  }
-  yield separator === "[" ? "[]" : "]";
-}
-
 export const read = defineRoute({
   method: "GET",
   path: `${base}/{annotation_id}`,
@@ -216,16 +205,52 @@ export const update = defineRoute({
   conflicts: ["annotation_set_published", "annotation_set_copying"],
   guard: guardOne,
   handler: async ({ params, body, tenantId, deps }) => {
-    const { row, revision } = await deps.db.transaction(async (tx) => {
-      const revision = await lockDraft(tx, tenantId, params.dataset_id, params.annotation_set_id);
-      const now = await oneAnnotation(tx, tenantId, params.annotation_set_id, params.annotation_id);
-      const changed = { ...now, ...withoutAbsent(body) };
-      await requireValidAnnotations(tx, tenantId, params.dataset_id, [changed], () => ["body"]);
-      return { row: await updateAnnotation(tx, tenantId, changed), revision };
-    });
-    return { headers: { [setEtagHeader]: etagOfSet(revision) }, body: viewAnnotation(row) };
+    const change = new Map([[params.annotation_id, body]]);
+    const { rows, revision } = await changeAnnotations(deps, tenantId, params, change, () => ["body"]);
+    return { headers: { [setEtagHeader]: etagOfSet(revision) }, body: viewAnnotation(rows[0]!) };
   },
 });
+
+export const updateBulk = defineRoute({
+  method: "PATCH",
+  path: `${base}/bulk`,
+  operationId: "updateAnnotations",
+  summary: "Change up to 1000 annotations of a draft, all or none",
+  tag: "Annotations",
+  params: inSet,
+  body: documents.annotationChanges,
+  maxBodyBytes: maxDocumentBytes,
+  answer: {
+    status: 200,
+    description: "The annotations, in the order of the request",
+    schema: bulkAnnotations,
+  },
+  conflicts: ["annotation_set_published", "annotation_set_copying"],
+  guard: guardSet,
+  handler: async ({ params, body, tenantId, deps }) => {
+    const changes = new Map(body.annotations.map(({ id, ...change }) => [id, change]));
+    const place = (i: number) => ["body", "annotations", i];
+    const { rows, revision } = await changeAnnotations(deps, tenantId, params, changes, place);
+    return await replyMany(params, rows, revision);
+  },
+});
+
+async function changeAnnotations(
+  deps: HandlerDeps,
+  tenantId: string,
+  { dataset_id: datasetId, annotation_set_id: setId }: InSet,
+  changes: ReadonlyMap<string, AnnotationChange>,
+  locOf: (index: number) => (string | number)[],
+): Promise<{ rows: readonly AnnotationRow[]; revision: number }> {
+  return await deps.db.transaction(async (tx) => {
+    const revision = await lockDraft(tx, tenantId, datasetId, setId);
+    const present = await manyAnnotations(tx, tenantId, setId, [...changes.keys()]);
+    const given = [...changes.values()];
+    const changed = present.map((row, i) => ({ ...row, ...withoutAbsent(given[i]!) }));
+    await requireValidAnnotations(tx, tenantId, datasetId, changed, locOf);
+    return { rows: await updateAnnotations(tx, tenantId, setId, changed), revision };
+  });
+}
 
 export const remove = defineRoute({
   method: "DELETE",
@@ -238,18 +263,41 @@ export const remove = defineRoute({
   conflicts: ["annotation_set_published", "annotation_set_copying"],
   guard: guardOne,
   handler: async ({ params, tenantId, deps }) => {
-    const revision = await deps.db.transaction(async (tx) => {
-      const counted = await lockDraft(tx, tenantId, params.dataset_id, params.annotation_set_id);
-      await deleteAnnotation(tx, tenantId, params.annotation_set_id, params.annotation_id);
-      return counted;
-    });
+    const { revision } = await deleteFrom(deps, tenantId, params, [params.annotation_id], 1);
     return { headers: { [setEtagHeader]: etagOfSet(revision) } };
   },
 });
 
-/** Current ETags for If-Match of an addition: the ETag of the set. The list of its annotations has the same one. */
-async function guardSet({ params, tenantId, deps }: Call<InSet>): Promise<string[]> {
-  return [etagOfSet(await lockAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id))];
+export const removeBulk = defineRoute({
+  method: "POST",
+  path: `${base}/bulk/delete`,
+  operationId: "deleteAnnotations",
+  summary: "Delete up to 1000 annotations of a draft",
+  tag: "Annotations",
+  params: inSet,
+  body: deleteAnnotationsBody,
+  answer: { status: 200, description: "How many were deleted", schema: deletedAnnotations },
+  conflicts: ["annotation_set_published", "annotation_set_copying"],
+  guard: guardSet,
+  handler: async ({ params, body, tenantId, deps }) => {
+    const { deleted, revision } = await deleteFrom(deps, tenantId, params, body.ids);
+    return { headers: { [setEtagHeader]: etagOfSet(revision) }, body: { deleted } };
+  },
+});
+
+async function deleteFrom(
+  deps: HandlerDeps,
+  tenantId: string,
+  { dataset_id: datasetId, annotation_set_id: setId }: InSet,
+  ids: readonly string[],
+  atLeast = 0,
+) {
+  return await deps.db.transaction(async (tx) => {
+    const revision = await lockDraft(tx, tenantId, datasetId, setId);
+    const deleted = await deleteAnnotations(tx, tenantId, setId, ids);
+    if (deleted < atLeast) throw annotationNotFound();
+    return { revision, deleted };
+  });
 }
 
 /**

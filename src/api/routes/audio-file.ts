@@ -1,7 +1,6 @@
 // /api/v1/datasets/{dataset_id}/audio: audio files and their three-step upload.
 import { z } from "zod";
 import {
-  type AudioFileRow,
   deleteAudioFile,
   insertAudioFiles,
   listAudioFiles,
@@ -20,21 +19,13 @@ import {
   confirmBody,
   listAudioQuery,
   updateAudioFileBody,
-  uploadBody,
 } from "../../schemas/audio-file.ts";
 import { id, listOf } from "../../schemas/rest.ts";
 import { audioKey } from "../../storage/keys.ts";
 import { etagOf } from "../conditional.ts";
-import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
-import {
-  acceptUpload,
-  audioQuotaOf,
-  confirmAlone,
-  discardUpload,
-  signUpload,
-  toNewUploads,
-  type UploadRequest,
-} from "../upload.ts";
+import { type Call, defineRoute } from "../route.ts";
+import { audioQuotaOf, confirmUpload } from "../upload.ts";
+import { ticketRoutes } from "../upload-tickets.ts";
 import { envelope, viewOf } from "../view.ts";
 
 const base = "/api/v1/datasets/{dataset_id}/audio";
@@ -43,103 +34,21 @@ export const audioParams = inDataset.extend({ audio_file_id: id("Id of the audio
 
 const viewAudioFile = viewOf(audioFile);
 
-export const createUpload = defineRoute({
-  method: "POST",
-  path: `${base}/upload-url`,
-  operationId: "createAudioUpload",
-  summary: "Step 1 of 3: request an upload ticket",
-  description:
-    "Step 2: POST `upload.fields` and then the bytes as `file` to `upload.url`, as multipart/form-data. Step 3: confirm the upload.",
-  tag: "Audio files",
+export const { createUpload, createUploads } = ticketRoutes({
+  path: base,
   params: inDataset,
-  body: uploadBody.meta({ id: "CreateUpload" }),
-  rate: "uploads",
-  answer: { status: 201, description: "The upload ticket", schema: audioUpload },
-  handler: async ({ params, body, tenantId, deps }) => {
-    const rows = await announce(deps, tenantId, params.dataset_id, [body], () => ["body"]);
-    return await oneTicket(deps, rows);
-  },
-  idempotent: async ({ params, tenantId, deps }, ids) =>
-    await oneTicket(deps, await manyAudioFiles(deps.db, tenantId, params.dataset_id, ids)),
-});
-
-export const createUploads = defineRoute({
-  method: "POST",
-  path: `${base}/upload-urls`,
-  operationId: "createAudioUploads",
-  summary: "Step 1 of 3: request upload tickets for up to 100 files",
+  locationOf: ({ dataset_id }) => `/api/v1/datasets/${dataset_id}/audio`,
   tag: "Audio files",
-  params: inDataset,
-  body: z.object({ files: z.array(uploadBody).min(1).max(100) }).meta({ id: "CreateUploads" }),
-  rate: "uploads",
-  answer: {
-    status: 201,
-    description: "The upload tickets, in the order of the request",
-    schema: z.object({ items: z.array(audioUpload), total: z.int() }).meta({ id: "AudioUploads" }),
+  name: "Audio",
+  schema: audioUpload,
+  insert: async ({ params: { dataset_id: datasetId }, tenantId, deps }, uploads) => {
+    await requireAudioRoom(deps.db, tenantId, datasetId, uploads, audioQuotaOf(deps));
+    const { PLOSIVE_UPLOAD_LIFETIME_SECONDS: lifetimeSeconds } = deps.config;
+    return await insertAudioFiles(deps.db, tenantId, datasetId, uploads, lifetimeSeconds);
   },
-  handler: async ({ params, body, tenantId, deps }) => {
-    const rows = await announce(deps, tenantId, params.dataset_id, body.files, (i) => ["body", "files", i]);
-    return await allTickets(deps, params.dataset_id, rows);
-  },
-  idempotent: async ({ params, tenantId, deps }, ids) => {
-    const rows = await manyAudioFiles(deps.db, tenantId, params.dataset_id, ids);
-    return await allTickets(deps, params.dataset_id, rows);
-  },
+  many: ({ params, tenantId, deps }, ids) => manyAudioFiles(deps.db, tenantId, params.dataset_id, ids),
+  fileOf: (row) => ({ audio_file_id: row.id, audio_file: viewAudioFile(row) }),
 });
-
-async function announce(
-  deps: HandlerDeps,
-  tenantId: string,
-  datasetId: string,
-  requests: readonly UploadRequest[],
-  locOf: (index: number) => (string | number)[],
-) {
-  const uploads = toNewUploads(deps, requests, locOf);
-  await requireAudioRoom(deps.db, tenantId, datasetId, uploads, audioQuotaOf(deps));
-  return await insertAudioFiles(
-    deps.db,
-    tenantId,
-    datasetId,
-    uploads,
-    deps.config.PLOSIVE_UPLOAD_LIFETIME_SECONDS,
-  );
-}
-
-async function oneTicket(deps: HandlerDeps, rows: readonly AudioFileRow[]): Promise<Reply> {
-  const row = rows[0]!;
-  return {
-    created: [row.id],
-    location: locationOf(row.dataset_id, row.id),
-    body: await ticketOf(deps, row),
-  };
-}
-
-async function allTickets(
-  deps: HandlerDeps,
-  datasetId: string,
-  rows: readonly AudioFileRow[],
-): Promise<Reply> {
-  const items = await Promise.all(rows.map((row) => ticketOf(deps, row)));
-  return {
-    created: rows.map((row) => row.id),
-    location: `/api/v1/datasets/${datasetId}/audio`,
-    body: { items, total: items.length },
-  };
-}
-
-async function ticketOf(deps: HandlerDeps, row: AudioFileRow) {
-  return {
-    audio_file_id: row.id,
-    upload: await signUpload(deps, row.tenant_id, {
-      id: row.id,
-      contentType: row.content_type,
-      sizeBytes: row.size_bytes,
-      checksumSha256: row.checksum_sha256,
-    }),
-    max_size_bytes: deps.config.PLOSIVE_UPLOAD_MAX_BYTES,
-    audio_file: viewAudioFile(row),
-  };
-}
 
 export const confirm = defineRoute({
   method: "POST",
@@ -160,22 +69,15 @@ export const confirm = defineRoute({
   ],
   handler: async ({ params, body, tenantId, deps }) => {
     const { dataset_id, audio_file_id } = params;
-    const known = await oneAudioFile(deps.db, tenantId, dataset_id, audio_file_id);
+    const read = () => oneAudioFile(deps.db, tenantId, dataset_id, audio_file_id);
+    const known = await read();
     if (known.status === "expired") throw uploadExpired();
-    if (known.status !== "pending_upload") return { body: viewAudioFile(known) };
-    const confirmed = await confirmAlone(deps, tenantId, known.id, async (requireHeld) => {
-      const file = await oneAudioFile(deps.db, tenantId, dataset_id, audio_file_id);
-      if (file.status !== "pending_upload") return file;
-      const key = audioKey(tenantId, file.id);
-      const recordRefusal = (reason: string) => recordRefusedUpload(deps.db, tenantId, file.id, reason);
-      const audio = await acceptUpload(deps, tenantId, file, key, body.checksum_sha256, {
-        requireHeld,
-        recordRefusal,
-      });
-      await markUploaded(deps.db, tenantId, file.id, audio);
-      return await oneAudioFile(deps.db, tenantId, dataset_id, audio_file_id);
+    const confirmed = await confirmUpload(deps, tenantId, known, body.checksum_sha256, {
+      read,
+      key: audioKey(tenantId, known.id),
+      recordRefusal: (reason) => recordRefusedUpload(deps.db, tenantId, known.id, reason),
+      markUploaded: (audio) => markUploaded(deps.db, tenantId, known.id, audio),
     });
-    discardUpload(deps, tenantId, known.id);
     return { body: viewAudioFile(confirmed) };
   },
 });
@@ -250,6 +152,3 @@ async function guard({ params, tenantId, deps }: Call<z.infer<typeof audioParams
   await lockAudioFile(deps.db, tenantId, dataset_id, audio_file_id);
   return [etagOf(viewAudioFile(await oneAudioFile(deps.db, tenantId, dataset_id, audio_file_id)))];
 }
-
-const locationOf = (datasetId: string, audioFileId: string) =>
-  `/api/v1/datasets/${datasetId}/audio/${audioFileId}`;

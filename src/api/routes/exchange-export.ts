@@ -7,17 +7,13 @@ import { oneAudioFile } from "../../db/audio-file.ts";
 import { nameOfDataset } from "../../db/dataset.ts";
 import type { AnnotationFilter } from "../../schemas/annotation.ts";
 import { fileExportQuery, labelExport, labelExportQuery, setExportQuery } from "../../schemas/exchange.ts";
-import { id } from "../../schemas/rest.ts";
 import { type FormatName, formats } from "../exchange/formats.ts";
 import { annotationRegions } from "../exchange/regions.ts";
 import { type Export, sendExport, stemOf } from "../exchange/send.ts";
 import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
+import { inSet } from "./annotation-set.ts";
 
 const base = "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/export";
-const inSet = z.object({
-  dataset_id: id("Id of the dataset"),
-  annotation_set_id: id("Id of the annotation set"),
-});
 const tag = "Labelling exchange";
 
 export const exportLabels = defineRoute({
@@ -37,66 +33,50 @@ export const exportLabels = defineRoute({
   },
 });
 
-export const exportCsv = defineRoute({
-  method: "GET",
-  path: `${base}/csv`,
-  operationId: "exportCsv",
-  summary: "Export the annotations as CSV, for spreadsheets and scripts",
-  description:
-    "RFC 4180 in UTF-8, with a header line. A cell that a spreadsheet would treat as a formula begins with an apostrophe, which import/csv removes again.",
-  tag,
-  params: inSet,
-  query: setExportQuery,
-  answer: text("csv", "One line for each annotation"),
-  handler: (call) => exportSet(call, call.query, "csv"),
-});
+const texts = {
+  csv: {
+    operationId: "exportCsv",
+    summary: "Export the annotations as CSV, for spreadsheets and scripts",
+    description:
+      "RFC 4180 in UTF-8, with a header line. A cell that a spreadsheet would treat as a formula begins with an apostrophe, which import/csv removes again.",
+    content: "One line for each annotation",
+  },
+  audacity: {
+    operationId: "exportAudacity",
+    summary: "Export the annotations of one audio file as a label track of Audacity",
+    description:
+      "Each line has start and end in seconds and the label, separated by tabs. In Audacity: File > Import > Labels.",
+    content: "One line for each annotation of the file",
+  },
+  dcase: {
+    operationId: "exportDcase",
+    summary: "Export the annotations as a DCASE event list",
+    description:
+      "Tab-separated columns filename, onset, offset, event_label; times are in seconds. File names are exported unchanged, without protection against formulas: use csv for spreadsheets.",
+    content: "One line for each annotation",
+  },
+  webvtt: {
+    operationId: "exportWebvtt",
+    summary: "Export the annotations of one audio file as WebVTT captions",
+    description:
+      "One cue for each annotation. A cue cannot be empty, so an annotation of a point becomes one millisecond long.",
+    content: "One cue for each annotation of the file",
+  },
+} as const;
 
-export const exportDcase = defineRoute({
-  method: "GET",
-  path: `${base}/dcase`,
-  operationId: "exportDcase",
-  summary: "Export the annotations as a DCASE event list",
-  description:
-    "Tab-separated columns filename, onset, offset, event_label; times are in seconds. File names are exported unchanged, without protection against formulas: use csv for spreadsheets.",
-  tag,
-  params: inSet,
-  query: setExportQuery,
-  answer: text("dcase", "One line for each annotation"),
-  handler: (call) => exportSet(call, call.query, "dcase"),
+export const exportTexts = Object.entries(texts).map(([name, { content, ...text }]) => {
+  const { contentType, example, oneFile } = formats[name as keyof typeof texts];
+  return defineRoute({
+    ...text,
+    method: "GET",
+    path: `${base}/${name}`,
+    tag,
+    params: inSet,
+    query: oneFile ? fileExportQuery : setExportQuery,
+    answer: { status: 200, description: content, schema: z.string(), contentType, example },
+    handler: (call) => exportSet(call, call.query, name as FormatName),
+  });
 });
-
-export const exportAudacity = defineRoute({
-  method: "GET",
-  path: `${base}/audacity`,
-  operationId: "exportAudacity",
-  summary: "Export the annotations of one audio file as a label track of Audacity",
-  description:
-    "Each line has start and end in seconds and the label, separated by tabs. In Audacity: File > Import > Labels.",
-  tag,
-  params: inSet,
-  query: fileExportQuery,
-  answer: text("audacity", "One line for each annotation of the file"),
-  handler: (call) => exportSet(call, call.query, "audacity"),
-});
-
-export const exportWebvtt = defineRoute({
-  method: "GET",
-  path: `${base}/webvtt`,
-  operationId: "exportWebvtt",
-  summary: "Export the annotations of one audio file as WebVTT captions",
-  description:
-    "One cue for each annotation. A cue cannot be empty, so an annotation of a point becomes one millisecond long.",
-  tag,
-  params: inSet,
-  query: fileExportQuery,
-  answer: text("webvtt", "One cue for each annotation of the file"),
-  handler: (call) => exportSet(call, call.query, "webvtt"),
-});
-
-function text(name: FormatName, description: string) {
-  const { contentType, example } = formats[name];
-  return { status: 200, description, schema: z.string(), contentType, example } as const;
-}
 
 async function exportSet(
   { params, tenantId, deps }: Call<z.infer<typeof inSet>>,

@@ -1,10 +1,9 @@
 // /api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/import/{format}: adds labels of other tools to a
 // draft. Invalid labels are skipped and reported. Importing the same document twice adds nothing the second time.
-import { z } from "zod";
-import { lockAnnotationSet, oneAnnotationSet } from "../../db/annotation-set.ts";
+import type { z } from "zod";
+import { oneAnnotationSet } from "../../db/annotation-set.ts";
 import { oneAudioFile } from "../../db/audio-file.ts";
 import { fileImportQuery, importQuery, importReport, textImportReport } from "../../schemas/exchange.ts";
-import { id } from "../../schemas/rest.ts";
 import { documents, maxDocumentBytes } from "../body/documents.ts";
 import { etagOfSet } from "../conditional.ts";
 import { audacity } from "../exchange/audacity.ts";
@@ -14,18 +13,15 @@ import { type LabelDocument, maxLabels } from "../exchange/label-document.ts";
 import type { SetPlace } from "../exchange/regions.ts";
 import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
 import { setEtagHeader } from "./annotation.ts";
+import { guardSet, type InSet, inSet } from "./annotation-set.ts";
 
 const base = "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/import";
-const params = z.object({
-  dataset_id: id("Id of the dataset"),
-  annotation_set_id: id("Id of the annotation set"),
-});
 const tag = "Labelling exchange";
 const shared = {
-  params,
+  params: inSet,
   tag,
   conflicts: ["annotation_set_published", "annotation_set_copying"],
-  guard,
+  guard: guardSet,
   comparesText: true,
   maxBodyBytes: maxDocumentBytes,
   idempotent: sameReport,
@@ -94,9 +90,7 @@ export const importAudacity = defineRoute({
   },
 });
 
-type Params = z.infer<typeof params>;
-
-const placeOf = (tenantId: string, params: Params) => ({
+const placeOf = (tenantId: string, params: InSet) => ({
   tenantId,
   datasetId: params.dataset_id,
   setId: params.annotation_set_id,
@@ -131,13 +125,8 @@ function reportOn(revision: number, report: unknown): Reply {
 }
 
 /** Returns the report of the first request, with the current ETag of the set. */
-async function sameReport({ params, tenantId, deps }: Call<Params>, _: readonly string[], report: unknown) {
+async function sameReport({ params, tenantId, deps }: Call<InSet>, _: readonly string[], report: unknown) {
   const { dataset_id, annotation_set_id } = params;
   const set = await oneAnnotationSet(deps.db, tenantId, dataset_id, annotation_set_id);
   return reportOn(set.revision, report);
-}
-
-async function guard({ params, tenantId, deps }: Call<Params>) {
-  const { dataset_id, annotation_set_id } = params;
-  return [etagOfSet(await lockAnnotationSet(deps.db, tenantId, dataset_id, annotation_set_id))];
 }

@@ -1,24 +1,20 @@
 // .../annotation-sets/{annotation_set_id}/reviewed: the reviewed files of a set. Training treats the unlabelled parts
 // of a reviewed file as free of artifacts. A file with a label counts as reviewed without being marked.
 import { z } from "zod";
-import { lockAnnotationSet, lockDraft, oneAnnotationSet } from "../../db/annotation-set.ts";
+import { lockDraft, oneAnnotationSet } from "../../db/annotation-set.ts";
 import { lengthsOfAudio } from "../../db/audio-file.ts";
 import { deleteReviewed, insertReviewed, listReviewed } from "../../db/reviewed-file.ts";
 import { audioFileNotFound, audioNotReady } from "../../errors.ts";
 import { id, listOf, pageQuery } from "../../schemas/rest.ts";
 import { reviewedFile } from "../../schemas/reviewed-file.ts";
 import { etagOfSet } from "../conditional.ts";
-import { type Call, defineRoute } from "../route.ts";
+import { defineRoute } from "../route.ts";
 import { envelope, viewOf } from "../view.ts";
 import { setEtagHeader } from "./annotation.ts";
+import { guardSet, inSet } from "./annotation-set.ts";
 
 const base = "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/reviewed";
-const inSet = z.object({
-  dataset_id: id("Id of the dataset"),
-  annotation_set_id: id("Id of the annotation set"),
-});
 const params = inSet.extend({ audio_file_id: id("Id of the audio file") });
-type InSet = z.infer<typeof inSet>;
 
 export const list = defineRoute({
   method: "GET",
@@ -46,7 +42,7 @@ export const mark = defineRoute({
   params,
   answer: { status: 204, description: "The file is marked" },
   conflicts: ["annotation_set_published", "annotation_set_copying", "audio_not_ready"],
-  guard,
+  guard: guardSet,
   handler: async ({ params, tenantId, deps }) => {
     const { dataset_id: datasetId, annotation_set_id: setId, audio_file_id: fileId } = params;
     const revision = await deps.db.transaction(async (tx) => {
@@ -71,7 +67,7 @@ export const unmark = defineRoute({
   params,
   answer: { status: 204, description: "The file is no longer marked" },
   conflicts: ["annotation_set_published", "annotation_set_copying"],
-  guard,
+  guard: guardSet,
   handler: async ({ params, tenantId, deps }) => {
     const { dataset_id: datasetId, annotation_set_id: setId, audio_file_id: fileId } = params;
     const revision = await deps.db.transaction(async (tx) => {
@@ -82,7 +78,3 @@ export const unmark = defineRoute({
     return { headers: { [setEtagHeader]: etagOfSet(revision) } };
   },
 });
-
-async function guard({ params, tenantId, deps }: Call<InSet>) {
-  return [etagOfSet(await lockAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id))];
-}

@@ -56,7 +56,9 @@ class Annotation(BaseModel):
     end_ms: int
     confidence: float
     extra_data: dict[str, Any]
+    annotator: str | None
     created_at: datetime
+    updated_at: datetime
 
 
 class AnnotationSet(BaseModel):
@@ -67,6 +69,7 @@ class AnnotationSet(BaseModel):
     total_annotations: int
     total_positive_duration_ms: int
     annotations_by_type: dict[str, int]
+    copying: None = None
     created_at: datetime
     published_at: datetime | None
     annotations: list[Annotation]
@@ -107,6 +110,7 @@ class NewAnnotation(BaseModel):
     end_ms: Place
     confidence: Annotated[float, Field(ge=0, le=1)] = 1.0
     extra_data: Annotated[dict[str, Any], AfterValidator(small)] = Field(default_factory=dict)
+    annotator: Annotated[str, StringConstraints(min_length=1, max_length=255)] | None = None
 
     @model_validator(mode="after")
     def in_order(self) -> "NewAnnotation":
@@ -235,7 +239,8 @@ async def read_annotation_set(caller: Authenticated, dataset_id: uuid.UUID, anno
         raise HTTPException(404, "Annotation set not found")
     members = dict(found)
     rows = await caller.connection.fetch(
-        """select id, annotation_set_id, audio_file_id, artifact_type, start_ms, end_ms, confidence, extra_data, created_at
+        """select id, annotation_set_id, audio_file_id, artifact_type, start_ms, end_ms, confidence, extra_data,
+             annotator, created_at, coalesce(updated_at, created_at) as updated_at
            from annotations where tenant_id = $1 and annotation_set_id = $2
            order by audio_file_id, start_ms, id""",
         caller.tenant_id,
@@ -302,12 +307,13 @@ async def create_annotations(
             raise RequestValidationError(faults)
         rows = await connection.fetch(
             """insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type,
-                 start_ms, end_ms, confidence, extra_data)
-               select id, $1, $2, $3, audio_file_id, artifact_type, start_ms, end_ms, confidence, extra_data
+                 start_ms, end_ms, confidence, extra_data, annotator)
+               select id, $1, $2, $3, audio_file_id, artifact_type, start_ms, end_ms, confidence, extra_data, annotator
                from unnest($4::uuid[], $5::uuid[], $6::text[], $7::bigint[], $8::bigint[], $9::double precision[],
-                 $10::jsonb[]) as line (id, audio_file_id, artifact_type, start_ms, end_ms, confidence, extra_data)
+                 $10::jsonb[], $11::text[]) as line (id, audio_file_id, artifact_type, start_ms, end_ms, confidence,
+                 extra_data, annotator)
                returning id, annotation_set_id, audio_file_id, artifact_type, start_ms, end_ms, confidence, extra_data,
-                 created_at""",
+                 annotator, created_at, created_at as updated_at""",
             caller.tenant_id,
             dataset_id,
             annotation_set_id,
@@ -318,5 +324,6 @@ async def create_annotations(
             [line.end_ms for line in lines],
             [line.confidence for line in lines],
             [line.extra_data for line in lines],
+            [line.annotator for line in lines],
         )
     return {"items": [dict(row) for row in rows], "total": len(rows)}

@@ -1,0 +1,97 @@
+// Step 1 of the three-step upload: the routes that hand out upload tickets, for audio files of datasets and for files of
+// inference jobs. Called by the routes of both.
+import { z } from "zod";
+import type { NewUpload } from "../db/audio-file.ts";
+import { uploadBody } from "../schemas/audio-file.ts";
+import { type Call, defineRoute, type HandlerDeps, type Reply } from "./route.ts";
+import { signUpload, toNewUploads, type UploadRequest } from "./upload.ts";
+
+interface AnnouncedRow {
+  readonly id: string;
+  readonly content_type: string;
+  readonly size_bytes: number;
+  readonly checksum_sha256: string | null;
+}
+
+export interface TicketRoutes<P extends z.ZodType, R extends AnnouncedRow> {
+  /** Path of the list of files; `locationOf` has its parameters filled in. */
+  readonly path: string;
+  readonly params: P;
+  readonly locationOf: (params: z.output<P>) => string;
+  readonly tag: string;
+  /** For the operation ids, as in createAudioUpload. */
+  readonly name: string;
+  readonly schema: z.ZodType;
+  readonly conflicts?: readonly string[];
+  /** Adds files that wait for their upload, and returns them in order. */
+  readonly insert: (call: Call<z.output<P>>, uploads: readonly NewUpload[]) => Promise<readonly R[]>;
+  /** Returns the files that an earlier request with the same Idempotency-Key added. */
+  readonly many: (call: Call<z.output<P>>, ids: readonly string[]) => Promise<readonly R[]>;
+  /** The members of the ticket that name the file. */
+  readonly fileOf: (row: R) => Readonly<Record<string, unknown>>;
+}
+
+/** Returns the routes for one ticket and for up to 100. */
+export function ticketRoutes<P extends z.ZodType, R extends AnnouncedRow>(routes: TicketRoutes<P, R>) {
+  const { path, params, tag, name, schema, conflicts = [], locationOf, many } = routes;
+  const common = { method: "POST", tag, params, rate: "uploads", conflicts } as const;
+  const insert = (
+    call: Call<z.output<P>>,
+    files: readonly UploadRequest[],
+    locOf: (i: number) => (string | number)[],
+  ) => routes.insert(call, toNewUploads(call.deps, files, locOf));
+
+  const ticketOf = async (deps: HandlerDeps, tenantId: string, row: R) => ({
+    upload: await signUpload(deps, tenantId, {
+      id: row.id,
+      contentType: row.content_type,
+      sizeBytes: row.size_bytes,
+      checksumSha256: row.checksum_sha256,
+    }),
+    max_size_bytes: deps.config.PLOSIVE_UPLOAD_MAX_BYTES,
+    ...routes.fileOf(row),
+  });
+  const one = async (call: Call<z.output<P>>, [row]: readonly R[]): Promise<Reply> => ({
+    created: [row!.id],
+    location: `${locationOf(call.params)}/${row!.id}`,
+    body: await ticketOf(call.deps, call.tenantId, row!),
+  });
+  const all = async (call: Call<z.output<P>>, rows: readonly R[]): Promise<Reply> => {
+    const items = await Promise.all(rows.map((row) => ticketOf(call.deps, call.tenantId, row)));
+    return {
+      created: rows.map((row) => row.id),
+      location: locationOf(call.params),
+      body: { items, total: items.length },
+    };
+  };
+
+  return {
+    createUpload: defineRoute({
+      ...common,
+      path: `${path}/upload-url`,
+      operationId: `create${name}Upload`,
+      summary: "Step 1 of 3: request an upload ticket",
+      description:
+        "Step 2: POST `upload.fields` and then the bytes as `file` to `upload.url`, as multipart/form-data. Step 3: confirm the upload.",
+      body: uploadBody.meta({ id: "CreateUpload" }),
+      answer: { status: 201, description: "The upload ticket", schema },
+      handler: async (call) => await one(call, await insert(call, [call.body], () => ["body"])),
+      idempotent: async (call, ids) => await one(call, await many(call, ids)),
+    }),
+    createUploads: defineRoute({
+      ...common,
+      path: `${path}/upload-urls`,
+      operationId: `create${name}Uploads`,
+      summary: "Step 1 of 3: request upload tickets for up to 100 files",
+      body: z.object({ files: z.array(uploadBody).min(1).max(100) }).meta({ id: "CreateUploads" }),
+      answer: {
+        status: 201,
+        description: "The upload tickets, in the order of the request",
+        schema: z.object({ items: z.array(schema), total: z.int() }).meta({ id: `${name}Uploads` }),
+      },
+      handler: async (call) =>
+        await all(call, await insert(call, call.body.files, (i) => ["body", "files", i])),
+      idempotent: async (call, ids) => await all(call, await many(call, ids)),
+    }),
+  };
+}

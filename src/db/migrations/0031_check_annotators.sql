@@ -1,0 +1,2 @@
+-- online
+alter table annotations validate constraint annotations_annotator;
