@@ -286,7 +286,7 @@ describe("an unusual request", () => {
 describe("members that only the service writes", () => {
   const documentOf = async (path: string) => JSON.parse((await call("GET", path)).text);
   const patches = operations.filter((operation) => operation.method === "PATCH");
-  const withIds = patches.map((operation) => operation.path);
+  const withIds = patches.map((operation) => operation.path).filter((path) => path.endsWith("}"));
 
   it.each(withIds)("are unchanged by PATCH %s", async (path) => {
     const before = await documentOf(path);

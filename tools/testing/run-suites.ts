@@ -65,7 +65,7 @@ export async function runSuites(
     await Promise.all(
       group.map(async (lane) => {
         for (const suite of suites.filter((one) => one.lane === lane)) await runOne(suite);
-        while (group.length > 1 && either.length > 0) await runOne(either.shift()!);
+        while (group.length > 1 && lane !== "background" && either.length > 0) await runOne(either.shift()!);
       }),
     );
   }

@@ -138,6 +138,8 @@ export function example(schema: Schema, name = ""): unknown {
 }
 
 function text(s: Schema, name: string): string {
+  // Only requests in bulk have bare ids.
+  if (name === "id") return "{annotation_id}";
   if (s.format === "uuid" || name.endsWith("_id")) return `{${name.replace(/^from_/, "")}}`;
   if (s.format === "date-time") return "2099-01-01T00:00:00Z";
   if (s.format === "uri" || name === "url") return "https://example.com/hook";
