@@ -81,7 +81,7 @@ export async function makeDatabase(
   const lent = new Set<Connection>();
   let acquired = 0;
   let waiting = 0;
-  let isEnded = false;
+  let ending: Promise<void> | undefined;
   let onWait: (seconds: number) => void = () => {};
 
   const share = makeKeyedSemaphore(Math.max(1, Math.ceil(size * tenantPart)), waitTimeoutMs, () =>
@@ -99,7 +99,7 @@ export async function makeDatabase(
     }
   };
   const lend = async <T>(work: (connection: Connection) => Promise<T>): Promise<T> => {
-    if (isEnded) throw new ConnectionError("the pool has ended");
+    if (ending !== undefined) throw new ConnectionError("the pool has ended");
     const asked = performance.now();
     waiting += 1;
     const leave = await slots.acquire().finally(() => {
@@ -123,6 +123,16 @@ export async function makeDatabase(
   };
   // Fails at once when the database is unreachable.
   await lend(async () => {});
+  const end = async () => {
+    // The callers that came before have their slots first; the wait is limited to 5 s.
+    const isQuiet = await slots.acquire(size).then(
+      () => true,
+      () => false,
+    );
+    for (const connection of lent) destroy(connection);
+    const ended = connections.end();
+    if (isQuiet) await ended;
+  };
 
   return {
     ...makeQueries(lendTo),
@@ -142,16 +152,9 @@ export async function makeDatabase(
     onWait: (listener) => {
       onWait = listener;
     },
-    end: async () => {
-      isEnded = true;
-      // The callers that came before have their slots first; the wait is limited to 5 s.
-      const isQuiet = await slots.acquire(size).then(
-        () => true,
-        () => false,
-      );
-      for (const connection of lent) destroy(connection);
-      const ended = connections.end();
-      if (isQuiet) await ended;
+    end: () => {
+      ending ??= end();
+      return ending;
     },
   };
 }

@@ -65,6 +65,6 @@ it("a pool that has ended lends nothing and keeps nothing", async () => {
   const ended = pool.end();
   await expect(pool.any(backend)).rejects.toBeInstanceOf(ConnectionError);
   resolve();
-  await Promise.all([used, ended]);
+  await Promise.all([used, ended, pool.end()]);
   expect(pool.state()).toEqual({ acquiredConnections: 0, idleConnections: 0, waitingClients: 0 });
 });

@@ -65,6 +65,13 @@ def test_no_two_artifacts_are_nearer_than_a_third_of_a_second(prompts: list[Prom
         assert start - end > 0.3 * take.rate
 
 
+def bytes_of(path: Path) -> bytes:
+    """libsndfile writes the time into the chunk PEAK of WAV files with floating point samples: that is left out."""
+    data = path.read_bytes()
+    peak = data.find(b"PEAK")
+    return data if peak < 0 or data[:4] != b"RIFF" else data[: peak + 12] + data[peak + 16 :]
+
+
 @pytest.mark.parametrize("name", ["unseen", "opus", "mp3", "telephone", "noise", "music", "gain", "second"])
 def test_a_seed_gives_the_same_bytes(name: str, prompts: list[Prompt], tmp_path: Path) -> None:
     row = next(row for row in ROWS if row.name == name)
@@ -72,7 +79,7 @@ def test_a_seed_gives_the_same_bytes(name: str, prompts: list[Prompt], tmp_path:
     for folder in (tmp_path / "a", tmp_path / "b"):
         folder.mkdir()
         take = make_one(row, 5, folder, 0, prompts[:6])
-        written.append([(folder / take[side]).read_bytes() for side in ("path", "clean")])
+        written.append([bytes_of(folder / take[side]) for side in ("path", "clean")])
     assert written[0] == written[1]
     assert written[0][0] != written[0][1]
 
