@@ -139,6 +139,9 @@ lint: lint-tools contract-tools ## formatters, linters, types of TypeScript, Pyt
 gen: $(INSTALLED) contract-tools ## writes the generated documents
 	@$(NODE) src/gen/main.ts && $(NODE) tools/contract/client-types.ts
 
+schema: npm deps ## writes src/db/schema.sql after a new migration
+	@$(AS_ROOT) $(NODE) tools/schema.ts
+
 # AUDIT=--strict also fails for a step that could not reach its source.
 audit: npm ## looks for secrets, known vulnerabilities and licenses that are not allowed (a few minutes; needs the network)
 	@tools/deps.sh audit && tools/build.sh gitleaks govulncheck && $(NODE) tools/audit/main.ts $(AUDIT)

@@ -3291,6 +3291,8 @@ export interface operations {
                 created_before?: string;
                 /** @description Order by time of creation: newest first, or oldest first */
                 order?: "desc" | "asc";
+                /** @description Value of the header X-Next-Cursor of the page before, instead of `page`: a long list is read faster, and items that are added or deleted meanwhile move no others */
+                cursor?: string;
                 /** @description Only datasets whose name contains this text */
                 name?: string;
             };
@@ -3684,6 +3686,8 @@ export interface operations {
                 created_before?: string;
                 /** @description Order by time of creation: newest first, or oldest first */
                 order?: "desc" | "asc";
+                /** @description Value of the header X-Next-Cursor of the page before, instead of `page`: a long list is read faster, and items that are added or deleted meanwhile move no others */
+                cursor?: string;
                 /** @description Only files with this status */
                 status?: "pending_upload" | "processing" | "ready" | "failed" | "expired";
                 /** @description Only files with this embedding status */
@@ -3985,6 +3989,8 @@ export interface operations {
                 created_before?: string;
                 /** @description Order by time of creation: newest first, or oldest first */
                 order?: "desc" | "asc";
+                /** @description Value of the header X-Next-Cursor of the page before, instead of `page`: a long list is read faster, and items that are added or deleted meanwhile move no others */
+                cursor?: string;
                 /** @description Only sets with this status */
                 status?: "draft" | "published";
             };
@@ -5346,6 +5352,8 @@ export interface operations {
                 created_before?: string;
                 /** @description Order by time of creation: newest first, or oldest first */
                 order?: "desc" | "asc";
+                /** @description Value of the header X-Next-Cursor of the page before, instead of `page`: a long list is read faster, and items that are added or deleted meanwhile move no others */
+                cursor?: string;
                 /** @description Only jobs with these statuses; repeat the parameter for several */
                 status?: ("pending" | "queued" | "running" | "cancelling" | "completed" | "failed" | "cancelled")[];
                 /** @description Only jobs of this dataset */
@@ -5728,6 +5736,8 @@ export interface operations {
                 created_before?: string;
                 /** @description Order by time of creation: newest first, or oldest first */
                 order?: "desc" | "asc";
+                /** @description Value of the header X-Next-Cursor of the page before, instead of `page`: a long list is read faster, and items that are added or deleted meanwhile move no others */
+                cursor?: string;
                 /** @description True: only active models. False: only inactive models */
                 is_active?: boolean;
                 /** @description `false`: models that are not archived. `true`: archived models. `all`: both */
@@ -6025,6 +6035,8 @@ export interface operations {
                 created_before?: string;
                 /** @description Order by time of creation: newest first, or oldest first */
                 order?: "desc" | "asc";
+                /** @description Value of the header X-Next-Cursor of the page before, instead of `page`: a long list is read faster, and items that are added or deleted meanwhile move no others */
+                cursor?: string;
                 /** @description Only jobs with these statuses; repeat the parameter for several */
                 status?: ("pending" | "queued" | "running" | "cancelling" | "completed" | "failed" | "cancelled")[];
                 /** @description Only jobs of this model */
@@ -6618,6 +6630,8 @@ export interface operations {
                 created_before?: string;
                 /** @description Order by time of creation: newest first, or oldest first */
                 order?: "desc" | "asc";
+                /** @description Value of the header X-Next-Cursor of the page before, instead of `page`: a long list is read faster, and items that are added or deleted meanwhile move no others */
+                cursor?: string;
                 /** @description Only files with this status */
                 status?: "pending_upload" | "queued" | "processing" | "completed" | "failed" | "cancelled";
             };
@@ -6926,6 +6940,8 @@ export interface operations {
                 created_before?: string;
                 /** @description Order by time of creation: newest first, or oldest first */
                 order?: "desc" | "asc";
+                /** @description Value of the header X-Next-Cursor of the page before, instead of `page`: a long list is read faster, and items that are added or deleted meanwhile move no others */
+                cursor?: string;
             };
             header?: never;
             path?: never;
@@ -7238,6 +7254,8 @@ export interface operations {
                 created_before?: string;
                 /** @description Order by time of creation: newest first, or oldest first */
                 order?: "desc" | "asc";
+                /** @description Value of the header X-Next-Cursor of the page before, instead of `page`: a long list is read faster, and items that are added or deleted meanwhile move no others */
+                cursor?: string;
                 /** @description Only deliveries with these statuses; repeat the parameter for several */
                 status?: ("pending" | "delivered" | "failed")[];
             };

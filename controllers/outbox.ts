@@ -1,7 +1,7 @@
 // Submits jobs that have a row but no custom resource yet, and forwards cancel requests to Kubernetes. The API submits
 // a new job right after its commit, so rows younger than one second are skipped. Called by sweep.ts on the leader.
-import { isDatabaseUnavailable } from "../src/db/errors.ts";
-import { endJob } from "../src/db/ingest.ts";
+import { isDatabaseUnavailable } from "../src/db/driver/errors.ts";
+import { endJob } from "../src/db/operator/ingest.ts";
 import type { Database } from "../src/db/job.ts";
 import {
   cancelUnstarted,
@@ -12,7 +12,7 @@ import {
   markCancelSubmitted,
   oneOutboxLag,
   type SubmittedJob,
-} from "../src/db/outbox.ts";
+} from "../src/db/operator/outbox.ts";
 import type { Kube } from "../src/kube/client.ts";
 import { isConflict, isInvalid, isNotFound, isUnreachable } from "../src/kube/errors.ts";
 import type { Log } from "../src/log.ts";

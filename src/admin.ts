@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import { parseArgs } from "node:util";
 import { type CommandDeps, commands, Failure, UsageError } from "./admin/commands.ts";
 import { adminConfig } from "./config.ts";
-import { type DatabasePool, makeDatabase, statementTimeoutMs } from "./db/pool.ts";
+import { type DatabasePool, makeDatabase, statementTimeoutMs } from "./db/driver/pool.ts";
 
 const usage = `Usage: plosive-admin COMMAND [--json]
 

@@ -7,10 +7,9 @@ import type { ApiDeps } from "./api/deps.ts";
 import { listen } from "./api/server.ts";
 import { apiConfig } from "./config.ts";
 import { doBackgroundWork } from "./db/background-work.ts";
-import { makeListener } from "./db/listen.ts";
-import { bypassesRowSecurity } from "./db/login.ts";
-import { type DatabasePool, makeDatabase, statementTimeoutMs } from "./db/pool.ts";
-import { tenantDatabase } from "./db/tenant-db.ts";
+import { makeListener } from "./db/driver/listen.ts";
+import { bypassesRowSecurity } from "./db/driver/login.ts";
+import { type DatabasePool, makeDatabase, statementTimeoutMs } from "./db/driver/pool.ts";
 import { type Kube, makeKube } from "./kube/client.ts";
 import { makeLog } from "./log.ts";
 import { startLoop } from "./loop.ts";
@@ -125,5 +124,5 @@ function connectedKube(): Kube | undefined {
 function submitTo(pool: DatabasePool, kube: Kube | undefined): ApiDeps["submit"] {
   if (kube === undefined) return async () => {};
   return ({ tenantId, ...job }) =>
-    makeSubmit({ db: tenantDatabase(pool, tenantId), kube, namespace: config.PLOSIVE_NAMESPACE, log })(job);
+    makeSubmit({ db: pool.asTenant(tenantId), kube, namespace: config.PLOSIVE_NAMESPACE, log })(job);
 }

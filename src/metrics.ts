@@ -10,7 +10,7 @@ export function makeRegistry(): Registry {
   return registry;
 }
 
-/** The part of a connection pool (src/db/pool.ts) that the metrics read. */
+/** The part of a connection pool (src/db/driver/pool.ts) that the metrics read. */
 export interface WatchedPool {
   readonly configuration: { readonly maxPoolSize: number };
   state(): { acquiredConnections: number; idleConnections: number; waitingClients: number };

@@ -1,7 +1,12 @@
 // Creates the custom resource of a job row. The API calls it right after its commit; the operator's sweep calls it for
 // rows that the API did not submit. Both may do so at once: the name comes from the row, so creation is idempotent.
 import type { Queries } from "./db/job.ts";
-import { markSubmitted, maybeOneSubmission, recordSubmitError, type Submission } from "./db/outbox.ts";
+import {
+  markSubmitted,
+  maybeOneSubmission,
+  recordSubmitError,
+  type Submission,
+} from "./db/operator/outbox.ts";
 import type { Kube } from "./kube/client.ts";
 import { isAlreadyExists } from "./kube/errors.ts";
 import { embeddingJobs, inferenceJobs, trainingJobs } from "./kube/kinds.ts";

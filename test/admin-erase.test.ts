@@ -3,7 +3,7 @@
 import { sql } from "slonik";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { makeDatabase, statementTimeoutMs } from "../src/db/pool.ts";
+import { makeDatabase, statementTimeoutMs } from "../src/db/driver/pool.ts";
 import { beginErasure, erasePiece } from "../src/db/tenant.ts";
 import { adminOf } from "./support/admin.ts";
 import { type Client, execute, useApi } from "./support/api.ts";

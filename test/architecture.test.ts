@@ -17,6 +17,8 @@ const rooms: Record<string, string[]> = {
   "src/loop.ts": ["src/log"],
   "src/metrics.ts": ["src/schemas"],
   "src/db": ["src/schemas", ...rootFiles],
+  "src/db/driver": ["src/schemas", ...rootFiles],
+  "src/db/operator": ["src/db", "src/schemas", ...rootFiles],
   "src/kube": ["src/schemas", ...rootFiles],
   "src/storage": ["src/schemas", ...rootFiles],
   "src/submit.ts": ["src/schemas", "src/db", "src/kube", ...rootFiles],

@@ -1,7 +1,7 @@
 // The interface between the job engine and one kind of job. Everything outside it is the same for all three kinds.
 // Implemented by controllers/{training-job,inference-job,embedding-job}/adapter.ts.
 import type { z } from "zod";
-import type { IngestOutcome, ItemCounts, ShardRef } from "../../src/db/ingest.ts";
+import type { IngestOutcome, ItemCounts, ShardRef } from "../../src/db/operator/ingest.ts";
 import type { AppliedResource } from "../../src/db/quota.ts";
 import type { KubeObject, ResourceType } from "../../src/kube/objects.ts";
 import type { JobKind } from "../../src/schemas/job-kind.ts";

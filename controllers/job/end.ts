@@ -1,10 +1,10 @@
 // Ends a job. The order makes a crash at any point harmless: rows first, then the status, and the child Job last,
 // because the next reconcile derives the end from the Job and its pods until the status shows it. Called by
 // reconcile.ts.
-import { endJob } from "../../src/db/ingest.ts";
+import { endJob } from "../../src/db/operator/ingest.ts";
 import { maybeOneJob } from "../../src/db/job.ts";
-import { dropProgress } from "../../src/db/run.ts";
-import { dropPods, recordPods } from "../../src/db/run-pod.ts";
+import { dropProgress } from "../../src/db/operator/run.ts";
+import { dropPods, recordPods } from "../../src/db/operator/run-pod.ts";
 import { jobs as jobType } from "../../src/kube/kinds.ts";
 import type { Job } from "../../src/kube/objects.ts";
 import { type Outcome, RetryError, settled } from "../runtime/outcome.ts";

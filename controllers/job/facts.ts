@@ -2,8 +2,8 @@
 // decide.ts, deadlines.ts, retry-budget.ts, conditions.ts and status.ts. Types only, so that none of them imports
 // another for it.
 import type { JobRow } from "../../src/db/job.ts";
-import type { ShardProgress } from "../../src/db/run.ts";
-import type { FailedPod } from "../../src/db/run-pod.ts";
+import type { ShardProgress } from "../../src/db/operator/run.ts";
+import type { FailedPod } from "../../src/db/operator/run-pod.ts";
 import type { Job, Pod } from "../../src/kube/objects.ts";
 import type { JobStatus } from "../../src/schemas/job-resource.ts";
 import type { JobResource } from "./adapter.ts";

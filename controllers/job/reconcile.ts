@@ -1,11 +1,11 @@
 // The reconcile of all three kinds of jobs: gather -> decide -> act -> row -> status. Row and status are written at
 // most once and only if they changed. The order object store -> Postgres -> custom resource makes a crash at any point
 // harmless. Created by controllers/controllers.ts, one per kind.
-import { isDatabaseUnavailable } from "../../src/db/errors.ts";
-import { manyIngestedShards } from "../../src/db/ingest.ts";
+import { isDatabaseUnavailable } from "../../src/db/driver/errors.ts";
+import { manyIngestedShards } from "../../src/db/operator/ingest.ts";
 import { type JobRow, maybeOneJob } from "../../src/db/job.ts";
-import { manyLastMetrics, manyProgress } from "../../src/db/run.ts";
-import { manyFailedPods } from "../../src/db/run-pod.ts";
+import { manyLastMetrics, manyProgress } from "../../src/db/operator/run.ts";
+import { manyFailedPods } from "../../src/db/operator/run-pod.ts";
 import { jobs as jobType } from "../../src/kube/kinds.ts";
 import type { Pod } from "../../src/kube/objects.ts";
 import { jobIdOf, keys, parseRunName, resourceName } from "../../src/schemas/job-kind.ts";

@@ -1,6 +1,6 @@
 // Records ended pods in Postgres, and deletes stalled or superfluous pods. Called by reconcile.ts.
 import type { JobRow } from "../../src/db/job.ts";
-import { recordPods } from "../../src/db/run-pod.ts";
+import { recordPods } from "../../src/db/operator/run-pod.ts";
 import type { Kube } from "../../src/kube/client.ts";
 import { isTooMany } from "../../src/kube/errors.ts";
 import { pods as podType } from "../../src/kube/kinds.ts";

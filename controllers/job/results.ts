@@ -1,8 +1,8 @@
 // Ingests the results of completed shards from the object store into Postgres. Results are untrusted input: they are
 // limited in size, parsed, and compared with the job. Called by reconcile.ts and drift.ts.
 import { createHash } from "node:crypto";
-import { isUnstorable } from "../../src/db/errors.ts";
-import type { ShardRef } from "../../src/db/ingest.ts";
+import { isUnstorable } from "../../src/db/driver/errors.ts";
+import type { ShardRef } from "../../src/db/operator/ingest.ts";
 import type { Log } from "../../src/log.ts";
 import { keys } from "../../src/schemas/job-kind.ts";
 import { type Result, result as resultSchema } from "../../src/schemas/worker.ts";

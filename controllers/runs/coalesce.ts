@@ -2,7 +2,7 @@
 // thousand reports a second cost one statement. Reports that cannot be written are kept for the next interval. Created
 // by operator.ts, fed by server.ts.
 import type { Database } from "../../src/db/job.ts";
-import { type MetricPoint, type ProgressLine, saveMetrics, saveProgress } from "../../src/db/run.ts";
+import { type MetricPoint, type ProgressLine, saveMetrics, saveProgress } from "../../src/db/operator/run.ts";
 import type { Log } from "../../src/log.ts";
 import { pause } from "../runtime/pause.ts";
 

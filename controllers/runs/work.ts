@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { z } from "zod";
-import { isShardIngested } from "../../src/db/ingest.ts";
+import { isShardIngested } from "../../src/db/operator/ingest.ts";
 import { type Database, maybeOneJob, terminalStatuses } from "../../src/db/job.ts";
 import {
   manyEmbedItems,
@@ -13,7 +13,7 @@ import {
   oneTrainSetup,
   recordCheckpoint,
   startDetectItems,
-} from "../../src/db/run.ts";
+} from "../../src/db/operator/run.ts";
 import { keys, parseRunName, runName } from "../../src/schemas/job-kind.ts";
 import type { Work } from "../../src/schemas/worker.ts";
 import { isNotFound, TooLargeError } from "../../src/storage/errors.ts";

@@ -1,5 +1,5 @@
 // The Model resource of a trained model. Pure: the same row gives the same object.
-import type { ModelRow } from "../../src/db/ingest.ts";
+import type { ModelRow } from "../../src/db/operator/ingest.ts";
 import type { KubeObject } from "../../src/kube/objects.ts";
 import type { ModelResource } from "../../src/schemas/model.ts";
 

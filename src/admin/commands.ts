@@ -3,8 +3,8 @@
 import { z } from "zod";
 import { hashApiKey, makeApiKey, prefixOf } from "../api/api-key-format.ts";
 import { insertApiKey, listApiKeys, maybeOneOwnerOfKey, revokeApiKey } from "../db/api-key.ts";
-import { manyDatasetsEmbeddedBefore, presentTime, renewEmbeddings } from "../db/embedding-job.ts";
-import type { DatabasePool } from "../db/pool.ts";
+import type { DatabasePool } from "../db/driver/pool.ts";
+import { manyDatasetsEmbeddedBefore, presentTime, renewEmbeddings } from "../db/operator/embedding-job.ts";
 import {
   auditTenant,
   beginErasure,

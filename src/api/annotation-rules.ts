@@ -2,7 +2,7 @@
 // the region lies within the file. The annotation routes call this inside their transaction, the import per label.
 import { lengthsOfAudio } from "../db/audio-file.ts";
 import { oneDatasetForShare } from "../db/dataset.ts";
-import type { Db } from "../db/page.ts";
+import type { Db } from "../db/driver/page.ts";
 import { type ValidationItem, validationFailed, valueError } from "../errors.ts";
 import type { NewAnnotation } from "../schemas/annotation.ts";
 

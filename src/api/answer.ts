@@ -1,7 +1,6 @@
 // Handles one request in a fixed order of steps (test/api/order.test.ts). The router calls this once it has found the
 // route.
 import type { Context } from "koa";
-import { tenantDatabase } from "../db/tenant-db.ts";
 import { preconditionFailed } from "../errors.ts";
 import { authenticate } from "./authenticate.ts";
 import { expectedBytes, readBytes } from "./body/receive.ts";
@@ -128,7 +127,7 @@ async function validateInput(exchange: Exchange, next: () => Promise<void>): Pro
 function scoped(deps: SharedDeps, tenantId: string, background: Background): HandlerDeps {
   return {
     ...deps,
-    db: tenantId === "" ? deps.db : tenantDatabase(deps.db, tenantId),
+    db: tenantId === "" ? deps.db : deps.db.asTenant(tenantId),
     pool: deps.db,
     submit: (job) => deps.submit({ ...job, tenantId }),
     background,

@@ -3,7 +3,6 @@
 import type { Context } from "koa";
 import { touchApiKey } from "../db/api-key.ts";
 import { insertRefusal, type Refusal } from "../db/audit.ts";
-import { tenantDatabase } from "../db/tenant-db.ts";
 import { expiredApiKey, insufficientScope, invalidApiKey, rateLimited, tenantSuspended } from "../errors.ts";
 import type { KeyScope } from "../schemas/api-key.ts";
 import { hashApiKey, isApiKey, prefixOf } from "./api-key-format.ts";
@@ -61,8 +60,6 @@ export async function authenticate(ctx: Context, route: Route, deps: SharedDeps)
   if (scopes.length > 0 && !scopes.includes(needed)) throw insufficientScope(`the scope ${needed}`, scopes);
   ctx.set(deps.rates.settle(hash, own, caller));
   if (caller.unnoticed)
-    deps.background("record the use of an API key", () =>
-      touchApiKey(tenantDatabase(deps.db, tenantId), keyId),
-    );
+    deps.background("record the use of an API key", () => touchApiKey(deps.db.asTenant(tenantId), keyId));
   return { tenantId, keyId, scopes };
 }

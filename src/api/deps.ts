@@ -1,8 +1,8 @@
 // The dependencies that src/main.ts and the tests pass to makeApp: drivers, clock, randomness, settings. The rate
 // limiters and route.ts import this file, so it must not import them.
 import type { ApiSettings } from "../config.ts";
-import type { Listener } from "../db/listen.ts";
-import type { DatabasePool } from "../db/pool.ts";
+import type { Listener } from "../db/driver/listen.ts";
+import type { DatabasePool } from "../db/driver/pool.ts";
 import type { Log } from "../log.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { LiveTiming } from "./live.ts";

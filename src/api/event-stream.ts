@@ -3,7 +3,7 @@
 // event is lost or repeated, and a slow reader does not fill the memory.
 import { Readable } from "node:stream";
 import { isKeyOpen } from "../db/api-key.ts";
-import { isDatabaseUnavailable } from "../db/errors.ts";
+import { isDatabaseUnavailable } from "../db/driver/errors.ts";
 import { type EventRow, manyEventsAfter } from "../db/event.ts";
 import type { EventType } from "../schemas/event.ts";
 import type { Watch } from "./live.ts";

@@ -2,8 +2,8 @@
 // The process has one listening connection. A notification only wakes the waiting requests, which then query the
 // database.
 import { Gauge, type Registry } from "prom-client";
-import type { Channel, Listener } from "../db/listen.ts";
-import { makeSemaphore, type Semaphore } from "../db/semaphore.ts";
+import type { Channel, Listener } from "../db/driver/listen.ts";
+import { makeSemaphore, type Semaphore } from "../db/driver/semaphore.ts";
 
 /** A subscription: a channel, and the payload that wakes the subscriber. */
 export type Topic = `${Channel} ${string}`;

@@ -3,8 +3,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { z } from "zod";
 import type { FindCaller } from "../db/callers.ts";
-import type { Db } from "../db/page.ts";
-import type { DatabasePool } from "../db/pool.ts";
+import type { Db } from "../db/driver/page.ts";
+import type { DatabasePool } from "../db/driver/pool.ts";
 import type { KeyScope } from "../schemas/api-key.ts";
 import type { SecretBox } from "../webhooks/secret.ts";
 import type { ReadBody } from "./body/threads.ts";

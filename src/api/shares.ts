@@ -2,7 +2,7 @@
 // and copies in the object store. A tenant may hold a part of each, so that one tenant's requests cannot take what the
 // others need. Made by app.ts; answer.ts and the routes take shares, in the order of the list below.
 import { Counter, type Registry } from "prom-client";
-import { BusyError, makeKeyedSemaphore, makeSemaphore } from "../db/semaphore.ts";
+import { BusyError, makeKeyedSemaphore, makeSemaphore } from "../db/driver/semaphore.ts";
 import { shareExceeded } from "../errors.ts";
 
 interface Bound {

@@ -4,16 +4,9 @@ import { z } from "zod";
 import type { NewUpload } from "../db/audio-file.ts";
 import { uploadBody } from "../schemas/audio-file.ts";
 import { type Call, defineRoute, type HandlerDeps, type Reply } from "./route.ts";
-import { signUpload, toNewUploads, type UploadRequest } from "./upload.ts";
+import { type Announced, signUpload, toNewUploads } from "./upload.ts";
 
-interface AnnouncedRow {
-  readonly id: string;
-  readonly content_type: string;
-  readonly size_bytes: number;
-  readonly checksum_sha256: string | null;
-}
-
-export interface TicketRoutes<P extends z.ZodType, R extends AnnouncedRow> {
+export interface TicketRoutes<P extends z.ZodType, R extends Announced> {
   /** Path of the list of files; `locationOf` has its parameters filled in. */
   readonly path: string;
   readonly params: P;
@@ -32,22 +25,17 @@ export interface TicketRoutes<P extends z.ZodType, R extends AnnouncedRow> {
 }
 
 /** Returns the routes for one ticket and for up to 100. */
-export function ticketRoutes<P extends z.ZodType, R extends AnnouncedRow>(routes: TicketRoutes<P, R>) {
+export function ticketRoutes<P extends z.ZodType, R extends Announced>(routes: TicketRoutes<P, R>) {
   const { path, params, tag, name, schema, conflicts = [], locationOf, many } = routes;
   const common = { method: "POST", tag, params, rate: "uploads", conflicts } as const;
   const insert = (
     call: Call<z.output<P>>,
-    files: readonly UploadRequest[],
+    files: readonly Omit<NewUpload, "id">[],
     locOf: (i: number) => (string | number)[],
   ) => routes.insert(call, toNewUploads(call.deps, files, locOf));
 
   const ticketOf = async (deps: HandlerDeps, tenantId: string, row: R) => ({
-    upload: await signUpload(deps, tenantId, {
-      id: row.id,
-      contentType: row.content_type,
-      sizeBytes: row.size_bytes,
-      checksumSha256: row.checksum_sha256,
-    }),
+    upload: await signUpload(deps, tenantId, row),
     max_size_bytes: deps.config.PLOSIVE_UPLOAD_MAX_BYTES,
     ...routes.fileOf(row),
   });

@@ -2,7 +2,7 @@
 // of step 3 (confirm). Confirm checks every fact again and does not rely on what the object store enforces. Called by
 // the routes of both kinds of files.
 import type { ConfirmedAudio, NewUpload } from "../db/audio-file.ts";
-import { newId } from "../db/id.ts";
+import { newId } from "../db/driver/id.ts";
 import { type RequireHeld, withLease } from "../db/lease.ts";
 import type { AudioQuota } from "../db/quota.ts";
 import { AppError, unsupportedAudio, uploadMismatch, uploadNotFound, validationFailed } from "../errors.ts";
@@ -14,43 +14,21 @@ import type { AudioFacts } from "./audio-header/types.ts";
 import type { HandlerDeps } from "./route.ts";
 import { iso } from "./view.ts";
 
-export interface UploadRequest {
-  readonly filename: string;
-  readonly content_type: AudioType;
-  readonly size_bytes: number;
-  readonly checksum_sha256?: string;
-  readonly metadata?: Readonly<Record<string, string>>;
-}
-
 /**
  * Returns the rows to insert for the requests. Throws validationFailed if a file is larger than the configured limit.
  */
 export function toNewUploads(
   deps: HandlerDeps,
-  requests: readonly UploadRequest[],
+  requests: readonly Omit<NewUpload, "id">[],
   locOf: (index: number) => (string | number)[],
 ): NewUpload[] {
   const max = deps.config.PLOSIVE_UPLOAD_MAX_BYTES;
+  const [msg, type] = [`Input should be less than or equal to ${max}`, "less_than_equal"];
   const faults = requests.flatMap((request, i) =>
-    request.size_bytes <= max
-      ? []
-      : [
-          {
-            loc: [...locOf(i), "size_bytes"],
-            msg: `Input should be less than or equal to ${max}`,
-            type: "less_than_equal",
-          },
-        ],
+    request.size_bytes <= max ? [] : [{ loc: [...locOf(i), "size_bytes"], msg, type }],
   );
   if (faults.length > 0) throw validationFailed(faults);
-  return requests.map((request) => ({
-    id: newId(),
-    filename: request.filename,
-    contentType: request.content_type,
-    sizeBytes: request.size_bytes,
-    checksumSha256: request.checksum_sha256 ?? null,
-    metadata: request.metadata ?? {},
-  }));
+  return requests.map((request) => ({ id: newId(), ...request }));
 }
 
 /** Returns the quota of audio files and bytes. */
@@ -66,17 +44,13 @@ export const audioQuotaOf = ({ config }: HandlerDeps): AudioQuota => ({
 const longestFormSeconds = 3_600;
 
 /** Presigns the form that the client POSTs to the object store. The signature covers every field. */
-export async function signUpload(
-  deps: HandlerDeps,
-  tenantId: string,
-  upload: Omit<NewUpload, "filename" | "metadata">,
-) {
+export async function signUpload(deps: HandlerDeps, tenantId: string, upload: Omit<Announced, "status">) {
   const expiresSeconds = Math.min(deps.config.PLOSIVE_UPLOAD_EXPIRY_SECONDS, longestFormSeconds);
   const form = await deps.storage.presignPost({
     key: incomingKey(tenantId, upload.id),
-    contentType: upload.contentType,
-    sizeBytes: upload.sizeBytes,
-    checksumSha256: upload.checksumSha256,
+    contentType: upload.content_type,
+    sizeBytes: upload.size_bytes,
+    checksumSha256: upload.checksum_sha256,
     metadata: { "audio-id": upload.id },
     expiresSeconds,
   });
@@ -88,7 +62,7 @@ export async function signUpload(
   };
 }
 
-interface Announced {
+export interface Announced {
   readonly id: string;
   readonly status: string;
   readonly content_type: string;

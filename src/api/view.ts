@@ -1,9 +1,9 @@
 // Functions that several routes use to render rows as JSON.
 import { z } from "zod";
 import type { AnnotationSetRow } from "../db/annotation-set.ts";
+import type { TextPage } from "../db/driver/json-text.ts";
+import type { Page, PageRequest } from "../db/driver/page.ts";
 import type { EventRow } from "../db/event.ts";
-import type { TextPage } from "../db/json-text.ts";
-import type { Page, PageRequest } from "../db/page.ts";
 import { annotationSet } from "../schemas/annotation-set.ts";
 import { detectionRecord } from "../schemas/detection.ts";
 import { jobEvent } from "../schemas/job.ts";
@@ -36,22 +36,28 @@ function isTime(field: unknown): boolean {
   return field instanceof z.ZodNullable ? isTime(field.unwrap()) : field instanceof z.ZodISODateTime;
 }
 
-/** Makes the body of a list: its five members. */
-export function envelope<T, V>(page: Page<T>, request: PageRequest, view: (row: T) => V) {
+/** Makes the reply of a list. If a list by creation has more items, the header tells where its next page begins. */
+export function listReply<T, V>(page: Page<T>, request: PageRequest, view: (row: T) => V) {
+  return { body: { items: page.items.map(view), ...frameOf(page, request) }, ...nextOf(page) };
+}
+
+/** The same for items that are already JSON text. */
+export function textListReply(page: TextPage, request: PageRequest) {
   return {
-    items: page.items.map(view),
-    total: page.total,
-    page: request.page,
-    page_size: request.page_size,
-    has_more: request.page * request.page_size < page.total,
+    body: `{"items":[${page.items}],${JSON.stringify(frameOf(page, request)).slice(1)}`,
+    ...nextOf(page),
   };
 }
 
-/** Makes the body of a list whose items are already JSON text. */
-export function textEnvelope({ items, total }: TextPage, { page, page_size }: PageRequest): string {
-  const hasMore = page * page_size < total;
-  return `{"items":[${items}],"total":${total},"page":${page},"page_size":${page_size},"has_more":${hasMore}}`;
-}
+const frameOf = (page: Pick<Page<unknown>, "total" | "hasMore">, request: PageRequest) => ({
+  total: page.total,
+  page: request.page,
+  page_size: request.page_size,
+  has_more: page.hasMore,
+});
+
+const nextOf = ({ next }: Pick<Page<unknown>, "next">) =>
+  next == null ? {} : { headers: { "X-Next-Cursor": next } };
 
 const viewSet = viewOf(annotationSet);
 

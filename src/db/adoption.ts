@@ -15,9 +15,10 @@ const fault = (field: readonly string[], clause: string) =>
 
 /** Rejects with validationFailed when the tenant is unknown, with tenantSuspended when it is suspended. */
 export async function requireActiveTenant(db: Queries, tenantId: string): Promise<void> {
-  const suspended = await db.maybeOneFirst(sql.type(z.object({ suspended: z.boolean() }))`
+  const suspended = await db
+    .expecting(() => fault(["tenantId"], "there is no such tenant"))
+    .oneFirst(sql.type(z.object({ suspended: z.boolean() }))`
     select suspended_at is not null as suspended from tenants where id = ${tenantId}`);
-  if (suspended === null) throw fault(["tenantId"], "there is no such tenant");
   if (suspended) throw tenantSuspended();
 }
 

@@ -4,7 +4,7 @@
 import { sql } from "slonik";
 import { z } from "zod";
 import { shareExceeded } from "../errors.ts";
-import type { Db } from "./page.ts";
+import type { Db } from "./driver/page.ts";
 import { lockQuota } from "./quota.ts";
 
 /** Upper bound of the annotations and files that one request copies or deletes: a quarter of a second. */

@@ -13,9 +13,9 @@ import { annotationSet, type annotationSetStatuses } from "../schemas/annotation
 import { copying, rowsPerRequest, startCopy } from "./annotation-copy.ts";
 import { requireDataset } from "./dataset.ts";
 import { deletePiece, seeDeleted } from "./deletion.ts";
-import { columnsOf, rowOf } from "./fields.ts";
-import { newId } from "./id.ts";
-import { type Db, fits, type Page, type PageRequest, selectPage } from "./page.ts";
+import { columnsOf, rowOf } from "./driver/fields.ts";
+import { newId } from "./driver/id.ts";
+import { type Db, fits, type Page, type PageRequest, selectPage } from "./driver/page.ts";
 import { copyReviewed } from "./reviewed-file.ts";
 
 const row = rowOf(annotationSet, {
@@ -47,11 +47,9 @@ export async function oneAnnotationSet(
   datasetId: string,
   id: string,
 ): Promise<AnnotationSetRow> {
-  const found = await db.maybeOne(sql.type(row)`
+  return await db.expecting(annotationSetNotFound).one(sql.type(row)`
     select ${columns} from annotation_sets
     where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = ${id}`);
-  if (found === null) throw annotationSetNotFound();
-  return found;
 }
 
 const lockedDraft = z.object({ revision: z.number(), annotation_count: z.number() });
@@ -89,11 +87,9 @@ export async function lockAnnotationSet(
   datasetId: string,
   id: string,
 ): Promise<number> {
-  const revision = await db.maybeOneFirst(sql.type(z.object({ revision: z.number() }))`
+  return await db.expecting(annotationSetNotFound).oneFirst(sql.type(z.object({ revision: z.number() }))`
     select revision from annotation_sets
     where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = ${id} for no key update`);
-  if (revision === null) throw annotationSetNotFound();
-  return revision;
 }
 
 /**
@@ -109,10 +105,11 @@ export async function insertAnnotationSet(
   return await db.transaction(async (tx) => {
     const source = fromId === null ? null : await lockSource(tx, tenantId, datasetId, fromId);
     // The lock of the dataset's row serializes version numbers. The number of a deleted draft is not reused.
-    const version = await tx.maybeOneFirst(sql.type(z.object({ last_annotation_set_version: z.number() }))`
+    const version = await tx
+      .expecting(datasetNotFound)
+      .oneFirst(sql.type(z.object({ last_annotation_set_version: z.number() }))`
       update datasets set last_annotation_set_version = last_annotation_set_version + 1
       where tenant_id = ${tenantId} and id = ${datasetId} returning last_annotation_set_version`);
-    if (version === null) throw datasetNotFound();
     const id = newId();
     await tx.query(sql.type(z.object({}))`
       insert into annotation_sets (id, tenant_id, dataset_id, version)

@@ -4,8 +4,8 @@ import { type FragmentSqlToken, sql } from "slonik";
 import { z } from "zod";
 import { type AnnotationFilter, annotation } from "../schemas/annotation.ts";
 import { afterAnnotation, annotationColumns, matchingAnnotations } from "./annotation.ts";
-import { jsonTextOf } from "./fields.ts";
-import type { Db } from "./page.ts";
+import { jsonTextOf } from "./driver/fields.ts";
+import type { Db } from "./driver/page.ts";
 
 const item = jsonTextOf(annotation);
 

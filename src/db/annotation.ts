@@ -4,9 +4,9 @@ import { type FragmentSqlToken, sql } from "slonik";
 import { z } from "zod";
 import { annotationNotFound, annotationSetFull } from "../errors.ts";
 import { type AnnotationFilter, annotation, type NewAnnotation } from "../schemas/annotation.ts";
-import { columnsOf, rowOf } from "./fields.ts";
-import { newId } from "./id.ts";
-import { type Db, fits } from "./page.ts";
+import { columnsOf, rowOf } from "./driver/fields.ts";
+import { newId } from "./driver/id.ts";
+import { type Db, fits, inOrder } from "./driver/page.ts";
 
 const row = rowOf(annotation);
 export type AnnotationRow = z.infer<typeof row>;
@@ -149,11 +149,9 @@ export async function oneAnnotation(
   setId: string,
   id: string,
 ): Promise<AnnotationRow> {
-  const found = await db.maybeOne(sql.type(row)`
+  return await db.expecting(annotationNotFound).one(sql.type(row)`
     select ${annotationColumns} from annotations
     where tenant_id = ${tenantId} and annotation_set_id = ${setId} and id = ${id}`);
-  if (found === null) throw annotationNotFound();
-  return found;
 }
 
 /** Returns the annotations in the order of `ids`; rejects with annotationNotFound when one is missing. */
@@ -166,12 +164,7 @@ export async function manyAnnotations(
   const rows = await db.any(sql.type(row)`
     select ${annotationColumns} from annotations
     where tenant_id = ${tenantId} and annotation_set_id = ${setId} and id = any(${sql.array([...ids], "uuid")})`);
-  const byId = new Map(rows.map((line) => [line.id, line]));
-  return ids.map((id) => {
-    const found = byId.get(id.toLowerCase());
-    if (found === undefined) throw annotationNotFound();
-    return found;
-  });
+  return inOrder(rows, ids, annotationNotFound);
 }
 
 /** Overwrites all members that clients may change, and returns the annotations in the given order. */

@@ -4,9 +4,9 @@ import { z } from "zod";
 import { apiKeyNotFound, insufficientScope } from "../errors.ts";
 import { apiKey, type KeyScope, keyScopes, mayGrant } from "../schemas/api-key.ts";
 import type { Origin } from "./audit.ts";
-import { columnsOf, rowOf } from "./fields.ts";
-import { newId } from "./id.ts";
-import type { Db } from "./page.ts";
+import { columnsOf, rowOf } from "./driver/fields.ts";
+import { newId } from "./driver/id.ts";
+import type { Db } from "./driver/page.ts";
 import { isBelowQuota, lockQuota } from "./quota.ts";
 
 const row = rowOf(apiKey);
@@ -167,10 +167,9 @@ export async function rotateApiKey(
 ): Promise<ApiKeyRow | null> {
   const life = row.pick({ name: true, expires_at: true, scopes: true });
   return await db.transaction(async (tx) => {
-    const old = await tx.maybeOne(sql.type(life)`
+    const old = await tx.expecting(apiKeyNotFound).one(sql.type(life)`
       select name, scopes, now() + (expires_at - created_at) as expires_at from api_keys
       where tenant_id = ${tenantId} and id = ${id} and revoked_at is null for update`);
-    if (old === null) throw apiKeyNotFound();
     if (!mayGrant(next.by, old.scopes)) throw insufficientScope("all scopes of the other key", next.by);
     const expiresAt = old.expires_at === null ? null : new Date(old.expires_at).toISOString();
     const key = { ...next, name: old.name, scopes: old.scopes, expiresAt };

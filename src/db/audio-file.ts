@@ -3,10 +3,15 @@
 import { sql } from "slonik";
 import { z } from "zod";
 import { annotationSetCopying, audioFileNotFound, audioInUse, datasetNotFound } from "../errors.ts";
-import { audioFile, type audioStatuses, type embeddingStatuses } from "../schemas/audio-file.ts";
+import {
+  audioFile,
+  type audioStatuses,
+  type embeddingStatuses,
+  type uploadBody,
+} from "../schemas/audio-file.ts";
 import { deleteAnnotationsOfAudio, seeDeleted } from "./deletion.ts";
-import { columnsOf, rowOf } from "./fields.ts";
-import { contains, type Db, fits, type Page, type PageRequest, selectPage } from "./page.ts";
+import { columnsOf, rowOf } from "./driver/fields.ts";
+import { contains, type Db, fits, inOrder, type Page, type PageRequest, selectPage } from "./driver/page.ts";
 
 const audioFileRow = rowOf(audioFile, { tenant_id: z.string(), peaks_key: z.string().nullable() });
 export type AudioFileRow = z.infer<typeof audioFileRow>;
@@ -30,14 +35,7 @@ const thisFile = (tenantId: string, datasetId: string, id: string) => sql.fragme
 /** A condition for files whose upload is confirmed. */
 const uploaded = sql.fragment`status in ('processing', 'ready', 'failed')`;
 
-export interface NewUpload {
-  readonly id: string;
-  readonly filename: string;
-  readonly contentType: string;
-  readonly sizeBytes: number;
-  readonly checksumSha256: string | null;
-  readonly metadata: Readonly<Record<string, string>>;
-}
+export type NewUpload = z.infer<typeof uploadBody> & { readonly id: string };
 
 /**
  * Adds files that wait for their upload and returns them in the given order. The upload expires after
@@ -56,23 +54,14 @@ export async function insertAudioFiles(
     )
     insert into audio_files (id, tenant_id, dataset_id, filename, content_type, size_bytes, checksum_sha256, metadata,
       upload_expires_at)
-    select id, ${tenantId}, place_id, filename, content_type, size_bytes, checksum_sha256, metadata,
+    select id, ${tenantId}, place_id, filename, content_type, size_bytes, checksum_sha256, coalesce(metadata, '{}'),
       now() + make_interval(secs => ${lifetimeSeconds}::double precision)
-    from jsonb_to_recordset(${sql.jsonb(
-      uploads.map((upload) => ({
-        id: upload.id,
-        filename: upload.filename,
-        content_type: upload.contentType,
-        size_bytes: upload.sizeBytes,
-        checksum_sha256: upload.checksumSha256,
-        metadata: { ...upload.metadata },
-      })),
-    )}) as upload (id uuid, filename text, content_type text, size_bytes bigint, checksum_sha256 text, metadata jsonb),
-      place
+    from jsonb_to_recordset(${sql.jsonb(uploads as never)}) as upload (id uuid, filename text, content_type text,
+      size_bytes bigint, checksum_sha256 text, metadata jsonb), place
     returning ${columns}`);
   if (rows.length === 0) throw datasetNotFound();
-  const byId = new Map(rows.map((row) => [row.id, row]));
-  return uploads.map((upload) => byId.get(upload.id)!);
+  const ids = uploads.map((upload) => upload.id);
+  return inOrder(rows, ids, audioFileNotFound);
 }
 
 /** Returns one page of a dataset's files, newest first. */
@@ -103,10 +92,8 @@ export async function oneAudioFile(
   datasetId: string,
   id: string,
 ): Promise<AudioFileRow> {
-  const found = await db.maybeOne(sql.type(audioFileRow)`
+  return await db.expecting(audioFileNotFound).one(sql.type(audioFileRow)`
     select ${columns} from audio_files where ${thisFile(tenantId, datasetId, id)}`);
-  if (found === null) throw audioFileNotFound();
-  return found;
 }
 
 /** Returns the files in the order of `ids`; rejects with audioFileNotFound when one is missing. */
@@ -120,12 +107,7 @@ export async function manyAudioFiles(
     select ${columns} from audio_files
     where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = any(${sql.array([...ids], "uuid")})
       and ${visibleAudio} and ${isOfDataset(tenantId, datasetId)}`);
-  const byId = new Map(rows.map((row) => [row.id, row]));
-  return ids.map((id) => {
-    const found = byId.get(id);
-    if (found === undefined) throw audioFileNotFound();
-    return found;
-  });
+  return inOrder(rows, ids, audioFileNotFound);
 }
 
 /**
@@ -133,9 +115,8 @@ export async function manyAudioFiles(
  * annotations, whose foreign key needs a key share lock, are not blocked.
  */
 export async function lockAudioFile(db: Db, tenantId: string, datasetId: string, id: string): Promise<void> {
-  const locked = await db.maybeOne(sql.type(z.object({ id: z.string() }))`
+  await db.expecting(audioFileNotFound).one(sql.type(z.object({ id: z.string() }))`
     select id from audio_files where ${thisFile(tenantId, datasetId, id)} for no key update`);
-  if (locked === null) throw audioFileNotFound();
 }
 
 export interface ConfirmedAudio {
@@ -187,13 +168,11 @@ export async function updateAudioFile(
     change.metadata === undefined
       ? sql.fragment`metadata`
       : sql.fragment`${sql.jsonb({ ...change.metadata })}`;
-  const found = await db.maybeOne(sql.type(audioFileRow)`
+  return await db.expecting(audioFileNotFound).one(sql.type(audioFileRow)`
     update audio_files set filename = coalesce(${change.filename ?? null}, filename), metadata = ${metadata},
       updated_at = now()
     where ${thisFile(tenantId, datasetId, id)}
     returning ${columns}`);
-  if (found === null) throw audioFileNotFound();
-  return found;
 }
 
 /**
@@ -215,9 +194,8 @@ export async function deleteAudioFile(
     const sets = await tx.any(sql.type(z.object({ copied: z.boolean() }))`
       select copying is not null or copies_from > 0 as copied from annotation_sets
       where tenant_id = ${tenantId} and dataset_id = ${datasetId} order by id for no key update`);
-    const found = await tx.maybeOne(sql.type(z.object({ id: z.string() }))`
+    await tx.expecting(audioFileNotFound).one(sql.type(z.object({ id: z.string() }))`
       select id from audio_files where ${thisFile(tenantId, datasetId, id)} for update`);
-    if (found === null) throw audioFileNotFound();
     if (sets.some((set) => set.copied)) throw annotationSetCopying();
     const use = await tx.one(sql.type(z.object({ published: z.boolean(), jobs: z.boolean() }))`
       select exists (

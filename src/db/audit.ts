@@ -3,7 +3,7 @@
 // refusals with this file.
 import { sql } from "slonik";
 import { z } from "zod";
-import type { Db } from "./page.ts";
+import type { Db } from "./driver/page.ts";
 
 /** Where a request came from. `ip` is empty when the request did not come through the API. */
 export interface Origin {

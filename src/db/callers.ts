@@ -2,7 +2,7 @@
 // client costs a fraction of the round trips. Every look-up begins after its requests arrived, so a revoked key fails
 // on the very next request. Made by src/api/app.ts, called by authenticate.ts.
 import { type CallerRow, manyCallers, type RatesOfRequest } from "./api-key.ts";
-import type { Db } from "./page.ts";
+import type { Db } from "./driver/page.ts";
 
 /** Returns the owner of the key with this digest, or null when the key is unknown or revoked. */
 export type FindCaller = (hash: Buffer, rates: RatesOfRequest) => Promise<CallerRow | null>;

@@ -13,9 +13,9 @@ import { dataset } from "../schemas/dataset.ts";
 import { rowsPerRequest } from "./annotation-copy.ts";
 import { isUnmarkedExpired } from "./audio-file.ts";
 import { deletePiece, seeDeleted } from "./deletion.ts";
-import { columnsOf, rowOf } from "./fields.ts";
-import { newId } from "./id.ts";
-import { contains, type Db, fits, type Page, type PageRequest, selectPage } from "./page.ts";
+import { columnsOf, rowOf } from "./driver/fields.ts";
+import { newId } from "./driver/id.ts";
+import { contains, type Db, fits, type Page, type PageRequest, selectPage } from "./driver/page.ts";
 import { type AudioQuota, isBelowQuota, lockQuota, requireBytes } from "./quota.ts";
 
 const artifactTypes = z.array(
@@ -55,11 +55,9 @@ export async function listDatasets(
 
 /** Returns the dataset; rejects with datasetNotFound. */
 export async function oneDataset(db: Db, tenantId: string, id: string): Promise<DatasetRow> {
-  const found = await db.maybeOne(sql.type(row)`
+  return await db.expecting(datasetNotFound).one(sql.type(row)`
     select lines.*, ${counts.columns}
     from (select ${columns} from datasets where tenant_id = ${tenantId} and id = ${id}) lines ${counts.join}`);
-  if (found === null) throw datasetNotFound();
-  return found;
 }
 
 const named = z.object({ id: z.string(), name: z.string(), artifact_types: artifactTypes });
@@ -73,18 +71,14 @@ export async function oneDatasetForShare(
   tenantId: string,
   id: string,
 ): Promise<z.infer<typeof named>> {
-  const found = await db.maybeOne(sql.type(named)`
+  return await db.expecting(datasetNotFound).one(sql.type(named)`
     select id, name, artifact_types from datasets where tenant_id = ${tenantId} and id = ${id} for key share`);
-  if (found === null) throw datasetNotFound();
-  return found;
 }
 
 /** Returns the dataset's name; rejects with datasetNotFound. */
 export async function nameOfDataset(db: Db, tenantId: string, id: string): Promise<string> {
-  const name = await db.maybeOneFirst(sql.type(z.object({ name: z.string() }))`
+  return await db.expecting(datasetNotFound).oneFirst(sql.type(z.object({ name: z.string() }))`
     select name from datasets where tenant_id = ${tenantId} and id = ${id}`);
-  if (name === null) throw datasetNotFound();
-  return name;
 }
 
 /**
@@ -98,9 +92,8 @@ export async function lockTypes(
   forChange: boolean,
 ): Promise<readonly string[]> {
   const lock = forChange ? sql.fragment`for no key update` : sql.fragment`for share`;
-  const found = await db.maybeOne(sql.type(named)`
+  const found = await db.expecting(datasetNotFound).one(sql.type(named)`
     select id, name, artifact_types from datasets where tenant_id = ${tenantId} and id = ${id} ${lock}`);
-  if (found === null) throw datasetNotFound();
   return found.artifact_types.map((type) => type.name);
 }
 
@@ -119,9 +112,8 @@ export async function addTypes(
 
 /** Locks the dataset against changes by others until the transaction ends; rejects with datasetNotFound. */
 export async function lockDataset(db: Db, tenantId: string, id: string): Promise<void> {
-  const locked = await db.maybeOne(sql.type(z.object({ id: z.string() }))`
+  await db.expecting(datasetNotFound).one(sql.type(z.object({ id: z.string() }))`
     select id from datasets where tenant_id = ${tenantId} and id = ${id} for update`);
-  if (locked === null) throw datasetNotFound();
 }
 
 /** Rejects with datasetNotFound unless the dataset exists and belongs to the tenant. */
@@ -133,9 +125,8 @@ export async function requireDataset(db: Db, tenantId: string, id: string): Prom
 
 /** Locks the dataset against deletion until the transaction ends; rejects with datasetNotFound. */
 export async function protectDataset(tx: Db, tenantId: string, id: string): Promise<void> {
-  const kept = await tx.maybeOne(sql.type(z.object({ id: z.string() }))`
+  await tx.expecting(datasetNotFound).one(sql.type(z.object({ id: z.string() }))`
     select id from datasets where tenant_id = ${tenantId} and id = ${id} for key share`);
-  if (kept === null) throw datasetNotFound();
 }
 
 /** Locks the datasets of these files against deletion. Lock order, as in deleteDataset: datasets before their files. */
@@ -159,23 +150,22 @@ export async function requireAudioRoom(
   db: Db,
   tenantId: string,
   id: string,
-  files: readonly { readonly sizeBytes: number }[],
+  files: readonly { readonly size_bytes: number }[],
   quota: AudioQuota,
 ): Promise<void> {
-  const present = await db.maybeOne(sql.type(audioRoom)`
+  const present = await db.expecting(datasetNotFound).one(sql.type(audioRoom)`
     select coalesce(u.audio_files, 0) as audio_files, coalesce(t.audio_bytes, 0) as audio_bytes
     from datasets d
     left join dataset_usage u on u.tenant_id = d.tenant_id and u.dataset_id = d.id
     left join tenant_usage t on t.tenant_id = d.tenant_id
     where d.tenant_id = ${tenantId} and d.id = ${id}`);
-  if (present === null) throw datasetNotFound();
   if (quota.maxFiles > 0 && present.audio_files + files.length > quota.maxFiles)
     throw quotaExceeded(`A dataset has at most ${quota.maxFiles} audio files; it has ${present.audio_files}`);
   requireBytes(present.audio_bytes, sizeOf(files), quota);
 }
 
-const sizeOf = (files: readonly { readonly sizeBytes: number }[]) =>
-  files.reduce((sum, file) => sum + file.sizeBytes, 0);
+const sizeOf = (files: readonly { readonly size_bytes: number }[]) =>
+  files.reduce((sum, file) => sum + file.size_bytes, 0);
 
 /**
  * Adds a dataset and returns it; rejects with quotaExceeded when the tenant has `max` datasets already (0: no limit).
@@ -211,9 +201,8 @@ export async function updateDataset(
   change: { name?: string; description?: string | null; artifact_types?: ArtifactTypes },
 ): Promise<DatasetRow> {
   return await db.transaction(async (tx) => {
-    const locked = await tx.maybeOne(sql.type(named)`
+    const locked = await tx.expecting(datasetNotFound).one(sql.type(named)`
       select id, name, artifact_types from datasets where tenant_id = ${tenantId} and id = ${id} for update`);
-    if (locked === null) throw datasetNotFound();
     const kept = change.artifact_types?.map((type) => type.name);
     const removed = locked.artifact_types
       .map((type) => type.name)
@@ -239,9 +228,8 @@ export async function deleteDataset(db: Db, tenantId: string, id: string): Promi
     // Lock order of every writer of annotations: the sets, then the dataset.
     await tx.query(sql.type(z.object({ id: z.string() }))`
       select id from annotation_sets where tenant_id = ${tenantId} and dataset_id = ${id} order by id for update`);
-    const locked = await tx.maybeOne(sql.type(z.object({ id: z.string() }))`
+    await tx.expecting(datasetNotFound).one(sql.type(z.object({ id: z.string() }))`
       select id from datasets where tenant_id = ${tenantId} and id = ${id} for update`);
-    if (locked === null) throw datasetNotFound();
     const running = await tx.oneFirst(sql.type(z.object({ count: z.number() }))`
       select (select count(*) from training_jobs where tenant_id = ${tenantId} and dataset_id = ${id}
           and status in ('pending', 'queued', 'running', 'cancelling'))

@@ -4,7 +4,7 @@
 import { sql } from "slonik";
 import { z } from "zod";
 import { rowsPerPiece } from "./annotation-copy.ts";
-import type { Db } from "./page.ts";
+import type { Db } from "./driver/page.ts";
 
 interface Part {
   readonly table: string;

@@ -3,8 +3,8 @@
 import { type FragmentSqlToken, sql } from "slonik";
 import { z } from "zod";
 import { detectionRecord } from "../schemas/detection.ts";
-import { columnsOf, rowOf } from "./fields.ts";
-import { type Db, fits, type Page, type PageRequest, selectPage } from "./page.ts";
+import { columnsOf, rowOf } from "./driver/fields.ts";
+import { type Db, fits, type Page, type PageRequest, selectPage } from "./driver/page.ts";
 
 const row = rowOf(detectionRecord, { ordinal: z.number() });
 const columns = columnsOf(row);

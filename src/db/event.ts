@@ -3,7 +3,7 @@
 import { sql } from "slonik";
 import { z } from "zod";
 import type { EventType } from "../schemas/event.ts";
-import { type Db, fits, type Page, type PageRequest, selectPage } from "./page.ts";
+import { type Db, fits, type Page, type PageRequest, selectPage } from "./driver/page.ts";
 
 const row = z.object({
   id: z.number(),

@@ -2,7 +2,7 @@
 // twice. Called by src/api/idempotency.ts inside the transaction that creates the resource.
 import { sql } from "slonik";
 import { z } from "zod";
-import type { Db } from "./page.ts";
+import type { Db } from "./driver/page.ts";
 
 /** Identifies a request by its tenant and SHA-256 digests. */
 export interface RequestKey {

@@ -11,8 +11,8 @@ import {
 } from "../errors.ts";
 import { inferenceFile, type inferenceFileStatuses } from "../schemas/inference-file.ts";
 import type { ConfirmedAudio, NewUpload } from "./audio-file.ts";
-import { columnsOf, rowOf } from "./fields.ts";
-import { type Db, fits, type Page, type PageRequest, selectPage } from "./page.ts";
+import { columnsOf, rowOf } from "./driver/fields.ts";
+import { type Db, fits, inOrder, type Page, type PageRequest, selectPage } from "./driver/page.ts";
 import { type AudioQuota, audioBytesOf, requireBytes } from "./quota.ts";
 
 const maxFiles = 10_000;
@@ -24,14 +24,14 @@ const columns = columnsOf(row);
 const visible = sql.fragment`(status <> 'pending_upload' or upload_expires_at > now())`;
 
 /**
- * Adds files that wait for their upload to a job that has not been started. `objectKey`: the key after confirm. Rejects
+ * Adds files that wait for their upload to a job that has not been started. `object_key`: the key after confirm. Rejects
  * with inferenceJobNotFound, jobStarted, jobFinished or quotaExceeded.
  */
 export async function insertInferenceUploads(
   db: Db,
   tenantId: string,
   jobId: string,
-  uploads: readonly (NewUpload & { objectKey: string })[],
+  uploads: readonly (NewUpload & { object_key: string })[],
   lifetimeSeconds: number,
   quota: AudioQuota,
 ): Promise<readonly InferenceFileRow[]> {
@@ -41,26 +41,18 @@ export async function insertInferenceUploads(
       select count(*) as count from inference_files where tenant_id = ${tenantId} and inference_job_id = ${jobId}`);
     if (present + uploads.length > maxFiles)
       throw quotaExceeded(`An inference job has at most ${maxFiles} files`);
-    const bytes = uploads.reduce((sum, upload) => sum + upload.sizeBytes, 0);
+    const bytes = uploads.reduce((sum, upload) => sum + upload.size_bytes, 0);
     requireBytes(await audioBytesOf(tx, tenantId), bytes, quota);
-    const lines = uploads.map((upload) => ({
-      id: upload.id,
-      filename: upload.filename,
-      content_type: upload.contentType,
-      size_bytes: upload.sizeBytes,
-      checksum_sha256: upload.checksumSha256,
-      object_key: upload.objectKey,
-    }));
     const rows = await tx.any(sql.type(row)`
       insert into inference_files (id, tenant_id, inference_job_id, filename, content_type, size_bytes,
         checksum_sha256, object_key, upload_expires_at)
       select id, ${tenantId}, ${jobId}, filename, content_type, size_bytes, checksum_sha256, object_key,
         now() + make_interval(secs => ${lifetimeSeconds}::double precision)
-      from jsonb_to_recordset(${sql.jsonb(lines)}) as upload (id uuid, filename text, content_type text,
+      from jsonb_to_recordset(${sql.jsonb(uploads as never)}) as upload (id uuid, filename text, content_type text,
         size_bytes bigint, checksum_sha256 text, object_key text)
       returning ${columns}`);
-    const byId = new Map(rows.map((line) => [line.id, line]));
-    return uploads.map((upload) => byId.get(upload.id)!);
+    const ids = uploads.map((upload) => upload.id);
+    return inOrder(rows, ids, inferenceFileNotFound);
   });
 }
 
@@ -83,11 +75,9 @@ export async function oneInferenceFile(
   jobId: string,
   id: string,
 ): Promise<InferenceFileRow> {
-  const found = await db.maybeOne(sql.type(row)`
+  return await db.expecting(inferenceFileNotFound).one(sql.type(row)`
     select ${columns} from inference_files
     where tenant_id = ${tenantId} and inference_job_id = ${jobId} and id = ${id} and ${visible}`);
-  if (found === null) throw inferenceFileNotFound();
-  return found;
 }
 
 const namedFile = z.object({
@@ -121,12 +111,7 @@ export async function manyInferenceFiles(
     select ${columns} from inference_files
     where tenant_id = ${tenantId} and inference_job_id = ${jobId} and id = any(${sql.array([...ids], "uuid")})
       and ${visible}`);
-  const byId = new Map(rows.map((line) => [line.id, line]));
-  return ids.map((id) => {
-    const found = byId.get(id);
-    if (found === undefined) throw inferenceFileNotFound();
-    return found;
-  });
+  return inOrder(rows, ids, inferenceFileNotFound);
 }
 
 /** Marks the upload as confirmed and counts it. Rejects with jobStarted when the job was started without it. */
@@ -188,10 +173,11 @@ async function recount(tx: Db, tenantId: string, jobId: string): Promise<void> {
 
 /** Locks the job, so that nobody starts it until the transaction ends. Rejects unless it waits for its start. */
 async function lockUnstarted(tx: Db, tenantId: string, jobId: string): Promise<void> {
-  const job = await tx.maybeOne(sql.type(z.object({ status: z.string(), waiting: z.boolean() }))`
+  const job = await tx
+    .expecting(inferenceJobNotFound)
+    .one(sql.type(z.object({ status: z.string(), waiting: z.boolean() }))`
     select status, status = 'pending' and start_requested_at is null as waiting
     from inference_jobs where tenant_id = ${tenantId} and id = ${jobId} for update`);
-  if (job === null) throw inferenceJobNotFound();
   if (job.status === "cancelled") throw jobFinished(job.status);
   if (!job.waiting) throw jobStarted();
 }

@@ -12,7 +12,8 @@ import {
 } from "../errors.ts";
 import { isTerminal } from "../schemas/job.ts";
 import { protectDatasetsOf } from "./dataset.ts";
-import { newId } from "./id.ts";
+import { newId } from "./driver/id.ts";
+import type { Db } from "./driver/page.ts";
 import {
   type InferenceJobRow,
   inferenceJobColumns,
@@ -22,7 +23,6 @@ import {
   startLocked,
 } from "./inference-job.ts";
 import { insertJobEvent } from "./job-event.ts";
-import type { Db } from "./page.ts";
 import { isBelowWaitingQuota, plainJobRequest, requireWaitingQuota, waitingQuotaExceeded } from "./quota.ts";
 
 const nothing = z.object({});

@@ -18,10 +18,10 @@ import { isTerminal, type JobState } from "../schemas/job.ts";
 import type { DetectConfig } from "../schemas/worker.ts";
 import { requireShards } from "./adoption.ts";
 import { protectDataset, protectDatasetsOf } from "./dataset.ts";
-import { columnsOf, rowOf } from "./fields.ts";
-import { newId } from "./id.ts";
+import { columnsOf, rowOf } from "./driver/fields.ts";
+import { newId } from "./driver/id.ts";
+import { type Db, fits, type Page, type PageRequest, selectPage } from "./driver/page.ts";
 import { insertJobEvent } from "./job-event.ts";
-import { type Db, fits, type Page, type PageRequest, selectPage } from "./page.ts";
 import {
   creationEvent,
   isBelowWaitingQuota,
@@ -58,10 +58,8 @@ export async function oneInferenceJob(
   id: string,
   lock = sql.fragment``,
 ): Promise<InferenceJobRow> {
-  const found = await db.maybeOne(sql.type(inferenceJobRow)`
+  return await db.expecting(inferenceJobNotFound).one(sql.type(inferenceJobRow)`
     select ${inferenceJobColumns} from inference_jobs where tenant_id = ${tenantId} and id = ${id} ${lock}`);
-  if (found === null) throw inferenceJobNotFound();
-  return found;
 }
 
 /** Returns the job, locked until the transaction ends. */
@@ -90,12 +88,11 @@ export async function insertInferenceJob(
   by = plainJobRequest,
 ): Promise<InferenceJobRow> {
   return await db.transaction(async (tx) => {
-    const model = await tx.maybeOne(sql.type(
-      z.object({ artifact_types: z.array(z.string()), usable: z.boolean() }),
-    )`
+    const model = await tx
+      .expecting(modelNotFound)
+      .one(sql.type(z.object({ artifact_types: z.array(z.string()), usable: z.boolean() }))`
       select artifact_types, is_active and archived_at is null as usable
       from models where tenant_id = ${tenantId} and id = ${job.modelId} for share`);
-    if (model === null) throw modelNotFound();
     const audio = await sourceFiles(tx, tenantId, job);
     requireTypes(job.config, model.artifact_types);
     if (!model.usable) throw modelInactive("The model is not active");

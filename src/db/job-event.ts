@@ -3,8 +3,8 @@
 import { sql } from "slonik";
 import { z } from "zod";
 import { jobEvent } from "../schemas/job.ts";
-import { columnsOf, rowOf } from "./fields.ts";
-import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
+import { columnsOf, rowOf } from "./driver/fields.ts";
+import { type Db, type Page, type PageRequest, selectPage } from "./driver/page.ts";
 
 const row = rowOf(jobEvent);
 export type JobEventRow = z.infer<typeof row>;

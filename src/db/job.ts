@@ -4,9 +4,9 @@
 import { sql } from "slonik";
 import { z } from "zod";
 import type { JobKind } from "../schemas/job-kind.ts";
-import type { Db } from "./page.ts";
-import type { DatabasePool } from "./pool.ts";
-import { storable } from "./storable.ts";
+import type { Db } from "./driver/page.ts";
+import type { DatabasePool } from "./driver/pool.ts";
+import { storable } from "./driver/storable.ts";
 
 export type Database = DatabasePool;
 export type Transaction = Db;

@@ -5,7 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { sql } from "slonik";
 import { z } from "zod";
 import { requestInProgress } from "../errors.ts";
-import type { Db } from "./page.ts";
+import type { Db } from "./driver/page.ts";
 
 const nothing = z.object({});
 /** After a crash of its holder, the lease is free again after this time. */

@@ -4,8 +4,8 @@ import { sql } from "slonik";
 import { z } from "zod";
 import { modelArchived, modelInUse, modelNotArchived, modelNotFound } from "../errors.ts";
 import { model } from "../schemas/model.ts";
-import { anyObject, columnsOf, rowOf } from "./fields.ts";
-import { type Db, fits, type Page, type PageRequest, selectPage } from "./page.ts";
+import { anyObject, columnsOf, rowOf } from "./driver/fields.ts";
+import { type Db, fits, type Page, type PageRequest, selectPage } from "./driver/page.ts";
 
 const row = rowOf(model, { architecture: anyObject, eval_metrics: anyObject });
 export type ModelRow = z.infer<typeof row>;
@@ -30,17 +30,14 @@ export async function listModels(
 
 /** Returns the model; rejects with modelNotFound. */
 export async function oneModel(db: Db, tenantId: string, id: string): Promise<ModelRow> {
-  const found = await db.maybeOne(sql.type(row)`
+  return await db.expecting(modelNotFound).one(sql.type(row)`
     select ${columns} from models where tenant_id = ${tenantId} and id = ${id}`);
-  if (found === null) throw modelNotFound();
-  return found;
 }
 
 /** Locks the model against changes by others until the transaction ends; rejects with modelNotFound. */
 export async function lockModel(db: Db, tenantId: string, id: string): Promise<void> {
-  const locked = await db.maybeOne(sql.type(z.object({ id: z.string() }))`
+  await db.expecting(modelNotFound).one(sql.type(z.object({ id: z.string() }))`
     select id from models where tenant_id = ${tenantId} and id = ${id} for no key update`);
-  if (locked === null) throw modelNotFound();
 }
 
 /**
@@ -69,19 +66,15 @@ export async function updateModel(
  * Archives a model: lists omit it and new inference jobs refuse it; its detections stay. Rejects with modelNotFound.
  */
 export async function archiveModel(db: Db, tenantId: string, id: string): Promise<ModelRow> {
-  const changed = await db.maybeOne(sql.type(row)`
+  return await db.expecting(modelNotFound).one(sql.type(row)`
     update models set archived_at = coalesce(archived_at, now()), is_active = false
     where tenant_id = ${tenantId} and id = ${id} returning ${columns}`);
-  if (changed === null) throw modelNotFound();
-  return changed;
 }
 
 /** Unarchives a model; it stays inactive until a client activates it. Rejects with modelNotFound. */
 export async function unarchiveModel(db: Db, tenantId: string, id: string): Promise<ModelRow> {
-  const changed = await db.maybeOne(sql.type(row)`
+  return await db.expecting(modelNotFound).one(sql.type(row)`
     update models set archived_at = null where tenant_id = ${tenantId} and id = ${id} returning ${columns}`);
-  if (changed === null) throw modelNotFound();
-  return changed;
 }
 
 /**
@@ -91,9 +84,8 @@ export async function unarchiveModel(db: Db, tenantId: string, id: string): Prom
 export async function deleteModel(db: Db, tenantId: string, id: string): Promise<void> {
   await db.transaction(async (tx) => {
     // New inference jobs take a share lock of this row.
-    const archived = await tx.maybeOneFirst(sql.type(z.object({ archived: z.boolean() }))`
+    const archived = await tx.expecting(modelNotFound).oneFirst(sql.type(z.object({ archived: z.boolean() }))`
       select archived_at is not null as archived from models where tenant_id = ${tenantId} and id = ${id} for update`);
-    if (archived === null) throw modelNotFound();
     if (!archived) throw modelNotArchived();
     const jobs = await tx.oneFirst(sql.type(z.object({ count: z.number() }))`
       select count(*) as count from inference_jobs

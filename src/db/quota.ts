@@ -5,8 +5,8 @@
 import { sql } from "slonik";
 import { z } from "zod";
 import { quotaExceeded } from "../errors.ts";
+import type { Db } from "./driver/page.ts";
 import { type Usage as JobUsage, usage as jobUsage, usageColumns } from "./job.ts";
-import type { Db } from "./page.ts";
 
 /** Quotas of audio; 0: no limit. */
 export interface AudioQuota {

@@ -2,8 +2,8 @@
 // (lockDraft in annotation-set.ts); they never change after the set is published.
 import { sql } from "slonik";
 import { z } from "zod";
-import type { Db, Page, PageRequest } from "./page.ts";
-import { selectPage } from "./page.ts";
+import type { Db, Page, PageRequest } from "./driver/page.ts";
+import { selectPage } from "./driver/page.ts";
 
 const row = z.object({ audio_file_id: z.string(), created_at: z.number() });
 export type ReviewedFileRow = z.infer<typeof row>;

@@ -1,8 +1,8 @@
 // Tenants: one account each. Called by the bootstrap Job and plosive-admin (src/admin); api-key.ts manages their keys.
 import { sql } from "slonik";
 import { z } from "zod";
-import { newId } from "./id.ts";
-import type { Db } from "./page.ts";
+import { newId } from "./driver/id.ts";
+import type { Db } from "./driver/page.ts";
 
 const idRow = z.object({ id: z.string() });
 

@@ -16,11 +16,11 @@ import { isTerminal, type JobState } from "../schemas/job.ts";
 import { type TrainingJobConfig, trainingJobConfig } from "../schemas/training-config.ts";
 import { trainingJob } from "../schemas/training-job.ts";
 import { oneDatasetForShare } from "./dataset.ts";
-import { anyObject, columnsOf, jsonTextOf, rowOf } from "./fields.ts";
-import { newId } from "./id.ts";
+import { anyObject, columnsOf, jsonTextOf, rowOf } from "./driver/fields.ts";
+import { newId } from "./driver/id.ts";
+import { selectTextPage, type TextPage } from "./driver/json-text.ts";
+import { type Db, fits, type PageRequest } from "./driver/page.ts";
 import { insertJobEvent } from "./job-event.ts";
-import { selectTextPage, type TextPage } from "./json-text.ts";
-import { type Db, fits, type PageRequest } from "./page.ts";
 import {
   creationEvent,
   isBelowWaitingQuota,
@@ -60,10 +60,8 @@ export async function oneTrainingJob(
   id: string,
   lock = sql.fragment``,
 ): Promise<TrainingJobRow> {
-  const found = await db.maybeOne(sql.type(row)`
+  return await db.expecting(trainingJobNotFound).one(sql.type(row)`
     select ${columns} from training_jobs where tenant_id = ${tenantId} and id = ${id} ${lock}`);
-  if (found === null) throw trainingJobNotFound();
-  return found;
 }
 
 /** Returns the job, locked until the transaction ends. */
@@ -148,7 +146,9 @@ async function insertChecked(
   const warnings = [configWarning(job.config), await labelWarning(tx, tenantId, job)].filter(
     (warning) => warning !== null,
   );
-  const created = await tx.maybeOne(sql.type(row)`
+  const created = await tx
+    .expecting(() => waitingQuotaExceeded("training", maxWaiting))
+    .one(sql.type(row)`
     insert into training_jobs (id, tenant_id, dataset_id, annotation_set_id, dataset_name, annotation_set_version,
       config, status_message, traceparent, resource_name, submitted_at)
     select ${id}, ${tenantId}, ${job.dataset_id}, ${job.annotation_set_id}, ${name}, ${set.version},
@@ -156,7 +156,6 @@ async function insertChecked(
       ${resource?.name ?? null}::text, ${submittedAt(resource)}
     where ${isBelowWaitingQuota("training_jobs", tenantId, maxWaiting)}
     returning ${columns}`);
-  if (created === null) throw waitingQuotaExceeded("training", maxWaiting);
   await tx.query(sql.type(z.object({}))`
     insert into training_job_files (tenant_id, training_job_id, audio_file_id, duration_ms, embedding_key,
       embedding_sha256, embedding_size_bytes, embedding_model, embedding_spec_hash)

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { preconditions } from "../errors.ts";
 import type { ErrorCode } from "../schemas/error-code.ts";
 import type { TrainingConfig } from "../schemas/training-config.ts";
-import type { Db } from "./page.ts";
+import type { Db } from "./driver/page.ts";
 
 const minAudioMs = 300_000;
 

@@ -4,9 +4,9 @@ import { sql } from "slonik";
 import { z } from "zod";
 import { deliveryNotFound, webhookDisabled, webhookNotFound } from "../errors.ts";
 import { type DeliveryError, delivery, type deliveryStatuses } from "../schemas/webhook.ts";
-import { columnsOf, rowOf } from "./fields.ts";
-import { newId } from "./id.ts";
-import { type Db, fits, type Page, type PageRequest, selectPage } from "./page.ts";
+import { columnsOf, rowOf } from "./driver/fields.ts";
+import { newId } from "./driver/id.ts";
+import { type Db, fits, type Page, type PageRequest, selectPage } from "./driver/page.ts";
 import { oneWebhook } from "./webhook.ts";
 
 const row = rowOf(delivery);
@@ -38,12 +38,10 @@ export async function oneDelivery(
   webhookId: string,
   id: string,
 ): Promise<DeliveryRow> {
-  const found = await db.maybeOne(sql.type(row)`
+  return await db.expecting(deliveryNotFound).one(sql.type(row)`
     select ${columns} from webhook_deliveries
     where tenant_id = ${tenantId} and webhook_id = ${webhookId} and id = ${id}
       and exists (select from webhooks where tenant_id = ${tenantId} and id = ${webhookId})`);
-  if (found === null) throw deliveryNotFound();
-  return found;
 }
 
 /** Adds a delivery without an event, to test the webhook; rejects with webhookNotFound or webhookDisabled. */
@@ -62,14 +60,13 @@ export async function insertTestDelivery(
     data: { webhook_id: webhookId },
   });
   // Selects from the locked webhook's row: the webhook may have been deleted since it was read.
-  const made = await db.maybeOne(sql.type(row)`
+  const made = await db.expecting(webhookNotFound).one(sql.type(row)`
     with hook as (
       select tenant_id, id from webhooks where tenant_id = ${tenantId} and id = ${webhookId} for key share
     )
     insert into webhook_deliveries (id, tenant_id, webhook_id, message_id, type, body, next_attempt_at)
     select ${id}, tenant_id, id, ${`test_${id}`}, 'webhook.test', ${body}, now() from hook
     returning ${columns}`);
-  if (made === null) throw webhookNotFound();
   await wake(db);
   return made;
 }
@@ -87,11 +84,10 @@ export async function redeliver(
   const webhook = await oneWebhook(db, tenantId, webhookId);
   await oneDelivery(db, tenantId, webhookId, id);
   if (!webhook.enabled) throw webhookDisabled();
-  const again = await db.maybeOne(sql.type(row)`
+  const again = await db.expecting(deliveryNotFound).one(sql.type(row)`
     update webhook_deliveries set status = 'pending', attempts = 0, next_attempt_at = now(), finished_at = null
     where tenant_id = ${tenantId} and webhook_id = ${webhookId} and id = ${id}
     returning ${columns}`);
-  if (again === null) throw deliveryNotFound();
   await wake(db);
   return again;
 }

@@ -5,9 +5,9 @@ import { z } from "zod";
 import { quotaExceeded, webhookNotFound } from "../errors.ts";
 import { webhook } from "../schemas/webhook.ts";
 import { deletePiece, seeDeleted } from "./deletion.ts";
-import { columnsOf, rowOf } from "./fields.ts";
-import { newId } from "./id.ts";
-import { type Db, type Page, type PageRequest, selectPage } from "./page.ts";
+import { columnsOf, rowOf } from "./driver/fields.ts";
+import { newId } from "./driver/id.ts";
+import { type Db, type Page, type PageRequest, selectPage } from "./driver/page.ts";
 import { lockQuota } from "./quota.ts";
 
 const row = rowOf(webhook, { secret: z.instanceof(Buffer) });
@@ -61,18 +61,14 @@ export async function listWebhooks(
 
 /** Returns the webhook; rejects with webhookNotFound. */
 export async function oneWebhook(db: Db, tenantId: string, id: string): Promise<WebhookRow> {
-  const found = await db.maybeOne(sql.type(row)`
+  return await db.expecting(webhookNotFound).one(sql.type(row)`
     select ${columns} from webhooks where tenant_id = ${tenantId} and id = ${id}`);
-  if (found === null) throw webhookNotFound();
-  return found;
 }
 
 /** Returns the webhook, locked against changes until the transaction ends; rejects with webhookNotFound. */
 export async function oneWebhookForUpdate(db: Db, tenantId: string, id: string): Promise<WebhookRow> {
-  const found = await db.maybeOne(sql.type(row)`
+  return await db.expecting(webhookNotFound).one(sql.type(row)`
     select ${columns} from webhooks where tenant_id = ${tenantId} and id = ${id} for update`);
-  if (found === null) throw webhookNotFound();
-  return found;
 }
 
 export interface WebhookChange {
@@ -94,7 +90,7 @@ export async function updateWebhook(
 ): Promise<WebhookRow> {
   const types = change.types === undefined ? null : sql.array([...change.types], "text");
   const anew = change.enabled === true || change.url !== undefined;
-  const changed = await db.maybeOne(sql.type(row)`
+  return await db.expecting(webhookNotFound).one(sql.type(row)`
     update webhooks set
       url = coalesce(${change.url?.url ?? null}::text, url),
       host = coalesce(${change.url?.host ?? null}::text, host),
@@ -107,8 +103,6 @@ export async function updateWebhook(
       updated_at = now()
     where tenant_id = ${tenantId} and id = ${id}
     returning ${columns}`);
-  if (changed === null) throw webhookNotFound();
-  return changed;
 }
 
 /** Pieces of deliveries that the request itself deletes; the rest is deleted in the background. */
@@ -138,7 +132,7 @@ export async function replaceWebhookSecret(
   id: string,
   secret: Buffer,
 ): Promise<WebhookRow> {
-  const changed = await db.maybeOne(sql.type(row)`
+  return await db.expecting(webhookNotFound).one(sql.type(row)`
     update webhooks set
       old_secret = case when old_secret_expires_at > now() + interval '24 hours' - interval '1 minute'
         then old_secret else secret end,
@@ -146,6 +140,4 @@ export async function replaceWebhookSecret(
       secret = ${sql.binary(secret)}, updated_at = now()
     where tenant_id = ${tenantId} and id = ${id}
     returning ${columns}`);
-  if (changed === null) throw webhookNotFound();
-  return changed;
 }

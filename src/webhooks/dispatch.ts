@@ -1,8 +1,8 @@
 // The background loops of every API process: number events, send deliveries, delete old events. Started by src/main.ts.
 // Replicas share the work through the database. A notification wakes a loop; a timer does if the notification was lost.
 import { Gauge } from "prom-client";
+import type { Listener } from "../db/driver/listen.ts";
 import { deleteOldEvents, numberEvents, oneEventLag } from "../db/event.ts";
-import type { Listener } from "../db/listen.ts";
 import { startLoop } from "../loop.ts";
 import { makeSender, type SenderDeps } from "./sender.ts";
 

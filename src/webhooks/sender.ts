@@ -2,9 +2,8 @@
 // its deliveries are claimed again when their leases expire, so receivers get each delivery at least once, always with
 // the same webhook-id. Driven by dispatch.ts.
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import type { DatabasePool } from "../db/pool.ts";
-import { makeSemaphore } from "../db/semaphore.ts";
-import { tenantDatabase } from "../db/tenant-db.ts";
+import type { DatabasePool } from "../db/driver/pool.ts";
+import { makeSemaphore } from "../db/driver/semaphore.ts";
 import { type ClaimedDelivery, claimDeliveries, recordOutcome } from "../db/webhook-delivery.ts";
 import type { Log } from "../log.ts";
 import { type Attempt, afterAttempt } from "./schedule.ts";
@@ -54,7 +53,7 @@ export function makeSender(deps: SenderDeps, onFree: () => void): Sender {
     const chance = (deps.random(1)[0] ?? 0) / 255;
     const outcome = afterAttempt(delivery.attempt, attempt, delivery.failing_since, now, chance);
     if (outcome.status !== "pending") metrics.finished.inc({ status: outcome.status });
-    const db = tenantDatabase(pool, delivery.tenant_id);
+    const db = pool.asTenant(delivery.tenant_id);
     await record(() => recordOutcome(db, delivery, now, outcome));
     const facts = { webhookId: delivery.webhook_id, deliveryId: delivery.id, attempt: delivery.attempt };
     if (outcome.webhook.disable !== null)

@@ -4,7 +4,7 @@ import { sql } from "slonik";
 import { beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { doBackgroundWork } from "../../src/db/background-work.ts";
-import { isFrozen } from "../../src/db/errors.ts";
+import { isFrozen } from "../../src/db/driver/errors.ts";
 import { claimDeliveries } from "../../src/db/webhook-delivery.ts";
 import { type Client, execute, useApi } from "../support/api.ts";
 import { addDetections, addModel, addReadyAudio, addTrainingJob, makeDataset } from "../support/world.ts";

@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeOpenApi } from "../../src/api/openapi.ts";
 import { routes } from "../../src/api/routes/index.ts";
-import type { DatabasePool } from "../../src/db/pool.ts";
+import type { DatabasePool } from "../../src/db/driver/pool.ts";
 import { type Client, clientOf, makeTenant, type ServedApi, serveApi, testDeps } from "../support/api.ts";
 import { type Ids, makeFullWorld, pictureOf, withoutPredicates } from "../support/isolation.ts";
 import {

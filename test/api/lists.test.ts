@@ -1,7 +1,7 @@
 // Lists by time of creation: their order, and the restriction to a period.
 import { type FragmentSqlToken, sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
-import { type Client, execute, useApi } from "../support/api.ts";
+import { type Answer, type Client, execute, useApi } from "../support/api.ts";
 import { addModel, addReadyAudio, addTrainingJob, makeDataset } from "../support/world.ts";
 
 const api = useApi();
@@ -78,8 +78,58 @@ describe("a list of", () => {
     );
   });
 
-  it.each(Object.entries(lists))("%s refuses what is no time or order", async (_, { path }) => {
-    for (const query of ["created_after=yesterday", "created_before=2026-01-02", "order=newest"]) {
+  it.each(Object.entries(lists))("%s says whether more items follow", async (_, { path }) => {
+    const more = async (page: number, size: number) => {
+      const answer = await client.get(`${path()}?page=${page}&page_size=${size}`);
+      const { items, has_more } = answer.body;
+      expect(answer.headers.has("X-Next-Cursor")).toBe(has_more);
+      return [items.length, has_more];
+    };
+    expect(await more(1, 2)).toEqual([2, true]);
+    expect(await more(2, 2)).toEqual([1, false]);
+    expect(await more(3, 2)).toEqual([0, false]);
+    expect(await more(1, 3)).toEqual([3, false]);
+    expect(await more(3, 1)).toEqual([1, false]);
+  });
+
+  it.each(Object.entries(lists))("%s is read in full by its cursors", async (_, { path, table }) => {
+    // Two rows of the same microsecond, and one that is less than a millisecond older.
+    const times = ["2026-01-01T00:00:00.000001Z", "2026-01-01T00:00:00.000001Z", "2026-01-01T00:00:00Z"];
+    const name = sql.identifier([table]);
+    const ids = (await client.get(path())).body.items.map((item: { id: string }) => item.id);
+    const setTimes = (values: string[]) =>
+      execute(
+        api.db,
+        sql.fragment`update ${name} t set created_at = n.at::timestamptz
+          from unnest(${sql.array(ids, "uuid")}, ${sql.array(values, "text")}) n (id, at) where t.id = n.id`,
+      );
+    await setTimes(times);
+    try {
+      for (const order of ["asc", "desc"]) {
+        const whole = (await client.get(`${path()}?order=${order}`)).body;
+        expect([whole.items.length, whole.has_more]).toEqual([3, false]);
+        const read: unknown[] = [];
+        for (let cursor: string | null = ""; cursor !== null; ) {
+          const query = `order=${order}&page_size=1${cursor === "" ? "" : `&cursor=${cursor}`}`;
+          const answer: Answer = await client.get(`${path()}?${query}`);
+          cursor = answer.headers.get("X-Next-Cursor");
+          expect(answer.body).toMatchObject({ total: 3, has_more: cursor !== null });
+          read.push(...answer.body.items);
+        }
+        expect(read).toEqual(whole.items);
+      }
+    } finally {
+      await setTimes(days.toReversed());
+    }
+  });
+
+  it.each(Object.entries(lists))("%s refuses what is no time, order or cursor", async (_, { path }) => {
+    for (const query of [
+      "created_after=yesterday",
+      "created_before=2026-01-02",
+      "order=newest",
+      "cursor=2",
+    ]) {
       const answer = await client.get(`${path()}?${query}`);
       expect([answer.status, answer.body.detail[0].loc]).toEqual([422, ["query", query.split("=")[0]]]);
     }

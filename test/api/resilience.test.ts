@@ -2,7 +2,7 @@
 import { sql } from "slonik";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { type DatabasePool, makeDatabase } from "../../src/db/pool.ts";
+import { type DatabasePool, makeDatabase } from "../../src/db/driver/pool.ts";
 import { makeStorage, type Storage } from "../../src/storage/storage.ts";
 import { type Client, execute, makeTenant, type ServedApi, serveApi, testDeps } from "../support/api.ts";
 import { wav } from "../support/audio.ts";

@@ -2,8 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
-import { isFrozen } from "../../src/db/errors.ts";
-import { manyTrainFiles } from "../../src/db/run.ts";
+import { isFrozen } from "../../src/db/driver/errors.ts";
+import { manyTrainFiles } from "../../src/db/operator/run.ts";
 import { type Client, execute, useApi } from "../support/api.ts";
 import { addReadyAudio, makeDataset } from "../support/world.ts";
 

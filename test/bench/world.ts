@@ -3,8 +3,8 @@
 import { randomBytes } from "node:crypto";
 import { Client } from "pg";
 import { hashApiKey, makeApiKey, prefixOf } from "../../src/api/api-key-format.ts";
-import { migrate } from "../../src/db/migrate.ts";
-import { makeDatabase } from "../../src/db/pool.ts";
+import { migrate } from "../../src/db/driver/migrate.ts";
+import { makeDatabase } from "../../src/db/driver/pool.ts";
 
 export interface World {
   readonly databaseUrl: string;

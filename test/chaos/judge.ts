@@ -2,7 +2,7 @@
 // in the tables once. Called by run.ts.
 import { sql } from "slonik";
 import { z } from "zod";
-import type { DatabasePool } from "../../src/db/pool.ts";
+import type { DatabasePool } from "../../src/db/driver/pool.ts";
 import { resourceName } from "../../src/schemas/job-kind.ts";
 import { detectionsPerFile, type PlannedJob } from "./plan.ts";
 

@@ -2,7 +2,7 @@
 // status. Called by run.ts and judge.ts.
 import { sql } from "slonik";
 import { z } from "zod";
-import type { DatabasePool } from "../../src/db/pool.ts";
+import type { DatabasePool } from "../../src/db/driver/pool.ts";
 import { cancelTrainingJob } from "../../src/db/training-job.ts";
 import { type JobKind, keys } from "../../src/schemas/job-kind.ts";
 import type { Storage } from "../../src/storage/storage.ts";

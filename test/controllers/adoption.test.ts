@@ -8,7 +8,7 @@ import { z } from "zod";
 import type { JobResource } from "../../controllers/job/adapter.ts";
 import { adopt } from "../../controllers/job/adopt.ts";
 import { trainingJobAdapter } from "../../controllers/training-job/adapter.ts";
-import { makeDatabase } from "../../src/db/pool.ts";
+import { makeDatabase } from "../../src/db/driver/pool.ts";
 import { embeddingJobs, inferenceJobs, trainingJobs } from "../../src/kube/kinds.ts";
 import type { JobStatus } from "../../src/schemas/job-resource.ts";
 import { searchable, trainable, useAdoption } from "../support/adoption.ts";

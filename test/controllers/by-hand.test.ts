@@ -3,8 +3,8 @@
 import { sql } from "slonik";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { ingestDetections } from "../../src/db/ingest.ts";
 import { maybeOneJob } from "../../src/db/job.ts";
+import { ingestDetections } from "../../src/db/operator/ingest.ts";
 import { jobs, pods, trainingJobs } from "../../src/kube/kinds.ts";
 import { endPod, patchStatus, podOf, put, startPod, Worker } from "../support/operator.ts";
 import { detectionsOf, useOperatorAnew } from "../support/operator-anew.ts";

@@ -10,7 +10,7 @@ import {
 import { agreesWithRow, awaitPodsUntil, decide, expiresAt } from "../../controllers/job/decide.ts";
 import type { Facts } from "../../controllers/job/facts.ts";
 import { exhaustedShards } from "../../controllers/job/retry-budget.ts";
-import type { FailedPod } from "../../src/db/run-pod.ts";
+import type { FailedPod } from "../../src/db/operator/run-pod.ts";
 import type { Job, Pod } from "../../src/kube/objects.ts";
 import {
   ago,

@@ -4,8 +4,8 @@ import { sql } from "slonik";
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { fencedDatabase } from "../../controllers/fenced-database.ts";
-import { endJob } from "../../src/db/ingest.ts";
 import { maybeOneJob, type Queries } from "../../src/db/job.ts";
+import { endJob } from "../../src/db/operator/ingest.ts";
 import { useDatabase } from "../support/postgres.ts";
 import { insertTenant, insertTrainingJob } from "../support/rows.ts";
 

@@ -3,8 +3,8 @@
 import { sql } from "slonik";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { endJob, ingestDetections } from "../../src/db/ingest.ts";
 import { maybeOneJob } from "../../src/db/job.ts";
+import { endJob, ingestDetections } from "../../src/db/operator/ingest.ts";
 import { inferenceJobs, jobs, pods, trainingJobs } from "../../src/kube/kinds.ts";
 import type { Pod } from "../../src/kube/objects.ts";
 import { keys } from "../../src/schemas/job-kind.ts";

@@ -4,7 +4,6 @@ import { sql } from "slonik";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
 import { apiRules, operatorClusterRules, operatorRules } from "../../controllers/rbac.ts";
-import { tenantDatabase } from "../../src/db/tenant-db.ts";
 import { makeKube } from "../../src/kube/client.ts";
 import { embeddingJobs, inferenceJobs, jobs, models, pods, trainingJobs } from "../../src/kube/kinds.ts";
 import type { KubeObject, Pod, ResourceType } from "../../src/kube/objects.ts";
@@ -48,7 +47,7 @@ const apply = (type: ResourceType, name: string, spec: object) =>
 it("the API has the rights that it uses and no others", async () => {
   const kube = makeKube({ kubeconfig: space.apiKubeconfig });
   const tenant = await insertTenant(database.pool);
-  const db = tenantDatabase(database.apiPool, tenant);
+  const db = database.apiPool.asTenant(tenant);
   const submit = makeSubmit({ db, kube, namespace: space.name, log: makeLog("test", "silent") });
   const training = await insertTrainingJob(database.pool, tenant);
   const model = await insertModel(database.pool, tenant);

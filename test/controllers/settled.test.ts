@@ -6,7 +6,7 @@ import { sql } from "slonik";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { inParallel } from "../../controllers/runtime/parallel.ts";
 import type { Queries } from "../../src/db/job.ts";
-import { markSubmitted } from "../../src/db/outbox.ts";
+import { markSubmitted } from "../../src/db/operator/outbox.ts";
 import { jobs } from "../../src/kube/kinds.ts";
 import type { Job, KubeObject, Pod, ResourceType } from "../../src/kube/objects.ts";
 import { type JobKind, jobKindNames, keys, resourceName, runName } from "../../src/schemas/job-kind.ts";

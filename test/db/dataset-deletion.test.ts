@@ -5,8 +5,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { doBackgroundWork } from "../../src/db/background-work.ts";
 import { deleteDataset } from "../../src/db/dataset.ts";
-import { isFrozen } from "../../src/db/errors.ts";
-import { tenantDatabase } from "../../src/db/tenant-db.ts";
+import { isFrozen } from "../../src/db/driver/errors.ts";
 import { useDatabase } from "../support/postgres.ts";
 import { insertDataset, insertEmbeddedAudio, insertTenant } from "../support/rows.ts";
 
@@ -49,7 +48,7 @@ describe("a dataset with a published set", () => {
     await database.pool.query(none`
       create trigger count_deleted after delete on annotations
       referencing old table as changed for each statement execute function count_deleted()`);
-    await deleteDataset(tenantDatabase(database.apiPool, tenant), tenant, dataset);
+    await deleteDataset(database.apiPool.asTenant(tenant), tenant, dataset);
     while (await doBackgroundWork(database.apiPool));
     expect(await labelsOf(set)).toBe(0);
     expect(

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { makeDatabase } from "../../src/db/driver/pool.ts";
 import {
   deleteOldEvents,
   listEvents,
@@ -12,9 +13,7 @@ import {
   oneEventPosition,
 } from "../../src/db/event.ts";
 import { advanceJob, finishJob } from "../../src/db/job.ts";
-import { makeDatabase } from "../../src/db/pool.ts";
 import { insertTenant } from "../../src/db/tenant.ts";
-import { tenantDatabase } from "../../src/db/tenant-db.ts";
 import { execute } from "../support/api.ts";
 import { useDatabase } from "../support/postgres.ts";
 import { insertDataset, insertInferenceJob, insertModel, insertTrainingJob } from "../support/rows.ts";
@@ -25,7 +24,7 @@ const newTenant = () => insertTenant(database.pool, "events");
 /** Numbers all pending events and returns those of the tenant. */
 async function readEvents(tenant: string): Promise<{ type: string; data: Record<string, unknown> }[]> {
   while ((await numberEvents(database.apiPool))?.more);
-  const rows = await manyEventsAfter(tenantDatabase(database.apiPool, tenant), tenant, 0, 1000);
+  const rows = await manyEventsAfter(database.apiPool.asTenant(tenant), tenant, 0, 1000);
   return rows.map(({ type, data }) => ({ type, data }));
 }
 
@@ -92,7 +91,7 @@ describe("events", () => {
     const [ready = "", broken = ""] = audio;
     const key = randomUUID();
     await readEvents(tenant);
-    const before = (await oneEventPosition(tenantDatabase(database.apiPool, tenant), tenant)).own;
+    const before = (await oneEventPosition(database.apiPool.asTenant(tenant), tenant)).own;
     try {
       await execute(operator, sql.fragment`update audio_files set status = 'ready' where id = ${ready}`);
       await execute(operator, sql.fragment`update audio_files set status = 'failed' where id = ${broken}`);
@@ -113,7 +112,7 @@ describe("events", () => {
         operator,
         sql.fragment`update inference_jobs set status = 'running' where id = ${job.id}`,
       );
-      const api = tenantDatabase(database.apiPool, tenant);
+      const api = database.apiPool.asTenant(tenant);
       const set = await api.oneFirst(sql.type(z.object({ id: z.string() }))`
         insert into annotation_sets (id, tenant_id, dataset_id, version)
         values (${randomUUID()}, ${tenant}, ${dataset}, 7) returning id`);
@@ -165,14 +164,14 @@ describe("events", () => {
         from generate_series(1, 999)`,
     );
     await readEvents(tenant);
-    const { own } = await oneEventPosition(tenantDatabase(database.apiPool, tenant), tenant);
+    const { own } = await oneEventPosition(database.apiPool.asTenant(tenant), tenant);
     await execute(
       database.pool,
       sql.fragment`update inference_files set status = 'completed' where inference_job_id = ${job.id}`,
     );
     expect(await numberEvents(database.apiPool)).toEqual({ numbered: 200, more: true });
     while ((await numberEvents(database.apiPool))?.more);
-    const rows = await manyEventsAfter(tenantDatabase(database.apiPool, tenant), tenant, own, 2_000);
+    const rows = await manyEventsAfter(database.apiPool.asTenant(tenant), tenant, own, 2_000);
     expect(rows).toHaveLength(1_000);
     expect(new Set(rows.map(({ data }) => data.inference_file_id)).size).toBe(1_000);
   });
@@ -193,7 +192,7 @@ describe("events", () => {
     const [own, other] = [await newTenant(), await newTenant()];
     await insertTrainingJob(database.pool, other);
     await readEvents(other);
-    const api = tenantDatabase(database.apiPool, own);
+    const api = database.apiPool.asTenant(own);
     // The statement has no tenant predicate, so only the policies protect the rows.
     const seen = await api.any(sql.type(z.object({ type: z.string() }))`select type from events`);
     expect(seen).toEqual([]);
@@ -211,7 +210,7 @@ describe("events", () => {
   it("have numbers that do not depend on the events of others", async () => {
     const [one, other] = [await newTenant(), await newTenant()];
     const numbersOf = async (tenant: string) => {
-      const rows = await manyEventsAfter(tenantDatabase(database.apiPool, tenant), tenant, 0, 100);
+      const rows = await manyEventsAfter(database.apiPool.asTenant(tenant), tenant, 0, 100);
       return rows.map(({ id }) => id);
     };
     for (const tenant of [one, other, other, one]) await insertTrainingJob(database.pool, tenant);
@@ -229,7 +228,7 @@ describe("events", () => {
     const tenant = await newTenant();
     await insertTrainingJob(database.pool, tenant);
     await readEvents(tenant);
-    const { own, given } = await oneEventPosition(tenantDatabase(database.apiPool, tenant), tenant);
+    const { own, given } = await oneEventPosition(database.apiPool.asTenant(tenant), tenant);
     expect(own).toBe(given);
     await execute(database.pool, sql.fragment`update events set created_at = now() - interval '23 hours'`);
     expect(await deleteOldEvents(database.apiPool)).toEqual({ more: false });
@@ -237,11 +236,11 @@ describe("events", () => {
     await execute(database.pool, sql.fragment`update events set created_at = now() - interval '25 hours'`);
     await deleteOldEvents(database.apiPool);
     expect(await readEvents(tenant)).toEqual([]);
-    expect((await oneEventPosition(tenantDatabase(database.apiPool, tenant), tenant)).given).toBe(given);
+    expect((await oneEventPosition(database.apiPool.asTenant(tenant), tenant)).given).toBe(given);
     await insertTrainingJob(database.pool, tenant);
     const page = await (async () => {
       await readEvents(tenant);
-      return await listEvents(tenantDatabase(database.apiPool, tenant), tenant, { page: 1, page_size: 10 });
+      return await listEvents(database.apiPool.asTenant(tenant), tenant, { page: 1, page_size: 10 });
     })();
     expect(page.items[0]?.id).toBeGreaterThan(given);
   });
@@ -281,7 +280,7 @@ describe("the sequencer", () => {
       const seen: { id: number; data: Record<string, unknown> }[] = [];
       let last = 0;
       const readBatch = async () => {
-        const rows = await manyEventsAfter(tenantDatabase(database.apiPool, tenant), tenant, last, 7);
+        const rows = await manyEventsAfter(database.apiPool.asTenant(tenant), tenant, last, 7);
         seen.push(...rows);
         last = rows.at(-1)?.id ?? last;
         return rows.length;
@@ -305,7 +304,7 @@ describe("the sequencer", () => {
       const ids = rows.map((row) => row.id);
       expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b));
       const all = await manyEventsAfter(
-        tenantDatabase(database.apiPool, tenants[i] ?? ""),
+        database.apiPool.asTenant(tenants[i] ?? ""),
         tenants[i] ?? "",
         0,
         10_000,

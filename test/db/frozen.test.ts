@@ -2,7 +2,7 @@
 import { sql } from "slonik";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { isFrozen } from "../../src/db/errors.ts";
+import { isFrozen } from "../../src/db/driver/errors.ts";
 import { poll } from "../support/poll.ts";
 import { useDatabase } from "../support/postgres.ts";
 import { insertDataset, insertEmbeddedAudio, insertTenant } from "../support/rows.ts";

@@ -3,9 +3,8 @@
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { Db } from "../../src/db/page.ts";
-import { makeDatabase, type Role } from "../../src/db/pool.ts";
-import { tenantDatabase } from "../../src/db/tenant-db.ts";
+import type { Db } from "../../src/db/driver/page.ts";
+import { makeDatabase, type Role } from "../../src/db/driver/pool.ts";
 import { type Client, useApi } from "../support/api.ts";
 import {
   makeFullWorld,
@@ -70,7 +69,7 @@ describe("every table", () => {
       if (!(await rightsOf("plosive_api", name)).includes("select")) continue;
       readable += 1;
       expect([name, await rowsOf(api.pool, name)]).toEqual([name, 0]);
-      const owners = await tenantDatabase(api.pool, a.tenantId).anyFirst(sql.type(text)`
+      const owners = await api.pool.asTenant(a.tenantId).anyFirst(sql.type(text)`
         select distinct ${sql.identifier([column])}::text as value from ${sql.identifier([name])}`);
       expect([name, owners]).toEqual([name, [a.tenantId]]);
     }
@@ -79,7 +78,7 @@ describe("every table", () => {
 
   it("rejects rows that the API writes for another tenant or for none", async () => {
     const before = await pictureOf(api.db, b.tenantId);
-    const asA = tenantDatabase(api.pool, a.tenantId);
+    const asA = api.pool.asTenant(a.tenantId);
     for (const { name, column } of tables) {
       const [table, tenant] = [sql.identifier([name]), sql.identifier([column])];
       const rights = await rightsOf("plosive_api", name);

@@ -2,8 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
+import type { Db } from "../../src/db/driver/page.ts";
 import { withLease } from "../../src/db/lease.ts";
-import type { Db } from "../../src/db/page.ts";
 import { poll } from "../support/poll.ts";
 import { execute, useDatabase } from "../support/postgres.ts";
 import { insertTenant } from "../support/rows.ts";

@@ -5,11 +5,10 @@ import { Client } from "pg";
 import { sql } from "slonik";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { insertApiKey } from "../../src/db/api-key.ts";
-import { bypassesRowSecurity, ensureLogin } from "../../src/db/login.ts";
-import { migrate } from "../../src/db/migrate.ts";
-import { type DatabasePool, makeDatabase, type Role } from "../../src/db/pool.ts";
+import { bypassesRowSecurity, ensureLogin } from "../../src/db/driver/login.ts";
+import { migrate } from "../../src/db/driver/migrate.ts";
+import { type DatabasePool, makeDatabase, type Role } from "../../src/db/driver/pool.ts";
 import { insertTenant } from "../../src/db/tenant.ts";
-import { tenantDatabase } from "../../src/db/tenant-db.ts";
 import { makeDatabaseImage } from "../support/postgres-image.ts";
 import { maybeOneCaller } from "../support/rows.ts";
 
@@ -77,7 +76,7 @@ async function expectWorkingApi(owner: string, api: string): Promise<void> {
     async (pool) => {
       const caller = await maybeOneCaller(pool, hash);
       expect(caller?.tenant_id).toBe(tenants[0]);
-      const seen = await tenantDatabase(pool, tenants[0]!).anyFirst(sql.unsafe`select name from datasets`);
+      const seen = await pool.asTenant(tenants[0]!).anyFirst(sql.unsafe`select name from datasets`);
       expect(seen).toEqual([tenants[0]]);
     },
     "plosive_api",
@@ -176,11 +175,11 @@ describe("the embedded database", () => {
     await withPool(
       api,
       async (pool) => {
-        const db = tenantDatabase(pool, tenant!);
+        const db = pool.asTenant(tenant!);
         expect(await db.anyFirst(sql.unsafe`select name from datasets`)).toEqual(["takes"]);
         expect(await db.anyFirst(sql.unsafe`select audio_file_id from training_job_files`)).toEqual([audio]);
         expect(await db.anyFirst(sql.unsafe`select value from training_metrics`)).toEqual([0.5]);
-        const stranger = tenantDatabase(pool, randomUUID());
+        const stranger = pool.asTenant(randomUUID());
         expect(await stranger.any(sql.unsafe`select from training_metrics`)).toEqual([]);
       },
       "plosive_api",

@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { SchemaValidationError, sql } from "slonik";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { isMigrated, migrate } from "../../src/db/migrate.ts";
+import { isMigrated, migrate } from "../../src/db/driver/migrate.ts";
 import { poll } from "../support/poll.ts";
 import { useDatabase } from "../support/postgres.ts";
 

@@ -11,12 +11,12 @@ import { listAudioFiles } from "../../src/db/audio-file.ts";
 import { doBackgroundWork } from "../../src/db/background-work.ts";
 import { listDatasets, oneDataset } from "../../src/db/dataset.ts";
 import { eachDetection, listDetections } from "../../src/db/detection.ts";
+import type { Db } from "../../src/db/driver/page.ts";
 import { listEvents, manyEventsAfter, oneEventPosition } from "../../src/db/event.ts";
 import { listInferenceFiles } from "../../src/db/inference-file.ts";
 import { listInferenceJobs } from "../../src/db/inference-job.ts";
 import { listJobEvents } from "../../src/db/job-event.ts";
 import { listModels } from "../../src/db/model.ts";
-import type { Db } from "../../src/db/page.ts";
 import { usageOf } from "../../src/db/quota.ts";
 import { listReviewed } from "../../src/db/reviewed-file.ts";
 import { listTrainingJobs } from "../../src/db/training-job.ts";
@@ -120,10 +120,12 @@ function recording(db: Db, plans: Plan[]): Db {
     get: (target, name: keyof Db) =>
       name === "transaction" || name === "asTenant"
         ? target[name]
-        : async (query: QuerySqlToken) => {
-            await explain(query);
-            return await (target[name] as (query: QuerySqlToken) => Promise<unknown>)(query);
-          },
+        : name === "expecting"
+          ? () => recording(target, plans)
+          : async (query: QuerySqlToken) => {
+              await explain(query);
+              return await (target[name] as (query: QuerySqlToken) => Promise<unknown>)(query);
+            },
   });
 }
 

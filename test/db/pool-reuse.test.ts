@@ -1,8 +1,8 @@
 // Tests which connections the pool lends again: those without an open transaction, until they have been idle for 30 s.
 import { sql } from "slonik";
 import { afterEach, expect, it, vi } from "vitest";
-import { ConnectionError } from "../../src/db/connection.ts";
-import { makeDatabase } from "../../src/db/pool.ts";
+import { ConnectionError } from "../../src/db/driver/connection.ts";
+import { makeDatabase } from "../../src/db/driver/pool.ts";
 import { useDatabase } from "../support/postgres.ts";
 
 const database = useDatabase();

@@ -1,8 +1,8 @@
 // The connection pool during a database outage with many callers.
 import { sql } from "slonik";
 import { describe, expect, it } from "vitest";
-import { isDatabaseUnavailable } from "../../src/db/errors.ts";
-import { makeDatabase } from "../../src/db/pool.ts";
+import { isDatabaseUnavailable } from "../../src/db/driver/errors.ts";
+import { makeDatabase } from "../../src/db/driver/pool.ts";
 import { poll } from "../support/poll.ts";
 import { useDatabase } from "../support/postgres.ts";
 import { startProxy } from "../support/proxy.ts";

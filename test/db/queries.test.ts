@@ -3,8 +3,8 @@
 import { SchemaValidationError, sql } from "slonik";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { isDatabaseUnavailable } from "../../src/db/errors.ts";
-import { type DatabasePool, makeDatabase } from "../../src/db/pool.ts";
+import { isDatabaseUnavailable } from "../../src/db/driver/errors.ts";
+import { type DatabasePool, makeDatabase } from "../../src/db/driver/pool.ts";
 import { poll } from "../support/poll.ts";
 import { useDatabase } from "../support/postgres.ts";
 import { startProxy } from "../support/proxy.ts";

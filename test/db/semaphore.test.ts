@@ -1,8 +1,8 @@
 // The semaphore in front of the pool, and the ids of rows.
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { newId } from "../../src/db/id.ts";
-import { BusyError, makeKeyedSemaphore, makeSemaphore } from "../../src/db/semaphore.ts";
+import { newId } from "../../src/db/driver/id.ts";
+import { BusyError, makeKeyedSemaphore, makeSemaphore } from "../../src/db/driver/semaphore.ts";
 
 function gate() {
   const { promise, resolve } = Promise.withResolvers<void>();

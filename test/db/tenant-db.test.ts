@@ -3,16 +3,15 @@ import { sql } from "slonik";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { insertDataset } from "../../src/db/dataset.ts";
-import type { Db } from "../../src/db/page.ts";
+import type { Db } from "../../src/db/driver/page.ts";
 import { insertTenant } from "../../src/db/tenant.ts";
-import { tenantDatabase } from "../../src/db/tenant-db.ts";
 import { useDatabase } from "../support/postgres.ts";
 
 const database = useDatabase();
 
 async function tenantWithDataset(name: string): Promise<{ id: string; db: Db }> {
   const id = await insertTenant(database.pool, name);
-  const db = tenantDatabase(database.apiPool, id);
+  const db = database.apiPool.asTenant(id);
   await insertDataset(db, id, { name, description: null, artifactTypes: [] });
   return { id, db };
 }

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";
 import { beforeAll, describe, expect, it } from "vitest";
-import { isMigrated, migrate } from "../../src/db/migrate.ts";
+import { isMigrated, migrate } from "../../src/db/driver/migrate.ts";
 import { useDatabase } from "../support/postgres.ts";
 
 const database = useDatabase();

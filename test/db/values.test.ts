@@ -1,6 +1,6 @@
 // Tests how values go to Postgres and come back, in its text format. Pure, no server.
 import { describe, expect, it } from "vitest";
-import { parserOf, toParameter } from "../../src/db/values.ts";
+import { parserOf, toParameter } from "../../src/db/driver/values.ts";
 
 describe("a parameter", () => {
   it.each([

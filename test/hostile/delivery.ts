@@ -1,13 +1,14 @@
 // Delivers a worker's result to the database as the operator does: ingests it and ends the job. Called by
 // ingest-process.ts, which is killed while it runs, and by its test, which is not.
+
+import type { DatabasePool } from "../../src/db/driver/pool.ts";
 import {
   endJob,
   ingestDetections,
   ingestEmbeddings,
   ingestModel,
   type ShardRef,
-} from "../../src/db/ingest.ts";
-import type { DatabasePool } from "../../src/db/pool.ts";
+} from "../../src/db/operator/ingest.ts";
 import { result as resultSchema } from "../../src/schemas/worker.ts";
 
 export interface Delivery {

@@ -2,7 +2,7 @@
 // this folder.
 import { sql } from "slonik";
 import { z } from "zod";
-import type { DatabasePool } from "../../src/db/pool.ts";
+import type { DatabasePool } from "../../src/db/driver/pool.ts";
 
 /** Request counters, rate limits, idempotency keys and locks: changes there do not affect clients' resources. */
 const notOwned = /^(schema_migrations|rate_|failed_|audit|idempotency|leases)/;

@@ -1,7 +1,7 @@
 // Ingests one result as the operator does, in a process of its own that can be killed. Started by ingest-kill.test.ts
 // with the address of the database and the delivery as a JSON file.
 import { readFileSync } from "node:fs";
-import { makeDatabase, statementTimeoutMs } from "../../src/db/pool.ts";
+import { makeDatabase, statementTimeoutMs } from "../../src/db/driver/pool.ts";
 import { takeIn } from "./delivery.ts";
 
 const config = { PLOSIVE_DATABASE_URL: process.env.DATABASE_URL ?? "", PLOSIVE_DATABASE_POOL: 2 };

@@ -3,15 +3,15 @@
 import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { z } from "zod";
+import type { DatabasePool } from "../../src/db/driver/pool.ts";
+import { advanceJob } from "../../src/db/job.ts";
 import {
   endJob,
   type IngestOutcome,
   ingestDetections,
   ingestEmbeddings,
   ingestModel,
-} from "../../src/db/ingest.ts";
-import { advanceJob } from "../../src/db/job.ts";
-import type { DatabasePool } from "../../src/db/pool.ts";
+} from "../../src/db/operator/ingest.ts";
 import { type JobKind, resourceName, runName } from "../../src/schemas/job-kind.ts";
 import { result as resultSchema } from "../../src/schemas/worker.ts";
 import {

@@ -53,6 +53,8 @@ beforeAll(async () => {
       databaseUrl: database.url,
       storage: store.config,
       identity,
+      // The story's models have no custom resources; on a busy machine a repair of drift would create them.
+      driftMs: 600_000,
       // On a busy machine a lease of three seconds is lost, and this process would not exit then.
       leaseMs: { durationMs: 15_000, deadlineMs: 10_000, periodMs: 500 },
     });

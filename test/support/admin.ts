@@ -1,7 +1,7 @@
 // plosive-admin in the test's own process, on the API's database and with the rights of its own role.
 import { randomBytes } from "node:crypto";
 import { runAdmin } from "../../src/admin.ts";
-import { makeDatabase, statementTimeoutMs } from "../../src/db/pool.ts";
+import { makeDatabase, statementTimeoutMs } from "../../src/db/driver/pool.ts";
 import type { useApi } from "./api.ts";
 import { loginOf } from "./postgres.ts";
 

@@ -1,7 +1,7 @@
 // Jobs that a platform engineer applies with kubectl, for the tests of adoption: an operator and the REST API on one
 // database, and the resources that such a job needs. Called at the top of test files: `const stage = useAdoption()`.
 import { afterAll, beforeAll } from "vitest";
-import type { DatabasePool } from "../../src/db/pool.ts";
+import type { DatabasePool } from "../../src/db/driver/pool.ts";
 import type { KubeObject, Pod, ResourceType } from "../../src/kube/objects.ts";
 import type { JobStatus } from "../../src/schemas/job-resource.ts";
 import { type Client, useApi } from "./api.ts";

@@ -3,8 +3,8 @@
 import { randomUUID } from "node:crypto";
 import { type QuerySqlToken, sql } from "slonik";
 import { z } from "zod";
-import type { Db } from "../../src/db/page.ts";
-import type { DatabasePool } from "../../src/db/pool.ts";
+import type { Db } from "../../src/db/driver/page.ts";
+import type { DatabasePool } from "../../src/db/driver/pool.ts";
 import type { Client } from "./api.ts";
 import { addDetections, makeWorld, type World } from "./world.ts";
 
@@ -156,6 +156,13 @@ export function withoutPredicates(pool: DatabasePool): { pool: DatabasePool; cou
     ...Object.fromEntries(
       statements.map((name) => [name, (query: QuerySqlToken) => db[name](rewritten(query) as never)]),
     ),
+    expecting: (missing) => {
+      const expecting = db.expecting(missing);
+      return {
+        one: (query) => expecting.one(rewritten(query) as never),
+        oneFirst: (query) => expecting.oneFirst(rewritten(query) as never),
+      };
+    },
     transaction: (handler) => db.transaction((tx) => handler(wrapped(tx))),
     asTenant: (id) => wrapped(db.asTenant(id)),
   });

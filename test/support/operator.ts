@@ -5,7 +5,7 @@ import { request } from "node:https";
 import { text } from "node:stream/consumers";
 import { type Operator, startOperator } from "../../controllers/operator.ts";
 import type { OperatorConfig } from "../../src/config.ts";
-import { makeDatabase } from "../../src/db/pool.ts";
+import { makeDatabase } from "../../src/db/driver/pool.ts";
 import { type Kube, makeKube } from "../../src/kube/client.ts";
 import { jobs, pods } from "../../src/kube/kinds.ts";
 import type { Job, Pod } from "../../src/kube/objects.ts";

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "slonik";
 import { z } from "zod";
-import type { DatabasePool } from "../../src/db/pool.ts";
+import type { DatabasePool } from "../../src/db/driver/pool.ts";
 import { inferenceJobs, jobs, pods } from "../../src/kube/kinds.ts";
 import type { Pod } from "../../src/kube/objects.ts";
 import type { StorageConfig } from "../../src/storage/storage.ts";

@@ -8,9 +8,9 @@ import { Client } from "pg";
 import { sql } from "slonik";
 import { afterAll, beforeAll, inject } from "vitest";
 import { z } from "zod";
+import { migrate } from "../../src/db/driver/migrate.ts";
+import { type DatabasePool, makeDatabase, type Role, statementTimeoutMs } from "../../src/db/driver/pool.ts";
 import type { Queries } from "../../src/db/job.ts";
-import { migrate } from "../../src/db/migrate.ts";
-import { type DatabasePool, makeDatabase, type Role, statementTimeoutMs } from "../../src/db/pool.ts";
 
 /** A server that outlives a run keeps the template of each version of the migrations. */
 const template = `plosive_template_${versionOf(join(import.meta.dirname, "../../src/db/migrations"))}`;

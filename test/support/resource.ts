@@ -1,7 +1,7 @@
 // A job's custom resource with more fields than the service would set, created from its row in place of the service.
 // Called by the operator's tests.
 import type { Queries } from "../../src/db/job.ts";
-import { markSubmitted, maybeOneSubmission } from "../../src/db/outbox.ts";
+import { markSubmitted, maybeOneSubmission } from "../../src/db/operator/outbox.ts";
 import type { Kube } from "../../src/kube/client.ts";
 import { type JobRef, resourceOf, resourceTypes } from "../../src/submit.ts";
 

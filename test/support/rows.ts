@@ -4,8 +4,8 @@ import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { z } from "zod";
 import { type CallerRow, manyCallers } from "../../src/db/api-key.ts";
+import type { DatabasePool } from "../../src/db/driver/pool.ts";
 import type { Queries } from "../../src/db/job.ts";
-import type { DatabasePool } from "../../src/db/pool.ts";
 import { effectiveConfig } from "../../src/schemas/inference-job.ts";
 
 const none = z.object({});

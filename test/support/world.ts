@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { z } from "zod";
-import type { DatabasePool } from "../../src/db/pool.ts";
+import type { DatabasePool } from "../../src/db/driver/pool.ts";
 import type { Answer } from "./api.ts";
 
 const nothing = z.object({});

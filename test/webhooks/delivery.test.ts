@@ -5,7 +5,7 @@ import { sql } from "slonik";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { makeListener } from "../../src/db/listen.ts";
+import { makeListener } from "../../src/db/driver/listen.ts";
 import { updateWebhook } from "../../src/db/webhook.ts";
 import { insertTestDelivery, redeliver } from "../../src/db/webhook-delivery.ts";
 import { makeLog } from "../../src/log.ts";

@@ -4,9 +4,9 @@ import { randomBytes } from "node:crypto";
 import { Registry } from "prom-client";
 import { sql } from "slonik";
 import { afterEach } from "vitest";
+import type { Db } from "../../src/db/driver/queries.ts";
 import { numberEvents } from "../../src/db/event.ts";
 import { insertTenant } from "../../src/db/tenant.ts";
-import { tenantDatabase } from "../../src/db/tenant-db.ts";
 import { insertWebhook, newWebhookId } from "../../src/db/webhook.ts";
 import { listDeliveries } from "../../src/db/webhook-delivery.ts";
 import { makeLog } from "../../src/log.ts";
@@ -21,7 +21,7 @@ export interface Hook {
   readonly tenant: string;
   readonly id: string;
   readonly secret: Buffer;
-  readonly db: ReturnType<typeof tenantDatabase>;
+  readonly db: Db;
 }
 
 /** Stands still until a test moves it. Starts ahead of the database's clock, which sets the first due time. */
@@ -66,7 +66,7 @@ export function useSending(database: TestDatabase) {
 
   async function hook(receiver: Receiver, types: string[] = [], tenant?: string): Promise<Hook> {
     const owner = tenant ?? (await insertTenant(database.pool, "t"));
-    const db = tenantDatabase(database.apiPool, owner);
+    const db = database.apiPool.asTenant(owner);
     const id = newWebhookId();
     const secret = makeSecret(randomBytes);
     const url = new URL(`${receiver.origin}/hook`);

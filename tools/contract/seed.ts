@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { hashApiKey, makeApiKey, prefixOf } from "../../src/api/api-key-format.ts";
 import { insertApiKey } from "../../src/db/api-key.ts";
-import type { DatabasePool } from "../../src/db/pool.ts";
+import type { DatabasePool } from "../../src/db/driver/pool.ts";
 import { insertTenant } from "../../src/db/tenant.ts";
 import { addDetections, addTrainingJob, makeWorld } from "../../test/support/world.ts";
 

@@ -2,9 +2,9 @@
 // resources of each type. Called by schemathesis.ts.
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { ensureLogin } from "../../src/db/login.ts";
-import { migrate } from "../../src/db/migrate.ts";
-import { makeDatabase } from "../../src/db/pool.ts";
+import { ensureLogin } from "../../src/db/driver/login.ts";
+import { migrate } from "../../src/db/driver/migrate.ts";
+import { makeDatabase } from "../../src/db/driver/pool.ts";
 import { repoDir } from "../cache.ts";
 import { startPostgres } from "../postgres.ts";
 import { freePorts, startDaemon, waitUntil } from "../process.ts";

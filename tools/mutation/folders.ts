@@ -29,11 +29,12 @@ export const folders: readonly Folder[] = [
   },
   {
     name: "src/db",
-    files: ["src/db/*.ts"],
+    files: ["src/db/*.ts", "src/db/driver/*.ts", "src/db/operator/*.ts"],
     // Only the operator calls these. Their tests start a control plane, which takes minutes per mutant.
-    without: ["adoption", "drift", "inference-job-end", "ingest", "purge-queue", "run", "run-pod"].map(
-      (name) => `src/db/${name}.ts`,
-    ),
+    without: [
+      ...["adoption", "inference-job-end"],
+      ...["drift", "ingest", "purge-queue", "run", "run-pod"].map((name) => `operator/${name}`),
+    ].map((name) => `src/db/${name}.ts`),
     tests: ["test/db/*.test.ts", "test/api/*.test.ts", "test/webhooks/*.test.ts", "test/*.test.ts"],
     projects: ["unit", "real"],
     sample: 130,

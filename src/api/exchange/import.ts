@@ -5,7 +5,7 @@ import { type ImportedAnnotation, insertMissingAnnotations, requireRoom } from "
 import { lockDraft } from "../../db/annotation-set.ts";
 import { findAudioFiles } from "../../db/audio-file.ts";
 import { addTypes, lockTypes } from "../../db/dataset.ts";
-import type { Db } from "../../db/page.ts";
+import type { Db } from "../../db/driver/page.ts";
 import { createAnnotationBody, type NewAnnotation } from "../../schemas/annotation.ts";
 import { artifactTypeName } from "../../schemas/primitives.ts";
 import { faultsOf } from "../annotation-rules.ts";

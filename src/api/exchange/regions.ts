@@ -3,8 +3,8 @@
 import { eachAnnotation } from "../../db/annotation.ts";
 import { namesOfAudio } from "../../db/audio-file.ts";
 import { type DetectionFilter, eachDetection } from "../../db/detection.ts";
+import type { Db } from "../../db/driver/page.ts";
 import { namesOfInferenceFiles } from "../../db/inference-file.ts";
-import type { Db } from "../../db/page.ts";
 import type { AnnotationFilter } from "../../schemas/annotation.ts";
 import { audioKey } from "../../storage/keys.ts";
 import type { Region, RegionFile, Regions } from "./format.ts";

@@ -1,7 +1,7 @@
 // The only place that turns errors into responses. Errors that clients must not see in detail are logged. Used by
 // app.ts.
 import type { Context, Middleware } from "koa";
-import { isDatabaseUnavailable, isFrozen, isStatementTimeout } from "../../db/errors.ts";
+import { isDatabaseUnavailable, isFrozen, isStatementTimeout } from "../../db/driver/errors.ts";
 import { AppError, annotationSetPublished, tooSlow, unavailable } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import { isStoreUnavailable } from "../../storage/errors.ts";

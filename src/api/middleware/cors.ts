@@ -17,6 +17,7 @@ const exposedHeaders = [
   "ETag",
   "X-Annotation-Set-ETag",
   "X-Total-Count",
+  "X-Next-Cursor",
   "X-Request-Id",
   "Idempotency-Replayed",
   "Retry-After",

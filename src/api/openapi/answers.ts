@@ -119,6 +119,7 @@ export function responsesOf(route: Route, routes: readonly Route[], components: 
     ...(route.guard && /\/annotation-sets\/\{\w+\}\/(annotations|reviewed|import)\b/.test(route.path)
       ? ["X-Annotation-Set-ETag"]
       : []),
+    ...("cursor" in ((route.query as z.ZodObject | undefined)?.shape ?? {}) ? ["X-Next-Cursor"] : []),
     ...(/\/export(\/|$)/.test(route.path) ? ["Content-Disposition"] : []),
     ...(route.answer.schema?.type === "array" && route.query !== undefined ? ["X-Total-Count"] : []),
   ];

@@ -60,6 +60,11 @@ export const headers: Record<string, Json> = {
     schema: { type: "integer", format: "int64", minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
     example: 240,
   },
+  "X-Next-Cursor": {
+    description: "Value of the parameter `cursor` for the next page; absent on the last page",
+    schema: text(64),
+    example: "1767225600000000.0198b0de-7c1f-7a59-8a3c-9f4d8f7f2f11",
+  },
   "X-Request-Id": {
     description:
       "Identifies this request in the service's logs. It is the X-Request-Id of the request if that consists of 8 to 128 letters, digits, `.`, `_` and `-`, else a new id",

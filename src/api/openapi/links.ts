@@ -3,71 +3,47 @@
 import type { Route } from "../route.ts";
 import type { Json } from "./schema.ts";
 
-/** POSTs whose new resource is not below their own path, or whose response has its id in another member than `id`. */
-const special: Record<string, { path: string; ids: Record<string, string> }> = {
-  "/api/v1/datasets/{dataset_id}/audio/upload-url": {
-    path: "/api/v1/datasets/{dataset_id}/audio/{audio_file_id}",
-    ids: { audio_file_id: "audio_file_id" },
-  },
-  "/api/v1/datasets/{dataset_id}/audio/upload-urls": {
-    path: "/api/v1/datasets/{dataset_id}/audio/{audio_file_id}",
-    ids: { audio_file_id: "items/0/audio_file_id" },
-  },
-  "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/annotations/bulk": {
-    path: "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/annotations/{annotation_id}",
-    ids: { annotation_id: "items/0/id" },
-  },
-  "/api/v1/inference-jobs/{inference_job_id}/files/upload-urls": {
-    path: "/api/v1/inference-jobs/{inference_job_id}/files/{file_id}",
-    ids: { file_id: "items/0/inference_file_id" },
-  },
-  "/api/v1/inference-jobs/{inference_job_id}/files/upload-url": {
-    path: "/api/v1/inference-jobs/{inference_job_id}/files/{file_id}",
-    ids: { file_id: "inference_file_id" },
-  },
-  "/api/v1/inference-jobs/{inference_job_id}/to-annotation-set": {
-    path: "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}",
-    ids: { dataset_id: "dataset_id", annotation_set_id: "id" },
-  },
-  "/api/v1/training-jobs/{training_job_id}/retry": {
-    path: "/api/v1/training-jobs/{training_job_id}",
-    ids: { training_job_id: "id" },
-  },
-  "/api/v1/inference-jobs/{inference_job_id}/retry": {
-    path: "/api/v1/inference-jobs/{inference_job_id}",
-    ids: { inference_job_id: "id" },
-  },
-  "/api/v1/webhooks/{webhook_id}/test": {
-    path: "/api/v1/webhooks/{webhook_id}/deliveries/{delivery_id}",
-    ids: { delivery_id: "id" },
-  },
-  "/api/v1/auth/api-keys/{key_id}/rotate": {
-    path: "/api/v1/auth/api-keys/{key_id}",
-    ids: { key_id: "id" },
-  },
+const audio = "/api/v1/datasets/{dataset_id}/audio";
+const sets = "/api/v1/datasets/{dataset_id}/annotation-sets";
+const files = "/api/v1/inference-jobs/{inference_job_id}/files";
+
+/**
+ * POSTs whose new resource is not below their own path, or whose response has its id in another member than `id`: the path
+ * of the new resource, and the member that has its id.
+ */
+const special: Readonly<Record<string, readonly [path: string, id: string]>> = {
+  [`${audio}/upload-url`]: [`${audio}/{audio_file_id}`, "audio_file_id"],
+  [`${audio}/upload-urls`]: [`${audio}/{audio_file_id}`, "items/0/audio_file_id"],
+  [`${sets}/{annotation_set_id}/annotations/bulk`]: [
+    `${sets}/{annotation_set_id}/annotations/{annotation_id}`,
+    "items/0/id",
+  ],
+  [`${files}/upload-urls`]: [`${files}/{file_id}`, "items/0/inference_file_id"],
+  [`${files}/upload-url`]: [`${files}/{file_id}`, "inference_file_id"],
+  "/api/v1/inference-jobs/{inference_job_id}/to-annotation-set": [`${sets}/{annotation_set_id}`, "id"],
+  "/api/v1/training-jobs/{training_job_id}/retry": ["/api/v1/training-jobs/{training_job_id}", "id"],
+  "/api/v1/inference-jobs/{inference_job_id}/retry": ["/api/v1/inference-jobs/{inference_job_id}", "id"],
+  "/api/v1/webhooks/{webhook_id}/test": ["/api/v1/webhooks/{webhook_id}/deliveries/{delivery_id}", "id"],
+  "/api/v1/auth/api-keys/{key_id}/rotate": ["/api/v1/auth/api-keys/{key_id}", "id"],
 };
 
 export function linksOf(route: Route, routes: readonly Route[]): Json {
-  const created = special[route.path] ?? below(route, routes);
-  if (created === undefined) return {};
+  const [path, id] = special[route.path] ?? [below(route, routes), "id"];
+  if (path === undefined) return {};
   return Object.fromEntries(
     routes
-      .filter((other) => other.path === created.path || isIn(other.path, created.path))
+      .filter((other) => other.path === path || isIn(other.path, path))
       .map((other) => [
         other.operationId,
-        { operationId: other.operationId, parameters: parameters(other, created.ids) },
+        { operationId: other.operationId, parameters: parameters(other, route, path, id) },
       ]),
   );
 }
 
 /** A POST to a collection creates the resource `collection/{id}`, and its response has the `id`. */
-function below(route: Route, routes: readonly Route[]) {
-  const item = new RegExp(`^${escaped(route.path)}/\\{(\\w+)\\}$`);
-  for (const other of routes) {
-    const id = item.exec(other.path)?.[1];
-    if (id !== undefined) return { path: other.path, ids: { [id]: "id" } as Record<string, string> };
-  }
-  return undefined;
+function below(route: Route, routes: readonly Route[]): string | undefined {
+  const item = new RegExp(`^${escaped(route.path)}/\\{\\w+\\}$`);
+  return routes.find((other) => item.test(other.path))?.path;
 }
 
 /** Whether `other` is below `path` and has no further parameters. */
@@ -75,14 +51,16 @@ function isIn(other: string, path: string): boolean {
   return other.startsWith(`${path}/`) && !other.slice(path.length).includes("{");
 }
 
-/** The ids of the new resource come from the response, the ids of its parents from the request. */
-function parameters(route: Route, ids: Readonly<Record<string, string>>): Json {
-  const names = [...route.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as string);
+const namesIn = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as string);
+
+/** The id of the new resource, which is the last one of its path, comes from the response; so do parents that the request does not name. */
+function parameters(route: Route, request: Route, created: string, id: string): Json {
+  const [own, given] = [namesIn(created).at(-1), namesIn(request.path)];
   return Object.fromEntries(
-    names.map((name) => [
-      name,
-      ids[name] === undefined ? `$request.path.${name}` : `$response.body#/${ids[name]}`,
-    ]),
+    namesIn(route.path).map((name) => {
+      if (name === own) return [name, `$response.body#/${id}`];
+      return [name, given.includes(name) ? `$request.path.${name}` : `$response.body#/${name}`];
+    }),
   );
 }
 

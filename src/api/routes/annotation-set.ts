@@ -20,7 +20,7 @@ import {
 import { id, listOf } from "../../schemas/rest.ts";
 import { etagOfSet } from "../conditional.ts";
 import { type Call, defineRoute } from "../route.ts";
-import { envelope, viewAnnotationSet } from "../view.ts";
+import { listReply, viewAnnotationSet } from "../view.ts";
 
 const base = "/api/v1/datasets/{dataset_id}/annotation-sets";
 const inDataset = z.object({ dataset_id: id("Id of the dataset") });
@@ -71,7 +71,7 @@ export const list = defineRoute({
   handler: async ({ params, query, tenantId, deps }) => {
     await requireDataset(deps.db, tenantId, params.dataset_id);
     const page = await listAnnotationSets(deps.db, tenantId, params.dataset_id, query);
-    return { body: envelope(page, query, viewAnnotationSet) };
+    return listReply(page, query, viewAnnotationSet);
   },
 });
 

@@ -14,7 +14,7 @@ import {
 } from "../../db/annotation.ts";
 import { lockDraft, oneAnnotationSet } from "../../db/annotation-set.ts";
 import { eachAnnotationText } from "../../db/annotation-text.ts";
-import type { Db } from "../../db/page.ts";
+import type { Db } from "../../db/driver/page.ts";
 import { annotationNotFound } from "../../errors.ts";
 import {
   type AnnotationChange,

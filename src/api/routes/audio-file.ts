@@ -26,7 +26,7 @@ import { etagOf } from "../conditional.ts";
 import { type Call, defineRoute } from "../route.ts";
 import { audioQuotaOf, confirmUpload } from "../upload.ts";
 import { ticketRoutes } from "../upload-tickets.ts";
-import { envelope, viewOf } from "../view.ts";
+import { listReply, viewOf } from "../view.ts";
 
 const base = "/api/v1/datasets/{dataset_id}/audio";
 const inDataset = z.object({ dataset_id: id("Id of the dataset") });
@@ -94,7 +94,7 @@ export const list = defineRoute({
   handler: async ({ params, query, tenantId, deps }) => {
     await requireDataset(deps.db, tenantId, params.dataset_id);
     const page = await listAudioFiles(deps.db, tenantId, params.dataset_id, query);
-    return { body: envelope(page, query, viewAudioFile) };
+    return listReply(page, query, viewAudioFile);
   },
 });
 

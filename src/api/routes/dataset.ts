@@ -13,7 +13,7 @@ import { createDatasetBody, dataset, listDatasetsQuery, updateDatasetBody } from
 import { id, listOf } from "../../schemas/rest.ts";
 import { etagOf } from "../conditional.ts";
 import { type Call, defineRoute } from "../route.ts";
-import { envelope, viewOf } from "../view.ts";
+import { listReply, viewOf } from "../view.ts";
 
 const params = z.object({ dataset_id: id("Id of the dataset") });
 type Params = z.infer<typeof params>;
@@ -52,9 +52,8 @@ export const list = defineRoute({
   tag: "Datasets",
   query: listDatasetsQuery,
   answer: { status: 200, description: "One page", schema: listOf(dataset) },
-  handler: async ({ query, tenantId, deps }) => ({
-    body: envelope(await listDatasets(deps.db, tenantId, query), query, viewDataset),
-  }),
+  handler: async ({ query, tenantId, deps }) =>
+    listReply(await listDatasets(deps.db, tenantId, query), query, viewDataset),
 });
 
 export const read = defineRoute({

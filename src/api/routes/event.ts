@@ -5,7 +5,7 @@ import { event, listEventsQuery, streamEventsQuery, streamedEvent } from "../../
 import { listOf } from "../../schemas/rest.ts";
 import { eventStream } from "../event-stream.ts";
 import { type Call, defineRoute } from "../route.ts";
-import { envelope, viewEvent } from "../view.ts";
+import { listReply, viewEvent } from "../view.ts";
 
 const mostStreams = 10;
 
@@ -17,9 +17,8 @@ export const list = defineRoute({
   tag: "Events",
   query: listEventsQuery,
   answer: { status: 200, description: "One page", schema: listOf(event) },
-  handler: async ({ query, tenantId, deps }) => ({
-    body: envelope(await listEvents(deps.db, tenantId, query), query, viewEvent),
-  }),
+  handler: async ({ query, tenantId, deps }) =>
+    listReply(await listEvents(deps.db, tenantId, query), query, viewEvent),
 });
 
 export const stream = defineRoute({

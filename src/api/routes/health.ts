@@ -1,6 +1,6 @@
 // /healthz, /readyz and /startupz, for the probes of the Deployment. No key needed.
 import { z } from "zod";
-import { isMigrated } from "../../db/migrate.ts";
+import { isMigrated } from "../../db/driver/migrate.ts";
 import { notReady } from "../../errors.ts";
 import { defineRoute, type HandlerDeps } from "../route.ts";
 

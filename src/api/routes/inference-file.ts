@@ -20,7 +20,7 @@ import { etagOf } from "../conditional.ts";
 import { defineRoute } from "../route.ts";
 import { audioQuotaOf, confirmUpload } from "../upload.ts";
 import { ticketRoutes } from "../upload-tickets.ts";
-import { envelope, viewDetection, viewOf } from "../view.ts";
+import { listReply, viewDetection, viewOf } from "../view.ts";
 import { jobParams } from "./inference-job.ts";
 
 const base = "/api/v1/inference-jobs/{inference_job_id}/files";
@@ -38,7 +38,7 @@ export const { createUpload, createUploads } = ticketRoutes({
   conflicts: ["job_started", "job_finished"],
   insert: async ({ params: { inference_job_id: jobId }, tenantId, deps }, uploads) => {
     const { PLOSIVE_UPLOAD_LIFETIME_SECONDS: lifetimeSeconds } = deps.config;
-    const keyed = uploads.map((upload) => ({ ...upload, objectKey: inferenceKey(tenantId, upload.id) }));
+    const keyed = uploads.map((upload) => ({ ...upload, object_key: inferenceKey(tenantId, upload.id) }));
     return await insertInferenceUploads(deps.db, tenantId, jobId, keyed, lifetimeSeconds, audioQuotaOf(deps));
   },
   many: ({ params, tenantId, deps }, ids) =>
@@ -89,9 +89,7 @@ export const list = defineRoute({
   answer: { status: 200, description: "One page", schema: listOf(inferenceFile) },
   handler: async ({ params, query, tenantId, deps }) => {
     const job = await oneInferenceJob(deps.db, tenantId, params.inference_job_id);
-    return {
-      body: envelope(await listInferenceFiles(deps.db, tenantId, job.id, query), query, viewInferenceFile),
-    };
+    return listReply(await listInferenceFiles(deps.db, tenantId, job.id, query), query, viewInferenceFile);
   },
 });
 
@@ -144,6 +142,6 @@ export const detections = defineRoute({
     const file = await oneInferenceFile(deps.db, tenantId, params.inference_job_id, params.file_id);
     const filter = { ...query, inference_file_id: file.id };
     const page = await listDetections(deps.db, tenantId, file.inference_job_id, filter);
-    return { body: envelope(page, query, viewDetection) };
+    return listReply(page, query, viewDetection);
   },
 });

@@ -24,7 +24,7 @@ import { jobEvent } from "../../schemas/job.ts";
 import { id, listOf, pageQuery } from "../../schemas/rest.ts";
 import { etagOf } from "../conditional.ts";
 import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
-import { envelope, viewDetection, viewJobEvent, viewOf } from "../view.ts";
+import { listReply, viewDetection, viewJobEvent, viewOf } from "../view.ts";
 import { waitForChange } from "../wait.ts";
 
 const base = "/api/v1/inference-jobs";
@@ -77,9 +77,8 @@ export const list = defineRoute({
   tag: "Inference jobs",
   query: listInferenceJobsQuery,
   answer: { status: 200, description: "One page", schema: listOf(inferenceJob) },
-  handler: async ({ query, tenantId, deps }) => ({
-    body: envelope(await listInferenceJobs(deps.db, tenantId, query), query, viewInferenceJob),
-  }),
+  handler: async ({ query, tenantId, deps }) =>
+    listReply(await listInferenceJobs(deps.db, tenantId, query), query, viewInferenceJob),
 });
 
 export const read = defineRoute({
@@ -186,7 +185,7 @@ export const detections = defineRoute({
   answer: { status: 200, description: "One page", schema: listOf(detectionRecord) },
   handler: async ({ params, query, tenantId, deps }) => {
     const job = await oneInferenceJob(deps.db, tenantId, params.inference_job_id);
-    return { body: envelope(await listDetections(deps.db, tenantId, job.id, query), query, viewDetection) };
+    return listReply(await listDetections(deps.db, tenantId, job.id, query), query, viewDetection);
   },
 });
 
@@ -201,7 +200,7 @@ export const events = defineRoute({
   answer: { status: 200, description: "One page", schema: listOf(jobEvent) },
   handler: async ({ params, query, tenantId, deps }) => {
     const job = await oneInferenceJob(deps.db, tenantId, params.inference_job_id);
-    return { body: envelope(await listJobEvents(deps.db, tenantId, job.id, query), query, viewJobEvent) };
+    return listReply(await listJobEvents(deps.db, tenantId, job.id, query), query, viewJobEvent);
   },
 });
 

@@ -15,7 +15,7 @@ import { listModelsQuery, model, updateModelBody } from "../../schemas/model.ts"
 import { id, listOf } from "../../schemas/rest.ts";
 import { etagOf } from "../conditional.ts";
 import { type Call, defineRoute } from "../route.ts";
-import { envelope, iso, viewOf } from "../view.ts";
+import { iso, listReply, viewOf } from "../view.ts";
 
 const params = z.object({ model_id: id("Id of the model") });
 type Params = z.infer<typeof params>;
@@ -30,9 +30,8 @@ export const list = defineRoute({
   tag: "Models",
   query: listModelsQuery,
   answer: { status: 200, description: "One page", schema: listOf(model) },
-  handler: async ({ query, tenantId, deps }) => ({
-    body: envelope(await listModels(deps.db, tenantId, query), query, viewModel),
-  }),
+  handler: async ({ query, tenantId, deps }) =>
+    listReply(await listModels(deps.db, tenantId, query), query, viewModel),
 });
 
 export const read = defineRoute({

@@ -9,7 +9,7 @@ import { id, listOf, pageQuery } from "../../schemas/rest.ts";
 import { reviewedFile } from "../../schemas/reviewed-file.ts";
 import { etagOfSet } from "../conditional.ts";
 import { defineRoute } from "../route.ts";
-import { envelope, viewOf } from "../view.ts";
+import { listReply, viewOf } from "../view.ts";
 import { setEtagHeader } from "./annotation.ts";
 import { guardSet, inSet } from "./annotation-set.ts";
 
@@ -29,7 +29,7 @@ export const list = defineRoute({
   handler: async ({ params, query, tenantId, deps }) => {
     const set = await oneAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id);
     const page = await listReviewed(deps.db, tenantId, set.id, query);
-    return { body: envelope(page, query, viewOf(reviewedFile)) };
+    return listReply(page, query, viewOf(reviewedFile));
   },
 });
 

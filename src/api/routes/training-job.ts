@@ -24,7 +24,7 @@ import {
 } from "../../schemas/training-job.ts";
 import { etagOf } from "../conditional.ts";
 import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
-import { envelope, textEnvelope, viewJobEvent, viewOf } from "../view.ts";
+import { listReply, textListReply, viewJobEvent, viewOf } from "../view.ts";
 import { waitForChange } from "../wait.ts";
 
 const params = z.object({ training_job_id: id("Id of the training job") });
@@ -98,9 +98,8 @@ export const list = defineRoute({
   tag: "Training jobs",
   query: listTrainingJobsQuery,
   answer: { status: 200, description: "One page", schema: listOf(trainingJob) },
-  handler: async ({ query, tenantId, deps }) => ({
-    body: textEnvelope(await listTrainingJobs(deps.db, tenantId, query), query),
-  }),
+  handler: async ({ query, tenantId, deps }) =>
+    textListReply(await listTrainingJobs(deps.db, tenantId, query), query),
 });
 
 export const read = defineRoute({
@@ -174,7 +173,7 @@ export const events = defineRoute({
   answer: { status: 200, description: "One page", schema: listOf(jobEvent) },
   handler: async ({ params, query, tenantId, deps }) => {
     const job = await oneTrainingJob(deps.db, tenantId, params.training_job_id);
-    return { body: envelope(await listJobEvents(deps.db, tenantId, job.id, query), query, viewJobEvent) };
+    return listReply(await listJobEvents(deps.db, tenantId, job.id, query), query, viewJobEvent);
   },
 });
 

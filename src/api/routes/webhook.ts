@@ -33,7 +33,7 @@ import { formatSecret, makeSecret } from "../../webhooks/secret.ts";
 import { checkTarget } from "../../webhooks/target.ts";
 import { etagOf } from "../conditional.ts";
 import { type Call, defineRoute, type HandlerDeps } from "../route.ts";
-import { envelope, viewOf } from "../view.ts";
+import { listReply, viewOf } from "../view.ts";
 
 const base = "/api/v1/webhooks";
 const one = `${base}/{webhook_id}`;
@@ -75,9 +75,8 @@ export const list = defineRoute({
   tag,
   query: z.object(listQuery),
   answer: { status: 200, description: "One page", schema: listOf(webhook) },
-  handler: async ({ query, tenantId, deps }) => ({
-    body: envelope(await listWebhooks(deps.db, tenantId, query), query, viewWebhook),
-  }),
+  handler: async ({ query, tenantId, deps }) =>
+    listReply(await listWebhooks(deps.db, tenantId, query), query, viewWebhook),
 });
 
 export const read = defineRoute({
@@ -172,9 +171,8 @@ export const deliveries = defineRoute({
   params,
   query: listDeliveriesQuery,
   answer: { status: 200, description: "One page", schema: listOf(delivery) },
-  handler: async ({ params, query, tenantId, deps }) => ({
-    body: envelope(await listDeliveries(deps.db, tenantId, params.webhook_id, query), query, viewDelivery),
-  }),
+  handler: async ({ params, query, tenantId, deps }) =>
+    listReply(await listDeliveries(deps.db, tenantId, params.webhook_id, query), query, viewDelivery),
 });
 
 export const readDelivery = defineRoute({

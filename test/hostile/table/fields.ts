@@ -227,10 +227,14 @@ function parameterVariants(s: Schema): Variant[] {
         ["contains NUL", "a%00b", codeOfText(s)],
         ...(s.maxLength === undefined
           ? []
-          : ([["is one character too long", "x".repeat(s.maxLength + 1), "string_too_long"]] as const)),
+          : ([["is one character too long", "x".repeat(s.maxLength + 1), codeOfLength(s)]] as const)),
       ];
   }
 }
+
+/** A pattern limits the length, too. */
+const codeOfLength = (s: Schema) =>
+  s.format === undefined && s.pattern !== undefined ? "string_pattern_mismatch" : "string_too_long";
 
 /** Every parameter of every operation, in path and query. */
 export const parameterCases: readonly HostileCase[] = operations.flatMap((operation) =>

@@ -5,9 +5,15 @@ import type { Db } from "./queries.ts";
 
 export type { Db };
 
-export interface Page<T> {
+export interface Page<T> extends PageEnd {
   readonly items: readonly T[];
   readonly total: number;
+}
+
+interface PageEnd {
+  readonly hasMore: boolean;
+  /** Where the next page of a list by creation begins; null after the last one. */
+  readonly next?: string | null;
 }
 
 export interface PageRequest {
@@ -17,20 +23,36 @@ export interface PageRequest {
   readonly created_after?: string | undefined;
   readonly created_before?: string | undefined;
   readonly order?: "asc" | "desc" | undefined;
+  /** `next` of the page before, instead of the number of the page. */
+  readonly cursor?: string | undefined;
 }
 
-/** Returns the condition of the request, which begins with `and` or is empty, and its order. */
-export function byCreation({ created_after, created_before, order }: PageRequest) {
+/**
+ * Returns what a list by creation needs in SQL: the condition of the period and the one for the rows after the cursor, which
+ * begin with `and` or are empty, the order, the number of rows to read (one more than the page has), and a row's position.
+ */
+export function byCreation({ created_after, created_before, order, cursor, ...request }: PageRequest) {
   // In seconds: Postgres does not parse the year 0000, which RFC 3339 allows.
   const seconds = (time: string) => sql.fragment`to_timestamp(${Date.parse(time) / 1_000}::double precision)`;
   const after =
     created_after === undefined ? sql.fragment`` : sql.fragment`and created_at >= ${seconds(created_after)}`;
   const before =
     created_before === undefined ? sql.fragment`` : sql.fragment`and created_at < ${seconds(created_before)}`;
+  const [micros = "", id = ""] = cursor?.split(".") ?? [];
+  const last = sql.fragment`('epoch'::timestamptz + ${micros}::bigint * interval '1 microsecond', ${id}::uuid)`;
+  const isBeyond = order === "asc" ? sql.fragment`>` : sql.fragment`<`;
+  const offset = cursor === undefined ? (request.page - 1) * request.page_size : 0;
   return {
     condition: sql.fragment`${after} ${before}`,
     isFiltered: created_after !== undefined || created_before !== undefined,
+    rest: cursor === undefined ? sql.fragment`` : sql.fragment`and (created_at, id) ${isBeyond} ${last}`,
     order: order === "asc" ? sql.fragment`created_at, id` : sql.fragment`created_at desc, id desc`,
+    limit: sql.fragment`limit ${request.page_size + 1} offset ${offset}`,
+    // In microseconds, as Postgres stores it: several rows may have the same millisecond.
+    position:
+      order === undefined
+        ? sql.fragment`null::text`
+        : sql.fragment`(extract(epoch from created_at) * 1000000)::bigint || '.' || id`,
   };
 }
 
@@ -54,7 +76,21 @@ export function fits(filter: Filter, ...more: readonly (FragmentSqlToken | undef
 export const contains = (column: FragmentSqlToken, part: string | undefined) =>
   part === undefined ? undefined : sql.fragment`${column} ilike ${`%${part.replace(/[\\%_]/g, "\\$&")}%`}`;
 
-const anyRow = z.looseObject({ page_total: z.number() });
+/** Returns the rows in the order of `ids`; throws `missing()` when one of them is absent. */
+export function inOrder<T extends { readonly id: string }>(
+  rows: readonly T[],
+  ids: readonly string[],
+  missing: () => Error,
+): readonly T[] {
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => {
+    const found = byId.get(id.toLowerCase());
+    if (found === undefined) throw missing();
+    return found;
+  });
+}
+
+const anyRow = z.looseObject({ page_total: z.number(), page_position: z.string().nullable() });
 
 export interface PageQuery {
   readonly columns: FragmentSqlToken;
@@ -76,16 +112,24 @@ export async function selectPage<S extends z.ZodType>(
   { columns, from: all, order: given, extra }: PageQuery,
   request: PageRequest,
 ): Promise<Page<z.infer<S>>> {
-  const creation = byCreation(request);
+  const { condition, rest, limit, ...creation } = byCreation(request);
   const order = given ?? creation.order;
-  const from = sql.fragment`${all} ${creation.condition}`;
-  const offset = (request.page - 1) * request.page_size;
+  const from = sql.fragment`${all} ${condition}`;
   const rows = await db.any(sql.type(anyRow)`
     with hits as (select count(*) as page_total from ${from}),
-      lines as (select ${columns} from ${from} order by ${order} limit ${request.page_size} offset ${offset})
+      lines as (
+        select ${columns}, ${creation.position} as page_position from ${from} ${rest} order by ${order} ${limit})
     select hits.page_total, lines.* ${extra === undefined ? sql.fragment`` : sql.fragment`, ${extra.columns}`}
     from hits left join lines on true ${extra?.join ?? sql.fragment``}
     order by ${order}`);
   const found = rows.filter((line) => (line as QueryResultRow).id !== null);
-  return { items: found.map((line) => row.parse(line)), total: rows[0]?.page_total ?? 0 };
+  const lines = found.slice(0, request.page_size);
+  const hasMore = found.length > lines.length;
+  const position = lines.at(-1)?.page_position ?? null;
+  return {
+    items: lines.map((line) => row.parse(line)),
+    total: rows[0]?.page_total ?? 0,
+    hasMore,
+    ...(request.order === undefined ? {} : { next: hasMore ? position : null }),
+  };
 }

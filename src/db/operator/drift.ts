@@ -1,8 +1,8 @@
 // Reads the state of rows, so that controllers/drift.ts can compare it with the custom resources.
 import { sql } from "slonik";
 import { z } from "zod";
-import { type JobKind, jobKindNames } from "../schemas/job-kind.ts";
-import { isOpen, type Queries, tableOf } from "./job.ts";
+import { type JobKind, jobKindNames } from "../../schemas/job-kind.ts";
+import { isOpen, type Queries, tableOf } from "../job.ts";
 import type { SubmittedJob } from "./outbox.ts";
 
 /** Returns open jobs that were submitted more than a minute ago: each should have a custom resource. */

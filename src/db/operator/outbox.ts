@@ -2,10 +2,10 @@
 // Called by src/submit.ts and controllers/outbox.ts.
 import { SchemaValidationError, sql } from "slonik";
 import { z } from "zod";
-import { type JobKind, jobKindNames } from "../schemas/job-kind.ts";
-import { type TrainingJobConfig, trainingJobConfig } from "../schemas/training-config.ts";
-import { finishJob, isOpen, type Queries, tableOf } from "./job.ts";
-import { storable } from "./storable.ts";
+import { type JobKind, jobKindNames } from "../../schemas/job-kind.ts";
+import { type TrainingJobConfig, trainingJobConfig } from "../../schemas/training-config.ts";
+import { storable } from "../driver/storable.ts";
+import { finishJob, isOpen, type Queries, tableOf } from "../job.ts";
 
 const nothing = z.object({});
 

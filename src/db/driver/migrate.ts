@@ -8,7 +8,7 @@ import { sql } from "slonik";
 import { z } from "zod";
 import type { DatabasePool } from "./pool.ts";
 
-const folder = join(import.meta.dirname, "migrations");
+const folder = join(import.meta.dirname, "../migrations");
 // Key of the advisory lock that serializes bootstrap Jobs: any constant that no other code uses.
 const lock = 7_056_783;
 

@@ -1,7 +1,7 @@
 // The connection pool for Postgres. Each main file (API, operator, bootstrap, plosive-admin) makes one and passes it on
 // as an argument.
 import { Pool } from "pg";
-import { shareExceeded } from "../errors.ts";
+import { shareExceeded } from "../../errors.ts";
 import { type Connection, ConnectionError, classified, destroy, discard, isReusable } from "./connection.ts";
 import { type Db, makeQueries, refuseNestedConnection } from "./queries.ts";
 import { makeKeyedSemaphore, makeSemaphore } from "./semaphore.ts";

@@ -2,10 +2,10 @@
 // Called by controllers/sweep.ts on the leader, by controllers/embedding-job for adoption, and by plosive-admin.
 import { sql } from "slonik";
 import { z } from "zod";
-import { noFiles } from "../errors.ts";
-import { maxFilesPerShard, requireShards } from "./adoption.ts";
-import type { Database, Transaction } from "./job.ts";
-import type { AppliedResource } from "./quota.ts";
+import { noFiles } from "../../errors.ts";
+import { maxFilesPerShard, requireShards } from "../adoption.ts";
+import type { Database, Transaction } from "../job.ts";
+import type { AppliedResource } from "../quota.ts";
 
 export type GatherOptions = {
   quietSeconds: number;

@@ -2,8 +2,8 @@
 // also expires uploads that were not confirmed. The leader calls it: controllers/purge-queue.ts and controllers/sweep.ts.
 import { sql } from "slonik";
 import { z } from "zod";
-import type { Queries } from "./job.ts";
-import { storable } from "./storable.ts";
+import { storable } from "../driver/storable.ts";
+import type { Queries } from "../job.ts";
 
 const nothing = z.object({});
 
@@ -66,7 +66,7 @@ export async function postponePurge(db: Queries, id: number, error: string): Pro
  * to inference jobs are deleted at once. Handles at most `limit` of each and returns how many in total.
  */
 export async function expireUploads(db: Queries, limit: number): Promise<number> {
-  const changed = await db.oneFirst(sql.type(z.object({ changed: z.number() }))`
+  return await db.oneFirst(sql.type(z.object({ changed: z.number() }))`
     with expired as (
       update audio_files set status = 'expired', updated_at = now()
       where id in (
@@ -92,5 +92,4 @@ export async function expireUploads(db: Queries, limit: number): Promise<number>
     )
     select (select count(*) from expired) + (select count(*) from deleted) + (select count(*) from dropped)
       as changed`);
-  return changed;
 }

@@ -1,11 +1,11 @@
 // Records the ended pods of open jobs, each once, and adds their usage to the job and the tenant in the same statement.
-// Called by controllers/job (pods) and by src/db/ingest.ts (audio).
+// Called by controllers/job (pods) and by src/db/operator/ingest.ts (audio).
 import { sql } from "slonik";
 import { z } from "zod";
-import type { JobKind } from "../schemas/job-kind.ts";
-import { jobStatus } from "../schemas/job-resource.ts";
-import { type Database, isOpen, type Queries, tableOf, type Usage, usage, usageColumns } from "./job.ts";
-import { storableJson } from "./storable.ts";
+import type { JobKind } from "../../schemas/job-kind.ts";
+import { jobStatus } from "../../schemas/job-resource.ts";
+import { storableJson } from "../driver/storable.ts";
+import { type Database, isOpen, type Queries, tableOf, type Usage, usage, usageColumns } from "../job.ts";
 
 const nothing = z.object({});
 const recordedRow = usage.extend({ recorded: z.array(z.string()) });

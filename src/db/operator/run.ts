@@ -2,12 +2,12 @@
 // (work, reports) and by the leader's reconcilers (sums).
 import { sql } from "slonik";
 import { z } from "zod";
-import type { JobKind } from "../schemas/job-kind.ts";
-import { artifactTypeName } from "../schemas/primitives.ts";
-import { type TrainingConfig, trainingConfig } from "../schemas/training-config.ts";
-import { type DetectConfig, detectConfig } from "../schemas/worker.ts";
-import { isOpen, type Queries, tableOf } from "./job.ts";
-import { storable } from "./storable.ts";
+import type { JobKind } from "../../schemas/job-kind.ts";
+import { artifactTypeName } from "../../schemas/primitives.ts";
+import { type TrainingConfig, trainingConfig } from "../../schemas/training-config.ts";
+import { type DetectConfig, detectConfig } from "../../schemas/worker.ts";
+import { storable } from "../driver/storable.ts";
+import { isOpen, type Queries, tableOf } from "../job.ts";
 
 const nothing = z.object({});
 const runMark = z.object({ run_id: z.string(), mark: z.string() });

@@ -2,8 +2,9 @@
 // current run. Replayed or reordered results lead to the same tables. Called by the reconcilers of the three job kinds.
 import { sql } from "slonik";
 import { z } from "zod";
-import { keys, runsUntil } from "../schemas/job-kind.ts";
-import type { DetectResult, EmbedResult, TrainResult } from "../schemas/worker.ts";
+import { keys, runsUntil } from "../../schemas/job-kind.ts";
+import type { DetectResult, EmbedResult, TrainResult } from "../../schemas/worker.ts";
+import { storable } from "../driver/storable.ts";
 import {
   type Database,
   finishJob,
@@ -13,9 +14,8 @@ import {
   type Queries,
   type Transaction,
   tableOf,
-} from "./job.ts";
+} from "../job.ts";
 import { addAudio } from "./run-pod.ts";
-import { storable } from "./storable.ts";
 
 const nothing = z.object({});
 // Constants: making a schema for each statement costs more than validating its row.

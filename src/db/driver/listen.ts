@@ -2,7 +2,7 @@
 // while it is down, so it calls all handlers when it reconnects. Made by src/main.ts; used by src/webhooks/dispatch.ts
 // and by responses that wait for changes.
 import { Client } from "pg";
-import type { Log } from "../log.ts";
+import type { Log } from "../../log.ts";
 
 export const channels = [
   "plosive_inbox",

@@ -1,6 +1,6 @@
 // The query methods: the same on the pool, on one connection and in a transaction. They have slonik's interface and
 // take its `sql`, but do not run slonik's own pipeline, which takes three times as long
-// (docs/adr/0012-own-query-layer.md). Made by pool.ts.
+// (docs/adr/0012-query-layer.md). Made by pool.ts.
 import { AsyncLocalStorage } from "node:async_hooks";
 import {
   type CommonQueryMethods,
@@ -12,11 +12,13 @@ import {
 } from "slonik";
 import { begin, type Connection, command, run as runOn } from "./connection.ts";
 
+type One = Pick<CommonQueryMethods, "one" | "oneFirst">;
+
 export interface Db
-  extends Pick<
-    CommonQueryMethods,
-    "any" | "anyFirst" | "exists" | "maybeOne" | "maybeOneFirst" | "one" | "oneFirst"
-  > {
+  extends One,
+    Pick<CommonQueryMethods, "any" | "anyFirst" | "exists" | "maybeOne" | "maybeOneFirst"> {
+  /** Returns the methods that reject with `missing()` when there is no row. */
+  expecting(missing: () => Error): One;
   query(query: QuerySqlToken): Promise<{ readonly rowCount: number }>;
   /**
    * Commits when the handler resolves, rolls back when it rejects. After a serialization failure or deadlock it runs
@@ -61,11 +63,15 @@ export function makeQueries(lendTo: Lend, tenantId?: string, depth = 0): Db {
     if (rows.length > 1) throw new DataIntegrityError("the query returned more than one row", query);
     return rows[0] ?? null;
   };
-  const exactlyOne = async (query: QuerySqlToken) => {
+  const one = async (query: QuerySqlToken, missing?: () => Error) => {
     const row = await atMostOne(query);
-    if (row === null) throw new NotFoundError("the query returned no row", query);
+    if (row === null) throw missing?.() ?? new NotFoundError("the query returned no row", query);
     return row;
   };
+  const oneOr = (missing?: () => Error) => ({
+    one: (query: QuerySqlToken) => one(query, missing),
+    oneFirst: async (query: QuerySqlToken) => first(await one(query, missing)),
+  });
   const queries = {
     any: all,
     anyFirst: async (query: QuerySqlToken) => (await all(query)).map(first),
@@ -74,10 +80,10 @@ export function makeQueries(lendTo: Lend, tenantId?: string, depth = 0): Db {
       const row = await atMostOne(query);
       return row === null ? null : first(row);
     },
-    one: exactlyOne,
-    oneFirst: async (query: QuerySqlToken) => first(await exactlyOne(query)),
+    ...oneOr(),
+    expecting: oneOr,
     exists: async (query: QuerySqlToken) =>
-      first(await exactlyOne({ ...query, sql: `select exists(${query.sql})`, parser: undefined } as never)),
+      first(await one({ ...query, sql: `select exists(${query.sql})`, parser: undefined } as never)),
     query: run,
     transaction: <T>(handler: (tx: Db) => Promise<T>) =>
       depth === 0

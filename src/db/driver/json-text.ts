@@ -4,13 +4,15 @@ import { type FragmentSqlToken, sql } from "slonik";
 import { z } from "zod";
 import { byCreation, type Db, type PageRequest } from "./page.ts";
 
-export interface TextPage {
+const textPage = z.object({
   /** The items, separated by commas. */
-  readonly items: string;
-  readonly total: number;
-}
-
-const textPage = z.object({ items: z.string(), total: z.number() });
+  items: z.string(),
+  total: z.number(),
+  hasMore: z.boolean(),
+  /** As in Page. */
+  next: z.string().nullable(),
+});
+export type TextPage = z.infer<typeof textPage>;
 
 /** Returns one page of a list and its exact total in one statement. `from` is everything after FROM, with its WHERE. */
 export async function selectTextPage(
@@ -18,14 +20,18 @@ export async function selectTextPage(
   { item, columns, from: all, total: known }: TextPageQuery,
   request: PageRequest,
 ): Promise<TextPage> {
-  const { condition, isFiltered, order } = byCreation(request);
+  const { condition, isFiltered, rest, order, limit, position } = byCreation(request);
+  const size = request.page_size;
   const from = sql.fragment`${all} ${condition}`;
   const total = isFiltered || known === undefined ? sql.fragment`select count(*) from ${from}` : known;
-  const offset = (request.page - 1) * request.page_size;
   return await db.one(sql.type(textPage)`
-    select coalesce(string_agg(${item}, ','), '') as items, (${total}) as total
+    select coalesce(string_agg(${item}, ',') filter (where n <= ${size}), '') as items, (${total}) as total,
+      count(*) > ${size} as "hasMore",
+      case when count(*) > ${size} then max(page_position) filter (where n = ${size}) end as next
     from (
-      select ${columns} from ${from} order by ${order} limit ${request.page_size} offset ${offset}
+      select *, row_number() over () as n from (
+        select ${columns}, ${position} as page_position from ${from} ${rest} order by ${order} ${limit}
+      ) found
     ) lines`);
 }
 
