@@ -1,9 +1,10 @@
 // Finds drift between rows and custom resources that no watch event reports: after a restore of either side, or after a
 // lost race. Rows are the source of truth of models, so models are repaired here; jobs are enqueued for their
 // reconcile. Called by sweep.ts on the leader, every minute.
+
+import type { Database } from "../src/db/job.ts";
 import { manyModelStates, manyOpenSubmitted, manyStates } from "../src/db/operator/drift.ts";
 import { endJob, maybeOneModelRow } from "../src/db/operator/ingest.ts";
-import type { Database } from "../src/db/job.ts";
 import type { Kube } from "../src/kube/client.ts";
 import { isAlreadyExists } from "../src/kube/errors.ts";
 import { models as modelType } from "../src/kube/kinds.ts";

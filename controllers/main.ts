@@ -3,9 +3,9 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { operatorConfig } from "../src/config.ts";
-import type { Database } from "../src/db/job.ts";
 import { isMigrated } from "../src/db/driver/migrate.ts";
 import { makeDatabase, statementTimeoutMs } from "../src/db/driver/pool.ts";
+import type { Database } from "../src/db/job.ts";
 import { makeKube } from "../src/kube/client.ts";
 import { makeLog } from "../src/log.ts";
 import { makeRegistry, watchPool } from "../src/metrics.ts";

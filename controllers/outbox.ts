@@ -1,8 +1,8 @@
 // Submits jobs that have a row but no custom resource yet, and forwards cancel requests to Kubernetes. The API submits
 // a new job right after its commit, so rows younger than one second are skipped. Called by sweep.ts on the leader.
 import { isDatabaseUnavailable } from "../src/db/driver/errors.ts";
-import { endJob } from "../src/db/operator/ingest.ts";
 import type { Database } from "../src/db/job.ts";
+import { endJob } from "../src/db/operator/ingest.ts";
 import {
   cancelUnstarted,
   type JobRef,

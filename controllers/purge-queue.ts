@@ -2,7 +2,12 @@
 // entry is retried until it succeeds; a failing entry does not delay the others. Called by sweep.ts on the leader.
 
 import type { Database } from "../src/db/job.ts";
-import { deletePurgeEntries, manyDuePurges, type PurgeEntry, postponePurge } from "../src/db/operator/purge-queue.ts";
+import {
+  deletePurgeEntries,
+  manyDuePurges,
+  type PurgeEntry,
+  postponePurge,
+} from "../src/db/operator/purge-queue.ts";
 import type { Kube, Ref } from "../src/kube/client.ts";
 import { isConflict } from "../src/kube/errors.ts";
 import { models } from "../src/kube/kinds.ts";

@@ -2,12 +2,12 @@
 // requests (outbox.ts), uploads to gather into embedding jobs, runs that reported progress, drift (drift.ts), and the
 // purge queue (purge-queue.ts). Started by operator.ts.
 import { purgeAudit } from "../src/db/audit.ts";
-import { gatherEmbeddingJobs } from "../src/db/operator/embedding-job.ts";
 import { newId } from "../src/db/driver/id.ts";
 import { purgeRequestKeys } from "../src/db/idempotency.ts";
 import { cancelUnstartedJobs } from "../src/db/inference-job-end.ts";
 import type { Database } from "../src/db/job.ts";
 import { purgeLeases } from "../src/db/lease.ts";
+import { gatherEmbeddingJobs } from "../src/db/operator/embedding-job.ts";
 import { countFailingPurges, expireUploads } from "../src/db/operator/purge-queue.ts";
 import { dropOldProgress, manyReportingRuns } from "../src/db/operator/run.ts";
 import type { Kube } from "../src/kube/client.ts";

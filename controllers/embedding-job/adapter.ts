@@ -1,7 +1,8 @@
 // Adapter of embedding jobs: stores where the embeddings of each file are. Used by controllers/controllers.ts.
+
+import type { Database } from "../../src/db/job.ts";
 import { insertEmbeddingJob } from "../../src/db/operator/embedding-job.ts";
 import { failShard, ingestEmbeddings, itemCountsOf } from "../../src/db/operator/ingest.ts";
-import type { Database } from "../../src/db/job.ts";
 import { embeddingJobs } from "../../src/kube/kinds.ts";
 import { InvalidResultError, type JobAdapter } from "../job/adapter.ts";
 

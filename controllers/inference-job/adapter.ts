@@ -1,8 +1,13 @@
 // Adapter of inference jobs: checks results and stores their detections. Used by controllers/controllers.ts.
 
 import { insertInferenceJob } from "../../src/db/inference-job.ts";
-import { failShard, ingestDetections, itemCountsOf, oneModelTypesOfInference } from "../../src/db/operator/ingest.ts";
 import type { Database } from "../../src/db/job.ts";
+import {
+  failShard,
+  ingestDetections,
+  itemCountsOf,
+  oneModelTypesOfInference,
+} from "../../src/db/operator/ingest.ts";
 import { validationFailed, valueError } from "../../src/errors.ts";
 import { inferenceJobs } from "../../src/kube/kinds.ts";
 import { effectiveConfig, type inferenceJobKind } from "../../src/schemas/inference-job.ts";

@@ -1,8 +1,8 @@
 // Repairs drift of one job: the custom resource or the row is gone, or was restored to an older state. Called by
 // reconcile.ts.
 import { manyAdopted } from "../../src/db/adoption.ts";
-import { endJob } from "../../src/db/operator/ingest.ts";
 import { advanceJob, type JobRow, maybeOneJob } from "../../src/db/job.ts";
+import { endJob } from "../../src/db/operator/ingest.ts";
 import { jobs as jobType } from "../../src/kube/kinds.ts";
 import { jobIdOf, parseResourceName, runsUntil } from "../../src/schemas/job-kind.ts";
 import { type Outcome, settled } from "../runtime/outcome.ts";

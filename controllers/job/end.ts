@@ -1,8 +1,9 @@
 // Ends a job. The order makes a crash at any point harmless: rows first, then the status, and the child Job last,
 // because the next reconcile derives the end from the Job and its pods until the status shows it. Called by
 // reconcile.ts.
-import { endJob } from "../../src/db/operator/ingest.ts";
+
 import { maybeOneJob } from "../../src/db/job.ts";
+import { endJob } from "../../src/db/operator/ingest.ts";
 import { dropProgress } from "../../src/db/operator/run.ts";
 import { dropPods, recordPods } from "../../src/db/operator/run-pod.ts";
 import { jobs as jobType } from "../../src/kube/kinds.ts";

@@ -2,8 +2,8 @@
 // most once and only if they changed. The order object store -> Postgres -> custom resource makes a crash at any point
 // harmless. Created by controllers/controllers.ts, one per kind.
 import { isDatabaseUnavailable } from "../../src/db/driver/errors.ts";
-import { manyIngestedShards } from "../../src/db/operator/ingest.ts";
 import { type JobRow, maybeOneJob } from "../../src/db/job.ts";
+import { manyIngestedShards } from "../../src/db/operator/ingest.ts";
 import { manyLastMetrics, manyProgress } from "../../src/db/operator/run.ts";
 import { manyFailedPods } from "../../src/db/operator/run-pod.ts";
 import { jobs as jobType } from "../../src/kube/kinds.ts";

@@ -1,7 +1,8 @@
 // Computes the status of a job's custom resource and the matching change of its row. Pure; called by reconcile.ts,
 // end.ts and engine.ts, which write each of them only if it changed.
-import type { ItemCounts } from "../../src/db/operator/ingest.ts";
+
 import type { JobChange, OpenStatus, Usage } from "../../src/db/job.ts";
+import type { ItemCounts } from "../../src/db/operator/ingest.ts";
 import type { Condition } from "../../src/schemas/condition.ts";
 import { runName } from "../../src/schemas/job-kind.ts";
 import type { JobPhase, JobStatus } from "../../src/schemas/job-resource.ts";

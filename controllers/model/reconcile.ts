@@ -1,7 +1,8 @@
 // Copies the state of models from their rows to the status of Model resources: whether inference may use a model, and
 // its F1 score. Called by controllers/controllers.ts.
-import { type ModelRow, maybeOneModelRow } from "../../src/db/operator/ingest.ts";
+
 import type { Database } from "../../src/db/job.ts";
+import { type ModelRow, maybeOneModelRow } from "../../src/db/operator/ingest.ts";
 import type { Kube } from "../../src/kube/client.ts";
 import { isConflict } from "../../src/kube/errors.ts";
 import { models } from "../../src/kube/kinds.ts";

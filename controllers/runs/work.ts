@@ -3,8 +3,8 @@
 import { createHash } from "node:crypto";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { z } from "zod";
-import { isShardIngested } from "../../src/db/operator/ingest.ts";
 import { type Database, maybeOneJob, terminalStatuses } from "../../src/db/job.ts";
+import { isShardIngested } from "../../src/db/operator/ingest.ts";
 import {
   manyEmbedItems,
   manyProgress,

@@ -1,8 +1,8 @@
 // Adapter of training jobs: a result becomes a model row and then a Model resource. Used by controllers/controllers.ts.
 
 import { newId } from "../../src/db/driver/id.ts";
-import { ingestModel, type ModelRow, maybeOneModelOfJob } from "../../src/db/operator/ingest.ts";
 import { type Database, maybeOneJob } from "../../src/db/job.ts";
+import { ingestModel, type ModelRow, maybeOneModelOfJob } from "../../src/db/operator/ingest.ts";
 import { insertTrainingJob } from "../../src/db/training-job.ts";
 import { validationFailed, valueError } from "../../src/errors.ts";
 import type { Kube } from "../../src/kube/client.ts";
