@@ -124,6 +124,15 @@ export function startElector(options: LeaderOptions): Elector {
   };
   const running = loop();
 
+  const release = async (): Promise<void> => {
+    const quickly = { ...call, timeoutMs: 2_000 };
+    const lease = held ?? (await kube.find(leases, ref, quickly));
+    held = undefined;
+    if (lease?.spec?.holderIdentity !== identity) return;
+    const spec = { ...lease.spec, holderIdentity: "", leaseDurationSeconds: 1, renewTime: microTime() };
+    await kube.replace(leases, { ...lease, spec }, quickly);
+  };
+
   return {
     leads: () => renewedAt > 0 && performance.now() - renewedAt < deadlineMs && !stop.signal.aborted,
     elected,
@@ -132,13 +141,14 @@ export function startElector(options: LeaderOptions): Elector {
       stop.abort();
       clearTimeout(expiry);
       await running;
-      // `held` may also be a lease that the last try took after stop() began.
-      if (held === undefined) return;
-      const spec = { ...held.spec, holderIdentity: "", leaseDurationSeconds: 1, renewTime: microTime() };
-      await kube.replace(leases, { ...held, spec }, { ...call, timeoutMs: 2_000 }).catch((error: unknown) => {
-        log.warn({ lease: name, err: String(error) }, "could not release the lease; it expires by itself");
-      });
-      held = undefined;
+      // `held` may also be a lease that the last try took after stop() began. It is undefined after a request that failed,
+      // which the API server may have carried out nevertheless.
+      if (held === undefined && renewedAt === 0) return;
+      await release()
+        .catch(release)
+        .catch((error: unknown) => {
+          log.warn({ lease: name, err: String(error) }, "could not release the lease; it expires by itself");
+        });
     },
   };
 }

@@ -174,6 +174,8 @@ describe("the operator", () => {
   }, 120_000);
 
   it("releases its lease when it stops, so that a standby does not wait for the lease to expire", async () => {
+    // Otherwise the standby may take the lease first.
+    await stage.operator.leading;
     const standby = await runOperator({
       cluster,
       namespace: stage.space,
@@ -184,7 +186,6 @@ describe("the operator", () => {
       leaseMs: { durationMs: 3_600_000, deadlineMs: 10_000, periodMs: 200 },
     });
     try {
-      await stage.operator.leading;
       expect(standby.leads()).toBe(false);
       await stage.operator.stop();
       await standby.leading;

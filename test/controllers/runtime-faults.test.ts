@@ -9,7 +9,15 @@ import { type Elector, startElector } from "../../controllers/runtime/leader.ts"
 import { type Reflector, startReflector } from "../../controllers/runtime/reflector.ts";
 import { Store } from "../../controllers/runtime/store.ts";
 import { type Kube, makeKube } from "../../src/kube/client.ts";
-import { embeddingJobs, inferenceJobs, jobs, models, pods, trainingJobs } from "../../src/kube/kinds.ts";
+import {
+  embeddingJobs,
+  inferenceJobs,
+  jobs,
+  leases,
+  models,
+  pods,
+  trainingJobs,
+} from "../../src/kube/kinds.ts";
 import type { Job, KubeObject, ResourceType } from "../../src/kube/objects.ts";
 import { makeLog } from "../../src/log.ts";
 import { compact } from "../support/compact.ts";
@@ -236,6 +244,21 @@ describe("an elector", () => {
     expect(await lost).toBeLessThan(await elected);
     expect(leader.leads()).toBe(false);
     expect(standby.leads()).toBe(true);
+  });
+
+  it("releases its lease when it stops, even if it never got the answer to its last renewal", async () => {
+    let stopped: Promise<void> | undefined;
+    const replace: Kube["replace"] = async (type, object, options) => {
+      const replaced = await cluster.admin.replace(type, object, options);
+      if (stopped !== undefined) return replaced;
+      stopped = leader.stop();
+      throw new Error("the connection was closed");
+    };
+    const leader = elect("a", { ...cluster.admin, replace });
+    await poll("a renewal", () => stopped !== undefined);
+    await stopped;
+    const held = await cluster.admin.get(leases, { namespace, name });
+    expect(held.spec?.holderIdentity).toBe("");
   });
 
   it("takes over when the leader's lease expires, and not a period later", async () => {
