@@ -60,10 +60,12 @@ async function receiveBody(exchange: Exchange, next: () => Promise<void>): Promi
   const expected = body === undefined ? 0 : expectedBytes(ctx.req, maxBodyBytes, bodyType);
   if (expected === 0) return await next();
   const release = await atMostPerSecond(deps.shares.bodies, exchange.caller.tenantId, expected);
+  const memory = deps.bodyMemory.take(expected);
   try {
-    exchange.bytes = await readBytes(ctx.req, maxBodyBytes, bodyType);
+    exchange.bytes = await readBytes(ctx.req, memory, bodyType);
     await next();
   } finally {
+    deps.bodyMemory.giveBack(memory);
     release();
   }
 }

@@ -5,6 +5,7 @@ import Koa from "koa";
 import type { Registry } from "prom-client";
 import { makeFindCaller } from "../db/callers.ts";
 import { makeSecretBox } from "../webhooks/secret.ts";
+import { makeBodyMemory } from "./body/memory.ts";
 import { makeReadBody } from "./body/threads.ts";
 import type { ApiDeps } from "./deps.ts";
 import { docsPage } from "./docs-page.ts";
@@ -41,6 +42,7 @@ export function makeApp(deps: ApiDeps & { readonly registry: Registry }): App {
     live,
     secrets: makeSecretBox(deps.config.PLOSIVE_WEBHOOK_SECRET_KEY, deps.random),
     shares: makeShares(deps.registry),
+    bodyMemory: makeBodyMemory(),
     readBody: makeReadBody(),
     rates: makeRateLimit(deps),
     findCaller: makeFindCaller(deps.db),

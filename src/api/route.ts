@@ -7,6 +7,7 @@ import type { Db } from "../db/driver/page.ts";
 import type { DatabasePool } from "../db/driver/pool.ts";
 import type { KeyScope } from "../schemas/api-key.ts";
 import type { SecretBox } from "../webhooks/secret.ts";
+import type { BodyMemory } from "./body/memory.ts";
 import type { ReadBody } from "./body/threads.ts";
 import type { ApiDeps, JobRef } from "./deps.ts";
 import type { FailedAuthLimiter } from "./failed-auth-limiter.ts";
@@ -23,6 +24,7 @@ export interface SharedDeps extends ApiDeps {
   /** Encrypts and decrypts the secrets of webhooks. */
   readonly secrets: SecretBox;
   readonly shares: Shares;
+  readonly bodyMemory: BodyMemory;
   readonly readBody: ReadBody;
   readonly rates: RateLimit;
   readonly findCaller: FindCaller;

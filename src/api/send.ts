@@ -2,6 +2,7 @@
 import { Readable } from "node:stream";
 import type { Context } from "koa";
 import { etagOf, isUnchanged } from "./conditional.ts";
+import { collectGarbageAfter } from "./garbage.ts";
 import type { Reply, Route } from "./route.ts";
 
 export function send(ctx: Context, route: Route, reply: Reply): void {
@@ -29,20 +30,6 @@ export function send(ctx: Context, route: Route, reply: Reply): void {
 }
 
 const shortText = 16 * 1024;
-let bytesSinceCollection = 0;
-
-/**
- * Forces a garbage collection after every 8 MiB of streamed responses. Their buffers lie outside the heap, where the
- * collector does not count them; without this they grow to 100 MiB. One collection takes 30 ms. Needs --expose-gc
- * (images/server/Dockerfile).
- */
-function collectGarbageAfter(bytes: number): void {
-  bytesSinceCollection += bytes;
-  if (bytesSinceCollection < 8 * 1024 * 1024) return;
-  bytesSinceCollection = 0;
-  globalThis.gc?.({ execution: "sync", type: "major" });
-}
-
 /**
  * Encodes the text pieces as bytes: a socket that has to encode text itself is four times slower. The stream counts
  * bytes, so with a slow reader at most one piece is buffered here.

@@ -2,6 +2,7 @@
 // authentication, when the tenant has its share of memory for the body.
 import type { IncomingMessage } from "node:http";
 import { bodyTooLarge, invalidRequest, unsupportedEncoding, unsupportedMediaType } from "../../errors.ts";
+import { collectGarbageAfter } from "../garbage.ts";
 
 const maxDiscardedBytes = 64 * 1024 * 1024;
 
@@ -22,27 +23,26 @@ export function expectedBytes(request: IncomingMessage, maxBytes: number, bodyTy
 const isUntyped = ({ headers }: IncomingMessage) =>
   headers["content-length"] === undefined && headers["content-type"] === undefined;
 
-/** Throws bodyTooLarge, unsupportedMediaType, or invalidRequest if the body ends early. */
-export async function readBytes(
-  request: IncomingMessage,
-  maxBytes: number,
-  bodyType: string,
-): Promise<Buffer> {
-  const chunks: Buffer[] = [];
+/**
+ * Reads the body into `memory`, which has the expected number of bytes, and returns the part that the body takes. Throws
+ * bodyTooLarge, unsupportedMediaType, or invalidRequest if the body ends early.
+ */
+export async function readBytes(request: IncomingMessage, memory: Buffer, bodyType: string): Promise<Buffer> {
   let size = 0;
   try {
     for await (const chunk of request.iterator({ destroyOnReturn: false })) {
       size += chunk.length;
-      if (size > maxBytes) break;
-      chunks.push(chunk);
+      if (size > memory.length) break;
+      memory.set(chunk, size - chunk.length);
+      collectGarbageAfter(chunk.length);
     }
   } catch (cause) {
     if (request.readableAborted || request.destroyed) throw invalidRequest("the body ended early");
     throw cause;
   }
-  if (size > maxBytes) throw tooLarge(request, maxBytes);
+  if (size > memory.length) throw tooLarge(request, memory.length);
   if (size > 0 && isUntyped(request)) throw unsupportedMediaType(bodyType);
-  return Buffer.concat(chunks);
+  return memory.subarray(0, size);
 }
 
 function requireType(request: IncomingMessage, bodyType: string): void {

@@ -30,8 +30,7 @@ export function makeReadBody(): ReadBody {
   return async (schema, input) => {
     const name = documentNameOf(schema);
     if (name === undefined || input.bytes.length <= smallBytes) return readBody(schema, input);
-    const moved = { transferList: [input.bytes.buffer as ArrayBuffer] };
-    const outcome = await threads.run({ name, input }, moved).catch((error: NodeJS.ErrnoException) => {
+    const outcome = await threads.run({ name, input }).catch((error: NodeJS.ErrnoException) => {
       if (error.code === "ERR_WORKER_OUT_OF_MEMORY")
         throw invalidRequest("the body takes too much memory; send it in several parts");
       throw error;
