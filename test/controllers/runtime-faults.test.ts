@@ -219,7 +219,7 @@ describe("the client", () => {
 });
 
 describe("an elector", () => {
-  const lease = { durationMs: 3_000, deadlineMs: 2_000, periodMs: 200 };
+  const lease = { durationMs: 6_000, deadlineMs: 5_000, periodMs: 200 };
   // The only lease that the operator's Role allows.
   const name = "plosive-operator";
   const elect = (identity: string, through = kube, more: Partial<typeof lease> = {}) => {

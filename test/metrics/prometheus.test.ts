@@ -306,6 +306,8 @@ describe("Prometheus", () => {
           await confirmInVain();
           return Number((await prometheus.query(rule.expr))[0]?.value[1]) > 0.05;
         });
+      // Drift is swept only once here, which is too long ago when the test takes more than five minutes.
+      else if (rule.alert === "PlosiveSweepStale") expect(found.length).toBeLessThanOrEqual(1);
       else expect(found, rule.alert).toEqual([]);
     }
     await poll("Prometheus to have asked every rule itself", async () => {
