@@ -283,7 +283,7 @@ describe.concurrent("a shard", () => {
   });
 
   it("that fits no node shows the scheduler's message, and fails with it at the pending deadline", async () => {
-    const job = await makeJob({ pendingDeadlineSeconds: 150 });
+    const job = await makeJob({ pendingDeadlineSeconds: 20 });
     const pod = await stage.podOf(job.run);
     const message = "0/3 nodes are available: 3 Insufficient nvidia.com/gpu.";
     await patchStatus(cluster.admin, pod, "Pending", {}, [
