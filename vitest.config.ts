@@ -18,8 +18,8 @@ const real = importing(starters).filter((file) => !kueue.includes(file));
 const unit = files.filter((file) => !real.includes(file) && !kueue.includes(file));
 const servers = {
   globalSetup: ["test/support/servers.ts"],
-  // Waits of a test and the start of a control plane take minutes on a busy machine.
-  testTimeout: 120_000,
+  // Waits of a test (test/support/poll.ts) and the start of a control plane take minutes on a busy machine.
+  testTimeout: 300_000,
   hookTimeout: 300_000,
 };
 

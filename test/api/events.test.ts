@@ -12,7 +12,7 @@ import { type EventReader, readEvents } from "../support/events.ts";
 import { poll } from "../support/poll.ts";
 import { startProxy } from "../support/proxy.ts";
 
-const api = useApi({ timing: { beatMs: 300, stallMs: 500 } });
+const api = useApi({ timing: { beatMs: 300, stallMs: 5_000 } });
 /** An interval of keep-alive comments that no test reaches. */
 const neverMs = 600_000;
 const open: EventReader[] = [];
@@ -180,6 +180,8 @@ describe("the event stream", () => {
         select ${client.tenantId}, 1000000 + n, 'model.created', jsonb_build_object('text', repeat('x', 1000)), now()
         from generate_series(1, 40000) n`,
     );
+    // Nine streams besides the stalled one: the eleventh is refused until the server cuts the stalled one.
+    const others = await Promise.all(Array.from({ length: 9 }, () => stream(client)));
     const { hostname, port } = new URL(api.url);
     const socket = connect(Number(port), hostname);
     const closed = new Promise((resolve) => socket.once("close", resolve));
@@ -189,8 +191,6 @@ describe("the event stream", () => {
     );
     await new Promise((resolve) => socket.once("data", resolve));
     socket.pause();
-    // Nine streams besides the stalled one: the eleventh is refused until the server cuts the stalled one.
-    const others = await Promise.all(Array.from({ length: 9 }, () => stream(client)));
     expect((await stream(client)).status).toBe(429);
     const place = await poll("the stalled reader to be cut", async () => {
       const reader = await stream(client);

@@ -25,7 +25,7 @@ function start(env: Record<string, string>) {
     stream.on("data", (chunk) => {
       output += chunk;
     });
-  return { child, exited: once(child, "exit"), output: () => output };
+  return { child, exited: once(child, "close"), output: () => output };
 }
 
 describe("the API process", () => {
@@ -142,7 +142,8 @@ describe("two API processes on one database", () => {
     const usersNow = () =>
       database.pool.anyFirst(sql.type(z.object({ name: z.string() }))`
         select distinct usename as name from pg_stat_activity
-        where datname = current_database() and pid <> pg_backend_pid() order by 1`);
+        where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'
+        order by 1`);
     const warning = "create a separate database user for it";
     const [owner, own] = [database.url, database.urlOf("plosive_api")].map((url) => new URL(url).username);
     expect(await usersNow()).toEqual([own]);

@@ -39,11 +39,7 @@ describe("a training job applied with kubectl", () => {
     });
     await client.post(`${path}/publish`);
     // The test does not touch the resource: the operator checks it again every 30 s.
-    await poll(
-      "its acceptance",
-      async () => (await accepted(trainingJobs, "draft"))?.status === "True",
-      40_000,
-    );
+    await poll("its acceptance", async () => (await accepted(trainingJobs, "draft"))?.status === "True");
     const id = (await find(trainingJobs, "draft"))!.metadata.uid!;
     expect((await client.get(`/api/v1/training-jobs/${id}`)).status).toBe(200);
   });

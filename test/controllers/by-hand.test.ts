@@ -9,6 +9,7 @@ import { jobs, pods, trainingJobs } from "../../src/kube/kinds.ts";
 import { endPod, patchStatus, podOf, put, startPod, Worker } from "../support/operator.ts";
 import { detectionsOf, useOperatorAnew } from "../support/operator-anew.ts";
 import { poll } from "../support/poll.ts";
+import { execute } from "../support/postgres.ts";
 import { createResource } from "../support/resource.ts";
 import { insertInferenceJob, insertModel, insertTrainingJob } from "../support/rows.ts";
 
@@ -140,10 +141,15 @@ describe("a job that is suspended", () => {
 
 describe("a pod that cannot start", () => {
   it("shows the kubelet's message in the row, and fails the job at its pending deadline", async () => {
-    const id = await insertTrainingJob(database.pool, stage.tenant);
+    const { id } = await createResource(
+      cluster.admin,
+      stage.space.name,
+      database.pool,
+      "training",
+      async (tx) => ({ id: await insertTrainingJob(tx, stage.tenant) }),
+      { pendingDeadlineSeconds: 15 },
+    );
     const ref = { namespace: stage.space.name, name: `tj-${id}` };
-    const spec = { pendingDeadlineSeconds: 4 };
-    await createResource(cluster.admin, stage.space.name, database.pool, { kind: "training", id }, spec);
     const pod = await podOf(cluster.admin, stage.space.name, `tj-${id}-1`);
     const waiting = { waiting: { reason: "ImagePullBackOff", message: "no such image" } };
     await patchStatus(cluster.admin, pod, "Pending", waiting);
@@ -192,7 +198,7 @@ describe("a custom resource", () => {
     await poll("the row to be queued", async () => (await training(id))?.status === "queued");
     await cluster.admin.remove(trainingJobs, { namespace: stage.space.name, name: `tj-${id}` });
     await poll("the row to be cancelled", async () => (await training(id))?.status === "cancelled");
-    await poll("the Job to be gone", async () => (await stage.jobNames()).length === 0, 40_000);
+    await poll("the Job to be gone", async () => (await stage.jobNames()).length === 0);
   });
 });
 
@@ -230,9 +236,16 @@ describe("results that are delivered again", () => {
 
 describe("a row that Kubernetes rejects permanently", () => {
   it("fails with the reason and does not block the rows behind it", async () => {
-    const refused = await insertTrainingJob(database.pool, stage.tenant);
-    await database.execute(sql.fragment`
-      update training_jobs set config = config || '{"artifact_types": ["not/allowed"]}' where id = ${refused}`);
+    // In one transaction, so that the sweep does not submit the row before it is wrong.
+    const refused = await database.pool.transaction(async (tx) => {
+      const job = await insertTrainingJob(tx, stage.tenant);
+      await execute(
+        tx,
+        sql.fragment`
+          update training_jobs set config = config || '{"artifact_types": ["not/allowed"]}' where id = ${job}`,
+      );
+      return job;
+    });
     const fine = await insertTrainingJob(database.pool, stage.tenant);
     await poll("the row to fail", async () => (await training(refused))?.status === "failed");
     expect((await training(refused))?.error_message).toMatch(/^Kubernetes refused the job: .*artifact_types/);

@@ -24,34 +24,22 @@ it("deleted and reinstalled definitions cancel the open jobs; models and later j
   const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
   const definition = (plural: string) => `${definitions}/${plural}.plosive.dev`;
   for (const { plural } of kinds) await cluster.admin.send({ method: "DELETE", path: definition(plural) });
-  await poll(
-    "the definitions to go",
-    async () => {
-      const { items } = (await cluster.admin.send({ method: "GET", path: definitions })) as List<KubeObject>;
-      return items.every(({ metadata }) => !metadata.name.endsWith(".plosive.dev"));
-    },
-    60_000,
-  );
+  await poll("the definitions to go", async () => {
+    const { items } = (await cluster.admin.send({ method: "GET", path: definitions })) as List<KubeObject>;
+    return items.every(({ metadata }) => !metadata.name.endsWith(".plosive.dev"));
+  });
   await poll("the open job to be over", async () => {
     return (await maybeOneJob(database.pool, "inference", open))?.status === "cancelled";
   });
-  await poll(
-    "its Job to go",
-    async () => (await jobsOf(cluster.admin, stage.namespace)).length === 0,
-    60_000,
-  );
+  await poll("its Job to go", async () => (await jobsOf(cluster.admin, stage.namespace)).length === 0);
 
   const late = await insertTrainingJob(database.pool, tenant);
   await poll("the late one to be tried", async () => stage.operator.requests.includes("POST 404"));
   expect((await maybeOneJob(database.pool, "training", late))?.status).toBe("pending");
 
   await installCrds(cluster.admin);
-  await poll(
-    "the model again",
-    async () => {
-      return (await cluster.admin.find(models, stage.ref(`m-${model}`)))?.status?.phase === "Ready";
-    },
-    60_000,
-  );
+  await poll("the model again", async () => {
+    return (await cluster.admin.find(models, stage.ref(`m-${model}`)))?.status?.phase === "Ready";
+  });
   await stage.podOf(`tj-${late}-1`);
 });

@@ -52,9 +52,14 @@ async function detect(worker: Worker, file: string, count = 0): Promise<void> {
 const click = { artifact_type: "click", start_ms: 100, end_ms: 200, confidence: 0.5 };
 
 it("a profile that is named like a property of every object is unknown", async () => {
-  const { id } = await insertInferenceJob(database.pool, tenant, model, 1);
-  const job = { kind: "inference", id } as const;
-  await createResource(cluster.admin, stage.namespace, database.pool, job, { profile: "constructor" });
+  const { id } = await createResource(
+    cluster.admin,
+    stage.namespace,
+    database.pool,
+    "inference",
+    (tx) => insertInferenceJob(tx, tenant, model, 1),
+    { profile: "constructor" },
+  );
   expect((await phase(id, "Failed")).failure).toMatchObject({ class: "User", code: "profile_unknown" });
 });
 

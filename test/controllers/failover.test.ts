@@ -38,11 +38,11 @@ beforeEach(async () => {
   };
   tenant = await insertTenant(database.pool);
   leader = await startReplica(world);
-  await poll("the first one to lead", () => leader.leads(), 60_000);
+  await poll("the first one to lead", () => leader.leads());
   standby = await startReplica(world);
   await standby.ready();
   await runs();
-}, 120_000);
+});
 afterEach(async () => {
   await Promise.all([leader?.end("SIGKILL"), standby?.end("SIGKILL")]);
   await database.execute(sql.fragment`delete from training_jobs`);
@@ -53,7 +53,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 async function runs(): Promise<void> {
   const id = await database.pool.transaction((tx) => insertTrainingJob(tx, tenant));
   const ref = { namespace: world.namespace, name: `tj-${id}-1` };
-  await poll("the Job", () => cluster.admin.find(jobs, ref), 60_000);
+  await poll("the Job", () => cluster.admin.find(jobs, ref));
 }
 
 const lease = async () => {
@@ -86,7 +86,7 @@ it("a standby replaces a leader that was killed, when its lease expires, without
   await runs();
   expect(before).toBe(6);
   expect(lists(standby)).toBe(before);
-}, 120_000);
+});
 
 it("a leader that gets SIGTERM releases its lease and exits with 0, and the standby takes the lease", async () => {
   const before = lists(standby);
@@ -98,7 +98,7 @@ it("a leader that gets SIGTERM releases its lease and exits with 0, and the stan
   await poll("the take-over", () => standby.leads());
   await runs();
   expect(lists(standby)).toBe(before);
-}, 120_000);
+});
 
 it("a leader that was frozen until a standby took over writes nothing when it resumes, and exits with 1", async () => {
   leader.child.kill("SIGSTOP");
@@ -115,4 +115,4 @@ it("a leader that was frozen until a standby took over writes nothing when it re
   const writes = leader.api.seen.slice(before).filter((label) => /^(POST|PATCH|DELETE) /.test(label));
   expect(writes).toEqual([]);
   await runs();
-}, 180_000);
+});

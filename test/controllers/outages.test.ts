@@ -122,7 +122,7 @@ it.each(sliceOf(outages, 1))(
     const seconds = isFull ? outage.fullSeconds : outage.seconds;
     const state = (ids: readonly string[]) => stateOf(cluster, namespace, database.pool, ids);
     const through = async () => load.made.length >= 5 && (await state(load.made.slice(0, 5))).open === 0;
-    await poll("jobs that are through", through, 60_000);
+    await poll("jobs that are through", through);
     // Jobs in flight when the outage begins: being submitted, waiting for a pod, running.
     await load.burst(isFull ? 60 : 10);
     const before = load.made.length;

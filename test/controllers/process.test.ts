@@ -153,7 +153,7 @@ it("an operator that is killed while a job runs ingests the result once after it
   await job.leaveResult();
   await job.exit();
   // The lease of the dead process has to expire first: 15 s.
-  await poll("the row to be completed", job.ended, 40_000);
+  await poll("the row to be completed", job.ended);
   await expectOnce(job.id, job.run);
 });
 
@@ -177,7 +177,7 @@ it("an operator without Postgres and object store keeps running and loses no res
   expect(await job.ended()).toBe(false);
   s3.heal();
   postgres.heal();
-  await poll("the row to be completed", job.ended, 45_000);
+  await poll("the row to be completed", job.ended);
   expect(starts).toBe(before);
   await expectOnce(job.id, job.run);
 });
@@ -211,7 +211,6 @@ it("a new row waits while the API server is down, and is submitted after its ret
   await poll(
     "the row to be queued",
     async () => (await maybeOneJob(database.pool, "training", id))?.status === "queued",
-    45_000,
   );
   expect(await names()).toEqual([`tj-${id}-1`]);
   // One restart for the lost lease; a wait for the API server must not cause another.

@@ -13,6 +13,7 @@ import { makeLog } from "../../src/log.ts";
 import { isNotFound } from "../../src/storage/errors.ts";
 import { makeStorage } from "../../src/storage/storage.ts";
 import { poll } from "../support/poll.ts";
+import { execute } from "../support/postgres.ts";
 import { startProxy } from "../support/proxy.ts";
 import {
   insertDataset,
@@ -76,17 +77,27 @@ describe("records of requests in the database", () => {
 describe("what nobody continued", () => {
   it("is ended: leases of crashed holders, and inference jobs that were not started within seven days", async () => {
     const model = await insertModel(database.pool, tenant);
-    const ids: string[] = [];
-    for (const age of ["8 days", "6 days", "8 days"]) {
-      const { id } = await insertInferenceJob(database.pool, tenant, model, 1);
-      await database.execute(sql.fragment`
-        update inference_jobs set start_requested_at = null, created_at = now() - ${age}::interval where id = ${id}`);
-      ids.push(id);
-    }
+    // In one transaction, so that no job is submitted or cancelled before it is as it should be.
+    const ids = await database.pool.transaction(async (tx) => {
+      const made: string[] = [];
+      for (const age of ["8 days", "6 days", "8 days"]) {
+        const { id } = await insertInferenceJob(tx, tenant, model, 1);
+        await execute(
+          tx,
+          sql.fragment`
+            update inference_jobs set start_requested_at = null, created_at = now() - ${age}::interval where id = ${id}`,
+        );
+        made.push(id);
+      }
+      await execute(
+        tx,
+        sql.fragment`
+          update inference_files set status = 'pending_upload', upload_expires_at = now() + interval '1 hour'
+          where inference_job_id = ${made[2]!}`,
+      );
+      return made;
+    });
     const [forgotten = "", recent = "", uploading = ""] = ids;
-    await database.execute(sql.fragment`
-      update inference_files set status = 'pending_upload', upload_expires_at = now() + interval '1 hour'
-      where inference_job_id = ${uploading}`);
     for (const age of ["1 minute", "2 hours"])
       await database.execute(sql.fragment`
         insert into leases (tenant_id, id, holder, expires_at)

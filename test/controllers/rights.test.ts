@@ -14,6 +14,7 @@ import { type TestNamespace, useOwnCluster } from "../support/kube.ts";
 import { patchStatus, podOf, runOperator, startPod, type TestOperator, Worker } from "../support/operator.ts";
 import { poll } from "../support/poll.ts";
 import { useDatabase } from "../support/postgres.ts";
+import { createResource } from "../support/resource.ts";
 import {
   insertConfirmedAudio,
   insertDataset,
@@ -164,17 +165,16 @@ async function stall(): Promise<void> {
     body: { metadata: { name: "soon" }, value: 100 },
   });
   const tenant = await insertTenant(database.pool);
-  const spec = {
-    tenantId: tenant,
-    shards: { count: 1 },
-    progressDeadlineSeconds: 1,
-    priorityClassName: "soon",
-  };
   const modelId = await insertModel(database.pool, tenant);
-  const { id } = await insertInferenceJob(database.pool, tenant, modelId, 1);
+  const { id } = await createResource(
+    cluster.admin,
+    space.name,
+    database.pool,
+    "inference",
+    (tx) => insertInferenceJob(tx, tenant, modelId, 1),
+    { progressDeadlineSeconds: 1, priorityClassName: "soon" },
+  );
   const name = `ij-${id}`;
-  // Before the sweep: the row exists, so that any client may create its resource.
-  await apply(inferenceJobs, name, { ...spec, modelId });
   const pod = await podOf(cluster.admin, space.name, `${name}-1`);
   await startPod(cluster.admin, pod);
   await poll("the silent pod to be deleted", async () => {
@@ -188,16 +188,21 @@ async function stall(): Promise<void> {
 async function giveUp(): Promise<void> {
   const tenantId = await insertTenant(database.pool);
   const modelId = await insertModel(database.pool, tenantId);
-  const { id } = await insertInferenceJob(database.pool, tenantId, modelId, 2);
-  const retries = { infraPerShard: 0, maxFailedShards: 1 };
-  await apply(inferenceJobs, `ij-${id}`, { tenantId, modelId, shards: { count: 2 }, retries });
+  const { id } = await createResource(
+    cluster.admin,
+    space.name,
+    database.pool,
+    "inference",
+    (tx) => insertInferenceJob(tx, tenantId, modelId, 2),
+    { retries: { infraPerShard: 0, maxFailedShards: 1 } },
+  );
   const pod = await podOf(cluster.admin, space.name, `ij-${id}-1`);
   const at = new Date().toISOString();
   const terminated = { exitCode: 143, startedAt: at, finishedAt: at };
   const taken = { type: "DisruptionTarget", status: "True", reason: "PreemptionByScheduler" };
   await patchStatus(cluster.admin, pod, "Failed", { terminated }, [taken]);
   // The Job controller backs off before it creates another one.
-  await poll("the next pod to be deleted", () => asked().allowed.includes("delete pods"), 40_000);
+  await poll("the next pod to be deleted", () => asked().allowed.includes("delete pods"));
 }
 
 /** The custom resource of an open job is deleted: the cache may be stale, so the operator asks the API server. */

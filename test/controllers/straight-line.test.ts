@@ -265,7 +265,7 @@ describe("an inference job", () => {
     await put(work.result, JSON.stringify({ version: 1, kind: "detect", run, shard: 0, items }));
     await endPod(cluster.admin, first, 0);
     await poll("the first shard's detections", async () => (await counts()).total_detections === 2);
-    expect((await counts()).status).toBe("running");
+    await poll("the row to be running", async () => (await counts()).status === "running");
 
     const second = await stage.podOf(run, 1);
     const said = {

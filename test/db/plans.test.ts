@@ -49,7 +49,7 @@ beforeAll(async () => {
   } finally {
     await client.end();
   }
-}, 120_000);
+});
 
 const tenant = idOf(1);
 const one = idOf(1, 1);

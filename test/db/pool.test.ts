@@ -47,7 +47,7 @@ describe("a pool during a database outage", () => {
           expect(outcome.status === "rejected" && isDatabaseUnavailable(outcome.reason)).toBe(true);
       }
       proxy.heal();
-      await poll("the pool to work again", () => pool.any(query), 5_000);
+      await poll("the pool to work again", () => pool.any(query));
       expect(pool.state()).toMatchObject({ waitingClients: 0, acquiredConnections: 0 });
     } finally {
       await pool.end();

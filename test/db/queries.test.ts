@@ -14,7 +14,10 @@ const none = sql.type(z.object({}));
 const number = sql.type(z.object({ n: z.number() }));
 
 async function withPool(size: number, work: (pool: DatabasePool) => Promise<void>): Promise<void> {
-  const pool = await makeDatabase({ PLOSIVE_DATABASE_URL: database.url, PLOSIVE_DATABASE_POOL: size }, 1_000);
+  const pool = await makeDatabase(
+    { PLOSIVE_DATABASE_URL: database.url, PLOSIVE_DATABASE_POOL: size },
+    30_000,
+  );
   try {
     await work(pool);
   } finally {
@@ -126,7 +129,7 @@ describe("a connection", () => {
       const waits: number[] = [];
       pool.onWait((seconds) => waits.push(seconds));
       const order: number[] = [];
-      const first = pool.connect((connection) => connection.query(none`select pg_sleep(0.2)`));
+      const first = pool.connect((connection) => connection.query(none`select pg_sleep(1)`));
       const others = [1, 2, 3].map(async (n) => {
         await pool.query(none`select 1`);
         order.push(n);
@@ -142,7 +145,7 @@ describe("a connection", () => {
 
   it("whose statement is in a deadlock is rolled back and retried", async () => {
     // The statement timeout is longer than Postgres's deadlock timeout.
-    const pool = await makeDatabase({ PLOSIVE_DATABASE_URL: database.url, PLOSIVE_DATABASE_POOL: 2 }, 5_000);
+    const pool = await makeDatabase({ PLOSIVE_DATABASE_URL: database.url, PLOSIVE_DATABASE_POOL: 2 }, 30_000);
     try {
       const deadlocks = () =>
         database.pool.oneFirst(number`
@@ -183,14 +186,14 @@ describe("a connection", () => {
 
   it("is closed when a statement takes too long or the server stops answering", async () => {
     const proxy = await startProxy(database.url);
-    const pool = await makeDatabase({ PLOSIVE_DATABASE_URL: proxy.url, PLOSIVE_DATABASE_POOL: 1 }, 200);
+    const pool = await makeDatabase({ PLOSIVE_DATABASE_URL: proxy.url, PLOSIVE_DATABASE_POOL: 1 }, 1_000);
     try {
       const slow = pool.query(none`select pg_sleep(5)`);
       await expect(slow).rejects.toSatisfy(isDatabaseUnavailable);
       proxy.stall();
       const silent = pool.query(none`select 1`);
       await expect(silent).rejects.toSatisfy(isDatabaseUnavailable);
-      await poll("the pool to work again", () => pool.query(none`select 1`), 5_000);
+      await poll("the pool to work again", () => pool.query(none`select 1`));
     } finally {
       await pool.end();
       await proxy.stop();

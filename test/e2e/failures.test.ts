@@ -143,7 +143,7 @@ describe.concurrent("a pod that does not end", () => {
       reason: "DeadlineExceeded",
       message: /longer than its limit of 5 s/,
     });
-    await until("the pod to go", 120_000, async () => ((await podsOf(job)).length === 0 ? true : undefined));
+    await until("the pod to go", 180_000, async () => ((await podsOf(job)).length === 0 ? true : undefined));
   });
 
   test("and sends no report is replaced once, then the job fails", async () => {
@@ -196,7 +196,7 @@ describe.concurrent("a worker that hangs", () => {
 
 describe.concurrent("a pod that is evicted", () => {
   const evictReady = async ({ metadata }: Pod) => {
-    await until("the pod to be ready for its end", 60_000, async () =>
+    await until("the pod to be ready for its end", 180_000, async () =>
       (await kubectl("logs", metadata.name)).includes("ready") ? true : undefined,
     );
     await evict(metadata.name);
@@ -226,14 +226,14 @@ describe.concurrent("a pod whose node is gone", () => {
       profile: "spare-pool",
       retries: { perShard: 0 },
     });
-    const first = await until("the scheduler to place the pod", 60_000, async () =>
+    const first = await until("the scheduler to place the pod", 180_000, async () =>
       (await podsOf(job)).find(({ spec }) => spec.nodeName === metadata.name),
     );
     await kubectl("delete", "node", metadata.name);
     await kubectl("label", "--overwrite", "node", clusterName, `${pool}=spare`);
     const second = await runningPod(job, first);
     expect(second.spec.nodeName).toBe(clusterName);
-    const events = await until("the event of the lost pod", 60_000, async () => {
+    const events = await until("the event of the lost pod", 180_000, async () => {
       const lost = (await eventsOf(job)).filter(({ reason }) => reason === "InfrastructureError");
       return lost.length > 0 ? lost : undefined;
     });

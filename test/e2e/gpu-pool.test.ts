@@ -49,7 +49,7 @@ test("one job at a time gets the GPU, a job without the toleration waits, and GP
   await endOf(second, "Cancelled");
   expect((await podsOf(outside)).map(({ status }) => status.phase)).toEqual(["Pending"]);
   await clear();
-  await until("the job outside of the pool to run", 120_000, async () =>
+  await until("the job outside of the pool to run", 180_000, async () =>
     (await podsOf(outside)).some(({ status }) => status.phase === "Running") ? true : undefined,
   );
   await cancel(outside);

@@ -77,7 +77,7 @@ export async function addInjection(): Promise<void> {
     `--field-selector=metadata.name=${policyName}`,
   );
   if (items.length === 0) for (const object of [policy, binding]) await create(object);
-  await until("the policy to change pods", 120_000, async () => {
+  await until("the policy to change pods", 180_000, async () => {
     const { spec } = await create<Probed>(probe, "--dry-run=server");
     return spec.containers[0]?.env.some(({ name }) => name === "LICENCE") ? true : undefined;
   });

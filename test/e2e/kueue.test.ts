@@ -105,7 +105,7 @@ test("a training waits for Kueue's quota; a preempted one resumes from its check
   for (const pid of held) process.kill(pid, "SIGCONT");
   const words = /^Preempted to accommodate a workload .* due to prioritization/;
   await waitsFor(modest, "Preempted", words);
-  const { step } = await until("the checkpoint", 120_000, async () => (await statusOf(modest)).checkpoint);
+  const { step } = await until("the checkpoint", 180_000, async () => (await statusOf(modest)).checkpoint);
   expect(conditionOf(await statusOf(modest), "QuotaReserved")).toMatchObject({
     status: "False",
     reason: "Preempted",

@@ -253,7 +253,7 @@ describe("kubectl", () => {
   step("shows phase and progress of each kind", [inferred], async () => {
     for (const kind of ["trainingjobs", "inferencejobs", "embeddingjobs"]) {
       // A job's row ends before the status of its resource shows the end.
-      const [head, ...rows] = await until(`all ${kind} to have ended`, 60_000, async () => {
+      const [head, ...rows] = await until(`all ${kind} to have ended`, 180_000, async () => {
         const lines = (await kubectl("get", kind)).trim().split("\n");
         return lines.some((line) => / (Running|Waiting|Pending) /.test(line)) ? undefined : lines;
       });

@@ -81,7 +81,7 @@ async function useTheApi({ tenant }: Account): Promise<void> {
     for (const pid of servers) process.kill(pid, "SIGCONT");
   }
   // The local cluster's rate limits are high; that of training jobs is the lowest.
-  await until("a request over the rate limit", 60_000, async () => {
+  await until("a request over the rate limit", 180_000, async () => {
     const answers = await Promise.all(Array.from({ length: 50 }, () => send("POST", "training-jobs", {})));
     return answers.some(({ body }) => body.code === "rate_limited") ? true : undefined;
   });
@@ -165,7 +165,7 @@ function credentials(kubeconfig: string): Record<string, string> {
 const answers = async (expr: string) => (await prometheus.query(expr)).length;
 
 test("the scrape configuration of the guide finds the pods of operator and API and no others", async () => {
-  await until("both jobs to be scraped", 60_000, async () => {
+  await until("both jobs to be scraped", 180_000, async () => {
     const [operators, apis] = [
       await answers(`up{job="plosive-operator",namespace="${namespace}"} == 1`),
       await answers(`up{job="plosive-api",namespace="${namespace}"} == 1`),

@@ -52,7 +52,7 @@ async function busy(): Promise<number> {
 
 async function expectAtRest(): Promise<void> {
   // The buffers of 50 sockets fill before their streams stop, which takes time on a busy machine.
-  await poll("the pool to be at rest", async () => (await busy()) === 0, 40_000);
+  await poll("the pool to be at rest", async () => (await busy()) === 0);
   expect((await client.get("/api/v1/datasets")).status).toBe(200);
 }
 

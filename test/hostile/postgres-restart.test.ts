@@ -41,7 +41,7 @@ beforeAll(async () => {
     },
     stdio: ["ignore", "inherit", "inherit"],
   });
-  await poll("the API to be ready", async () => (await fetch(`${url}/readyz`)).ok, 60_000);
+  await poll("the API to be ready", async () => (await fetch(`${url}/readyz`)).ok);
   await withDatabase(async (db) => {
     client = await makeTenant(db, url);
     const dataset = await makeDataset(client);

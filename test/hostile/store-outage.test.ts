@@ -117,5 +117,5 @@ describe("an object store that", () => {
     const answers = await Promise.all(confirms);
     expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([503]));
     await poll("the pool to be at rest", () => database.apiPool.state().acquiredConnections === 0);
-  }, 120_000);
+  });
 });

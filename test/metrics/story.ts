@@ -6,8 +6,7 @@ import { sql } from "slonik";
 import { z } from "zod";
 import { makeApiKey } from "../../src/api/api-key-format.ts";
 import type { DatabasePool } from "../../src/db/driver/pool.ts";
-import { maybeOneJob } from "../../src/db/job.ts";
-import { inferenceJobs } from "../../src/kube/kinds.ts";
+import { maybeOneJob, type Queries } from "../../src/db/job.ts";
 import type { KubeObject, ResourceType } from "../../src/kube/objects.ts";
 import type { JobKind } from "../../src/schemas/job-kind.ts";
 import { clientOf, makeTenant } from "../support/api.ts";
@@ -16,6 +15,7 @@ import type { TestCluster } from "../support/kube.ts";
 import { callRuns, endPod, podOf, put, startPod, Worker } from "../support/operator.ts";
 import { poll } from "../support/poll.ts";
 import type { Receiver } from "../support/receiver.ts";
+import { createResource } from "../support/resource.ts";
 import {
   insertConfirmedAudio,
   insertDataset,
@@ -151,11 +151,10 @@ export async function failToInfer({ cluster, namespace, pool }: Stage): Promise<
 export async function stall({ cluster, namespace, pool }: Stage): Promise<void> {
   const tenantId = await insertTenant(pool);
   const modelId = await insertModel(pool, tenantId);
-  const { id } = await insertInferenceJob(pool, tenantId, modelId, 1);
-  const name = `ij-${id}`;
-  const spec = { tenantId, modelId, progressDeadlineSeconds: 2 };
-  await applyJob({ cluster, namespace }, inferenceJobs, name, spec);
-  await startPod(cluster.admin, await podOf(cluster.admin, namespace, `${name}-1`));
+  const insert = (tx: Queries) => insertInferenceJob(tx, tenantId, modelId, 1);
+  const spec = { progressDeadlineSeconds: 2 };
+  const { id } = await createResource(cluster.admin, namespace, pool, "inference", insert, spec);
+  await startPod(cluster.admin, await podOf(cluster.admin, namespace, `ij-${id}-1`));
 }
 
 /** A custom resource that is created by hand. */

@@ -35,7 +35,7 @@ export async function startApiProcess(options: {
     await once(child, "exit");
   };
   try {
-    await poll("the API to be ready", async () => (await fetch(`${url}/readyz`)).ok, 60_000);
+    await poll("the API to be ready", async () => (await fetch(`${url}/readyz`)).ok);
   } catch (error) {
     await stop();
     throw error;

@@ -6,7 +6,7 @@
 export async function poll<T>(
   what: string,
   probe: () => Promise<T> | T,
-  timeoutMs = 60_000,
+  timeoutMs = 180_000,
 ): Promise<Exclude<T, undefined | false | null>> {
   const deadline = Date.now() + timeoutMs;
   let last: unknown;

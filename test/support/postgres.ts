@@ -129,7 +129,7 @@ async function makeTemplate(admin: Client): Promise<void> {
 
 /** Counts the open connections after a moment, since the server notices a closed socket later than its owner. */
 async function openConnections(admin: Client, name: string): Promise<number> {
-  const deadline = Date.now() + 2_000;
+  const deadline = Date.now() + 30_000;
   for (;;) {
     const found = await admin.query<{ count: number }>(
       "select count(*)::int as count from pg_stat_activity where datname = $1 and backend_type = 'client backend'",

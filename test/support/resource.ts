@@ -1,22 +1,30 @@
-// A job's custom resource with more fields than the service would set, created from its row in place of the service.
+// A job's row, and its custom resource with more fields than the service would set, created in place of the service.
 // Called by the operator's tests.
+import type { DatabasePool } from "../../src/db/driver/pool.ts";
 import type { Queries } from "../../src/db/job.ts";
 import { markSubmitted, maybeOneSubmission } from "../../src/db/operator/outbox.ts";
 import type { Kube } from "../../src/kube/client.ts";
-import { type JobRef, resourceOf, resourceTypes } from "../../src/submit.ts";
+import type { JobKind } from "../../src/schemas/job-kind.ts";
+import { resourceOf, resourceTypes } from "../../src/submit.ts";
 
-export async function createResource(
+export async function createResource<Row extends { id: string }>(
   kube: Kube,
   namespace: string,
-  db: Queries,
-  { kind, id }: JobRef,
+  db: DatabasePool,
+  kind: JobKind,
+  insert: (tx: Queries) => Promise<Row>,
   spec: object,
-): Promise<void> {
-  const submission = await maybeOneSubmission(db, kind, id);
-  if (submission === null) throw new Error(`there is no open ${kind} job ${id}`);
-  // Marks the row as submitted, so that the sweep skips it.
-  await markSubmitted(db, kind, id);
-  const object = resourceOf(submission, id, namespace);
+): Promise<Row> {
+  // Row and mark in one transaction, so that the operator's sweep leaves the row to the test on a busy machine too.
+  const { row, submission } = await db.transaction(async (tx) => {
+    const row = await insert(tx);
+    const submission = await maybeOneSubmission(tx, kind, row.id);
+    await markSubmitted(tx, kind, row.id);
+    return { row, submission };
+  });
+  if (submission === null) throw new Error(`there is no open ${kind} job ${row.id}`);
+  const object = resourceOf(submission, row.id, namespace);
   Object.assign(object.spec, spec);
   await kube.create(resourceTypes[kind], object);
+  return row;
 }

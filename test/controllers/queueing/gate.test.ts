@@ -2,7 +2,7 @@
 // jobs, their order, and a change of the leader.
 import { afterEach, beforeAll, expect, it } from "vitest";
 import type { OperatorConfig } from "../../../src/config.ts";
-import { maybeOneJob } from "../../../src/db/job.ts";
+import { maybeOneJob, type Queries } from "../../../src/db/job.ts";
 import { jobs, trainingJobs } from "../../../src/kube/kinds.ts";
 import { type TestNamespace, useCluster } from "../../support/kube.ts";
 import { podOf, runOperator, startPod, type TestOperator } from "../../support/operator.ts";
@@ -56,9 +56,8 @@ const cancel = (id: string) =>
 
 /** A job whose custom resource has fields that the API does not set. */
 async function applied(tenant: string, spec: object): Promise<string> {
-  const id = await insertTrainingJob(database.pool, tenant);
-  await createResource(cluster.admin, namespace.name, database.pool, { kind: "training", id }, spec);
-  return id;
+  const insert = async (tx: Queries) => ({ id: await insertTrainingJob(tx, tenant) });
+  return (await createResource(cluster.admin, namespace.name, database.pool, "training", insert, spec)).id;
 }
 
 it("a tenant's next job waits, with the reason in resource and row, and starts when a place is free", async () => {

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { kueueClusterRules, kueueRules } from "../../../controllers/rbac.ts";
+import type { Queries } from "../../../src/db/job.ts";
 import { jobs, trainingJobs } from "../../../src/kube/kinds.ts";
 import { buildKueue, type Kueue, startKueue } from "../../../tools/kueue.ts";
 import { type Client, makeTenant, type ServedApi, serveApi, testDeps } from "../../support/api.ts";
@@ -88,9 +89,8 @@ const suspend = (id: string, value: boolean) =>
 
 /** A training whose custom resource has fields that the API does not set. */
 async function insertWith(spec: { priorityClassName?: string; queueName?: string }): Promise<string> {
-  const id = await insert();
-  await createResource(cluster.admin, namespace.name, database.pool, { kind: "training", id }, spec);
-  return id;
+  const row = async (tx: Queries) => ({ id: await insertTrainingJob(tx, client.tenantId) });
+  return (await createResource(cluster.admin, namespace.name, database.pool, "training", row, spec)).id;
 }
 
 async function begin(id: string): Promise<Worker> {
