@@ -141,9 +141,8 @@ export function startElector(options: LeaderOptions): Elector {
       stop.abort();
       clearTimeout(expiry);
       await running;
-      // `held` may also be a lease that the last try took after stop() began. It is undefined after a request that failed,
-      // which the API server may have carried out nevertheless.
-      if (held === undefined && renewedAt === 0) return;
+      // `held` may also be a lease that the last try took after stop() began. After a request without an answer only the API
+      // server knows who holds the lease.
       await release()
         .catch(release)
         .catch((error: unknown) => {
