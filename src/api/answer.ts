@@ -74,15 +74,23 @@ async function receiveBody(exchange: Exchange, next: () => Promise<void>): Promi
 const bodyBytesPerSecond = 8 * 1024 * 1024;
 /** Shorter rests are not worth a timer. */
 const minRestMs = 10;
+/** When the bodies of each tenant are paid for at that rate. */
+const isPaidAt = new Map<string, number>();
 
-/** Takes the share of a body. The release takes effect no sooner than after the time that the body may take. */
+/** Takes the share of a body. The release takes effect when the tenant's bodies so far are paid for. */
 async function atMostPerSecond(bodies: Share, tenantId: string, bytes: number): Promise<Release> {
   const release = await bodies(tenantId, unitsOf(bytes));
-  const earliest = performance.now() + (bytes / bodyBytesPerSecond) * 1_000;
+  const since = Math.max(performance.now(), isPaidAt.get(tenantId) ?? 0);
+  const earliest = since + (bytes / bodyBytesPerSecond) * 1_000;
+  isPaidAt.set(tenantId, earliest);
+  const end = () => {
+    if (isPaidAt.get(tenantId) === earliest) isPaidAt.delete(tenantId);
+    release();
+  };
   return () => {
     const early = earliest - performance.now();
-    if (early < minRestMs) release();
-    else setTimeout(release, early).unref();
+    if (early < minRestMs) end();
+    else setTimeout(end, early).unref();
   };
 }
 

@@ -4,8 +4,6 @@ import type { IncomingMessage } from "node:http";
 import { bodyTooLarge, invalidRequest, unsupportedEncoding, unsupportedMediaType } from "../../errors.ts";
 import { collectGarbageAfter } from "../garbage.ts";
 
-const maxDiscardedBytes = 64 * 1024 * 1024;
-
 /**
  * Returns the number of bytes that the body may have, by its headers; 0 if there is none. Throws bodyTooLarge,
  * unsupportedMediaType or unsupportedEncoding.
@@ -15,7 +13,7 @@ export function expectedBytes(request: IncomingMessage, maxBytes: number, bodyTy
   if (declared === undefined && request.headers["transfer-encoding"] === undefined) return 0;
   if (declared === "0") return 0;
   if (!isUntyped(request)) requireType(request, bodyType);
-  if (Number(declared ?? 0) > maxBytes) throw tooLarge(request, maxBytes);
+  if (Number(declared ?? 0) > maxBytes) throw bodyTooLarge(maxBytes);
   return Number(declared ?? maxBytes);
 }
 
@@ -40,7 +38,7 @@ export async function readBytes(request: IncomingMessage, memory: Buffer, bodyTy
     if (request.readableAborted || request.destroyed) throw invalidRequest("the body ended early");
     throw cause;
   }
-  if (size > memory.length) throw tooLarge(request, memory.length);
+  if (size > memory.length) throw bodyTooLarge(memory.length);
   if (size > 0 && isUntyped(request)) throw unsupportedMediaType(bodyType);
   return memory.subarray(0, size);
 }
@@ -52,19 +50,4 @@ function requireType(request: IncomingMessage, bodyType: string): void {
   const charsets = parameters.map((parameter) => parameter.trim()).filter((p) => p.startsWith("charset="));
   if (!charsets.every((charset) => /^charset=(utf-?8|"utf-?8")$/.test(charset)))
     throw unsupportedMediaType(bodyType);
-}
-
-/**
- * Discards the rest of the body, up to a size that no client sends by mistake, and returns bodyTooLarge. Most clients
- * read the response only after they have sent the whole body; if the server closed the connection earlier, they would
- * see a broken connection instead of the error.
- */
-function tooLarge(request: IncomingMessage, maxBytes: number): Error {
-  let left = maxDiscardedBytes;
-  const drop = (chunk: Buffer) => {
-    left -= chunk.length;
-    if (left < 0) request.socket.destroy();
-  };
-  request.on("data", drop).resume();
-  return bodyTooLarge(maxBytes);
 }

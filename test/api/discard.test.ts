@@ -1,0 +1,63 @@
+// Bodies that nobody reads: the client gets its answer, its connection stays usable, and the bytes take a bounded part of
+// the process's time.
+import { connect, type Socket } from "node:net";
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { discardRest } from "../../src/api/body/discard.ts";
+import { type HttpServer, listen } from "../../src/api/server.ts";
+import { poll } from "../support/poll.ts";
+
+const MiB = 1024 * 1024;
+let server: HttpServer;
+beforeAll(async () => {
+  server = await listen(
+    (incoming, response) => {
+      response.end("refused");
+      discardRest(incoming);
+    },
+    0,
+    "127.0.0.1",
+  );
+});
+afterAll(() => server.stop(0));
+
+const sockets: Socket[] = [];
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+});
+
+function send(bytes: number) {
+  const socket = connect(server.port, "127.0.0.1");
+  sockets.push(socket);
+  let answers = 0;
+  socket.on("data", (piece) => {
+    answers += piece.toString("latin1").split("refused").length - 1;
+  });
+  socket.on("error", () => {});
+  socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${bytes}\r\n\r\n`);
+  return { socket, answers: () => answers };
+}
+
+it("are refused before they arrive, and discarded at 16 MiB/s for all connections together", async () => {
+  const began = performance.now();
+  const clients = [send(24 * MiB), send(24 * MiB)];
+  for (const { answers } of clients) await poll("the refusal", () => answers() === 1);
+  const body = Buffer.alloc(24 * MiB);
+  for (const { socket } of clients) socket.write(body);
+  for (const { socket } of clients) socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  for (const { answers } of clients)
+    await poll("the answer to the next request on the connection", () => answers() === 2);
+  expect(performance.now() - began).toBeGreaterThan(2_500);
+});
+
+it("end the connection when they exceed 64 MiB", async () => {
+  const { socket, answers } = send(1024 * MiB);
+  await poll("the refusal", () => answers() === 1);
+  const piece = Buffer.alloc(MiB);
+  const closed = new Promise((resolve) => socket.once("close", resolve));
+  const fill = () => {
+    while (!socket.destroyed && socket.write(piece));
+  };
+  socket.on("drain", fill);
+  fill();
+  await closed;
+});
