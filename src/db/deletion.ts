@@ -9,27 +9,18 @@ import type { Db } from "./driver/page.ts";
 interface Part {
   readonly table: string;
   readonly parent: string;
-  readonly key: string;
   readonly rows: number;
 }
 
-const part = (table: string, parent: string, key = "id", rows = rowsPerPiece): Part => ({
-  table,
-  parent,
-  key,
-  rows,
-});
+const part = (table: string, parent: string, rows = rowsPerPiece): Part => ({ table, parent, rows });
 
 const deletable = {
   annotation_set: {
     table: "annotation_sets",
-    parts: [
-      part("annotations", "annotation_set_id"),
-      part("reviewed_files", "annotation_set_id", "audio_file_id"),
-    ],
+    parts: [part("annotations", "annotation_set_id"), part("reviewed_files", "annotation_set_id")],
   },
   // Fewer rows: each file leaves several entries in the purge queue.
-  dataset: { table: "datasets", parts: [part("audio_files", "dataset_id", "id", 1_000)] },
+  dataset: { table: "datasets", parts: [part("audio_files", "dataset_id", 1_000)] },
   webhook: { table: "webhooks", parts: [part("webhook_deliveries", "webhook_id")] },
 };
 export type Deletable = keyof typeof deletable;
@@ -54,14 +45,12 @@ export async function lockDeleted(tx: Db, kind: Deletable, tenantId: string, id:
 export async function deletePiece(tx: Db, kind: Deletable, tenantId: string, id: string): Promise<boolean> {
   const { table, parts } = deletable[kind];
   for (const part of parts) {
-    const [name, parent, key] = [part.table, part.parent, part.key].map((one) => sql.identifier([one])) as [
-      ReturnType<typeof sql.identifier>,
-      ReturnType<typeof sql.identifier>,
-      ReturnType<typeof sql.identifier>,
-    ];
+    const name = sql.identifier([part.table]);
+    // An array of places instead of a join, whose plan would depend on statistics: those of a table that grows are old.
     const deleted = await tx.query(sql.type(nothing)`
-      delete from ${name} where tenant_id = ${tenantId} and ${parent} = ${id} and ${key} in (
-        select ${key} from ${name} where tenant_id = ${tenantId} and ${parent} = ${id} limit ${part.rows})`);
+      delete from ${name} where tenant_id = ${tenantId} and ctid = any(array(
+        select ctid from ${name}
+        where tenant_id = ${tenantId} and ${sql.identifier([part.parent])} = ${id} limit ${part.rows}))`);
     if (deleted.rowCount === part.rows) return false;
   }
   await tx.query(sql.type(nothing)`

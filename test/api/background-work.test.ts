@@ -1,5 +1,5 @@
 // Copies and deletions that are too large for a request: what clients see meanwhile, and that each piece is a transaction
-// of its own. The tests do the work piece by piece, as the loop of src/main.ts does.
+// of its own. The tests do the work piece by piece, as the loop of controllers/background.ts does.
 import { sql } from "slonik";
 import { beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -23,7 +23,7 @@ beforeEach(async () => {
   sets = `/api/v1/datasets/${dataset}/annotation-sets`;
 });
 
-const work = () => doBackgroundWork(api.pool);
+const work = () => doBackgroundWork(api.operatorPool);
 
 async function workAll(): Promise<number> {
   let pieces = 0;
@@ -179,7 +179,7 @@ describe("a copy of a small set", () => {
   it("is complete when its request ends", async () => {
     const made = await copyOf((await setOf(10_000)).id);
     expect(made.body).toMatchObject({ total_annotations: 10_000, copying: null });
-    expect(await work()).toBe(false);
+    expect(await work()).toBeNull();
   });
 });
 
@@ -310,7 +310,7 @@ describe("the deletion of a webhook with very many deliveries", () => {
     expect(await left()).toBe(large - 10_000);
     const claim = { now: Date.now(), leaseMs: 60_000, limit: 100, inFlight: [] };
     const limits = { webhook: 100, tenant: 100, host: 100 };
-    expect(await claimDeliveries(api.pool, { ...claim, limits })).toEqual([]);
+    expect(await claimDeliveries(api.operatorPool, { ...claim, limits })).toEqual([]);
     expect(await workAll()).toBe(1);
     expect(await left()).toBe(0);
   });
@@ -333,14 +333,14 @@ describe("background work", () => {
     }
     const next = sql.type(z.object({ tenant_id: z.string() }))`select tenant_id from next_background_work()`;
     let picks = 0;
-    for (let i = 0; i < 100; i++) if ((await api.pool.oneFirst(next)) === few.tenantId) picks++;
+    for (let i = 0; i < 100; i++) if ((await api.operatorPool.oneFirst(next)) === few.tenantId) picks++;
     // Fewer than 25 of 100 at even odds happens once in ten million runs.
     expect(picks).toBeGreaterThan(24);
     expect(picks).toBeLessThan(76);
   });
 
   it("is none when there is nothing to do, and that of one replica at a time", async () => {
-    expect(await work()).toBe(false);
+    expect(await work()).toBeNull();
     const { id } = await setOf(large);
     await client.delete(`${sets}/${id}`);
     const locked = Promise.withResolvers<void>();
@@ -351,9 +351,9 @@ describe("background work", () => {
       await checked.promise;
     });
     await locked.promise;
-    expect(await work()).toBe(false);
+    expect(await work()).toBeNull();
     checked.resolve();
     await other;
-    expect(await work()).toBe(true);
+    expect(await work()).toBe("annotation_set");
   });
 });

@@ -49,7 +49,7 @@ describe("a dataset with a published set", () => {
       create trigger count_deleted after delete on annotations
       referencing old table as changed for each statement execute function count_deleted()`);
     await deleteDataset(database.apiPool.asTenant(tenant), tenant, dataset);
-    while (await doBackgroundWork(database.apiPool));
+    while (await doBackgroundWork(database.operatorPool));
     expect(await labelsOf(set)).toBe(0);
     expect(
       await database.pool.one(sql.type(z.object({ most: z.number(), total: z.number() }))`
