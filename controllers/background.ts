@@ -4,9 +4,13 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { OperatorConfig } from "../src/config.ts";
-import { backgroundWorkKinds, doBackgroundWork, oldestBackgroundWork } from "../src/db/background-work.ts";
 import { makeListener } from "../src/db/driver/listen.ts";
 import type { Database } from "../src/db/job.ts";
+import {
+  backgroundWorkKinds,
+  doBackgroundWork,
+  oldestBackgroundWork,
+} from "../src/db/operator/background-work.ts";
 import type { Log } from "../src/log.ts";
 import { startLoop } from "../src/loop.ts";
 import { startDispatch } from "../src/webhooks/dispatch.ts";

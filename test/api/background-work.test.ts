@@ -3,8 +3,8 @@
 import { sql } from "slonik";
 import { beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { doBackgroundWork } from "../../src/db/background-work.ts";
 import { isFrozen } from "../../src/db/driver/errors.ts";
+import { doBackgroundWork, oldestBackgroundWork } from "../../src/db/operator/background-work.ts";
 import { claimDeliveries } from "../../src/db/webhook-delivery.ts";
 import { type Client, execute, useApi } from "../support/api.ts";
 import { addDetections, addModel, addReadyAudio, addTrainingJob, makeDataset } from "../support/world.ts";
@@ -62,12 +62,14 @@ describe("a copy of a large set", () => {
     const made = await copyOf(source.id);
     expect(made.status).toBe(201);
     expect(made.body).toMatchObject({ total_annotations: 0, copying: { copied: 0, total: large } });
+    expect(await oldestBackgroundWork(api.operatorPool)).toBeGreaterThan(0);
     const copy = `${sets}/${made.body.id}`;
     await work();
     const half = await client.get(copy);
     expect(half.body.copying).toEqual({ copied: 5_000, total: large });
     expect(half.body.annotations).toHaveLength(5_000);
     expect(await workAll()).toBe(2);
+    expect(await oldestBackgroundWork(api.operatorPool)).toBe(0);
     const done = await client.get(copy);
     expect(done.body).toMatchObject({ total_annotations: large, copying: null });
     expect(done.headers.get("etag")).not.toBe(half.headers.get("etag"));
@@ -222,6 +224,7 @@ describe("the deletion of a large draft", () => {
     expect((await client.get(`${sets}/${id}`)).status).toBe(404);
     expect((await client.get(sets)).body.total).toBe(0);
     expect(await labelsOf(id)).toBe(large);
+    expect(await oldestBackgroundWork(api.operatorPool)).toBeGreaterThan(0);
     await work();
     expect(await labelsOf(id)).toBe(large - 5_000);
     await workAll();

@@ -3,9 +3,9 @@ import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { doBackgroundWork } from "../../src/db/background-work.ts";
 import { deleteDataset } from "../../src/db/dataset.ts";
 import { isFrozen } from "../../src/db/driver/errors.ts";
+import { doBackgroundWork } from "../../src/db/operator/background-work.ts";
 import { useDatabase } from "../support/postgres.ts";
 import { insertDataset, insertEmbeddedAudio, insertTenant } from "../support/rows.ts";
 

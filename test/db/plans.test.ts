@@ -8,7 +8,6 @@ import { countAnnotations, pageOfAnnotations } from "../../src/db/annotation.ts"
 import { listAnnotationSets } from "../../src/db/annotation-set.ts";
 import { eachAnnotationText } from "../../src/db/annotation-text.ts";
 import { listAudioFiles } from "../../src/db/audio-file.ts";
-import { doBackgroundWork } from "../../src/db/background-work.ts";
 import { listDatasets, oneDataset } from "../../src/db/dataset.ts";
 import { eachDetection, listDetections } from "../../src/db/detection.ts";
 import type { Db } from "../../src/db/driver/page.ts";
@@ -18,6 +17,7 @@ import { listInferenceFiles } from "../../src/db/inference-file.ts";
 import { listInferenceJobs } from "../../src/db/inference-job.ts";
 import { listJobEvents } from "../../src/db/job-event.ts";
 import { listModels } from "../../src/db/model.ts";
+import { doBackgroundWork } from "../../src/db/operator/background-work.ts";
 import { usageOf } from "../../src/db/quota.ts";
 import { listReviewed } from "../../src/db/reviewed-file.ts";
 import { listTrainingJobs } from "../../src/db/training-job.ts";

@@ -4,9 +4,9 @@
 // another one has locked.
 import { sql } from "slonik";
 import { z } from "zod";
-import { type Copying, copying, copyPiece } from "./annotation-copy.ts";
-import { deletePiece, lockDeleted, seeDeleted } from "./deletion.ts";
-import type { Db } from "./driver/page.ts";
+import { type Copying, copying, copyPiece } from "../annotation-copy.ts";
+import { deletePiece, lockDeleted, seeDeleted } from "../deletion.ts";
+import type { Db } from "../driver/page.ts";
 
 const next = z.object({
   kind: z.enum(["annotation_set", "dataset", "webhook"]),
