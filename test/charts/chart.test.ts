@@ -110,6 +110,23 @@ describe("the chart", () => {
     ).toEqual([]);
   });
 
+  it("gives the operator, which sends to webhooks, the settings with which the API accepts and encrypts them", async () => {
+    const manifests = await render(...images, "api.webhooks.allowedOrigins={http://hooks.example:8080}");
+    const [api, operator] = ["plosive-api", "plosive-operator"].map((name) => {
+      const { containers, volumes = [] } = one(manifests, "Deployment", name).spec!.template!.spec;
+      return {
+        env: containers[0]!.env?.filter((variable) => variable.name.startsWith("PLOSIVE_WEBHOOK_")),
+        volume: volumes.filter(({ secret }) => secret?.secretName === "plosive-webhooks"),
+      };
+    });
+    expect(api?.env).toContainEqual({
+      name: "PLOSIVE_WEBHOOK_ALLOWED_ORIGINS",
+      value: "http://hooks.example:8080",
+    });
+    expect(api?.volume).toHaveLength(1);
+    expect(operator).toEqual(api);
+  });
+
   it("runs every pod under Pod Security restricted, with a memory limit and a read-only root", async () => {
     const manifests = pods(await render(...images));
     expect(manifests.map((manifest) => manifest.metadata.name).sort()).toEqual([
