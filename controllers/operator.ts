@@ -1,4 +1,4 @@
-// The whole operator: caches and run endpoint on every replica, controllers and sweeps on the leader. Its drivers are
+// The whole operator: caches, run endpoint and background loops on every replica, controllers and sweeps on the leader. Its drivers are
 // arguments, so that tests start the same operator as main.ts.
 import type { Registry } from "prom-client";
 import type { OperatorConfig } from "../src/config.ts";
@@ -9,6 +9,7 @@ import { serveMetrics } from "../src/metrics.ts";
 import type { Profiles } from "../src/schemas/profile.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import { makeSubmit } from "../src/submit.ts";
+import { startBackground } from "./background.ts";
 import { startCaches } from "./caches.ts";
 import { controllerNames, startControllers } from "./controllers.ts";
 import { fencedDatabase } from "./fenced-database.ts";
@@ -102,6 +103,7 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
     log,
   });
   const metricsServer = await serveMetrics(registry, config.PLOSIVE_METRICS_PORT);
+  const background = startBackground({ config, db, registry, log, now });
   const elector = startElector({
     kube,
     namespace,
@@ -197,6 +199,8 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
     lost: elector.lost,
     async stop() {
       stopping = true;
+      // The next leader does not wait for receivers of deliveries.
+      const backgroundStopped = background.stop(10_000);
       await runs.stop();
       await stopLeading();
       await caches.stop();
@@ -205,6 +209,7 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
       await recorder.flush();
       // Released last, when nothing writes any more: the next leader may start at once.
       await elector.stop();
+      await backgroundStopped;
       await metricsServer.stop();
     },
   };

@@ -103,6 +103,22 @@ const limits = {
   PLOSIVE_QUOTA_WEBHOOKS: count(20).describe("Webhooks of a tenant"),
 };
 
+/** The API checks URLs and encrypts secrets, the operator sends: both need the same values. */
+const webhooks = {
+  PLOSIVE_WEBHOOK_ALLOWED_ORIGINS: origins
+    .transform((list) => new Set(list))
+    .describe(
+      "Comma-separated origins that webhooks may use although they are not public https: http://receiver.example:8080,...",
+    ),
+  PLOSIVE_WEBHOOK_SECRET_KEY: z
+    .base64()
+    .length(44)
+    .optional()
+    .describe(
+      "32 bytes in base64: the key that encrypts webhook secrets in the database; without it they are stored in plain text",
+    ),
+};
+
 const api = z.object({
   ...shared,
   ...limits,
@@ -130,18 +146,7 @@ const api = z.object({
     .describe(
       "Lifetime of the audio URLs in an export for a labelling tool; S3 signs for at most seven days",
     ),
-  PLOSIVE_WEBHOOK_ALLOWED_ORIGINS: origins
-    .transform((list) => new Set(list))
-    .describe(
-      "Comma-separated origins that webhooks may use although they are not public https: http://receiver.example:8080,...",
-    ),
-  PLOSIVE_WEBHOOK_SECRET_KEY: z
-    .base64()
-    .length(44)
-    .optional()
-    .describe(
-      "32 bytes in base64: the key that encrypts webhook secrets in the database; without it they are stored in plain text",
-    ),
+  ...webhooks,
   PLOSIVE_DOCS_ENABLED: z
     .stringbool()
     .default(true)
@@ -150,6 +155,7 @@ const api = z.object({
 
 const operator = z.object({
   ...shared,
+  ...webhooks,
   PLOSIVE_QUOTA_WAITING_TRAININGS: limits.PLOSIVE_QUOTA_WAITING_TRAININGS,
   PLOSIVE_QUOTA_WAITING_INFERENCES: limits.PLOSIVE_QUOTA_WAITING_INFERENCES,
   PLOSIVE_QUOTA_RUNNING_TRAININGS: limits.PLOSIVE_QUOTA_RUNNING_TRAININGS,

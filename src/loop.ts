@@ -1,4 +1,4 @@
-// Background loops of the API process. Used by src/main.ts and src/webhooks/dispatch.ts.
+// Background loops. Used by src/events.ts, src/webhooks/dispatch.ts and controllers/background.ts.
 import type { Log } from "./log.ts";
 
 export interface Loop {

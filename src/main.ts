@@ -6,19 +6,15 @@ import { makeApp } from "./api/app.ts";
 import type { ApiDeps } from "./api/deps.ts";
 import { listen } from "./api/server.ts";
 import { apiConfig } from "./config.ts";
-import { doBackgroundWork } from "./db/background-work.ts";
 import { makeListener } from "./db/driver/listen.ts";
 import { bypassesRowSecurity } from "./db/driver/login.ts";
 import { type DatabasePool, makeDatabase, statementTimeoutMs } from "./db/driver/pool.ts";
+import { startEvents } from "./events.ts";
 import { type Kube, makeKube } from "./kube/client.ts";
 import { makeLog } from "./log.ts";
-import { startLoop } from "./loop.ts";
 import { makeRegistry, serveMetrics, watchPool } from "./metrics.ts";
 import { makeStorage } from "./storage/storage.ts";
 import { makeSubmit } from "./submit.ts";
-import { startDispatch } from "./webhooks/dispatch.ts";
-import { makeSecretBox } from "./webhooks/secret.ts";
-import { sendDefaults } from "./webhooks/send.ts";
 
 const config = apiConfig();
 const log = makeLog("api", config.PLOSIVE_LOG_LEVEL, { buffered: true });
@@ -47,24 +43,7 @@ if (db !== undefined) {
     registry,
   });
   const metrics = await serveMetrics(registry, config.PLOSIVE_METRICS_PORT);
-  const dispatch = startDispatch({
-    ...sendDefaults,
-    pool: db,
-    listener,
-    secrets: makeSecretBox(config.PLOSIVE_WEBHOOK_SECRET_KEY, randomBytes),
-    allowed: config.PLOSIVE_WEBHOOK_ALLOWED_ORIGINS,
-    clock: { now: Date.now },
-    random: randomBytes,
-    log,
-    registry,
-  });
-  const work = startLoop("copy or delete rows in the background", 1_000, log, async () => {
-    const begin = performance.now();
-    const isMore = await doBackgroundWork(db);
-    // Leaves the database half of the time to requests.
-    if (isMore) await pause(performance.now() - begin);
-    return isMore;
-  });
+  const events = startEvents({ pool: db, listener, log, registry });
   const server = await listen(app.listener, config.PLOSIVE_HTTP_PORT);
   // Garbage of the start, mostly source text, is half of the heap. Without this collection the heap keeps that size.
   globalThis.gc?.({ execution: "sync", flavor: "last-resort", type: "major" });
@@ -76,8 +55,7 @@ if (db !== undefined) {
   app.drain();
   await server.stop(20_000);
   await app.settle();
-  await work.stop();
-  await dispatch.stop(10_000);
+  await events.stop();
   await listener.end();
   await metrics.stop();
   kube?.close();

@@ -22,6 +22,7 @@ const rooms: Record<string, string[]> = {
   "src/kube": ["src/schemas", ...rootFiles],
   "src/storage": ["src/schemas", ...rootFiles],
   "src/submit.ts": ["src/schemas", "src/db", "src/kube", ...rootFiles],
+  "src/events.ts": ["src/db", ...rootFiles],
   "src/webhooks": ["src/schemas", "src/db", ...rootFiles],
   "src/api": ["src/schemas", "src/db", "src/storage", "src/submit", "src/webhooks", ...rootFiles],
   "src/gen": ["src/schemas", "src/api"],
@@ -30,11 +31,11 @@ const rooms: Record<string, string[]> = {
   "src/main.ts": [
     "src/api",
     "src/db",
+    "src/events",
     "src/kube",
     "src/storage",
     "src/schemas",
     "src/submit",
-    "src/webhooks",
     ...rootFiles,
   ],
   "src/bootstrap.ts": ["src/api", "src/db", "src/kube", "src/storage", "src/schemas", ...rootFiles],
@@ -43,6 +44,7 @@ const rooms: Record<string, string[]> = {
   "controllers/runtime": ["src/kube", "src/schemas/kind", "src/schemas/condition", ...rootFiles],
   "controllers/main.ts": ["controllers", "src"],
   "controllers/controllers.ts": ["controllers", "src"],
+  "controllers/background.ts": ["src/db", "src/webhooks", ...rootFiles],
   controllers: [
     "controllers/runtime",
     "src/schemas",

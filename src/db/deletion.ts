@@ -9,27 +9,18 @@ import type { Db } from "./driver/page.ts";
 interface Part {
   readonly table: string;
   readonly parent: string;
-  readonly key: string;
   readonly rows: number;
 }
 
-const part = (table: string, parent: string, key = "id", rows = rowsPerPiece): Part => ({
-  table,
-  parent,
-  key,
-  rows,
-});
+const part = (table: string, parent: string, rows = rowsPerPiece): Part => ({ table, parent, rows });
 
 const deletable = {
   annotation_set: {
     table: "annotation_sets",
-    parts: [
-      part("annotations", "annotation_set_id"),
-      part("reviewed_files", "annotation_set_id", "audio_file_id"),
-    ],
+    parts: [part("annotations", "annotation_set_id"), part("reviewed_files", "annotation_set_id")],
   },
   // Fewer rows: each file leaves several entries in the purge queue.
-  dataset: { table: "datasets", parts: [part("audio_files", "dataset_id", "id", 1_000)] },
+  dataset: { table: "datasets", parts: [part("audio_files", "dataset_id", 1_000)] },
   webhook: { table: "webhooks", parts: [part("webhook_deliveries", "webhook_id")] },
 };
 export type Deletable = keyof typeof deletable;
@@ -50,23 +41,23 @@ export async function lockDeleted(tx: Db, kind: Deletable, tenantId: string, id:
   return locked.rowCount === 1;
 }
 
-/** Deletes the next rows that belong to a deleted row, then the row itself. Returns whether it is gone. */
+/** Deletes the next rows that belong to a deleted row, and the row itself when none is left. Returns whether it is gone. */
 export async function deletePiece(tx: Db, kind: Deletable, tenantId: string, id: string): Promise<boolean> {
   const { table, parts } = deletable[kind];
-  for (const part of parts) {
-    const [name, parent, key] = [part.table, part.parent, part.key].map((one) => sql.identifier([one])) as [
-      ReturnType<typeof sql.identifier>,
-      ReturnType<typeof sql.identifier>,
-      ReturnType<typeof sql.identifier>,
-    ];
-    const deleted = await tx.query(sql.type(nothing)`
-      delete from ${name} where tenant_id = ${tenantId} and ${parent} = ${id} and ${key} in (
-        select ${key} from ${name} where tenant_id = ${tenantId} and ${parent} = ${id} limit ${part.rows})`);
-    if (deleted.rowCount === part.rows) return false;
-  }
-  await tx.query(sql.type(nothing)`
-    delete from ${sql.identifier([table])} where tenant_id = ${tenantId} and id = ${id}`);
-  return true;
+  const of = (part: Part) => sql.fragment`from ${sql.identifier([part.table])}
+    where tenant_id = ${tenantId} and ${sql.identifier([part.parent])} = ${id}`;
+  // An array of places instead of a join, whose plan would depend on statistics: those of a table that grows are old. A row
+  // that another transaction updates at this moment moves; the next piece finds it.
+  for (const part of parts)
+    await tx.query(sql.type(nothing)`
+      delete ${of(part)} and ctid = any(array(select ctid ${of(part)} limit ${part.rows}))`);
+  const isEmpty = sql.join(
+    parts.map((part) => sql.fragment`not exists (select ${of(part)})`),
+    sql.fragment` and `,
+  );
+  const gone = await tx.query(sql.type(nothing)`
+    delete from ${sql.identifier([table])} where tenant_id = ${tenantId} and id = ${id} and ${isEmpty}`);
+  return gone.rowCount === 1;
 }
 
 const audioBatch = 100_000;

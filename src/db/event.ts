@@ -1,5 +1,5 @@
 // Events of a tenant in the order of their numbers: a reader who sees one can see all with smaller numbers (migration
-// 0007 explains the sequencer). Called by the routes of events and by src/webhooks/dispatch.ts.
+// 0007 explains the sequencer). Called by the routes of events and by src/events.ts.
 import { sql } from "slonik";
 import { z } from "zod";
 import type { EventType } from "../schemas/event.ts";

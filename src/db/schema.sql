@@ -1949,7 +1949,7 @@ CREATE POLICY of_admin ON public.audit_log FOR INSERT TO plosive_admin WITH CHEC
 
 CREATE POLICY of_admin ON public.tenants TO plosive_admin USING (true) WITH CHECK (true);
 
-CREATE POLICY of_operator ON public.annotation_sets TO plosive_operator USING ((deleted_at IS NULL)) WITH CHECK (true);
+CREATE POLICY of_operator ON public.annotation_sets TO plosive_operator USING (((deleted_at IS NULL) OR (( SELECT current_setting('app.sees_deleted'::text, true) AS current_setting) = 'on'::text))) WITH CHECK (true);
 
 CREATE POLICY of_operator ON public.annotations TO plosive_operator USING (true) WITH CHECK (true);
 
@@ -1961,7 +1961,7 @@ CREATE POLICY of_operator ON public.audit_log TO plosive_operator USING (true) W
 
 CREATE POLICY of_operator ON public.dataset_usage TO plosive_operator USING (true) WITH CHECK (true);
 
-CREATE POLICY of_operator ON public.datasets TO plosive_operator USING ((deleted_at IS NULL)) WITH CHECK (true);
+CREATE POLICY of_operator ON public.datasets TO plosive_operator USING (((deleted_at IS NULL) OR (( SELECT current_setting('app.sees_deleted'::text, true) AS current_setting) = 'on'::text))) WITH CHECK (true);
 
 CREATE POLICY of_operator ON public.detections TO plosive_operator USING (true) WITH CHECK (true);
 
@@ -2003,7 +2003,7 @@ CREATE POLICY of_operator ON public.training_metrics TO plosive_operator USING (
 
 CREATE POLICY of_operator ON public.webhook_deliveries TO plosive_operator USING (true) WITH CHECK (true);
 
-CREATE POLICY of_operator ON public.webhooks TO plosive_operator USING (true) WITH CHECK (true);
+CREATE POLICY of_operator ON public.webhooks TO plosive_operator USING (((deleted_at IS NULL) OR (( SELECT current_setting('app.sees_deleted'::text, true) AS current_setting) = 'on'::text))) WITH CHECK (true);
 
 CREATE POLICY of_owner ON public.annotation_sets TO postgres USING (true) WITH CHECK (true);
 
@@ -2117,6 +2117,28 @@ CREATE POLICY of_tenant ON public.webhook_deliveries TO plosive_api USING ((tena
 
 CREATE POLICY of_tenant ON public.webhooks TO plosive_api USING (((tenant_id = ( SELECT (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid AS "nullif")) AND ((deleted_at IS NULL) OR (( SELECT current_setting('app.sees_deleted'::text, true) AS current_setting) = 'on'::text)))) WITH CHECK ((tenant_id = ( SELECT (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid AS "nullif")));
 
+CREATE POLICY only_copies ON public.annotations AS RESTRICTIVE FOR INSERT TO plosive_operator WITH CHECK ((EXISTS ( SELECT
+   FROM public.annotation_sets s
+  WHERE ((s.tenant_id = annotations.tenant_id) AND (s.id = annotations.annotation_set_id) AND (s.copying IS NOT NULL)))));
+
+CREATE POLICY only_deleted ON public.annotation_sets AS RESTRICTIVE FOR DELETE TO plosive_operator USING ((deleted_at IS NOT NULL));
+
+CREATE POLICY only_deleted ON public.datasets AS RESTRICTIVE FOR DELETE TO plosive_operator USING ((deleted_at IS NOT NULL));
+
+CREATE POLICY only_deleted ON public.webhooks AS RESTRICTIVE FOR DELETE TO plosive_operator USING ((deleted_at IS NOT NULL));
+
+CREATE POLICY only_of_deleted ON public.annotations AS RESTRICTIVE FOR DELETE TO plosive_operator USING ((EXISTS ( SELECT
+   FROM public.annotation_sets p
+  WHERE ((p.tenant_id = annotations.tenant_id) AND (p.id = annotations.annotation_set_id) AND (p.deleted_at IS NOT NULL)))));
+
+CREATE POLICY only_of_deleted ON public.reviewed_files AS RESTRICTIVE FOR DELETE TO plosive_operator USING ((EXISTS ( SELECT
+   FROM public.annotation_sets p
+  WHERE ((p.tenant_id = reviewed_files.tenant_id) AND (p.id = reviewed_files.annotation_set_id) AND (p.deleted_at IS NOT NULL)))));
+
+CREATE POLICY only_of_deleted ON public.webhook_deliveries AS RESTRICTIVE FOR DELETE TO plosive_operator USING ((EXISTS ( SELECT
+   FROM public.webhooks p
+  WHERE ((p.tenant_id = webhook_deliveries.tenant_id) AND (p.id = webhook_deliveries.webhook_id) AND (p.deleted_at IS NOT NULL)))));
+
 ALTER TABLE public.rate_limits ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.reviewed_files ENABLE ROW LEVEL SECURITY;
@@ -2152,13 +2174,17 @@ REVOKE ALL ON FUNCTION public.begin_erasure(wanted uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.begin_erasure(wanted uuid) TO plosive_admin;
 
 REVOKE ALL ON FUNCTION public.claim_deliveries(at timestamp with time zone, lease interval, places integer, busy_webhooks uuid[], busy_tenants uuid[], busy_hosts text[], per_webhook integer, per_tenant integer, per_host integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.claim_deliveries(at timestamp with time zone, lease interval, places integer, busy_webhooks uuid[], busy_tenants uuid[], busy_hosts text[], per_webhook integer, per_tenant integer, per_host integer) TO plosive_api;
+GRANT ALL ON FUNCTION public.claim_deliveries(at timestamp with time zone, lease interval, places integer, busy_webhooks uuid[], busy_tenants uuid[], busy_hosts text[], per_webhook integer, per_tenant integer, per_host integer) TO plosive_operator;
 
 REVOKE ALL ON FUNCTION public.count_annotations() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.count_audio() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.count_copies() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.count_expired_audio() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.count_inference_audio() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.count_training_jobs() FROM PUBLIC;
 
@@ -2189,12 +2215,24 @@ REVOKE ALL ON FUNCTION public.isolate_tenant(t regclass, api_rights text, operat
 REVOKE ALL ON FUNCTION public.last_event_seq() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.last_event_seq() TO plosive_api;
 
+REVOKE ALL ON FUNCTION public.leave_audio() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION public.leave_confirmed() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.leave_embedding() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION public.leave_inference_audio() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.leave_job() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.leave_model() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.leave_run() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.leave_upload() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION public.next_background_work() FROM PUBLIC;
-GRANT ALL ON FUNCTION public.next_background_work() TO plosive_api;
+GRANT ALL ON FUNCTION public.next_background_work() TO plosive_operator;
 
 GRANT SELECT,INSERT ON TABLE public.audit_log TO plosive_api;
 GRANT SELECT,DELETE ON TABLE public.audit_log TO plosive_operator;
@@ -2206,6 +2244,8 @@ GRANT ALL ON FUNCTION public.note_refused_key(tenant uuid, reason text, prefix t
 REVOKE ALL ON FUNCTION public.recount_annotations() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.recount_audio() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.refuse_frozen_annotations() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.refuse_half_deletion() FROM PUBLIC;
 
@@ -2232,12 +2272,14 @@ REVOKE ALL ON FUNCTION public.tell_training_job() FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.tell_webhook() FROM PUBLIC;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.annotation_sets TO plosive_api;
-GRANT SELECT ON TABLE public.annotation_sets TO plosive_operator;
+GRANT SELECT,DELETE ON TABLE public.annotation_sets TO plosive_operator;
 
 GRANT UPDATE(revision) ON TABLE public.annotation_sets TO plosive_operator;
 
+GRANT UPDATE(copying) ON TABLE public.annotation_sets TO plosive_operator;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.annotations TO plosive_api;
-GRANT SELECT ON TABLE public.annotations TO plosive_operator;
+GRANT SELECT,INSERT,DELETE ON TABLE public.annotations TO plosive_operator;
 
 GRANT SELECT,INSERT ON TABLE public.api_keys TO plosive_api;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.api_keys TO plosive_admin;
@@ -2254,6 +2296,7 @@ GRANT SELECT ON TABLE public.dataset_usage TO plosive_api;
 GRANT SELECT ON TABLE public.dataset_usage TO plosive_operator;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.datasets TO plosive_api;
+GRANT DELETE ON TABLE public.datasets TO plosive_operator;
 
 GRANT SELECT(id) ON TABLE public.datasets TO plosive_operator;
 
@@ -2264,6 +2307,8 @@ GRANT SELECT(name) ON TABLE public.datasets TO plosive_operator;
 GRANT SELECT(artifact_types) ON TABLE public.datasets TO plosive_operator;
 
 GRANT UPDATE(updated_at) ON TABLE public.datasets TO plosive_operator;
+
+GRANT SELECT(deleted_at) ON TABLE public.datasets TO plosive_operator;
 
 GRANT SELECT ON TABLE public.detections TO plosive_api;
 GRANT SELECT,INSERT,DELETE ON TABLE public.detections TO plosive_operator;
@@ -2314,7 +2359,7 @@ GRANT UPDATE(description) ON TABLE public.models TO plosive_operator;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.result_ingests TO plosive_operator;
 
 GRANT SELECT,INSERT,DELETE ON TABLE public.reviewed_files TO plosive_api;
-GRANT SELECT ON TABLE public.reviewed_files TO plosive_operator;
+GRANT SELECT,DELETE ON TABLE public.reviewed_files TO plosive_operator;
 
 GRANT SELECT,INSERT,DELETE ON TABLE public.run_pods TO plosive_operator;
 
@@ -2362,5 +2407,41 @@ GRANT SELECT ON TABLE public.training_metrics TO plosive_api;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.training_metrics TO plosive_operator;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.webhook_deliveries TO plosive_api;
+GRANT DELETE ON TABLE public.webhook_deliveries TO plosive_operator;
+
+GRANT SELECT(ctid) ON TABLE public.webhook_deliveries TO plosive_operator;
+
+GRANT SELECT(id) ON TABLE public.webhook_deliveries TO plosive_operator;
+
+GRANT SELECT(tenant_id) ON TABLE public.webhook_deliveries TO plosive_operator;
+
+GRANT SELECT(webhook_id) ON TABLE public.webhook_deliveries TO plosive_operator;
+
+GRANT SELECT(status),UPDATE(status) ON TABLE public.webhook_deliveries TO plosive_operator;
+
+GRANT SELECT(attempts) ON TABLE public.webhook_deliveries TO plosive_operator;
+
+GRANT UPDATE(next_attempt_at) ON TABLE public.webhook_deliveries TO plosive_operator;
+
+GRANT UPDATE(last_status) ON TABLE public.webhook_deliveries TO plosive_operator;
+
+GRANT UPDATE(last_error) ON TABLE public.webhook_deliveries TO plosive_operator;
+
+GRANT UPDATE(finished_at) ON TABLE public.webhook_deliveries TO plosive_operator;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.webhooks TO plosive_api;
+GRANT DELETE ON TABLE public.webhooks TO plosive_operator;
+
+GRANT SELECT(id) ON TABLE public.webhooks TO plosive_operator;
+
+GRANT SELECT(tenant_id) ON TABLE public.webhooks TO plosive_operator;
+
+GRANT SELECT(enabled),UPDATE(enabled) ON TABLE public.webhooks TO plosive_operator;
+
+GRANT SELECT(disabled_reason),UPDATE(disabled_reason) ON TABLE public.webhooks TO plosive_operator;
+
+GRANT SELECT(failing_since),UPDATE(failing_since) ON TABLE public.webhooks TO plosive_operator;
+
+GRANT UPDATE(throttled_until) ON TABLE public.webhooks TO plosive_operator;
+
+GRANT SELECT(deleted_at) ON TABLE public.webhooks TO plosive_operator;

@@ -1,5 +1,5 @@
 // Deliveries: one event on its way to one webhook. The sequencer adds them in the transaction that numbers the event
-// (migration 0007); src/webhooks/sender.ts claims them on any replica; the routes list and repeat them.
+// (migration 0007); src/webhooks/sender.ts claims them on any replica of the operator; the routes list and repeat them.
 import { sql } from "slonik";
 import { z } from "zod";
 import { deliveryNotFound, webhookDisabled, webhookNotFound } from "../errors.ts";
@@ -156,8 +156,8 @@ export interface DeliveryOutcome {
 }
 
 /**
- * Records the outcome of a claimed delivery; `db` is the tenant's. No effect when the delivery was claimed again meanwhile
- * or deleted with its webhook.
+ * Records the outcome of a claimed delivery. No effect when the delivery was claimed again meanwhile or deleted with its
+ * webhook.
  */
 export async function recordOutcome(
   db: Db,

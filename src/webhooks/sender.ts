@@ -1,8 +1,8 @@
-// Claims due deliveries, posts them and records their outcomes. All replicas run it at once. If a replica is killed,
+// Claims due deliveries, posts them and records their outcomes. All replicas of the operator run it at once. If a replica is killed,
 // its deliveries are claimed again when their leases expire, so receivers get each delivery at least once, always with
 // the same webhook-id. Driven by dispatch.ts.
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import type { DatabasePool } from "../db/driver/pool.ts";
+import type { Db } from "../db/driver/page.ts";
 import { makeSemaphore } from "../db/driver/semaphore.ts";
 import { type ClaimedDelivery, claimDeliveries, recordOutcome } from "../db/webhook-delivery.ts";
 import type { Log } from "../log.ts";
@@ -12,7 +12,7 @@ import { type SendDeps, send } from "./send.ts";
 import { signatureHeaders } from "./sign.ts";
 
 export interface SenderDeps extends SendDeps {
-  readonly pool: DatabasePool;
+  readonly pool: Db;
   readonly secrets: SecretBox;
   readonly random: Random;
   readonly log: Log;
@@ -38,9 +38,10 @@ export function makeSender(deps: SenderDeps, onFree: () => void): Sender {
   const metrics = makeMetrics(deps.registry);
   const inFlight = new Map<string, { delivery: ClaimedDelivery; done: Promise<void> }>();
   const ended = new AbortController();
-  // Leaves connections for REST requests. Its maximum wait is well below the lease.
+  // Leaves connections for reconciles. Its maximum wait is well below the lease.
   const record = makeSemaphore(3, 20_000);
-  // The attempt, the wait for a connection, and the recording of the outcome must fit into the lease.
+  // The attempt, the wait for a connection, and the recording of the outcome usually fit into the lease. Where they do not,
+  // another process sends the delivery again, and this outcome has no effect.
   const leaseMs = deps.timeoutMs + 45_000;
 
   const deliver = async (delivery: ClaimedDelivery): Promise<void> => {
@@ -53,8 +54,7 @@ export function makeSender(deps: SenderDeps, onFree: () => void): Sender {
     const chance = (deps.random(1)[0] ?? 0) / 255;
     const outcome = afterAttempt(delivery.attempt, attempt, delivery.failing_since, now, chance);
     if (outcome.status !== "pending") metrics.finished.inc({ status: outcome.status });
-    const db = pool.asTenant(delivery.tenant_id);
-    await record(() => recordOutcome(db, delivery, now, outcome));
+    await record(() => recordOutcome(pool, delivery, now, outcome));
     const facts = { webhookId: delivery.webhook_id, deliveryId: delivery.id, attempt: delivery.attempt };
     if (outcome.webhook.disable !== null)
       log.warn({ ...facts, reason: outcome.webhook.disable }, "disabled a webhook");

@@ -1,10 +1,10 @@
 // Copies and deletions that are too large for a request: what clients see meanwhile, and that each piece is a transaction
-// of its own. The tests do the work piece by piece, as the loop of src/main.ts does.
+// of its own. The tests do the work piece by piece, as the loop of controllers/background.ts does.
 import { sql } from "slonik";
 import { beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { doBackgroundWork } from "../../src/db/background-work.ts";
 import { isFrozen } from "../../src/db/driver/errors.ts";
+import { doBackgroundWork, oldestBackgroundWork } from "../../src/db/operator/background-work.ts";
 import { claimDeliveries } from "../../src/db/webhook-delivery.ts";
 import { type Client, execute, useApi } from "../support/api.ts";
 import { addDetections, addModel, addReadyAudio, addTrainingJob, makeDataset } from "../support/world.ts";
@@ -23,7 +23,7 @@ beforeEach(async () => {
   sets = `/api/v1/datasets/${dataset}/annotation-sets`;
 });
 
-const work = () => doBackgroundWork(api.pool);
+const work = () => doBackgroundWork(api.operatorPool);
 
 async function workAll(): Promise<number> {
   let pieces = 0;
@@ -62,12 +62,14 @@ describe("a copy of a large set", () => {
     const made = await copyOf(source.id);
     expect(made.status).toBe(201);
     expect(made.body).toMatchObject({ total_annotations: 0, copying: { copied: 0, total: large } });
+    expect(await oldestBackgroundWork(api.operatorPool)).toBeGreaterThan(0);
     const copy = `${sets}/${made.body.id}`;
     await work();
     const half = await client.get(copy);
     expect(half.body.copying).toEqual({ copied: 5_000, total: large });
     expect(half.body.annotations).toHaveLength(5_000);
     expect(await workAll()).toBe(2);
+    expect(await oldestBackgroundWork(api.operatorPool)).toBe(0);
     const done = await client.get(copy);
     expect(done.body).toMatchObject({ total_annotations: large, copying: null });
     expect(done.headers.get("etag")).not.toBe(half.headers.get("etag"));
@@ -179,7 +181,7 @@ describe("a copy of a small set", () => {
   it("is complete when its request ends", async () => {
     const made = await copyOf((await setOf(10_000)).id);
     expect(made.body).toMatchObject({ total_annotations: 10_000, copying: null });
-    expect(await work()).toBe(false);
+    expect(await work()).toBeNull();
   });
 });
 
@@ -222,6 +224,7 @@ describe("the deletion of a large draft", () => {
     expect((await client.get(`${sets}/${id}`)).status).toBe(404);
     expect((await client.get(sets)).body.total).toBe(0);
     expect(await labelsOf(id)).toBe(large);
+    expect(await oldestBackgroundWork(api.operatorPool)).toBeGreaterThan(0);
     await work();
     expect(await labelsOf(id)).toBe(large - 5_000);
     await workAll();
@@ -310,7 +313,7 @@ describe("the deletion of a webhook with very many deliveries", () => {
     expect(await left()).toBe(large - 10_000);
     const claim = { now: Date.now(), leaseMs: 60_000, limit: 100, inFlight: [] };
     const limits = { webhook: 100, tenant: 100, host: 100 };
-    expect(await claimDeliveries(api.pool, { ...claim, limits })).toEqual([]);
+    expect(await claimDeliveries(api.operatorPool, { ...claim, limits })).toEqual([]);
     expect(await workAll()).toBe(1);
     expect(await left()).toBe(0);
   });
@@ -333,14 +336,14 @@ describe("background work", () => {
     }
     const next = sql.type(z.object({ tenant_id: z.string() }))`select tenant_id from next_background_work()`;
     let picks = 0;
-    for (let i = 0; i < 100; i++) if ((await api.pool.oneFirst(next)) === few.tenantId) picks++;
+    for (let i = 0; i < 100; i++) if ((await api.operatorPool.oneFirst(next)) === few.tenantId) picks++;
     // Fewer than 25 of 100 at even odds happens once in ten million runs.
     expect(picks).toBeGreaterThan(24);
     expect(picks).toBeLessThan(76);
   });
 
   it("is none when there is nothing to do, and that of one replica at a time", async () => {
-    expect(await work()).toBe(false);
+    expect(await work()).toBeNull();
     const { id } = await setOf(large);
     await client.delete(`${sets}/${id}`);
     const locked = Promise.withResolvers<void>();
@@ -351,9 +354,9 @@ describe("background work", () => {
       await checked.promise;
     });
     await locked.promise;
-    expect(await work()).toBe(false);
+    expect(await work()).toBeNull();
     checked.resolve();
     await other;
-    expect(await work()).toBe(true);
+    expect(await work()).toBe("annotation_set");
   });
 });

@@ -139,13 +139,15 @@ describe("two API processes on one database", () => {
   });
 
   it("log no warning about row-level security with separate database users, and warn when they connect as the owner", async () => {
+    const warning = "create a separate database user for it";
+    const urlsOf = [database.url, database.urlOf("plosive_api"), database.urlOf("plosive_operator")];
+    const [owner, own, unrelated] = urlsOf.map((url) => new URL(url).username);
     const usersNow = () =>
       database.pool.anyFirst(sql.type(z.object({ name: z.string() }))`
         select distinct usename as name from pg_stat_activity
         where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'
+          and usename <> ${unrelated!}
         order by 1`);
-    const warning = "create a separate database user for it";
-    const [owner, own] = [database.url, database.urlOf("plosive_api")].map((url) => new URL(url).username);
     expect(await usersNow()).toEqual([own]);
     for (const { output } of running) expect(output()).not.toContain(warning);
     const [port, metricsPort] = (await freePorts(2)) as [number, number];

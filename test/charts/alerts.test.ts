@@ -173,6 +173,15 @@ const cases: Case[] = [
     },
   },
   {
+    alert: "PlosiveBackgroundWorkStuck",
+    fires: { [gauge("plosive_background_oldest_wait_seconds", "")]: "0+60x80" },
+    between: [65, 67],
+    summary: "A copy or deletion of annotations, a dataset or a webhook has not ended for 1h 7m 0s.",
+    silent: {
+      "a large set is copied": { [gauge("plosive_background_oldest_wait_seconds", "")]: "0+60x50 0x40" },
+    },
+  },
+  {
     alert: "PlosiveJobsStalled",
     fires: { [gauge("plosive_shards_stalled_total", 'kind="training",')]: "0x9 1x60" },
     between: [9, 10],

@@ -110,6 +110,23 @@ describe("the chart", () => {
     ).toEqual([]);
   });
 
+  it("gives the operator, which sends to webhooks, the settings with which the API accepts and encrypts them", async () => {
+    const manifests = await render(...images, "api.webhooks.allowedOrigins={http://hooks.example:8080}");
+    const [api, operator] = ["plosive-api", "plosive-operator"].map((name) => {
+      const { containers, volumes = [] } = one(manifests, "Deployment", name).spec!.template!.spec;
+      return {
+        env: containers[0]!.env?.filter((variable) => variable.name.startsWith("PLOSIVE_WEBHOOK_")),
+        volume: volumes.filter(({ secret }) => secret?.secretName === "plosive-webhooks"),
+      };
+    });
+    expect(api?.env).toContainEqual({
+      name: "PLOSIVE_WEBHOOK_ALLOWED_ORIGINS",
+      value: "http://hooks.example:8080",
+    });
+    expect(api?.volume).toHaveLength(1);
+    expect(operator).toEqual(api);
+  });
+
   it("runs every pod under Pod Security restricted, with a memory limit and a read-only root", async () => {
     const manifests = pods(await render(...images));
     expect(manifests.map((manifest) => manifest.metadata.name).sort()).toEqual([
@@ -205,7 +222,8 @@ describe("the chart", () => {
       name: "PLOSIVE_S3_ADDRESSING",
       value: "virtual",
     });
-    expect(JSON.stringify(api)).toContain('"secretName":"hooks"');
+    for (const deployment of [api, one(manifests, "Deployment", "plosive-operator")])
+      expect(JSON.stringify(deployment)).toContain('"secretName":"hooks"');
   });
 
   it("gives each pod the database URL of its own user and no other", async () => {
@@ -264,12 +282,16 @@ describe("the chart", () => {
     },
   );
 
-  it("lets a pod of the API answer until every node knows of its end, and gives it time to stop after that", async () => {
-    const api = one(await render(...images), "Deployment", "plosive-api").spec!.template!.spec;
+  it("lets a pod of the API answer until every node knows of its end, and gives both parts time to stop", async () => {
+    const manifests = await render(...images);
+    const api = one(manifests, "Deployment", "plosive-api").spec!.template!.spec;
     const pause = api.containers[0]?.lifecycle?.preStop.sleep.seconds ?? 0;
     expect(pause).toBe(5);
-    // src/main.ts: 20 s for running requests and 10 s for deliveries, then it closes the remaining ones.
+    // src/main.ts: 20 s for running requests, then it closes the remaining ones; 5 s for what they leave to do, 5 s for the pool.
     expect(api.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(pause + 30);
+    // controllers/operator.ts: 10 s for deliveries; main.ts: 5 s for the pool.
+    const operator = one(manifests, "Deployment", "plosive-operator").spec!.template!.spec;
+    expect(operator.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(15 + 5);
   });
 
   it("keeps the file modes of the embedded servers when their volume is mounted again", async () => {

@@ -58,18 +58,23 @@ async function mountedBy(namespace: string, component: string): Promise<string[]
 }
 
 describe("helm install", () => {
-  it("creates network policies that the API server accepts; the API's blocks the cloud's metadata service", async () => {
+  it("creates network policies that the API server accepts; API and operator cannot reach the cloud's metadata service", async () => {
     const name = "plosive-policies";
     await helm("install", name);
-    const path = `/apis/networking.k8s.io/v1/namespaces/${name}/networkpolicies/${name}-api`;
-    const policy = (await cluster.admin.send({ method: "GET", path })) as {
-      spec: { policyTypes: string[]; egress: { to?: { ipBlock?: { cidr: string; except?: string[] } }[] }[] };
-    };
-    expect(policy.spec.policyTypes).toEqual(["Egress"]);
-    const blocks = policy.spec.egress.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => ipBlock ?? []));
-    expect(blocks.find(({ cidr }) => cidr === "0.0.0.0/0")?.except).toEqual(["169.254.0.0/16"]);
-    // Each block, of IPv4 or IPv6, has an exception.
-    expect(blocks.every(({ except = [] }) => except.length > 0)).toBe(true);
+    for (const part of ["api", "operator"]) {
+      const path = `/apis/networking.k8s.io/v1/namespaces/${name}/networkpolicies/${name}-${part}`;
+      const policy = (await cluster.admin.send({ method: "GET", path })) as {
+        spec: {
+          policyTypes: string[];
+          egress: { to?: { ipBlock?: { cidr: string; except?: string[] } }[] }[];
+        };
+      };
+      expect(policy.spec.policyTypes).toContain("Egress");
+      const blocks = policy.spec.egress.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => ipBlock ?? []));
+      expect(blocks.find(({ cidr }) => cidr === "0.0.0.0/0")?.except).toEqual(["169.254.0.0/16"]);
+      // Each block, of IPv4 or IPv6, has an exception.
+      expect(blocks.every(({ except = [] }) => except.length > 0)).toBe(true);
+    }
   }, 60_000);
 });
 

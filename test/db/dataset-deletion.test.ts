@@ -3,9 +3,9 @@ import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { doBackgroundWork } from "../../src/db/background-work.ts";
 import { deleteDataset } from "../../src/db/dataset.ts";
 import { isFrozen } from "../../src/db/driver/errors.ts";
+import { doBackgroundWork } from "../../src/db/operator/background-work.ts";
 import { useDatabase } from "../support/postgres.ts";
 import { insertDataset, insertEmbeddedAudio, insertTenant } from "../support/rows.ts";
 
@@ -49,7 +49,7 @@ describe("a dataset with a published set", () => {
       create trigger count_deleted after delete on annotations
       referencing old table as changed for each statement execute function count_deleted()`);
     await deleteDataset(database.apiPool.asTenant(tenant), tenant, dataset);
-    while (await doBackgroundWork(database.apiPool));
+    while (await doBackgroundWork(database.operatorPool));
     expect(await labelsOf(set)).toBe(0);
     expect(
       await database.pool.one(sql.type(z.object({ most: z.number(), total: z.number() }))`

@@ -4,7 +4,8 @@ import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { Db } from "../../src/db/driver/page.ts";
-import { makeDatabase, type Role } from "../../src/db/driver/pool.ts";
+import type { Role } from "../../src/db/driver/pool.ts";
+import { claimDeliveries } from "../../src/db/webhook-delivery.ts";
 import { type Client, useApi } from "../support/api.ts";
 import {
   makeFullWorld,
@@ -13,7 +14,6 @@ import {
   type TenantTable,
   tenantless,
 } from "../support/isolation.ts";
-import { loginOf } from "../support/postgres.ts";
 
 const api = useApi();
 let tables: readonly TenantTable[];
@@ -164,7 +164,7 @@ describe("the API's role", () => {
     )`
       select p.proname as name,
         (select c from unnest(p.proconfig) c where c like 'search_path=%') as path,
-        p.prorettype <> 'trigger'::regtype and has_function_privilege('public', p.oid, 'execute') as open
+        has_function_privilege('public', p.oid, 'execute') as open
       from pg_proc p where p.pronamespace = 'public'::regnamespace and p.prosecdef`);
     expect(found.length).toBeGreaterThan(5);
     for (const { name, path, open } of found) {
@@ -176,43 +176,107 @@ describe("the API's role", () => {
 });
 
 describe("the operator's role", () => {
-  it("reads jobs and files of all tenants, changes no label, and reads neither keys nor secrets", async () => {
-    const url = loginOf(api.pool.configuration.connectionUri, "plosive_operator");
-    const address = new URL(url);
-    address.search = "";
-    const db = await makeDatabase(
-      { PLOSIVE_DATABASE_URL: address.href, PLOSIVE_DATABASE_POOL: 1 },
-      undefined,
-      "plosive_operator",
+  it("reads jobs and files of all tenants, and neither keys nor secrets nor what webhooks receive", async () => {
+    for (const table of ["training_jobs", "inference_files", "audio_files", "models"])
+      expect(await rowsOf(api.operatorPool, table)).toBeGreaterThanOrEqual(2);
+    for (const table of ["api_keys", "rate_limits", "events"])
+      expect([table, await rightsOf("plosive_operator", table)]).toEqual([table, []]);
+    for (const [table, rights] of Object.entries({
+      annotations: ["select", "insert", "delete"],
+      reviewed_files: ["select", "delete"],
+      webhooks: ["select", "update", "delete"],
+      webhook_deliveries: ["select", "update", "delete"],
+      tenants: ["select"],
+      models: ["select", "insert", "update"],
+    }))
+      expect([table, await rightsOf("plosive_operator", table)]).toEqual([table, rights]);
+    const columns = async (table: string, right: string) =>
+      (
+        await api.db.anyFirst(sql.type(text)`
+          select column_name as value from information_schema.columns
+          where table_schema = 'public' and table_name = ${table}
+            and has_column_privilege('plosive_operator', table_name::text, column_name::text, ${right})`)
+      ).toSorted();
+    expect(await columns("tenants", "select")).toEqual(["id", "suspended_at"]);
+    const dataset = ["artifact_types", "deleted_at", "id", "name", "tenant_id"];
+    expect(await columns("datasets", "select")).toEqual(dataset);
+    // The right to update is for locks only; so is that of models.
+    expect(await columns("datasets", "update")).toEqual(["updated_at"]);
+    expect(await columns("annotation_sets", "update")).toEqual(["copying", "revision"]);
+    expect(await columns("models", "update")).toEqual(["description"]);
+    const state = ["disabled_reason", "enabled", "failing_since"];
+    expect(await columns("webhooks", "select")).toEqual(
+      ["deleted_at", ...state, "id", "tenant_id"].toSorted(),
     );
-    try {
-      for (const table of ["training_jobs", "inference_files", "audio_files", "models"])
-        expect(await rowsOf(db, table)).toBeGreaterThanOrEqual(2);
-      for (const table of ["api_keys", "webhooks", "rate_limits"])
-        expect([table, await rightsOf("plosive_operator", table)]).toEqual([table, []]);
-      for (const table of ["annotations", "reviewed_files"])
-        expect([table, await rightsOf("plosive_operator", table)]).toEqual([table, ["select"]]);
-      // The columns that the operator needs to create jobs for custom resources. The right to update is for locks only.
-      const columns = async (table: string, right: string) =>
-        (
-          await api.db.anyFirst(sql.type(text)`
-            select column_name as value from information_schema.columns
-            where table_schema = 'public' and table_name = ${table}
-              and has_column_privilege('plosive_operator', table_name::text, column_name::text, ${right})`)
-        ).toSorted();
-      expect(await columns("tenants", "select")).toEqual(["id", "suspended_at"]);
-      expect(await columns("datasets", "select")).toEqual(["artifact_types", "id", "name", "tenant_id"]);
-      expect(await columns("datasets", "update")).toEqual(["updated_at"]);
-      expect(await columns("annotation_sets", "update")).toEqual(["revision"]);
-      expect(await columns("models", "update")).toEqual(["description"]);
-      for (const table of ["tenants", "datasets", "annotation_sets", "models"])
-        expect([table, await rightsOf("plosive_operator", table)]).not.toEqual([
-          table,
-          expect.arrayContaining(["delete"]),
-        ]);
-    } finally {
-      await db.end();
+    expect(await columns("webhooks", "update")).toEqual([...state, "throttled_until"]);
+    const delivery = ["attempts", "id", "status", "tenant_id", "webhook_id"];
+    expect(await columns("webhook_deliveries", "select")).toEqual(delivery);
+  });
+
+  it("adds labels only to a set that is being copied, and deletes only what its tenant has deleted", async () => {
+    const none = z.object({});
+    const before = await pictureOf(api.db, a.tenantId);
+    await expect(
+      api.operatorPool.query(sql.type(none)`
+        insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms,
+          end_ms)
+        select gen_random_uuid(), tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, 5, 6
+        from annotations where tenant_id = ${a.tenantId} limit 1`),
+    ).rejects.toMatchObject({ code: "42501" });
+    const tables = [
+      "annotations",
+      "reviewed_files",
+      "annotation_sets",
+      "datasets",
+      "webhook_deliveries",
+      "webhooks",
+    ];
+    await api.operatorPool.transaction(async (tx) => {
+      await tx.query(sql.type(none)`select set_config('app.sees_deleted', 'on', true)`);
+      for (const table of tables) {
+        const gone = await tx.query(sql.type(none)`
+          delete from ${sql.identifier([table])} where tenant_id = ${a.tenantId}`);
+        expect([table, gone.rowCount]).toEqual([table, 0]);
+      }
+    });
+    expect(await pictureOf(api.db, a.tenantId)).toEqual(before);
+  });
+});
+
+/** Functions with the owner's rights that the API may call, and why they show it nothing of another tenant. */
+const ownersFunctions: Readonly<Record<string, string>> = {
+  admit_caller: "returns the tenant and the use of the one key whose digest the caller knows",
+  event_lags: "returns two ages, of all tenants together",
+  forget_events: "returns how many rows it deleted, of all tenants together",
+  last_event_seq: "returns a number of the tenant of the session",
+  note_refused_key: "returns nothing",
+  scopes_of_key: "returns the scopes of the one key whose id the caller knows",
+  stamp_events: "returns how many events it numbered, of all tenants together",
+};
+
+describe("a function with the owner's rights", () => {
+  it("that the API may call is one of those that show nothing of another tenant", async () => {
+    const found = await api.db.anyFirst(sql.type(text)`
+      select proname::text as value from pg_proc
+      where pronamespace = 'public'::regnamespace and prosecdef
+        and has_function_privilege('plosive_api', oid, 'execute')`);
+    expect([...found].sort()).toEqual(Object.keys(ownersFunctions));
+  });
+
+  it("that claims deliveries or finds background work is for the operator alone, who finds what the API was refused", async () => {
+    const limits = { webhook: 100, tenant: 100, host: 100 };
+    const claim = { now: Date.now(), leaseMs: 1_000, limit: 100, inFlight: [], limits };
+    const next = sql.type(z.object({}))`select from next_background_work()`;
+    const asA = api.pool.asTenant(a.tenantId);
+    for (const db of [api.pool, asA]) {
+      // As the loops of the previous release do while an upgrade is under way.
+      await expect(claimDeliveries(db, claim)).rejects.toMatchObject({ code: "42501" });
+      await expect(db.query(next)).rejects.toMatchObject({ code: "42501" });
     }
+    const claimed = await claimDeliveries(api.operatorPool, claim);
+    for (const { tenantId } of [a, b])
+      expect(claimed).toContainEqual(expect.objectContaining({ tenant_id: tenantId, attempt: 1 }));
+    expect((await api.operatorPool.query(next)).rowCount).toBe(0);
   });
 });
 

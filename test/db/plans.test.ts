@@ -8,20 +8,22 @@ import { countAnnotations, pageOfAnnotations } from "../../src/db/annotation.ts"
 import { listAnnotationSets } from "../../src/db/annotation-set.ts";
 import { eachAnnotationText } from "../../src/db/annotation-text.ts";
 import { listAudioFiles } from "../../src/db/audio-file.ts";
-import { doBackgroundWork } from "../../src/db/background-work.ts";
 import { listDatasets, oneDataset } from "../../src/db/dataset.ts";
 import { eachDetection, listDetections } from "../../src/db/detection.ts";
 import type { Db } from "../../src/db/driver/page.ts";
+import { makeDatabase } from "../../src/db/driver/pool.ts";
 import { listEvents, manyEventsAfter, oneEventPosition } from "../../src/db/event.ts";
 import { listInferenceFiles } from "../../src/db/inference-file.ts";
 import { listInferenceJobs } from "../../src/db/inference-job.ts";
 import { listJobEvents } from "../../src/db/job-event.ts";
 import { listModels } from "../../src/db/model.ts";
+import { doBackgroundWork } from "../../src/db/operator/background-work.ts";
 import { usageOf } from "../../src/db/quota.ts";
 import { listReviewed } from "../../src/db/reviewed-file.ts";
 import { listTrainingJobs } from "../../src/db/training-job.ts";
 import { listWebhooks } from "../../src/db/webhook.ts";
 import { listDeliveries } from "../../src/db/webhook-delivery.ts";
+import { poll } from "../support/poll.ts";
 import { useDatabase } from "../support/postgres.ts";
 import { idOf, seed } from "../support/seed.ts";
 
@@ -178,7 +180,7 @@ describe("the plan of", () => {
 
 describe("background work", () => {
   it("is found by an index", async () => {
-    expect(await doBackgroundWork(database.apiPool)).toBe(false);
+    expect(await doBackgroundWork(database.operatorPool)).toBeNull();
     const text = await database.pool.oneFirst(sql.type(z.object({ prosrc: z.string() }))`
       select prosrc from pg_proc where proname = 'next_background_work'`);
     const plans: Plan[] = [];
@@ -190,5 +192,22 @@ describe("background work", () => {
       new Set(["annotation_sets_work", "datasets_work", "webhooks_work", "annotation_sets_page"]),
     );
     expect(plans.flatMap(nodesOf).map((node) => node["Node Type"])).not.toContain("Seq Scan");
+  });
+
+  it("reads only the labels of its piece, even if the set has most labels of all", async () => {
+    const none = sql.type(z.object({}));
+    await database.pool.query(none`update datasets set deleted_at = now() where id = ${one}`);
+    await database.pool.query(none`
+      update annotation_sets set status = 'draft', deleted_at = now() where id = ${one}`);
+    const scans = sql.type(z.object({ scans: z.number(), lookups: z.number() }))`
+      select seq_scan as scans, idx_scan as lookups from pg_stat_user_tables where relname = 'annotations'`;
+    const before = await database.pool.one(scans);
+    const url = { PLOSIVE_DATABASE_URL: database.urlOf("plosive_operator"), PLOSIVE_DATABASE_POOL: 1 };
+    const operator = await makeDatabase(url, undefined, "plosive_operator");
+    expect(await doBackgroundWork(operator)).toBe("annotation_set");
+    // A session reports its statistics when it ends.
+    await operator.end();
+    await poll("the statistics", async () => (await database.pool.one(scans)).lookups > before.lookups);
+    expect((await database.pool.one(scans)).scans).toBe(before.scans);
   });
 });

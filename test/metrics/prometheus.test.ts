@@ -60,6 +60,7 @@ beforeAll(async () => {
       driftMs: 600_000,
       // On a busy machine a lease of three seconds is lost, and this process would not exit then.
       leaseMs: { durationMs: 15_000, deadlineMs: 10_000, periodMs: 500 },
+      config: { PLOSIVE_WEBHOOK_ALLOWED_ORIGINS: new Set([receiver.origin]) },
     });
     running.add(operator);
     operators.push(operator);
@@ -131,7 +132,12 @@ function ruleFile(): string {
   return path;
 }
 
-const operatorSections = ["Both", "Operator: jobs", "Operator: its own health"];
+const operatorSections = [
+  "Both",
+  "Operator: jobs",
+  "Operator: deliveries and background work",
+  "Operator: its own health",
+];
 const own = (name: string) => !/^(process|nodejs)_/.test(name);
 
 describe("every process", () => {

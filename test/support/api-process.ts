@@ -7,7 +7,13 @@ import type { StorageConfig } from "../../src/storage/storage.ts";
 import { freePorts } from "../../tools/process.ts";
 import { poll } from "./poll.ts";
 
-export type ApiProcess = { url: string; metricsPort: number; stop(): Promise<void> };
+export type ApiProcess = {
+  url: string;
+  metricsPort: number;
+  /** Asks it to end, and returns its exit code. */
+  end(): Promise<number | null>;
+  stop(): Promise<void>;
+};
 
 /** Resolves when the API is ready. */
 export async function startApiProcess(options: {
@@ -40,5 +46,9 @@ export async function startApiProcess(options: {
     await stop();
     throw error;
   }
-  return { url, metricsPort, stop };
+  const end = async () => {
+    child.kill("SIGTERM");
+    return (await once(child, "exit"))[0] as number | null;
+  };
+  return { url, metricsPort, end, stop };
 }

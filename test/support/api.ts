@@ -45,6 +45,8 @@ export interface TestApi {
   readonly db: DatabasePool;
   /** The API's own pool. */
   readonly pool: DatabasePool;
+  /** The operator's pool. */
+  readonly operatorPool: DatabasePool;
   readonly storage: Storage;
   /** The API's metrics. */
   readonly registry: Registry;
@@ -83,6 +85,9 @@ export function useApi(overrides: Partial<ApiDeps> = {}): TestApi {
     },
     get pool() {
       return database.apiPool;
+    },
+    get operatorPool() {
+      return database.operatorPool;
     },
     get storage() {
       return store.storage;

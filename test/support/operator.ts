@@ -96,6 +96,7 @@ export async function runOperator(options: {
       PLOSIVE_QUOTA_RUNNING_EMBEDDINGS: 0,
       PLOSIVE_RUNNING_JOBS: 0,
       PLOSIVE_KUEUE: "off",
+      PLOSIVE_WEBHOOK_ALLOWED_ORIGINS: new Set(),
       PLOSIVE_QUEUE_NAME: "",
       ...options.config,
       PLOSIVE_PURGE_GRACE_SECONDS: options.graceSeconds ?? 604_800,

@@ -29,6 +29,8 @@ export interface TestDatabase {
   urlOf(role: Role): string;
   /** The API's own pool, without a tenant. */
   readonly apiPool: DatabasePool;
+  /** The operator's own pool. */
+  readonly operatorPool: DatabasePool;
   /** Runs one statement as the owner. */
   execute(statement: ReturnType<typeof sql.fragment>): Promise<void>;
 }
@@ -38,17 +40,20 @@ export function useDatabase(): TestDatabase {
   let made: Awaited<ReturnType<typeof createDatabase>> | undefined;
   let pool: DatabasePool | undefined;
   let apiPool: DatabasePool | undefined;
+  let operatorPool: DatabasePool | undefined;
   beforeAll(async () => {
     made = await createDatabase();
     // What the tests themselves insert must not time out on a busy machine.
-    const own = { PLOSIVE_DATABASE_URL: made.url, PLOSIVE_DATABASE_POOL: 10 };
-    pool = await makeDatabase(own, statementTimeoutMs.operator);
-    const api = { PLOSIVE_DATABASE_URL: loginOf(made.url, "plosive_api"), PLOSIVE_DATABASE_POOL: 10 };
-    apiPool = await makeDatabase(api, undefined, "plosive_api");
+    const at = (url: string) => ({ PLOSIVE_DATABASE_URL: url, PLOSIVE_DATABASE_POOL: 10 });
+    pool = await makeDatabase(at(made.url), statementTimeoutMs.operator);
+    apiPool = await makeDatabase(at(loginOf(made.url, "plosive_api")), undefined, "plosive_api");
+    const operator = at(loginOf(made.url, "plosive_operator"));
+    operatorPool = await makeDatabase(operator, statementTimeoutMs.operator, "plosive_operator");
   });
   afterAll(async () => {
     await pool?.end();
     await apiPool?.end();
+    await operatorPool?.end();
     await made?.drop();
   });
   const need = <T>(value: T | undefined): T => {
@@ -64,6 +69,9 @@ export function useDatabase(): TestDatabase {
     },
     get apiPool() {
       return need(apiPool);
+    },
+    get operatorPool() {
+      return need(operatorPool);
     },
     urlOf: (role) => loginOf(need(made).url, role),
     execute: (statement) => execute(need(pool), statement),

@@ -8,6 +8,7 @@ import { z } from "zod";
 import { makeListener } from "../../src/db/driver/listen.ts";
 import { updateWebhook } from "../../src/db/webhook.ts";
 import { insertTestDelivery, redeliver } from "../../src/db/webhook-delivery.ts";
+import { startEvents } from "../../src/events.ts";
 import { makeLog } from "../../src/log.ts";
 import { startDispatch } from "../../src/webhooks/dispatch.ts";
 import { retryDelays } from "../../src/webhooks/schedule.ts";
@@ -140,12 +141,13 @@ describe("an event", () => {
 });
 
 describe("a dispatcher", () => {
-  it("is woken by a change, numbers its event, sends it, and stops cleanly", async () => {
+  it("is woken by the number of an event, sends it, and stops cleanly", async () => {
     const receiver = await receive();
     const own = await hook(receiver);
     const log = makeLog("test", "error");
     const registry = new Registry();
-    const listener = makeListener({ url: database.apiPool.configuration.connectionUri, log });
+    const listener = makeListener({ url: database.operatorPool.configuration.connectionUri, log });
+    const events = startEvents({ pool: database.apiPool, listener, log, registry });
     const dispatch = startDispatch({
       ...senderDeps({ clock: { now: () => Date.now() + 1_000 }, registry }),
       listener,
@@ -174,7 +176,7 @@ describe("a dispatcher", () => {
       });
       expect(text).toMatch(/plosive_webhook_attempts_total\{result="delivered"\} [1-9]/);
     } finally {
-      await dispatch.stop(1_000);
+      await Promise.all([events.stop(), dispatch.stop(1_000)]);
       await listener.end();
     }
   });

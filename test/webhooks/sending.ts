@@ -45,7 +45,7 @@ export function useSending(database: TestDatabase) {
   function senderDeps(more: Partial<SenderDeps> = {}): SenderDeps {
     return {
       ...sendDefaults,
-      pool: database.apiPool,
+      pool: database.operatorPool,
       secrets,
       allowed,
       clock: makeClock(),

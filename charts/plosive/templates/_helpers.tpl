@@ -104,6 +104,26 @@ capabilities: { drop: [ALL] }
   emptyDir: { sizeLimit: 256Mi }
 {{- end -}}
 
+{{- /* What the API, which encrypts the secrets of webhooks, and the operator, which sends, both need. */ -}}
+{{- define "plosive.webhooksEnv" -}}
+- { name: PLOSIVE_WEBHOOK_ALLOWED_ORIGINS, value: {{ join "," .Values.api.webhooks.allowedOrigins | quote }} }
+- { name: PLOSIVE_WEBHOOK_SECRET_KEY_FILE, value: /etc/plosive/webhooks/secret-key }
+{{- end -}}
+
+{{- define "plosive.webhooksVolume" -}}
+- name: webhooks
+  secret: { secretName: {{ .Values.api.webhooks.existingSecret | default (printf "%s-webhooks" (include "plosive.name" .)) }} }
+{{- end -}}
+
+{{- /* Any address but the cloud's metadata service. DNS stays allowed, because some clouds serve it from such an address. */ -}}
+{{- define "plosive.egress" -}}
+- ports: [{ port: 53, protocol: UDP }, { port: 53, protocol: TCP }]
+- to:
+    - namespaceSelector: {}
+    - ipBlock: { cidr: 0.0.0.0/0, except: [169.254.0.0/16] }
+    - ipBlock: { cidr: "::/0", except: ["fe80::/10", "fd00:ec2::254/128"] }
+{{- end -}}
+
 {{- define "plosive.pullSecrets" -}}
 {{- with .Values.imagePullSecrets }}
 imagePullSecrets: {{ toYaml . | nindent 2 }}

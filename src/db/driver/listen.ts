@@ -1,6 +1,6 @@
 // The connection on which a process receives Postgres notifications (LISTEN, migration 0007). Notifications are lost
-// while it is down, so it calls all handlers when it reconnects. Made by src/main.ts; used by src/webhooks/dispatch.ts
-// and by responses that wait for changes.
+// while it is down, so it calls all handlers when it reconnects. Made by src/main.ts and controllers/background.ts; used by
+// src/events.ts, src/webhooks/dispatch.ts and responses that wait for changes.
 import { Client } from "pg";
 import type { Log } from "../../log.ts";
 

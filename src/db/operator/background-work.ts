@@ -1,11 +1,12 @@
 // Work that is too large for a request: filling a draft, and deleting what belongs to deleted rows. The rows themselves are
 // the queue (docs/adr/0018-background-work-in-rows.md). Each piece is one short transaction, so a crash between two
-// pieces loses nothing. Every API process calls it; replicas skip what another one has locked.
+// pieces loses nothing. Called by controllers/background.ts as the operator, which sees the rows of all tenants; replicas skip what
+// another one has locked.
 import { sql } from "slonik";
 import { z } from "zod";
-import { type Copying, copying, copyPiece } from "./annotation-copy.ts";
-import { deletePiece, lockDeleted, seeDeleted } from "./deletion.ts";
-import type { Db } from "./driver/page.ts";
+import { type Copying, copying, copyPiece } from "../annotation-copy.ts";
+import { deletePiece, lockDeleted, seeDeleted } from "../deletion.ts";
+import type { Db } from "../driver/page.ts";
 
 const next = z.object({
   kind: z.enum(["annotation_set", "dataset", "webhook"]),
@@ -13,20 +14,36 @@ const next = z.object({
   id: z.string(),
 });
 
-/** Does one piece of the work of some tenant. Returns false when there is none, or another process is doing it. */
-export async function doBackgroundWork(db: Db): Promise<boolean> {
+/** A copy, or the deletion of one of these. */
+export const backgroundWorkKinds = ["copy", "annotation_set", "dataset", "webhook"] as const;
+
+/** Does one piece of the work of some tenant. Returns its kind; null when there is none, or another process is doing it. */
+export async function doBackgroundWork(db: Db): Promise<(typeof backgroundWorkKinds)[number] | null> {
   const found = await db.maybeOne(sql.type(next)`select kind, tenant_id, id from next_background_work()`);
-  if (found === null) return false;
+  if (found === null) return null;
   const { kind, tenant_id: tenantId, id } = found;
   return await db.transaction(async (tx) => {
-    // Not out of the tenant's share of connections: its requests would delay the work of all tenants.
-    await tx.query(sql.type(z.object({}))`select set_config('app.tenant_id', ${tenantId}, true)`);
     await seeDeleted(tx);
+    // Otherwise a piece of a set that is a large part of its table reads the table, past the dead rows of all earlier pieces.
+    await tx.query(sql.type(z.object({}))`select set_config('enable_seqscan', 'off', true)`);
     if (await lockDeleted(tx, kind, tenantId, id)) {
       await deletePiece(tx, kind, tenantId, id);
-      return true;
+      return kind;
     }
-    return kind === "annotation_set" && (await continueCopy(tx, tenantId, id));
+    return kind === "annotation_set" && (await continueCopy(tx, tenantId, id)) ? "copy" : null;
+  });
+}
+
+/** Returns the seconds since the oldest unfinished work was requested; 0 when there is none. */
+export async function oldestBackgroundWork(db: Db): Promise<number> {
+  return await db.transaction(async (tx) => {
+    await seeDeleted(tx);
+    return await tx.oneFirst(sql.type(z.object({ age: z.number() }))`
+      select coalesce(extract(epoch from clock_timestamp() - least(
+        (select min(coalesce(deleted_at, created_at)) from annotation_sets
+          where deleted_at is not null or copying is not null),
+        (select min(deleted_at) from datasets where deleted_at is not null),
+        (select min(deleted_at) from webhooks where deleted_at is not null))), 0)::double precision as age`);
   });
 }
 

@@ -1,0 +1,85 @@
+// What every replica of the operator does for the API, whether it leads or not: sends deliveries, and does background work.
+// The replicas share this work through the database, and it goes on while Kubernetes is unreachable. Called by operator.ts.
+import { randomBytes } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import { Counter, Gauge, type Registry } from "prom-client";
+import type { OperatorConfig } from "../src/config.ts";
+import { makeListener } from "../src/db/driver/listen.ts";
+import type { Database } from "../src/db/job.ts";
+import {
+  backgroundWorkKinds,
+  doBackgroundWork,
+  oldestBackgroundWork,
+} from "../src/db/operator/background-work.ts";
+import type { Log } from "../src/log.ts";
+import { startLoop } from "../src/loop.ts";
+import { startDispatch } from "../src/webhooks/dispatch.ts";
+import { makeSecretBox } from "../src/webhooks/secret.ts";
+import { sendDefaults } from "../src/webhooks/send.ts";
+
+export type BackgroundDeps = {
+  config: Pick<OperatorConfig, "PLOSIVE_WEBHOOK_ALLOWED_ORIGINS" | "PLOSIVE_WEBHOOK_SECRET_KEY">;
+  db: Database;
+  registry: Registry;
+  log: Log;
+  now: () => number;
+};
+
+export type Background = {
+  /** Stops the loops. Attempts to deliver get `graceMs` to end, then they are aborted. */
+  stop(graceMs: number): Promise<void>;
+};
+
+export function startBackground({ config, db, registry, log, now }: BackgroundDeps): Background {
+  const listener = makeListener({ url: db.configuration.connectionUri, log });
+  const dispatch = startDispatch({
+    ...sendDefaults,
+    pool: db,
+    listener,
+    secrets: makeSecretBox(config.PLOSIVE_WEBHOOK_SECRET_KEY, randomBytes),
+    allowed: config.PLOSIVE_WEBHOOK_ALLOWED_ORIGINS,
+    clock: { now },
+    random: randomBytes,
+    log,
+    registry,
+  });
+  const pieces = new Counter({
+    name: "plosive_background_pieces_total",
+    help: "Pieces of background work that were done, by kind",
+    labelNames: ["kind"],
+    registers: [registry],
+  });
+  for (const kind of backgroundWorkKinds) pieces.inc({ kind }, 0);
+  new Gauge({
+    name: waitName,
+    help: "Seconds since the oldest unfinished background work was requested",
+    registers: [registry],
+    async collect() {
+      try {
+        this.set(await oldestBackgroundWork(db));
+      } catch (error) {
+        // A rejection would fail the whole scrape.
+        this.reset();
+        log.debug({ reason: String(error) }, "could not measure the background work");
+      }
+    },
+  });
+  const work = startLoop("copy or delete rows in the background", 1_000, log, async () => {
+    const begin = performance.now();
+    const kind = await doBackgroundWork(db);
+    if (kind === null) return false;
+    pieces.inc({ kind });
+    // Leaves the database half of the time to others.
+    await pause(performance.now() - begin);
+    return true;
+  });
+  return {
+    stop: async (graceMs) => {
+      await Promise.all([work.stop(), dispatch.stop(graceMs)]);
+      registry.removeSingleMetric(waitName);
+      await listener.end();
+    },
+  };
+}
+
+const waitName = "plosive_background_oldest_wait_seconds";

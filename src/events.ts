@@ -1,0 +1,61 @@
+// Numbers events, deletes old ones, and measures their lag. Started by src/main.ts in every API process; the processes share
+// the work through the database. A notification wakes a loop; a timer does if the notification was lost.
+import { Gauge, type Registry } from "prom-client";
+import type { Listener } from "./db/driver/listen.ts";
+import type { Db } from "./db/driver/page.ts";
+import { deleteOldEvents, numberEvents, oneEventLag } from "./db/event.ts";
+import type { Log } from "./log.ts";
+import { type Loop, startLoop } from "./loop.ts";
+
+export interface EventsDeps {
+  readonly pool: Db;
+  readonly listener: Listener;
+  readonly log: Log;
+  readonly registry: Registry;
+}
+
+export function startEvents(deps: EventsDeps): Pick<Loop, "stop"> {
+  const { pool, listener, log, registry } = deps;
+  const numbering = startLoop("number events", 2_000, log, async () => {
+    const numbered = await numberEvents(pool);
+    return numbered?.more === true;
+  });
+  const deleting = startLoop(
+    "delete old events",
+    60_000,
+    log,
+    async () => (await deleteOldEvents(pool)).more,
+  );
+  const unsubscribe = listener.on("plosive_inbox", () => numbering.wake());
+  measureLags(deps);
+  return {
+    stop: async () => {
+      unsubscribe();
+      await Promise.all([numbering.stop(), deleting.stop()]);
+      registry.removeSingleMetric(lagName);
+    },
+  };
+}
+
+const lagName = "plosive_event_lag_seconds";
+
+/** Registers a gauge that queries the database at each scrape. */
+function measureLags({ pool, registry, log }: EventsDeps): void {
+  new Gauge({
+    name: lagName,
+    help: "Seconds that the oldest unnumbered event (numbering) and the oldest due delivery (delivery) have waited",
+    labelNames: ["stage"],
+    registers: [registry],
+    async collect() {
+      try {
+        const lag = await oneEventLag(pool);
+        this.set({ stage: "numbering" }, lag.inbox);
+        this.set({ stage: "delivery" }, lag.deliveries);
+      } catch (error) {
+        // A rejection would fail the whole scrape, and the other metrics matter most while the database is down.
+        this.reset();
+        log.debug({ reason: String(error) }, "could not measure the lag of events");
+      }
+    },
+  });
+}
