@@ -228,7 +228,9 @@ def test_a_run_with_one_pass_ignores_a_checkpoint_of_a_second_pass(tmp_path: Pat
         report = {"fraction": 0.0, "message": None}
         quiet = dict.fromkeys(("progress", "heartbeat", "checkpointed"), lambda *_, **__: None)
         session = SimpleNamespace(work=work, report=report, **quiet)
-        store = SimpleNamespace(session=session, download=lambda what, source, path: path.write_bytes(checkpoint or b""))
+        store = SimpleNamespace(
+            session=session, download=lambda what, source, path: path.write_bytes(checkpoint or b""), upload=lambda *_: None
+        )
         passes = TrainingPasses(session, Checkpoints(store, tmp_path), many, SETTINGS, 1)
         head, profiles, metrics = train_model(passes, split, Validation(many, split, ["click"], lambda: None))
         assert [profile.name for profile in profiles] == ["click"]
