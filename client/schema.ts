@@ -99,7 +99,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Step 2: POST `upload.fields` and then the bytes as `file` to `upload.url`, as multipart/form-data. Step 3: confirm the upload. Accepts an Idempotency-Key. */
+        /** @description Step 2: POST `upload.fields` and then the bytes as `file` to `upload.url`, as multipart/form-data; upload a large file in parts instead, which can be resumed. Step 3: confirm the upload. Accepts an Idempotency-Key. */
         post: operations["createAudioUpload"];
         delete?: never;
         options?: never;
@@ -124,6 +124,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/datasets/{dataset_id}/audio/{audio_file_id}/parts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Instead of the form of the upload ticket: PUT the bytes of each part to its URL, ask again until no part is missing, then confirm. The object store keeps the parts until the upload expires, so after an interruption only the missing ones are uploaded. */
+        post: operations["requestAudioUploadParts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/datasets/{dataset_id}/audio/{audio_file_id}/confirm": {
         parameters: {
             query?: never;
@@ -133,7 +150,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Step 3 of 3: confirm the upload; the service checks the file and then embeds it. */
+        /** @description Step 3 of 3: confirm the upload; the service checks the file. */
         post: operations["confirmAudioUpload"];
         delete?: never;
         options?: never;
@@ -862,7 +879,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Step 2: POST `upload.fields` and then the bytes as `file` to `upload.url`, as multipart/form-data. Step 3: confirm the upload. Accepts an Idempotency-Key. */
+        /** @description Step 2: POST `upload.fields` and then the bytes as `file` to `upload.url`, as multipart/form-data; upload a large file in parts instead, which can be resumed. Step 3: confirm the upload. Accepts an Idempotency-Key. */
         post: operations["createInferenceUpload"];
         delete?: never;
         options?: never;
@@ -881,6 +898,23 @@ export interface paths {
         put?: never;
         /** @description Step 1 of 3: request upload tickets for up to 100 files. Accepts an Idempotency-Key. */
         post: operations["createInferenceUploads"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/inference-jobs/{inference_job_id}/files/{file_id}/parts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Instead of the form of the upload ticket: PUT the bytes of each part to its URL, ask again until no part is missing, then confirm. The object store keeps the parts until the upload expires, so after an interruption only the missing ones are uploaded. */
+        post: operations["requestInferenceUploadParts"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2658,6 +2692,50 @@ export interface components {
             /** @description False disables the webhook; true enables it again */
             enabled?: boolean;
         };
+        UploadParts: {
+            /**
+             * Format: int64
+             * @description Size of every part but the last, which is smaller
+             */
+            part_size_bytes: number;
+            /**
+             * Format: int64
+             * @description Number of parts of the file
+             */
+            part_count: number;
+            /**
+             * Format: int64
+             * @description Number of parts that the object store does not have yet; confirm when it is 0
+             */
+            missing_part_count: number;
+            /** @description The next missing parts; ask again when they are uploaded or their URLs have expired */
+            parts: {
+                /**
+                 * Format: int64
+                 * @description Number of the part, from 1
+                 */
+                part_number: number;
+                /**
+                 * Format: int64
+                 * @description Position of its first byte in the file
+                 */
+                offset_bytes: number;
+                /**
+                 * Format: int64
+                 * @description Its exact size in bytes
+                 */
+                size_bytes: number;
+                /** @constant */
+                method: "PUT";
+                /** @description URL to PUT these bytes to */
+                url: string;
+            }[];
+            /**
+             * Format: date-time
+             * @description When the URLs expire: RFC 3339, UTC, milliseconds
+             */
+            expires_at: string;
+        };
         Usage: {
             quotas: {
                 /** @description Datasets */
@@ -3100,6 +3178,7 @@ export type UpdateAudioFile = components['schemas']['UpdateAudioFile'];
 export type UpdateDataset = components['schemas']['UpdateDataset'];
 export type UpdateModel = components['schemas']['UpdateModel'];
 export type UpdateWebhook = components['schemas']['UpdateWebhook'];
+export type UploadParts = components['schemas']['UploadParts'];
 export type Usage = components['schemas']['Usage'];
 export type ValidationError = components['schemas']['ValidationError'];
 export type Waveform = components['schemas']['Waveform'];
@@ -3624,6 +3703,49 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    requestAudioUploadParts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the dataset */
+                dataset_id: string;
+                /** @description Id of the audio file */
+                audio_file_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The next missing parts */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UploadParts"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The request conflicts with the current state: `request_in_progress`, `upload_expired` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     confirmAudioUpload: {
         parameters: {
             query?: never;
@@ -3642,7 +3764,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The audio file */
+            /** @description The file */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3655,7 +3777,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request conflicts with the current state: `upload_not_found`, `upload_mismatch`, `unsupported_audio`, `upload_expired`, `request_in_progress` */
+            /** @description The request conflicts with the current state: `upload_not_found`, `upload_mismatch`, `unsupported_audio`, `request_in_progress`, `upload_expired` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6568,6 +6690,49 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    requestInferenceUploadParts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the inference job */
+                inference_job_id: string;
+                /** @description Id of the inference file */
+                file_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The next missing parts */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UploadParts"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The request conflicts with the current state: `request_in_progress` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     confirmInferenceUpload: {
         parameters: {
             query?: never;
@@ -6599,7 +6764,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request conflicts with the current state: `upload_not_found`, `upload_mismatch`, `unsupported_audio`, `job_started`, `job_finished`, `request_in_progress` */
+            /** @description The request conflicts with the current state: `upload_not_found`, `upload_mismatch`, `unsupported_audio`, `request_in_progress`, `job_started`, `job_finished` */
             409: {
                 headers: {
                     [name: string]: unknown;

@@ -5,6 +5,7 @@ import type { ConfirmedAudio, NewUpload } from "../db/audio-file.ts";
 import { newId } from "../db/driver/id.ts";
 import { type RequireHeld, withLease } from "../db/lease.ts";
 import type { AudioQuota } from "../db/quota.ts";
+import type { Announced } from "../db/upload.ts";
 import { AppError, unsupportedAudio, uploadMismatch, uploadNotFound, validationFailed } from "../errors.ts";
 import { type AudioType, audioTypes } from "../schemas/audio-file.ts";
 import { isChanged, isNotFound } from "../storage/errors.ts";
@@ -12,6 +13,7 @@ import { incomingKey } from "../storage/keys.ts";
 import { readAudioHeader } from "./audio-header/read.ts";
 import type { AudioFacts } from "./audio-header/types.ts";
 import type { HandlerDeps } from "./route.ts";
+import { joinParts, uploadSeconds } from "./upload-parts.ts";
 import { iso } from "./view.ts";
 
 /**
@@ -37,15 +39,9 @@ export const audioQuotaOf = ({ config }: HandlerDeps): AudioQuota => ({
   maxBytes: config.PLOSIVE_QUOTA_BYTES,
 });
 
-/**
- * Maximum lifetime of a form. The purge looks for uploaded objects an hour after the last form can have been signed
- * (migration 0006), so no form may be valid for longer.
- */
-const longestFormSeconds = 3_600;
-
 /** Presigns the form that the client POSTs to the object store. The signature covers every field. */
-export async function signUpload(deps: HandlerDeps, tenantId: string, upload: Omit<Announced, "status">) {
-  const expiresSeconds = Math.min(deps.config.PLOSIVE_UPLOAD_EXPIRY_SECONDS, longestFormSeconds);
+export async function signUpload(deps: HandlerDeps, tenantId: string, upload: Announced) {
+  const expiresSeconds = uploadSeconds(deps);
   const form = await deps.storage.presignPost({
     key: incomingKey(tenantId, upload.id),
     contentType: upload.content_type,
@@ -60,14 +56,6 @@ export async function signUpload(deps: HandlerDeps, tenantId: string, upload: Om
     fields: form.fields,
     expires_at: iso(deps.clock.now() + expiresSeconds * 1000),
   };
-}
-
-export interface Announced {
-  readonly id: string;
-  readonly status: string;
-  readonly content_type: string;
-  readonly size_bytes: number;
-  readonly checksum_sha256: string | null;
 }
 
 interface Confirm<R extends Announced> {
@@ -97,6 +85,7 @@ export async function confirmUpload<R extends Announced>(
     const confirmed = await withLease(deps.db, tenantId, known.id, async (requireHeld) => {
       const file = await confirm.read();
       if (file.status !== "pending_upload") return file;
+      await joinParts(deps, tenantId, file);
       const audio = await acceptUpload(deps, tenantId, file, claimedSha256, { ...confirm, requireHeld });
       await confirm.markUploaded(audio);
       return await confirm.read();

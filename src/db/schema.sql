@@ -384,6 +384,7 @@ CREATE TABLE public.audio_files (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     uploaded_at timestamp with time zone,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    multipart_id text,
     CONSTRAINT audio_files_embedding_status_check CHECK ((embedding_status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text]))),
     CONSTRAINT audio_files_status_check CHECK ((status = ANY (ARRAY['pending_upload'::text, 'processing'::text, 'ready'::text, 'failed'::text, 'expired'::text])))
 );
@@ -1124,6 +1125,7 @@ CREATE TABLE public.inference_files (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     started_at timestamp with time zone,
     completed_at timestamp with time zone,
+    multipart_id text,
     CONSTRAINT inference_files_status_check CHECK ((status = ANY (ARRAY['pending_upload'::text, 'queued'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
 );
 

@@ -106,6 +106,30 @@ export const uploadForm = z
   })
   .describe("A multipart form: send `fields`, then the bytes as the last field, `file`");
 
+export const uploadParts = z
+  .object({
+    part_size_bytes: count("Size of every part but the last, which is smaller", 16_777_216),
+    part_count: count("Number of parts of the file", 20),
+    missing_part_count: count(
+      "Number of parts that the object store does not have yet; confirm when it is 0",
+      7,
+    ),
+    parts: z
+      .array(
+        z.object({
+          part_number: count("Number of the part, from 1", 14).min(1),
+          offset_bytes: count("Position of its first byte in the file", 218_103_808),
+          size_bytes: count("Its exact size in bytes", 16_777_216),
+          method: z.literal("PUT"),
+          url: sentence("URL to PUT these bytes to", "https://store.example/plosive/…?partNumber=14&…"),
+        }),
+      )
+      .max(100)
+      .describe("The next missing parts; ask again when they are uploaded or their URLs have expired"),
+    expires_at: time("When the URLs expire"),
+  })
+  .meta({ id: "UploadParts" });
+
 export const audioUpload = z
   .object({
     audio_file_id: id("Id of the audio file"),

@@ -35,6 +35,7 @@ export const routes: readonly Route[] = [
 
   audioFile.createUpload,
   audioFile.createUploads,
+  audioFile.parts,
   audioFile.confirm,
   audioFile.list,
   audioFile.read,
@@ -99,6 +100,7 @@ export const routes: readonly Route[] = [
 
   inferenceFile.createUpload,
   inferenceFile.createUploads,
+  inferenceFile.parts,
   inferenceFile.confirm,
   inferenceFile.list,
   inferenceFile.read,
