@@ -72,7 +72,7 @@ const limits = {
     "Requests of a tenant per minute that change something, except those with a limit of their own below",
   ),
   PLOSIVE_RATE_UPLOADS_PER_MINUTE: count(60).describe(
-    "Requests of a tenant per minute for upload tickets; each may ask for up to 100 files",
+    "Requests of a tenant per minute for upload tickets or parts of uploads, up to 100 in each",
   ),
   PLOSIVE_RATE_KEYS_PER_MINUTE: count(10).describe("Requests of a tenant per minute that create API keys"),
   PLOSIVE_RATE_TRAININGS_PER_MINUTE: count(10).describe(
