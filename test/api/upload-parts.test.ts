@@ -3,6 +3,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { replaceParts } from "../../src/db/upload.ts";
 import { isNotFound } from "../../src/storage/errors.ts";
 import { type Client, clientOf, execute, serveApi, testDeps, testSettings, useApi } from "../support/api.ts";
 import { wav } from "../support/audio.ts";
@@ -183,6 +184,21 @@ describe("an upload in parts", () => {
     await deleted.parts();
     await client.delete(deleted.path);
     expect(await deleted.parts()).toMatchObject({ code: "audio_file_not_found" });
+  });
+});
+
+describe("the record of an upload in parts", () => {
+  it("changes only from the upload that the caller read, and while the file waits for it", async () => {
+    const { id, path, parts } = await ticket(small);
+    const replace = (before: string | null, after: string) =>
+      replaceParts(api.pool.asTenant(client.tenantId), "audio_files", client.tenantId, id, { before, after });
+    expect(await replace("x", "first")).toBe(false);
+    expect(await replace(null, "first")).toBe(true);
+    expect(await replace(null, "second")).toBe(false);
+    expect(await replace("first", "second")).toBe(true);
+    await putPart((await parts()).parts[0], small);
+    expect((await client.post(`${path}/confirm`)).status).toBe(200);
+    expect(await replace(await multipartIdOf(id), "third")).toBe(false);
   });
 });
 
