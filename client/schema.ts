@@ -124,6 +124,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/datasets/{dataset_id}/audio/from-url": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description The service fetches the file in the background and checks it as at a confirm. Its status is `pending_upload` until then, and `failed` if it cannot be fetched; `error_message` says why. No response shows the URL. Accepts an Idempotency-Key. */
+        post: operations["createAudioFromUrl"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/datasets/{dataset_id}/audio/{audio_file_id}/parts": {
         parameters: {
             query?: never;
@@ -1579,6 +1596,23 @@ export interface components {
             /** @description When the key expires: a time in the future, with offset; absent: never */
             expires_at?: string | null;
         };
+        CreateAudioFromUrl: {
+            /** @description Public https URL of the file, with a host name, on port 443 or 8443. It may contain a signature: it is stored encrypted, deleted after the fetch and never shown */
+            url: string;
+            /** @description Name of the file for people; by default the name in the URL */
+            filename?: string;
+            /**
+             * @description Content type of the audio; by default that of the name's extension
+             * @enum {string}
+             */
+            content_type?: "audio/wav" | "audio/x-wav" | "audio/wave" | "audio/flac" | "audio/x-flac" | "audio/mpeg" | "audio/ogg" | "audio/opus";
+            /** @description SHA-256 digest that the fetched bytes must have */
+            checksum_sha256?: string;
+            /** @description Up to 16 key-value pairs of your own */
+            metadata?: {
+                [key: string]: string;
+            };
+        };
         CreateDataset: {
             /** @description Name for people; it does not have to be unique */
             name: string;
@@ -1946,7 +1980,7 @@ export interface components {
          *     - `precondition_failed`: The resource has changed: If-Match contains none of its current ETags
          *     - `quota_exceeded`: A quota of the account is used up; waiting alone does not free it
          *     - `rate_limited`: Too many requests; wait for the seconds in Retry-After
-         *     - `request_in_progress`: A request with the same Idempotency-Key is still in progress
+         *     - `request_in_progress`: Another request with the same Idempotency-Key or for the same upload is still in progress
          *     - `route_not_found`: There is no such path
          *     - `share_exceeded`: Other requests of the account use its share of a resource of the service
          *     - `tenant_suspended`: The account is suspended
@@ -3136,6 +3170,7 @@ export type CreateAnnotation = components['schemas']['CreateAnnotation'];
 export type CreateAnnotationSet = components['schemas']['CreateAnnotationSet'];
 export type CreateAnnotations = components['schemas']['CreateAnnotations'];
 export type CreateApiKey = components['schemas']['CreateApiKey'];
+export type CreateAudioFromUrl = components['schemas']['CreateAudioFromUrl'];
 export type CreateDataset = components['schemas']['CreateDataset'];
 export type CreateInferenceJob = components['schemas']['CreateInferenceJob'];
 export type CreateTrainingJob = components['schemas']['CreateTrainingJob'];
@@ -3679,6 +3714,56 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AudioUploads"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The request conflicts with the current state: `request_in_progress` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createAudioFromUrl: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Your own name for this request, valid for 24 hours. A repeated request with the same key and body creates nothing; its response describes what the first request created, with Idempotency-Replayed. A request with the same key and a different body is refused. Failed requests are not stored. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Id of the dataset */
+                dataset_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateAudioFromUrl"];
+            };
+        };
+        responses: {
+            /** @description The audio file */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AudioFile"];
                 };
             };
             400: components["responses"]["BadRequest"];

@@ -72,7 +72,7 @@ const limits = {
     "Requests of a tenant per minute that change something, except those with a limit of their own below",
   ),
   PLOSIVE_RATE_UPLOADS_PER_MINUTE: count(60).describe(
-    "Requests of a tenant per minute for upload tickets or parts of uploads, up to 100 in each",
+    "Requests of a tenant per minute for upload tickets, parts of uploads (up to 100 in each) and uploads from a URL",
   ),
   PLOSIVE_RATE_KEYS_PER_MINUTE: count(10).describe("Requests of a tenant per minute that create API keys"),
   PLOSIVE_RATE_TRAININGS_PER_MINUTE: count(10).describe(
@@ -133,14 +133,14 @@ const api = z.object({
   PLOSIVE_WEBHOOK_ALLOWED_ORIGINS: origins
     .transform((list) => new Set(list))
     .describe(
-      "Comma-separated origins that webhooks may use although they are not public https: http://receiver.example:8080,...",
+      "Comma-separated origins that webhooks and uploads from a URL may use although they are not public https: http://receiver.example:8080,...",
     ),
   PLOSIVE_WEBHOOK_SECRET_KEY: z
     .base64()
     .length(44)
     .optional()
     .describe(
-      "32 bytes in base64: the key that encrypts webhook secrets in the database; without it they are stored in plain text",
+      "32 bytes in base64: the key that encrypts webhook secrets and URLs of uploads in the database; without it they are stored in plain text",
     ),
   PLOSIVE_DOCS_ENABLED: z
     .stringbool()

@@ -16,6 +16,7 @@ import { startLoop } from "./loop.ts";
 import { makeRegistry, serveMetrics, watchPool } from "./metrics.ts";
 import { makeStorage } from "./storage/storage.ts";
 import { makeSubmit } from "./submit.ts";
+import { startFetches } from "./uploads/fetches.ts";
 import { startDispatch } from "./webhooks/dispatch.ts";
 import { makeSecretBox } from "./webhooks/secret.ts";
 import { sendDefaults } from "./webhooks/send.ts";
@@ -47,16 +48,20 @@ if (db !== undefined) {
     registry,
   });
   const metrics = await serveMetrics(registry, config.PLOSIVE_METRICS_PORT);
-  const dispatch = startDispatch({
+  const outward = {
     ...sendDefaults,
     pool: db,
-    listener,
     secrets: makeSecretBox(config.PLOSIVE_WEBHOOK_SECRET_KEY, randomBytes),
     allowed: config.PLOSIVE_WEBHOOK_ALLOWED_ORIGINS,
-    clock: { now: Date.now },
-    random: randomBytes,
     log,
     registry,
+  };
+  const dispatch = startDispatch({ ...outward, listener, clock: { now: Date.now }, random: randomBytes });
+  const fetches = startFetches({
+    ...outward,
+    storage,
+    maxBytes: config.PLOSIVE_UPLOAD_MAX_BYTES,
+    quotaBytes: config.PLOSIVE_QUOTA_BYTES,
   });
   const work = startLoop("copy or delete rows in the background", 1_000, log, async () => {
     const begin = performance.now();
@@ -77,7 +82,7 @@ if (db !== undefined) {
   await server.stop(20_000);
   await app.settle();
   await work.stop();
-  await dispatch.stop(10_000);
+  await Promise.all([dispatch.stop(10_000), fetches.stop(5_000)]);
   await listener.end();
   await metrics.stop();
   kube?.close();

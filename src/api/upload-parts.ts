@@ -80,7 +80,7 @@ async function openUpload(
   });
   // The client learns of the upload only after it is recorded. The purge of the file's upload finds it by its key.
   if (await replaceParts(db, table, tenantId, file.id, { before, after: id })) return { id, stored: [] };
-  throw requestInProgress();
+  throw requestInProgress("Another request for the same upload is still in progress");
 }
 
 const exists = (head: Promise<unknown>) =>

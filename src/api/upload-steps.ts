@@ -5,6 +5,7 @@ import type { ConfirmedAudio } from "../db/audio-file.ts";
 import type { Db } from "../db/driver/page.ts";
 import { withLease } from "../db/lease.ts";
 import { type Announced, recordRefusedUpload, type UploadTable } from "../db/upload.ts";
+import { requireNoFetch } from "../db/url-upload.ts";
 import { uploadExpired } from "../errors.ts";
 import { confirmBody, uploadParts } from "../schemas/audio-file.ts";
 import { defineRoute } from "./route.ts";
@@ -38,6 +39,7 @@ export function uploadSteps<P extends z.ZodType, R extends Announced>(steps: Upl
   const readOpen = async (db: Db, tenantId: string, of: z.output<P>) => {
     const file = await steps.read(db, tenantId, of);
     if (file.status === "expired") throw uploadExpired();
+    if (file.status === "pending_upload") await requireNoFetch(db, tenantId, file.id);
     return file;
   };
 

@@ -37,7 +37,7 @@ const thisFile = (tenantId: string, datasetId: string, id: string) => sql.fragme
   and dataset_id = ${datasetId} and id = ${id}
   and ${isOfDataset(tenantId, datasetId)}`;
 /** A condition for files whose upload is confirmed. */
-const uploaded = sql.fragment`status in ('processing', 'ready', 'failed')`;
+const uploaded = sql.fragment`uploaded_at is not null`;
 
 export type NewUpload = z.infer<typeof uploadBody> & { readonly id: string };
 

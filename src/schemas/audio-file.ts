@@ -92,6 +92,25 @@ export const uploadBody = z.object({
   metadata: metadata.optional(),
 });
 
+export const fromUrlBody = z
+  .object({
+    url: z
+      .string()
+      .min(1)
+      .max(4096)
+      .describe(
+        "Public https URL of the file, with a host name, on port 443 or 8443. It may contain a signature: it is stored encrypted, deleted after the fetch and never shown",
+      )
+      .meta({ examples: ["https://files.example.com/takes/take-17.wav?signature=4f1e"] }),
+    filename: filename.optional().describe("Name of the file for people; by default the name in the URL"),
+    content_type: uploadBody.shape.content_type
+      .optional()
+      .describe("Content type of the audio; by default that of the name's extension"),
+    checksum_sha256: sha256Hex.optional().describe("SHA-256 digest that the fetched bytes must have"),
+    metadata: metadata.optional(),
+  })
+  .meta({ id: "CreateAudioFromUrl" });
+
 export const uploadForm = z
   .object({
     method: z.literal("POST"),

@@ -1,12 +1,14 @@
 // Uploads in parts (multipart uploads of S3). storage.ts adds these functions to the client.
 import {
   AbortMultipartUploadCommand,
+  type CompletedPart,
   CompleteMultipartUploadCommand,
   CreateMultipartUploadCommand,
   DeleteObjectCommand,
   ListMultipartUploadsCommand,
   ListPartsCommand,
   type S3Client,
+  UploadPartCommand,
 } from "@aws-sdk/client-s3";
 import { isNotFound } from "./errors.ts";
 import type { makePresign } from "./presign.ts";
@@ -19,6 +21,9 @@ export interface StoredPart {
 
 /** Limit for requests after which the store copies or joins a whole object, which may have gigabytes. */
 export const wholeObjectMs = 300_000;
+
+/** With 10,000 parts an object of 5 GB needs parts of 0.5 MB; S3 requires 5 MiB of each but the last. */
+const streamPartBytes = 5 * 1024 ** 2;
 
 interface PartsDeps {
   readonly client: S3Client;
@@ -71,6 +76,32 @@ export function partsOf({ client, bucket: Bucket, presign }: PartsDeps) {
     },
 
     /**
+     * Writes an object from a stream, of which it keeps one part in memory. Aborts the upload when the stream or the store
+     * fails. What a crashed process leaves is found by removeUpload.
+     */
+    async writeStream(Key: string, stream: AsyncIterable<Buffer>, ContentType: string): Promise<void> {
+      const upload = { Bucket, Key };
+      const { UploadId } = await client.send(new CreateMultipartUploadCommand({ ...upload, ContentType }));
+      try {
+        const Parts: CompletedPart[] = [];
+        for await (const Body of inPieces(stream, streamPartBytes)) {
+          const PartNumber = Parts.length + 1;
+          const command = new UploadPartCommand({ ...upload, UploadId, PartNumber, Body });
+          Parts.push({ PartNumber, ETag: (await client.send(command)).ETag });
+        }
+        const command = new CompleteMultipartUploadCommand({
+          ...upload,
+          UploadId,
+          MultipartUpload: { Parts },
+        });
+        await client.send(command, { requestTimeout: wholeObjectMs });
+      } catch (error) {
+        await client.send(new AbortMultipartUploadCommand({ ...upload, UploadId })).catch(() => {});
+        throw error;
+      }
+    },
+
+    /**
      * Makes the object of the parts. No effect if the upload was joined or aborted before. Rejects with an isChanged error
      * when a part has been written again since it was listed.
      */
@@ -97,6 +128,24 @@ export function partsOf({ client, bucket: Bucket, presign }: PartsDeps) {
       await client.send(new DeleteObjectCommand({ Bucket, Key }));
     },
   };
+}
+
+/** Joins and cuts the chunks of a stream; the last piece may be smaller. */
+async function* inPieces(stream: AsyncIterable<Buffer>, size: number): AsyncIterable<Buffer> {
+  let piece = Buffer.allocUnsafe(size);
+  let used = 0;
+  for await (const chunk of stream) {
+    for (let taken = 0; taken < chunk.length; ) {
+      const copied = chunk.copy(piece, used, taken);
+      taken += copied;
+      used += copied;
+      if (used < size) continue;
+      yield piece;
+      piece = Buffer.allocUnsafe(size);
+      used = 0;
+    }
+  }
+  if (used > 0) yield piece.subarray(0, used);
 }
 
 function unlessNotFound(error: unknown): void {

@@ -23,7 +23,7 @@ import { ticketRoutes } from "../upload-tickets.ts";
 import { listReply, viewOf } from "../view.ts";
 
 const base = "/api/v1/datasets/{dataset_id}/audio";
-const inDataset = z.object({ dataset_id: id("Id of the dataset") });
+export const inDataset = z.object({ dataset_id: id("Id of the dataset") });
 export const audioParams = inDataset.extend({ audio_file_id: id("Id of the audio file") });
 
 const viewAudioFile = viewOf(audioFile);
