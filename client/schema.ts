@@ -1602,7 +1602,7 @@ export interface components {
             /** @description Name of the file for people; by default the name in the URL */
             filename?: string;
             /**
-             * @description Content type of the audio; by default that of the name's extension
+             * @description Content type of the audio; by default that of the name's extension, or else of the response
              * @enum {string}
              */
             content_type?: "audio/wav" | "audio/x-wav" | "audio/wave" | "audio/flac" | "audio/x-flac" | "audio/mpeg" | "audio/ogg" | "audio/opus";

@@ -39,7 +39,8 @@ const thisFile = (tenantId: string, datasetId: string, id: string) => sql.fragme
 /** A condition for files whose upload is confirmed. */
 const uploaded = sql.fragment`uploaded_at is not null`;
 
-export type NewUpload = z.infer<typeof uploadBody> & { readonly id: string };
+export type NewUpload = Omit<z.infer<typeof uploadBody>, "content_type"> &
+  Readonly<Record<"id" | "content_type", string>>;
 
 /**
  * Adds files that wait for their upload and returns them in the given order. The upload expires after

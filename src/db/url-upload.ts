@@ -98,10 +98,14 @@ export async function maybeOneWaiting(db: Db, upload: ClaimedUpload): Promise<An
       and upload_expires_at > now()`);
 }
 
-/** Sets the size of the fetched file, which counts against the quota from now on. */
-export async function setFetchedSize(db: Db, upload: ClaimedUpload, sizeBytes: number): Promise<void> {
+/** Sets size and type of the fetched file, which counts against the quota from now on. */
+export async function setFetched(
+  db: Db,
+  upload: ClaimedUpload,
+  fetched: { size_bytes: number; content_type: string },
+): Promise<void> {
   await db.query(sql.type(nothing)`
-    update audio_files set size_bytes = ${sizeBytes}, updated_at = now()
+    update audio_files set size_bytes = ${fetched.size_bytes}, content_type = ${fetched.content_type}, updated_at = now()
     where tenant_id = ${upload.tenant_id} and id = ${upload.audio_file_id} and status = 'pending_upload'`);
 }
 

@@ -105,7 +105,9 @@ export const fromUrlBody = z
     filename: filename.optional().describe("Name of the file for people; by default the name in the URL"),
     content_type: uploadBody.shape.content_type
       .optional()
-      .describe("Content type of the audio; by default that of the name's extension"),
+      .describe(
+        "Content type of the audio; by default that of the name's extension, or else of the response",
+      ),
     checksum_sha256: sha256Hex.optional().describe("SHA-256 digest that the fetched bytes must have"),
     metadata: metadata.optional(),
   })

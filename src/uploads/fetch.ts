@@ -31,7 +31,10 @@ const failures: Record<RequestFailure, string> = {
   connection: "the connection to the host failed",
 };
 
-/** Returns the bytes, and after the last one their number and digest. Reading rejects with FetchError. */
+/**
+ * Returns the headers and the bytes, and after the last one their number and digest. Reading rejects with FetchError. The
+ * connection stays open until all is read or the signal is aborted.
+ */
 export async function openUrl(url: string, deps: RequestDeps, bounds: FetchBounds) {
   const answer = await follow(url, deps, bounds.signal);
   const facts = { sizeBytes: 0, sha256: "" };
@@ -55,7 +58,7 @@ export async function openUrl(url: string, deps: RequestDeps, bounds: FetchBound
     if (facts.sizeBytes === 0) throw new FetchError("the response has no bytes", false);
     facts.sha256 = hash.digest("hex");
   }
-  return { bytes: read(), facts };
+  return { headers: answer.headers, bytes: read(), facts };
 }
 
 async function follow(first: string, deps: RequestDeps, signal: AbortSignal): Promise<IncomingMessage> {

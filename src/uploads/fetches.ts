@@ -16,11 +16,12 @@ import {
   maybeOneWaiting,
   postponeFetch,
   renewUrlUpload,
-  setFetchedSize,
+  setFetched,
 } from "../db/url-upload.ts";
 import { AppError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { startLoop } from "../loop.ts";
+import { audioTypes } from "../schemas/audio-file.ts";
 import { audioKey, incomingKey } from "../storage/keys.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { RequestDeps } from "../webhooks/request.ts";
@@ -101,6 +102,8 @@ export function startFetches(deps: FetchesDeps): Fetches {
         log.info({ ...facts, reason, isFinal: pauseMs === undefined }, "could not fetch a file from a URL");
     } finally {
       clearInterval(renewal);
+      // Closes the connection, however far the attempt came.
+      lost.abort();
     }
   };
 
@@ -156,14 +159,18 @@ async function fetchOne(
     left < maxBytes
       ? { maxBytes: left, tooLarge: "it would exceed the account's quota of bytes of audio", signal }
       : { maxBytes, tooLarge: `it is larger than ${maxBytes} bytes`, signal };
-  const { bytes, facts } = await openUrl(openSealed(secrets, upload), deps, bounds);
   const key = incomingKey(tenantId, id);
   // What an earlier attempt left.
   await storage.removeUpload(key);
-  await storage.writeStream(key, bytes, file.content_type);
+  const { bytes, facts, headers } = await openUrl(openSealed(secrets, upload), deps, bounds);
+  const named = headers["content-type"]?.split(";")[0]?.trim().toLowerCase() ?? "";
+  const content_type = [file.content_type, named].find((type) => Object.hasOwn(audioTypes, type));
+  if (content_type === undefined)
+    throw new FetchError("the response has no content type of audio; name it in content_type", false);
+  await storage.writeStream(key, bytes, content_type);
   await withLease(db, tenantId, id, async (requireHeld) => {
-    await setFetchedSize(db, upload, facts.sizeBytes);
-    const fetched = { ...file, size_bytes: facts.sizeBytes };
+    const fetched = { ...file, size_bytes: facts.sizeBytes, content_type };
+    await setFetched(db, upload, fetched);
     const accept = { key: audioKey(tenantId, id), recordRefusal: async () => {}, requireHeld };
     const audio = await acceptUpload(storage, tenantId, fetched, facts.sha256, accept);
     await markUploaded(db, tenantId, id, audio);

@@ -174,15 +174,22 @@ describe("a file from a URL", () => {
     expect((await settled(far)).error_message).toContain("redirects");
   });
 
-  it("needs a content type that its name does not have", async () => {
-    const answer = await client.post(`${files}/from-url`, { url: "https://files.example.com/7f3a?x=/a.wav" });
-    expect(answer.body.detail).toEqual([
-      { loc: ["body", "content_type"], msg: "Field required", type: "missing" },
-    ]);
-    const named = { url: "https://files.example.com/7f3a", filename: "a.FLAC" };
-    expect((await client.post(`${files}/from-url`, named)).body).toMatchObject({
-      content_type: "audio/flac",
+  it("has the content type of the request, of a name, or of the response", async () => {
+    const typed = (type: string) => serve(sending(bytes, { "Content-Type": type }));
+    const named = { filename: "a.FLAC" };
+    const url = "https://files.example.com/7f3a?x=/a.wav";
+    expect((await client.post(`${files}/from-url`, { url, ...named })).body.content_type).toBe("audio/flac");
+    const [path, odd] = [
+      await request(`${await typed("Audio/WAV; charset=x")}/7f3a`),
+      await request(`${await typed("text/html")}/7f3a`),
+    ];
+    expect((await client.get(path)).body).toMatchObject({
+      filename: "audio",
+      content_type: "application/octet-stream",
     });
+    start();
+    expect(await settled(path)).toMatchObject({ status: "processing", content_type: "audio/wav" });
+    expect((await settled(odd)).error_message).toContain("content_type");
   });
 });
 

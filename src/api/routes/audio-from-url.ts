@@ -3,7 +3,6 @@ import { type AudioFileRow, oneAudioFile } from "../../db/audio-file.ts";
 import { requireAudioRoom } from "../../db/dataset.ts";
 import { newId } from "../../db/driver/id.ts";
 import { insertUrlUpload } from "../../db/url-upload.ts";
-import { validationFailed } from "../../errors.ts";
 import { type AudioType, audioFile, fromUrlBody } from "../../schemas/audio-file.ts";
 import { defineRoute } from "../route.ts";
 import { targetOf } from "../target.ts";
@@ -34,9 +33,7 @@ export const createFromUrl = defineRoute({
     const { url: text, ...rest } = body;
     const { url, host } = targetOf(text, deps);
     const filename = body.filename ?? nameIn(url) ?? "audio";
-    const content_type = body.content_type ?? typeOf(filename) ?? typeOf(nameIn(url));
-    if (content_type === undefined)
-      throw validationFailed([{ loc: ["body", "content_type"], msg: "Field required", type: "missing" }]);
+    const content_type = body.content_type ?? typeOf(filename) ?? typeOf(nameIn(url)) ?? unknownType;
     const upload = { ...rest, id: newId(), filename, content_type };
     await requireAudioRoom(deps.db, tenantId, datasetId, [{ size_bytes: 0 }], audioQuotaOf(deps));
     const sealed = { url: deps.secrets.seal(Buffer.from(url), upload.id), host };
@@ -47,6 +44,8 @@ export const createFromUrl = defineRoute({
     replyOf(await oneAudioFile(deps.db, tenantId, params.dataset_id, id)),
 });
 
+/** Until the response says which one it is. */
+const unknownType = "application/octet-stream";
 const types: Readonly<Record<string, AudioType>> = {
   wav: "audio/wav",
   flac: "audio/flac",
