@@ -85,10 +85,11 @@ export function startFetches(deps: FetchesDeps): Fetches {
     try {
       const timeout = AbortSignal.timeout(timing.timeoutMs);
       const file = await maybeOneWaiting(db, upload);
-      if (file !== null)
-        await fetchOne(deps, upload, file, AbortSignal.any([timeout, lost.signal, ended.signal]));
+      const isFetched =
+        file !== null &&
+        (await fetchOne(deps, upload, file, AbortSignal.any([timeout, lost.signal, ended.signal])));
+      if (isFetched) results.inc({ result: "fetched" });
       await deleteUrlUpload(db, upload);
-      results.inc({ result: "fetched" });
     } catch (error) {
       if (lost.signal.aborted) return;
       if (ended.signal.aborted) return await postponeFetch(db, upload, 0, null);
@@ -144,12 +145,13 @@ function classified(error: unknown): { reason: string; isTemporary: boolean } {
   return { reason: "The fetched file could not be stored", isTemporary: true };
 }
 
+/** Returns false if another process has claimed the file since, or it does not wait any more. */
 async function fetchOne(
   deps: FetchesDeps,
   upload: ClaimedUpload,
   file: Announced,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const { storage, pool, secrets, maxBytes, quotaBytes } = deps;
   const { tenant_id: tenantId, audio_file_id: id } = upload;
   const db = pool.asTenant(tenantId);
@@ -168,15 +170,20 @@ async function fetchOne(
   if (content_type === undefined)
     throw new FetchError("the response has no content type of audio; name it in content_type", false);
   await storage.writeStream(key, bytes, content_type);
-  await withLease(db, tenantId, id, async (requireHeld) => {
+  const isAccepted = await withLease(db, tenantId, id, async (requireHeld) => {
+    // An accepted file never changes.
+    const isMine = await renewUrlUpload(db, upload, defaults.leaseMs);
+    if (!isMine || (await maybeOneWaiting(db, upload)) === null) return false;
     const fetched = { ...file, size_bytes: facts.sizeBytes, content_type };
     await setFetched(db, upload, fetched);
     const accept = { key: audioKey(tenantId, id), recordRefusal: async () => {}, requireHeld };
     const audio = await acceptUpload(storage, tenantId, fetched, facts.sha256, accept);
     await markUploaded(db, tenantId, id, audio);
+    return true;
   });
   // A failure only costs storage space, until the purge looks there.
-  await storage.remove(key).catch(() => {});
+  if (isAccepted) await storage.remove(key).catch(() => {});
+  return isAccepted;
 }
 
 function openSealed(secrets: SecretBox, { url, audio_file_id }: ClaimedUpload): string {

@@ -4,6 +4,7 @@ import {
   CompleteMultipartUploadCommand,
   CreateMultipartUploadCommand,
   HeadObjectCommand,
+  ListMultipartUploadsCommand,
   S3Client,
   UploadPartCommand,
 } from "@aws-sdk/client-s3";
@@ -13,6 +14,18 @@ import { makeStorage } from "../../src/storage/storage.ts";
 import { useStorage } from "../support/s3.ts";
 
 const store = useStorage();
+
+/** The SDK itself, for what the client of the service cannot do. */
+const sdk = () =>
+  new S3Client({
+    endpoint: store.config.PLOSIVE_S3_ENDPOINT,
+    region: store.config.PLOSIVE_S3_REGION,
+    forcePathStyle: store.config.PLOSIVE_S3_ADDRESSING === "path",
+    credentials: {
+      accessKeyId: store.config.PLOSIVE_S3_ACCESS_KEY_ID,
+      secretAccessKey: store.config.PLOSIVE_S3_SECRET_ACCESS_KEY,
+    },
+  });
 
 describe("objects", () => {
   it("can be written, measured, read in part and completely, and deleted", async () => {
@@ -89,15 +102,7 @@ describe("an upload in parts", () => {
 
   it("has no digest of its bytes if the store has one of the parts' digests", async () => {
     const object = { Bucket: store.config.PLOSIVE_S3_BUCKET, Key: "composite" };
-    const client = new S3Client({
-      endpoint: store.config.PLOSIVE_S3_ENDPOINT,
-      region: store.config.PLOSIVE_S3_REGION,
-      forcePathStyle: store.config.PLOSIVE_S3_ADDRESSING === "path",
-      credentials: {
-        accessKeyId: store.config.PLOSIVE_S3_ACCESS_KEY_ID,
-        secretAccessKey: store.config.PLOSIVE_S3_SECRET_ACCESS_KEY,
-      },
-    });
+    const client = sdk();
     const algorithm = { ChecksumAlgorithm: "SHA256" } as const;
     const { UploadId } = await client.send(new CreateMultipartUploadCommand({ ...object, ...algorithm }));
     const upload = { ...object, UploadId };
@@ -129,6 +134,34 @@ describe("an upload in parts", () => {
     for (const id of ids) expect(await store.storage.listParts("gone", id)).toBeUndefined();
     await expect(store.storage.head("gone")).rejects.toSatisfy(isNotFound);
     expect(await store.storage.listParts("kept", kept)).toEqual([]);
+  });
+});
+
+describe("a stream", () => {
+  const chunk = Buffer.alloc(1_000_003, "abc");
+  async function* stream(chunks: number, failure?: Error) {
+    for (let i = 0; i < chunks; i++) yield chunk;
+    if (failure !== undefined) throw failure;
+  }
+
+  it("becomes an object, whatever the sizes of its chunks are", async () => {
+    for (const chunks of [1, 11]) {
+      await store.storage.writeStream("streamed", stream(chunks), "audio/wav");
+      const whole = Buffer.concat(Array.from({ length: chunks }, () => chunk));
+      expect((await store.storage.read("streamed")).equals(whole)).toBe(true);
+      expect((await store.storage.head("streamed")).contentType).toBe("audio/wav");
+    }
+  });
+
+  it("that fails leaves neither an object nor parts", async () => {
+    const failure = new Error("cut off");
+    await expect(store.storage.writeStream("failed", stream(11, failure), "audio/wav")).rejects.toBe(failure);
+    await expect(store.storage.head("failed")).rejects.toSatisfy(isNotFound);
+    const client = sdk();
+    const list = { Bucket: store.config.PLOSIVE_S3_BUCKET, Prefix: "failed" };
+    const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand(list));
+    client.destroy();
+    expect(Uploads).toEqual([]);
   });
 });
 

@@ -357,6 +357,27 @@ describe("the queue of fetches", () => {
     expect(await waiting()).toMatchObject([{ attempts: 0 }]);
   });
 
+  it("does not accept a file that another process has claimed since", async () => {
+    const origin = await serve(sending(bytes));
+    const path = await request(`${origin}/a.wav`);
+    let written = false;
+    const storage = {
+      ...api.storage,
+      writeStream: async (...args: Parameters<typeof api.storage.writeStream>) => {
+        await api.storage.writeStream(...args);
+        await execute(api.db, sql.fragment`update url_uploads set attempts = 9`);
+        written = true;
+      },
+    };
+    start({ storage });
+    await poll("the file to be written", () => written);
+    await running.pop()?.stop(5_000);
+    expect((await client.get(path)).body.status).toBe("pending_upload");
+    expect(await waiting()).toMatchObject([{ attempts: 9, leased: true }]);
+    const key = `audio/${client.tenantId}/${idOf(path)}`;
+    await expect(api.storage.head(key)).rejects.toSatisfy(isNotFound);
+  });
+
   it("drops a file whose time is over", async () => {
     const path = await request("https://files.example.com/a.wav");
     const id = idOf(path);
@@ -366,7 +387,7 @@ describe("the queue of fetches", () => {
     expect((await client.get(path)).body.status).toBe("expired");
   });
 
-  it("gives each tenant and each host only a part of the places, and no tenant those of another", async () => {
+  it("gives each tenant only a part of the places, so that others do not wait", async () => {
     const slow = await serve(hanging);
     for (let i = 0; i < 5; i++) await request(`${slow}/${i}.wav`);
     const other = await api.tenant();
@@ -374,14 +395,21 @@ describe("the queue of fetches", () => {
     const path = await request(`${fast}/a.wav`, {}, other, await filesOf(other));
     start({ timing: { timeoutMs: 60_000 } });
     expect((await settled(path, other)).status).toBe("processing");
-    const leased = (await waiting()).filter((row) => row.leased);
-    expect(leased).toHaveLength(2);
-    // Another tenant waits no longer for a host than its first files do.
-    const limits = { total: 8, tenant: 2, host: 3 };
-    const same = await request(`${slow}/x.wav`, {}, other, await filesOf(other));
-    const claimed = await claimUrlUploads(api.pool, limits, 60_000);
-    expect(claimed.map((row) => row.audio_file_id)).toEqual([idOf(same)]);
-    expect(await claimUrlUploads(api.pool, limits, 60_000)).toEqual([]);
+    expect((await waiting()).filter((row) => row.leased)).toHaveLength(2);
+  });
+
+  it("shares the places of a host, and all places, among the tenants who wait", async () => {
+    const other = await api.tenant();
+    const to = await filesOf(other);
+    const url = (i: number) => `https://files.example.com/${i}.wav`;
+    for (let i = 0; i < 3; i++) await request(url(i));
+    for (let i = 0; i < 3; i++) await request(url(i), {}, other, to);
+    const claim = async (total: number, tenant: number, host: number) =>
+      (await claimUrlUploads(api.pool, { total, tenant, host }, 60_000)).map((row) => row.tenant_id).sort();
+    expect(await claim(8, 2, 3)).toEqual([client.tenantId, client.tenantId, other.tenantId].sort());
+    expect(await claim(8, 2, 3)).toEqual([]);
+    expect(await claim(4, 2, 8)).toEqual([other.tenantId]);
+    expect(await claim(8, 2, 8)).toEqual([]);
   });
 
   it("accepts a thousand files of a tenant", async () => {
