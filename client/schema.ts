@@ -99,7 +99,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Step 2: POST `upload.fields` and then the bytes as `file` to `upload.url`, as multipart/form-data. Step 3: confirm the upload. Accepts an Idempotency-Key. */
+        /** @description Step 2: POST `upload.fields` and then the bytes as `file` to `upload.url`, as multipart/form-data; upload a large file in parts instead, which can be resumed. Step 3: confirm the upload. Accepts an Idempotency-Key. */
         post: operations["createAudioUpload"];
         delete?: never;
         options?: never;
@@ -124,6 +124,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/datasets/{dataset_id}/audio/from-url": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description The service fetches the file in the background and checks it as at a confirm. Its status is `pending_upload` until then, and `failed` if it cannot be fetched; `error_message` says why. No response shows the URL. Accepts an Idempotency-Key. */
+        post: operations["createAudioFromUrl"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/datasets/{dataset_id}/audio/{audio_file_id}/parts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Instead of the form of the upload ticket: PUT the bytes of each part to its URL, ask again until no part is missing, then confirm. The object store keeps the parts until the upload expires, so after an interruption only the missing ones are uploaded. */
+        post: operations["requestAudioUploadParts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/datasets/{dataset_id}/audio/{audio_file_id}/confirm": {
         parameters: {
             query?: never;
@@ -133,7 +167,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Step 3 of 3: confirm the upload; the service checks the file and then embeds it. */
+        /** @description Step 3 of 3: confirm the upload; the service checks the file. */
         post: operations["confirmAudioUpload"];
         delete?: never;
         options?: never;
@@ -862,7 +896,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Step 2: POST `upload.fields` and then the bytes as `file` to `upload.url`, as multipart/form-data. Step 3: confirm the upload. Accepts an Idempotency-Key. */
+        /** @description Step 2: POST `upload.fields` and then the bytes as `file` to `upload.url`, as multipart/form-data; upload a large file in parts instead, which can be resumed. Step 3: confirm the upload. Accepts an Idempotency-Key. */
         post: operations["createInferenceUpload"];
         delete?: never;
         options?: never;
@@ -881,6 +915,23 @@ export interface paths {
         put?: never;
         /** @description Step 1 of 3: request upload tickets for up to 100 files. Accepts an Idempotency-Key. */
         post: operations["createInferenceUploads"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/inference-jobs/{inference_job_id}/files/{file_id}/parts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Instead of the form of the upload ticket: PUT the bytes of each part to its URL, ask again until no part is missing, then confirm. The object store keeps the parts until the upload expires, so after an interruption only the missing ones are uploaded. */
+        post: operations["requestInferenceUploadParts"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1545,6 +1596,23 @@ export interface components {
             /** @description When the key expires: a time in the future, with offset; absent: never */
             expires_at?: string | null;
         };
+        CreateAudioFromUrl: {
+            /** @description Public https URL of the file, with a host name, on port 443 or 8443. It may contain a signature: it is stored encrypted, deleted after the fetch and never shown */
+            url: string;
+            /** @description Name of the file for people; by default the name in the URL */
+            filename?: string;
+            /**
+             * @description Content type of the audio; by default that of the name's extension, or else of the response
+             * @enum {string}
+             */
+            content_type?: "audio/wav" | "audio/x-wav" | "audio/wave" | "audio/flac" | "audio/x-flac" | "audio/mpeg" | "audio/ogg" | "audio/opus";
+            /** @description SHA-256 digest that the fetched bytes must have */
+            checksum_sha256?: string;
+            /** @description Up to 16 key-value pairs of your own */
+            metadata?: {
+                [key: string]: string;
+            };
+        };
         CreateDataset: {
             /** @description Name for people; it does not have to be unique */
             name: string;
@@ -1912,7 +1980,7 @@ export interface components {
          *     - `precondition_failed`: The resource has changed: If-Match contains none of its current ETags
          *     - `quota_exceeded`: A quota of the account is used up; waiting alone does not free it
          *     - `rate_limited`: Too many requests; wait for the seconds in Retry-After
-         *     - `request_in_progress`: A request with the same Idempotency-Key is still in progress
+         *     - `request_in_progress`: Another request with the same Idempotency-Key or for the same upload is still in progress
          *     - `route_not_found`: There is no such path
          *     - `share_exceeded`: Other requests of the account use its share of a resource of the service
          *     - `tenant_suspended`: The account is suspended
@@ -2658,6 +2726,50 @@ export interface components {
             /** @description False disables the webhook; true enables it again */
             enabled?: boolean;
         };
+        UploadParts: {
+            /**
+             * Format: int64
+             * @description Size of every part but the last, which is smaller
+             */
+            part_size_bytes: number;
+            /**
+             * Format: int64
+             * @description Number of parts of the file
+             */
+            part_count: number;
+            /**
+             * Format: int64
+             * @description Number of parts that the object store does not have yet; confirm when it is 0
+             */
+            missing_part_count: number;
+            /** @description The next missing parts; ask again when they are uploaded or their URLs have expired */
+            parts: {
+                /**
+                 * Format: int64
+                 * @description Number of the part, from 1
+                 */
+                part_number: number;
+                /**
+                 * Format: int64
+                 * @description Position of its first byte in the file
+                 */
+                offset_bytes: number;
+                /**
+                 * Format: int64
+                 * @description Its exact size in bytes
+                 */
+                size_bytes: number;
+                /** @constant */
+                method: "PUT";
+                /** @description URL to PUT these bytes to */
+                url: string;
+            }[];
+            /**
+             * Format: date-time
+             * @description When the URLs expire: RFC 3339, UTC, milliseconds
+             */
+            expires_at: string;
+        };
         Usage: {
             quotas: {
                 /** @description Datasets */
@@ -3058,6 +3170,7 @@ export type CreateAnnotation = components['schemas']['CreateAnnotation'];
 export type CreateAnnotationSet = components['schemas']['CreateAnnotationSet'];
 export type CreateAnnotations = components['schemas']['CreateAnnotations'];
 export type CreateApiKey = components['schemas']['CreateApiKey'];
+export type CreateAudioFromUrl = components['schemas']['CreateAudioFromUrl'];
 export type CreateDataset = components['schemas']['CreateDataset'];
 export type CreateInferenceJob = components['schemas']['CreateInferenceJob'];
 export type CreateTrainingJob = components['schemas']['CreateTrainingJob'];
@@ -3100,6 +3213,7 @@ export type UpdateAudioFile = components['schemas']['UpdateAudioFile'];
 export type UpdateDataset = components['schemas']['UpdateDataset'];
 export type UpdateModel = components['schemas']['UpdateModel'];
 export type UpdateWebhook = components['schemas']['UpdateWebhook'];
+export type UploadParts = components['schemas']['UploadParts'];
 export type Usage = components['schemas']['Usage'];
 export type ValidationError = components['schemas']['ValidationError'];
 export type Waveform = components['schemas']['Waveform'];
@@ -3624,6 +3738,99 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    createAudioFromUrl: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Your own name for this request, valid for 24 hours. A repeated request with the same key and body creates nothing; its response describes what the first request created, with Idempotency-Replayed. A request with the same key and a different body is refused. Failed requests are not stored. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Id of the dataset */
+                dataset_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateAudioFromUrl"];
+            };
+        };
+        responses: {
+            /** @description The audio file */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AudioFile"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The request conflicts with the current state: `request_in_progress` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    requestAudioUploadParts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the dataset */
+                dataset_id: string;
+                /** @description Id of the audio file */
+                audio_file_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The next missing parts */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UploadParts"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The request conflicts with the current state: `request_in_progress`, `upload_expired` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     confirmAudioUpload: {
         parameters: {
             query?: never;
@@ -3642,7 +3849,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The audio file */
+            /** @description The file */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3655,7 +3862,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request conflicts with the current state: `upload_not_found`, `upload_mismatch`, `unsupported_audio`, `upload_expired`, `request_in_progress` */
+            /** @description The request conflicts with the current state: `upload_not_found`, `upload_mismatch`, `unsupported_audio`, `request_in_progress`, `upload_expired` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6568,6 +6775,49 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    requestInferenceUploadParts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the inference job */
+                inference_job_id: string;
+                /** @description Id of the inference file */
+                file_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The next missing parts */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UploadParts"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The request conflicts with the current state: `request_in_progress` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     confirmInferenceUpload: {
         parameters: {
             query?: never;
@@ -6599,7 +6849,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            /** @description The request conflicts with the current state: `upload_not_found`, `upload_mismatch`, `unsupported_audio`, `job_started`, `job_finished`, `request_in_progress` */
+            /** @description The request conflicts with the current state: `upload_not_found`, `upload_mismatch`, `unsupported_audio`, `request_in_progress`, `job_started`, `job_finished` */
             409: {
                 headers: {
                     [name: string]: unknown;

@@ -1,35 +1,70 @@
-// The three steps of an upload: request a ticket, post the form to the object store, confirm. For audio files of
-// datasets and for files of inference jobs. Used by the demo, the tests and the dashboard.
+// The three steps of an upload: request a ticket, send the bytes to the object store, confirm. Small files are sent as a
+// form, large ones in parts, which can be resumed. For audio files of datasets and for files of inference jobs. Used by the
+// demo, the tests and the dashboard.
 import { body, type Client } from "./client.ts";
-import type { AudioFile, AudioUpload, CreateUpload, InferenceFile } from "./schema.ts";
+import type { AudioFile, AudioUpload, CreateUpload, InferenceFile, UploadParts } from "./schema.ts";
 
 export interface LocalFile {
   readonly name: string;
   readonly bytes: Blob;
   readonly contentType: CreateUpload["content_type"];
-  /** Hexadecimal digest. With it, the object store verifies the upload. */
+  /** Hexadecimal digest. With it, the service or the object store verifies the upload. */
   readonly sha256?: string;
 }
 
-export async function uploadAudio(client: Client, datasetId: string, file: LocalFile): Promise<AudioFile> {
+export interface UploadOptions {
+  /** Larger files are sent in parts. */
+  readonly partsFromBytes?: number;
+  /** Called before the bytes of a large file are sent. With the id, another process can resume the upload. */
+  readonly onTicket?: (id: string) => unknown;
+}
+
+const partsFromBytes = 100_000_000;
+
+export async function uploadAudio(
+  client: Client,
+  datasetId: string,
+  file: LocalFile,
+  options: UploadOptions = {},
+): Promise<AudioFile> {
   const ticket = await body(
     client.POST("/api/v1/datasets/{dataset_id}/audio/upload-url", {
       params: { path: { dataset_id: datasetId } },
       body: announcement(file),
     }),
   );
+  const resume = () => resumeAudioUpload(client, datasetId, ticket.audio_file_id, file);
+  if (await isForParts(file, ticket.audio_file_id, options)) return await resume();
   await sendForm(ticket.upload, file);
-  return await body(
+  return await confirmAudio(client, datasetId, ticket.audio_file_id);
+}
+
+/** Sends the parts that the object store does not have yet, and confirms the upload. */
+export async function resumeAudioUpload(
+  client: Client,
+  datasetId: string,
+  audioFileId: string,
+  file: LocalFile,
+): Promise<AudioFile> {
+  const path = { dataset_id: datasetId, audio_file_id: audioFileId };
+  await sendParts(file, () =>
+    body(client.POST("/api/v1/datasets/{dataset_id}/audio/{audio_file_id}/parts", { params: { path } })),
+  );
+  return await confirmAudio(client, datasetId, audioFileId);
+}
+
+const confirmAudio = (client: Client, datasetId: string, audioFileId: string) =>
+  body(
     client.POST("/api/v1/datasets/{dataset_id}/audio/{audio_file_id}/confirm", {
-      params: { path: { dataset_id: datasetId, audio_file_id: ticket.audio_file_id } },
+      params: { path: { dataset_id: datasetId, audio_file_id: audioFileId } },
     }),
   );
-}
 
 export async function uploadForInference(
   client: Client,
   jobId: string,
   file: LocalFile,
+  options: UploadOptions = {},
 ): Promise<InferenceFile> {
   const ticket = await body(
     client.POST("/api/v1/inference-jobs/{inference_job_id}/files/upload-url", {
@@ -37,13 +72,34 @@ export async function uploadForInference(
       body: announcement(file),
     }),
   );
+  const resume = () => resumeInferenceUpload(client, jobId, ticket.inference_file_id, file);
+  if (await isForParts(file, ticket.inference_file_id, options)) return await resume();
   await sendForm(ticket.upload, file);
-  return await body(
+  return await confirmInference(client, jobId, ticket.inference_file_id);
+}
+
+/** Sends the parts that the object store does not have yet, and confirms the upload. */
+export async function resumeInferenceUpload(
+  client: Client,
+  jobId: string,
+  fileId: string,
+  file: LocalFile,
+): Promise<InferenceFile> {
+  const path = { inference_job_id: jobId, file_id: fileId };
+  await sendParts(file, () =>
+    body(
+      client.POST("/api/v1/inference-jobs/{inference_job_id}/files/{file_id}/parts", { params: { path } }),
+    ),
+  );
+  return await confirmInference(client, jobId, fileId);
+}
+
+const confirmInference = (client: Client, jobId: string, fileId: string) =>
+  body(
     client.POST("/api/v1/inference-jobs/{inference_job_id}/files/{file_id}/confirm", {
-      params: { path: { inference_job_id: jobId, file_id: ticket.inference_file_id } },
+      params: { path: { inference_job_id: jobId, file_id: fileId } },
     }),
   );
-}
 
 function announcement(file: LocalFile): CreateUpload {
   return {
@@ -54,38 +110,66 @@ function announcement(file: LocalFile): CreateUpload {
   };
 }
 
-/**
- * Temporary failures of the object store: a concurrent upload, too many requests, an internal error. The form stays
- * valid.
- */
-const temporary = new Set([409, 429, 500, 502, 503, 504]);
+async function isForParts(file: LocalFile, id: string, options: UploadOptions): Promise<boolean> {
+  if (file.bytes.size < (options.partsFromBytes ?? partsFromBytes)) return false;
+  await options.onTicket?.(id);
+  return true;
+}
 
-/** Step 2: posts the form. The API key must never go to the object store; the form has a signature of its own. */
+/** Step 2: posts the form. The file must be the last field: S3 ignores all fields after it. */
 export async function sendForm(
   { url, method, fields }: AudioUpload["upload"],
   file: LocalFile,
 ): Promise<void> {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.append(name, value);
-  // The file must be the last field: S3 ignores all fields after it.
   form.append("file", file.bytes, file.name);
+  const answer = await send(url, { method, body: form }, file.name);
+  if (!answer.ok) throw await refusal(answer, file.name);
+}
+
+/** Step 2 for large files: puts every missing part. `ask` returns the next ones with new URLs. */
+export async function sendParts(file: LocalFile, ask: () => Promise<UploadParts>): Promise<void> {
+  for (let left = Number.POSITIVE_INFINITY; ; ) {
+    const { missing_part_count: missing, parts } = await ask();
+    if (missing === 0) return;
+    for (const { url, method, offset_bytes: start, size_bytes: size } of parts) {
+      const answer = await send(url, { method, body: file.bytes.slice(start, start + size) }, file.name);
+      if (answer.ok) continue;
+      // The URLs have expired, or the service started the upload anew: ask again, unless that has brought nothing.
+      if (![403, 404].includes(answer.status) || missing >= left) throw await refusal(answer, file.name);
+      await answer.body?.cancel();
+      break;
+    }
+    left = missing;
+  }
+}
+
+/** Temporary failures of the object store: a concurrent upload, too many requests, an internal error. */
+const temporary = new Set([409, 429, 500, 502, 503, 504]);
+
+/** Repeats a request that failed temporarily. The API key must never go to the object store; the URL or the form is signed. */
+async function send(url: string, request: { method: string; body: Blob | FormData }, name: string) {
   const store = new URL(url).origin;
-  const send = () =>
-    fetch(url, { method, body: form, signal: AbortSignal.timeout(300_000) }).catch((error: unknown) => {
-      const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-      throw new Error(`uploading ${file.name} to the object store at ${store} failed: ${String(reason)}`, {
-        cause: error,
-      });
-    });
-  let answer = await send();
-  for (let tries = 1; temporary.has(answer.status) && tries < 4; tries++) {
+  for (let tries = 1; ; tries++) {
+    const answer = await fetch(url, { ...request, signal: AbortSignal.timeout(300_000) }).catch(
+      (error: unknown) => {
+        const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+        throw new Error(`uploading ${name} to the object store at ${store} failed: ${String(reason)}`, {
+          cause: error,
+        });
+      },
+    );
+    if (!temporary.has(answer.status) || tries === 4) {
+      if (answer.ok) await answer.body?.cancel();
+      return answer;
+    }
     await answer.body?.cancel();
     await new Promise((resolve) => setTimeout(resolve, 250 * 2 ** tries));
-    answer = await send();
   }
-  if (!answer.ok) {
-    const text = (await answer.text()).slice(0, 300);
-    throw new Error(`the object store refused ${file.name} with ${answer.status}: ${text}`);
-  }
-  await answer.body?.cancel();
+}
+
+async function refusal(answer: Response, name: string): Promise<Error> {
+  const text = (await answer.text()).slice(0, 300);
+  return new Error(`the object store refused ${name} with ${answer.status}: ${text}`);
 }

@@ -1,4 +1,5 @@
-// What every replica of the operator does for the API, whether it leads or not: sends deliveries, and does background work.
+// What every replica of the operator does for the API, whether it leads or not: sends deliveries, fetches files from URLs, and
+// does background work.
 // The replicas share this work through the database, and it goes on while Kubernetes is unreachable. Called by operator.ts.
 import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
@@ -13,35 +14,54 @@ import {
 } from "../src/db/operator/background-work.ts";
 import type { Log } from "../src/log.ts";
 import { startLoop } from "../src/loop.ts";
+import type { Storage } from "../src/storage/storage.ts";
+import { startFetches } from "../src/uploads/fetches.ts";
 import { startDispatch } from "../src/webhooks/dispatch.ts";
 import { makeSecretBox } from "../src/webhooks/secret.ts";
 import { sendDefaults } from "../src/webhooks/send.ts";
 
 export type BackgroundDeps = {
-  config: Pick<OperatorConfig, "PLOSIVE_WEBHOOK_ALLOWED_ORIGINS" | "PLOSIVE_WEBHOOK_SECRET_KEY">;
+  config: Pick<
+    OperatorConfig,
+    | "PLOSIVE_WEBHOOK_ALLOWED_ORIGINS"
+    | "PLOSIVE_WEBHOOK_SECRET_KEY"
+    | "PLOSIVE_UPLOAD_MAX_BYTES"
+    | "PLOSIVE_QUOTA_BYTES"
+  >;
   db: Database;
+  storage: Storage;
   registry: Registry;
   log: Log;
   now: () => number;
 };
 
 export type Background = {
-  /** Stops the loops. Attempts to deliver get `graceMs` to end, then they are aborted. */
+  /** Stops the loops. Attempts to deliver and to fetch get `graceMs` to end, then they are aborted. */
   stop(graceMs: number): Promise<void>;
 };
 
-export function startBackground({ config, db, registry, log, now }: BackgroundDeps): Background {
+export function startBackground({ config, db, storage, registry, log, now }: BackgroundDeps): Background {
   const listener = makeListener({ url: db.configuration.connectionUri, log });
-  const dispatch = startDispatch({
+  const outward = {
     ...sendDefaults,
-    pool: db,
-    listener,
     secrets: makeSecretBox(config.PLOSIVE_WEBHOOK_SECRET_KEY, randomBytes),
     allowed: config.PLOSIVE_WEBHOOK_ALLOWED_ORIGINS,
-    clock: { now },
-    random: randomBytes,
     log,
     registry,
+  };
+  const dispatch = startDispatch({
+    ...outward,
+    pool: db,
+    listener,
+    clock: { now },
+    random: randomBytes,
+  });
+  const fetches = startFetches({
+    ...outward,
+    db,
+    storage,
+    maxBytes: config.PLOSIVE_UPLOAD_MAX_BYTES,
+    quotaBytes: config.PLOSIVE_QUOTA_BYTES,
   });
   const pieces = new Counter({
     name: "plosive_background_pieces_total",
@@ -75,7 +95,7 @@ export function startBackground({ config, db, registry, log, now }: BackgroundDe
   });
   return {
     stop: async (graceMs) => {
-      await Promise.all([work.stop(), dispatch.stop(graceMs)]);
+      await Promise.all([work.stop(), dispatch.stop(graceMs), fetches.stop(graceMs / 2)]);
       registry.removeSingleMetric(waitName);
       await listener.end();
     },

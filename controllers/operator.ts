@@ -103,7 +103,7 @@ export async function startOperator(deps: OperatorDeps): Promise<Operator> {
     log,
   });
   const metricsServer = await serveMetrics(registry, config.PLOSIVE_METRICS_PORT);
-  const background = startBackground({ config, db, registry, log, now });
+  const background = startBackground({ config, db, storage, registry, log, now });
   const elector = startElector({
     kube,
     namespace,

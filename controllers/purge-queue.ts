@@ -62,9 +62,9 @@ async function purge({ kube, storage, namespace }: PurgeDeps, one: PurgeEntry): 
   const { tenant_id: tenant, target } = one;
   switch (one.kind) {
     case "upload":
-      return await storage.remove(incomingKey(tenant, target));
+      return await storage.removeUpload(incomingKey(tenant, target));
     case "audio":
-      await storage.remove(incomingKey(tenant, target));
+      await storage.removeUpload(incomingKey(tenant, target));
       await storage.remove(audioKey(tenant, target));
       for (const folder of keys.ofAudio(tenant, target)) await storage.removeAll(folder);
       return;
@@ -74,7 +74,7 @@ async function purge({ kube, storage, namespace }: PurgeDeps, one: PurgeEntry): 
       return await storage.remove(keys.embedding(tenant, file, run));
     }
     case "inference_audio":
-      await storage.remove(incomingKey(tenant, target));
+      await storage.removeUpload(incomingKey(tenant, target));
       return await storage.remove(inferenceKey(tenant, target));
     case "model":
       return await storage.removeAll(keys.ofTraining(tenant, target));

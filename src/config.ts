@@ -72,7 +72,7 @@ const limits = {
     "Requests of a tenant per minute that change something, except those with a limit of their own below",
   ),
   PLOSIVE_RATE_UPLOADS_PER_MINUTE: count(60).describe(
-    "Requests of a tenant per minute for upload tickets; each may ask for up to 100 files",
+    "Requests of a tenant per minute for upload tickets, parts of uploads (up to 100 in each) and uploads from a URL",
   ),
   PLOSIVE_RATE_KEYS_PER_MINUTE: count(10).describe("Requests of a tenant per minute that create API keys"),
   PLOSIVE_RATE_TRAININGS_PER_MINUTE: count(10).describe(
@@ -103,19 +103,25 @@ const limits = {
   PLOSIVE_QUOTA_WEBHOOKS: count(20).describe("Webhooks of a tenant"),
 };
 
-/** The API checks URLs and encrypts secrets, the operator sends: both need the same values. */
-const webhooks = {
+/** The API checks URLs and encrypts them and secrets, the operator sends and fetches: both need the same values. */
+const outward = {
+  PLOSIVE_UPLOAD_MAX_BYTES: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(2 * 1024 ** 3)
+    .describe("Largest upload, in bytes"),
   PLOSIVE_WEBHOOK_ALLOWED_ORIGINS: origins
     .transform((list) => new Set(list))
     .describe(
-      "Comma-separated origins that webhooks may use although they are not public https: http://receiver.example:8080,...",
+      "Comma-separated origins that webhooks and uploads from a URL may use although they are not public https: http://receiver.example:8080,...",
     ),
   PLOSIVE_WEBHOOK_SECRET_KEY: z
     .base64()
     .length(44)
     .optional()
     .describe(
-      "32 bytes in base64: the key that encrypts webhook secrets in the database; without it they are stored in plain text",
+      "32 bytes in base64: the key that encrypts webhook secrets and URLs of uploads in the database; without it they are stored in plain text",
     ),
 };
 
@@ -129,12 +135,6 @@ const api = z.object({
     "Comma-separated origins of web pages that may call the API; none by default",
   ),
   PLOSIVE_HTTP_PORT: port(8080).describe("Port of the REST API"),
-  PLOSIVE_UPLOAD_MAX_BYTES: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .default(2 * 1024 ** 3)
-    .describe("Largest upload, in bytes"),
   PLOSIVE_UPLOAD_EXPIRY_SECONDS: seconds(900).describe(
     "Lifetime of an upload ticket (at most one hour) and of a download URL",
   ),
@@ -146,7 +146,7 @@ const api = z.object({
     .describe(
       "Lifetime of the audio URLs in an export for a labelling tool; S3 signs for at most seven days",
     ),
-  ...webhooks,
+  ...outward,
   PLOSIVE_DOCS_ENABLED: z
     .stringbool()
     .default(true)
@@ -155,7 +155,8 @@ const api = z.object({
 
 const operator = z.object({
   ...shared,
-  ...webhooks,
+  ...outward,
+  PLOSIVE_QUOTA_BYTES: limits.PLOSIVE_QUOTA_BYTES,
   PLOSIVE_QUOTA_WAITING_TRAININGS: limits.PLOSIVE_QUOTA_WAITING_TRAININGS,
   PLOSIVE_QUOTA_WAITING_INFERENCES: limits.PLOSIVE_QUOTA_WAITING_INFERENCES,
   PLOSIVE_QUOTA_RUNNING_TRAININGS: limits.PLOSIVE_QUOTA_RUNNING_TRAININGS,

@@ -152,16 +152,9 @@ export const preconditionsFailed = (errors: readonly { code: ErrorCode; message:
     { errors },
   );
 
-/** Another request with the same Idempotency-Key is still running. */
-export const requestInProgress = () =>
-  error(
-    409,
-    "request_in_progress",
-    "A request with the same Idempotency-Key is still in progress; try again shortly",
-    {
-      headers: { "Retry-After": "1" },
-    },
-  );
+/** `what`: a clause about the other request. */
+export const requestInProgress = (what = "A request with the same Idempotency-Key is still in progress") =>
+  error(409, "request_in_progress", `${what}; try again shortly`, { headers: { "Retry-After": "1" } });
 export const keyAlreadyCreated = (id: string) =>
   conflict("key_already_created")(
     `This request has already created the API key ${id}. A key is shown only once; revoke it and create another`,

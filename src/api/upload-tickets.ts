@@ -2,9 +2,10 @@
 // inference jobs. Called by the routes of both.
 import { z } from "zod";
 import type { NewUpload } from "../db/audio-file.ts";
+import type { Announced } from "../db/upload.ts";
 import { uploadBody } from "../schemas/audio-file.ts";
 import { type Call, defineRoute, type HandlerDeps, type Reply } from "./route.ts";
-import { type Announced, signUpload, toNewUploads } from "./upload.ts";
+import { signUpload, toNewUploads } from "./upload.ts";
 
 export interface TicketRoutes<P extends z.ZodType, R extends Announced> {
   /** Path of the list of files; `locationOf` has its parameters filled in. */
@@ -60,7 +61,7 @@ export function ticketRoutes<P extends z.ZodType, R extends Announced>(routes: T
       operationId: `create${name}Upload`,
       summary: "Step 1 of 3: request an upload ticket",
       description:
-        "Step 2: POST `upload.fields` and then the bytes as `file` to `upload.url`, as multipart/form-data. Step 3: confirm the upload.",
+        "Step 2: POST `upload.fields` and then the bytes as `file` to `upload.url`, as multipart/form-data; upload a large file in parts instead, which can be resumed. Step 3: confirm the upload.",
       body: uploadBody.meta({ id: "CreateUpload" }),
       answer: { status: 201, description: "The upload ticket", schema },
       handler: async (call) => await one(call, await insert(call, [call.body], () => ["body"])),

@@ -13,7 +13,11 @@ import { deleteAnnotationsOfAudio, seeDeleted } from "./deletion.ts";
 import { columnsOf, rowOf } from "./driver/fields.ts";
 import { contains, type Db, fits, inOrder, type Page, type PageRequest, selectPage } from "./driver/page.ts";
 
-const audioFileRow = rowOf(audioFile, { tenant_id: z.string(), peaks_key: z.string().nullable() });
+const audioFileRow = rowOf(audioFile, {
+  tenant_id: z.string(),
+  peaks_key: z.string().nullable(),
+  multipart_id: z.string().nullable(),
+});
 export type AudioFileRow = z.infer<typeof audioFileRow>;
 
 /** An upload that was not confirmed in time counts as expired before a sweep marks it so. */
@@ -33,9 +37,10 @@ const thisFile = (tenantId: string, datasetId: string, id: string) => sql.fragme
   and dataset_id = ${datasetId} and id = ${id}
   and ${isOfDataset(tenantId, datasetId)}`;
 /** A condition for files whose upload is confirmed. */
-const uploaded = sql.fragment`status in ('processing', 'ready', 'failed')`;
+const uploaded = sql.fragment`uploaded_at is not null`;
 
-export type NewUpload = z.infer<typeof uploadBody> & { readonly id: string };
+export type NewUpload = Omit<z.infer<typeof uploadBody>, "content_type"> &
+  Readonly<Record<"id" | "content_type", string>>;
 
 /**
  * Adds files that wait for their upload and returns them in the given order. The upload expires after
@@ -141,18 +146,6 @@ export async function markUploaded(
       updated_at = now(), checksum_sha256 = coalesce(${audio.checksumSha256}, checksum_sha256),
       duration_ms = ${audio.durationMs}, sample_rate_hz = ${audio.sampleRateHz}, channels = ${audio.channels},
       codec = ${audio.codec}, error_message = null
-    where tenant_id = ${tenantId} and id = ${id} and status = 'pending_upload'`);
-}
-
-/** Keeps why the last confirm was refused, until an upload is confirmed. */
-export async function recordRefusedUpload(
-  db: Db,
-  tenantId: string,
-  id: string,
-  reason: string,
-): Promise<void> {
-  await db.query(sql.type(z.object({}))`
-    update audio_files set error_message = ${reason}, updated_at = now()
     where tenant_id = ${tenantId} and id = ${id} and status = 'pending_upload'`);
 }
 

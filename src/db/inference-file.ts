@@ -17,7 +17,7 @@ import { type AudioQuota, audioBytesOf, requireBytes } from "./quota.ts";
 
 const maxFiles = 10_000;
 
-const row = rowOf(inferenceFile, { object_key: z.string() });
+const row = rowOf(inferenceFile, { object_key: z.string(), multipart_id: z.string().nullable() });
 export type InferenceFileRow = z.infer<typeof row>;
 
 const columns = columnsOf(row);
@@ -131,18 +131,6 @@ export async function markInferenceFileUploaded(
     await recount(tx, tenantId, jobId);
     return await oneInferenceFile(tx, tenantId, jobId, id);
   });
-}
-
-/** Keeps why the last confirm was refused, until an upload is confirmed. */
-export async function recordRefusedInferenceUpload(
-  db: Db,
-  tenantId: string,
-  id: string,
-  reason: string,
-): Promise<void> {
-  await db.query(sql.type(z.object({}))`
-    update inference_files set error_message = ${reason}
-    where tenant_id = ${tenantId} and id = ${id} and status = 'pending_upload'`);
 }
 
 /** Deletes a file of a job that has not been started; otherwise rejects with jobStarted or jobFinished. */

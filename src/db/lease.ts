@@ -12,6 +12,7 @@ const nothing = z.object({});
 const leaseMs = 15_000;
 const renewMs = 5_000;
 const retryMs = 250;
+const otherHolder = "Another request for the same upload is still in progress";
 
 /** Renews the lease; rejects with requestInProgress if another holder has taken it since. */
 export type RequireHeld = () => Promise<void>;
@@ -38,13 +39,13 @@ export async function withLease<T>(
       returning id`);
   const deadline = performance.now() + maxWaitMs;
   while ((await take()) === null) {
-    if (performance.now() > deadline) throw requestInProgress();
+    if (performance.now() > deadline) throw requestInProgress(otherHolder);
     await pause(retryMs);
   }
   const mine = sql.fragment`tenant_id = ${tenantId} and id = ${id} and holder = ${holder}`;
   const requireHeld = async () => {
     const renewed = await db.query(sql.type(nothing)`update leases set expires_at = ${until} where ${mine}`);
-    if (renewed.rowCount === 0) throw requestInProgress();
+    if (renewed.rowCount === 0) throw requestInProgress(otherHolder);
   };
   // If a renewal fails, the next one may succeed in time.
   const renewal = setInterval(() => void requireHeld().catch(() => {}), renewMs);

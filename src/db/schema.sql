@@ -160,6 +160,41 @@ CREATE FUNCTION public.claim_deliveries(at timestamp with time zone, lease inter
   from claimed c join webhooks w on w.id = c.webhook_id
 $$;
 
+CREATE FUNCTION public.claim_url_uploads(lease interval, most integer, per_tenant integer, per_host integer) RETURNS TABLE(tenant_id uuid, audio_file_id uuid, url bytea, attempt integer)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+begin
+  -- Processes take turns, so that each one sees what the others have taken.
+  perform pg_advisory_xact_lock(7056785);
+  return query
+  with running as materialized (
+    select u.tenant_id, u.host from url_uploads u where u.leased_until > now()
+  ), of_tenants as (
+    select u.audio_file_id, u.host, u.try_at,
+      (select count(*) from running r where r.tenant_id = t.id) + row_number() over (
+        partition by t.id order by u.try_at, u.audio_file_id) as of_tenant
+    from tenants t cross join lateral (
+      select w.audio_file_id, w.host, w.try_at from url_uploads w
+      where w.tenant_id = t.id and w.try_at <= now() and (w.leased_until is null or w.leased_until <= now())
+      order by w.try_at limit per_tenant
+    ) u
+    where t.suspended_at is null
+  ), of_hosts as (
+    select w.audio_file_id, w.of_tenant, w.try_at,
+      (select count(*) from running r where r.host = w.host)
+        + row_number() over (partition by w.host order by w.of_tenant, w.try_at, w.audio_file_id) as of_host
+    from of_tenants w where w.of_tenant <= per_tenant
+  ), taken as (
+    select h.audio_file_id from of_hosts h where h.of_host <= per_host
+    order by h.of_tenant, h.try_at limit greatest(0, most - (select count(*) from running))
+  )
+  update url_uploads u set attempts = u.attempts + 1, leased_until = now() + lease
+  from taken where u.audio_file_id = taken.audio_file_id
+  returning u.tenant_id, u.audio_file_id, u.url, u.attempts;
+end $$;
+
 CREATE FUNCTION public.count_annotations() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -226,6 +261,15 @@ CREATE FUNCTION public.count_inference_audio() RETURNS trigger
 begin
   perform add_usage(tenant_id, null, 0, tg_argv[0]::int * sum(size_bytes)::bigint)
   from changed where object_key = 'inference/' || tenant_id || '/' || id group by tenant_id;
+  return null;
+end $$;
+
+CREATE FUNCTION public.count_resized_audio() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+begin
+  perform add_usage(new.tenant_id, new.dataset_id, 0, new.size_bytes - old.size_bytes);
   return null;
 end $$;
 
@@ -384,6 +428,7 @@ CREATE TABLE public.audio_files (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     uploaded_at timestamp with time zone,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    multipart_id text,
     CONSTRAINT audio_files_embedding_status_check CHECK ((embedding_status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text]))),
     CONSTRAINT audio_files_status_check CHECK ((status = ANY (ARRAY['pending_upload'::text, 'processing'::text, 'ready'::text, 'failed'::text, 'expired'::text])))
 );
@@ -393,7 +438,8 @@ ALTER TABLE ONLY public.audio_files FORCE ROW LEVEL SECURITY;
 CREATE FUNCTION public.is_embedded_before(f public.audio_files, moment timestamp with time zone) RETURNS boolean
     LANGUAGE sql STABLE
     AS $$
-  select f.status in ('processing', 'ready', 'failed') and (f.status = 'failed' or f.embedding_status <> 'pending')
+  select f.status in ('processing', 'ready', 'failed') and f.uploaded_at is not null
+    and (f.status = 'failed' or f.embedding_status <> 'pending')
     and coalesce(
       (select j.created_at from embedding_jobs j where j.id = f.embedding_job_id),
       case when f.status = 'failed' then f.updated_at else f.embedded_at end, '-infinity') < moment
@@ -1124,6 +1170,7 @@ CREATE TABLE public.inference_files (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     started_at timestamp with time zone,
     completed_at timestamp with time zone,
+    multipart_id text,
     CONSTRAINT inference_files_status_check CHECK ((status = ANY (ARRAY['pending_upload'::text, 'queued'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
 );
 
@@ -1392,6 +1439,18 @@ CREATE TABLE public.training_metrics (
 
 ALTER TABLE ONLY public.training_metrics FORCE ROW LEVEL SECURITY;
 
+CREATE TABLE public.url_uploads (
+    tenant_id uuid NOT NULL,
+    audio_file_id uuid NOT NULL,
+    url bytea NOT NULL,
+    host text NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    try_at timestamp with time zone DEFAULT now() NOT NULL,
+    leased_until timestamp with time zone
+);
+
+ALTER TABLE ONLY public.url_uploads FORCE ROW LEVEL SECURITY;
+
 CREATE TABLE public.webhook_deliveries (
     id uuid NOT NULL,
     tenant_id uuid NOT NULL,
@@ -1575,6 +1634,9 @@ ALTER TABLE ONLY public.training_jobs
 ALTER TABLE ONLY public.training_metrics
     ADD CONSTRAINT training_metrics_pkey PRIMARY KEY (training_job_id, name, step);
 
+ALTER TABLE ONLY public.url_uploads
+    ADD CONSTRAINT url_uploads_pkey PRIMARY KEY (audio_file_id);
+
 ALTER TABLE ONLY public.webhook_deliveries
     ADD CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (id);
 
@@ -1678,6 +1740,8 @@ CREATE INDEX training_jobs_resource ON public.training_jobs USING btree (resourc
 
 CREATE INDEX training_jobs_unsubmitted ON public.training_jobs USING btree (created_at) WHERE (submitted_at IS NULL);
 
+CREATE INDEX url_uploads_of_tenant ON public.url_uploads USING btree (tenant_id, try_at);
+
 CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (webhook_id, next_attempt_at) WHERE (status = 'pending'::text);
 
 CREATE INDEX webhook_deliveries_finished ON public.webhook_deliveries USING btree (finished_at) WHERE (finished_at IS NOT NULL);
@@ -1735,6 +1799,8 @@ CREATE TRIGGER audio_files_expired AFTER UPDATE OF status ON public.audio_files 
 CREATE TRIGGER audio_files_gone AFTER DELETE ON public.audio_files REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.count_audio('-1');
 
 CREATE TRIGGER audio_files_left AFTER DELETE ON public.audio_files REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION public.leave_audio();
+
+CREATE TRIGGER audio_files_resized AFTER UPDATE OF size_bytes ON public.audio_files FOR EACH ROW WHEN (((old.size_bytes <> new.size_bytes) AND (new.status <> 'expired'::text))) EXECUTE FUNCTION public.count_resized_audio();
 
 CREATE TRIGGER datasets_deleted BEFORE UPDATE OF deleted_at ON public.datasets FOR EACH ROW WHEN (((old.deleted_at IS NOT NULL) AND (new.deleted_at IS DISTINCT FROM old.deleted_at))) EXECUTE FUNCTION public.refuse_undeletion();
 
@@ -1899,6 +1965,9 @@ ALTER TABLE ONLY public.training_jobs
 ALTER TABLE ONLY public.training_metrics
     ADD CONSTRAINT training_metrics_tenant_id_training_job_id_fkey FOREIGN KEY (tenant_id, training_job_id) REFERENCES public.training_jobs(tenant_id, id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.url_uploads
+    ADD CONSTRAINT url_uploads_tenant_id_audio_file_id_fkey FOREIGN KEY (tenant_id, audio_file_id) REFERENCES public.audio_files(tenant_id, id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.webhook_deliveries
     ADD CONSTRAINT webhook_deliveries_tenant_id_webhook_id_fkey FOREIGN KEY (tenant_id, webhook_id) REFERENCES public.webhooks(tenant_id, id) ON DELETE CASCADE;
 
@@ -2001,6 +2070,8 @@ CREATE POLICY of_operator ON public.training_jobs TO plosive_operator USING (tru
 
 CREATE POLICY of_operator ON public.training_metrics TO plosive_operator USING (true) WITH CHECK (true);
 
+CREATE POLICY of_operator ON public.url_uploads TO plosive_operator USING (true) WITH CHECK (true);
+
 CREATE POLICY of_operator ON public.webhook_deliveries TO plosive_operator USING (true) WITH CHECK (true);
 
 CREATE POLICY of_operator ON public.webhooks TO plosive_operator USING (((deleted_at IS NULL) OR (( SELECT current_setting('app.sees_deleted'::text, true) AS current_setting) = 'on'::text))) WITH CHECK (true);
@@ -2056,6 +2127,8 @@ CREATE POLICY of_owner ON public.training_job_files TO postgres USING (true) WIT
 CREATE POLICY of_owner ON public.training_jobs TO postgres USING (true) WITH CHECK (true);
 
 CREATE POLICY of_owner ON public.training_metrics TO postgres USING (true) WITH CHECK (true);
+
+CREATE POLICY of_owner ON public.url_uploads TO postgres USING (true) WITH CHECK (true);
 
 CREATE POLICY of_owner ON public.webhook_deliveries TO postgres USING (true) WITH CHECK (true);
 
@@ -2113,6 +2186,8 @@ CREATE POLICY of_tenant ON public.training_jobs TO plosive_api USING ((tenant_id
 
 CREATE POLICY of_tenant ON public.training_metrics TO plosive_api USING ((tenant_id = ( SELECT (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid AS "nullif"))) WITH CHECK ((tenant_id = ( SELECT (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid AS "nullif")));
 
+CREATE POLICY of_tenant ON public.url_uploads TO plosive_api USING ((tenant_id = ( SELECT (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid AS "nullif"))) WITH CHECK ((tenant_id = ( SELECT (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid AS "nullif")));
+
 CREATE POLICY of_tenant ON public.webhook_deliveries TO plosive_api USING ((tenant_id = ( SELECT (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid AS "nullif"))) WITH CHECK ((tenant_id = ( SELECT (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid AS "nullif")));
 
 CREATE POLICY of_tenant ON public.webhooks TO plosive_api USING (((tenant_id = ( SELECT (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid AS "nullif")) AND ((deleted_at IS NULL) OR (( SELECT current_setting('app.sees_deleted'::text, true) AS current_setting) = 'on'::text)))) WITH CHECK ((tenant_id = ( SELECT (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid AS "nullif")));
@@ -2153,6 +2228,8 @@ ALTER TABLE public.training_jobs ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.training_metrics ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.url_uploads ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.webhook_deliveries ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.webhooks ENABLE ROW LEVEL SECURITY;
@@ -2176,6 +2253,9 @@ GRANT ALL ON FUNCTION public.begin_erasure(wanted uuid) TO plosive_admin;
 REVOKE ALL ON FUNCTION public.claim_deliveries(at timestamp with time zone, lease interval, places integer, busy_webhooks uuid[], busy_tenants uuid[], busy_hosts text[], per_webhook integer, per_tenant integer, per_host integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.claim_deliveries(at timestamp with time zone, lease interval, places integer, busy_webhooks uuid[], busy_tenants uuid[], busy_hosts text[], per_webhook integer, per_tenant integer, per_host integer) TO plosive_operator;
 
+REVOKE ALL ON FUNCTION public.claim_url_uploads(lease interval, most integer, per_tenant integer, per_host integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.claim_url_uploads(lease interval, most integer, per_tenant integer, per_host integer) TO plosive_operator;
+
 REVOKE ALL ON FUNCTION public.count_annotations() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.count_audio() FROM PUBLIC;
@@ -2185,6 +2265,8 @@ REVOKE ALL ON FUNCTION public.count_copies() FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.count_expired_audio() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.count_inference_audio() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.count_resized_audio() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.count_training_jobs() FROM PUBLIC;
 
@@ -2347,7 +2429,7 @@ GRANT SELECT,INSERT ON TABLE public.job_events TO plosive_api;
 GRANT SELECT,INSERT ON TABLE public.job_events TO plosive_operator;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.leases TO plosive_api;
-GRANT SELECT,DELETE ON TABLE public.leases TO plosive_operator;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.leases TO plosive_operator;
 
 GRANT SELECT,DELETE,UPDATE ON TABLE public.leftovers TO plosive_operator;
 
@@ -2405,6 +2487,9 @@ GRANT UPDATE(audio_seconds) ON TABLE public.training_jobs TO plosive_operator;
 
 GRANT SELECT ON TABLE public.training_metrics TO plosive_api;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.training_metrics TO plosive_operator;
+
+GRANT SELECT,INSERT ON TABLE public.url_uploads TO plosive_api;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.url_uploads TO plosive_operator;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.webhook_deliveries TO plosive_api;
 GRANT DELETE ON TABLE public.webhook_deliveries TO plosive_operator;

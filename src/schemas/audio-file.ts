@@ -92,6 +92,27 @@ export const uploadBody = z.object({
   metadata: metadata.optional(),
 });
 
+export const fromUrlBody = z
+  .object({
+    url: z
+      .string()
+      .min(1)
+      .max(4096)
+      .describe(
+        "Public https URL of the file, with a host name, on port 443 or 8443. It may contain a signature: it is stored encrypted, deleted after the fetch and never shown",
+      )
+      .meta({ examples: ["https://files.example.com/takes/take-17.wav?signature=4f1e"] }),
+    filename: filename.optional().describe("Name of the file for people; by default the name in the URL"),
+    content_type: uploadBody.shape.content_type
+      .optional()
+      .describe(
+        "Content type of the audio; by default that of the name's extension, or else of the response",
+      ),
+    checksum_sha256: sha256Hex.optional().describe("SHA-256 digest that the fetched bytes must have"),
+    metadata: metadata.optional(),
+  })
+  .meta({ id: "CreateAudioFromUrl" });
+
 export const uploadForm = z
   .object({
     method: z.literal("POST"),
@@ -105,6 +126,30 @@ export const uploadForm = z
     expires_at: time("When the form expires"),
   })
   .describe("A multipart form: send `fields`, then the bytes as the last field, `file`");
+
+export const uploadParts = z
+  .object({
+    part_size_bytes: count("Size of every part but the last, which is smaller", 16_777_216),
+    part_count: count("Number of parts of the file", 20),
+    missing_part_count: count(
+      "Number of parts that the object store does not have yet; confirm when it is 0",
+      7,
+    ),
+    parts: z
+      .array(
+        z.object({
+          part_number: count("Number of the part, from 1", 14).min(1),
+          offset_bytes: count("Position of its first byte in the file", 218_103_808),
+          size_bytes: count("Its exact size in bytes", 16_777_216),
+          method: z.literal("PUT"),
+          url: sentence("URL to PUT these bytes to", "https://store.example/plosive/…?partNumber=14&…"),
+        }),
+      )
+      .max(100)
+      .describe("The next missing parts; ask again when they are uploaded or their URLs have expired"),
+    expires_at: time("When the URLs expire"),
+  })
+  .meta({ id: "UploadParts" });
 
 export const audioUpload = z
   .object({

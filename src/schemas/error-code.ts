@@ -41,7 +41,8 @@ export const errorMeanings = {
   precondition_failed: "The resource has changed: If-Match contains none of its current ETags",
   quota_exceeded: "A quota of the account is used up; waiting alone does not free it",
   rate_limited: "Too many requests; wait for the seconds in Retry-After",
-  request_in_progress: "A request with the same Idempotency-Key is still in progress",
+  request_in_progress:
+    "Another request with the same Idempotency-Key or for the same upload is still in progress",
   route_not_found: "There is no such path",
   share_exceeded: "Other requests of the account use its share of a resource of the service",
   tenant_suspended: "The account is suspended",

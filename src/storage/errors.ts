@@ -11,9 +11,12 @@ export function isNotFound(error: unknown): boolean {
   );
 }
 
-/** The object's ETag differs from the one that the caller named. */
+/** The ETag of the object or part differs from the one that the caller named. */
 export function isChanged(error: unknown): boolean {
-  return error instanceof S3ServiceException && error.$metadata.httpStatusCode === 412;
+  return (
+    error instanceof S3ServiceException &&
+    (error.$metadata.httpStatusCode === 412 || error.name === "InvalidPart")
+  );
 }
 
 /** The object is larger than the caller accepts. */

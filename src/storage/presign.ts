@@ -16,8 +16,8 @@ export interface Signed {
   readonly key: string;
   readonly expiresSeconds: number;
   readonly query?: Readonly<Record<string, string | undefined>>;
-  /** Content-Type header that the user of the URL must send. */
-  readonly contentType?: string | undefined;
+  /** Headers that the user of the URL must send, with names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly at: Date;
 }
 
@@ -27,12 +27,12 @@ export function makePresign({ region, accessKeyId, secretAccessKey, ...address }
   const { host } = new URL(origin);
   let signingKey: { day: string; key: Buffer } | undefined;
 
-  return ({ method, key, expiresSeconds, query = {}, contentType, at }: Signed): string => {
+  return ({ method, key, expiresSeconds, query = {}, headers: own = {}, at }: Signed): string => {
     const time = at.toISOString().replace(/[-:]|\.\d{3}/g, "");
     const day = time.slice(0, 8);
     if (signingKey?.day !== day) signingKey = { day, key: deriveSigningKey(secretAccessKey, day, region) };
     const scope = `${day}/${region}/s3/aws4_request`;
-    const headers = [...(contentType === undefined ? [] : [["content-type", contentType]]), ["host", host]];
+    const headers = Object.entries({ ...own, host }).sort(([a], [b]) => (a < b ? -1 : 1));
     const signedHeaders = headers.map(([name]) => name).join(";");
     const members = Object.entries({
       "X-Amz-Algorithm": "AWS4-HMAC-SHA256",

@@ -16,6 +16,7 @@ import { createPresignedPost } from "@aws-sdk/s3-presigned-post";
 import type { Addressing } from "./addressing.ts";
 import { attachment } from "./attachment.ts";
 import { isNotFound, TooLargeError } from "./errors.ts";
+import { partsOf, wholeObjectMs } from "./parts.ts";
 import { makePresign } from "./presign.ts";
 
 export interface StorageConfig {
@@ -85,6 +86,8 @@ export function makeStorage(config: StorageConfig) {
   };
 
   return {
+    ...partsOf({ client: internal, bucket, presign: presignExternal }),
+
     /**
      * Presigns a form. The client adds `file` as its last field and posts it to the store. The policy fixes every other
      * field and the size.
@@ -136,7 +139,7 @@ export function makeStorage(config: StorageConfig) {
           key,
           expiresSeconds,
           query,
-          contentType,
+          headers: contentType === undefined ? {} : { "content-type": contentType },
           at: new Date(),
         }),
         headers: contentType === undefined ? {} : { "Content-Type": contentType },
@@ -191,8 +194,7 @@ export function makeStorage(config: StorageConfig) {
           CopySourceIfMatch: options.ifMatch,
           ChecksumAlgorithm: options.digest ? "SHA256" : undefined,
         }),
-        // The store responds after it has copied everything, which may be gigabytes.
-        { requestTimeout: 300_000 },
+        { requestTimeout: wholeObjectMs },
       );
       const checksumSha256 = hexOrNull(answer.CopyObjectResult?.ChecksumSHA256);
       if (checksumSha256 !== null || !options.digest) return { checksumSha256 };
@@ -259,7 +261,10 @@ function client(config: StorageConfig, endpoint: string): S3Client {
   });
 }
 
-/** S3 encodes digests in Base64, this service in hexadecimal. */
+/**
+ * S3 encodes digests in Base64, this service in hexadecimal. The digest of an upload in parts may be that of the parts'
+ * digests, with the number of parts behind it, which is not the digest of the bytes.
+ */
 function hexOrNull(base64: string | undefined): string | null {
-  return base64 === undefined ? null : Buffer.from(base64, "base64").toString("hex");
+  return base64 === undefined || base64.includes("-") ? null : Buffer.from(base64, "base64").toString("hex");
 }

@@ -1,7 +1,7 @@
 // The parsers of audio headers, on files of real encoders and on malformed or hostile files.
 import { describe, expect, it } from "vitest";
-import { readAudioHeader } from "../../src/api/audio-header/read.ts";
 import type { AudioContainer } from "../../src/schemas/audio-file.ts";
+import { readAudioHeader } from "../../src/uploads/audio-header/read.ts";
 import { wav } from "../support/audio.ts";
 import { fixture, id3, parse, problem } from "../support/audio-header.ts";
 

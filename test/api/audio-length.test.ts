@@ -1,6 +1,6 @@
 // Lengths that the header parsers accept, reject or leave to the decoder: frame counts, estimates and page positions.
 import { describe, expect, it } from "vitest";
-import { readAudioHeader } from "../../src/api/audio-header/read.ts";
+import { readAudioHeader } from "../../src/uploads/audio-header/read.ts";
 import { fixture, id3, parse, problem } from "../support/audio-header.ts";
 
 /** Parses the header of a file of `size` bytes of which only the first ones exist. */

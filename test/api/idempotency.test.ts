@@ -58,6 +58,10 @@ const creates: Record<string, () => Promise<[path: string, body: object, other: 
     {},
     { from_annotation_set_id: world.annotationSetId },
   ],
+  createAudioFromUrl: async () => {
+    const url = `https://files.example.com/${randomUUID()}.wav`;
+    return [`/api/v1/datasets/${world.datasetId}/audio/from-url`, { url }, { url, filename: "y.wav" }];
+  },
   createAnnotation: async () => {
     const annotation = {
       audio_file_id: world.audioFileId,

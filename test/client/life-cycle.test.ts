@@ -3,7 +3,7 @@
 import { sql } from "slonik";
 import { beforeAll, expect, test } from "vitest";
 import { allItems, body, type Client, makeClient } from "../../client/client.ts";
-import { uploadAudio, uploadForInference } from "../../client/upload.ts";
+import { resumeAudioUpload, sendParts, uploadAudio, uploadForInference } from "../../client/upload.ts";
 import { waitForInference, waitForTraining } from "../../client/wait.ts";
 import { execute, type Client as TestClient, useApi } from "../support/api.ts";
 import { wav } from "../support/audio.ts";
@@ -39,6 +39,37 @@ test("the client uploads to a dataset and to an inference job, and reads both ba
   const job = await body(client.POST("/api/v1/inference-jobs", { body: { model_id: modelId } }));
   const file = await uploadForInference(client, job.id, take("b.wav"));
   expect(file).toMatchObject({ inference_job_id: job.id, filename: "b.wav", status: "queued" });
+});
+
+test("the client uploads large files in parts, and resumes the upload of a process that ended", async () => {
+  const dataset = await body(client.POST("/api/v1/datasets", { body: { name: "takes" } }));
+  let audio_file_id = "";
+  const interrupted = uploadAudio(client, dataset.id, take("a.wav"), {
+    partsFromBytes: 1,
+    onTicket: (id) => {
+      audio_file_id = id;
+      throw new Error("interrupted");
+    },
+  });
+  await expect(interrupted).rejects.toThrow("interrupted");
+  const path = { dataset_id: dataset.id, audio_file_id };
+  const ask = () =>
+    body(client.POST("/api/v1/datasets/{dataset_id}/audio/{audio_file_id}/parts", { params: { path } }));
+  const expired = async () => {
+    const next = await ask();
+    return { ...next, parts: next.parts.map((part) => ({ ...part, url: `${part.url}0` })) };
+  };
+  await expect(sendParts(take("a.wav"), expired)).rejects.toThrow(/refused a\.wav with 403/);
+  const asked = [expired, ask, ask];
+  await sendParts(take("a.wav"), async () => await (asked.shift() ?? expired)());
+  expect(asked).toEqual([]);
+  const audio = await resumeAudioUpload(client, dataset.id, audio_file_id, take("a.wav"));
+  expect(audio).toMatchObject({ id: audio_file_id, status: "processing" });
+
+  const { modelId } = await makeWorld(tenant, api.db);
+  const job = await body(client.POST("/api/v1/inference-jobs", { body: { model_id: modelId } }));
+  const file = await uploadForInference(client, job.id, take("b.wav"), { partsFromBytes: 1 });
+  expect(file).toMatchObject({ filename: "b.wav", status: "queued" });
 });
 
 test("a repeated request with the same Idempotency-Key creates nothing new", async () => {

@@ -44,6 +44,9 @@ const exists = (key: string) =>
       throw error;
     },
   );
+const startParts = (key: string) => store.storage.startParts(key, { contentType: "audio/wav", metadata: {} });
+const untilAborted = (key: string, id: string) =>
+  poll(`the parts of ${key} to be gone`, async () => (await store.storage.listParts(key, id)) === undefined);
 const untilGone = async (...keys: string[]) => {
   for (const key of keys) await poll(`${key} to be gone`, async () => !(await exists(key)));
 };
@@ -246,8 +249,11 @@ describe("a deleted dataset", () => {
       `peaks/${tenant}/${id}/ej-1.json`,
     ];
     await write(...objectsOf(old), ...objectsOf(young));
+    // Of a process that ended before it recorded the upload.
+    const parts = await startParts(`incoming/${tenant}/${old}`);
     await database.execute(sql.fragment`delete from datasets where id = ${dataset}`);
     await untilGone(...objectsOf(old));
+    await untilAborted(`incoming/${tenant}/${old}`, parts);
     expect(await exists(`audio/${tenant}/${young}`)).toBe(true);
     await database.execute(sql.fragment`update leftovers set try_at = now() where target = ${young}`);
     await untilGone(...objectsOf(young));
@@ -275,6 +281,8 @@ describe("an upload to an inference job", () => {
     await database.execute(sql.fragment`update inference_files set object_key = ${key}, created_at = now() - interval '2 hours'
       where inference_job_id in (${first.id}, ${second.id})`);
     await write(key);
+    const incoming = key.replace("inference/", "incoming/");
+    const parts = await startParts(incoming);
     await database.execute(sql.fragment`delete from inference_jobs where id = ${first.id}`);
     await poll(
       "the first job's leftovers",
@@ -283,6 +291,7 @@ describe("an upload to an inference job", () => {
     expect(await exists(key)).toBe(true);
     await database.execute(sql.fragment`delete from inference_jobs where id = ${second.id}`);
     await untilGone(key);
+    await untilAborted(incoming, parts);
   });
 });
 
@@ -292,6 +301,7 @@ describe("an upload that nobody confirmed", () => {
     const id = await insertEmbeddedAudio(database.pool, tenant, dataset);
     const key = `incoming/${tenant}/${id}`;
     await write(key);
+    const parts = await startParts(key);
     await database.execute(
       sql.fragment`update audio_files set status = 'pending_upload', uploaded_at = null where id = ${id}`,
     );
@@ -300,6 +310,7 @@ describe("an upload that nobody confirmed", () => {
         select status from audio_files where id = ${id}`);
     await poll("the upload to expire", async () => (await status()) === "expired");
     await untilGone(key);
+    await untilAborted(key, parts);
     await database.execute(
       sql.fragment`update audio_files set upload_expires_at = now() - interval '25 hours' where id = ${id}`,
     );

@@ -13,7 +13,7 @@ import { startVictim, type Victim } from "../support/faults.ts";
 import { useDatabase } from "../support/postgres.ts";
 import { useStorage } from "../support/s3.ts";
 import { isFull, nextPoint } from "../support/trial.ts";
-import { postForm } from "../support/upload.ts";
+import { postForm, putPart } from "../support/upload.ts";
 import { makeWorld, type World } from "../support/world.ts";
 import { digestOfTables } from "./digest.ts";
 import { unlimited } from "./unlimited.ts";
@@ -164,6 +164,16 @@ async function newDraft(labels: number): Promise<string> {
   return set;
 }
 
+async function announced() {
+  const dataset = JSON.parse((await ask("/api/v1/datasets", { name: "x" }, randomUUID())).text).id;
+  const bytes = wav();
+  const body = { filename: "x.wav", content_type: "audio/wav", size_bytes: bytes.length };
+  const audio = `/api/v1/datasets/${dataset}/audio`;
+  const ticket = JSON.parse((await ask(`${audio}/upload-url`, body, randomUUID())).text);
+  const key = `audio/${client.tenantId}/${ticket.audio_file_id}`;
+  return { path: `${audio}/${ticket.audio_file_id}`, upload: ticket.upload, bytes, key };
+}
+
 const scenarios: Readonly<Record<string, () => Promise<Scenario>>> = {
   "creating a dataset": async () => ({ path: "/api/v1/datasets", body: { name: "x" } }),
   "creating 50 annotations": async () => ({
@@ -194,16 +204,24 @@ const scenarios: Readonly<Record<string, () => Promise<Scenario>>> = {
   "publishing an annotation set": async () => ({
     path: `${sets()}/${await newDraft(3)}/publish`,
   }),
-  "confirming an upload": async () => {
-    const dataset = JSON.parse((await ask("/api/v1/datasets", { name: "x" }, randomUUID())).text).id;
-    const bytes = wav();
-    const announced = { filename: "x.wav", content_type: "audio/wav", size_bytes: bytes.length };
-    const audio = `/api/v1/datasets/${dataset}/audio`;
-    const ticket = JSON.parse((await ask(`${audio}/upload-url`, announced, randomUUID())).text);
-    expect(await postForm(ticket.upload, bytes)).toBe(201);
-    const key = `audio/${client.tenantId}/${ticket.audio_file_id}`;
+  "requesting the parts of an upload": async () => {
+    const { path } = await announced();
+    return { path: `${path}/parts` };
+  },
+  "confirming an upload in parts": async () => {
+    const { path, bytes, key } = await announced();
+    const { parts } = JSON.parse((await ask(`${path}/parts`, undefined, randomUUID())).text);
+    expect(await putPart(parts[0], bytes)).toBe(200);
     return {
-      path: `${audio}/${ticket.audio_file_id}/confirm`,
+      path: `${path}/confirm`,
+      check: async () => expect((await store.storage.read(key)).equals(bytes)).toBe(true),
+    };
+  },
+  "confirming an upload": async () => {
+    const { path, bytes, key, upload } = await announced();
+    expect(await postForm(upload, bytes)).toBe(201);
+    return {
+      path: `${path}/confirm`,
       check: async () => expect((await store.storage.read(key)).equals(bytes)).toBe(true),
     };
   },

@@ -1,6 +1,6 @@
 // Plosive's signatures compared with the SDK's, the reference: the same URL for the same object at the same time. The
 // tests with workers show that a real store accepts them.
-import { GetObjectCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
+import { GetObjectCommand, PutObjectCommand, S3Client, UploadPartCommand } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { expect, it } from "vitest";
 import { makePresign } from "../../src/storage/presign.ts";
@@ -57,10 +57,17 @@ it.each([
           method: "PUT",
           expiresSeconds: 60,
           query,
-          contentType: ContentType,
+          ...(ContentType !== undefined && { headers: { "content-type": ContentType } }),
         });
         expect(members(own)).toEqual(members(url));
       }
+      const part = new UploadPartCommand({ ...object, UploadId: "a/b+c", PartNumber: 7, ContentLength: 123 });
+      const signableHeaders = new Set(["content-length"]);
+      const url = await getSignedUrl(client, part, { expiresIn: 60, signingDate: at, signableHeaders });
+      const query = { partNumber: "7", uploadId: "a/b+c", "x-id": "UploadPart" };
+      const headers = { "content-length": "123" };
+      const own = presign({ ...common, method: "PUT", expiresSeconds: 60, query, headers });
+      expect(members(own)).toEqual(members(url));
     } finally {
       client.destroy();
     }

@@ -1,11 +1,31 @@
 // The object store's functions, on a real S3 server.
 import { createHash } from "node:crypto";
+import {
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  HeadObjectCommand,
+  ListMultipartUploadsCommand,
+  S3Client,
+  UploadPartCommand,
+} from "@aws-sdk/client-s3";
 import { describe, expect, it } from "vitest";
 import { isChanged, isNotFound, isStoreUnavailable, TooLargeError } from "../../src/storage/errors.ts";
 import { makeStorage } from "../../src/storage/storage.ts";
 import { useStorage } from "../support/s3.ts";
 
 const store = useStorage();
+
+/** The SDK itself, for what the client of the service cannot do. */
+const sdk = () =>
+  new S3Client({
+    endpoint: store.config.PLOSIVE_S3_ENDPOINT,
+    region: store.config.PLOSIVE_S3_REGION,
+    forcePathStyle: store.config.PLOSIVE_S3_ADDRESSING === "path",
+    credentials: {
+      accessKeyId: store.config.PLOSIVE_S3_ACCESS_KEY_ID,
+      secretAccessKey: store.config.PLOSIVE_S3_SECRET_ACCESS_KEY,
+    },
+  });
 
 describe("objects", () => {
   it("can be written, measured, read in part and completely, and deleted", async () => {
@@ -45,6 +65,103 @@ describe("a digest", () => {
     const copied = await store.storage.copy("plain", "counted", { ifMatch: etag, digest: true });
     expect(copied.checksumSha256).toBe(createHash("sha256").update("0123456789").digest("hex"));
     expect(await store.storage.head("counted")).toMatchObject(copied);
+  });
+});
+
+describe("an upload in parts", () => {
+  const put = async (key: string, id: string, body: string, partNumber = 1) => {
+    const part = { partNumber, sizeBytes: body.length, expiresSeconds: 60 };
+    const url = store.storage.presignPart(key, id, part);
+    expect((await fetch(url, { method: "PUT", body })).status).toBe(200);
+  };
+  const start = (key: string) => store.storage.startParts(key, { contentType: "audio/wav", metadata: {} });
+
+  it("becomes one object, with the announced type and without a digest of its bytes", async () => {
+    const id = await start("parts");
+    const first = "a".repeat(5 * 1024 ** 2);
+    await put("parts", id, "b", 2);
+    await put("parts", id, first);
+    const parts = (await store.storage.listParts("parts", id)) ?? [];
+    expect(parts).toMatchObject([
+      { partNumber: 1, sizeBytes: first.length },
+      { partNumber: 2, sizeBytes: 1 },
+    ]);
+    await store.storage.joinParts("parts", id, parts);
+    const head = await store.storage.head("parts");
+    expect(head).toMatchObject({
+      sizeBytes: first.length + 1,
+      contentType: "audio/wav",
+      checksumSha256: null,
+    });
+    const options = { ifMatch: head.etag, digest: true };
+    const { checksumSha256 } = await store.storage.copy("parts", "joined", options);
+    expect(checksumSha256).toBe(createHash("sha256").update(`${first}b`).digest("hex"));
+    expect(await store.storage.listParts("parts", id)).toBeUndefined();
+    await store.storage.joinParts("parts", id, parts);
+  });
+
+  it("has no digest of its bytes if the store has one of the parts' digests", async () => {
+    const object = { Bucket: store.config.PLOSIVE_S3_BUCKET, Key: "composite" };
+    const client = sdk();
+    const algorithm = { ChecksumAlgorithm: "SHA256" } as const;
+    const { UploadId } = await client.send(new CreateMultipartUploadCommand({ ...object, ...algorithm }));
+    const upload = { ...object, UploadId };
+    const part = { ...upload, PartNumber: 1, Body: "x", ...algorithm };
+    const { ETag, ChecksumSHA256 } = await client.send(new UploadPartCommand(part));
+    const Parts = [{ PartNumber: 1, ETag, ChecksumSHA256 }];
+    await client.send(new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts } }));
+    const head = await client.send(new HeadObjectCommand({ ...object, ChecksumMode: "ENABLED" }));
+    client.destroy();
+    expect(head.ChecksumSHA256).toMatch(/-1$/);
+    expect((await store.storage.head("composite")).checksumSha256).toBeNull();
+  });
+
+  it("is not joined of parts that have changed since they were listed", async () => {
+    const id = await start("changed");
+    await put("changed", id, "one");
+    const parts = (await store.storage.listParts("changed", id)) ?? [];
+    await put("changed", id, "two");
+    await expect(store.storage.joinParts("changed", id, parts)).rejects.toSatisfy(isChanged);
+  });
+
+  it("is removed with the object and with all others of the key, and of no other key", async () => {
+    const ids = [await start("gone"), await start("gone")];
+    const kept = await start("kept");
+    await put("gone", ids[0]!, "x");
+    await store.storage.write("gone", "x");
+    await store.storage.removeUpload("gone");
+    await store.storage.removeUpload("gone");
+    for (const id of ids) expect(await store.storage.listParts("gone", id)).toBeUndefined();
+    await expect(store.storage.head("gone")).rejects.toSatisfy(isNotFound);
+    expect(await store.storage.listParts("kept", kept)).toEqual([]);
+  });
+});
+
+describe("a stream", () => {
+  const chunk = Buffer.alloc(1_000_003, "abc");
+  async function* stream(chunks: number, failure?: Error) {
+    for (let i = 0; i < chunks; i++) yield chunk;
+    if (failure !== undefined) throw failure;
+  }
+
+  it("becomes an object, whatever the sizes of its chunks are", async () => {
+    for (const chunks of [1, 11]) {
+      await store.storage.writeStream("streamed", stream(chunks), "audio/wav");
+      const whole = Buffer.concat(Array.from({ length: chunks }, () => chunk));
+      expect((await store.storage.read("streamed")).equals(whole)).toBe(true);
+      expect((await store.storage.head("streamed")).contentType).toBe("audio/wav");
+    }
+  });
+
+  it("that fails leaves neither an object nor parts", async () => {
+    const failure = new Error("cut off");
+    await expect(store.storage.writeStream("failed", stream(11, failure), "audio/wav")).rejects.toBe(failure);
+    await expect(store.storage.head("failed")).rejects.toSatisfy(isNotFound);
+    const client = sdk();
+    const list = { Bucket: store.config.PLOSIVE_S3_BUCKET, Prefix: "failed" };
+    const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand(list));
+    client.destroy();
+    expect(Uploads).toEqual([]);
   });
 });
 

@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { readAudioHeader } from "../../src/api/audio-header/read.ts";
 import type { AudioContainer } from "../../src/schemas/audio-file.ts";
+import { readAudioHeader } from "../../src/uploads/audio-header/read.ts";
 
 export const fixture = (name: string) => readFileSync(join(import.meta.dirname, "../api/fixtures", name));
 

@@ -107,6 +107,9 @@ async function addByHand(db: DatabasePool, tenantId: string, world: World): Prom
   await db.query(sql.type(nothing)`
     insert into leftovers (tenant_id, kind, target) values (${tenantId}, 'audio', ${world.audioFileId})`);
   await db.query(sql.type(nothing)`
+    insert into url_uploads (tenant_id, audio_file_id, url, host)
+    values (${tenantId}, ${world.audioFileId}, '\\x00', 'files.example.com')`);
+  await db.query(sql.type(nothing)`
     insert into leases (tenant_id, id, holder, expires_at)
     values (${tenantId}, ${world.audioFileId}, gen_random_uuid(), now() + interval '1 hour')`);
 }

@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach } from "vitest";
+import type { StorageConfig } from "../../src/storage/storage.ts";
 import { freePorts } from "../../tools/process.ts";
 import { kubeconfigOf } from "./namespace.ts";
 import { operatorEnv } from "./operator-env.ts";
@@ -18,6 +19,28 @@ export interface OperatorProcess {
   readonly child: ChildProcess;
   /** The URL of its metrics. */
   readonly metrics: string;
+}
+
+/** Returns the environment of such an operator, and writes the files that it names into `dir`. */
+export function environmentIn(dir: string, databaseUrl: string, storage: StorageConfig): NodeJS.ProcessEnv {
+  const write = (name: string, text: string) => {
+    writeFileSync(join(dir, name), text);
+    return join(dir, name);
+  };
+  const { ca, cert, key } = makeCertificate("operator.test");
+  const tls = {
+    caFile: write("ca.crt", ca),
+    certFile: write("tls.crt", cert),
+    keyFile: write("tls.key", key),
+  };
+  return operatorEnv({
+    tls,
+    namespace: "none",
+    kubeconfig: write("kubeconfig", kubeconfigOf("https://127.0.0.1:9", tls.caFile, "none")),
+    databaseUrl,
+    storage,
+    profilesFile: join(dir, "profiles.json"),
+  });
 }
 
 /** Returns a function that starts an operator; it runs until the end of the test. */
@@ -34,27 +57,10 @@ export function useOperatorProcesses(database: TestDatabase, store: TestStorage)
   return async (env: Record<string, string> = {}): Promise<OperatorProcess> => {
     const dir = mkdtempSync(join(tmpdir(), "plosive-operator-"));
     dirs.push(dir);
-    const write = (name: string, text: string) => {
-      writeFileSync(join(dir, name), text);
-      return join(dir, name);
-    };
-    const { ca, cert, key } = makeCertificate("operator.test");
-    const tls = {
-      caFile: write("ca.crt", ca),
-      certFile: write("tls.crt", cert),
-      keyFile: write("tls.key", key),
-    };
     const [metricsPort = 0] = await freePorts(1);
     const child = spawn(process.execPath, [join(import.meta.dirname, "../../controllers/main.ts")], {
       env: {
-        ...operatorEnv({
-          tls,
-          namespace: "none",
-          kubeconfig: write("kubeconfig", kubeconfigOf("https://127.0.0.1:9", tls.caFile, "none")),
-          databaseUrl: database.urlOf("plosive_operator"),
-          storage: store.config,
-          profilesFile: join(dir, "profiles.json"),
-        }),
+        ...environmentIn(dir, database.urlOf("plosive_operator"), store.config),
         PLOSIVE_METRICS_PORT: String(metricsPort),
         ...env,
       },

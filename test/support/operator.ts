@@ -89,6 +89,8 @@ export async function runOperator(options: {
       PLOSIVE_POD_NAME: "operator",
       PLOSIVE_GATHER_SECONDS: options.gatherSeconds ?? 0,
       PLOSIVE_FILES_PER_SHARD: options.filesPerShard ?? 200,
+      PLOSIVE_UPLOAD_MAX_BYTES: 2 ** 31,
+      PLOSIVE_QUOTA_BYTES: 0,
       PLOSIVE_QUOTA_WAITING_TRAININGS: options.maxWaiting ?? 0,
       PLOSIVE_QUOTA_WAITING_INFERENCES: options.maxWaiting ?? 0,
       PLOSIVE_QUOTA_RUNNING_TRAININGS: 0,

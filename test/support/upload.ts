@@ -19,3 +19,18 @@ export async function postForm(form: Form, bytes: Buffer, filename = "x.wav"): P
     if (response.status !== 409 || attempt === 3) return response.status;
   }
 }
+
+interface Part {
+  readonly offset_bytes: number;
+  readonly size_bytes: number;
+  readonly url: string;
+}
+
+/** PUTs the part's bytes of the file, or other ones, and returns the store's status. */
+export async function putPart(part: Part, file: Buffer, body?: Buffer): Promise<number> {
+  const { offset_bytes: start, size_bytes: size } = part;
+  const bytes = new Uint8Array(body ?? file.subarray(start, start + size));
+  const response = await fetch(part.url, { method: "PUT", body: bytes });
+  await response.arrayBuffer();
+  return response.status;
+}

@@ -82,6 +82,7 @@ export const compat: readonly Compatibility[] = [
     "path",
     "test/storage",
     "test/api",
+    "test/uploads",
     "test/hostile/uploads",
     "test/hostile/store-outage",
     "test/controllers/purge-queue",

@@ -13,6 +13,7 @@ const files = "/api/v1/inference-jobs/{inference_job_id}/files";
  */
 const special: Readonly<Record<string, readonly [path: string, id: string]>> = {
   [`${audio}/upload-url`]: [`${audio}/{audio_file_id}`, "audio_file_id"],
+  [`${audio}/from-url`]: [`${audio}/{audio_file_id}`, "id"],
   [`${audio}/upload-urls`]: [`${audio}/{audio_file_id}`, "items/0/audio_file_id"],
   [`${sets}/{annotation_set_id}/annotations/bulk`]: [
     `${sets}/{annotation_set_id}/annotations/{annotation_id}`,

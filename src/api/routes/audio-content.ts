@@ -29,7 +29,7 @@ export const download = defineRoute({
   conflicts: ["audio_not_ready"],
   handler: async ({ params, tenantId, deps }) => {
     const file = await oneAudioFile(deps.db, tenantId, params.dataset_id, params.audio_file_id);
-    if (file.status === "pending_upload" || file.status === "expired")
+    if (file.uploaded_at === null)
       throw audioNotReady("The audio file has not been uploaded and confirmed yet");
     const expiresSeconds = deps.config.PLOSIVE_UPLOAD_EXPIRY_SECONDS;
     const url = await deps.storage.presignGet(audioKey(tenantId, file.id), {

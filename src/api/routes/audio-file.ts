@@ -1,6 +1,7 @@
 // /api/v1/datasets/{dataset_id}/audio: audio files and their three-step upload.
 import { z } from "zod";
 import {
+  type AudioFileRow,
   deleteAudioFile,
   insertAudioFiles,
   listAudioFiles,
@@ -8,28 +9,21 @@ import {
   manyAudioFiles,
   markUploaded,
   oneAudioFile,
-  recordRefusedUpload,
   updateAudioFile,
 } from "../../db/audio-file.ts";
 import { requireAudioRoom, requireDataset } from "../../db/dataset.ts";
-import { uploadExpired } from "../../errors.ts";
-import {
-  audioFile,
-  audioUpload,
-  confirmBody,
-  listAudioQuery,
-  updateAudioFileBody,
-} from "../../schemas/audio-file.ts";
+import { audioFile, audioUpload, listAudioQuery, updateAudioFileBody } from "../../schemas/audio-file.ts";
 import { id, listOf } from "../../schemas/rest.ts";
 import { audioKey } from "../../storage/keys.ts";
 import { etagOf } from "../conditional.ts";
 import { type Call, defineRoute } from "../route.ts";
-import { audioQuotaOf, confirmUpload } from "../upload.ts";
+import { audioQuotaOf } from "../upload.ts";
+import { uploadSteps } from "../upload-steps.ts";
 import { ticketRoutes } from "../upload-tickets.ts";
 import { listReply, viewOf } from "../view.ts";
 
 const base = "/api/v1/datasets/{dataset_id}/audio";
-const inDataset = z.object({ dataset_id: id("Id of the dataset") });
+export const inDataset = z.object({ dataset_id: id("Id of the dataset") });
 export const audioParams = inDataset.extend({ audio_file_id: id("Id of the audio file") });
 
 const viewAudioFile = viewOf(audioFile);
@@ -50,36 +44,19 @@ export const { createUpload, createUploads } = ticketRoutes({
   fileOf: (row) => ({ audio_file_id: row.id, audio_file: viewAudioFile(row) }),
 });
 
-export const confirm = defineRoute({
-  method: "POST",
-  path: `${base}/{audio_file_id}/confirm`,
-  operationId: "confirmAudioUpload",
-  summary: "Step 3 of 3: confirm the upload; the service checks the file and then embeds it",
-  tag: "Audio files",
+export const { parts, confirm } = uploadSteps<typeof audioParams, AudioFileRow>({
+  path: `${base}/{audio_file_id}`,
   params: audioParams,
-  body: confirmBody,
-  bodyOptional: true,
-  answer: { status: 200, description: "The audio file", schema: audioFile },
-  conflicts: [
-    "upload_not_found",
-    "upload_mismatch",
-    "unsupported_audio",
-    "upload_expired",
-    "request_in_progress",
-  ],
-  handler: async ({ params, body, tenantId, deps }) => {
-    const { dataset_id, audio_file_id } = params;
-    const read = () => oneAudioFile(deps.db, tenantId, dataset_id, audio_file_id);
-    const known = await read();
-    if (known.status === "expired") throw uploadExpired();
-    const confirmed = await confirmUpload(deps, tenantId, known, body.checksum_sha256, {
-      read,
-      key: audioKey(tenantId, known.id),
-      recordRefusal: (reason) => recordRefusedUpload(deps.db, tenantId, known.id, reason),
-      markUploaded: (audio) => markUploaded(deps.db, tenantId, known.id, audio),
-    });
-    return { body: viewAudioFile(confirmed) };
-  },
+  tag: "Audio files",
+  name: "Audio",
+  schema: audioFile,
+  conflicts: ["upload_expired"],
+  table: "audio_files",
+  read: (db, tenantId, { dataset_id, audio_file_id }) =>
+    oneAudioFile(db, tenantId, dataset_id, audio_file_id),
+  keyOf: (tenantId, { id: fileId }) => audioKey(tenantId, fileId),
+  markUploaded: (db, tenantId, { audio_file_id }, audio) => markUploaded(db, tenantId, audio_file_id, audio),
+  view: viewAudioFile,
 });
 
 export const list = defineRoute({

@@ -6,6 +6,7 @@ import * as annotationSet from "./annotation-set.ts";
 import * as apiKey from "./api-key.ts";
 import * as audioContent from "./audio-content.ts";
 import * as audioFile from "./audio-file.ts";
+import { createFromUrl } from "./audio-from-url.ts";
 import * as dataset from "./dataset.ts";
 import { descriptionRoutes } from "./description.ts";
 import * as event from "./event.ts";
@@ -35,6 +36,8 @@ export const routes: readonly Route[] = [
 
   audioFile.createUpload,
   audioFile.createUploads,
+  createFromUrl,
+  audioFile.parts,
   audioFile.confirm,
   audioFile.list,
   audioFile.read,
@@ -99,6 +102,7 @@ export const routes: readonly Route[] = [
 
   inferenceFile.createUpload,
   inferenceFile.createUploads,
+  inferenceFile.parts,
   inferenceFile.confirm,
   inferenceFile.list,
   inferenceFile.read,

@@ -3,22 +3,22 @@
 import { listDetections } from "../../db/detection.ts";
 import {
   deleteInferenceFile,
+  type InferenceFileRow,
   insertInferenceUploads,
   listInferenceFiles,
   manyInferenceFiles,
   markInferenceFileUploaded,
   oneInferenceFile,
-  recordRefusedInferenceUpload,
 } from "../../db/inference-file.ts";
 import { lockInferenceJob, oneInferenceJob } from "../../db/inference-job.ts";
-import { confirmBody } from "../../schemas/audio-file.ts";
 import { detectionRecord, listDetectionsQuery } from "../../schemas/detection.ts";
 import { inferenceFile, inferenceUpload, listInferenceFilesQuery } from "../../schemas/inference-file.ts";
 import { id, listOf } from "../../schemas/rest.ts";
 import { inferenceKey } from "../../storage/keys.ts";
 import { etagOf } from "../conditional.ts";
 import { defineRoute } from "../route.ts";
-import { audioQuotaOf, confirmUpload } from "../upload.ts";
+import { audioQuotaOf } from "../upload.ts";
+import { uploadSteps } from "../upload-steps.ts";
 import { ticketRoutes } from "../upload-tickets.ts";
 import { listReply, viewDetection, viewOf } from "../view.ts";
 import { jobParams } from "./inference-job.ts";
@@ -46,36 +46,20 @@ export const { createUpload, createUploads } = ticketRoutes({
   fileOf: (row) => ({ inference_file_id: row.id, inference_file: viewInferenceFile(row) }),
 });
 
-export const confirm = defineRoute({
-  method: "POST",
-  path: `${base}/{file_id}/confirm`,
-  operationId: "confirmInferenceUpload",
-  summary: "Step 3 of 3: confirm the upload; the service checks the file",
-  tag: "Inference files",
+export const { parts, confirm } = uploadSteps<typeof params, InferenceFileRow>({
+  path: `${base}/{file_id}`,
   params,
-  body: confirmBody,
-  bodyOptional: true,
-  answer: { status: 200, description: "The file", schema: inferenceFile },
-  conflicts: [
-    "upload_not_found",
-    "upload_mismatch",
-    "unsupported_audio",
-    "job_started",
-    "job_finished",
-    "request_in_progress",
-  ],
-  handler: async ({ params, body, tenantId, deps }) => {
-    const { inference_job_id: jobId, file_id: fileId } = params;
-    const read = () => oneInferenceFile(deps.db, tenantId, jobId, fileId);
-    const known = await read();
-    const confirmed = await confirmUpload(deps, tenantId, known, body.checksum_sha256, {
-      read,
-      key: known.object_key,
-      recordRefusal: (reason) => recordRefusedInferenceUpload(deps.db, tenantId, known.id, reason),
-      markUploaded: (audio) => markInferenceFileUploaded(deps.db, tenantId, jobId, fileId, audio),
-    });
-    return { body: viewInferenceFile(confirmed) };
-  },
+  tag: "Inference files",
+  name: "Inference",
+  schema: inferenceFile,
+  conflicts: ["job_started", "job_finished"],
+  table: "inference_files",
+  read: (db, tenantId, { inference_job_id, file_id }) =>
+    oneInferenceFile(db, tenantId, inference_job_id, file_id),
+  keyOf: (_, { object_key }) => object_key,
+  markUploaded: (db, tenantId, { inference_job_id, file_id }, audio) =>
+    markInferenceFileUploaded(db, tenantId, inference_job_id, file_id, audio),
+  view: viewInferenceFile,
 });
 
 export const list = defineRoute({

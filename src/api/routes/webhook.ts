@@ -19,7 +19,6 @@ import {
   oneDelivery,
   redeliver as redeliverRow,
 } from "../../db/webhook-delivery.ts";
-import { validationFailed, valueError } from "../../errors.ts";
 import { id, listOf, listQuery } from "../../schemas/rest.ts";
 import {
   createWebhookBody,
@@ -30,9 +29,9 @@ import {
   webhookWithSecret,
 } from "../../schemas/webhook.ts";
 import { formatSecret, makeSecret } from "../../webhooks/secret.ts";
-import { checkTarget } from "../../webhooks/target.ts";
 import { etagOf } from "../conditional.ts";
 import { type Call, defineRoute, type HandlerDeps } from "../route.ts";
+import { targetOf } from "../target.ts";
 import { listReply, viewOf } from "../view.ts";
 
 const base = "/api/v1/webhooks";
@@ -208,13 +207,6 @@ export const redeliver = defineRoute({
 
 async function guard({ params, tenantId, deps }: Call<Params>): Promise<readonly string[]> {
   return [etagOf(viewWebhook(await oneWebhookForUpdate(deps.db, tenantId, params.webhook_id)))];
-}
-
-/** Checks only the URL itself. Each delivery resolves the host name and checks its addresses. */
-function targetOf(url: string, deps: HandlerDeps): { url: string; host: string } {
-  const checked = checkTarget(url, deps.config.PLOSIVE_WEBHOOK_ALLOWED_ORIGINS);
-  if ("refusal" in checked) throw validationFailed([valueError(["body", "url"], checked.refusal)]);
-  return { url, host: checked.target.url.host };
 }
 
 const locationOf = (row: DeliveryRow) => `${base}/${row.webhook_id}/deliveries/${row.id}`;

@@ -1,5 +1,5 @@
 // Checks whether a file is audio that the workers accept. Reads only the header, without a native decoder, because the
-// bytes are untrusted input. The confirm step of uploads (src/api/upload.ts) calls this.
+// bytes are untrusted input. src/uploads/accept.ts calls this.
 import type { AudioContainer } from "../../schemas/audio-file.ts";
 import { readFlac } from "./flac.ts";
 import { findFrames, readMp3, skipId3 } from "./mp3.ts";

@@ -1,0 +1,48 @@
+// Uploads that wait for their confirm, of audio files and of inference files. Called by src/api/upload-steps.ts.
+import { sql } from "slonik";
+import { z } from "zod";
+import type { Db } from "./driver/page.ts";
+
+export type UploadTable = "audio_files" | "inference_files";
+
+/** What an upload request announced, and the state of the upload. */
+export interface Announced {
+  readonly id: string;
+  readonly status: string;
+  readonly content_type: string;
+  readonly size_bytes: number;
+  readonly checksum_sha256: string | null;
+  /** The object store's id of the upload in parts. */
+  readonly multipart_id: string | null;
+}
+
+const nothing = z.object({});
+const pending = (tenantId: string, id: string) => sql.fragment`
+  tenant_id = ${tenantId} and id = ${id} and status = 'pending_upload' and upload_expires_at > now()`;
+
+/** Keeps why the last confirm was refused, until an upload is confirmed. */
+export async function recordRefusedUpload(
+  db: Db,
+  table: UploadTable,
+  tenantId: string,
+  id: string,
+  reason: string,
+): Promise<void> {
+  const change = table === "audio_files" ? sql.fragment`, updated_at = now()` : sql.fragment``;
+  await db.query(sql.type(nothing)`
+    update ${sql.identifier([table])} set error_message = ${reason}${change} where ${pending(tenantId, id)}`);
+}
+
+/** Replaces the id of the file's upload in parts. Returns false if the file does not wait for that upload any more. */
+export async function replaceParts(
+  db: Db,
+  table: UploadTable,
+  tenantId: string,
+  id: string,
+  { before, after }: { before: string | null; after: string },
+): Promise<boolean> {
+  const changed = await db.query(sql.type(nothing)`
+    update ${sql.identifier([table])} set multipart_id = ${after}
+    where ${pending(tenantId, id)} and multipart_id is not distinct from ${before}::text`);
+  return changed.rowCount === 1;
+}
