@@ -9,7 +9,7 @@ import {
   type S3Client,
 } from "@aws-sdk/client-s3";
 import { isNotFound } from "./errors.ts";
-import type { makePresign } from "./presign.ts";
+import type { Presign } from "./presign.ts";
 
 export interface StoredPart {
   readonly partNumber: number;
@@ -23,7 +23,7 @@ export const wholeObjectMs = 300_000;
 interface PartsDeps {
   readonly client: S3Client;
   readonly bucket: string;
-  readonly presign: ReturnType<typeof makePresign>;
+  readonly presign: Presign;
 }
 
 export function partsOf({ client, bucket: Bucket, presign }: PartsDeps) {
@@ -39,7 +39,7 @@ export function partsOf({ client, bucket: Bucket, presign }: PartsDeps) {
     },
 
     /** Presigns a URL for a client to write one part of exactly `sizeBytes`. */
-    presignPart(
+    async presignPart(
       key: string,
       uploadId: string,
       {
@@ -47,10 +47,10 @@ export function partsOf({ client, bucket: Bucket, presign }: PartsDeps) {
         sizeBytes,
         expiresSeconds,
       }: Record<"partNumber" | "sizeBytes" | "expiresSeconds", number>,
-    ): string {
+    ): Promise<string> {
       const query = { partNumber: String(partNumber), uploadId, "x-id": "UploadPart" };
       const headers = { "content-length": String(sizeBytes) };
-      return presign({ method: "PUT", key, expiresSeconds, query, headers, at: new Date() });
+      return await presign({ method: "PUT", key, expiresSeconds, query, headers });
     },
 
     /** Returns the parts that the store has, in order; undefined if the upload was joined or aborted. */
