@@ -39,8 +39,14 @@ const shared = {
     ),
   PLOSIVE_S3_REGION: z.string().default("us-east-1").describe("S3 region"),
   PLOSIVE_S3_BUCKET: z.string().min(3).default("plosive").describe("Bucket for audio, embeddings and models"),
-  PLOSIVE_S3_ACCESS_KEY_ID: z.string().min(1).describe("S3 access key"),
-  PLOSIVE_S3_SECRET_ACCESS_KEY: z.string().min(1).describe("S3 secret key"),
+  PLOSIVE_S3_ACCESS_KEY_ID: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      "S3 access key; without it, the S3 SDK looks for the credentials of the pod's workload identity",
+    ),
+  PLOSIVE_S3_SECRET_ACCESS_KEY: z.string().min(1).optional().describe("S3 secret key"),
   PLOSIVE_NAMESPACE: z
     .string()
     .min(1)

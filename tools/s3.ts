@@ -23,11 +23,16 @@ export interface S3Server extends S3Access {
   stop(): Promise<void>;
 }
 
-/** The configuration of API and operator for a bucket of the server. */
+/** The configuration of API and operator for a bucket, with keys. */
+export type BucketConfig = StorageConfig & {
+  readonly PLOSIVE_S3_ACCESS_KEY_ID: string;
+  readonly PLOSIVE_S3_SECRET_ACCESS_KEY: string;
+};
+
 export function bucketOf(
   { endpoint, addressing, region, accessKey, secretKey }: S3Access,
   name: string,
-): StorageConfig {
+): BucketConfig {
   return {
     PLOSIVE_S3_ENDPOINT: endpoint,
     PLOSIVE_S3_ADDRESSING: addressing,
@@ -39,7 +44,7 @@ export function bucketOf(
 }
 
 /** Creates a bucket and returns its configuration. */
-export async function makeBucket(server: S3Server, name: string): Promise<StorageConfig> {
+export async function makeBucket(server: S3Server, name: string): Promise<BucketConfig> {
   const config = bucketOf(server, name);
   const storage = makeStorage(config);
   await storage.ensureBucket();

@@ -48,13 +48,15 @@ export async function nextParts(deps: HandlerDeps, table: UploadTable, tenantId:
     part_size_bytes: partBytes,
     part_count: partsOf(file).length,
     missing_part_count: missing.length,
-    parts: missing.slice(0, partsPerAnswer).map((part) => ({
-      part_number: part.partNumber,
-      offset_bytes: part.offsetBytes,
-      size_bytes: part.sizeBytes,
-      method: "PUT" as const,
-      url: deps.storage.presignPart(key, upload?.id ?? "", { ...part, expiresSeconds }),
-    })),
+    parts: await Promise.all(
+      missing.slice(0, partsPerAnswer).map(async (part) => ({
+        part_number: part.partNumber,
+        offset_bytes: part.offsetBytes,
+        size_bytes: part.sizeBytes,
+        method: "PUT" as const,
+        url: await deps.storage.presignPart(key, upload?.id ?? "", { ...part, expiresSeconds }),
+      })),
+    ),
     expires_at: iso(deps.clock.now() + expiresSeconds * 1000),
   };
 }

@@ -11,7 +11,7 @@ import {
   UploadPartCommand,
 } from "@aws-sdk/client-s3";
 import { isNotFound } from "./errors.ts";
-import type { makePresign } from "./presign.ts";
+import type { Presign } from "./presign.ts";
 
 export interface StoredPart {
   readonly partNumber: number;
@@ -28,7 +28,7 @@ const streamPartBytes = 5 * 1024 ** 2;
 interface PartsDeps {
   readonly client: S3Client;
   readonly bucket: string;
-  readonly presign: ReturnType<typeof makePresign>;
+  readonly presign: Presign;
 }
 
 export function partsOf({ client, bucket: Bucket, presign }: PartsDeps) {
@@ -44,7 +44,7 @@ export function partsOf({ client, bucket: Bucket, presign }: PartsDeps) {
     },
 
     /** Presigns a URL for a client to write one part of exactly `sizeBytes`. */
-    presignPart(
+    async presignPart(
       key: string,
       uploadId: string,
       {
@@ -52,10 +52,10 @@ export function partsOf({ client, bucket: Bucket, presign }: PartsDeps) {
         sizeBytes,
         expiresSeconds,
       }: Record<"partNumber" | "sizeBytes" | "expiresSeconds", number>,
-    ): string {
+    ): Promise<string> {
       const query = { partNumber: String(partNumber), uploadId, "x-id": "UploadPart" };
       const headers = { "content-length": String(sizeBytes) };
-      return presign({ method: "PUT", key, expiresSeconds, query, headers, at: new Date() });
+      return await presign({ method: "PUT", key, expiresSeconds, query, headers });
     },
 
     /** Returns the parts that the store has, in order; undefined if the upload was joined or aborted. */

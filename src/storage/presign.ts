@@ -7,8 +7,13 @@ import { type BucketAddress, bucketUrl } from "./addressing.ts";
 
 export interface Signer extends BucketAddress {
   readonly region: string;
+}
+
+export interface Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
+  /** Of temporary credentials. */
+  readonly sessionToken?: string | undefined;
 }
 
 export interface Signed {
@@ -19,18 +24,32 @@ export interface Signed {
   /** Headers that the user of the URL must send, with names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly at: Date;
+  readonly credentials: Credentials;
 }
 
-/** Returns a function that presigns URLs of a bucket's objects. It derives the signing key once a day. */
-export function makePresign({ region, accessKeyId, secretAccessKey, ...address }: Signer) {
+/** Presigns with the present credentials and time. */
+export type Presign = (request: Omit<Signed, "at" | "credentials">) => Promise<string>;
+
+/** Returns a function that presigns URLs of a bucket's objects. It derives a signing key per secret and day. */
+export function makePresign({ region, ...address }: Signer) {
   const { origin, path: root } = bucketUrl(address);
   const { host } = new URL(origin);
-  let signingKey: { day: string; key: Buffer } | undefined;
+  let signingKey: { day: string; secret: string; key: Buffer } | undefined;
 
-  return ({ method, key, expiresSeconds, query = {}, headers: own = {}, at }: Signed): string => {
+  return ({
+    method,
+    key,
+    expiresSeconds,
+    query = {},
+    headers: own = {},
+    at,
+    credentials,
+  }: Signed): string => {
+    const { accessKeyId, secretAccessKey: secret, sessionToken } = credentials;
     const time = at.toISOString().replace(/[-:]|\.\d{3}/g, "");
     const day = time.slice(0, 8);
-    if (signingKey?.day !== day) signingKey = { day, key: deriveSigningKey(secretAccessKey, day, region) };
+    if (signingKey?.day !== day || signingKey.secret !== secret)
+      signingKey = { day, secret, key: deriveSigningKey(secret, day, region) };
     const scope = `${day}/${region}/s3/aws4_request`;
     const headers = Object.entries({ ...own, host }).sort(([a], [b]) => (a < b ? -1 : 1));
     const signedHeaders = headers.map(([name]) => name).join(";");
@@ -40,6 +59,7 @@ export function makePresign({ region, accessKeyId, secretAccessKey, ...address }
       "X-Amz-Credential": `${accessKeyId}/${scope}`,
       "X-Amz-Date": time,
       "X-Amz-Expires": String(expiresSeconds),
+      "X-Amz-Security-Token": sessionToken || undefined,
       "X-Amz-SignedHeaders": signedHeaders,
       ...query,
     }).flatMap(([name, value]) => (value === undefined ? [] : [`${encode(name)}=${encode(value)}`]));

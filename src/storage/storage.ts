@@ -15,9 +15,10 @@ import {
 import { createPresignedPost } from "@aws-sdk/s3-presigned-post";
 import type { Addressing } from "./addressing.ts";
 import { attachment } from "./attachment.ts";
+import { lastingCredentials } from "./credentials.ts";
 import { isNotFound, TooLargeError } from "./errors.ts";
 import { partsOf, wholeObjectMs } from "./parts.ts";
-import { makePresign } from "./presign.ts";
+import { makePresign, type Presign } from "./presign.ts";
 
 export interface StorageConfig {
   readonly PLOSIVE_S3_ENDPOINT: string;
@@ -26,8 +27,9 @@ export interface StorageConfig {
   readonly PLOSIVE_S3_ADDRESSING: Addressing;
   readonly PLOSIVE_S3_REGION: string;
   readonly PLOSIVE_S3_BUCKET: string;
-  readonly PLOSIVE_S3_ACCESS_KEY_ID: string;
-  readonly PLOSIVE_S3_SECRET_ACCESS_KEY: string;
+  /** Without a key: the credentials that the SDK finds, such as those of the pod's workload identity. */
+  readonly PLOSIVE_S3_ACCESS_KEY_ID?: string | undefined;
+  readonly PLOSIVE_S3_SECRET_ACCESS_KEY?: string | undefined;
 }
 
 export interface PostPolicy {
@@ -59,16 +61,15 @@ export function makeStorage(config: StorageConfig) {
   const bucket = config.PLOSIVE_S3_BUCKET;
   const internal = client(config, config.PLOSIVE_S3_ENDPOINT);
   const external = client(config, config.PLOSIVE_S3_PUBLIC_ENDPOINT ?? config.PLOSIVE_S3_ENDPOINT);
+  const credentials = lastingCredentials(internal.config.credentials);
+  // It only presigns forms, which would otherwise end with credentials that the SDK still considers fresh.
+  external.config.credentials = credentials;
 
-  const signer = (endpoint: string) =>
-    makePresign({
-      endpoint,
-      bucket,
-      addressing: config.PLOSIVE_S3_ADDRESSING,
-      region: config.PLOSIVE_S3_REGION,
-      accessKeyId: config.PLOSIVE_S3_ACCESS_KEY_ID,
-      secretAccessKey: config.PLOSIVE_S3_SECRET_ACCESS_KEY,
-    });
+  const signer = (endpoint: string): Presign => {
+    const [region, addressing] = [config.PLOSIVE_S3_REGION, config.PLOSIVE_S3_ADDRESSING];
+    const presign = makePresign({ endpoint, bucket, addressing, region });
+    return async (request) => presign({ ...request, at: new Date(), credentials: await credentials() });
+  };
   const presignInternal = signer(config.PLOSIVE_S3_ENDPOINT);
   const presignExternal = signer(config.PLOSIVE_S3_PUBLIC_ENDPOINT ?? config.PLOSIVE_S3_ENDPOINT);
 
@@ -123,7 +124,7 @@ export function makeStorage(config: StorageConfig) {
       const { expiresSeconds, audience } = options;
       const query = { "response-content-disposition": disposition, "x-id": "GetObject" };
       const presign = audience === "client" ? presignExternal : presignInternal;
-      return presign({ method: "GET", key, expiresSeconds, query, at: new Date() });
+      return await presign({ method: "GET", key, expiresSeconds, query });
     },
 
     /** Presigns a URL for a pod to write one object, and returns the headers that the pod must send. */
@@ -134,13 +135,12 @@ export function makeStorage(config: StorageConfig) {
       const { contentType, expiresSeconds } = options;
       const query = { "x-id": "PutObject" };
       return {
-        url: presignInternal({
+        url: await presignInternal({
           method: "PUT",
           key,
           expiresSeconds,
           query,
           headers: contentType === undefined ? {} : { "content-type": contentType },
-          at: new Date(),
         }),
         headers: contentType === undefined ? {} : { "Content-Type": contentType },
       };
@@ -244,15 +244,14 @@ export function makeStorage(config: StorageConfig) {
 }
 
 function client(config: StorageConfig, endpoint: string): S3Client {
+  const { PLOSIVE_S3_ACCESS_KEY_ID: accessKeyId, PLOSIVE_S3_SECRET_ACCESS_KEY: secretAccessKey = "" } =
+    config;
   return new S3Client({
     // In virtual-host style the SDK joins an endpoint's path and a key without regard to a slash that is already there.
     endpoint: endpoint.replace(/\/$/, ""),
     region: config.PLOSIVE_S3_REGION,
     forcePathStyle: config.PLOSIVE_S3_ADDRESSING === "path",
-    credentials: {
-      accessKeyId: config.PLOSIVE_S3_ACCESS_KEY_ID,
-      secretAccessKey: config.PLOSIVE_S3_SECRET_ACCESS_KEY,
-    },
+    ...(accessKeyId === undefined ? {} : { credentials: { accessKeyId, secretAccessKey } }),
     maxAttempts: 2,
     // By default the SDK adds CRC32 trailers and query parameters that many S3-compatible servers do not support.
     requestChecksumCalculation: "WHEN_REQUIRED",

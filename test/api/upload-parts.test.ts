@@ -245,7 +245,7 @@ describe("the URL of a part", () => {
     const uploadId = await multipartIdOf(id);
     const smuggle = async (partNumber: number, bytes: Buffer) => {
       const size = { partNumber, sizeBytes: bytes.length, expiresSeconds: 60 };
-      const url = api.storage.presignPart(incoming(id), uploadId, size);
+      const url = await api.storage.presignPart(incoming(id), uploadId, size);
       expect(await putPart({ offset_bytes: 0, size_bytes: bytes.length, url }, bytes)).toBe(200);
     };
     await smuggle(1, small.subarray(1));

@@ -49,7 +49,7 @@ type Container = {
 type Volume = { secret?: { secretName: string; items?: { key: string }[] } };
 type Manifest = {
   kind: string;
-  metadata: { name: string };
+  metadata: { name: string; annotations?: Record<string, string> };
   spec?: {
     template?: {
       spec: {
@@ -310,6 +310,32 @@ describe("the chart", () => {
     expect(one(await render(...images), "ServiceAccount", "plosive-worker").imagePullSecrets).toBeUndefined();
   });
 
+  it("passes no keys of the object store where the pods have a workload identity", async () => {
+    const manifests = await render(
+      ...images,
+      "database.existingSecret=db",
+      "objectStore.workloadIdentity=true",
+      "objectStore.endpoint=https://s3.eu-north-1.amazonaws.com",
+      "serviceAccountAnnotations.eks\\.amazonaws\\.com/role-arn=arn:aws:iam::123456789012:role/plosive",
+    );
+    const all = pods(manifests);
+    expect(all.length).toBeGreaterThan(2);
+    for (const { spec } of all) {
+      const { containers, volumes = [] } = spec!.template!.spec;
+      const names = containers.flatMap(({ env = [] }) => env.map(({ name }) => name));
+      expect(names).toContain("PLOSIVE_S3_ENDPOINT");
+      expect(names.filter((name) => /ACCESS_KEY/.test(name))).toEqual([]);
+      expect(volumes.map(({ secret }) => secret?.secretName)).not.toContain("plosive-object-store");
+    }
+    const annotations = (component: string) =>
+      one(manifests, "ServiceAccount", `plosive-${component}`).metadata.annotations;
+    for (const component of ["api", "operator", "bootstrap"])
+      expect(annotations(component)).toEqual({
+        "eks.amazonaws.com/role-arn": "arn:aws:iam::123456789012:role/plosive",
+      });
+    expect(annotations("worker")).toBeUndefined();
+  });
+
   it("never passes a password as text", async () => {
     const values = pods(await render(...images))
       .flatMap((manifest) => manifest.spec!.template!.spec.containers)
@@ -329,6 +355,11 @@ describe("the chart", () => {
       "an external store without its address",
       [...images, "objectStore.existingSecret=s3"],
       /objectStore.endpoint/,
+    ],
+    [
+      "keys beside a workload identity",
+      [...images, ...external, "objectStore.workloadIdentity=true"],
+      /objectStore.workloadIdentity/,
     ],
     [
       "an environment variable that is no text",

@@ -5,10 +5,7 @@ import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { expect, it } from "vitest";
 import { makePresign } from "../../src/storage/presign.ts";
 
-const credentials = {
-  accessKeyId: "AKIDEXAMPLE",
-  secretAccessKey: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY",
-};
+const key = { accessKeyId: "AKIDEXAMPLE", secretAccessKey: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY" };
 const at = new Date("2026-11-22T23:59:59.987Z");
 const members = (url: string) => {
   const { origin, pathname, searchParams } = new URL(url);
@@ -16,6 +13,7 @@ const members = (url: string) => {
 };
 
 it.each([
+  ["https://s3.example.com", "path", "audio/one/two", "FwoGZXIvYXdzEBYaD/+="],
   ["https://s3.example.com", "path", "audio/one/two"],
   ["http://127.0.0.1:7070", "path", "odd/ a+b&c=d/é\u{1f50a}/!'()*~._-"],
   ["https://example.com/store/", "path", "models/x/model.onnx"],
@@ -25,7 +23,8 @@ it.each([
   ["https://example.com/store", "virtual", "models/x/model.onnx"],
 ] as const)(
   "a signed URL for %s in %s style equals the one of the SDK",
-  async (endpoint, addressing, key) => {
+  async (endpoint, addressing, path, sessionToken?: string) => {
+    const credentials = { ...key, ...(sessionToken === undefined ? {} : { sessionToken }) };
     const region = "eu-north-1";
     const client = new S3Client({
       endpoint,
@@ -35,10 +34,10 @@ it.each([
       requestChecksumCalculation: "WHEN_REQUIRED",
       responseChecksumValidation: "WHEN_REQUIRED",
     });
-    const presign = makePresign({ endpoint, bucket: "plosive", addressing, region, ...credentials });
-    const common = { key, at };
+    const presign = makePresign({ endpoint, bucket: "plosive", addressing, region });
+    const common = { key: path, at, credentials };
     try {
-      const object = { Bucket: "plosive", Key: key };
+      const object = { Bucket: "plosive", Key: path };
       const disposition = `attachment; filename="a b.wav"; filename*=UTF-8''a%20b.wav`;
       for (const ResponseContentDisposition of [undefined, disposition]) {
         const get = new GetObjectCommand({ ...object, ResponseContentDisposition });
@@ -81,7 +80,7 @@ it.each([
   ["https://s3.example.com", "plosive.audio"],
 ])("refuses virtual-host style for %s and bucket %s", (endpoint, bucket) => {
   const make = (addressing: "path" | "virtual") =>
-    makePresign({ endpoint, bucket, addressing, region: "eu-north-1", ...credentials });
+    makePresign({ endpoint, bucket, addressing, region: "eu-north-1" });
   expect(() => make("virtual")).toThrow(Error);
   expect(() => make("path")).not.toThrow();
 });

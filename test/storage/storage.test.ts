@@ -71,7 +71,7 @@ describe("a digest", () => {
 describe("an upload in parts", () => {
   const put = async (key: string, id: string, body: string, partNumber = 1) => {
     const part = { partNumber, sizeBytes: body.length, expiresSeconds: 60 };
-    const url = store.storage.presignPart(key, id, part);
+    const url = await store.storage.presignPart(key, id, part);
     expect((await fetch(url, { method: "PUT", body })).status).toBe(200);
   };
   const start = (key: string) => store.storage.startParts(key, { contentType: "audio/wav", metadata: {} });

@@ -2,17 +2,17 @@
 // useStorage()`, then `store.storage` inside the tests.
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, inject } from "vitest";
-import { makeStorage, type Storage, type StorageConfig } from "../../src/storage/storage.ts";
-import { bucketOf } from "../../tools/s3.ts";
+import { makeStorage, type Storage } from "../../src/storage/storage.ts";
+import { type BucketConfig, bucketOf } from "../../tools/s3.ts";
 
 export interface TestStorage {
-  readonly config: StorageConfig;
+  readonly config: BucketConfig;
   readonly storage: Storage;
 }
 
 /** A bucket for the calling file. The server's whole directory is deleted after the run. */
 export function useStorage(): TestStorage {
-  let config: StorageConfig | undefined;
+  let config: BucketConfig | undefined;
   let storage: Storage | undefined;
   beforeAll(async () => {
     config = storageConfig();
@@ -33,6 +33,6 @@ export function useStorage(): TestStorage {
 }
 
 /** Settings of a bucket that no other test uses. */
-export function storageConfig(): StorageConfig {
+export function storageConfig(): BucketConfig {
   return bucketOf(inject("servers").s3, `test-${randomBytes(8).toString("hex")}`);
 }

@@ -39,18 +39,26 @@ app.kubernetes.io/component: {{ index . 1 }}
 {{- index $keys $for }}
 {{- end -}}
 
+{{- /* Not empty if the chart runs the object store itself. */ -}}
+{{- define "plosive.embeddedObjectStore" -}}
+{{- if not (or .Values.objectStore.existingSecret .Values.objectStore.workloadIdentity) }}true{{ end }}
+{{- end -}}
+
 {{- define "plosive.objectStoreSecret" -}}
 {{ .Values.objectStore.existingSecret | default (printf "%s-object-store" (include "plosive.name" .)) }}
 {{- end -}}
 
 {{- define "plosive.objectStoreEndpoint" -}}
-{{- if and (eq (.Values.objectStore.addressing | default "path") "virtual") (not .Values.objectStore.existingSecret) -}}
-{{ fail "objectStore.addressing: the embedded server supports only path; virtual needs an S3 server of your own (objectStore.existingSecret, objectStore.endpoint)" }}
+{{- if and .Values.objectStore.workloadIdentity .Values.objectStore.existingSecret -}}
+{{ fail "objectStore.workloadIdentity: leave objectStore.existingSecret empty, or set workloadIdentity to false" }}
+{{- end -}}
+{{- if and (eq (.Values.objectStore.addressing | default "path") "virtual") (include "plosive.embeddedObjectStore" .) -}}
+{{ fail "objectStore.addressing: the embedded server supports only path; virtual needs an S3 server of your own (objectStore.existingSecret or objectStore.workloadIdentity, and objectStore.endpoint)" }}
 {{- end -}}
 {{- if .Values.objectStore.endpoint -}}
 {{ .Values.objectStore.endpoint }}
-{{- else if .Values.objectStore.existingSecret -}}
-{{ fail "objectStore.endpoint: give the address of the S3 server that objectStore.existingSecret belongs to" }}
+{{- else if not (include "plosive.embeddedObjectStore" .) -}}
+{{ fail "objectStore.endpoint: give the address of the S3 server that objectStore.existingSecret or objectStore.workloadIdentity belongs to" }}
 {{- else -}}
 http://{{ include "plosive.name" . }}-object-store.{{ .Release.Namespace }}.svc:9000
 {{- end -}}
@@ -80,14 +88,18 @@ capabilities: { drop: [ALL] }
 - { name: PLOSIVE_S3_ADDRESSING, value: {{ .Values.objectStore.addressing | default "path" | quote }} }
 - { name: PLOSIVE_S3_REGION, value: {{ .Values.objectStore.region | quote }} }
 - { name: PLOSIVE_S3_BUCKET, value: {{ .Values.objectStore.bucket | quote }} }
+{{- if not .Values.objectStore.workloadIdentity }}
 - { name: PLOSIVE_S3_ACCESS_KEY_ID_FILE, value: /etc/plosive/object-store/access-key-id }
 - { name: PLOSIVE_S3_SECRET_ACCESS_KEY_FILE, value: /etc/plosive/object-store/secret-access-key }
+{{- end }}
 - { name: PLOSIVE_NAMESPACE, value: {{ .Release.Namespace | quote }} }
 {{- end -}}
 
 {{- define "plosive.mounts" -}}
 - { name: database, mountPath: /etc/plosive/database, readOnly: true }
+{{- if not .Values.objectStore.workloadIdentity }}
 - { name: object-store, mountPath: /etc/plosive/object-store, readOnly: true }
+{{- end }}
 - { name: tmp, mountPath: /tmp }
 {{- end -}}
 
@@ -98,8 +110,10 @@ capabilities: { drop: [ALL] }
   secret:
     secretName: {{ include "plosive.databaseSecret" $context }}
     items: [{ key: {{ include "plosive.databaseMember" . }}, path: url }]
+{{- if not $context.Values.objectStore.workloadIdentity }}
 - name: object-store
   secret: { secretName: {{ include "plosive.objectStoreSecret" $context }} }
+{{- end }}
 - name: tmp
   emptyDir: { sizeLimit: 256Mi }
 {{- end -}}
