@@ -23,7 +23,6 @@ export const download = defineRoute({
   summary: "Get a presigned URL of the original bytes",
   description:
     "Returns JSON and not a redirect, because a client that follows redirects would send its API key to the object store.",
-  tag: "Audio files",
   params: audioParams,
   answer: { status: 200, description: "The URL", schema: downloadSchema },
   conflicts: ["audio_not_ready"],
@@ -54,7 +53,6 @@ export const waveform = defineRoute({
   path: `${base}/waveform`,
   operationId: "getWaveform",
   summary: "Read the waveform of an audio file",
-  tag: "Audio files",
   params: audioParams,
   query: waveformQuery,
   conditional: true,

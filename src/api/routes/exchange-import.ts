@@ -16,10 +16,8 @@ import { setEtagHeader } from "./annotation.ts";
 import { guardSet, type InSet, inSet } from "./annotation-set.ts";
 
 const base = "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/import";
-const tag = "Labelling exchange";
 const shared = {
   params: inSet,
-  tag,
   conflicts: ["annotation_set_published", "annotation_set_copying"],
   guard: guardSet,
   comparesText: true,

@@ -24,7 +24,6 @@ import { viewAnnotationSet } from "../view.ts";
 import { jobParams } from "./inference-job.ts";
 
 const base = "/api/v1/inference-jobs/{inference_job_id}";
-const tag = "Labelling exchange";
 const { csv, audacity, webvtt, dcase } = formats;
 
 export const exportDetections = defineRoute({
@@ -34,7 +33,6 @@ export const exportDetections = defineRoute({
   summary: "Export the detections of a job, also while it runs",
   description:
     "The formats are the same as for exports of annotation sets. For the labelling tool, detections are predictions, which it shows as suggestions.",
-  tag,
   params: jobParams,
   query: inferenceExportQuery,
   answer: {
@@ -69,7 +67,6 @@ export const toAnnotationSet = defineRoute({
   summary: "Create a draft from the detections, to correct it and to train on it",
   description:
     "Copies the detections in audio files of the dataset, with their confidence. Skips files that were uploaded to the job. More than 10,000 detections are copied after the response; the member `copying` of the draft shows the progress. extra_data.inference_job_id of an annotation is the id of the job.",
-  tag,
   params: jobParams,
   body: toAnnotationSetBody,
   notFound: true,

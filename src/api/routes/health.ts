@@ -9,7 +9,6 @@ export const health = defineRoute({
   path: "/healthz",
   operationId: "getHealth",
   summary: "Liveness: the process is running",
-  tag: "Service",
   auth: false,
   answer: {
     status: 200,
@@ -25,7 +24,6 @@ export const readiness = defineRoute({
   path: "/readyz",
   operationId: "getReadiness",
   summary: "Readiness: the database can be reached and is migrated, and the process is not shutting down",
-  tag: "Service",
   auth: false,
   failures: [503],
   answer: {
@@ -47,7 +45,6 @@ export const startup = defineRoute({
   path: "/startupz",
   operationId: "getStartup",
   summary: "Startup: the process has reached a migrated database at least once",
-  tag: "Service",
   auth: false,
   failures: [503],
   answer: {

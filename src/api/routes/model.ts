@@ -27,7 +27,6 @@ export const list = defineRoute({
   path: "/api/v1/models",
   operationId: "listModels",
   summary: "List the models",
-  tag: "Models",
   query: listModelsQuery,
   answer: { status: 200, description: "One page", schema: listOf(model) },
   handler: async ({ query, tenantId, deps }) =>
@@ -39,7 +38,6 @@ export const read = defineRoute({
   path: "/api/v1/models/{model_id}",
   operationId: "getModel",
   summary: "Read a model",
-  tag: "Models",
   params,
   conditional: true,
   answer: { status: 200, description: "The model", schema: model },
@@ -53,7 +51,6 @@ export const update = defineRoute({
   path: "/api/v1/models/{model_id}",
   operationId: "updateModel",
   summary: "Change the name, the description or whether the model is active",
-  tag: "Models",
   params,
   body: updateModelBody,
   answer: { status: 200, description: "The model", schema: model },
@@ -69,7 +66,6 @@ export const archive = defineRoute({
   path: "/api/v1/models/{model_id}/archive",
   operationId: "archiveModel",
   summary: "Archive a model; it becomes inactive and is no longer listed by default",
-  tag: "Models",
   params,
   answer: { status: 200, description: "The model", schema: model },
   handler: async ({ params, tenantId, deps }) => ({
@@ -82,7 +78,6 @@ export const unarchive = defineRoute({
   path: "/api/v1/models/{model_id}/unarchive",
   operationId: "unarchiveModel",
   summary: "Unarchive a model; it stays inactive until a PATCH activates it",
-  tag: "Models",
   params,
   answer: { status: 200, description: "The model", schema: model },
   handler: async ({ params, tenantId, deps }) => ({
@@ -95,7 +90,6 @@ export const remove = defineRoute({
   path: "/api/v1/models/{model_id}",
   operationId: "deleteModel",
   summary: "Delete an archived model; its detections are kept",
-  tag: "Models",
   params,
   answer: { status: 204, description: "The model is deleted" },
   conflicts: ["model_not_archived", "model_in_use"],
@@ -111,7 +105,6 @@ export const download = defineRoute({
   path: "/api/v1/models/{model_id}/download",
   operationId: "downloadModel",
   summary: "Get a presigned URL of the model artifact (ONNX)",
-  tag: "Models",
   params,
   answer: { status: 200, description: "The URL", schema: downloadSchema },
   handler: async ({ params, tenantId, deps }) => {
