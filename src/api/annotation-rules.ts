@@ -1,5 +1,6 @@
 // Rules of annotations that the schema cannot express: the artifact type and the audio file belong to the dataset, and
 // the region lies within the file. The annotation routes call this inside their transaction, the import per label.
+import type { SetPlace } from "../db/annotation.ts";
 import { lengthsOfAudio } from "../db/audio-file.ts";
 import { oneDatasetForShare } from "../db/dataset.ts";
 import type { Db } from "../db/driver/page.ts";
@@ -17,8 +18,7 @@ const toleranceMs = 50;
  */
 export async function requireValidAnnotations(
   tx: Db,
-  tenantId: string,
-  datasetId: string,
+  { tenantId, datasetId }: SetPlace,
   annotations: readonly Place[],
   locOf: (index: number) => (string | number)[],
 ): Promise<void> {

@@ -10,6 +10,7 @@ import {
   manyAnnotations,
   oneAnnotation,
   pageOfAnnotations,
+  type SetPlace,
   updateAnnotations,
 } from "../../db/annotation.ts";
 import { lockDraft, oneAnnotationSet } from "../../db/annotation-set.ts";
@@ -33,7 +34,7 @@ import { documents, maxDocumentBytes } from "../body/documents.ts";
 import { etagOf, etagOfSet, isUnchanged } from "../conditional.ts";
 import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
 import { viewOf } from "../view.ts";
-import { guardSet, type InSet, inSet, jsonArray } from "./annotation-set.ts";
+import { guardSet, inSet, jsonArray, placeOf } from "./annotation-set.ts";
 
 const base = "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/annotations";
 const params = inSet.extend({ annotation_id: id("Id of the annotation") });
@@ -54,12 +55,12 @@ export const create = defineRoute({
   conflicts: ["annotation_set_published", "annotation_set_copying"],
   guard: guardSet,
   handler: async ({ params, body, tenantId, deps }) => {
-    const { rows, revision } = await insert(deps, tenantId, params, [body], () => ["body"]);
-    return replyOne(params, rows, revision);
+    const place = placeOf(tenantId, params);
+    return replyOne(place, await insert(deps, place, [body], () => ["body"]));
   },
   idempotent: async ({ params, tenantId, deps }, ids) => {
-    const { rows, revision } = await readCreated(deps.db, tenantId, params, ids);
-    return replyOne(params, rows, revision);
+    const place = placeOf(tenantId, params);
+    return replyOne(place, await readCreated(deps.db, place, ids));
   },
 });
 
@@ -79,20 +80,28 @@ export const createBulk = defineRoute({
   conflicts: ["annotation_set_published", "annotation_set_copying"],
   guard: guardSet,
   handler: async ({ params, body, tenantId, deps }) => {
-    const place = (i: number) => ["body", "annotations", i];
-    const { rows, revision } = await insert(deps, tenantId, params, body.annotations, place);
-    return { created: rows.map((row) => row.id), ...(await replyMany(params, rows, revision)) };
+    const place = placeOf(tenantId, params);
+    const written = await insert(deps, place, body.annotations, locInBulk);
+    return { created: written.rows.map((row) => row.id), ...(await replyMany(place, written)) };
   },
   idempotent: async ({ params, tenantId, deps }, ids) => {
-    const { rows, revision } = await readCreated(deps.db, tenantId, params, ids);
-    return { created: ids, ...(await replyMany(params, rows, revision)) };
+    const place = placeOf(tenantId, params);
+    return { created: ids, ...(await replyMany(place, await readCreated(deps.db, place, ids))) };
   },
 });
+
+/** Annotations that were written, and the revision of their set after that. */
+interface Written {
+  readonly rows: readonly AnnotationRow[];
+  readonly revision: number;
+}
+
+const locInBulk = (i: number) => ["body", "annotations", i];
 
 /**
  * The ETag belongs to the resource in Location: the annotation here, the list of the set's annotations in replyMany.
  */
-function replyOne(place: InSet, rows: readonly AnnotationRow[], revision: number): Reply {
+function replyOne(place: SetPlace, { rows, revision }: Written): Reply {
   const body = viewAnnotation(rows[0]!);
   return {
     created: [body.id],
@@ -103,7 +112,7 @@ function replyOne(place: InSet, rows: readonly AnnotationRow[], revision: number
   };
 }
 
-async function replyMany(place: InSet, rows: readonly AnnotationRow[], revision: number): Promise<Reply> {
+async function replyMany(place: SetPlace, { rows, revision }: Written): Promise<Reply> {
   return {
     etag: etagOfSet(revision),
     headers: { [setEtagHeader]: etagOfSet(revision) },
@@ -125,24 +134,22 @@ async function textOf(rows: readonly AnnotationRow[]): Promise<string> {
   return `{"items":[${pieces.join(",")}],"total":${rows.length}}`;
 }
 
-async function readCreated(db: Db, tenantId: string, place: InSet, ids: readonly string[]) {
-  const set = await oneAnnotationSet(db, tenantId, place.dataset_id, place.annotation_set_id);
-  return { rows: await manyAnnotations(db, tenantId, set.id, ids), revision: set.revision };
+async function readCreated(db: Db, place: SetPlace, ids: readonly string[]): Promise<Written> {
+  const { revision } = await oneAnnotationSet(db, place);
+  return { rows: await manyAnnotations(db, place, ids), revision };
 }
 
 async function insert(
   deps: HandlerDeps,
-  tenantId: string,
-  place: InSet,
+  place: SetPlace,
   annotations: readonly NewAnnotation[],
   locOf: (index: number) => (string | number)[],
-): Promise<{ rows: readonly AnnotationRow[]; revision: number }> {
-  const { dataset_id: datasetId, annotation_set_id: setId } = place;
+): Promise<Written> {
   const room = { adding: annotations.length, max: deps.config.PLOSIVE_QUOTA_ANNOTATIONS };
   return await deps.db.transaction(async (tx) => {
-    const revision = await lockDraft(tx, tenantId, datasetId, setId, room);
-    await requireValidAnnotations(tx, tenantId, datasetId, annotations, locOf);
-    return { rows: await insertAnnotations(tx, { tenantId, datasetId, setId }, annotations), revision };
+    const revision = await lockDraft(tx, place, room);
+    await requireValidAnnotations(tx, place, annotations, locOf);
+    return { rows: await insertAnnotations(tx, place, annotations), revision };
   });
 }
 
@@ -158,19 +165,18 @@ export const list = defineRoute({
   conditional: true,
   answer: { status: 200, description: "The annotations", schema: z.array(annotation) },
   handler: async ({ params, query, tenantId, request, deps }) => {
-    const set = await oneAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id);
+    const place = placeOf(tenantId, params);
+    const set = await oneAnnotationSet(deps.db, place);
     const etag = etagOfSet(set.revision);
     if (isUnchanged(request.headers["if-none-match"], etag)) return { etag };
     const { page, page_size, ...filter } = query;
     const isFiltered = Object.values(filter).some((value) => value !== undefined);
-    const total = isFiltered
-      ? await countAnnotations(deps.db, tenantId, set.id, filter)
-      : set.total_annotations;
+    const total = isFiltered ? await countAnnotations(deps.db, place, filter) : set.total_annotations;
     const headers = { "X-Total-Count": String(total) };
     if (page === undefined && page_size === undefined)
-      return { headers, etag, stream: jsonArray(eachAnnotationText(deps.db, tenantId, set.id, filter)) };
+      return { headers, etag, stream: jsonArray(eachAnnotationText(deps.db, place, filter)) };
     const wanted = { page: page ?? 1, page_size: page_size ?? 20 };
-    const rows = await pageOfAnnotations(deps.db, tenantId, set.id, filter, wanted);
+    const rows = await pageOfAnnotations(deps.db, place, filter, wanted);
     return { headers, etag, body: rows.map(viewAnnotation) };
   },
 });
@@ -184,8 +190,9 @@ export const read = defineRoute({
   conditional: true,
   answer: { status: 200, description: "The annotation", schema: annotation },
   handler: async ({ params, tenantId, deps }) => {
-    const set = await oneAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id);
-    return { body: viewAnnotation(await oneAnnotation(deps.db, tenantId, set.id, params.annotation_id)) };
+    const place = placeOf(tenantId, params);
+    await oneAnnotationSet(deps.db, place);
+    return { body: viewAnnotation(await oneAnnotation(deps.db, place, params.annotation_id)) };
   },
 });
 
@@ -201,7 +208,8 @@ export const update = defineRoute({
   guard: guardOne,
   handler: async ({ params, body, tenantId, deps }) => {
     const change = new Map([[params.annotation_id, body]]);
-    const { rows, revision } = await changeAnnotations(deps, tenantId, params, change, () => ["body"]);
+    const place = placeOf(tenantId, params);
+    const { rows, revision } = await changeAnnotations(deps.db, place, change, () => ["body"]);
     return { headers: { [setEtagHeader]: etagOfSet(revision) }, body: viewAnnotation(rows[0]!) };
   },
 });
@@ -223,26 +231,24 @@ export const updateBulk = defineRoute({
   guard: guardSet,
   handler: async ({ params, body, tenantId, deps }) => {
     const changes = new Map(body.annotations.map(({ id, ...change }) => [id, change]));
-    const place = (i: number) => ["body", "annotations", i];
-    const { rows, revision } = await changeAnnotations(deps, tenantId, params, changes, place);
-    return await replyMany(params, rows, revision);
+    const place = placeOf(tenantId, params);
+    return await replyMany(place, await changeAnnotations(deps.db, place, changes, locInBulk));
   },
 });
 
 async function changeAnnotations(
-  deps: HandlerDeps,
-  tenantId: string,
-  { dataset_id: datasetId, annotation_set_id: setId }: InSet,
+  db: Db,
+  place: SetPlace,
   changes: ReadonlyMap<string, AnnotationChange>,
   locOf: (index: number) => (string | number)[],
-): Promise<{ rows: readonly AnnotationRow[]; revision: number }> {
-  return await deps.db.transaction(async (tx) => {
-    const revision = await lockDraft(tx, tenantId, datasetId, setId);
-    const present = await manyAnnotations(tx, tenantId, setId, [...changes.keys()]);
+): Promise<Written> {
+  return await db.transaction(async (tx) => {
+    const revision = await lockDraft(tx, place);
+    const present = await manyAnnotations(tx, place, [...changes.keys()]);
     const given = [...changes.values()];
     const changed = present.map((row, i) => ({ ...row, ...withoutAbsent(given[i]!) }));
-    await requireValidAnnotations(tx, tenantId, datasetId, changed, locOf);
-    return { rows: await updateAnnotations(tx, tenantId, setId, changed), revision };
+    await requireValidAnnotations(tx, place, changed, locOf);
+    return { rows: await updateAnnotations(tx, place, changed), revision };
   });
 }
 
@@ -256,7 +262,8 @@ export const remove = defineRoute({
   conflicts: ["annotation_set_published", "annotation_set_copying"],
   guard: guardOne,
   handler: async ({ params, tenantId, deps }) => {
-    const { revision } = await deleteFrom(deps, tenantId, params, [params.annotation_id], 1);
+    const place = placeOf(tenantId, params);
+    const { revision } = await deleteFrom(deps.db, place, [params.annotation_id], 1);
     return { headers: { [setEtagHeader]: etagOfSet(revision) } };
   },
 });
@@ -272,21 +279,15 @@ export const removeBulk = defineRoute({
   conflicts: ["annotation_set_published", "annotation_set_copying"],
   guard: guardSet,
   handler: async ({ params, body, tenantId, deps }) => {
-    const { deleted, revision } = await deleteFrom(deps, tenantId, params, body.ids);
+    const { deleted, revision } = await deleteFrom(deps.db, placeOf(tenantId, params), body.ids);
     return { headers: { [setEtagHeader]: etagOfSet(revision) }, body: { deleted } };
   },
 });
 
-async function deleteFrom(
-  deps: HandlerDeps,
-  tenantId: string,
-  { dataset_id: datasetId, annotation_set_id: setId }: InSet,
-  ids: readonly string[],
-  atLeast = 0,
-) {
-  return await deps.db.transaction(async (tx) => {
-    const revision = await lockDraft(tx, tenantId, datasetId, setId);
-    const deleted = await deleteAnnotations(tx, tenantId, setId, ids);
+async function deleteFrom(db: Db, place: SetPlace, ids: readonly string[], atLeast = 0) {
+  return await db.transaction(async (tx) => {
+    const revision = await lockDraft(tx, place);
+    const deleted = await deleteAnnotations(tx, place, ids);
     if (deleted < atLeast) throw annotationNotFound();
     return { revision, deleted };
   });
@@ -299,12 +300,12 @@ async function deleteFrom(
 async function guardOne(call: Call<z.infer<typeof params>>): Promise<string[]> {
   const { params, tenantId, deps } = call;
   const set = await guardSet(call);
-  const row = await oneAnnotation(deps.db, tenantId, params.annotation_set_id, params.annotation_id);
+  const row = await oneAnnotation(deps.db, placeOf(tenantId, params), params.annotation_id);
   return [...set, etagOf(viewAnnotation(row))];
 }
 
-const locationOf = (place: InSet) =>
-  `/api/v1/datasets/${place.dataset_id}/annotation-sets/${place.annotation_set_id}/annotations`;
+const locationOf = ({ datasetId, setId }: SetPlace) =>
+  `/api/v1/datasets/${datasetId}/annotation-sets/${setId}/annotations`;
 
 function withoutAbsent<T extends object>(change: T): Partial<T> {
   return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as Partial<T>;

@@ -11,7 +11,7 @@ import { type FormatName, formats } from "../exchange/formats.ts";
 import { annotationRegions } from "../exchange/regions.ts";
 import { type Export, sendExport, stemOf } from "../exchange/send.ts";
 import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
-import { inSet } from "./annotation-set.ts";
+import { inSet, placeOf } from "./annotation-set.ts";
 
 const base = "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/export";
 
@@ -81,8 +81,8 @@ async function exportSet(
   format: FormatName,
   options: Pick<Export, "flavor" | "audio"> = {},
 ): Promise<Reply> {
-  const set = await oneAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id);
-  const place = { tenantId, datasetId: set.dataset_id, setId: set.id };
+  const place = placeOf(tenantId, params);
+  const set = await oneAnnotationSet(deps.db, place);
   return sendExport(deps, format, {
     regions: annotationRegions(deps.db, place, filter),
     kind: "annotation",
