@@ -155,16 +155,13 @@ async function sourceFiles(
 }
 
 function requireTypes(config: DetectConfig, known: readonly string[]): void {
-  const fault = (loc: (string | number)[]) =>
-    valueError(["body", "config", ...loc], "the model has no such artifact type");
-  const faults = [
-    ...(config.artifact_types ?? []).flatMap((type, i) =>
-      known.includes(type) ? [] : [fault(["artifact_types", i])],
-    ),
-    ...Object.keys(config.thresholds).flatMap((type) =>
-      known.includes(type) ? [] : [fault(["thresholds", type])],
-    ),
+  const wanted = [
+    ...(config.artifact_types ?? []).map((type, i) => ({ type, loc: ["artifact_types", i] })),
+    ...Object.keys(config.thresholds).map((type) => ({ type, loc: ["thresholds", type] })),
   ];
+  const faults = wanted
+    .filter(({ type }) => !known.includes(type))
+    .map(({ loc }) => valueError(["body", "config", ...loc], "the model has no such artifact type"));
   if (faults.length > 0) throw validationFailed(faults);
 }
 

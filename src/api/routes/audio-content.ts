@@ -9,7 +9,7 @@ import {
 import { isNotFound } from "../../storage/errors.ts";
 import { audioKey } from "../../storage/keys.ts";
 import { defineRoute, type HandlerDeps } from "../route.ts";
-import { iso } from "../view.ts";
+import { viewDownload } from "../view.ts";
 import { coarser } from "../waveform.ts";
 import { audioParams } from "./audio-file.ts";
 
@@ -30,21 +30,9 @@ export const download = defineRoute({
     const file = await oneAudioFile(deps.db, tenantId, params.dataset_id, params.audio_file_id);
     if (file.status === "pending_upload" || file.status === "expired")
       throw audioNotReady("The audio file has not been uploaded and confirmed yet");
-    const expiresSeconds = deps.config.PLOSIVE_UPLOAD_EXPIRY_SECONDS;
-    const url = await deps.storage.presignGet(audioKey(tenantId, file.id), {
-      expiresSeconds,
-      filename: file.filename,
-      audience: "client",
-    });
-    return {
-      body: {
-        url,
-        method: "GET",
-        expires_at: iso(deps.clock.now() + expiresSeconds * 1000),
-        size_bytes: file.size_bytes,
-        checksum_sha256: file.checksum_sha256,
-      },
-    };
+    const { filename, size_bytes, checksum_sha256 } = file;
+    const facts = { size_bytes, checksum_sha256 };
+    return { body: await viewDownload(deps, audioKey(tenantId, file.id), filename, facts) };
   },
 });
 

@@ -20,12 +20,12 @@ import {
   inferenceJob,
   listInferenceJobsQuery,
 } from "../../schemas/inference-job.ts";
-import { jobEvent } from "../../schemas/job.ts";
+import { isTerminal, jobEvent } from "../../schemas/job.ts";
 import { id, listOf, pageQuery } from "../../schemas/rest.ts";
 import { etagOf } from "../conditional.ts";
 import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
 import { listReply, viewDetection, viewJobEvent, viewOf } from "../view.ts";
-import { waitForChange } from "../wait.ts";
+import { viewAfterChange } from "../wait.ts";
 
 const base = "/api/v1/inference-jobs";
 export const jobParams = z.object({ inference_job_id: id("Id of the inference job") });
@@ -51,8 +51,7 @@ export const create = defineRoute({
       audioFileIds: body.audio_file_ids ?? null,
       datasetId: body.dataset_id ?? null,
     };
-    const row = await insertInferenceJob(deps.db, tenantId, job, requestOf(call));
-    return created(deps, row);
+    return created(deps, await insertInferenceJob(deps.db, tenantId, job, requestOf(call)));
   },
   idempotent: async ({ tenantId, deps }, [id = ""]) =>
     created(deps, await oneInferenceJob(deps.db, tenantId, id)),
@@ -89,15 +88,9 @@ export const read = defineRoute({
   conditional: true,
   answer: { status: 200, description: "The job", schema: inferenceJob },
   handler: async (call) => {
-    const { params, query, tenantId, deps } = call;
-    const jobId = params.inference_job_id;
-    const row = await waitForChange(call, {
-      seconds: query.wait,
-      jobId,
-      read: () => oneInferenceJob(deps.db, tenantId, jobId),
-      view: viewInferenceJob,
-    });
-    return { body: viewInferenceJob(row) };
+    const jobId = call.params.inference_job_id;
+    const read = () => oneInferenceJob(call.deps.db, call.tenantId, jobId);
+    return { body: await viewAfterChange(call, jobId, read, viewInferenceJob) };
   },
 });
 
@@ -141,10 +134,8 @@ export const retry = defineRoute({
   conflicts: ["job_not_finished", "no_files", "model_inactive", "audio_not_ready"],
   handler: async (call) => {
     const { params, tenantId, deps } = call;
-    return created(
-      deps,
-      await retryInferenceJob(deps.db, tenantId, params.inference_job_id, requestOf(call)),
-    );
+    const row = await retryInferenceJob(deps.db, tenantId, params.inference_job_id, requestOf(call));
+    return created(deps, row);
   },
   idempotent: async ({ tenantId, deps }, [id = ""]) =>
     created(deps, await oneInferenceJob(deps.db, tenantId, id)),
@@ -200,7 +191,6 @@ export const events = defineRoute({
  * update.
  */
 function submitStarted(deps: HandlerDeps, row: InferenceJobRow): void {
-  const finished = row.status === "completed" || row.status === "failed" || row.status === "cancelled";
-  if (row.start_requested_at === null || finished) return;
+  if (row.start_requested_at === null || isTerminal(row.status)) return;
   deps.background("submit an inference job", () => deps.submit({ kind: "inference", id: row.id }));
 }

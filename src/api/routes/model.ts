@@ -15,7 +15,7 @@ import { listModelsQuery, model, updateModelBody } from "../../schemas/model.ts"
 import { id, listOf } from "../../schemas/rest.ts";
 import { etagOf } from "../conditional.ts";
 import { type Call, defineRoute } from "../route.ts";
-import { iso, listReply, viewOf } from "../view.ts";
+import { listReply, viewDownload, viewOf } from "../view.ts";
 
 const params = z.object({ model_id: id("Id of the model") });
 type Params = z.infer<typeof params>;
@@ -109,21 +109,8 @@ export const download = defineRoute({
   answer: { status: 200, description: "The URL", schema: downloadSchema },
   handler: async ({ params, tenantId, deps }) => {
     const row = await oneModel(deps.db, tenantId, params.model_id);
-    const expiresSeconds = deps.config.PLOSIVE_UPLOAD_EXPIRY_SECONDS;
-    const filename = `${row.name}.onnx`;
-    return {
-      body: {
-        url: await deps.storage.presignGet(row.object_store_key, {
-          expiresSeconds,
-          filename,
-          audience: "client",
-        }),
-        method: "GET",
-        expires_at: iso(deps.clock.now() + expiresSeconds * 1000),
-        size_bytes: row.model_size_bytes,
-        checksum_sha256: row.checksum_sha256,
-      },
-    };
+    const facts = { size_bytes: row.model_size_bytes, checksum_sha256: row.checksum_sha256 };
+    return { body: await viewDownload(deps, row.object_store_key, `${row.name}.onnx`, facts) };
   },
 });
 

@@ -25,7 +25,7 @@ import {
 import { etagOf } from "../conditional.ts";
 import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
 import { listReply, textListReply, viewJobEvent, viewOf } from "../view.ts";
-import { waitForChange } from "../wait.ts";
+import { viewAfterChange } from "../wait.ts";
 
 const params = z.object({ training_job_id: id("Id of the training job") });
 const trainingConflicts = [
@@ -109,15 +109,9 @@ export const read = defineRoute({
   conditional: true,
   answer: { status: 200, description: "The job", schema: trainingJob },
   handler: async (call) => {
-    const { params, query, tenantId, deps } = call;
-    const jobId = params.training_job_id;
-    const row = await waitForChange(call, {
-      seconds: query.wait,
-      jobId,
-      read: () => oneTrainingJob(deps.db, tenantId, jobId),
-      view: viewTrainingJob,
-    });
-    return { body: viewTrainingJob(row) };
+    const jobId = call.params.training_job_id;
+    const read = () => oneTrainingJob(call.deps.db, call.tenantId, jobId);
+    return { body: await viewAfterChange(call, jobId, read, viewTrainingJob) };
   },
 });
 
