@@ -115,6 +115,5 @@ export const download = defineRoute({
 });
 
 async function guard({ params, tenantId, deps }: Call<Params>) {
-  await lockModel(deps.db, tenantId, params.model_id);
-  return [etagOf(viewModel(await oneModel(deps.db, tenantId, params.model_id)))];
+  return [etagOf(viewModel(await lockModel(deps.db, tenantId, params.model_id)))];
 }

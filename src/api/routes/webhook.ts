@@ -5,9 +5,9 @@ import {
   deleteWebhook,
   insertWebhook,
   listWebhooks,
+  lockWebhook,
   newWebhookId,
   oneWebhook,
-  oneWebhookForUpdate,
   replaceWebhookSecret,
   updateWebhook,
   type WebhookRow,
@@ -196,7 +196,7 @@ export const redeliver = defineRoute({
 });
 
 async function guard({ params, tenantId, deps }: Call<Params>): Promise<readonly string[]> {
-  return [etagOf(viewWebhook(await oneWebhookForUpdate(deps.db, tenantId, params.webhook_id)))];
+  return [etagOf(viewWebhook(await lockWebhook(deps.db, tenantId, params.webhook_id)))];
 }
 
 /** Checks only the URL itself. Each delivery resolves the host name and checks its addresses. */
