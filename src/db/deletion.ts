@@ -6,24 +6,31 @@ import { z } from "zod";
 import { rowsPerPiece } from "./annotation-copy.ts";
 import type { Db } from "./driver/page.ts";
 
-const part = (table: string, parent: string, key = "id", rows = rowsPerPiece) => ({
-  table: sql.identifier([table]),
-  parent: sql.identifier([parent]),
-  key: sql.identifier([key]),
+interface Part {
+  readonly table: string;
+  readonly parent: string;
+  readonly key: string;
+  readonly rows: number;
+}
+
+const part = (table: string, parent: string, key = "id", rows = rowsPerPiece): Part => ({
+  table,
+  parent,
+  key,
   rows,
 });
 
 const deletable = {
   annotation_set: {
-    table: sql.identifier(["annotation_sets"]),
+    table: "annotation_sets",
     parts: [
       part("annotations", "annotation_set_id"),
       part("reviewed_files", "annotation_set_id", "audio_file_id"),
     ],
   },
   // Fewer rows: each file leaves several entries in the purge queue.
-  dataset: { table: sql.identifier(["datasets"]), parts: [part("audio_files", "dataset_id", "id", 1_000)] },
-  webhook: { table: sql.identifier(["webhooks"]), parts: [part("webhook_deliveries", "webhook_id")] },
+  dataset: { table: "datasets", parts: [part("audio_files", "dataset_id", "id", 1_000)] },
+  webhook: { table: "webhooks", parts: [part("webhook_deliveries", "webhook_id")] },
 };
 export type Deletable = keyof typeof deletable;
 
@@ -36,8 +43,9 @@ export async function seeDeleted(tx: Db): Promise<void> {
 
 /** Locks a deleted row. Returns false when another process has it, or it is gone. */
 export async function lockDeleted(tx: Db, kind: Deletable, tenantId: string, id: string): Promise<boolean> {
+  const table = sql.identifier([deletable[kind].table]);
   const locked = await tx.query(sql.type(nothing)`
-    select from ${deletable[kind].table} where tenant_id = ${tenantId} and id = ${id} and deleted_at is not null
+    select from ${table} where tenant_id = ${tenantId} and id = ${id} and deleted_at is not null
     for update skip locked`);
   return locked.rowCount === 1;
 }
@@ -45,13 +53,19 @@ export async function lockDeleted(tx: Db, kind: Deletable, tenantId: string, id:
 /** Deletes the next rows that belong to a deleted row, then the row itself. Returns whether it is gone. */
 export async function deletePiece(tx: Db, kind: Deletable, tenantId: string, id: string): Promise<boolean> {
   const { table, parts } = deletable[kind];
-  for (const { table, parent, key, rows } of parts) {
+  for (const part of parts) {
+    const [name, parent, key] = [part.table, part.parent, part.key].map((one) => sql.identifier([one])) as [
+      ReturnType<typeof sql.identifier>,
+      ReturnType<typeof sql.identifier>,
+      ReturnType<typeof sql.identifier>,
+    ];
     const deleted = await tx.query(sql.type(nothing)`
-      delete from ${table} where tenant_id = ${tenantId} and ${parent} = ${id} and ${key} in (
-        select ${key} from ${table} where tenant_id = ${tenantId} and ${parent} = ${id} limit ${rows})`);
-    if (deleted.rowCount === rows) return false;
+      delete from ${name} where tenant_id = ${tenantId} and ${parent} = ${id} and ${key} in (
+        select ${key} from ${name} where tenant_id = ${tenantId} and ${parent} = ${id} limit ${part.rows})`);
+    if (deleted.rowCount === part.rows) return false;
   }
-  await tx.query(sql.type(nothing)`delete from ${table} where tenant_id = ${tenantId} and id = ${id}`);
+  await tx.query(sql.type(nothing)`
+    delete from ${sql.identifier([table])} where tenant_id = ${tenantId} and id = ${id}`);
   return true;
 }
 
