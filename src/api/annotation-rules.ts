@@ -1,5 +1,6 @@
 // Rules of annotations that the schema cannot express: the artifact type and the audio file belong to the dataset, and
 // the region lies within the file. The annotation routes call this inside their transaction, the import per label.
+import type { SetPlace } from "../db/annotation.ts";
 import { lengthsOfAudio } from "../db/audio-file.ts";
 import { oneDatasetForShare } from "../db/dataset.ts";
 import type { Db } from "../db/driver/page.ts";
@@ -17,8 +18,7 @@ const toleranceMs = 50;
  */
 export async function requireValidAnnotations(
   tx: Db,
-  tenantId: string,
-  datasetId: string,
+  { tenantId, datasetId }: SetPlace,
   annotations: readonly Place[],
   locOf: (index: number) => (string | number)[],
 ): Promise<void> {
@@ -40,17 +40,14 @@ export function faultsOf(
   loc: (string | number)[],
 ): ValidationItem[] {
   const faults: ValidationItem[] = [];
+  const fault = (member: keyof Place, why: string) => faults.push(valueError([...loc, member], why));
   const length = lengths.get(annotation.audio_file_id.toLowerCase());
-  if (length === undefined)
-    faults.push(valueError([...loc, "audio_file_id"], "the dataset has no such audio file"));
+  if (length === undefined) fault("audio_file_id", "the dataset has no such audio file");
   // The length of such a file is not known yet.
-  if (length === "not uploaded")
-    faults.push(valueError([...loc, "audio_file_id"], "the audio file has not been uploaded and confirmed"));
-  if (!types.has(annotation.artifact_type))
-    faults.push(valueError([...loc, "artifact_type"], "the dataset has no such artifact type"));
-  if (annotation.start_ms > annotation.end_ms)
-    faults.push(valueError([...loc, "end_ms"], "end_ms must not be less than start_ms"));
+  if (length === "not uploaded") fault("audio_file_id", "the audio file has not been uploaded and confirmed");
+  if (!types.has(annotation.artifact_type)) fault("artifact_type", "the dataset has no such artifact type");
+  if (annotation.start_ms > annotation.end_ms) fault("end_ms", "end_ms must not be less than start_ms");
   else if (typeof length === "number" && annotation.end_ms > length + toleranceMs)
-    faults.push(valueError([...loc, "end_ms"], `the audio file ends at ${length} ms`));
+    fault("end_ms", `the audio file ends at ${length} ms`);
   return faults;
 }

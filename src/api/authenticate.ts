@@ -7,14 +7,9 @@ import { expiredApiKey, insufficientScope, invalidApiKey, rateLimited, tenantSus
 import type { KeyScope } from "../schemas/api-key.ts";
 import { hashApiKey, isApiKey, prefixOf } from "./api-key-format.ts";
 import { addressOf } from "./request-facts.ts";
-import type { Route, SharedDeps } from "./route.ts";
+import type { Call, Route, SharedDeps } from "./route.ts";
 
-export interface Caller {
-  readonly tenantId: string;
-  readonly keyId: string;
-  /** What the key may do; empty: everything. */
-  readonly scopes: readonly KeyScope[];
-}
+export type Caller = Pick<Call, "tenantId" | "keyId" | "scopes">;
 
 /** Returns the scope that a request to the route needs. */
 export function scopeOf({ method, path }: Pick<Route, "method" | "path">): KeyScope {

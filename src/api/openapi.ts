@@ -3,7 +3,7 @@
 // parts.
 import { sharedResponses } from "./openapi/answers.ts";
 import { headerParameters, headers } from "./openapi/headers.ts";
-import { introduction, tagsOf } from "./openapi/introduction.ts";
+import { introduction, tags } from "./openapi/introduction.ts";
 import { operationOf } from "./openapi/operation.ts";
 import type { Components, Json } from "./openapi/schema.ts";
 import type { Route } from "./route.ts";
@@ -28,7 +28,7 @@ export function makeOpenApi(routes: readonly Route[]): Json {
     },
     servers: [{ url: "/", description: "This installation, local or production", "x-internal": false }],
     security: [{ "X-API-Key": [] }],
-    tags: tagsOf(routes.map((route) => route.tag)),
+    tags,
     paths,
     components: {
       securitySchemes: { "X-API-Key": { type: "apiKey", in: "header", name: "X-API-Key" } },

@@ -108,7 +108,8 @@ export interface Route<P extends Shape = Shape, Q extends Shape = Shape, B exten
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
-  readonly tag: string;
+  /** The section of the documentation; routes/index.ts sets it. */
+  readonly tag?: string;
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;

@@ -1,5 +1,6 @@
 // What the steps of one request share (answer.ts).
 import type { Context } from "koa";
+import type { Caller } from "./authenticate.ts";
 import type { Background, Call, Reply, Route, SharedDeps } from "./route.ts";
 import type { PartResult } from "./validate.ts";
 
@@ -9,7 +10,7 @@ export interface Exchange {
   readonly route: Route;
   readonly deps: SharedDeps;
   /** Tenant, key and scopes; empty on a route without a key. */
-  caller: Pick<Call, "tenantId" | "keyId" | "scopes">;
+  caller: Caller;
   bytes: Buffer;
   body: PartResult;
   /** Of the body and the query; only with an Idempotency-Key. */

@@ -155,9 +155,8 @@ function nameOf(part: Part, issue: z.core.$ZodIssue, value: unknown): [type: str
       return names[issue.expected] ?? ["value_error", "Input should be valid"];
     }
     case "too_small":
-      return tooSmall(issue, value);
     case "too_big":
-      return tooBig(issue, value);
+      return outOfRange(issue, value);
     case "invalid_format":
       return formatNames[issue.format] ?? pattern(issue.pattern);
     case "invalid_value":
@@ -174,32 +173,22 @@ function nameOf(part: Part, issue: z.core.$ZodIssue, value: unknown): [type: str
   }
 }
 
-function tooSmall(issue: z.core.$ZodIssueTooSmall, value: unknown): [string, string] {
-  const min = issue.minimum;
-  if (issue.origin === "string")
-    return ["string_too_short", `String should have at least ${plural(min, "character")}`];
-  if (issue.origin === "array")
-    return [
-      "too_short",
-      `List should have at least ${plural(min, "item")} after validation, not ${lengthOf(value)}`,
-    ];
-  return issue.inclusive === false
-    ? ["greater_than", `Input should be greater than ${min}`]
-    : ["greater_than_equal", `Input should be greater than or equal to ${min}`];
-}
-
-function tooBig(issue: z.core.$ZodIssueTooBig, value: unknown): [string, string] {
-  const max = issue.maximum;
-  if (issue.origin === "string")
-    return ["string_too_long", `String should have at most ${plural(max, "character")}`];
-  if (issue.origin === "array")
-    return [
-      "too_long",
-      `List should have at most ${plural(max, "item")} after validation, not ${lengthOf(value)}`,
-    ];
-  return issue.inclusive === false
-    ? ["less_than", `Input should be less than ${max}`]
-    : ["less_than_equal", `Input should be less than or equal to ${max}`];
+function outOfRange(
+  { code, origin, inclusive, ...bounds }: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig,
+  value: unknown,
+): [string, string] {
+  const bound = "minimum" in bounds ? bounds.minimum : bounds.maximum;
+  const [most, short, less] =
+    code === "too_small" ? (["least", "short", "greater"] as const) : (["most", "long", "less"] as const);
+  if (origin === "string")
+    return [`string_too_${short}`, `String should have at ${most} ${plural(bound, "character")}`];
+  if (origin === "array") {
+    const items = `${plural(bound, "item")} after validation, not ${lengthOf(value)}`;
+    return [`too_${short}`, `List should have at ${most} ${items}`];
+  }
+  return inclusive === false
+    ? [`${less}_than`, `Input should be ${less} than ${bound}`]
+    : [`${less}_than_equal`, `Input should be ${less} than or equal to ${bound}`];
 }
 
 const plural = (count: number | bigint, noun: string) => `${count} ${noun}${Number(count) === 1 ? "" : "s"}`;

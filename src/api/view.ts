@@ -7,6 +7,7 @@ import type { EventRow } from "../db/event.ts";
 import { annotationSet } from "../schemas/annotation-set.ts";
 import { detectionRecord } from "../schemas/detection.ts";
 import { jobEvent } from "../schemas/job.ts";
+import type { HandlerDeps } from "./route.ts";
 
 /** Formats milliseconds since 1970 as RFC 3339 in UTC with milliseconds. */
 export function iso(ms: number): string {
@@ -67,6 +68,18 @@ export const viewAnnotationSet = (row: AnnotationSetRow) =>
     ...row,
     copying: row.copying === null ? null : { copied: row.total_annotations, total: row.copying.total },
   });
+
+/** Renders a presigned URL of an object that the client may download under the name `filename`. */
+export async function viewDownload(
+  { config, storage, clock }: HandlerDeps,
+  key: string,
+  filename: string,
+  facts: { readonly size_bytes: number; readonly checksum_sha256: string | null },
+) {
+  const expiresSeconds = config.PLOSIVE_UPLOAD_EXPIRY_SECONDS;
+  const url = await storage.presignGet(key, { expiresSeconds, filename, audience: "client" });
+  return { url, method: "GET", expires_at: iso(clock.now() + expiresSeconds * 1000), ...facts };
+}
 
 export const viewJobEvent = viewOf(jobEvent);
 export const viewDetection = viewOf(detectionRecord);

@@ -4,6 +4,7 @@
 import { sql } from "slonik";
 import { z } from "zod";
 import { shareExceeded } from "../errors.ts";
+import type { SetPlace } from "./annotation.ts";
 import type { Db } from "./driver/page.ts";
 import { lockQuota } from "./quota.ts";
 
@@ -30,13 +31,6 @@ export const copying = z.union([
 ]);
 export type Copying = z.infer<typeof copying>;
 
-/** The draft that a copy fills. */
-export interface Target {
-  readonly tenantId: string;
-  readonly datasetId: string;
-  readonly setId: string;
-}
-
 const nothing = z.object({});
 
 /** Drafts of one tenant that are filled in the background at the same time: each takes disk space for a million rows. */
@@ -46,7 +40,7 @@ const mostCopies = 3;
  * Fills a new draft: at once, or in the background if the source is large. The caller has locked the source, so that it
  * does not change before this transaction ends. Rejects with shareExceeded while other copies of the tenant are under way.
  */
-export async function startCopy(tx: Db, to: Target, work: Copying): Promise<void> {
+export async function startCopy(tx: Db, to: SetPlace, work: Copying): Promise<void> {
   if (work.total > rowsPerRequest) {
     await lockQuota(tx, "annotation_sets", to.tenantId);
     const copies = await tx.oneFirst(sql.type(z.object({ count: z.number() }))`
@@ -58,7 +52,7 @@ export async function startCopy(tx: Db, to: Target, work: Copying): Promise<void
 }
 
 /** Copies the next piece. Returns what is left; null when the copy is complete. The caller has locked the draft. */
-export async function copyPiece(tx: Db, to: Target, work: Copying): Promise<Copying | null> {
+export async function copyPiece(tx: Db, to: SetPlace, work: Copying): Promise<Copying | null> {
   if ("inference_job_id" in work) {
     const after = await copyDetections(tx, to, work);
     return after === null ? null : { ...work, after };
@@ -73,7 +67,7 @@ const label = z.object({ audio_file_id: z.string(), start_ms: z.number(), id: z.
 /** Returns the position of the last row of a full piece; null when this was the last piece. */
 async function copyLabels(
   tx: Db,
-  to: Target,
+  to: SetPlace,
   { annotation_set_id, after }: Labels,
 ): Promise<Labels["after"]> {
   const rest =
@@ -102,7 +96,7 @@ const detection = z.object({ inference_file_id: z.string(), ordinal: z.number() 
 /** As copyLabels. Detections in files that were uploaded to the job, and in other datasets, are left out. */
 async function copyDetections(
   tx: Db,
-  to: Target,
+  to: SetPlace,
   { inference_job_id, min_confidence, after }: Detections,
 ): Promise<Detections["after"]> {
   const rest =

@@ -10,6 +10,7 @@ import {
   datasetNotFound,
 } from "../errors.ts";
 import { annotationSet, type annotationSetStatuses } from "../schemas/annotation-set.ts";
+import type { SetPlace } from "./annotation.ts";
 import { copying, rowsPerRequest, startCopy } from "./annotation-copy.ts";
 import { requireDataset } from "./dataset.ts";
 import { deletePiece, seeDeleted } from "./deletion.ts";
@@ -40,16 +41,14 @@ export async function listAnnotationSets(
   return await selectPage(db, row, { columns, from }, query);
 }
 
+/** A condition for one set. */
+const thisSet = ({ tenantId, datasetId, setId }: SetPlace) =>
+  sql.fragment`tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = ${setId}`;
+
 /** Returns the set; rejects with annotationSetNotFound. */
-export async function oneAnnotationSet(
-  db: Db,
-  tenantId: string,
-  datasetId: string,
-  id: string,
-): Promise<AnnotationSetRow> {
+export async function oneAnnotationSet(db: Db, place: SetPlace): Promise<AnnotationSetRow> {
   return await db.expecting(annotationSetNotFound).one(sql.type(row)`
-    select ${columns} from annotation_sets
-    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = ${id}`);
+    select ${columns} from annotation_sets where ${thisSet(place)}`);
 }
 
 const lockedDraft = z.object({ revision: z.number(), annotation_count: z.number() });
@@ -60,36 +59,23 @@ const lockedDraft = z.object({ revision: z.number(), annotation_count: z.number(
  * Rejects with annotationSetPublished, with annotationSetCopying while a copy reads or fills the draft, or with
  * quotaExceeded when `adding` annotations would exceed `max` (0: no limit).
  */
-export async function lockDraft(
-  db: Db,
-  tenantId: string,
-  datasetId: string,
-  id: string,
-  { adding = 0, max = 0 } = {},
-): Promise<number> {
+export async function lockDraft(db: Db, place: SetPlace, { adding = 0, max = 0 } = {}): Promise<number> {
   const locked = await db.maybeOne(sql.type(lockedDraft)`
     update annotation_sets set revision = revision + 1
-    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = ${id} and status = 'draft'
-      and copying is null and copies_from = 0
+    where ${thisSet(place)} and status = 'draft' and copying is null and copies_from = 0
     returning revision, annotation_count`);
   if (locked !== null) {
     if (max > 0 && locked.annotation_count + adding > max) throw annotationSetFull(max);
     return locked.revision;
   }
-  const { status } = await oneAnnotationSet(db, tenantId, datasetId, id);
+  const { status } = await oneAnnotationSet(db, place);
   throw status === "published" ? annotationSetPublished() : annotationSetCopying();
 }
 
 /** Locks a draft or published set as lockDraft does, without incrementing its revision. Returns the revision. */
-export async function lockAnnotationSet(
-  db: Db,
-  tenantId: string,
-  datasetId: string,
-  id: string,
-): Promise<number> {
+export async function lockAnnotationSet(db: Db, place: SetPlace): Promise<number> {
   return await db.expecting(annotationSetNotFound).oneFirst(sql.type(z.object({ revision: z.number() }))`
-    select revision from annotation_sets
-    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = ${id} for no key update`);
+    select revision from annotation_sets where ${thisSet(place)} for no key update`);
 }
 
 /**
@@ -103,57 +89,47 @@ export async function insertAnnotationSet(
   fromId: string | null,
 ): Promise<AnnotationSetRow> {
   return await db.transaction(async (tx) => {
-    const source = fromId === null ? null : await lockSource(tx, tenantId, datasetId, fromId);
+    const source = fromId === null ? null : await lockSource(tx, { tenantId, datasetId, setId: fromId });
     // The lock of the dataset's row serializes version numbers. The number of a deleted draft is not reused.
     const version = await tx
       .expecting(datasetNotFound)
       .oneFirst(sql.type(z.object({ last_annotation_set_version: z.number() }))`
       update datasets set last_annotation_set_version = last_annotation_set_version + 1
       where tenant_id = ${tenantId} and id = ${datasetId} returning last_annotation_set_version`);
-    const id = newId();
+    const place = { tenantId, datasetId, setId: newId() };
     await tx.query(sql.type(z.object({}))`
       insert into annotation_sets (id, tenant_id, dataset_id, version)
-      values (${id}, ${tenantId}, ${datasetId}, ${version})`);
+      values (${place.setId}, ${tenantId}, ${datasetId}, ${version})`);
     if (source !== null) {
-      await copyReviewed(tx, tenantId, source.id, id);
+      await copyReviewed(tx, tenantId, source.id, place.setId);
       const work = { annotation_set_id: source.id, total: source.total_annotations, after: null };
-      await startCopy(tx, { tenantId, datasetId, setId: id }, work);
+      await startCopy(tx, place, work);
     }
-    return await oneAnnotationSet(tx, tenantId, datasetId, id);
+    return await oneAnnotationSet(tx, place);
   });
 }
 
 /** Locks the source, so that it does not change while it is copied. Lock order: the set before the dataset. */
-async function lockSource(
-  tx: Db,
-  tenantId: string,
-  datasetId: string,
-  id: string,
-): Promise<AnnotationSetRow> {
-  await requireDataset(tx, tenantId, datasetId);
-  await lockAnnotationSet(tx, tenantId, datasetId, id);
-  const source = await oneAnnotationSet(tx, tenantId, datasetId, id);
+async function lockSource(tx: Db, place: SetPlace): Promise<AnnotationSetRow> {
+  await requireDataset(tx, place.tenantId, place.datasetId);
+  await lockAnnotationSet(tx, place);
+  const source = await oneAnnotationSet(tx, place);
   if (source.copying !== null) throw annotationSetCopying();
   return source;
 }
 
 /** Publishes a draft; the set and its statistics never change again. Rejects with annotationSetPublished. */
-export async function publishAnnotationSet(
-  db: Db,
-  tenantId: string,
-  datasetId: string,
-  id: string,
-): Promise<AnnotationSetRow> {
+export async function publishAnnotationSet(db: Db, place: SetPlace): Promise<AnnotationSetRow> {
   return await db.transaction(async (tx) => {
     // Waits for all writers that hold the lock of lockDraft; later writers find the set published.
-    await lockForUpdate(tx, tenantId, datasetId, id);
-    const now = await oneAnnotationSet(tx, tenantId, datasetId, id);
+    await lockForUpdate(tx, place);
+    const now = await oneAnnotationSet(tx, place);
     if (now.status === "published") throw annotationSetPublished();
     if (now.copying !== null) throw annotationSetCopying();
     await tx.query(sql.type(z.object({}))`
       update annotation_sets set status = 'published', published_at = now(), revision = revision + 1
-      where tenant_id = ${tenantId} and id = ${id} and status = 'draft'`);
-    return await oneAnnotationSet(tx, tenantId, datasetId, id);
+      where ${thisSet(place)} and status = 'draft'`);
+    return await oneAnnotationSet(tx, place);
   });
 }
 
@@ -162,22 +138,17 @@ export async function publishAnnotationSet(
  * draft. Rejects with annotationSetPublished, because models refer to published sets, or with annotationSetCopying
  * while another set is being filled from this one.
  */
-export async function deleteAnnotationSet(
-  db: Db,
-  tenantId: string,
-  datasetId: string,
-  id: string,
-): Promise<void> {
+export async function deleteAnnotationSet(db: Db, place: SetPlace): Promise<void> {
   await db.transaction(async (tx) => {
-    const copiesFrom = await lockForUpdate(tx, tenantId, datasetId, id);
-    const set = await oneAnnotationSet(tx, tenantId, datasetId, id);
+    const copiesFrom = await lockForUpdate(tx, place);
+    const set = await oneAnnotationSet(tx, place);
     if (set.status === "published") throw annotationSetPublished();
     if (copiesFrom > 0) throw annotationSetCopying();
     await seeDeleted(tx);
     await tx.query(sql.type(z.object({}))`
-      update annotation_sets set deleted_at = now(), copying = null where tenant_id = ${tenantId} and id = ${id}`);
+      update annotation_sets set deleted_at = now(), copying = null where ${thisSet(place)}`);
     if (set.total_annotations <= rowsPerRequest)
-      while (!(await deletePiece(tx, "annotation_set", tenantId, id)));
+      while (!(await deletePiece(tx, "annotation_set", place.tenantId, place.setId)));
   });
 }
 
@@ -187,12 +158,12 @@ const lockedSet = z.object({ id: z.string(), copies_from: z.number() });
  * Locks the set, and the source of a copy into it, because the end of the copy changes the source too. Returns how many
  * copies read the set.
  */
-async function lockForUpdate(db: Db, tenantId: string, datasetId: string, id: string): Promise<number> {
+async function lockForUpdate(db: Db, place: SetPlace): Promise<number> {
+  const { tenantId, datasetId, setId } = place;
   const locked = await db.any(sql.type(lockedSet)`
     select id, copies_from from annotation_sets
-    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and (id = ${id} or id = (
-      select (copying ->> 'annotation_set_id')::uuid from annotation_sets
-      where tenant_id = ${tenantId} and dataset_id = ${datasetId} and id = ${id}))
+    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and (id = ${setId} or id = (
+      select (copying ->> 'annotation_set_id')::uuid from annotation_sets where ${thisSet(place)}))
     order by id for update`);
-  return locked.find((set) => set.id === id.toLowerCase())?.copies_from ?? 0;
+  return locked.find((set) => set.id === setId.toLowerCase())?.copies_from ?? 0;
 }

@@ -6,7 +6,7 @@ import { annotationNotFound, annotationSetFull } from "../errors.ts";
 import { type AnnotationFilter, annotation, type NewAnnotation } from "../schemas/annotation.ts";
 import { columnsOf, rowOf } from "./driver/fields.ts";
 import { newId } from "./driver/id.ts";
-import { type Db, fits, inOrder } from "./driver/page.ts";
+import { type Db, fits, inBatches, inOrder } from "./driver/page.ts";
 
 const row = rowOf(annotation);
 export type AnnotationRow = z.infer<typeof row>;
@@ -14,6 +14,13 @@ export type AnnotationRow = z.infer<typeof row>;
 export const annotationColumns = columnsOf(row, {
   updated_at: sql.fragment`coalesce(updated_at, created_at)`,
 });
+
+/** An annotation set of a dataset. */
+export interface SetPlace {
+  readonly tenantId: string;
+  readonly datasetId: string;
+  readonly setId: string;
+}
 
 /** A constant, because a schema compiles itself when it is first used: once, not once per request. */
 const made = z.object({ created_at: z.number() });
@@ -28,7 +35,7 @@ const extraDataPerStatement = 512 * 1024;
  */
 export async function insertAnnotations(
   db: Db,
-  place: { tenantId: string; datasetId: string; setId: string },
+  place: SetPlace,
   annotations: readonly NewAnnotation[],
 ): Promise<readonly AnnotationRow[]> {
   const annotation_set_id = place.setId.toLowerCase();
@@ -62,7 +69,7 @@ export async function insertAnnotations(
 
 async function insertPart(
   db: Db,
-  place: { tenantId: string; datasetId: string; setId: string },
+  place: SetPlace,
   rows: readonly AnnotationRow[],
   extraData: string[],
 ): Promise<number> {
@@ -87,15 +94,9 @@ async function insertPart(
 /**
  * Rejects with quotaExceeded when `count` more annotations exceed `max` (0: no limit). The caller holds the set's lock.
  */
-export async function requireRoom(
-  db: Db,
-  tenantId: string,
-  setId: string,
-  count: number,
-  max: number,
-): Promise<void> {
+export async function requireRoom(db: Db, place: SetPlace, count: number, max: number): Promise<void> {
   const present = await db.oneFirst(sql.type(z.object({ annotation_count: z.number() }))`
-    select annotation_count from annotation_sets where tenant_id = ${tenantId} and id = ${setId}`);
+    select annotation_count from annotation_sets where tenant_id = ${place.tenantId} and id = ${place.setId}`);
   if (max > 0 && present + count > max) throw annotationSetFull(max);
 }
 
@@ -112,7 +113,7 @@ export interface ImportedAnnotation extends NewAnnotation {
  */
 export async function insertMissingAnnotations(
   db: Db,
-  place: { tenantId: string; datasetId: string; setId: string },
+  place: SetPlace,
   annotations: readonly ImportedAnnotation[],
 ): Promise<number> {
   const lines = annotations.map((annotation) => ({ id: newId(), ...annotation }));
@@ -142,36 +143,32 @@ export async function insertMissingAnnotations(
   return added.rowCount;
 }
 
+/** A condition for the annotations of a set. */
+const inSet = ({ tenantId, setId }: SetPlace) =>
+  sql.fragment`tenant_id = ${tenantId} and annotation_set_id = ${setId}`;
+
 /** Returns the annotation; rejects with annotationNotFound. */
-export async function oneAnnotation(
-  db: Db,
-  tenantId: string,
-  setId: string,
-  id: string,
-): Promise<AnnotationRow> {
+export async function oneAnnotation(db: Db, place: SetPlace, id: string): Promise<AnnotationRow> {
   return await db.expecting(annotationNotFound).one(sql.type(row)`
-    select ${annotationColumns} from annotations
-    where tenant_id = ${tenantId} and annotation_set_id = ${setId} and id = ${id}`);
+    select ${annotationColumns} from annotations where ${inSet(place)} and id = ${id}`);
 }
 
 /** Returns the annotations in the order of `ids`; rejects with annotationNotFound when one is missing. */
 export async function manyAnnotations(
   db: Db,
-  tenantId: string,
-  setId: string,
+  place: SetPlace,
   ids: readonly string[],
 ): Promise<readonly AnnotationRow[]> {
   const rows = await db.any(sql.type(row)`
     select ${annotationColumns} from annotations
-    where tenant_id = ${tenantId} and annotation_set_id = ${setId} and id = any(${sql.array([...ids], "uuid")})`);
+    where ${inSet(place)} and id = any(${sql.array([...ids], "uuid")})`);
   return inOrder(rows, ids, annotationNotFound);
 }
 
 /** Overwrites all members that clients may change, and returns the annotations in the given order. */
 export async function updateAnnotations(
   db: Db,
-  tenantId: string,
-  setId: string,
+  place: SetPlace,
   annotations: readonly AnnotationRow[],
 ): Promise<readonly AnnotationRow[]> {
   const ids = annotations.map((annotation) => annotation.id);
@@ -180,91 +177,67 @@ export async function updateAnnotations(
       confidence = line.confidence, extra_data = line.extra_data, annotator = line.annotator, updated_at = now()
     from jsonb_to_recordset(${sql.jsonb(annotations as never)}) as line (id uuid, artifact_type text, start_ms bigint,
       end_ms bigint, confidence double precision, extra_data jsonb, annotator text)
-    where a.tenant_id = ${tenantId} and a.annotation_set_id = ${setId} and a.id = line.id`);
-  return await manyAnnotations(db, tenantId, setId, ids);
+    where ${inSet(place)} and a.id = line.id`);
+  return await manyAnnotations(db, place, ids);
 }
 
 /** Deletes those of the annotations that the set has, and returns how many. */
-export async function deleteAnnotations(
-  db: Db,
-  tenantId: string,
-  setId: string,
-  ids: readonly string[],
-): Promise<number> {
+export async function deleteAnnotations(db: Db, place: SetPlace, ids: readonly string[]): Promise<number> {
   const { rowCount } = await db.query(sql.type(z.object({}))`
-    delete from annotations
-    where tenant_id = ${tenantId} and annotation_set_id = ${setId} and id = any(${sql.array([...ids], "uuid")})`);
+    delete from annotations where ${inSet(place)} and id = any(${sql.array([...ids], "uuid")})`);
   return rowCount;
 }
 
 /** Returns how many annotations of the set match the filter. */
-export async function countAnnotations(
-  db: Db,
-  tenantId: string,
-  setId: string,
-  filter: AnnotationFilter,
-): Promise<number> {
+export async function countAnnotations(db: Db, place: SetPlace, filter: AnnotationFilter): Promise<number> {
   return await db.oneFirst(sql.type(z.object({ count: z.number() }))`
-    select count(*) as count from annotations where ${matchingAnnotations(tenantId, setId, filter)}`);
+    select count(*) as count from annotations where ${matchingAnnotations(place, filter)}`);
 }
 
 /** Returns one page, sorted by audio file, start and id. */
 export async function pageOfAnnotations(
   db: Db,
-  tenantId: string,
-  setId: string,
+  place: SetPlace,
   filter: AnnotationFilter,
   request: { page: number; page_size: number },
 ): Promise<readonly AnnotationRow[]> {
   return await db.any(sql.type(row)`
-    select ${annotationColumns} from annotations where ${matchingAnnotations(tenantId, setId, filter)}
+    select ${annotationColumns} from annotations where ${matchingAnnotations(place, filter)}
     order by audio_file_id, start_ms, id
     limit ${request.page_size} offset ${(request.page - 1) * request.page_size}`);
 }
 
-/**
- * Yields all matching annotations by audio file, start and id, in batches. Each begins after the last row of the
- * previous one: memory use is constant, and a slow reader holds no connection or transaction.
- */
-export async function* eachAnnotation(
-  db: Db,
-  tenantId: string,
-  setId: string,
-  filter: AnnotationFilter = {},
-  batchSize = 250,
-): AsyncGenerator<readonly AnnotationRow[]> {
-  let after: FragmentSqlToken = sql.fragment`true`;
-  for (;;) {
-    const batch = await db.any(sql.type(row)`
-      select ${annotationColumns} from annotations where ${matchingAnnotations(tenantId, setId, filter)} and ${after}
-      order by audio_file_id, start_ms, id limit ${batchSize}`);
-    if (batch.length > 0) yield batch;
-    const last = batch.at(-1);
-    if (last === undefined || batch.length < batchSize) return;
-    after = afterAnnotation(filter, last);
-  }
+/** Yields all matching annotations by audio file, start and id. */
+export function eachAnnotation(db: Db, place: SetPlace, filter: AnnotationFilter, batchSize = 250) {
+  return inBatches<AnnotationRow>(batchSize, (last) =>
+    db.any(sql.type(row)`
+      select ${annotationColumns} from annotations where ${matchingAnnotations(place, filter, last)}
+      order by audio_file_id, start_ms, id limit ${batchSize}`),
+  );
 }
+
+type Position = Pick<AnnotationRow, "audio_file_id" | "start_ms" | "id">;
 
 /**
  * A condition for the annotations after `last` in list order. If the filter names the file, the condition must not
  * compare it again: Postgres would read the index from the file's first row for each batch (64 s instead of 10 s for
  * a million annotations of one file).
  */
-export function afterAnnotation(
-  filter: AnnotationFilter,
-  last: Pick<AnnotationRow, "audio_file_id" | "start_ms" | "id">,
-): FragmentSqlToken {
+function afterAnnotation(filter: AnnotationFilter, last: Position): FragmentSqlToken {
   return filter.audio_file_id === undefined
     ? sql.fragment`(audio_file_id, start_ms, id) >
         (${last.audio_file_id}::uuid, ${last.start_ms}::bigint, ${last.id}::uuid)`
     : sql.fragment`(start_ms, id) > (${last.start_ms}::bigint, ${last.id}::uuid)`;
 }
 
-/** A condition for the filter. The time window is half-open; a point label is inside when start <= point < end. */
+/**
+ * A condition for the filter and the position `last`. The time window is half-open; a point label is inside when
+ * start <= point < end.
+ */
 export function matchingAnnotations(
-  tenantId: string,
-  setId: string,
+  { tenantId, setId }: SetPlace,
   filter: AnnotationFilter,
+  last?: Position,
 ): FragmentSqlToken {
   const { audio_file_id, artifact_type, annotator, min_confidence, max_confidence, start_ms, end_ms } =
     filter;
@@ -279,5 +252,6 @@ export function matchingAnnotations(
       start_ms,
       (start) => sql.fragment`(end_ms > ${start} or (end_ms = start_ms and start_ms = ${start}))`,
     ),
+    given(last, (position) => afterAnnotation(filter, position)),
   );
 }

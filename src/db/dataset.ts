@@ -62,23 +62,25 @@ export async function oneDataset(db: Db, tenantId: string, id: string): Promise<
 
 const named = z.object({ id: z.string(), name: z.string(), artifact_types: artifactTypes });
 
+/** Returns name and types without counting files. `lock`: a locking clause. */
+const oneNamed = (db: Db, tenantId: string, id: string, lock = sql.fragment``) =>
+  db.expecting(datasetNotFound).one(sql.type(named)`
+    select id, name, artifact_types from datasets where tenant_id = ${tenantId} and id = ${id} ${lock}`);
+
 /**
- * Returns name and types without counting files; rejects with datasetNotFound. Until the transaction ends the dataset
- * is not deleted and loses no types: updateDataset locks the row for update, which conflicts with this key share lock.
+ * Returns name and types; rejects with datasetNotFound. Until the transaction ends the dataset is not deleted and loses no
+ * types: updateDataset locks the row for update, which conflicts with this key share lock.
  */
-export async function oneDatasetForShare(
-  db: Db,
-  tenantId: string,
-  id: string,
-): Promise<z.infer<typeof named>> {
-  return await db.expecting(datasetNotFound).one(sql.type(named)`
-    select id, name, artifact_types from datasets where tenant_id = ${tenantId} and id = ${id} for key share`);
-}
+export const oneDatasetForShare = (tx: Db, tenantId: string, id: string) =>
+  oneNamed(tx, tenantId, id, sql.fragment`for key share`);
+
+/** Locks the dataset against changes by others until the transaction ends, and returns it as oneDatasetForShare does. */
+export const lockDataset = (tx: Db, tenantId: string, id: string) =>
+  oneNamed(tx, tenantId, id, sql.fragment`for update`);
 
 /** Returns the dataset's name; rejects with datasetNotFound. */
 export async function nameOfDataset(db: Db, tenantId: string, id: string): Promise<string> {
-  return await db.expecting(datasetNotFound).oneFirst(sql.type(z.object({ name: z.string() }))`
-    select name from datasets where tenant_id = ${tenantId} and id = ${id}`);
+  return (await oneNamed(db, tenantId, id)).name;
 }
 
 /**
@@ -92,9 +94,7 @@ export async function lockTypes(
   forChange: boolean,
 ): Promise<readonly string[]> {
   const lock = forChange ? sql.fragment`for no key update` : sql.fragment`for share`;
-  const found = await db.expecting(datasetNotFound).one(sql.type(named)`
-    select id, name, artifact_types from datasets where tenant_id = ${tenantId} and id = ${id} ${lock}`);
-  return found.artifact_types.map((type) => type.name);
+  return (await oneNamed(db, tenantId, id, lock)).artifact_types.map((type) => type.name);
 }
 
 /** Adds types to the dataset. The caller holds the lock of lockTypes. */
@@ -110,23 +110,11 @@ export async function addTypes(
     where tenant_id = ${tenantId} and id = ${id}`);
 }
 
-/** Locks the dataset against changes by others until the transaction ends; rejects with datasetNotFound. */
-export async function lockDataset(db: Db, tenantId: string, id: string): Promise<void> {
-  await db.expecting(datasetNotFound).one(sql.type(z.object({ id: z.string() }))`
-    select id from datasets where tenant_id = ${tenantId} and id = ${id} for update`);
-}
-
 /** Rejects with datasetNotFound unless the dataset exists and belongs to the tenant. */
 export async function requireDataset(db: Db, tenantId: string, id: string): Promise<void> {
   const exists = await db.exists(sql.type(z.object({ id: z.string() }))`
     select id from datasets where tenant_id = ${tenantId} and id = ${id}`);
   if (!exists) throw datasetNotFound();
-}
-
-/** Locks the dataset against deletion until the transaction ends; rejects with datasetNotFound. */
-export async function protectDataset(tx: Db, tenantId: string, id: string): Promise<void> {
-  await tx.expecting(datasetNotFound).one(sql.type(z.object({ id: z.string() }))`
-    select id from datasets where tenant_id = ${tenantId} and id = ${id} for key share`);
 }
 
 /** Locks the datasets of these files against deletion. Lock order, as in deleteDataset: datasets before their files. */
@@ -201,8 +189,7 @@ export async function updateDataset(
   change: { name?: string; description?: string | null; artifact_types?: ArtifactTypes },
 ): Promise<DatasetRow> {
   return await db.transaction(async (tx) => {
-    const locked = await tx.expecting(datasetNotFound).one(sql.type(named)`
-      select id, name, artifact_types from datasets where tenant_id = ${tenantId} and id = ${id} for update`);
+    const locked = await lockDataset(tx, tenantId, id);
     const kept = change.artifact_types?.map((type) => type.name);
     const removed = locked.artifact_types
       .map((type) => type.name)
@@ -228,8 +215,7 @@ export async function deleteDataset(db: Db, tenantId: string, id: string): Promi
     // Lock order of every writer of annotations: the sets, then the dataset.
     await tx.query(sql.type(z.object({ id: z.string() }))`
       select id from annotation_sets where tenant_id = ${tenantId} and dataset_id = ${id} order by id for update`);
-    await tx.expecting(datasetNotFound).one(sql.type(z.object({ id: z.string() }))`
-      select id from datasets where tenant_id = ${tenantId} and id = ${id} for update`);
+    await lockDataset(tx, tenantId, id);
     const running = await tx.oneFirst(sql.type(z.object({ count: z.number() }))`
       select (select count(*) from training_jobs where tenant_id = ${tenantId} and dataset_id = ${id}
           and status in ('pending', 'queued', 'running', 'cancelling'))

@@ -4,7 +4,7 @@ import { type FragmentSqlToken, sql } from "slonik";
 import { z } from "zod";
 import { detectionRecord } from "../schemas/detection.ts";
 import { columnsOf, rowOf } from "./driver/fields.ts";
-import { type Db, fits, type Page, type PageRequest, selectPage } from "./driver/page.ts";
+import { type Db, fits, inBatches, type Page, type PageRequest, selectPage } from "./driver/page.ts";
 
 const row = rowOf(detectionRecord, { ordinal: z.number() });
 const columns = columnsOf(row);
@@ -23,41 +23,24 @@ export async function listDetections(
   jobId: string,
   query: PageRequest & DetectionFilter,
 ): Promise<Page<DetectionRow>> {
-  return await selectPage(
-    db,
-    row,
-    {
-      columns,
-      from: sql.fragment`detections where ${matching(tenantId, jobId, query)}`,
-      order: sql.fragment`inference_file_id, ordinal`,
-    },
-    query,
-  );
+  const from = sql.fragment`detections where ${matching(tenantId, jobId, query)}`;
+  const order = sql.fragment`inference_file_id, ordinal`;
+  return await selectPage(db, row, { columns, from, order }, query);
 }
 
-/** Yields all matching detections by file and position in the file, in batches as eachAnnotation does. */
-export async function* eachDetection(
+/** Yields all matching detections by file and position in the file. */
+export function eachDetection(
   db: Db,
   tenantId: string,
   jobId: string,
   filter: DetectionFilter = {},
   batchSize = 2_000,
-): AsyncGenerator<readonly DetectionRow[]> {
-  let after: FragmentSqlToken = sql.fragment`true`;
-  for (;;) {
-    const batch = await db.any(sql.type(row)`
-      select ${columns}
-      from detections where ${matching(tenantId, jobId, filter)} and ${after}
-      order by inference_file_id, ordinal limit ${batchSize}`);
-    if (batch.length > 0) yield batch;
-    const last = batch.at(-1);
-    if (last === undefined || batch.length < batchSize) return;
-    // As in afterAnnotation: if the filter names the file, the condition must not compare it again.
-    after =
-      filter.inference_file_id === undefined
-        ? sql.fragment`(inference_file_id, ordinal) > (${last.inference_file_id}::uuid, ${last.ordinal}::int)`
-        : sql.fragment`ordinal > ${last.ordinal}::int`;
-  }
+) {
+  return inBatches<DetectionRow>(batchSize, (last) =>
+    db.any(sql.type(row)`
+      select ${columns} from detections where ${matching(tenantId, jobId, filter, last)}
+      order by inference_file_id, ordinal limit ${batchSize}`),
+  );
 }
 
 const summary = z.object({ files: z.number(), detections: z.number(), types: z.array(z.string()) });
@@ -85,13 +68,22 @@ export async function summarizeDetections(
     from found`);
 }
 
+/** A condition for the filter and the position `last`. */
 function matching(
   tenantId: string,
   jobId: string,
   { inference_file_id, artifact_type, min_confidence }: DetectionFilter,
+  last?: DetectionRow,
 ): FragmentSqlToken {
+  // As in afterAnnotation: if the filter names the file, the condition must not compare it again.
+  const after =
+    last &&
+    (inference_file_id === undefined
+      ? sql.fragment`(inference_file_id, ordinal) > (${last.inference_file_id}::uuid, ${last.ordinal}::int)`
+      : sql.fragment`ordinal > ${last.ordinal}::int`);
   return fits(
     { tenant_id: tenantId, inference_job_id: jobId, inference_file_id, artifact_type },
     min_confidence === undefined ? undefined : sql.fragment`confidence >= ${min_confidence}`,
+    after,
   );
 }

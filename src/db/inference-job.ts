@@ -17,7 +17,7 @@ import { inferenceJob } from "../schemas/inference-job.ts";
 import { isTerminal, type JobState } from "../schemas/job.ts";
 import type { DetectConfig } from "../schemas/worker.ts";
 import { requireShards } from "./adoption.ts";
-import { protectDataset, protectDatasetsOf } from "./dataset.ts";
+import { oneDatasetForShare, protectDatasetsOf } from "./dataset.ts";
 import { columnsOf, rowOf } from "./driver/fields.ts";
 import { newId } from "./driver/id.ts";
 import { type Db, fits, type Page, type PageRequest, selectPage } from "./driver/page.ts";
@@ -52,15 +52,9 @@ export async function listInferenceJobs(
 }
 
 /** Returns the job; rejects with inferenceJobNotFound. `lock`: a locking clause. */
-export async function oneInferenceJob(
-  db: Db,
-  tenantId: string,
-  id: string,
-  lock = sql.fragment``,
-): Promise<InferenceJobRow> {
-  return await db.expecting(inferenceJobNotFound).one(sql.type(inferenceJobRow)`
+export const oneInferenceJob = (db: Db, tenantId: string, id: string, lock = sql.fragment``) =>
+  db.expecting(inferenceJobNotFound).one(sql.type(inferenceJobRow)`
     select ${inferenceJobColumns} from inference_jobs where tenant_id = ${tenantId} and id = ${id} ${lock}`);
-}
 
 /** Returns the job, locked until the transaction ends. */
 export const lockInferenceJob = (tx: Db, tenantId: string, id: string) =>
@@ -137,7 +131,7 @@ async function sourceFiles(
   job: NewInferenceJob,
 ): Promise<readonly z.infer<typeof source>[] | null> {
   if (job.datasetId !== null) {
-    await protectDataset(tx, tenantId, job.datasetId);
+    await oneDatasetForShare(tx, tenantId, job.datasetId);
     return await tx.any(sql.type(source)`
       select id, status from audio_files
       where tenant_id = ${tenantId} and dataset_id = ${job.datasetId} and status = 'ready' order by id for key share`);
@@ -155,16 +149,13 @@ async function sourceFiles(
 }
 
 function requireTypes(config: DetectConfig, known: readonly string[]): void {
-  const fault = (loc: (string | number)[]) =>
-    valueError(["body", "config", ...loc], "the model has no such artifact type");
-  const faults = [
-    ...(config.artifact_types ?? []).flatMap((type, i) =>
-      known.includes(type) ? [] : [fault(["artifact_types", i])],
-    ),
-    ...Object.keys(config.thresholds).flatMap((type) =>
-      known.includes(type) ? [] : [fault(["thresholds", type])],
-    ),
+  const wanted = [
+    ...(config.artifact_types ?? []).map((type, i) => ({ type, loc: ["artifact_types", i] })),
+    ...Object.keys(config.thresholds).map((type) => ({ type, loc: ["thresholds", type] })),
   ];
+  const faults = wanted
+    .filter(({ type }) => !known.includes(type))
+    .map(({ loc }) => valueError(["body", "config", ...loc], "the model has no such artifact type"));
   if (faults.length > 0) throw validationFailed(faults);
 }
 

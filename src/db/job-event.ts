@@ -35,14 +35,6 @@ export async function listJobEvents(
   jobId: string,
   request: PageRequest,
 ): Promise<Page<JobEventRow>> {
-  return await selectPage(
-    db,
-    row,
-    {
-      columns: columnsOf(row),
-      from: sql.fragment`job_events where tenant_id = ${tenantId} and job_id = ${jobId}`,
-      order: sql.fragment`id desc`,
-    },
-    request,
-  );
+  const from = sql.fragment`job_events where tenant_id = ${tenantId} and job_id = ${jobId}`;
+  return await selectPage(db, row, { columns: columnsOf(row), from, order: sql.fragment`id desc` }, request);
 }

@@ -28,17 +28,14 @@ export async function listModels(
   return await selectPage(db, row, { columns, from }, query);
 }
 
-/** Returns the model; rejects with modelNotFound. */
-export async function oneModel(db: Db, tenantId: string, id: string): Promise<ModelRow> {
-  return await db.expecting(modelNotFound).one(sql.type(row)`
-    select ${columns} from models where tenant_id = ${tenantId} and id = ${id}`);
-}
+/** Returns the model; rejects with modelNotFound. `lock`: a locking clause. */
+export const oneModel = (db: Db, tenantId: string, id: string, lock = sql.fragment``) =>
+  db.expecting(modelNotFound).one(sql.type(row)`
+    select ${columns} from models where tenant_id = ${tenantId} and id = ${id} ${lock}`);
 
-/** Locks the model against changes by others until the transaction ends; rejects with modelNotFound. */
-export async function lockModel(db: Db, tenantId: string, id: string): Promise<void> {
-  await db.expecting(modelNotFound).one(sql.type(z.object({ id: z.string() }))`
-    select id from models where tenant_id = ${tenantId} and id = ${id} for no key update`);
-}
+/** Returns the model, locked against changes by others until the transaction ends. */
+export const lockModel = (tx: Db, tenantId: string, id: string) =>
+  oneModel(tx, tenantId, id, sql.fragment`for no key update`);
 
 /**
  * Changes the given members. Rejects with modelNotFound, or with modelArchived when it would activate an archived

@@ -1,5 +1,8 @@
 -- The present schema, as the migrations leave it. Written by `make schema`; nothing reads it. Change the schema by a new
 -- migration.
+
+-- migrations/0014_statistics_of_drafts.sql
+-- In plpgsql: a function in SQL is planned again at every call. A type without labels is not named.
 CREATE FUNCTION public.add_by_type(present jsonb, added jsonb) RETURNS jsonb
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -13,6 +16,8 @@ begin
     ) summed where labels <> 0);
 end $$;
 
+-- migrations/0024_usage_of_datasets.sql
+-- The row of the dataset exists already: the file was counted when it was added. A dataset that is being deleted has none.
 CREATE FUNCTION public.add_usable(dataset uuid, files bigint, ms bigint) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -22,6 +27,9 @@ begin
   update dataset_usage set usable_files = usable_files + files, usable_ms = usable_ms + ms where dataset_id = dataset;
 end $$;
 
+-- migrations/0005_request_rules.sql
+-- Always the tenant before its datasets, so that transactions of one tenant take turns, also those that change files of
+-- several datasets. A row that is on its way out together with its dataset or tenant is not made again.
 CREATE FUNCTION public.add_usage(tenant uuid, dataset uuid, files bigint, bytes bigint) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -40,6 +48,13 @@ begin
   end if;
 end $$;
 
+-- migrations/0005_request_rules.sql
+-- Before a request is known to be anyone's, the API may ask for the owner of a key by its digest, and for nothing else.
+-- The same statement says whether the request is within the owner's rates, so that rates are exact however many
+-- replicas there are, and cost no round trip. Runs as the owner, because the tenant is not known yet. Counts the request
+-- against the default policy and against `policy` (1 is none besides); a refused one counts for nothing. `gap` is the time
+-- for one request at the steady rate and `span` that of the burst, in seconds; span 'infinity' is no limit.
+-- `used` and `policy_used` say how long it takes until the full burst is free again.
 CREATE FUNCTION public.admit_caller(digest bytea, gap double precision, span double precision, policy integer, policy_gap double precision, policy_span double precision) RETURNS TABLE(id uuid, tenant_id uuid, expired boolean, suspended boolean, unnoticed boolean, admitted boolean, used double precision, policy_used double precision)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -85,10 +100,15 @@ begin
     known, greatest(free[1] - moment, 0), greatest(free[policy] - moment, 0);
 end $$;
 
+-- migrations/0006_nouns.sql
+-- A form that was signed for an upload may still be open, and a confirm of it under way: what they leave must not come
+-- after the purge. A form lives for an hour at most (src/api/upload.ts), and a retried request signs a new one.
 CREATE FUNCTION public.after_upload(announced_at timestamp with time zone, pending boolean) RETURNS timestamp with time zone
     LANGUAGE sql STABLE
     RETURN (GREATEST(announced_at, CASE WHEN pending THEN now() ELSE NULL::timestamp with time zone END) + '01:00:00'::interval);
 
+-- migrations/0032_erasure.sql
+-- Suspends the tenant, cancels its jobs, and returns how many jobs have not ended. Their pods may still write objects.
 CREATE FUNCTION public.begin_erasure(wanted uuid) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -111,6 +131,10 @@ begin
   return open_jobs;
 end $$;
 
+-- migrations/0007_events.sql
+-- Takes deliveries that are due: `places` of them, of each webhook, tenant and host only so many that with those that
+-- are under way already (the arrays, one element for each) there are no more than the limits. So a receiver that does
+-- not answer takes its own places and nobody else's. A claimed delivery is due again after the lease.
 CREATE FUNCTION public.claim_deliveries(at timestamp with time zone, lease interval, places integer, busy_webhooks uuid[], busy_tenants uuid[], busy_hosts text[], per_webhook integer, per_tenant integer, per_host integer) RETURNS TABLE(id uuid, tenant_id uuid, webhook_id uuid, message_id text, type text, body text, attempt integer, url text, host text, secret bytea, old_secret bytea, failing_since timestamp with time zone)
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -160,6 +184,10 @@ CREATE FUNCTION public.claim_deliveries(at timestamp with time zone, lease inter
   from claimed c join webhooks w on w.id = c.webhook_id
 $$;
 
+-- migrations/0034_uploads_from_urls.sql
+-- Takes files that are due, `most` at a time in all processes together, of each tenant and host only so many. Tenants take
+-- turns, however many files each has waiting. As the owner, so that it need not be granted
+-- more of the tenants.
 CREATE FUNCTION public.claim_url_uploads(lease interval, most integer, per_tenant integer, per_host integer) RETURNS TABLE(tenant_id uuid, audio_file_id uuid, url bytea, attempt integer)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -195,6 +223,7 @@ begin
   returning u.tenant_id, u.audio_file_id, u.url, u.attempts;
 end $$;
 
+-- migrations/0014_statistics_of_drafts.sql
 CREATE FUNCTION public.count_annotations() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -218,6 +247,8 @@ begin
   return null;
 end $$;
 
+-- migrations/0024_usage_of_datasets.sql
+-- The argument is 1 where rows come and -1 where they go.
 CREATE FUNCTION public.count_audio() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -230,6 +261,8 @@ begin
   return null;
 end $$;
 
+-- migrations/0022_background_work.sql
+-- Counts the copies from a draft. From a published set they are not counted: its labels do not change anyway.
 CREATE FUNCTION public.count_copies() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -245,6 +278,7 @@ begin
   return null;
 end $$;
 
+-- migrations/0005_request_rules.sql
 CREATE FUNCTION public.count_expired_audio() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -254,6 +288,8 @@ begin
   return null;
 end $$;
 
+-- migrations/0005_request_rules.sql
+-- Files of a retried job have the object of the file that was uploaded, and count no second time.
 CREATE FUNCTION public.count_inference_audio() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -264,6 +300,8 @@ begin
   return null;
 end $$;
 
+-- migrations/0034_uploads_from_urls.sql
+-- The size of a fetched file is known when it has been fetched; until then it counts as 0 bytes.
 CREATE FUNCTION public.count_resized_audio() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -273,6 +311,8 @@ begin
   return null;
 end $$;
 
+-- migrations/0012_number_of_training_jobs.sql
+-- The argument is 1 where rows come and -1 where they go. A row that is on its way out with its tenant is not made again.
 CREATE FUNCTION public.count_training_jobs() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -290,6 +330,8 @@ begin
   return null;
 end $$;
 
+-- migrations/0018_embeddings_again.sql
+-- For plosive-admin, which sees no files: the datasets of one tenant, or of all, that have such files.
 CREATE FUNCTION public.datasets_embedded_before(wanted uuid, moment timestamp with time zone) RETURNS TABLE(tenant uuid, dataset uuid)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -298,6 +340,11 @@ CREATE FUNCTION public.datasets_embedded_before(wanted uuid, moment timestamp wi
   where (wanted is null or tenant_id = wanted) and is_embedded_before(f, moment) order by 1, 2
 $$;
 
+-- migrations/0018_embeddings_again.sql
+-- Gives such files of a dataset back to the gatherer; those that failed before they were ever decoded begin anew. What a job
+-- makes of them meanwhile is not taken in any more, and goes after the grace period. Not where a training job has not ended:
+-- it reads their embeddings. Who makes a training job holds the dataset for key share, so one of the two waits for the other
+-- and sees what it has done.
 CREATE FUNCTION public.embed_again(wanted uuid, moment timestamp with time zone) RETURNS TABLE(files bigint, left_alone bigint)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -326,6 +373,7 @@ begin
   return next;
 end $$;
 
+-- migrations/0007_events.sql
 CREATE FUNCTION public.emit_event(tenant uuid, type text, data jsonb) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -335,6 +383,9 @@ begin
   perform pg_notify('plosive_inbox', '');
 end $$;
 
+-- migrations/0032_erasure.sql
+-- Deletes at most `most` rows of one table of the tenant and returns the table; null when no row was left. Then the tenant
+-- itself is gone, and the purge queue deletes its objects without the grace period.
 CREATE FUNCTION public.erase_piece(wanted uuid, most integer, OUT part text, OUT deleted bigint) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -367,6 +418,8 @@ begin
   select count(*) into deleted from leftovers where tenant_id = wanted;
 end $_$;
 
+-- migrations/0007_events.sql
+-- For the metrics: age in seconds of the oldest event without number and of the oldest delivery that is due.
 CREATE FUNCTION public.event_lags(OUT inbox double precision, OUT deliveries double precision) RETURNS record
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -381,6 +434,7 @@ CREATE FUNCTION public.event_lags(OUT inbox double precision, OUT deliveries dou
         and p.next_attempt_at <= clock_timestamp())), 0)::double precision
 $$;
 
+-- migrations/0026_event_numbers.sql
 CREATE FUNCTION public.forget_events(batch integer) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -435,6 +489,8 @@ CREATE TABLE public.audio_files (
 
 ALTER TABLE ONLY public.audio_files FORCE ROW LEVEL SECURITY;
 
+-- migrations/0034_uploads_from_urls.sql
+-- As in 0018. A file that could not be fetched has no audio.
 CREATE FUNCTION public.is_embedded_before(f public.audio_files, moment timestamp with time zone) RETURNS boolean
     LANGUAGE sql STABLE
     AS $$
@@ -445,12 +501,17 @@ CREATE FUNCTION public.is_embedded_before(f public.audio_files, moment timestamp
       case when f.status = 'failed' then f.updated_at else f.embedded_at end, '-infinity') < moment
 $$;
 
+-- migrations/0024_usage_of_datasets.sql
 CREATE FUNCTION public.is_usable(status text, embedding_status text) RETURNS boolean
     LANGUAGE sql IMMUTABLE
     AS $$
   select status = 'ready' and embedding_status = 'completed'
 $$;
 
+-- migrations/0004_row_level_security.sql
+-- Every migration that makes a table with rows of tenants calls it. The rights are what each role may do at all, within
+-- its policy; '' is none. The owner is bound too (force) and has a policy by name: migrations change rows, and functions
+-- that run as the owner look for what no tenant is known for yet.
 CREATE FUNCTION public.isolate_tenant(t regclass, api_rights text DEFAULT 'select, insert, update, delete'::text, operator_rights text DEFAULT 'select, insert, update, delete'::text, tenant_column name DEFAULT 'tenant_id'::name) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -468,6 +529,8 @@ begin
   if operator_rights <> '' then execute format('grant %s on %s to plosive_operator', operator_rights, t); end if;
 end $$;
 
+-- migrations/0026_event_numbers.sql
+-- The last number of the session's tenant, also when its event is forgotten: no reader can have seen a greater one.
 CREATE FUNCTION public.last_event_seq() RETURNS bigint
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -477,6 +540,8 @@ CREATE FUNCTION public.last_event_seq() RETURNS bigint
     where tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid), 0)
 $$;
 
+-- migrations/0006_nouns.sql
+-- All as the owner: who deletes a row needs no right to this table.
 CREATE FUNCTION public.leave_audio() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -487,6 +552,7 @@ begin
   return null;
 end $$;
 
+-- migrations/0010_confirmed_uploads.sql
 CREATE FUNCTION public.leave_confirmed() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -497,6 +563,7 @@ begin
   return null;
 end $$;
 
+-- migrations/0018_embeddings_again.sql
 CREATE FUNCTION public.leave_embedding() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -507,6 +574,8 @@ begin
   return null;
 end $$;
 
+-- migrations/0006_nouns.sql
+-- Files of a retried job have the key of the file that was uploaded; the last one to go takes the object along.
 CREATE FUNCTION public.leave_inference_audio() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -519,6 +588,8 @@ begin
   return null;
 end $$;
 
+-- migrations/0016_adopted_jobs.sql
+-- As in 0006; the target of an adopted job's resource ends in '/' and its name.
 CREATE FUNCTION public.leave_job() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -534,6 +605,7 @@ begin
   return null;
 end $$;
 
+-- migrations/0006_nouns.sql
 CREATE FUNCTION public.leave_model() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -546,6 +618,8 @@ begin
   return null;
 end $$;
 
+-- migrations/0006_nouns.sql
+-- Results and checkpoints are of use while the job is open only. The argument is the prefix of the job's name.
 CREATE FUNCTION public.leave_run() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -555,6 +629,7 @@ begin
   return null;
 end $$;
 
+-- migrations/0006_nouns.sql
 CREATE FUNCTION public.leave_upload() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -564,6 +639,7 @@ begin
   return null;
 end $$;
 
+-- migrations/0026_event_numbers.sql
 CREATE FUNCTION public.next_background_work() RETURNS TABLE(kind text, tenant_id uuid, id uuid)
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -598,6 +674,8 @@ CREATE TABLE public.audit_log (
 
 ALTER TABLE ONLY public.audit_log FORCE ROW LEVEL SECURITY;
 
+-- migrations/0005_request_rules.sql
+-- A refusal is noted before the request is known to be anyone's.
 CREATE FUNCTION public.note_refused_key(tenant uuid, reason text, prefix text, address inet, request text) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -606,6 +684,8 @@ CREATE FUNCTION public.note_refused_key(tenant uuid, reason text, prefix text, a
    VALUES (note_refused_key.tenant, 'api_key.refused'::text, note_refused_key.reason, note_refused_key.prefix, note_refused_key.address, note_refused_key.request);
 END;
 
+-- migrations/0007_events.sql
+-- Wakes who waits for any change of a job, and the streams of a key that no longer opens anything.
 CREATE FUNCTION public.notify_change() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -614,6 +694,7 @@ begin
   return null;
 end $$;
 
+-- migrations/0014_statistics_of_drafts.sql
 CREATE FUNCTION public.recount_annotations() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -636,6 +717,8 @@ begin
   return null;
 end $$;
 
+-- migrations/0024_usage_of_datasets.sql
+-- Locks the tenant's row before those of its datasets, as add_usage does: a transaction may change the usage of both.
 CREATE FUNCTION public.recount_audio() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -656,6 +739,8 @@ begin
   return null;
 end $$;
 
+-- migrations/0001_initial.sql
+-- A published set never changes, whatever the code above the database does.
 CREATE FUNCTION public.refuse_frozen_annotation() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -671,6 +756,9 @@ begin
   return case when tg_op = 'DELETE' then old else new end;
 end $$;
 
+-- migrations/0022_background_work.sql
+-- As in 0008, and also for sets that are being copied: processes of the previous release know of no copies. The code that
+-- copies and deletes has set app.sees_deleted.
 CREATE FUNCTION public.refuse_frozen_annotations() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -693,6 +781,8 @@ begin
   return null;
 end $$;
 
+-- migrations/0022_background_work.sql
+-- The number of copies from a published set may still become smaller.
 CREATE FUNCTION public.refuse_frozen_set() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -712,6 +802,7 @@ begin
   raise exception 'annotation set % is published and cannot be changed', old.id using errcode = 'PL001';
 end $$;
 
+-- migrations/0013_deletion_of_published_sets.sql
 CREATE FUNCTION public.refuse_half_deletion() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -723,6 +814,7 @@ begin
   return null;
 end $$;
 
+-- migrations/0009_references.sql
 CREATE FUNCTION public.refuse_other_origin() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -730,6 +822,7 @@ begin
   raise exception 'a row of % keeps what it was made from', tg_table_name using errcode = '23503';
 end $$;
 
+-- migrations/0008_speed.sql
 CREATE FUNCTION public.refuse_other_set() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -737,6 +830,7 @@ begin
   raise exception 'an annotation stays in its set' using errcode = 'PL001';
 end $$;
 
+-- migrations/0022_background_work.sql
 CREATE FUNCTION public.refuse_undeletion() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -744,6 +838,7 @@ begin
   raise exception 'row % of % is deleted and stays so', old.id, tg_table_name using errcode = '23514';
 end $$;
 
+-- migrations/0006_nouns.sql
 CREATE FUNCTION public.require_model() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -755,6 +850,7 @@ begin
   return new;
 end $$;
 
+-- migrations/0009_references.sql
 CREATE FUNCTION public.require_own_audio() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -768,6 +864,7 @@ begin
   return null;
 end $$;
 
+-- migrations/0009_references.sql
 CREATE FUNCTION public.require_own_set() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -780,6 +877,7 @@ begin
   return new;
 end $$;
 
+-- migrations/0006_nouns.sql
 CREATE FUNCTION public.require_training_job() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -791,6 +889,8 @@ begin
   return new;
 end $$;
 
+-- migrations/0028_scopes_of_keys.sql
+-- For the API, which learns the key's tenant from admit_caller() and sees no key before.
 CREATE FUNCTION public.scopes_of_key(key uuid) RETURNS text[]
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -799,6 +899,10 @@ begin
   return (select scopes from api_keys where id = key);
 end $$;
 
+-- migrations/0026_event_numbers.sql
+-- One statement, because it has one snapshot, taken after the lock; the lock ends after the commit is visible. Both together
+-- make the numbers appear in order. Returns null when another session is numbering. That session numbers what was committed
+-- before it began; for the rest its caller gets a notification and calls again.
 CREATE FUNCTION public.stamp_events(max_events integer) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -851,6 +955,7 @@ begin
   return numbered;
 end $$;
 
+-- migrations/0011_previous_release.sql
 CREATE FUNCTION public.take_tenant_of_training_job() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -859,6 +964,7 @@ begin
   return new;
 end $$;
 
+-- migrations/0007_events.sql
 CREATE FUNCTION public.tell_annotation_set() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -869,6 +975,7 @@ begin
   return null;
 end $$;
 
+-- migrations/0007_events.sql
 CREATE FUNCTION public.tell_api_key() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -879,6 +986,7 @@ begin
   return null;
 end $$;
 
+-- migrations/0007_events.sql
 CREATE FUNCTION public.tell_audio_file() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -889,6 +997,7 @@ begin
   return null;
 end $$;
 
+-- migrations/0007_events.sql
 CREATE FUNCTION public.tell_inference_file() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -899,6 +1008,7 @@ begin
   return null;
 end $$;
 
+-- migrations/0007_events.sql
 CREATE FUNCTION public.tell_inference_job() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -910,6 +1020,7 @@ begin
   return null;
 end $$;
 
+-- migrations/0007_events.sql
 CREATE FUNCTION public.tell_model() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -920,6 +1031,7 @@ begin
   return null;
 end $$;
 
+-- migrations/0007_events.sql
 CREATE FUNCTION public.tell_training_job() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -936,6 +1048,7 @@ begin
   return null;
 end $$;
 
+-- migrations/0007_events.sql
 CREATE FUNCTION public.tell_webhook() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -946,6 +1059,7 @@ begin
   return null;
 end $$;
 
+-- migrations/0007_events.sql
 CREATE FUNCTION public.throttle_progress() RETURNS trigger
     LANGUAGE plpgsql
     AS $$

@@ -54,15 +54,9 @@ export async function listTrainingJobs(
 }
 
 /** Returns the job; rejects with trainingJobNotFound. `lock`: a locking clause. */
-export async function oneTrainingJob(
-  db: Db,
-  tenantId: string,
-  id: string,
-  lock = sql.fragment``,
-): Promise<TrainingJobRow> {
-  return await db.expecting(trainingJobNotFound).one(sql.type(row)`
+export const oneTrainingJob = (db: Db, tenantId: string, id: string, lock = sql.fragment``) =>
+  db.expecting(trainingJobNotFound).one(sql.type(row)`
     select ${columns} from training_jobs where tenant_id = ${tenantId} and id = ${id} ${lock}`);
-}
 
 /** Returns the job, locked until the transaction ends. */
 export const lockTrainingJob = (tx: Db, tenantId: string, id: string) =>

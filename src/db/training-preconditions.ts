@@ -52,43 +52,33 @@ export async function failedPreconditions(
       and (f.duration_ms is null or a.start_ms <= f.duration_ms)`);
 
   const failed: { code: ErrorCode; message: string }[] = [];
-  if (setStatus !== "published") {
-    failed.push({
-      code: preconditions.annotationSetNotPublished,
-      message: "The annotation set is a draft; publish it first",
-    });
-  }
+  const fail = (code: ErrorCode, message: string) => failed.push({ code, message });
+  if (setStatus !== "published")
+    fail(preconditions.annotationSetNotPublished, "The annotation set is a draft; publish it first");
   if (audio.without_embedding > 0) {
     const broken =
       audio.failed > 0
         ? ` (${audio.failed} failed: upload them again, delete them, or ask the administrator of this service to embed them again)`
         : "";
-    failed.push({
-      code: preconditions.embeddingsNotReady,
-      message: `${audio.without_embedding} of ${audio.files} audio files have no embeddings yet${broken}`,
-    });
+    fail(
+      preconditions.embeddingsNotReady,
+      `${audio.without_embedding} of ${audio.files} audio files have no embeddings yet${broken}`,
+    );
   }
-  if (audio.kinds.length > 1) {
-    failed.push({
-      code: preconditions.embeddingsNotReady,
-      message:
-        `The audio files have ${audio.kinds.length} kinds of embeddings: from releases with different features, or from ` +
+  if (audio.kinds.length > 1)
+    fail(
+      preconditions.embeddingsNotReady,
+      `The audio files have ${audio.kinds.length} kinds of embeddings: from releases with different features, or from ` +
         "different encoders. Ask the administrator of this service to renew them (plosive-admin embeddings renew)",
-    });
-  }
-  if (audio.usable_ms < minAudioMs) {
-    failed.push({
-      code: preconditions.notEnoughAudio,
-      message: `The dataset has ${audio.usable_ms} ms of audio with embeddings; training needs at least ${minAudioMs} ms`,
-    });
-  }
-  const unlabelled = job.config.artifact_types.filter((type) => !labelled.includes(type));
-  if (unlabelled.length > 0) {
-    failed.push({
-      code: preconditions.noAnnotations,
-      message: `The annotation set has no annotations of these types: ${unlabelled.join(", ")}`,
-    });
-  }
+    );
+  if (audio.usable_ms < minAudioMs)
+    fail(
+      preconditions.notEnoughAudio,
+      `The dataset has ${audio.usable_ms} ms of audio with embeddings; training needs at least ${minAudioMs} ms`,
+    );
+  const unlabelled = job.config.artifact_types.filter((type) => !labelled.includes(type)).join(", ");
+  if (unlabelled !== "")
+    fail(preconditions.noAnnotations, `The annotation set has no annotations of these types: ${unlabelled}`);
   return failed;
 }
 

@@ -59,17 +59,14 @@ export async function listWebhooks(
   return await selectPage(db, row, { columns, from }, request);
 }
 
-/** Returns the webhook; rejects with webhookNotFound. */
-export async function oneWebhook(db: Db, tenantId: string, id: string): Promise<WebhookRow> {
-  return await db.expecting(webhookNotFound).one(sql.type(row)`
-    select ${columns} from webhooks where tenant_id = ${tenantId} and id = ${id}`);
-}
+/** Returns the webhook; rejects with webhookNotFound. `lock`: a locking clause. */
+export const oneWebhook = (db: Db, tenantId: string, id: string, lock = sql.fragment``) =>
+  db.expecting(webhookNotFound).one(sql.type(row)`
+    select ${columns} from webhooks where tenant_id = ${tenantId} and id = ${id} ${lock}`);
 
-/** Returns the webhook, locked against changes until the transaction ends; rejects with webhookNotFound. */
-export async function oneWebhookForUpdate(db: Db, tenantId: string, id: string): Promise<WebhookRow> {
-  return await db.expecting(webhookNotFound).one(sql.type(row)`
-    select ${columns} from webhooks where tenant_id = ${tenantId} and id = ${id} for update`);
-}
+/** Returns the webhook, locked against changes until the transaction ends. */
+export const lockWebhook = (tx: Db, tenantId: string, id: string) =>
+  oneWebhook(tx, tenantId, id, sql.fragment`for update`);
 
 export interface WebhookChange {
   readonly url?: { readonly url: string; readonly host: string };
@@ -111,7 +108,7 @@ const piecesPerRequest = 2;
 /** Deletes a webhook and its deliveries; rejects with webhookNotFound. */
 export async function deleteWebhook(db: Db, tenantId: string, id: string): Promise<void> {
   await db.transaction(async (tx) => {
-    await oneWebhookForUpdate(tx, tenantId, id);
+    await lockWebhook(tx, tenantId, id);
     await seeDeleted(tx);
     // A disabled webhook gets no new deliveries.
     await tx.query(sql.type(nothing)`

@@ -34,7 +34,7 @@ async function draftOf(client: Client) {
     await addReadyAudio(api.db, client.tenantId, dataset),
   ];
   const set: string = (await client.post(`/api/v1/datasets/${dataset}/annotation-sets`)).body.id;
-  return { audio, set, path: `/api/v1/datasets/${dataset}/annotation-sets/${set}` };
+  return { audio, set, dataset, path: `/api/v1/datasets/${dataset}/annotation-sets/${set}` };
 }
 
 describe("annotations that Postgres serializes", () => {
@@ -60,7 +60,8 @@ describe("annotations that Postgres serializes", () => {
 
   it("are complete and in order when many have the same start, for any batch size", async () => {
     const client = await api.tenant();
-    const { audio, set, path } = await draftOf(client);
+    const { audio, set, dataset, path } = await draftOf(client);
+    const place = { tenantId: client.tenantId, datasetId: dataset, setId: set };
     const annotations = Array.from({ length: 50 }, (_, i) => ({
       audio_file_id: audio[i % 2],
       artifact_type: "click",
@@ -73,8 +74,7 @@ describe("annotations that Postgres serializes", () => {
     const expected = items.map(order).sort();
     for (const size of [1, 7, 25, 50, 51]) {
       const batches: string[] = [];
-      for await (const batch of eachAnnotationText(api.db, client.tenantId, set, {}, size))
-        batches.push(batch);
+      for await (const batch of eachAnnotationText(api.db, place, {}, size)) batches.push(batch);
       expect(JSON.parse(`[${batches.join(",")}]`).map(order)).toEqual(expected);
       expect(batches).toHaveLength(Math.ceil(50 / size));
     }

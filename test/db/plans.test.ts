@@ -55,6 +55,7 @@ beforeAll(async () => {
 
 const tenant = idOf(1);
 const one = idOf(1, 1);
+const set = { tenantId: tenant, datasetId: one, setId: one };
 const page = { page: 1, page_size: 20 };
 
 /** Each list, and each read that could grow with the tenant. */
@@ -63,12 +64,11 @@ const reads: Record<string, (db: Db) => Promise<unknown>> = {
   "a dataset": (db) => oneDataset(db, tenant, one),
   "audio files": (db) => listAudioFiles(db, tenant, one, page),
   "annotation sets": (db) => listAnnotationSets(db, tenant, one, page),
-  annotations: (db) => pageOfAnnotations(db, tenant, one, {}, page),
-  "annotations of a file": (db) => pageOfAnnotations(db, tenant, one, { audio_file_id: one }, page),
-  "the number of annotations of a type": (db) =>
-    countAnnotations(db, tenant, one, { artifact_type: ["click"] }),
-  "all annotations": (db) => all(eachAnnotationText(db, tenant, one)),
-  "reviewed files": (db) => listReviewed(db, tenant, one, page),
+  annotations: (db) => pageOfAnnotations(db, set, {}, page),
+  "annotations of a file": (db) => pageOfAnnotations(db, set, { audio_file_id: one }, page),
+  "the number of annotations of a type": (db) => countAnnotations(db, set, { artifact_type: ["click"] }),
+  "all annotations": (db) => all(eachAnnotationText(db, set)),
+  "reviewed files": (db) => listReviewed(db, set, page),
   "training jobs": (db) => listTrainingJobs(db, tenant, page),
   models: (db) => listModels(db, tenant, { ...page, archived: "all" }),
   "inference jobs": (db) => listInferenceJobs(db, tenant, page),

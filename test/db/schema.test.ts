@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { Client } from "pg";
 import { expect, it } from "vitest";
-import { schemaFile, schemaOf } from "../../tools/schema.ts";
+import { schemaFile, schemaOf, withReasons } from "../../tools/schema.ts";
 import { useDatabase } from "../support/postgres.ts";
 
 const database = useDatabase();
@@ -35,4 +35,12 @@ async function loaded(schema: string): Promise<string> {
 it("the committed schema.sql makes the same schema as the migrations (`make schema` writes it)", async () => {
   // Both are loaded, because each version of Postgres writes the same schema in its own way.
   expect(await loaded(readFileSync(schemaFile, "utf8"))).toBe(await loaded(await schemaOf(database.url)));
+});
+
+it("schema.sql shows above each function the migration that defines it, with its reasons", () => {
+  const committed = readFileSync(schemaFile, "utf8");
+  const [head, ...functions] = committed.split(/^(?=-- migrations\/)/m);
+  const bare = functions.map((text) => text.replace(/^(--.*\n)+/, ""));
+  expect(withReasons([head, ...bare].join(""))).toBe(committed);
+  expect(functions).toHaveLength(committed.match(/^CREATE FUNCTION/gm)?.length ?? 0);
 });

@@ -35,7 +35,8 @@ async function emptyDraft() {
     dataset,
     audio,
     set,
-    stored: async (id: string = set) => statistics.parse(await oneAnnotationSet(db, tenant, dataset, id)),
+    stored: async (setId: string = set) =>
+      statistics.parse(await oneAnnotationSet(db, { tenantId: tenant, datasetId: dataset, setId })),
     /** Inserts labels; the n-th has a length of `n % 7` ms. */
     add: (type: string, file: number, labels: number) =>
       run(sql.fragment`

@@ -20,17 +20,16 @@ export interface Body {
 /** Throws invalidRequest if the bytes are not UTF-8, not JSON, nest too deeply or have too many objects and lists. */
 export function parseBody(bytes: Uint8Array, bodyType: string): Body {
   if (bytes.length === 0) return { value: undefined };
-  if (bodyType !== "application/json") return { value: textOf(bytes) };
-  refuseExpansive(bytes);
-  let text: string;
-  let value: unknown;
+  const isJson = bodyType === "application/json";
+  if (isJson) refuseExpansive(bytes);
   try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    value = JSON.parse(text);
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    if (!isJson) return { value: text };
+    const value: unknown = JSON.parse(text);
+    return isSuspect(value) ? { value, suspectJson: text } : { value };
   } catch {
-    throw invalidRequest("the body is not JSON in UTF-8");
+    throw invalidRequest(`the body is not ${isJson ? "JSON" : "text"} in UTF-8`);
   }
-  return isSuspect(value) ? { value, suspectJson: text } : { value };
 }
 
 /** Counts before the parser allocates anything. In UTF-8, the bytes of ASCII characters are not part of others. */
@@ -63,14 +62,6 @@ function endOfString(bytes: Uint8Array, start: number): number {
     if (byte === backslash) at += 1;
   }
   return bytes.length;
-}
-
-function textOf(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    throw invalidRequest("the body is not text in UTF-8");
-  }
 }
 
 /** Whether the value has numbers or names that JavaScript may have changed (lossless.ts). */

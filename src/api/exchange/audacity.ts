@@ -1,28 +1,15 @@
 // Label tracks of Audacity, export and import: start and end in seconds and a label, separated by tabs, for one audio
 // file. https://support.audacityteam.org/music/audio-editing/creating-and-selecting/using-label-tracks
-import {
-  type AudioReference,
-  type Format,
-  type ImportEntry,
-  onOneLine,
-  type Regions,
-  seconds,
-} from "./format.ts";
+import { type AudioReference, type Format, type ImportEntry, onOneLine, seconds, textOf } from "./format.ts";
 
 export const audacity: Format = {
   contentType: "text/plain; charset=utf-8",
   extension: "txt",
   oneFile: true,
   example: "1.250000\t1.310000\tclick\n",
-  write: writeAudacity,
+  write: (regions) =>
+    textOf(regions, ({ startMs, endMs, type }) => `${micro(startMs)}\t${micro(endMs)}\t${onOneLine(type)}\n`),
 };
-
-async function* writeAudacity(regions: Regions): AsyncGenerator<string> {
-  for await (const batch of regions)
-    yield batch
-      .map((region) => `${micro(region.startMs)}\t${micro(region.endMs)}\t${onOneLine(region.type)}\n`)
-      .join("");
-}
 
 const noReference: AudioReference = { ids: [], filenames: [] };
 
@@ -42,23 +29,12 @@ export function* readAudacity(text: string): Generator<ImportEntry> {
     const endMs = milliseconds(rest[0] ?? "");
     // Files of very old versions have only points, with a single time.
     const label = endMs === null ? rest : rest.slice(1);
-    if (startMs === null || (endMs === null && rest.length !== 1))
-      yield {
-        at,
-        problem: "A line must have the start in seconds, a tab, the end in seconds, a tab, and a label",
-      };
-    else {
-      yield {
-        at,
-        line: {
-          audio: noReference,
-          type: label.join(" "),
-          startMs,
-          endMs: endMs ?? startMs,
-          confidence: 1,
-          extraData: {},
-        },
-      };
+    if (startMs === null || (endMs === null && rest.length !== 1)) {
+      const problem = "A line must have the start in seconds, a tab, the end in seconds, a tab, and a label";
+      yield { at, problem };
+    } else {
+      const region = { type: label.join(" "), startMs, endMs: endMs ?? startMs };
+      yield { at, line: { ...region, audio: noReference, confidence: 1, extraData: {} } };
     }
   }
 }

@@ -1,6 +1,13 @@
 // CSV (RFC 4180), export and import, for spreadsheets and scripts. Times are in milliseconds, as in the REST API.
 import { cell, type Line, parseCells, UnterminatedCellError } from "./delimited.ts";
-import type { Format, ImportEntry, Region, Regions, WriteOptions } from "./format.ts";
+import {
+  type Format,
+  type ImportEntry,
+  type Region,
+  type Regions,
+  textOf,
+  type WriteOptions,
+} from "./format.ts";
 
 type Column = readonly [name: string, value: (region: Region) => string];
 
@@ -37,11 +44,7 @@ export const csv: Format = {
 async function* writeCsv(regions: Regions, { kind }: WriteOptions): AsyncGenerator<string> {
   const layout = columns[kind];
   yield `${layout.map(([name]) => name).join(",")}\r\n`;
-  for await (const batch of regions) {
-    yield batch
-      .map((region) => `${layout.map(([, value]) => cell(value(region), ",")).join(",")}\r\n`)
-      .join("");
-  }
+  yield* textOf(regions, (region) => `${layout.map(([, value]) => cell(value(region), ",")).join(",")}\r\n`);
 }
 
 // Spreadsheets treat such a cell as a formula, and a formula can run programs and send data away. An apostrophe at the

@@ -2,7 +2,7 @@
 // names are unchanged, because evaluations compare them. A cell is quoted only if delimited.ts requires it, such as for
 // a tab, a line break or a quote.
 import { cell } from "./delimited.ts";
-import { type Format, type Regions, seconds } from "./format.ts";
+import { type Format, type Regions, seconds, textOf } from "./format.ts";
 
 export const dcase: Format = {
   contentType: "text/tab-separated-values; charset=utf-8",
@@ -14,12 +14,8 @@ export const dcase: Format = {
 
 async function* writeDcase(regions: Regions): AsyncGenerator<string> {
   yield "filename\tonset\toffset\tevent_label\n";
-  for await (const batch of regions) {
-    yield batch
-      .map(({ file, startMs, endMs, type }) =>
-        [cell(file.filename, "\t"), seconds(startMs), seconds(endMs), cell(type, "\t")].join("\t"),
-      )
-      .join("\n")
-      .concat("\n");
-  }
+  yield* textOf(regions, ({ file, startMs, endMs, type }) => {
+    const cells = [cell(file.filename, "\t"), seconds(startMs), seconds(endMs), cell(type, "\t")];
+    return `${cells.join("\t")}\n`;
+  });
 }

@@ -81,6 +81,11 @@ export interface AudioReference {
   readonly filenames: readonly string[];
 }
 
+/** Yields the text of the regions, in one piece for each batch. */
+export async function* textOf(regions: Regions, ofOne: (region: Region) => string): AsyncGenerator<string> {
+  for await (const batch of regions) yield batch.map(ofOne).join("");
+}
+
 /** Formats milliseconds as seconds with three decimals, exactly: 1250 is "1.250". */
 export function seconds(ms: number): string {
   return `${Math.floor(ms / 1000)}.${String(ms % 1000).padStart(3, "0")}`;

@@ -1,7 +1,12 @@
 // Imports labels of a foreign document into a draft. Each label is checked by the rules of annotations; valid labels
 // are added, the others are reported. All of it is one transaction under the annotation set's lock. Called by the
 // import routes.
-import { type ImportedAnnotation, insertMissingAnnotations, requireRoom } from "../../db/annotation.ts";
+import {
+  type ImportedAnnotation,
+  insertMissingAnnotations,
+  requireRoom,
+  type SetPlace,
+} from "../../db/annotation.ts";
 import { lockDraft } from "../../db/annotation-set.ts";
 import { findAudioFiles } from "../../db/audio-file.ts";
 import { addTypes, lockTypes } from "../../db/dataset.ts";
@@ -13,7 +18,6 @@ import { validatePart } from "../validate.ts";
 import { type AudioIndex, indexAudio, pickAudio } from "./audio-index.ts";
 import type { AudioReference, ImportLine, Position } from "./format.ts";
 import { entriesOf, type LabelDocument } from "./label-document.ts";
-import type { SetPlace } from "./regions.ts";
 import { indexTypes, pickType, type TypeIndex } from "./type-index.ts";
 
 const maxErrors = 1_000;
@@ -76,8 +80,8 @@ async function importInto(
   document: LabelDocument,
   { createTypes, maxAnnotations, audioFileId }: ImportOptions,
 ): Promise<Imported> {
-  const { tenantId, datasetId, setId } = place;
-  const revision = await lockDraft(tx, tenantId, datasetId, setId);
+  const { tenantId, datasetId } = place;
+  const revision = await lockDraft(tx, place);
   const types = indexTypes(await lockTypes(tx, tenantId, datasetId, createTypes), createTypes);
   const named = audioFileId === undefined ? undefined : { ids: [audioFileId], filenames: [] };
   const audio = await audioOf(tx, place, named ?? document);
@@ -96,7 +100,7 @@ async function importInto(
   for (let i = 0; i < fitting.length; i += chunkSize)
     imported += await insertMissingAnnotations(tx, place, fitting.slice(i, i + chunkSize));
   // After the inserts, because only they show how many labels the set did not have yet.
-  await requireRoom(tx, tenantId, setId, 0, maxAnnotations);
+  await requireRoom(tx, place, 0, maxAnnotations);
   const skipped = document.labels - imported;
   return { revision, imported, skipped, createdTypes: types.created, errors };
 }

@@ -1,6 +1,6 @@
 // Reads the regions of an export: the annotations of a set, or the detections of an inference job, each with its file.
 // In batches, so that an export is never in memory as a whole. Called by the export routes.
-import { eachAnnotation } from "../../db/annotation.ts";
+import { eachAnnotation, type SetPlace } from "../../db/annotation.ts";
 import { namesOfAudio } from "../../db/audio-file.ts";
 import { type DetectionFilter, eachDetection } from "../../db/detection.ts";
 import type { Db } from "../../db/driver/page.ts";
@@ -9,16 +9,10 @@ import type { AnnotationFilter } from "../../schemas/annotation.ts";
 import { audioKey } from "../../storage/keys.ts";
 import type { Region, RegionFile, Regions } from "./format.ts";
 
-export interface SetPlace {
-  readonly tenantId: string;
-  readonly datasetId: string;
-  readonly setId: string;
-}
-
 /** Yields the annotations of the set that match the filter, ordered by file, start and id. */
 export async function* annotationRegions(db: Db, place: SetPlace, filter: AnnotationFilter): Regions {
-  const { tenantId, datasetId, setId } = place;
-  for await (const rows of eachAnnotation(db, tenantId, setId, filter)) {
+  const { tenantId, datasetId } = place;
+  for await (const rows of eachAnnotation(db, place, filter)) {
     const ids = [...new Set(rows.map((row) => row.audio_file_id))];
     const names = await namesOfAudio(db, tenantId, datasetId, ids);
     const files = new Map(ids.map((id) => [id, audioFileOf(tenantId, id, names.get(id) ?? "")]));

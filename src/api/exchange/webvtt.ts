@@ -1,5 +1,5 @@
 // Export as WebVTT, for players that show captions for one audio file. https://www.w3.org/TR/webvtt1/
-import { type Format, onOneLine, type Regions } from "./format.ts";
+import { type Format, onOneLine, type Regions, textOf } from "./format.ts";
 
 export const webvtt: Format = {
   contentType: "text/vtt; charset=utf-8",
@@ -11,15 +11,11 @@ export const webvtt: Format = {
 
 async function* writeWebvtt(regions: Regions): AsyncGenerator<string> {
   yield "WEBVTT\n";
-  for await (const batch of regions) {
-    yield batch
-      .map(({ id, startMs, endMs, type }) => {
-        // A WebVTT cue must not be empty, so a point becomes one millisecond.
-        const end = Math.max(endMs, startMs + 1);
-        return `\n${id}\n${timestamp(startMs)} --> ${timestamp(end)}\n${escaped(onOneLine(type))}\n`;
-      })
-      .join("");
-  }
+  yield* textOf(regions, ({ id, startMs, endMs, type }) => {
+    // A WebVTT cue must not be empty, so a point becomes one millisecond.
+    const end = Math.max(endMs, startMs + 1);
+    return `\n${id}\n${timestamp(startMs)} --> ${timestamp(end)}\n${escaped(onOneLine(type))}\n`;
+  });
 }
 
 function timestamp(ms: number): string {

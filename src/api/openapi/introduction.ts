@@ -23,28 +23,21 @@ unless documented otherwise.
 a POST that creates safe to repeat, \`If-Match\` prevents lost updates, \`If-None-Match\` makes polling cheap. \`X-Request-Id\`
 (8 to 128 letters, digits, \`.\`, \`_\`, \`-\`) is returned, and \`traceparent\` is propagated.`;
 
-const tagTexts: Record<string, string> = {
+const tagTexts = {
   "API keys": "Keys of the account; a key is shown only once, when it is created",
   Datasets: "Named collections of audio files, with the artifact types that may be labelled in them",
   "Audio files": "Uploads in three steps (request a ticket, post the form, confirm), downloads and waveforms",
   "Annotation sets": "Versions of a dataset's annotations: drafts can be edited, published sets never change",
-  "Labelling exchange": "Exports to and imports from labelling tools, and drafts made of detections",
   Annotations: "Labelled regions: where an audio file has an artifact",
+  "Labelling exchange": "Exports to and imports from labelling tools, and drafts made of detections",
   "Training jobs": "Train a model from a published annotation set",
   Models: "Trained models",
   "Inference jobs": "Run a model over audio files and store detections",
   "Inference files": "Files of an inference job: files uploaded to it, or audio files of a dataset",
   Events: "Records of what happened to resources of the account, as a list and as a stream",
   Webhooks: "Events sent as signed requests to a URL of yours",
-  Usage: "Usage and limits of the account",
   Service: "The service itself: health and this description",
 };
+export type Tag = keyof typeof tagTexts;
 
-/** Returns the tags with their texts. Throws for a tag that is missing in the list above. */
-export function tagsOf(names: readonly string[]): { name: string; description: string }[] {
-  return [...new Set(names)].map((name) => {
-    const description = tagTexts[name];
-    if (description === undefined) throw new Error(`the tag ${name} needs a text in introduction.ts`);
-    return { name, description };
-  });
-}
+export const tags = Object.entries(tagTexts).map(([name, description]) => ({ name, description }));

@@ -1,5 +1,6 @@
 // /api/v1/datasets/{dataset_id}/annotation-sets: drafts and publishing (interface specification 4.5, 4.6).
 import { z } from "zod";
+import type { SetPlace } from "../../db/annotation.ts";
 import {
   type AnnotationSetRow,
   deleteAnnotationSet,
@@ -27,6 +28,12 @@ const inDataset = z.object({ dataset_id: id("Id of the dataset") });
 export const inSet = inDataset.extend({ annotation_set_id: id("Id of the annotation set") });
 export type InSet = z.infer<typeof inSet>;
 
+export const placeOf = (tenantId: string, params: InSet): SetPlace => ({
+  tenantId,
+  datasetId: params.dataset_id,
+  setId: params.annotation_set_id,
+});
+
 export const create = defineRoute({
   method: "POST",
   path: base,
@@ -34,7 +41,6 @@ export const create = defineRoute({
   summary: "Create a draft, empty or with a copy of another set's annotations",
   description:
     "More than 10,000 annotations are copied after the response; the member `copying` shows the progress. Until the copy is complete, neither the new draft nor a source that is a draft can be changed. Deleting the new draft ends the copy.",
-  tag: "Annotation sets",
   params: inDataset,
   body: createAnnotationSetBody,
   bodyOptional: true,
@@ -43,14 +49,14 @@ export const create = defineRoute({
   conflicts: ["annotation_set_copying"],
   handler: async ({ params, body, tenantId, deps }) => {
     const fromId = body.from_annotation_set_id ?? null;
-    const row = await insertAnnotationSet(deps.db, tenantId, params.dataset_id, fromId);
-    return created(row);
+    return created(await insertAnnotationSet(deps.db, tenantId, params.dataset_id, fromId));
   },
   idempotent: async ({ params, tenantId, deps }, [setId = ""]) =>
-    created(await oneAnnotationSet(deps.db, tenantId, params.dataset_id, setId)),
+    created(await oneAnnotationSet(deps.db, { tenantId, datasetId: params.dataset_id, setId })),
 });
 
-function created(row: AnnotationSetRow) {
+/** The reply to a request that has created the set. */
+export function created(row: AnnotationSetRow) {
   return {
     created: [row.id],
     etag: etagOfSet(row.revision),
@@ -64,7 +70,6 @@ export const list = defineRoute({
   path: base,
   operationId: "listAnnotationSets",
   summary: "List the annotation sets of a dataset",
-  tag: "Annotation sets",
   params: inDataset,
   query: listAnnotationSetsQuery,
   answer: { status: 200, description: "One page", schema: listOf(annotationSet) },
@@ -80,14 +85,14 @@ export const read = defineRoute({
   path: `${base}/{annotation_set_id}`,
   operationId: "getAnnotationSet",
   summary: "Read an annotation set with all its annotations",
-  tag: "Annotation sets",
   params: inSet,
   conditional: true,
   answer: { status: 200, description: "The set and its annotations", schema: annotationSetDetail },
   handler: async ({ params, tenantId, deps }) => {
-    const row = await oneAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id);
+    const place = placeOf(tenantId, params);
+    const row = await oneAnnotationSet(deps.db, place);
     const head = JSON.stringify(viewAnnotationSet(row)).slice(0, -1);
-    const stream = withAnnotations(head, jsonArray(eachAnnotationText(deps.db, tenantId, row.id)));
+    const stream = withAnnotations(head, jsonArray(eachAnnotationText(deps.db, place)));
     return { etag: etagOfSet(row.revision), stream };
   },
 });
@@ -106,19 +111,14 @@ export const publish = defineRoute({
   summary: "Publish a draft; the set never changes again, and training may use it",
   description:
     "A label that extends beyond the decoded end of its file is published unchanged, and truncated for training.",
-  tag: "Annotation sets",
   params: inSet,
   answer: { status: 200, description: "The published set", schema: annotationSet },
   conflicts: ["annotation_set_published", "annotation_set_copying"],
   guard: guardSet,
-  handler: async ({ params, tenantId, deps }) => {
-    const { dataset_id, annotation_set_id } = params;
-    return published(await publishAnnotationSet(deps.db, tenantId, dataset_id, annotation_set_id));
-  },
-  idempotent: async ({ params, tenantId, deps }) => {
-    const { dataset_id, annotation_set_id } = params;
-    return published(await oneAnnotationSet(deps.db, tenantId, dataset_id, annotation_set_id));
-  },
+  handler: async ({ params, tenantId, deps }) =>
+    published(await publishAnnotationSet(deps.db, placeOf(tenantId, params))),
+  idempotent: async ({ params, tenantId, deps }) =>
+    published(await oneAnnotationSet(deps.db, placeOf(tenantId, params))),
 });
 
 function published(row: AnnotationSetRow) {
@@ -130,20 +130,19 @@ export const remove = defineRoute({
   path: `${base}/{annotation_set_id}`,
   operationId: "deleteAnnotationSet",
   summary: "Delete a draft",
-  tag: "Annotation sets",
   params: inSet,
   answer: { status: 204, description: "The draft is deleted" },
   conflicts: ["annotation_set_published", "annotation_set_copying"],
   guard: guardSet,
   handler: async ({ params, tenantId, deps }) => {
-    await deleteAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id);
+    await deleteAnnotationSet(deps.db, placeOf(tenantId, params));
     return {};
   },
 });
 
 /** Current ETags for If-Match: the ETag of the set. The list of its annotations has the same one. */
 export async function guardSet({ params, tenantId, deps }: Call<InSet>): Promise<string[]> {
-  return [etagOfSet(await lockAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id))];
+  return [etagOfSet(await lockAnnotationSet(deps.db, placeOf(tenantId, params)))];
 }
 
 /** Makes one JSON array of batches, which are comma-separated items. For responses of any length. */

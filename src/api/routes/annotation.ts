@@ -10,6 +10,7 @@ import {
   manyAnnotations,
   oneAnnotation,
   pageOfAnnotations,
+  type SetPlace,
   updateAnnotations,
 } from "../../db/annotation.ts";
 import { lockDraft, oneAnnotationSet } from "../../db/annotation-set.ts";
@@ -33,7 +34,7 @@ import { documents, maxDocumentBytes } from "../body/documents.ts";
 import { etagOf, etagOfSet, isUnchanged } from "../conditional.ts";
 import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
 import { viewOf } from "../view.ts";
-import { guardSet, type InSet, inSet, jsonArray } from "./annotation-set.ts";
+import { guardSet, inSet, jsonArray, placeOf } from "./annotation-set.ts";
 
 const base = "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/annotations";
 const params = inSet.extend({ annotation_id: id("Id of the annotation") });
@@ -48,19 +49,18 @@ export const create = defineRoute({
   path: base,
   operationId: "createAnnotation",
   summary: "Add an annotation to a draft",
-  tag: "Annotations",
   params: inSet,
   body: createAnnotationBody,
   answer: { status: 201, description: "The annotation", schema: annotation },
   conflicts: ["annotation_set_published", "annotation_set_copying"],
   guard: guardSet,
   handler: async ({ params, body, tenantId, deps }) => {
-    const { rows, revision } = await insert(deps, tenantId, params, [body], () => ["body"]);
-    return replyOne(params, rows, revision);
+    const place = placeOf(tenantId, params);
+    return replyOne(place, await insert(deps, place, [body], () => ["body"]));
   },
   idempotent: async ({ params, tenantId, deps }, ids) => {
-    const { rows, revision } = await readCreated(deps.db, tenantId, params, ids);
-    return replyOne(params, rows, revision);
+    const place = placeOf(tenantId, params);
+    return replyOne(place, await readCreated(deps.db, place, ids));
   },
 });
 
@@ -69,7 +69,6 @@ export const createBulk = defineRoute({
   path: `${base}/bulk`,
   operationId: "createAnnotations",
   summary: "Add up to 1000 annotations to a draft, all or none",
-  tag: "Annotations",
   params: inSet,
   body: documents.annotations,
   maxBodyBytes: maxDocumentBytes,
@@ -81,20 +80,28 @@ export const createBulk = defineRoute({
   conflicts: ["annotation_set_published", "annotation_set_copying"],
   guard: guardSet,
   handler: async ({ params, body, tenantId, deps }) => {
-    const place = (i: number) => ["body", "annotations", i];
-    const { rows, revision } = await insert(deps, tenantId, params, body.annotations, place);
-    return { created: rows.map((row) => row.id), ...(await replyMany(params, rows, revision)) };
+    const place = placeOf(tenantId, params);
+    const written = await insert(deps, place, body.annotations, locInBulk);
+    return { created: written.rows.map((row) => row.id), ...(await replyMany(place, written)) };
   },
   idempotent: async ({ params, tenantId, deps }, ids) => {
-    const { rows, revision } = await readCreated(deps.db, tenantId, params, ids);
-    return { created: ids, ...(await replyMany(params, rows, revision)) };
+    const place = placeOf(tenantId, params);
+    return { created: ids, ...(await replyMany(place, await readCreated(deps.db, place, ids))) };
   },
 });
+
+/** Annotations that were written, and the revision of their set after that. */
+interface Written {
+  readonly rows: readonly AnnotationRow[];
+  readonly revision: number;
+}
+
+const locInBulk = (i: number) => ["body", "annotations", i];
 
 /**
  * The ETag belongs to the resource in Location: the annotation here, the list of the set's annotations in replyMany.
  */
-function replyOne(place: InSet, rows: readonly AnnotationRow[], revision: number): Reply {
+function replyOne(place: SetPlace, { rows, revision }: Written): Reply {
   const body = viewAnnotation(rows[0]!);
   return {
     created: [body.id],
@@ -105,7 +112,7 @@ function replyOne(place: InSet, rows: readonly AnnotationRow[], revision: number
   };
 }
 
-async function replyMany(place: InSet, rows: readonly AnnotationRow[], revision: number): Promise<Reply> {
+async function replyMany(place: SetPlace, { rows, revision }: Written): Promise<Reply> {
   return {
     etag: etagOfSet(revision),
     headers: { [setEtagHeader]: etagOfSet(revision) },
@@ -127,24 +134,22 @@ async function textOf(rows: readonly AnnotationRow[]): Promise<string> {
   return `{"items":[${pieces.join(",")}],"total":${rows.length}}`;
 }
 
-async function readCreated(db: Db, tenantId: string, place: InSet, ids: readonly string[]) {
-  const set = await oneAnnotationSet(db, tenantId, place.dataset_id, place.annotation_set_id);
-  return { rows: await manyAnnotations(db, tenantId, set.id, ids), revision: set.revision };
+async function readCreated(db: Db, place: SetPlace, ids: readonly string[]): Promise<Written> {
+  const { revision } = await oneAnnotationSet(db, place);
+  return { rows: await manyAnnotations(db, place, ids), revision };
 }
 
 async function insert(
   deps: HandlerDeps,
-  tenantId: string,
-  place: InSet,
+  place: SetPlace,
   annotations: readonly NewAnnotation[],
   locOf: (index: number) => (string | number)[],
-): Promise<{ rows: readonly AnnotationRow[]; revision: number }> {
-  const { dataset_id: datasetId, annotation_set_id: setId } = place;
+): Promise<Written> {
   const room = { adding: annotations.length, max: deps.config.PLOSIVE_QUOTA_ANNOTATIONS };
   return await deps.db.transaction(async (tx) => {
-    const revision = await lockDraft(tx, tenantId, datasetId, setId, room);
-    await requireValidAnnotations(tx, tenantId, datasetId, annotations, locOf);
-    return { rows: await insertAnnotations(tx, { tenantId, datasetId, setId }, annotations), revision };
+    const revision = await lockDraft(tx, place, room);
+    await requireValidAnnotations(tx, place, annotations, locOf);
+    return { rows: await insertAnnotations(tx, place, annotations), revision };
   });
 }
 
@@ -155,25 +160,23 @@ export const list = defineRoute({
   summary: "List annotations by audio file, start and id",
   description:
     "Returns a bare array. The header X-Total-Count has the number of matching annotations. Without page and page_size, the response has all of them.",
-  tag: "Annotations",
   params: inSet,
   query: listAnnotationsQuery,
   conditional: true,
   answer: { status: 200, description: "The annotations", schema: z.array(annotation) },
   handler: async ({ params, query, tenantId, request, deps }) => {
-    const set = await oneAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id);
+    const place = placeOf(tenantId, params);
+    const set = await oneAnnotationSet(deps.db, place);
     const etag = etagOfSet(set.revision);
     if (isUnchanged(request.headers["if-none-match"], etag)) return { etag };
     const { page, page_size, ...filter } = query;
     const isFiltered = Object.values(filter).some((value) => value !== undefined);
-    const total = isFiltered
-      ? await countAnnotations(deps.db, tenantId, set.id, filter)
-      : set.total_annotations;
+    const total = isFiltered ? await countAnnotations(deps.db, place, filter) : set.total_annotations;
     const headers = { "X-Total-Count": String(total) };
     if (page === undefined && page_size === undefined)
-      return { headers, etag, stream: jsonArray(eachAnnotationText(deps.db, tenantId, set.id, filter)) };
+      return { headers, etag, stream: jsonArray(eachAnnotationText(deps.db, place, filter)) };
     const wanted = { page: page ?? 1, page_size: page_size ?? 20 };
-    const rows = await pageOfAnnotations(deps.db, tenantId, set.id, filter, wanted);
+    const rows = await pageOfAnnotations(deps.db, place, filter, wanted);
     return { headers, etag, body: rows.map(viewAnnotation) };
   },
 });
@@ -183,13 +186,13 @@ export const read = defineRoute({
   path: `${base}/{annotation_id}`,
   operationId: "getAnnotation",
   summary: "Read an annotation",
-  tag: "Annotations",
   params,
   conditional: true,
   answer: { status: 200, description: "The annotation", schema: annotation },
   handler: async ({ params, tenantId, deps }) => {
-    const set = await oneAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id);
-    return { body: viewAnnotation(await oneAnnotation(deps.db, tenantId, set.id, params.annotation_id)) };
+    const place = placeOf(tenantId, params);
+    await oneAnnotationSet(deps.db, place);
+    return { body: viewAnnotation(await oneAnnotation(deps.db, place, params.annotation_id)) };
   },
 });
 
@@ -198,7 +201,6 @@ export const update = defineRoute({
   path: `${base}/{annotation_id}`,
   operationId: "updateAnnotation",
   summary: "Change an annotation of a draft",
-  tag: "Annotations",
   params,
   body: updateAnnotationBody,
   answer: { status: 200, description: "The annotation", schema: annotation },
@@ -206,7 +208,8 @@ export const update = defineRoute({
   guard: guardOne,
   handler: async ({ params, body, tenantId, deps }) => {
     const change = new Map([[params.annotation_id, body]]);
-    const { rows, revision } = await changeAnnotations(deps, tenantId, params, change, () => ["body"]);
+    const place = placeOf(tenantId, params);
+    const { rows, revision } = await changeAnnotations(deps.db, place, change, () => ["body"]);
     return { headers: { [setEtagHeader]: etagOfSet(revision) }, body: viewAnnotation(rows[0]!) };
   },
 });
@@ -216,7 +219,6 @@ export const updateBulk = defineRoute({
   path: `${base}/bulk`,
   operationId: "updateAnnotations",
   summary: "Change up to 1000 annotations of a draft, all or none",
-  tag: "Annotations",
   params: inSet,
   body: documents.annotationChanges,
   maxBodyBytes: maxDocumentBytes,
@@ -229,26 +231,24 @@ export const updateBulk = defineRoute({
   guard: guardSet,
   handler: async ({ params, body, tenantId, deps }) => {
     const changes = new Map(body.annotations.map(({ id, ...change }) => [id, change]));
-    const place = (i: number) => ["body", "annotations", i];
-    const { rows, revision } = await changeAnnotations(deps, tenantId, params, changes, place);
-    return await replyMany(params, rows, revision);
+    const place = placeOf(tenantId, params);
+    return await replyMany(place, await changeAnnotations(deps.db, place, changes, locInBulk));
   },
 });
 
 async function changeAnnotations(
-  deps: HandlerDeps,
-  tenantId: string,
-  { dataset_id: datasetId, annotation_set_id: setId }: InSet,
+  db: Db,
+  place: SetPlace,
   changes: ReadonlyMap<string, AnnotationChange>,
   locOf: (index: number) => (string | number)[],
-): Promise<{ rows: readonly AnnotationRow[]; revision: number }> {
-  return await deps.db.transaction(async (tx) => {
-    const revision = await lockDraft(tx, tenantId, datasetId, setId);
-    const present = await manyAnnotations(tx, tenantId, setId, [...changes.keys()]);
+): Promise<Written> {
+  return await db.transaction(async (tx) => {
+    const revision = await lockDraft(tx, place);
+    const present = await manyAnnotations(tx, place, [...changes.keys()]);
     const given = [...changes.values()];
     const changed = present.map((row, i) => ({ ...row, ...withoutAbsent(given[i]!) }));
-    await requireValidAnnotations(tx, tenantId, datasetId, changed, locOf);
-    return { rows: await updateAnnotations(tx, tenantId, setId, changed), revision };
+    await requireValidAnnotations(tx, place, changed, locOf);
+    return { rows: await updateAnnotations(tx, place, changed), revision };
   });
 }
 
@@ -257,13 +257,13 @@ export const remove = defineRoute({
   path: `${base}/{annotation_id}`,
   operationId: "deleteAnnotation",
   summary: "Delete an annotation of a draft",
-  tag: "Annotations",
   params,
   answer: { status: 204, description: "The annotation is deleted" },
   conflicts: ["annotation_set_published", "annotation_set_copying"],
   guard: guardOne,
   handler: async ({ params, tenantId, deps }) => {
-    const { revision } = await deleteFrom(deps, tenantId, params, [params.annotation_id], 1);
+    const place = placeOf(tenantId, params);
+    const { revision } = await deleteFrom(deps.db, place, [params.annotation_id], 1);
     return { headers: { [setEtagHeader]: etagOfSet(revision) } };
   },
 });
@@ -273,28 +273,21 @@ export const removeBulk = defineRoute({
   path: `${base}/bulk/delete`,
   operationId: "deleteAnnotations",
   summary: "Delete up to 1000 annotations of a draft",
-  tag: "Annotations",
   params: inSet,
   body: deleteAnnotationsBody,
   answer: { status: 200, description: "How many were deleted", schema: deletedAnnotations },
   conflicts: ["annotation_set_published", "annotation_set_copying"],
   guard: guardSet,
   handler: async ({ params, body, tenantId, deps }) => {
-    const { deleted, revision } = await deleteFrom(deps, tenantId, params, body.ids);
+    const { deleted, revision } = await deleteFrom(deps.db, placeOf(tenantId, params), body.ids);
     return { headers: { [setEtagHeader]: etagOfSet(revision) }, body: { deleted } };
   },
 });
 
-async function deleteFrom(
-  deps: HandlerDeps,
-  tenantId: string,
-  { dataset_id: datasetId, annotation_set_id: setId }: InSet,
-  ids: readonly string[],
-  atLeast = 0,
-) {
-  return await deps.db.transaction(async (tx) => {
-    const revision = await lockDraft(tx, tenantId, datasetId, setId);
-    const deleted = await deleteAnnotations(tx, tenantId, setId, ids);
+async function deleteFrom(db: Db, place: SetPlace, ids: readonly string[], atLeast = 0) {
+  return await db.transaction(async (tx) => {
+    const revision = await lockDraft(tx, place);
+    const deleted = await deleteAnnotations(tx, place, ids);
     if (deleted < atLeast) throw annotationNotFound();
     return { revision, deleted };
   });
@@ -307,12 +300,12 @@ async function deleteFrom(
 async function guardOne(call: Call<z.infer<typeof params>>): Promise<string[]> {
   const { params, tenantId, deps } = call;
   const set = await guardSet(call);
-  const row = await oneAnnotation(deps.db, tenantId, params.annotation_set_id, params.annotation_id);
+  const row = await oneAnnotation(deps.db, placeOf(tenantId, params), params.annotation_id);
   return [...set, etagOf(viewAnnotation(row))];
 }
 
-const locationOf = (place: InSet) =>
-  `/api/v1/datasets/${place.dataset_id}/annotation-sets/${place.annotation_set_id}/annotations`;
+const locationOf = ({ datasetId, setId }: SetPlace) =>
+  `/api/v1/datasets/${datasetId}/annotation-sets/${setId}/annotations`;
 
 function withoutAbsent<T extends object>(change: T): Partial<T> {
   return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as Partial<T>;

@@ -41,7 +41,6 @@ export const createApiKey = defineRoute({
   path: base,
   operationId: "createApiKey",
   summary: "Create a key; only this response shows it",
-  tag: "API keys",
   body: createApiKeyBody,
   rate: "keys",
   answer: { status: 201, description: "The key", schema: createdApiKey },
@@ -66,7 +65,6 @@ export const rotateKey = defineRoute({
   summary: "Replace a key by a new one; only this response shows the new key",
   description:
     "The new key has the name of the old key and, if the old key expires, the same lifetime, counted from now. The old key is revoked at once, or after overlap_seconds.",
-  tag: "API keys",
   params,
   body: rotateApiKeyBody,
   bodyOptional: true,
@@ -141,7 +139,6 @@ export const listKeys = defineRoute({
   path: base,
   operationId: "listApiKeys",
   summary: "List all keys of the account, newest first, without the keys themselves",
-  tag: "API keys",
   answer: { status: 200, description: "The keys", schema: z.array(apiKey) },
   handler: async ({ tenantId, deps }) => ({ body: (await listApiKeys(deps.db, tenantId)).map(viewApiKey) }),
 });
@@ -151,7 +148,6 @@ export const revokeKey = defineRoute({
   path: `${base}/{key_id}`,
   operationId: "revokeApiKey",
   summary: "Revoke a key; it becomes invalid at once and permanently",
-  tag: "API keys",
   params,
   answer: { status: 204, description: "The key is revoked" },
   handler: async (call) => {

@@ -9,7 +9,7 @@ import {
 import { isNotFound } from "../../storage/errors.ts";
 import { audioKey } from "../../storage/keys.ts";
 import { defineRoute, type HandlerDeps } from "../route.ts";
-import { iso } from "../view.ts";
+import { viewDownload } from "../view.ts";
 import { coarser } from "../waveform.ts";
 import { audioParams } from "./audio-file.ts";
 
@@ -23,7 +23,6 @@ export const download = defineRoute({
   summary: "Get a presigned URL of the original bytes",
   description:
     "Returns JSON and not a redirect, because a client that follows redirects would send its API key to the object store.",
-  tag: "Audio files",
   params: audioParams,
   answer: { status: 200, description: "The URL", schema: downloadSchema },
   conflicts: ["audio_not_ready"],
@@ -31,21 +30,9 @@ export const download = defineRoute({
     const file = await oneAudioFile(deps.db, tenantId, params.dataset_id, params.audio_file_id);
     if (file.uploaded_at === null)
       throw audioNotReady("The audio file has not been uploaded and confirmed yet");
-    const expiresSeconds = deps.config.PLOSIVE_UPLOAD_EXPIRY_SECONDS;
-    const url = await deps.storage.presignGet(audioKey(tenantId, file.id), {
-      expiresSeconds,
-      filename: file.filename,
-      audience: "client",
-    });
-    return {
-      body: {
-        url,
-        method: "GET",
-        expires_at: iso(deps.clock.now() + expiresSeconds * 1000),
-        size_bytes: file.size_bytes,
-        checksum_sha256: file.checksum_sha256,
-      },
-    };
+    const { filename, size_bytes, checksum_sha256 } = file;
+    const facts = { size_bytes, checksum_sha256 };
+    return { body: await viewDownload(deps, audioKey(tenantId, file.id), filename, facts) };
   },
 });
 
@@ -54,7 +41,6 @@ export const waveform = defineRoute({
   path: `${base}/waveform`,
   operationId: "getWaveform",
   summary: "Read the waveform of an audio file",
-  tag: "Audio files",
   params: audioParams,
   query: waveformQuery,
   conditional: true,

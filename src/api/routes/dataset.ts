@@ -25,7 +25,6 @@ export const create = defineRoute({
   path: "/api/v1/datasets",
   operationId: "createDataset",
   summary: "Create a dataset",
-  tag: "Datasets",
   body: createDatasetBody,
   answer: { status: 201, description: "The dataset", schema: dataset },
   handler: async ({ body, tenantId, deps }) => {
@@ -49,7 +48,6 @@ export const list = defineRoute({
   path: "/api/v1/datasets",
   operationId: "listDatasets",
   summary: "List the datasets",
-  tag: "Datasets",
   query: listDatasetsQuery,
   answer: { status: 200, description: "One page", schema: listOf(dataset) },
   handler: async ({ query, tenantId, deps }) =>
@@ -61,7 +59,6 @@ export const read = defineRoute({
   path: "/api/v1/datasets/{dataset_id}",
   operationId: "getDataset",
   summary: "Read a dataset",
-  tag: "Datasets",
   params,
   conditional: true,
   answer: { status: 200, description: "The dataset", schema: dataset },
@@ -75,7 +72,6 @@ export const update = defineRoute({
   path: "/api/v1/datasets/{dataset_id}",
   operationId: "updateDataset",
   summary: "Change the name, description or artifact types",
-  tag: "Datasets",
   params,
   body: updateDatasetBody,
   answer: { status: 200, description: "The dataset", schema: dataset },
@@ -93,7 +89,6 @@ export const remove = defineRoute({
   summary: "Delete a dataset with its audio files and annotation sets; models are kept",
   description:
     "Refused while a job that has not ended uses the dataset. The bytes of its audio files are deleted after a grace period, 7 days by default.",
-  tag: "Datasets",
   params,
   answer: { status: 204, description: "The dataset is deleted" },
   conflicts: ["dataset_in_use"],

@@ -14,7 +14,6 @@ export function descriptionRoutes(allRoutes: () => readonly Route[]): Route[] {
     path: "/openapi.json",
     operationId: "getOpenApi",
     summary: "This description",
-    tag: "Service",
     auth: false,
     failures: [404],
     answer: { status: 200, description: "OpenAPI 3.1.0", schema: z.record(z.string(), z.unknown()) },

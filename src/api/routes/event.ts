@@ -14,7 +14,6 @@ export const list = defineRoute({
   path: "/api/v1/events",
   operationId: "listEvents",
   summary: "List the events of the last 24 hours, newest first",
-  tag: "Events",
   query: listEventsQuery,
   answer: { status: 200, description: "One page", schema: listOf(event) },
   handler: async ({ query, tenantId, deps }) =>
@@ -30,7 +29,6 @@ export const stream = defineRoute({
     "Each event has an id. A client that reconnects with its last id in the header Last-Event-ID receives the events that " +
     "it missed in the last 24 hours. The stream has a comment every 15 seconds. It ends when the key is revoked or the " +
     "service is updated.",
-  tag: "Events",
   query: streamEventsQuery,
   resumable: true,
   answer: {

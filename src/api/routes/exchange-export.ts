@@ -11,10 +11,9 @@ import { type FormatName, formats } from "../exchange/formats.ts";
 import { annotationRegions } from "../exchange/regions.ts";
 import { type Export, sendExport, stemOf } from "../exchange/send.ts";
 import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
-import { inSet } from "./annotation-set.ts";
+import { inSet, placeOf } from "./annotation-set.ts";
 
 const base = "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/export";
-const tag = "Labelling exchange";
 
 export const exportLabels = defineRoute({
   method: "GET",
@@ -23,7 +22,6 @@ export const exportLabels = defineRoute({
   summary: "Export the annotations for a labelling tool",
   description:
     "One task for each audio file that has annotations; times are in seconds. `score` and `meta.extra_data` contain the confidence and the extra data of an annotation.",
-  tag,
   params: inSet,
   query: labelExportQuery,
   answer: { status: 200, description: "The document", schema: labelExport },
@@ -70,7 +68,6 @@ export const exportTexts = Object.entries(texts).map(([name, { content, ...text 
     ...text,
     method: "GET",
     path: `${base}/${name}`,
-    tag,
     params: inSet,
     query: oneFile ? fileExportQuery : setExportQuery,
     answer: { status: 200, description: content, schema: z.string(), contentType, example },
@@ -84,8 +81,8 @@ async function exportSet(
   format: FormatName,
   options: Pick<Export, "flavor" | "audio"> = {},
 ): Promise<Reply> {
-  const set = await oneAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id);
-  const place = { tenantId, datasetId: set.dataset_id, setId: set.id };
+  const place = placeOf(tenantId, params);
+  const set = await oneAnnotationSet(deps.db, place);
   return sendExport(deps, format, {
     regions: annotationRegions(deps.db, place, filter),
     kind: "annotation",

@@ -1,6 +1,7 @@
 // /api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/import/{format}: adds labels of other tools to a
 // draft. Invalid labels are skipped and reported. Importing the same document twice adds nothing the second time.
 import type { z } from "zod";
+import type { SetPlace } from "../../db/annotation.ts";
 import { oneAnnotationSet } from "../../db/annotation-set.ts";
 import { oneAudioFile } from "../../db/audio-file.ts";
 import { fileImportQuery, importQuery, importReport, textImportReport } from "../../schemas/exchange.ts";
@@ -10,16 +11,13 @@ import { audacity } from "../exchange/audacity.ts";
 import { csv } from "../exchange/csv.ts";
 import { type Imported, importLabels } from "../exchange/import.ts";
 import { type LabelDocument, maxLabels } from "../exchange/label-document.ts";
-import type { SetPlace } from "../exchange/regions.ts";
 import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
 import { setEtagHeader } from "./annotation.ts";
-import { guardSet, type InSet, inSet } from "./annotation-set.ts";
+import { guardSet, type InSet, inSet, placeOf } from "./annotation-set.ts";
 
 const base = "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/import";
-const tag = "Labelling exchange";
 const shared = {
   params: inSet,
-  tag,
   conflicts: ["annotation_set_published", "annotation_set_copying"],
   guard: guardSet,
   comparesText: true,
@@ -90,12 +88,6 @@ export const importAudacity = defineRoute({
   },
 });
 
-const placeOf = (tenantId: string, params: InSet) => ({
-  tenantId,
-  datasetId: params.dataset_id,
-  setId: params.annotation_set_id,
-});
-
 async function run(
   deps: HandlerDeps,
   place: SetPlace,
@@ -126,7 +118,6 @@ function reportOn(revision: number, report: unknown): Reply {
 
 /** Returns the report of the first request, with the current ETag of the set. */
 async function sameReport({ params, tenantId, deps }: Call<InSet>, _: readonly string[], report: unknown) {
-  const { dataset_id, annotation_set_id } = params;
-  const set = await oneAnnotationSet(deps.db, tenantId, dataset_id, annotation_set_id);
-  return reportOn(set.revision, report);
+  const { revision } = await oneAnnotationSet(deps.db, placeOf(tenantId, params));
+  return reportOn(revision, report);
 }

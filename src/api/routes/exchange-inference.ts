@@ -3,7 +3,7 @@
 import type { z } from "zod";
 import { requireRoom } from "../../db/annotation.ts";
 import { startCopy } from "../../db/annotation-copy.ts";
-import { insertAnnotationSet, oneAnnotationSet } from "../../db/annotation-set.ts";
+import { type AnnotationSetRow, insertAnnotationSet, oneAnnotationSet } from "../../db/annotation-set.ts";
 import { addTypes, lockTypes } from "../../db/dataset.ts";
 import { summarizeDetections } from "../../db/detection.ts";
 import type { Db } from "../../db/driver/page.ts";
@@ -14,17 +14,15 @@ import { artifactTypesMissing, jobNotFinished, noFiles, validationFailed } from 
 import { annotationSet } from "../../schemas/annotation-set.ts";
 import { inferenceExport, inferenceExportQuery, toAnnotationSetBody } from "../../schemas/exchange.ts";
 import { isTerminal } from "../../schemas/job.ts";
-import { etagOfSet } from "../conditional.ts";
 import { formats } from "../exchange/formats.ts";
 import { detectionRegions } from "../exchange/regions.ts";
 import { sendExport, stemOf } from "../exchange/send.ts";
 import { indexTypes, pickType } from "../exchange/type-index.ts";
-import { defineRoute, type HandlerDeps, type Reply } from "../route.ts";
-import { viewAnnotationSet } from "../view.ts";
+import { defineRoute } from "../route.ts";
+import { created } from "./annotation-set.ts";
 import { jobParams } from "./inference-job.ts";
 
 const base = "/api/v1/inference-jobs/{inference_job_id}";
-const tag = "Labelling exchange";
 const { csv, audacity, webvtt, dcase } = formats;
 
 export const exportDetections = defineRoute({
@@ -34,7 +32,6 @@ export const exportDetections = defineRoute({
   summary: "Export the detections of a job, also while it runs",
   description:
     "The formats are the same as for exports of annotation sets. For the labelling tool, detections are predictions, which it shows as suggestions.",
-  tag,
   params: jobParams,
   query: inferenceExportQuery,
   answer: {
@@ -69,7 +66,6 @@ export const toAnnotationSet = defineRoute({
   summary: "Create a draft from the detections, to correct it and to train on it",
   description:
     "Copies the detections in audio files of the dataset, with their confidence. Skips files that were uploaded to the job. More than 10,000 detections are copied after the response; the member `copying` of the draft shows the progress. extra_data.inference_job_id of an annotation is the id of the job.",
-  tag,
   params: jobParams,
   body: toAnnotationSetBody,
   notFound: true,
@@ -78,11 +74,10 @@ export const toAnnotationSet = defineRoute({
   handler: async ({ params, body, tenantId, deps }) => {
     const most = deps.config.PLOSIVE_QUOTA_ANNOTATIONS;
     const jobId = params.inference_job_id;
-    const setId = await deps.db.transaction((tx) => makeDraft(tx, tenantId, jobId, body, most));
-    return await draftOf(deps, tenantId, body.dataset_id, setId);
+    return created(await deps.db.transaction((tx) => makeDraft(tx, tenantId, jobId, body, most)));
   },
-  idempotent: async ({ body, tenantId, deps }, [setId]) =>
-    await draftOf(deps, tenantId, body.dataset_id, setId!),
+  idempotent: async ({ body, tenantId, deps }, [setId = ""]) =>
+    created(await oneAnnotationSet(deps.db, { tenantId, datasetId: body.dataset_id, setId })),
 });
 
 async function makeDraft(
@@ -91,7 +86,7 @@ async function makeDraft(
   jobId: string,
   request: z.output<typeof toAnnotationSetBody>,
   maxAnnotations: number,
-): Promise<string> {
+): Promise<AnnotationSetRow> {
   const job = await lockInferenceJob(tx, tenantId, jobId);
   // An exclusive lock first, because the new set updates the dataset's row. With share locks, two transactions would
   // deadlock.
@@ -107,31 +102,9 @@ async function makeDraft(
     );
   if (types.created.length > 0) await addTypes(tx, tenantId, request.dataset_id, types.created);
   const set = await insertAnnotationSet(tx, tenantId, request.dataset_id, null);
-  await requireRoom(tx, tenantId, set.id, found.detections, maxAnnotations);
-  await startCopy(
-    tx,
-    { tenantId, datasetId: request.dataset_id, setId: set.id },
-    {
-      inference_job_id: job.id,
-      min_confidence: request.min_confidence,
-      total: found.detections,
-      after: null,
-    },
-  );
-  return set.id;
-}
-
-async function draftOf(
-  deps: HandlerDeps,
-  tenantId: string,
-  datasetId: string,
-  setId: string,
-): Promise<Reply> {
-  const set = await oneAnnotationSet(deps.db, tenantId, datasetId, setId);
-  return {
-    created: [set.id],
-    etag: etagOfSet(set.revision),
-    location: `/api/v1/datasets/${set.dataset_id}/annotation-sets/${set.id}`,
-    body: viewAnnotationSet(set),
-  };
+  const place = { tenantId, datasetId: request.dataset_id, setId: set.id };
+  await requireRoom(tx, place, found.detections, maxAnnotations);
+  const from = { inference_job_id: job.id, min_confidence: request.min_confidence };
+  await startCopy(tx, place, { ...from, total: found.detections, after: null });
+  return await oneAnnotationSet(tx, place);
 }

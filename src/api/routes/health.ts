@@ -4,19 +4,15 @@ import { isMigrated } from "../../db/driver/migrate.ts";
 import { notReady } from "../../errors.ts";
 import { defineRoute, type HandlerDeps } from "../route.ts";
 
+const text = { status: 200, contentType: "text/plain; charset=utf-8", schema: z.string() } as const;
+
 export const health = defineRoute({
   method: "GET",
   path: "/healthz",
   operationId: "getHealth",
   summary: "Liveness: the process is running",
-  tag: "Service",
   auth: false,
-  answer: {
-    status: 200,
-    description: "The process is running",
-    contentType: "text/plain; charset=utf-8",
-    schema: z.string(),
-  },
+  answer: { ...text, description: "The process is running" },
   handler: () => ({ body: "ok\n" }),
 });
 
@@ -25,15 +21,9 @@ export const readiness = defineRoute({
   path: "/readyz",
   operationId: "getReadiness",
   summary: "Readiness: the database can be reached and is migrated, and the process is not shutting down",
-  tag: "Service",
   auth: false,
   failures: [503],
-  answer: {
-    status: 200,
-    description: "The process accepts requests",
-    contentType: "text/plain; charset=utf-8",
-    schema: z.string(),
-  },
+  answer: { ...text, description: "The process accepts requests" },
   handler: async ({ deps }) => {
     const lines = { database: await databaseState(deps), shutdown: deps.isDraining() ? "fail" : "ok" };
     const states = Object.entries(lines).map(([name, state]) => `${name} ${state}`);
@@ -47,15 +37,9 @@ export const startup = defineRoute({
   path: "/startupz",
   operationId: "getStartup",
   summary: "Startup: the process has reached a migrated database at least once",
-  tag: "Service",
   auth: false,
   failures: [503],
-  answer: {
-    status: 200,
-    description: "The process has started; it keeps this response from now on",
-    contentType: "text/plain; charset=utf-8",
-    schema: z.string(),
-  },
+  answer: { ...text, description: "The process has started; it keeps this response from now on" },
   handler: async ({ deps }) => {
     if (!started.has(deps.pool) && (await databaseState(deps)) === "fail") throw notReady("database fail");
     started.add(deps.pool);

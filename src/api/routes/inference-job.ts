@@ -20,12 +20,12 @@ import {
   inferenceJob,
   listInferenceJobsQuery,
 } from "../../schemas/inference-job.ts";
-import { jobEvent } from "../../schemas/job.ts";
+import { isTerminal, jobEvent } from "../../schemas/job.ts";
 import { id, listOf, pageQuery } from "../../schemas/rest.ts";
 import { etagOf } from "../conditional.ts";
 import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
 import { listReply, viewDetection, viewJobEvent, viewOf } from "../view.ts";
-import { waitForChange } from "../wait.ts";
+import { viewAfterChange } from "../wait.ts";
 
 const base = "/api/v1/inference-jobs";
 export const jobParams = z.object({ inference_job_id: id("Id of the inference job") });
@@ -39,7 +39,6 @@ export const create = defineRoute({
   summary: "Create an inference job: find artifacts in audio with a model",
   description:
     "With audio files or a dataset the job starts at once. Without them it waits for uploads and for its start; after seven days without a start it is cancelled.",
-  tag: "Inference jobs",
   body: createInferenceJobBody,
   notFound: true,
   answer: { status: 201, description: "The job", schema: inferenceJob },
@@ -52,8 +51,7 @@ export const create = defineRoute({
       audioFileIds: body.audio_file_ids ?? null,
       datasetId: body.dataset_id ?? null,
     };
-    const row = await insertInferenceJob(deps.db, tenantId, job, requestOf(call));
-    return created(deps, row);
+    return created(deps, await insertInferenceJob(deps.db, tenantId, job, requestOf(call)));
   },
   idempotent: async ({ tenantId, deps }, [id = ""]) =>
     created(deps, await oneInferenceJob(deps.db, tenantId, id)),
@@ -74,7 +72,6 @@ export const list = defineRoute({
   path: base,
   operationId: "listInferenceJobs",
   summary: "List the inference jobs",
-  tag: "Inference jobs",
   query: listInferenceJobsQuery,
   answer: { status: 200, description: "One page", schema: listOf(inferenceJob) },
   handler: async ({ query, tenantId, deps }) =>
@@ -86,21 +83,14 @@ export const read = defineRoute({
   path: `${base}/{inference_job_id}`,
   operationId: "getInferenceJob",
   summary: "Read an inference job",
-  tag: "Inference jobs",
   params: jobParams,
   query: waitQuery,
   conditional: true,
   answer: { status: 200, description: "The job", schema: inferenceJob },
   handler: async (call) => {
-    const { params, query, tenantId, deps } = call;
-    const jobId = params.inference_job_id;
-    const row = await waitForChange(call, {
-      seconds: query.wait,
-      jobId,
-      read: () => oneInferenceJob(deps.db, tenantId, jobId),
-      view: viewInferenceJob,
-    });
-    return { body: viewInferenceJob(row) };
+    const jobId = call.params.inference_job_id;
+    const read = () => oneInferenceJob(call.deps.db, call.tenantId, jobId);
+    return { body: await viewAfterChange(call, jobId, read, viewInferenceJob) };
   },
 });
 
@@ -109,7 +99,6 @@ export const start = defineRoute({
   path: `${base}/{inference_job_id}/start`,
   operationId: "startInferenceJob",
   summary: "Start a job with its uploaded files",
-  tag: "Inference jobs",
   params: jobParams,
   answer: { status: 200, description: "The job", schema: inferenceJob },
   conflicts: ["no_files", "job_finished"],
@@ -125,7 +114,6 @@ export const cancel = defineRoute({
   path: `${base}/{inference_job_id}/cancel`,
   operationId: "cancelInferenceJob",
   summary: "Cancel an inference job; its detections so far are kept",
-  tag: "Inference jobs",
   params: jobParams,
   answer: { status: 200, description: "The job", schema: inferenceJob },
   conflicts: ["job_finished"],
@@ -141,16 +129,13 @@ export const retry = defineRoute({
   path: `${base}/{inference_job_id}/retry`,
   operationId: "retryInferenceJob",
   summary: "Create a new job for the files that failed",
-  tag: "Inference jobs",
   params: jobParams,
   answer: { status: 201, description: "The new job", schema: inferenceJob },
   conflicts: ["job_not_finished", "no_files", "model_inactive", "audio_not_ready"],
   handler: async (call) => {
     const { params, tenantId, deps } = call;
-    return created(
-      deps,
-      await retryInferenceJob(deps.db, tenantId, params.inference_job_id, requestOf(call)),
-    );
+    const row = await retryInferenceJob(deps.db, tenantId, params.inference_job_id, requestOf(call));
+    return created(deps, row);
   },
   idempotent: async ({ tenantId, deps }, [id = ""]) =>
     created(deps, await oneInferenceJob(deps.db, tenantId, id)),
@@ -161,7 +146,6 @@ export const remove = defineRoute({
   path: `${base}/{inference_job_id}`,
   operationId: "deleteInferenceJob",
   summary: "Delete an ended inference job with its files and detections",
-  tag: "Inference jobs",
   params: jobParams,
   answer: { status: 204, description: "The job is deleted" },
   conflicts: ["job_not_finished", "annotation_set_copying"],
@@ -179,7 +163,6 @@ export const detections = defineRoute({
   path: `${base}/{inference_job_id}/detections`,
   operationId: "listInferenceJobDetections",
   summary: "List the detections of a job, ordered by file and start, also while it runs",
-  tag: "Inference jobs",
   params: jobParams,
   query: listDetectionsQuery,
   answer: { status: 200, description: "One page", schema: listOf(detectionRecord) },
@@ -194,7 +177,6 @@ export const events = defineRoute({
   path: `${base}/{inference_job_id}/events`,
   operationId: "listInferenceJobEvents",
   summary: "List the events of an inference job, newest first",
-  tag: "Inference jobs",
   params: jobParams,
   query: z.object(pageQuery),
   answer: { status: 200, description: "One page", schema: listOf(jobEvent) },
@@ -209,7 +191,6 @@ export const events = defineRoute({
  * update.
  */
 function submitStarted(deps: HandlerDeps, row: InferenceJobRow): void {
-  const finished = row.status === "completed" || row.status === "failed" || row.status === "cancelled";
-  if (row.start_requested_at === null || finished) return;
+  if (row.start_requested_at === null || isTerminal(row.status)) return;
   deps.background("submit an inference job", () => deps.submit({ kind: "inference", id: row.id }));
 }

@@ -15,7 +15,7 @@ import { listModelsQuery, model, updateModelBody } from "../../schemas/model.ts"
 import { id, listOf } from "../../schemas/rest.ts";
 import { etagOf } from "../conditional.ts";
 import { type Call, defineRoute } from "../route.ts";
-import { iso, listReply, viewOf } from "../view.ts";
+import { listReply, viewDownload, viewOf } from "../view.ts";
 
 const params = z.object({ model_id: id("Id of the model") });
 type Params = z.infer<typeof params>;
@@ -27,7 +27,6 @@ export const list = defineRoute({
   path: "/api/v1/models",
   operationId: "listModels",
   summary: "List the models",
-  tag: "Models",
   query: listModelsQuery,
   answer: { status: 200, description: "One page", schema: listOf(model) },
   handler: async ({ query, tenantId, deps }) =>
@@ -39,7 +38,6 @@ export const read = defineRoute({
   path: "/api/v1/models/{model_id}",
   operationId: "getModel",
   summary: "Read a model",
-  tag: "Models",
   params,
   conditional: true,
   answer: { status: 200, description: "The model", schema: model },
@@ -53,7 +51,6 @@ export const update = defineRoute({
   path: "/api/v1/models/{model_id}",
   operationId: "updateModel",
   summary: "Change the name, the description or whether the model is active",
-  tag: "Models",
   params,
   body: updateModelBody,
   answer: { status: 200, description: "The model", schema: model },
@@ -69,7 +66,6 @@ export const archive = defineRoute({
   path: "/api/v1/models/{model_id}/archive",
   operationId: "archiveModel",
   summary: "Archive a model; it becomes inactive and is no longer listed by default",
-  tag: "Models",
   params,
   answer: { status: 200, description: "The model", schema: model },
   handler: async ({ params, tenantId, deps }) => ({
@@ -82,7 +78,6 @@ export const unarchive = defineRoute({
   path: "/api/v1/models/{model_id}/unarchive",
   operationId: "unarchiveModel",
   summary: "Unarchive a model; it stays inactive until a PATCH activates it",
-  tag: "Models",
   params,
   answer: { status: 200, description: "The model", schema: model },
   handler: async ({ params, tenantId, deps }) => ({
@@ -95,7 +90,6 @@ export const remove = defineRoute({
   path: "/api/v1/models/{model_id}",
   operationId: "deleteModel",
   summary: "Delete an archived model; its detections are kept",
-  tag: "Models",
   params,
   answer: { status: 204, description: "The model is deleted" },
   conflicts: ["model_not_archived", "model_in_use"],
@@ -111,30 +105,15 @@ export const download = defineRoute({
   path: "/api/v1/models/{model_id}/download",
   operationId: "downloadModel",
   summary: "Get a presigned URL of the model artifact (ONNX)",
-  tag: "Models",
   params,
   answer: { status: 200, description: "The URL", schema: downloadSchema },
   handler: async ({ params, tenantId, deps }) => {
     const row = await oneModel(deps.db, tenantId, params.model_id);
-    const expiresSeconds = deps.config.PLOSIVE_UPLOAD_EXPIRY_SECONDS;
-    const filename = `${row.name}.onnx`;
-    return {
-      body: {
-        url: await deps.storage.presignGet(row.object_store_key, {
-          expiresSeconds,
-          filename,
-          audience: "client",
-        }),
-        method: "GET",
-        expires_at: iso(deps.clock.now() + expiresSeconds * 1000),
-        size_bytes: row.model_size_bytes,
-        checksum_sha256: row.checksum_sha256,
-      },
-    };
+    const facts = { size_bytes: row.model_size_bytes, checksum_sha256: row.checksum_sha256 };
+    return { body: await viewDownload(deps, row.object_store_key, `${row.name}.onnx`, facts) };
   },
 });
 
 async function guard({ params, tenantId, deps }: Call<Params>) {
-  await lockModel(deps.db, tenantId, params.model_id);
-  return [etagOf(viewModel(await oneModel(deps.db, tenantId, params.model_id)))];
+  return [etagOf(viewModel(await lockModel(deps.db, tenantId, params.model_id)))];
 }

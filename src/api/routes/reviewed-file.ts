@@ -11,7 +11,7 @@ import { etagOfSet } from "../conditional.ts";
 import { defineRoute } from "../route.ts";
 import { listReply, viewOf } from "../view.ts";
 import { setEtagHeader } from "./annotation.ts";
-import { guardSet, inSet } from "./annotation-set.ts";
+import { guardSet, inSet, placeOf } from "./annotation-set.ts";
 
 const base = "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/reviewed";
 const params = inSet.extend({ audio_file_id: id("Id of the audio file") });
@@ -22,14 +22,13 @@ export const list = defineRoute({
   operationId: "listReviewedFiles",
   summary: "List the files that are marked as reviewed",
   description: "Files with annotations count as reviewed too, but the list contains only marked files.",
-  tag: "Annotation sets",
   params: inSet,
   query: z.object(pageQuery),
   answer: { status: 200, description: "One page", schema: listOf(reviewedFile) },
   handler: async ({ params, query, tenantId, deps }) => {
-    const set = await oneAnnotationSet(deps.db, tenantId, params.dataset_id, params.annotation_set_id);
-    const page = await listReviewed(deps.db, tenantId, set.id, query);
-    return listReply(page, query, viewOf(reviewedFile));
+    const place = placeOf(tenantId, params);
+    await oneAnnotationSet(deps.db, place);
+    return listReply(await listReviewed(deps.db, place, query), query, viewOf(reviewedFile));
   },
 });
 
@@ -38,20 +37,20 @@ export const mark = defineRoute({
   path: `${base}/{audio_file_id}`,
   operationId: "markReviewedFile",
   summary: "Mark a file as reviewed: its unlabelled parts are free of artifacts",
-  tag: "Annotation sets",
   params,
   answer: { status: 204, description: "The file is marked" },
   conflicts: ["annotation_set_published", "annotation_set_copying", "audio_not_ready"],
   guard: guardSet,
   handler: async ({ params, tenantId, deps }) => {
-    const { dataset_id: datasetId, annotation_set_id: setId, audio_file_id: fileId } = params;
+    const [place, fileId] = [placeOf(tenantId, params), params.audio_file_id];
     const revision = await deps.db.transaction(async (tx) => {
-      const counted = await lockDraft(tx, tenantId, datasetId, setId);
-      const length = (await lengthsOfAudio(tx, tenantId, datasetId, [fileId])).get(fileId.toLowerCase());
+      const counted = await lockDraft(tx, place);
+      const lengths = await lengthsOfAudio(tx, tenantId, params.dataset_id, [fileId]);
+      const length = lengths.get(fileId.toLowerCase());
       if (length === undefined) throw audioFileNotFound();
       if (length === "not uploaded")
         throw audioNotReady("The audio file has not been uploaded and confirmed yet");
-      await insertReviewed(tx, { tenantId, datasetId, setId }, fileId);
+      await insertReviewed(tx, place, fileId);
       return counted;
     });
     return { headers: { [setEtagHeader]: etagOfSet(revision) } };
@@ -63,16 +62,15 @@ export const unmark = defineRoute({
   path: `${base}/{audio_file_id}`,
   operationId: "unmarkReviewedFile",
   summary: "Remove the mark of a reviewed file",
-  tag: "Annotation sets",
   params,
   answer: { status: 204, description: "The file is no longer marked" },
   conflicts: ["annotation_set_published", "annotation_set_copying"],
   guard: guardSet,
   handler: async ({ params, tenantId, deps }) => {
-    const { dataset_id: datasetId, annotation_set_id: setId, audio_file_id: fileId } = params;
+    const place = placeOf(tenantId, params);
     const revision = await deps.db.transaction(async (tx) => {
-      const counted = await lockDraft(tx, tenantId, datasetId, setId);
-      if (!(await deleteReviewed(tx, tenantId, setId, fileId))) throw audioFileNotFound();
+      const counted = await lockDraft(tx, place);
+      if (!(await deleteReviewed(tx, place, params.audio_file_id))) throw audioFileNotFound();
       return counted;
     });
     return { headers: { [setEtagHeader]: etagOfSet(revision) } };

@@ -25,7 +25,7 @@ import {
 import { etagOf } from "../conditional.ts";
 import { type Call, defineRoute, type HandlerDeps, type Reply } from "../route.ts";
 import { listReply, textListReply, viewJobEvent, viewOf } from "../view.ts";
-import { waitForChange } from "../wait.ts";
+import { viewAfterChange } from "../wait.ts";
 
 const params = z.object({ training_job_id: id("Id of the training job") });
 const trainingConflicts = [
@@ -42,7 +42,6 @@ export const create = defineRoute({
   path: "/api/v1/training-jobs",
   operationId: "createTrainingJob",
   summary: "Train a model from a published annotation set",
-  tag: "Training jobs",
   body: createTrainingJobBody,
   notFound: true,
   rate: "trainings",
@@ -77,7 +76,6 @@ export const retry = defineRoute({
   summary: "Create a new job from a failed or cancelled one",
   description:
     "The new job has the same configuration and annotation set, and uses the present files. All preconditions are checked again.",
-  tag: "Training jobs",
   params,
   rate: "trainings",
   answer: { status: 201, description: "The new job", schema: trainingJob },
@@ -95,7 +93,6 @@ export const list = defineRoute({
   path: "/api/v1/training-jobs",
   operationId: "listTrainingJobs",
   summary: "List the training jobs",
-  tag: "Training jobs",
   query: listTrainingJobsQuery,
   answer: { status: 200, description: "One page", schema: listOf(trainingJob) },
   handler: async ({ query, tenantId, deps }) =>
@@ -107,21 +104,14 @@ export const read = defineRoute({
   path: "/api/v1/training-jobs/{training_job_id}",
   operationId: "getTrainingJob",
   summary: "Read a training job",
-  tag: "Training jobs",
   params,
   query: waitQuery,
   conditional: true,
   answer: { status: 200, description: "The job", schema: trainingJob },
   handler: async (call) => {
-    const { params, query, tenantId, deps } = call;
-    const jobId = params.training_job_id;
-    const row = await waitForChange(call, {
-      seconds: query.wait,
-      jobId,
-      read: () => oneTrainingJob(deps.db, tenantId, jobId),
-      view: viewTrainingJob,
-    });
-    return { body: viewTrainingJob(row) };
+    const jobId = call.params.training_job_id;
+    const read = () => oneTrainingJob(call.deps.db, call.tenantId, jobId);
+    return { body: await viewAfterChange(call, jobId, read, viewTrainingJob) };
   },
 });
 
@@ -132,7 +122,6 @@ export const cancel = defineRoute({
   summary: "Cancel a training job; a job that is about to end may still complete",
   description:
     "The pods of the job receive the request within a few seconds. Until they have ended, the status is `cancelling`.",
-  tag: "Training jobs",
   params,
   answer: { status: 200, description: "The job", schema: trainingJob },
   conflicts: ["job_finished"],
@@ -149,7 +138,6 @@ export const remove = defineRoute({
   path: "/api/v1/training-jobs/{training_job_id}",
   operationId: "deleteTrainingJob",
   summary: "Delete an ended training job; its model is kept",
-  tag: "Training jobs",
   params,
   answer: { status: 204, description: "The job is deleted" },
   conflicts: ["job_not_finished"],
@@ -167,7 +155,6 @@ export const events = defineRoute({
   path: "/api/v1/training-jobs/{training_job_id}/events",
   operationId: "listTrainingJobEvents",
   summary: "List the events of a training job, newest first",
-  tag: "Training jobs",
   params,
   query: z.object(pageQuery),
   answer: { status: 200, description: "One page", schema: listOf(jobEvent) },
@@ -182,7 +169,6 @@ export const metrics = defineRoute({
   path: "/api/v1/training-jobs/{training_job_id}/metrics",
   operationId: "getTrainingJobMetrics",
   summary: "Read the training curves",
-  tag: "Training jobs",
   params,
   conditional: true,
   answer: { status: 200, description: "The curves", schema: trainingMetrics },

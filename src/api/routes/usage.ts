@@ -8,7 +8,6 @@ export const read = defineRoute({
   path: "/api/v1/usage",
   operationId: "getUsage",
   summary: "Read the usage and the limits of the account",
-  tag: "Service",
   answer: { status: 200, description: "Usage and limits", schema: usage },
   handler: async ({ tenantId, deps }) => {
     const used = await usageOf(deps.db, tenantId);

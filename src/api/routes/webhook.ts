@@ -5,9 +5,9 @@ import {
   deleteWebhook,
   insertWebhook,
   listWebhooks,
+  lockWebhook,
   newWebhookId,
   oneWebhook,
-  oneWebhookForUpdate,
   replaceWebhookSecret,
   updateWebhook,
   type WebhookRow,
@@ -38,7 +38,6 @@ const base = "/api/v1/webhooks";
 const one = `${base}/{webhook_id}`;
 const params = z.object({ webhook_id: id("Id of the webhook") });
 const deliveryParams = params.extend({ delivery_id: id("Id of the delivery") });
-const tag = "Webhooks";
 type Params = z.infer<typeof params>;
 
 const viewWebhook = viewOf(webhook);
@@ -50,7 +49,6 @@ export const create = defineRoute({
   path: base,
   operationId: "createWebhook",
   summary: "Create a webhook; the response shows its signing secret",
-  tag,
   body: createWebhookBody,
   answer: { status: 201, description: "The webhook with its secret", schema: webhookWithSecret },
   handler: async ({ body, tenantId, deps }) => {
@@ -71,7 +69,6 @@ export const list = defineRoute({
   path: base,
   operationId: "listWebhooks",
   summary: "List the webhooks",
-  tag,
   query: z.object(listQuery),
   answer: { status: 200, description: "One page", schema: listOf(webhook) },
   handler: async ({ query, tenantId, deps }) =>
@@ -83,7 +80,6 @@ export const read = defineRoute({
   path: one,
   operationId: "getWebhook",
   summary: "Read a webhook",
-  tag,
   params,
   conditional: true,
   answer: { status: 200, description: "The webhook", schema: webhook },
@@ -97,7 +93,6 @@ export const update = defineRoute({
   path: one,
   operationId: "updateWebhook",
   summary: "Change the URL, types or description of a webhook, or disable or enable it",
-  tag,
   params,
   body: updateWebhookBody,
   answer: { status: 200, description: "The webhook", schema: webhook },
@@ -114,7 +109,6 @@ export const remove = defineRoute({
   path: one,
   operationId: "deleteWebhook",
   summary: "Delete a webhook with its deliveries; pending ones are not sent",
-  tag,
   params,
   answer: { status: 204, description: "The webhook is deleted" },
   guard,
@@ -129,7 +123,6 @@ export const rotateSecret = defineRoute({
   path: `${one}/rotate-secret`,
   operationId: "rotateWebhookSecret",
   summary: "Create a new signing secret; for 24 hours, deliveries have signatures with both secrets",
-  tag,
   params,
   answer: { status: 200, description: "The webhook with its new secret", schema: webhookWithSecret },
   handler: async ({ params, tenantId, deps }) => {
@@ -147,7 +140,6 @@ export const test = defineRoute({
   path: `${one}/test`,
   operationId: "testWebhook",
   summary: "Send an event of the type webhook.test",
-  tag,
   params,
   answer: { status: 201, description: "The pending delivery", schema: delivery },
   conflicts: ["webhook_disabled"],
@@ -166,7 +158,6 @@ export const deliveries = defineRoute({
   path: `${one}/deliveries`,
   operationId: "listWebhookDeliveries",
   summary: "List the deliveries of a webhook, newest first; finished deliveries are kept for 7 days",
-  tag,
   params,
   query: listDeliveriesQuery,
   answer: { status: 200, description: "One page", schema: listOf(delivery) },
@@ -179,7 +170,6 @@ export const readDelivery = defineRoute({
   path: `${one}/deliveries/{delivery_id}`,
   operationId: "getWebhookDelivery",
   summary: "Read a delivery",
-  tag,
   params: deliveryParams,
   conditional: true,
   answer: { status: 200, description: "The delivery", schema: delivery },
@@ -193,7 +183,6 @@ export const redeliver = defineRoute({
   path: `${one}/deliveries/{delivery_id}/redeliver`,
   operationId: "redeliverWebhookDelivery",
   summary: "Send a delivery again, with the same webhook-id",
-  tag,
   params: deliveryParams,
   answer: { status: 200, description: "The delivery, pending again", schema: delivery },
   conflicts: ["webhook_disabled"],
@@ -206,7 +195,7 @@ export const redeliver = defineRoute({
 });
 
 async function guard({ params, tenantId, deps }: Call<Params>): Promise<readonly string[]> {
-  return [etagOf(viewWebhook(await oneWebhookForUpdate(deps.db, tenantId, params.webhook_id)))];
+  return [etagOf(viewWebhook(await lockWebhook(deps.db, tenantId, params.webhook_id)))];
 }
 
 const locationOf = (row: DeliveryRow) => `${base}/${row.webhook_id}/deliveries/${row.id}`;

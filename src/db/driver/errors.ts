@@ -8,36 +8,27 @@ import { BusyError } from "./semaphore.ts";
 const codes =
   /^(08...|53...|40P01|57014|57P0[123]|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)$/;
 
+const someCause = (error: unknown, fits: (cause: Error) => boolean): boolean =>
+  error instanceof Error && (fits(error) || someCause(error.cause, fits));
+const hasCode = (error: unknown, codes: RegExp) =>
+  someCause(error, (cause) => "code" in cause && codes.test(String(cause.code)));
+
 /** The database is unreachable or overloaded; the same call may succeed later. */
-export function isDatabaseUnavailable(error: unknown): boolean {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if (cause instanceof ConnectionError || cause instanceof BusyError) return true;
-    if ("code" in cause && codes.test(String(cause.code))) return true;
-    if (cause instanceof AggregateError && cause.errors.some(isDatabaseUnavailable)) return true;
-  }
-  return false;
-}
+export const isDatabaseUnavailable = (error: unknown): boolean =>
+  hasCode(error, codes) ||
+  someCause(
+    error,
+    (cause) =>
+      cause instanceof ConnectionError ||
+      cause instanceof BusyError ||
+      (cause instanceof AggregateError && cause.errors.some(isDatabaseUnavailable)),
+  );
 
 /** The statement exceeded the statement timeout: it reads too much, or waits for a lock. */
-export function isStatementTimeout(error: unknown): boolean {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if ("code" in cause && cause.code === "57014") return true;
-  }
-  return false;
-}
+export const isStatementTimeout = (error: unknown) => hasCode(error, /^57014$/);
 
 /** Retrying does not help: the values are out of range, not valid text, or violate a constraint. Classes 22 and 23. */
-export function isUnstorable(error: unknown): boolean {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if ("code" in cause && /^2[23]...$/.test(String(cause.code))) return true;
-  }
-  return false;
-}
+export const isUnstorable = (error: unknown) => hasCode(error, /^2[23]...$/);
 
 /** A write to the annotations of a published set; the trigger raises this SQLSTATE. */
-export function isFrozen(error: unknown): boolean {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if ("code" in cause && cause.code === "PL001") return true;
-  }
-  return false;
-}
+export const isFrozen = (error: unknown) => hasCode(error, /^PL001$/);

@@ -90,6 +90,22 @@ export function inOrder<T extends { readonly id: string }>(
   });
 }
 
+/**
+ * Yields all rows of a list in batches; `read` returns at most `size` rows after the given one. Each batch is one short
+ * statement: memory use is constant, and a slow reader holds no connection or transaction.
+ */
+export async function* inBatches<T>(
+  size: number,
+  read: (last: T | undefined) => Promise<readonly T[]>,
+): AsyncGenerator<readonly T[]> {
+  for (let last: T | undefined; ; ) {
+    const batch = await read(last);
+    if (batch.length > 0) yield batch;
+    if (batch.length < size) return;
+    last = batch.at(-1);
+  }
+}
+
 const anyRow = z.looseObject({ page_total: z.number(), page_position: z.string().nullable() });
 
 export interface PageQuery {

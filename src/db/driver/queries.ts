@@ -85,30 +85,10 @@ export function makeQueries(lendTo: Lend, tenantId?: string, depth = 0): Db {
     exists: async (query: QuerySqlToken) =>
       first(await one({ ...query, sql: `select exists(${query.sql})`, parser: undefined } as never)),
     query: run,
-    transaction: <T>(handler: (tx: Db) => Promise<T>) =>
-      depth === 0
-        ? withRetries(() =>
-            lend((connection) =>
-              runTransaction(connection, {
-                begin: begin(tenantId),
-                commit: "commit",
-                rollback: "rollback",
-                tenantId,
-                depth,
-                handler,
-              }),
-            ),
-          )
-        : lend((connection) =>
-            runTransaction(connection, {
-              begin: `savepoint s${depth}`,
-              commit: `release savepoint s${depth}`,
-              rollback: `rollback to savepoint s${depth}`,
-              tenantId,
-              depth,
-              handler,
-            }),
-          ),
+    transaction: <T>(handler: (tx: Db) => Promise<T>) => {
+      const attempt = () => lend((connection) => runTransaction(connection, handler, tenantId, depth));
+      return depth === 0 ? withRetries(attempt) : attempt();
+    },
     asTenant: (id: string) => {
       if (depth > 0) throw new Error("cannot change the tenant inside a transaction");
       return makeQueries(lendTo, checkedId(id));
@@ -117,28 +97,29 @@ export function makeQueries(lendTo: Lend, tenantId?: string, depth = 0): Db {
   return queries as unknown as Db;
 }
 
-interface Transaction<T> {
-  readonly begin: string;
-  readonly commit: string;
-  readonly rollback: string;
-  readonly tenantId: string | undefined;
-  readonly depth: number;
-  readonly handler: (tx: Db) => Promise<T>;
-}
-
-async function runTransaction<T>(connection: Connection, transaction: Transaction<T>): Promise<T> {
+async function runTransaction<T>(
+  connection: Connection,
+  handler: (tx: Db) => Promise<T>,
+  tenantId: string | undefined,
+  depth: number,
+): Promise<T> {
+  const savepoint = `savepoint s${depth}`;
+  const [open, commit, rollback] =
+    depth === 0
+      ? [begin(tenantId), "commit", "rollback"]
+      : [savepoint, `release ${savepoint}`, `rollback to ${savepoint}`];
   try {
-    await command(connection, transaction.begin);
-    const tx = makeQueries((work) => work(connection), transaction.tenantId, transaction.depth + 1);
-    const result = await insideTransaction.run(true, () => transaction.handler(tx));
+    await command(connection, open);
+    const tx = makeQueries((work) => work(connection), tenantId, depth + 1);
+    const result = await insideTransaction.run(true, () => handler(tx));
     // If a statement of the transaction failed, Postgres reports ROLLBACK for the commit, and no error.
-    if ((await command(connection, transaction.commit)) === "ROLLBACK")
+    if ((await command(connection, commit)) === "ROLLBACK")
       throw new Error("cannot commit the transaction: a statement in it failed, so Postgres rolled it back");
     return result;
   } catch (error) {
     // Also after a failed commit: Postgres reports the failure before it releases the locks, and a retry must not meet
     // them. A broken connection rolls back by itself.
-    await command(connection, transaction.rollback).catch(() => {});
+    await command(connection, rollback).catch(() => {});
     throw error;
   }
 }

@@ -28,22 +28,18 @@ export async function gatherEmbeddingJobs(
   options: GatherOptions,
   newId: () => string,
 ): Promise<string[]> {
-  const due = {
-    uploads: sql.fragment`
-      select tenant_id from audio_files where ${isNew} group by tenant_id
-      having max(uploaded_at) < now() - make_interval(secs => ${options.quietSeconds}::double precision)
-          or min(uploaded_at) < now() - make_interval(secs => ${options.longestWaitSeconds}::double precision)`,
-    renewals: sql.fragment`
-      select distinct tenant_id from audio_files where ${isToRenew} and not exists (
-        select from embedding_jobs j join audio_files f on f.embedding_job_id = j.id
-        where j.tenant_id = audio_files.tenant_id and j.status in ('pending', 'queued', 'running', 'cancelling')
-          and f.status = 'ready' and f.embedding_status = 'processing')`,
-  };
+  const withUploads = sql.fragment`
+    select tenant_id from audio_files where ${isNew} group by tenant_id
+    having max(uploaded_at) < now() - make_interval(secs => ${options.quietSeconds}::double precision)
+        or min(uploaded_at) < now() - make_interval(secs => ${options.longestWaitSeconds}::double precision)`;
+  const withRenewals = sql.fragment`
+    select distinct tenant_id from audio_files where ${isToRenew} and not exists (
+      select from embedding_jobs j join audio_files f on f.embedding_job_id = j.id
+      where j.tenant_id = audio_files.tenant_id and j.status in ('pending', 'queued', 'running', 'cancelling')
+        and f.status = 'ready' and f.embedding_status = 'processing')`;
   const made: string[] = [];
-  for (const [which, tenants] of [
-    [isNew, due.uploads],
-    [isToRenew, due.renewals],
-  ] as const)
+  const due = [[isNew, withUploads] as const, [isToRenew, withRenewals] as const];
+  for (const [which, tenants] of due)
     for (const tenant of await db.anyFirst(sql.type(z.object({ tenant_id: z.string() }))`${tenants}`)) {
       const id = await db.transaction((tx) => gatherFor(tx, tenant, which, newId(), options));
       if (id !== null) made.push(id);
@@ -64,11 +60,7 @@ async function gatherFor(
   const shardCount = Math.ceil(files.length / filesPerShard);
   await tx.query(sql.type(z.object({}))`
     insert into embedding_jobs (id, tenant_id, shard_count) values (${id}, ${tenant}, ${shardCount})`);
-  await assignFiles(
-    tx,
-    id,
-    files.map((file, index) => [file, Math.floor(index / filesPerShard)]),
-  );
+  await assignFiles(tx, id, files, (index) => Math.floor(index / filesPerShard));
   return id;
 }
 
@@ -89,11 +81,7 @@ export async function insertEmbeddingJob(
     await tx.query(sql.type(z.object({}))`
       insert into embedding_jobs (id, tenant_id, shard_count, resource_name, submitted_at)
       values (${resource.uid}, ${tenant}, ${shards}, ${resource.name}, now())`);
-    await assignFiles(
-      tx,
-      resource.uid,
-      files.map((file, index) => [file, Math.floor((index * shards) / files.length)]),
-    );
+    await assignFiles(tx, resource.uid, files, (index) => Math.floor((index * shards) / files.length));
   });
 }
 
@@ -148,8 +136,14 @@ export async function renewEmbeddings(
   return await db.one(sql.type(againRow)`select * from embed_again(${dataset}, ${before}::timestamptz)`);
 }
 
-/** Assigns files to the shards of a job; `placed` holds pairs of file id and shard. */
-async function assignFiles(tx: Transaction, id: string, placed: (string | number)[][]): Promise<void> {
+/** Assigns files to the shards of a job. */
+async function assignFiles(
+  tx: Transaction,
+  id: string,
+  files: readonly string[],
+  shardOf: (index: number) => number,
+): Promise<void> {
+  const placed = files.map((file, index) => [file, shardOf(index)]);
   await tx.query(sql.type(z.object({}))`
     update audio_files set embedding_job_id = ${id}, embedding_shard = placed.shard,
            embedding_status = 'processing', updated_at = now()

@@ -85,24 +85,13 @@ export function ingestEmbeddings(
     );
     // Results are untrusted input: ignore files that are not in this pod's shard.
     const items = result.items.filter((item) => own.has(item.id));
-    const completed = items.flatMap((item) =>
-      item.status === "completed"
-        ? [
-            [
-              item.id,
-              item.duration_ms,
-              item.sample_rate_hz,
-              item.channels,
-              item.codec,
-              item.sha256,
-              keys.embedding(tenantId, item.id, run),
-              item.embedding.sha256,
-              item.embedding.size_bytes,
-              keys.peaks(tenantId, item.id, run),
-            ],
-          ]
-        : [],
-    );
+    const completed = items
+      .filter((item) => item.status === "completed")
+      .map(({ id, embedding, ...item }) => {
+        const audio = [id, item.duration_ms, item.sample_rate_hz, item.channels, item.codec, item.sha256];
+        const stored = [keys.embedding(tenantId, id, run), embedding.sha256, embedding.size_bytes];
+        return [...audio, ...stored, keys.peaks(tenantId, id, run)];
+      });
     const types = ["uuid", "int8", "int4", "int4", "text", "text", "text", "text", "int8", "text"];
     if (completed.length > 0) {
       await tx.query(sql.type(nothing)`
@@ -117,11 +106,7 @@ export function ingestEmbeddings(
           embedding_key, embedding_sha256, embedding_size_bytes, peaks_key)
         where audio_files.id = r.id and embedding_job_id = ${jobId} and embedding_shard = ${shard}`);
     }
-    await failAudioFiles(
-      tx,
-      jobId,
-      items.flatMap((item) => (item.status === "failed" ? [[item.id, storable(item.error.message)]] : [])),
-    );
+    await failAudioFiles(tx, jobId, failuresOf(items));
     await tx.query(sql.type(nothing)`
       update audio_files set status = ${statusAfterFailure}, embedding_status = 'failed', updated_at = now(),
         error_message = 'The embedding worker returned no result for this file.'
@@ -133,6 +118,10 @@ export function ingestEmbeddings(
 /** Returns the milliseconds of audio in the completed items. */
 const durationOf = (items: readonly { status: string; duration_ms?: number }[]) =>
   items.reduce((sum, { status, duration_ms = 0 }) => sum + (status === "completed" ? duration_ms : 0), 0);
+
+/** Returns id and message of the failed items. */
+const failuresOf = (items: readonly (EmbedResult | DetectResult)["items"][number][]) =>
+  items.filter((item) => item.status === "failed").map((item) => [item.id, storable(item.error.message)]);
 
 /** A file that was embedded before stays ready: only its new embedding failed. */
 const statusAfterFailure = sql.fragment`case when embedded_at is null then 'failed' else status end`;
@@ -163,9 +152,7 @@ export function ingestDetections(
     // Results are untrusted input: ignore files that are not in this pod's shard.
     const items = result.items.filter((item) => own.has(item.id));
     const completed = items.filter((item) => item.status === "completed");
-    const failed = items.flatMap((item) =>
-      item.status === "failed" ? [[item.id, storable(item.error.message)]] : [],
-    );
+    const failed = failuresOf(items);
     if (completed.length > 0) {
       const rows = completed.map((i) => [i.id, i.duration_ms, i.detections.length, i.sha256]);
       await tx.query(sql.type(nothing)`
@@ -174,20 +161,11 @@ export function ingestDetections(
           started_at = coalesce(started_at, now()), completed_at = now()
         from ${sql.unnest(rows, ["uuid", "int8", "int4", "text"])} as r (id, duration_ms, count, sha256)
         where inference_files.id = r.id`);
+      const ids = completed.map(({ id }) => id);
       await tx.query(sql.type(nothing)`
-        delete from detections where inference_file_id = any(${sql.array(
-          completed.map((i) => i.id),
-          "uuid",
-        )})`);
-      const detections = completed.flatMap((i) =>
-        i.detections.map((d, ordinal) => [
-          i.id,
-          ordinal,
-          d.artifact_type,
-          d.start_ms,
-          d.end_ms,
-          d.confidence,
-        ]),
+        delete from detections where inference_file_id = any(${sql.array(ids, "uuid")})`);
+      const detections = completed.flatMap(({ id, detections }) =>
+        detections.map((d, i) => [id, i, d.artifact_type, d.start_ms, d.end_ms, d.confidence]),
       );
       for (let at = 0; at < detections.length; at += detectionsPerStatement) {
         const batch = detections.slice(at, at + detectionsPerStatement);
@@ -337,14 +315,7 @@ export async function endJob(
     let final = end;
     if (kind !== "training" && end.status !== "completed") {
       const message = end.errorMessage ?? end.statusMessage ?? "The job was cancelled.";
-      await failOpenFiles(
-        tx,
-        kind,
-        jobId,
-        null,
-        end.status === "cancelled" ? "cancelled" : "failed",
-        message,
-      );
+      await failOpenFiles(tx, kind, jobId, null, end.status, message);
     }
     if (kind === "inference" && end.status === "completed") {
       const counts = await tx.one(sql.type(countsRow)`

@@ -3,48 +3,30 @@
 import { SchemaValidationError, sql } from "slonik";
 import { z } from "zod";
 import { type JobKind, jobKindNames } from "../../schemas/job-kind.ts";
-import { type TrainingJobConfig, trainingJobConfig } from "../../schemas/training-config.ts";
+import { trainingJobConfig } from "../../schemas/training-config.ts";
 import { storable } from "../driver/storable.ts";
 import { finishJob, isOpen, type Queries, tableOf } from "../job.ts";
 
 const nothing = z.object({});
 
 const common = { tenantId: z.string(), cancelRequested: z.boolean() };
-const trainingSubmission = z.object({
-  ...common,
-  datasetId: z.string(),
-  annotationSetId: z.string(),
-  config: trainingJobConfig,
-  traceparent: z.string().nullable(),
-});
-const inferenceSubmission = z.object({
-  ...common,
-  modelId: z.string(),
-  shardCount: z.int(),
-  traceparent: z.string().nullable(),
-});
-const embeddingSubmission = z.object({ ...common, shardCount: z.int() });
+/** W3C trace context of the request that created the job. */
+const traceparent = z.string().nullable();
+const submissions = {
+  training: z.object({
+    ...common,
+    datasetId: z.string(),
+    annotationSetId: z.string(),
+    config: trainingJobConfig,
+    traceparent,
+  }),
+  inference: z.object({ ...common, modelId: z.string(), shardCount: z.int(), traceparent }),
+  embedding: z.object({ ...common, shardCount: z.int() }),
+};
 
-export type Submission =
-  | {
-      kind: "training";
-      tenantId: string;
-      cancelRequested: boolean;
-      datasetId: string;
-      annotationSetId: string;
-      config: TrainingJobConfig;
-      /** W3C trace context of the request that created the job. */
-      traceparent: string | null;
-    }
-  | {
-      kind: "inference";
-      tenantId: string;
-      cancelRequested: boolean;
-      modelId: string;
-      shardCount: number;
-      traceparent: string | null;
-    }
-  | { kind: "embedding"; tenantId: string; cancelRequested: boolean; shardCount: number };
+export type Submission = {
+  [K in JobKind]: { kind: K } & z.infer<(typeof submissions)[K]>;
+}[JobKind];
 
 /**
  * Returns the data for the custom resource of an open job; null when the job has ended, has not been started or is
@@ -69,20 +51,20 @@ export class MalformedJobError extends Error {
 
 async function selectSubmission(db: Queries, kind: JobKind, id: string): Promise<Submission | null> {
   if (kind === "training") {
-    const row = await db.maybeOne(sql.type(trainingSubmission)`
+    const row = await db.maybeOne(sql.type(submissions.training)`
       select tenant_id as "tenantId", cancel_requested_at is not null as "cancelRequested",
              dataset_id as "datasetId", annotation_set_id as "annotationSetId", config, traceparent
       from training_jobs where id = ${id} and ${isOpen}`);
     return row === null ? null : { kind, ...row };
   }
   if (kind === "inference") {
-    const row = await db.maybeOne(sql.type(inferenceSubmission)`
+    const row = await db.maybeOne(sql.type(submissions.inference)`
       select tenant_id as "tenantId", cancel_requested_at is not null as "cancelRequested",
              model_id as "modelId", coalesce(shard_count, 1) as "shardCount", traceparent
       from inference_jobs where id = ${id} and ${isOpen} and start_requested_at is not null`);
     return row === null ? null : { kind, ...row };
   }
-  const row = await db.maybeOne(sql.type(embeddingSubmission)`
+  const row = await db.maybeOne(sql.type(submissions.embedding)`
     select tenant_id as "tenantId", false as "cancelRequested", shard_count as "shardCount"
     from embedding_jobs where id = ${id} and ${isOpen}`);
   return row === null ? null : { kind, ...row };
@@ -164,13 +146,8 @@ export async function cancelUnstarted(db: Queries): Promise<number> {
   const ids = await db.anyFirst(sql.type(due)`
     select id from inference_jobs
     where cancel_requested_at is not null and start_requested_at is null and submitted_at is null and ${isOpen} limit 100`);
-  for (const id of ids) {
-    await finishJob(db, "inference", id, {
-      status: "cancelled",
-      statusMessage: "Cancelled",
-      errorMessage: null,
-    });
-  }
+  const end = { status: "cancelled", statusMessage: "Cancelled", errorMessage: null } as const;
+  for (const id of ids) await finishJob(db, "inference", id, end);
   return ids.length;
 }
 
