@@ -16,7 +16,6 @@ export interface UploadSteps<P extends z.ZodType, R extends Announced> {
   /** Path of one file. */
   readonly path: string;
   readonly params: P;
-  readonly tag: string;
   /** For the operation ids, as in confirmAudioUpload. */
   readonly name: string;
   readonly schema: z.ZodType;
@@ -35,7 +34,7 @@ export interface UploadSteps<P extends z.ZodType, R extends Announced> {
 }
 
 export function uploadSteps<P extends z.ZodType, R extends Announced>(steps: UploadSteps<P, R>) {
-  const { path, params, tag, name, schema, conflicts, table, view } = steps;
+  const { path, params, name, schema, conflicts, table, view } = steps;
   const readOpen = async (db: Db, tenantId: string, of: z.output<P>) => {
     const file = await steps.read(db, tenantId, of);
     if (file.status === "expired") throw uploadExpired();
@@ -51,7 +50,6 @@ export function uploadSteps<P extends z.ZodType, R extends Announced>(steps: Upl
       summary: "Step 2 of 3 for large files: request URLs for the parts that are missing",
       description:
         "Instead of the form of the upload ticket: PUT the bytes of each part to its URL, ask again until no part is missing, then confirm. The object store keeps the parts until the upload expires, so after an interruption only the missing ones are uploaded.",
-      tag,
       params,
       rate: "uploads",
       answer: { status: 200, description: "The next missing parts", schema: uploadParts },
@@ -70,7 +68,6 @@ export function uploadSteps<P extends z.ZodType, R extends Announced>(steps: Upl
       path: `${path}/confirm`,
       operationId: `confirm${name}Upload`,
       summary: "Step 3 of 3: confirm the upload; the service checks the file",
-      tag,
       params,
       body: confirmBody,
       bodyOptional: true,

@@ -12,7 +12,6 @@ export interface TicketRoutes<P extends z.ZodType, R extends Announced> {
   readonly path: string;
   readonly params: P;
   readonly locationOf: (params: z.output<P>) => string;
-  readonly tag: string;
   /** For the operation ids, as in createAudioUpload. */
   readonly name: string;
   readonly schema: z.ZodType;
@@ -27,8 +26,8 @@ export interface TicketRoutes<P extends z.ZodType, R extends Announced> {
 
 /** Returns the routes for one ticket and for up to 100. */
 export function ticketRoutes<P extends z.ZodType, R extends Announced>(routes: TicketRoutes<P, R>) {
-  const { path, params, tag, name, schema, conflicts = [], locationOf, many } = routes;
-  const common = { method: "POST", tag, params, rate: "uploads", conflicts } as const;
+  const { path, params, name, schema, conflicts = [], locationOf, many } = routes;
+  const common = { method: "POST", params, rate: "uploads", conflicts } as const;
   const insert = (
     call: Call<z.output<P>>,
     files: readonly Omit<NewUpload, "id">[],

@@ -195,7 +195,7 @@ CREATE FUNCTION public.claim_url_uploads(lease interval, most integer, per_tenan
 #variable_conflict use_column
 begin
   -- Processes take turns, so that each one sees what the others have taken.
-  perform pg_advisory_xact_lock(7056785);
+  perform pg_advisory_xact_lock(7056790);
   return query
   with running as materialized (
     select u.tenant_id, u.host from url_uploads u where u.leased_until > now()

@@ -32,7 +32,6 @@ export const { createUpload, createUploads } = ticketRoutes({
   path: base,
   params: inDataset,
   locationOf: ({ dataset_id }) => `/api/v1/datasets/${dataset_id}/audio`,
-  tag: "Audio files",
   name: "Audio",
   schema: audioUpload,
   insert: async ({ params: { dataset_id: datasetId }, tenantId, deps }, uploads) => {
@@ -47,7 +46,6 @@ export const { createUpload, createUploads } = ticketRoutes({
 export const { parts, confirm } = uploadSteps<typeof audioParams, AudioFileRow>({
   path: `${base}/{audio_file_id}`,
   params: audioParams,
-  tag: "Audio files",
   name: "Audio",
   schema: audioFile,
   conflicts: ["upload_expired"],
@@ -64,7 +62,6 @@ export const list = defineRoute({
   path: base,
   operationId: "listAudioFiles",
   summary: "List the audio files of a dataset",
-  tag: "Audio files",
   params: inDataset,
   query: listAudioQuery,
   answer: { status: 200, description: "One page", schema: listOf(audioFile) },
@@ -80,7 +77,6 @@ export const read = defineRoute({
   path: `${base}/{audio_file_id}`,
   operationId: "getAudioFile",
   summary: "Read an audio file's record",
-  tag: "Audio files",
   params: audioParams,
   conditional: true,
   answer: { status: 200, description: "The audio file", schema: audioFile },
@@ -94,7 +90,6 @@ export const update = defineRoute({
   path: `${base}/{audio_file_id}`,
   operationId: "updateAudioFile",
   summary: "Change the file name or the metadata",
-  tag: "Audio files",
   params: audioParams,
   body: updateAudioFileBody,
   guard,
@@ -113,7 +108,6 @@ export const remove = defineRoute({
   summary: "Delete an audio file and its annotations in drafts",
   description:
     "Refused while a published annotation set labels the file or a job that has not ended uses it. Its bytes are deleted after a grace period, 7 days by default.",
-  tag: "Audio files",
   params: audioParams,
   answer: { status: 204, description: "The audio file is deleted" },
   conflicts: ["audio_in_use", "annotation_set_copying"],

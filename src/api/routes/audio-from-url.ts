@@ -24,7 +24,6 @@ export const createFromUrl = defineRoute({
   summary: "Add an audio file that the service fetches from a URL",
   description:
     "The service fetches the file in the background and checks it as at a confirm. Its status is `pending_upload` until then, and `failed` if it cannot be fetched; `error_message` says why. No response shows the URL.",
-  tag: "Audio files",
   params: inDataset,
   body: fromUrlBody,
   rate: "uploads",
