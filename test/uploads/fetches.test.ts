@@ -6,6 +6,7 @@ import { Registry } from "prom-client";
 import { sql } from "slonik";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { makeDatabase } from "../../src/db/driver/pool.ts";
 import { claimUrlUploads, renewUrlUpload } from "../../src/db/url-upload.ts";
 import { makeLog } from "../../src/log.ts";
 import { isNotFound } from "../../src/storage/errors.ts";
@@ -16,6 +17,7 @@ import { type Client, execute, testSettings, useApi } from "../support/api.ts";
 import { wav } from "../support/audio.ts";
 import { hostileUrls } from "../support/hostile-urls.ts";
 import { poll } from "../support/poll.ts";
+import { loginOf } from "../support/postgres.ts";
 import { type Answering, answering, type Receiver, startReceiver } from "../support/receiver.ts";
 
 const allowed = new Set<string>();
@@ -317,6 +319,23 @@ describe("the queue of fetches", () => {
     expect((await settled(path)).status).toBe("processing");
     expect(await api.storage.listParts(incoming, left)).toBeUndefined();
     expect(await renewUrlUpload(api.pool.asTenant(client.tenantId), crashed!, 50)).toBe(false);
+  });
+
+  it("is worked off by a process with the rights of the operator", async () => {
+    const origin = await serve(sending(bytes));
+    const path = await request(`${origin}/a.wav`);
+    const url = new URL(api.db.configuration.connectionUri);
+    url.search = "";
+    const own = { PLOSIVE_DATABASE_URL: loginOf(url.href, "plosive_operator"), PLOSIVE_DATABASE_POOL: 3 };
+    const pool = await makeDatabase(own, undefined, "plosive_operator");
+    try {
+      start({ pool });
+      expect((await settled(path)).status).toBe("processing");
+      await poll("the queue to be empty", async () => (await waiting()).length === 0);
+      await running.pop()?.stop(1_000);
+    } finally {
+      await pool.end();
+    }
   });
 
   it("is claimed by one process at a time, each file once", async () => {
