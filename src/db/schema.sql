@@ -184,7 +184,7 @@ CREATE FUNCTION public.claim_deliveries(at timestamp with time zone, lease inter
   from claimed c join webhooks w on w.id = c.webhook_id
 $$;
 
--- migrations/0034_uploads_from_urls.sql
+-- migrations/0035_uploads_from_urls.sql
 -- Takes files that are due, `most` at a time in all processes together, of each tenant and host only so many. Tenants take
 -- turns, however many files each has waiting. As the owner, so that it need not be granted
 -- more of the tenants.
@@ -300,7 +300,7 @@ begin
   return null;
 end $$;
 
--- migrations/0034_uploads_from_urls.sql
+-- migrations/0035_uploads_from_urls.sql
 -- The size of a fetched file is known when it has been fetched; until then it counts as 0 bytes.
 CREATE FUNCTION public.count_resized_audio() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
@@ -489,7 +489,7 @@ CREATE TABLE public.audio_files (
 
 ALTER TABLE ONLY public.audio_files FORCE ROW LEVEL SECURITY;
 
--- migrations/0034_uploads_from_urls.sql
+-- migrations/0035_uploads_from_urls.sql
 -- As in 0018. A file that could not be fetched has no audio.
 CREATE FUNCTION public.is_embedded_before(f public.audio_files, moment timestamp with time zone) RETURNS boolean
     LANGUAGE sql STABLE
