@@ -170,3 +170,8 @@ describe("the import rule", () => {
     expect(wrong).toEqual([]);
   });
 });
+
+it("migrations are numbered one by one, so that two branches cannot add the same number", () => {
+  const numbers = readdirSync(join(root, "src/db/migrations")).map((name) => Number(name.slice(0, 4)));
+  expect(numbers.sort((a, b) => a - b)).toEqual(numbers.map((_, i) => i + 1));
+});
