@@ -130,15 +130,20 @@ export async function sendForm(
 
 /** Step 2 for large files: puts every missing part. `ask` returns the next ones with new URLs. */
 export async function sendParts(file: LocalFile, ask: () => Promise<UploadParts>): Promise<void> {
+  let areAllSent = false;
   for (let left = Number.POSITIVE_INFINITY; ; ) {
     const { missing_part_count: missing, parts } = await ask();
     if (missing === 0) return;
+    if (missing >= left && areAllSent)
+      throw new Error(`uploading ${file.name}: the object store accepted parts and has not kept them`);
+    areAllSent = true;
     for (const { url, method, offset_bytes: start, size_bytes: size } of parts) {
       const answer = await send(url, { method, body: file.bytes.slice(start, start + size) }, file.name);
       if (answer.ok) continue;
       // The URLs have expired, or the service started the upload anew: ask again, unless that has brought nothing.
       if (![403, 404].includes(answer.status) || missing >= left) throw await refusal(answer, file.name);
       await answer.body?.cancel();
+      areAllSent = false;
       break;
     }
     left = missing;

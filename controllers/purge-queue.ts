@@ -64,18 +64,17 @@ async function purge({ kube, storage, namespace }: PurgeDeps, one: PurgeEntry): 
     case "upload":
       return await storage.removeUpload(incomingKey(tenant, target));
     case "audio":
-      await storage.removeUpload(incomingKey(tenant, target));
       await storage.remove(audioKey(tenant, target));
       for (const folder of keys.ofAudio(tenant, target)) await storage.removeAll(folder);
-      return;
+      return await storage.removeUpload(incomingKey(tenant, target));
     case "embedding": {
       const [file = "", run = ""] = target.split("/");
       await storage.remove(keys.peaks(tenant, file, run));
       return await storage.remove(keys.embedding(tenant, file, run));
     }
     case "inference_audio":
-      await storage.removeUpload(incomingKey(tenant, target));
-      return await storage.remove(inferenceKey(tenant, target));
+      await storage.remove(inferenceKey(tenant, target));
+      return await storage.removeUpload(incomingKey(tenant, target));
     case "model":
       return await storage.removeAll(keys.ofTraining(tenant, target));
     case "run":

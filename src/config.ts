@@ -291,9 +291,12 @@ function read<S extends z.ZodObject>(schema: S, env: NodeJS.ProcessEnv): z.infer
     const value = env[name] ?? (file === undefined ? undefined : readFileSync(file, "utf8").trim());
     if (value !== undefined && value !== "") values[name] = value;
   }
+  const [keyId, secret] = ["PLOSIVE_S3_ACCESS_KEY_ID", "PLOSIVE_S3_SECRET_ACCESS_KEY"];
+  const halves = keyId in schema.shape && keyId in values !== secret in values;
   const parsed = schema.safeParse(values);
-  if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map((issue) => `  ${issue.path.join(".")}: ${issue.message}`);
+  if (parsed.success && !halves) return parsed.data;
+  const problems = (parsed.error?.issues ?? []).map((issue) => `  ${issue.path.join(".")}: ${issue.message}`);
+  if (halves) problems.push(`  ${keyId}, ${secret}: set both, or neither to use a workload identity`);
   throw new Error(
     `The configuration is invalid. Set these environment variables (or NAME_FILE):\n${problems.join("\n")}`,
   );

@@ -10,7 +10,7 @@ import { faultsOfKey, runOnce } from "./idempotency.ts";
 import { factsOf } from "./request-facts.ts";
 import type { Background, HandlerDeps, Route, SharedDeps } from "./route.ts";
 import { send } from "./send.ts";
-import { type Release, type Share, unitsOf } from "./shares.ts";
+import { unitsOf } from "./shares.ts";
 import { type Exchange, inTransaction, keyOf, type Step } from "./step.ts";
 import { fromQuery, validatePart, valuesOf } from "./validate.ts";
 
@@ -59,14 +59,20 @@ async function receiveBody(exchange: Exchange, next: () => Promise<void>): Promi
   const { body, maxBodyBytes = defaultMaxBodyBytes, bodyType = "application/json" } = exchange.route;
   const expected = body === undefined ? 0 : expectedBytes(ctx.req, maxBodyBytes, bodyType);
   if (expected === 0) return await next();
-  const release = await atMostPerSecond(deps.shares.bodies, exchange.caller.tenantId, expected);
-  const memory = deps.bodyMemory.take(expected);
+  const { tenantId } = exchange.caller;
+  const since = performance.now();
+  const release = await deps.shares.bodies(tenantId, unitsOf(expected));
+  let memory: Buffer = noBytes;
+  let size = 0;
   try {
+    memory = deps.bodyMemory.take(expected);
     exchange.bytes = await readBytes(ctx.req, memory, bodyType);
+    // Now, because a worker thread may take the bytes away.
+    size = exchange.bytes.length;
     await next();
   } finally {
     deps.bodyMemory.giveBack(memory);
-    release();
+    release(restAfter(tenantId, since, size));
   }
 }
 
@@ -74,24 +80,17 @@ async function receiveBody(exchange: Exchange, next: () => Promise<void>): Promi
 const bodyBytesPerSecond = 8 * 1024 * 1024;
 /** Shorter rests are not worth a timer. */
 const minRestMs = 10;
-/** When the bodies of each tenant are paid for at that rate. */
+/** When the bodies of each tenant are paid for at that rate. Entries of the past are deleted when there are many. */
 const isPaidAt = new Map<string, number>();
+const manyTenants = 1_000;
 
-/** Takes the share of a body. The release takes effect when the tenant's bodies so far are paid for. */
-async function atMostPerSecond(bodies: Share, tenantId: string, bytes: number): Promise<Release> {
-  const release = await bodies(tenantId, unitsOf(bytes));
-  const since = Math.max(performance.now(), isPaidAt.get(tenantId) ?? 0);
-  const earliest = since + (bytes / bodyBytesPerSecond) * 1_000;
-  isPaidAt.set(tenantId, earliest);
-  const end = () => {
-    if (isPaidAt.get(tenantId) === earliest) isPaidAt.delete(tenantId);
-    release();
-  };
-  return () => {
-    const early = earliest - performance.now();
-    if (early < minRestMs) end();
-    else setTimeout(end, early).unref();
-  };
+/** Returns for how many milliseconds the tenant's share of the body stays taken, until its bodies so far are paid for. */
+function restAfter(tenantId: string, since: number, bytes: number): number {
+  const now = performance.now();
+  const paidAt = Math.max(since, isPaidAt.get(tenantId) ?? 0) + (bytes / bodyBytesPerSecond) * 1_000;
+  isPaidAt.set(tenantId, paidAt);
+  if (isPaidAt.size > manyTenants) for (const [id, at] of isPaidAt) if (at < now) isPaidAt.delete(id);
+  return paidAt - now < minRestMs ? 0 : paidAt - now;
 }
 
 /** Parses and checks the body. A large document takes a share of its own. */

@@ -5,6 +5,7 @@ import Koa from "koa";
 import type { Registry } from "prom-client";
 import { makeFindCaller } from "../db/callers.ts";
 import { makeSecretBox } from "../webhooks/secret.ts";
+import { discardUnread } from "./body/discard.ts";
 import { makeBodyMemory } from "./body/memory.ts";
 import { makeReadBody } from "./body/threads.ts";
 import type { ApiDeps } from "./deps.ts";
@@ -57,6 +58,7 @@ export function makeApp(deps: ApiDeps & { readonly registry: Registry }): App {
   };
 
   const app = new Koa();
+  app.use(discardUnread);
   app.use(requestId);
   app.use(observe(deps.registry, deps.log));
   app.use(secureHeaders);

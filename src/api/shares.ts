@@ -15,11 +15,11 @@ interface Bound {
 }
 
 /**
- * Waits until `units` of the tenant's share are free, and returns the function that releases them. Rejects with
- * shareExceeded or BusyError.
+ * Waits until `units` of the tenant's share are free, and returns the function that releases them: the total at once, the
+ * tenant's part after `restMs` if given. Rejects with shareExceeded or BusyError.
  */
 export type Share = (tenantId: string, units: number) => Promise<Release>;
-export type Release = () => void;
+export type Release = (restMs?: number) => void;
 
 export type ShareName = "bodies" | "documents" | "copies";
 export type Shares = Readonly<Record<ShareName, Share>>;
@@ -63,9 +63,10 @@ function makeShare(
     const releasePart = await part(tenantId, units);
     try {
       const releaseAll = await all.acquire(units);
-      return () => {
+      return (restMs = 0) => {
         releaseAll();
-        releasePart();
+        if (restMs > 0) setTimeout(releasePart, restMs).unref();
+        else releasePart();
       };
     } catch (error) {
       releasePart();

@@ -102,6 +102,8 @@ export async function joinParts({ storage }: HandlerDeps, tenantId: string, file
   // Joined before, or not begun: then the client may have posted the form.
   if (stored === undefined || stored.length === 0) return;
   const missing = missingOf(file, stored);
+  // Then the client may have gone back to the form.
+  if (missing.length > 0 && (await exists(storage.head(key)))) return;
   if (missing.length > 0)
     throw uploadNotFound(
       `${missing.length} of ${partsOf(file).length} parts are missing, the first is part ${missing[0]?.partNumber}; ask for the missing parts and upload them`,

@@ -56,10 +56,15 @@ export function uploadSteps<P extends z.ZodType, R extends Announced>(steps: Upl
       conflicts: ["request_in_progress", ...conflicts.filter((code) => code === "upload_expired")],
       handler: async ({ params: of, tenantId, deps }) => {
         const { id } = await readOpen(deps.db, tenantId, of);
-        const body = await withLease(deps.db, tenantId, id, async () =>
-          nextParts(deps, table, tenantId, await readOpen(deps.db, tenantId, of)),
-        );
-        return { body };
+        const release = await deps.shares.copies(tenantId, 1);
+        try {
+          const body = await withLease(deps.db, tenantId, id, async () =>
+            nextParts(deps, table, tenantId, await readOpen(deps.db, tenantId, of)),
+          );
+          return { body };
+        } finally {
+          release();
+        }
       },
     }),
 

@@ -194,6 +194,7 @@ CREATE FUNCTION public.claim_url_uploads(lease interval, most integer, per_tenan
     AS $$
 #variable_conflict use_column
 begin
+  if not exists (select from url_uploads u where u.try_at <= now()) then return; end if;
   -- Processes take turns, so that each one sees what the others have taken.
   perform pg_advisory_xact_lock(7056790);
   return query
@@ -1854,6 +1855,8 @@ CREATE INDEX training_jobs_resource ON public.training_jobs USING btree (resourc
 
 CREATE INDEX training_jobs_unsubmitted ON public.training_jobs USING btree (created_at) WHERE (submitted_at IS NULL);
 
+CREATE INDEX url_uploads_by_time ON public.url_uploads USING btree (try_at);
+
 CREATE INDEX url_uploads_of_tenant ON public.url_uploads USING btree (tenant_id, try_at);
 
 CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (webhook_id, next_attempt_at) WHERE (status = 'pending'::text);
@@ -1913,6 +1916,8 @@ CREATE TRIGGER audio_files_expired AFTER UPDATE OF status ON public.audio_files 
 CREATE TRIGGER audio_files_gone AFTER DELETE ON public.audio_files REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.count_audio('-1');
 
 CREATE TRIGGER audio_files_left AFTER DELETE ON public.audio_files REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION public.leave_audio();
+
+CREATE TRIGGER audio_files_not_fetched AFTER UPDATE OF status ON public.audio_files FOR EACH ROW WHEN (((old.status = 'pending_upload'::text) AND (new.status = 'failed'::text))) EXECUTE FUNCTION public.leave_upload();
 
 CREATE TRIGGER audio_files_resized AFTER UPDATE OF size_bytes ON public.audio_files FOR EACH ROW WHEN (((old.size_bytes <> new.size_bytes) AND (new.status <> 'expired'::text))) EXECUTE FUNCTION public.count_resized_audio();
 

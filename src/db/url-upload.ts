@@ -1,5 +1,5 @@
 // Files that the service fetches from a URL: the rows that wait, and their outcomes (docs/adr/0021-uploads-from-urls.md).
-// Called by src/api/routes/audio-file.ts and by src/uploads/fetches.ts.
+// Called by src/api/routes/audio-from-url.ts, src/api/upload-steps.ts and src/uploads/fetches.ts.
 import { sql } from "slonik";
 import { z } from "zod";
 import { quotaExceeded, requestInProgress } from "../errors.ts";
@@ -41,7 +41,7 @@ export async function insertUrlUpload(
 export async function requireNoFetch(db: Db, tenantId: string, id: string): Promise<void> {
   const isWaiting = await db.exists(sql.type(nothing)`
     select from url_uploads where tenant_id = ${tenantId} and audio_file_id = ${id}`);
-  if (isWaiting) throw requestInProgress("The service fetches the file from its URL");
+  if (isWaiting) throw requestInProgress("The service is fetching the file from its URL");
 }
 
 const claimed = z.object({

@@ -10,7 +10,7 @@ interface Provided {
 
 /** Of the URLs that worker pods and uploads get. Longer ones, of exports, end early with temporary credentials. */
 const lastingMs = 30 * 60_000;
-/** Where the source issues no newer credentials yet, it is asked no more often than this. */
+/** Where the source fails or issues no newer credentials yet, it is asked no more often than this. */
 const retryMs = 60_000;
 
 /**
@@ -27,6 +27,6 @@ export function lastingCredentials(
     if (known.expiration === undefined || known.expiration.getTime() - now > lastingMs) return known;
     if (now - askedAt < retryMs) return known;
     askedAt = now;
-    return await provide({ forceRefresh: true });
+    return await provide({ forceRefresh: true }).catch(() => known);
   };
 }

@@ -35,12 +35,13 @@ const networkCodes = new Set([
   "ETIMEDOUT",
 ]);
 
-/** The store is unreachable or overloaded; the same call may succeed later. */
+/** The store or the source of its credentials is unreachable or overloaded; the same call may succeed later. */
 export function isStoreUnavailable(error: unknown): boolean {
   if (error instanceof S3ServiceException) {
     const status = error.$metadata.httpStatusCode ?? 0;
     return status >= 500 || status === 429;
   }
+  if (error instanceof Error && error.name === "CredentialsProviderError") return true;
   if (!(error instanceof Error) || !("$metadata" in error)) return false;
   if (error.name === "TimeoutError") return true;
   const codes = [error, error.cause].map((e) => (e instanceof Error && "code" in e ? String(e.code) : ""));

@@ -121,11 +121,12 @@ export function partsOf({ client, bucket: Bucket, presign }: PartsDeps) {
      * never recorded. A part that arrives meanwhile may remain until the next call.
      */
     async removeUpload(Key: string): Promise<void> {
+      // First, because credentials of an older installation may not list uploads in parts.
+      await client.send(new DeleteObjectCommand({ Bucket, Key }));
       // MinIO lists only the uploads of one whole key. A page has 1,000; a second one of a key is rare already.
       const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket, Prefix: Key }));
       for (const { UploadId } of Uploads)
         await client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId })).catch(unlessNotFound);
-      await client.send(new DeleteObjectCommand({ Bucket, Key }));
     },
   };
 }

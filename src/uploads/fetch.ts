@@ -25,6 +25,7 @@ export interface FetchBounds {
 const maxRedirects = 3;
 const temporary = new Set([408, 425, 429, 500, 502, 503, 504]);
 const failures: Record<RequestFailure, string> = {
+  target: "it redirects to a URL that is not allowed",
   address: "the host of the URL has no public address",
   tls: "the host's certificate is not valid",
   protocol: "the host does not speak HTTP",
@@ -75,7 +76,7 @@ async function follow(first: string, deps: RequestDeps, signal: AbortSignal): Pr
       throw new FetchError(`the host answered ${status}`, temporary.has(status));
     const { location } = has;
     if (redirects === maxRedirects || location === undefined || !URL.canParse(location, url))
-      throw new FetchError("the host redirects too often or to no URL", false);
+      throw new FetchError("the host redirects too often, or not to a URL", false);
     const next = new URL(location, url);
     next.hash = "";
     url = next.href;
@@ -84,5 +85,6 @@ async function follow(first: string, deps: RequestDeps, signal: AbortSignal): Pr
 
 function unreachable(error: unknown, { reason }: AbortSignal): FetchError {
   if (reason?.name === "TimeoutError") return new FetchError("the host took too long", true);
-  return new FetchError(failures[reasonOf(error)], true);
+  const failure = reasonOf(error);
+  return new FetchError(failures[failure], failure !== "target");
 }

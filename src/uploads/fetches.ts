@@ -84,6 +84,9 @@ export function startFetches(deps: FetchesDeps): Fetches {
     const facts = { tenantId: upload.tenant_id, audioFileId: upload.audio_file_id, attempt: upload.attempt };
     try {
       const timeout = AbortSignal.timeout(timing.timeoutMs);
+      // A fetch that ends its process leaves no failure behind.
+      if (upload.attempt > timing.retryMs.length + 1)
+        throw new FetchError("no attempt came to its end", false);
       const file = await maybeOneWaiting(db, upload);
       const isFetched =
         file !== null &&

@@ -1,5 +1,5 @@
-// Decides which IP addresses a webhook may reach: only those of the public internet. send.ts checks every address that
-// a host name resolves to, at every attempt.
+// Decides which IP addresses a request to a client's URL may reach: only those of the public internet. request.ts checks every
+// address that a host name resolves to, at every attempt.
 import { BlockList, isIP } from "node:net";
 
 // The ranges that are not globally reachable in the IANA registries of special-purpose addresses (IPv4 and IPv6), and

@@ -30,9 +30,14 @@ export interface OutwardRequest {
 }
 
 /** Why there was no response. */
-export type RequestFailure = "address" | "tls" | "protocol" | "connection";
+export type RequestFailure = "target" | "address" | "tls" | "protocol" | "connection";
 
-/** The URL is refused, or its host has no address or one that is not public. */
+/** The URL is refused (checkTarget). */
+class TargetError extends Error {
+  override name = "TargetError";
+}
+
+/** The host has no address, or one that is not public. */
 class AddressError extends Error {
   override name = "AddressError";
 }
@@ -54,7 +59,7 @@ export async function request(
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
   const checked = checkTarget(url, deps.allowed);
-  if ("refusal" in checked) throw new AddressError(checked.refusal);
+  if ("refusal" in checked) throw new TargetError(checked.refusal);
   const addresses = await abortable(signal, addressesOf(checked.target, deps));
   if (addresses.length === 0) throw new AddressError("the host has no public address");
   return await connect(checked.target.url, addresses, sent, deps, signal);
@@ -130,6 +135,7 @@ function abortable<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
 }
 
 export function reasonOf(error: unknown): RequestFailure {
+  if (error instanceof TargetError) return "target";
   if (error instanceof AddressError) return "address";
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_OSSL|EPROTO|HOSTNAME)/.test(code))

@@ -1,6 +1,6 @@
-// Encrypts the signing secrets of webhooks. Signing needs the plain secret, so hashing is not possible. With a key from
-// the configuration they are stored encrypted (AES-256-GCM): a copy of the database alone is not enough to sign.
-// Used by the webhook routes and by sender.ts.
+// Encrypts the signing secrets of webhooks and the URLs of uploads. Both are needed in plain text, so hashing is not possible.
+// With a key from the configuration they are stored encrypted (AES-256-GCM): a copy of the database alone is not enough to use
+// them. Used by the routes, by sender.ts and by src/uploads.
 import { createCipheriv, createDecipheriv } from "node:crypto";
 
 export interface SecretBox {

@@ -37,7 +37,8 @@ export async function send(message: Message, deps: SendDeps, ended?: AbortSignal
     await drain(answer);
     return attemptOf(answer, deps.clock.now());
   } catch (error) {
-    return failure(timeout.aborted ? "timeout" : reasonOf(error));
+    const reason = reasonOf(error);
+    return failure(timeout.aborted ? "timeout" : reason === "target" ? "address" : reason);
   }
 }
 

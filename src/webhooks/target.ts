@@ -1,5 +1,5 @@
-// Checks the URL of a webhook. Called when the webhook is registered (src/api/routes/webhook.ts) and before every
-// attempt (send.ts). Only send.ts resolves the host name.
+// Checks a URL that a client chose. Called when the webhook or upload is registered (src/api/target.ts) and before every
+// request to it (request.ts). Only request.ts resolves the host name.
 
 /** Further origins that an administrator allows: for receivers inside the own network, and for tests. */
 export type AllowedOrigins = ReadonlySet<string>;

@@ -1,22 +1,19 @@
 // Bodies that nobody reads: the client gets its answer, its connection stays usable, and the bytes take a bounded part of
 // the process's time.
 import { connect, type Socket } from "node:net";
+import Koa from "koa";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import { discardRest } from "../../src/api/body/discard.ts";
+import { discardUnread } from "../../src/api/body/discard.ts";
 import { type HttpServer, listen } from "../../src/api/server.ts";
 import { poll } from "../support/poll.ts";
 
 const MiB = 1024 * 1024;
 let server: HttpServer;
 beforeAll(async () => {
-  server = await listen(
-    (incoming, response) => {
-      response.end("refused");
-      discardRest(incoming);
-    },
-    0,
-    "127.0.0.1",
-  );
+  const app = new Koa().use(discardUnread).use((ctx) => {
+    ctx.body = "refused";
+  });
+  server = await listen(app.callback(), 0, "127.0.0.1");
 });
 afterAll(() => server.stop(0));
 

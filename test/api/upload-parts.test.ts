@@ -141,10 +141,12 @@ describe("an upload in parts", () => {
   });
 
   it("that was begun does not hinder the upload of the form", async () => {
-    const { path, upload, parts } = await ticket(small);
-    expect((await parts()).missing_part_count).toBe(1);
-    expect(await postForm(upload, small)).toBe(201);
-    expect((await client.post(`${path}/confirm`)).status).toBe(200);
+    const { path, upload, parts } = await ticket(large);
+    const begun = await parts();
+    expect(await putPart(begun.parts[2], large)).toBe(200);
+    expect(await postForm(upload, large)).toBe(201);
+    const confirmed = await client.post(`${path}/confirm`, { checksum_sha256: sha256(large) });
+    expect(confirmed).toMatchObject({ status: 200, body: { size_bytes: large.length } });
   });
 
   it("begins anew after its bytes were refused", async () => {

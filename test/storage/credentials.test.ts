@@ -11,8 +11,10 @@ let minutes = 60;
 /** versitygw accepts no session tokens. That they are signed as the SDK does is shown by presign.test.ts. */
 let hasToken = false;
 let issued = 0;
+let isDown = false;
 // The endpoint that a container platform offers its pods.
 const source = createServer((_, response) => {
+  if (isDown) return void response.writeHead(500).end();
   issued += 1;
   const { PLOSIVE_S3_ACCESS_KEY_ID: AccessKeyId, PLOSIVE_S3_SECRET_ACCESS_KEY: SecretAccessKey } =
     store.config;
@@ -34,6 +36,7 @@ afterAll(() => {
 });
 beforeEach(() => {
   issued = 0;
+  isDown = false;
   const { PLOSIVE_S3_ACCESS_KEY_ID: _, PLOSIVE_S3_SECRET_ACCESS_KEY: __, ...config } = store.config;
   storage = makeStorage(config);
 });
@@ -62,4 +65,16 @@ it("are renewed when URLs would end with them, but not for each URL if the sourc
   });
   expect(form.fields["X-Amz-Security-Token"]).toBe("session-2");
   expect(issued).toBe(2);
+});
+
+it("sign while they are valid, although their source fails", async () => {
+  [minutes, hasToken] = [60, true];
+  expect(tokenOf(await urlOf())).toBe("session-1");
+  isDown = true;
+  vi.useFakeTimers({ now: Date.now() + 40 * 60_000, toFake: ["Date"] });
+  try {
+    expect(tokenOf(await urlOf())).toBe("session-1");
+  } finally {
+    vi.useRealTimers();
+  }
 });

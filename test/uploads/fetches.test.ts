@@ -174,6 +174,33 @@ describe("a file from a URL", () => {
     expect((await settled(far)).error_message).toContain("redirects");
   });
 
+  it("is not fetched from a redirect to a URL that the guard refuses, and leaves nothing in the store", async () => {
+    const origin = await serve((_, response) => {
+      response.writeHead(302, { Location: "http://files.example.com/a.wav" }).end();
+    });
+    const path = await request(`${origin}/a.wav`);
+    start();
+    const { status, error_message: reason } = await settled(path);
+    expect([status, reason]).toEqual([
+      "failed",
+      "The file could not be fetched: it redirects to a URL that is not allowed",
+    ]);
+    const purges = sql.type(z.object({ count: z.number() }))`
+      select count(*) as count from leftovers where kind = 'upload' and target = ${idOf(path)}`;
+    expect(await api.db.oneFirst(purges)).toBe(1);
+  });
+
+  it("is not tried for ever when each attempt ends its process", async () => {
+    const origin = await serve(sending(bytes));
+    const path = await request(`${origin}/a.wav`);
+    await execute(api.db, sql.fragment`update url_uploads set attempts = 3`);
+    start();
+    expect(await settled(path)).toMatchObject({
+      status: "failed",
+      error_message: "The file could not be fetched: no attempt came to its end",
+    });
+  });
+
   it("has the content type of the request, of a name, or of the response", async () => {
     const typed = (type: string) => serve(sending(bytes, { "Content-Type": type }));
     const named = { filename: "a.FLAC" };
@@ -224,10 +251,10 @@ const outcomes: readonly (readonly [what: string, answer: Answering, reason: str
   [
     "that redirects into the network",
     answering(302, { Location: "http://169.254.169.254/a" }),
-    "no public address",
-    3,
+    "not allowed",
+    1,
   ],
-  ["that redirects to a file", answering(302, { Location: "file:///etc/passwd" }), "no public address", 3],
+  ["that redirects to a file", answering(302, { Location: "file:///etc/passwd" }), "not allowed", 1],
   ["that redirects to nowhere", answering(302), "redirects", 1],
   ["that never ends", hanging, "took too long", 3],
 ];

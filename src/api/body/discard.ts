@@ -1,5 +1,6 @@
-// Discards what is left of a body that nobody reads. Called by middleware/answer-errors.ts.
+// Discards what is left of a body that nobody reads. Used by app.ts.
 import type { IncomingMessage } from "node:http";
+import type { Middleware } from "koa";
 import { collectGarbageAfter } from "../garbage.ts";
 
 /** A client that sends more than this does so on purpose. */
@@ -9,6 +10,15 @@ const bytesPerSecond = 16 * 1024 * 1024;
 /** Shorter pauses are not worth a timer, so small bodies are discarded at once. */
 const minPauseMs = 20;
 let isPaidAt = 0;
+
+/** Before Koa responds: Node would begin to discard right after the response. */
+export const discardUnread: Middleware = async (ctx, next) => {
+  try {
+    await next();
+  } finally {
+    discardRest(ctx.req);
+  }
+};
 
 /**
  * Most clients read the response only after they have sent the whole body; if the server closed the connection earlier,

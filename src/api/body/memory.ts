@@ -1,6 +1,5 @@
 // Memory for request bodies. Made by app.ts, called by answer.ts.
 import { maxDocumentBytes } from "./documents.ts";
-import { smallBytes } from "./threads.ts";
 
 /** Returns memory for a body, and takes it back when nobody reads it any more. */
 export interface BodyMemory {
@@ -8,8 +7,9 @@ export interface BodyMemory {
   giveBack(memory: Buffer): void;
 }
 
-/** Two documents of one tenant, or of two. */
-const maxFree = 2;
+/** Two documents of one tenant, or of two. V8 does not count this memory, so it is never given up. */
+const maxSlabs = 2;
+const minSlabBodyBytes = 1024 * 1024;
 
 /**
  * Large bodies get memory that was used before: new buffers of megabytes bring on a major garbage collection each second,
@@ -17,13 +17,19 @@ const maxFree = 2;
  */
 export function makeBodyMemory(): BodyMemory {
   const free: SharedArrayBuffer[] = [];
+  let made = 0;
+  const takeSlab = (): SharedArrayBuffer | undefined => {
+    if (free.length > 0 || made === maxSlabs) return free.pop();
+    made += 1;
+    return new SharedArrayBuffer(maxDocumentBytes);
+  };
   return {
-    take: (bytes) =>
-      bytes <= smallBytes
-        ? Buffer.allocUnsafe(bytes)
-        : Buffer.from(free.pop() ?? new SharedArrayBuffer(maxDocumentBytes), 0, bytes),
+    take: (bytes) => {
+      const slab = bytes > minSlabBodyBytes ? takeSlab() : undefined;
+      return slab === undefined ? Buffer.allocUnsafe(bytes) : Buffer.from(slab, 0, bytes);
+    },
     giveBack: ({ buffer }) => {
-      if (buffer instanceof SharedArrayBuffer && free.length < maxFree) free.push(buffer);
+      if (buffer instanceof SharedArrayBuffer) free.push(buffer);
     },
   };
 }

@@ -30,7 +30,9 @@ export function makeReadBody(): ReadBody {
   return async (schema, input) => {
     const name = documentNameOf(schema);
     if (name === undefined || input.bytes.length <= smallBytes) return readBody(schema, input);
-    const outcome = await threads.run({ name, input }).catch((error: NodeJS.ErrnoException) => {
+    const { buffer } = input.bytes;
+    const moved = { transferList: buffer instanceof ArrayBuffer ? [buffer] : [] };
+    const outcome = await threads.run({ name, input }, moved).catch((error: NodeJS.ErrnoException) => {
       if (error.code === "ERR_WORKER_OUT_OF_MEMORY")
         throw invalidRequest("the body takes too much memory; send it in several parts");
       throw error;

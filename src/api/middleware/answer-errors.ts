@@ -5,7 +5,6 @@ import { isDatabaseUnavailable, isFrozen, isStatementTimeout } from "../../db/dr
 import { AppError, annotationSetPublished, tooSlow, unavailable } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import { isStoreUnavailable } from "../../storage/errors.ts";
-import { discardRest } from "../body/discard.ts";
 
 export function answerErrors(log: Log): Middleware {
   return async (ctx, next) => {
@@ -20,7 +19,6 @@ export function answerErrors(log: Log): Middleware {
       }
       ctx.state.code = error.code;
       render(ctx, error);
-      discardRest(ctx.req);
     }
   };
 }

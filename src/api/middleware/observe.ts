@@ -4,7 +4,7 @@ import type { Middleware } from "koa";
 import { Counter, Histogram, type Registry } from "prom-client";
 import type { Log } from "../../log.ts";
 
-const uploadRoute = /\/(upload-urls?|from-url|confirm)$/;
+const uploadRoute = /\/(upload-urls?|from-url|parts|confirm)$/;
 
 export function observe(registry: Registry, log: Log): Middleware {
   const requests = new Counter({

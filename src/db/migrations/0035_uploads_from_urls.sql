@@ -13,6 +13,7 @@ create table url_uploads (
   leased_until timestamptz,
   foreign key (tenant_id, audio_file_id) references audio_files (tenant_id, id) on delete cascade
 );
+create index url_uploads_by_time on url_uploads (try_at);
 create index url_uploads_of_tenant on url_uploads (tenant_id, try_at);
 select isolate_tenant('url_uploads', 'select, insert');
 
@@ -23,6 +24,7 @@ create function claim_url_uploads(lease interval, most int, per_tenant int, per_
 returns table (tenant_id uuid, audio_file_id uuid, url bytea, attempt int) language plpgsql security definer as $$
 #variable_conflict use_column
 begin
+  if not exists (select from url_uploads u where u.try_at <= now()) then return; end if;
   -- Processes take turns, so that each one sees what the others have taken.
   perform pg_advisory_xact_lock(7056790);
   return query
@@ -61,6 +63,10 @@ end $$;
 create trigger audio_files_resized after update of size_bytes on audio_files
   for each row when (old.size_bytes <> new.size_bytes and new.status <> 'expired')
   execute function count_resized_audio();
+
+-- What a fetch stored before it failed for good.
+create trigger audio_files_not_fetched after update of status on audio_files
+  for each row when (old.status = 'pending_upload' and new.status = 'failed') execute function leave_upload();
 
 -- As in 0018. A file that could not be fetched has no audio.
 create or replace function is_embedded_before(f audio_files, moment timestamptz) returns boolean language sql stable as $$
