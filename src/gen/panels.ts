@@ -184,6 +184,31 @@ export const dashboards: readonly DashboardOf[] = [
         [quantile(0.99, "plosive_status_lag_seconds", "sink"), "{{sink}}"],
       ),
       lines(
+        "Webhooks",
+        "Attempts by result, and deliveries that were delivered or given up",
+        "reqps",
+        [rate("plosive_webhook_attempts_total", "result"), "{{result}}"],
+        [rate("plosive_webhook_deliveries_total", "status"), "delivery {{status}}"],
+      ),
+      lines("Duration of webhooks", "99th percentile of the duration of an attempt", "s", [
+        quantile(0.99, "plosive_webhook_attempt_seconds", ""),
+        "p99",
+      ]),
+      lines("Background work", "Pieces of copies and deletions per second", "ops", [
+        rate("plosive_background_pieces_total", "kind"),
+        "{{kind}}",
+      ]),
+      lines(
+        "Oldest background work",
+        "Time since the oldest unfinished copy or deletion was requested",
+        "s",
+        ["max(plosive_background_oldest_wait_seconds{})", "age"],
+      ),
+      lines("Uploads from URLs", "Attempts to fetch a file, by result", "ops", [
+        rate("plosive_url_uploads_total", "result"),
+        "{{result}}",
+      ]),
+      lines(
         "Repairs and deletions",
         "Repaired drift by the side that was behind; age of the oldest unfinished deletion",
         "short",
@@ -292,8 +317,7 @@ export const dashboards: readonly DashboardOf[] = [
   {
     uid: "plosive-api",
     title: "Plosive API",
-    description:
-      "The REST API: requests, errors, latencies, rejected requests, uploads, events and webhooks.",
+    description: "The REST API: requests, errors, latencies, rejected requests, uploads and events.",
     of: "api",
     panels: [
       number("Replicas", "Replicas that answer Prometheus", "short", "sum(up{})"),
@@ -344,17 +368,6 @@ export const dashboards: readonly DashboardOf[] = [
         "s",
         ["max by (stage) (plosive_event_lag_seconds{})", "{{stage}}"],
       ),
-      lines(
-        "Webhooks",
-        "Attempts by result, and deliveries that were delivered or given up",
-        "reqps",
-        [rate("plosive_webhook_attempts_total", "result"), "{{result}}"],
-        [rate("plosive_webhook_deliveries_total", "status"), "delivery {{status}}"],
-      ),
-      lines("Duration of webhooks", "99th percentile of the duration of an attempt", "s", [
-        quantile(0.99, "plosive_webhook_attempt_seconds", ""),
-        "p99",
-      ]),
       ...processPanels,
     ],
   },

@@ -30,7 +30,7 @@ function start(env: Record<string, string>) {
 
 describe("the API process", () => {
   it("names every missing or malformed setting and exits", async () => {
-    const { exited, output } = start({ PLOSIVE_S3_ENDPOINT: "not a URL" });
+    const { exited, output } = start({ PLOSIVE_S3_ENDPOINT: "not a URL", PLOSIVE_S3_ACCESS_KEY_ID: "id" });
     expect((await exited)[0]).not.toBe(0);
     expect(output()).toContain("PLOSIVE_DATABASE_URL");
     expect(output()).toContain("PLOSIVE_S3_ENDPOINT");

@@ -94,6 +94,22 @@ describe("docs/labelling.md", () => {
   });
 });
 
+describe("docs/uploads.md", () => {
+  step("uploads a file in parts, and adds one from a URL", [walked], async () => {
+    const datasets = "$BASE/api/v1/datasets";
+    const ticket = String.raw`{\"filename\": \"$FILE\", \"content_type\": \"audio/wav\", \"size_bytes\": $(stat -c %s $FILE)}`;
+    const before = [
+      "FILE=take-01.wav",
+      `DATASET=$(api "${datasets}" -d '{"name": "uploads"}' | new)`,
+      `AUDIO=$(api "${datasets}/$DATASET/audio/upload-url" -d "${ticket}" | jq -r .audio_file_id)`,
+    ];
+    const blocks = [...blocksOf("docs/uploads.md"), `api -X DELETE "${datasets}/$DATASET"`];
+    const [confirmed = "", fetched = ""] = await bashAfterWalk(blocks, before.join("\n"));
+    expect(JSON.parse(confirmed)).toMatchObject({ status: "processing", filename: "take-01.wav" });
+    expect(JSON.parse(fetched)).toMatchObject({ status: "pending_upload", filename: "take-17.wav" });
+  });
+});
+
 describe("docs/events.md", () => {
   step("streams events, waits for a change and creates a webhook", [walked], async () => {
     const [stream = "", wait = "", webhook = ""] = blocksOf("docs/events.md");
@@ -191,7 +207,7 @@ test("each block of shell in README.md and docs/ runs in a test, or there is a r
   };
   const here = [
     ...blocksOf("README.md", "## Use it"),
-    ...["labelling", "events", "kubectl", "jobs"].flatMap((guide) => blocksOf(`docs/${guide}.md`)),
+    ...["labelling", "uploads", "events", "kubectl", "jobs"].flatMap((guide) => blocksOf(`docs/${guide}.md`)),
     ...["kubectl -n plosive port-forward", "admin="].map((start) => blockOf("docs/install.md", start)),
   ];
   const starts = Object.keys(elsewhere);

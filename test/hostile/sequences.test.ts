@@ -39,8 +39,8 @@ async function makePlaces(): Promise<Place[]> {
       from generate_series(1, ${count}::int) n returning id, tenant_id
     ), files as (
       insert into audio_files (id, tenant_id, dataset_id, filename, content_type, size_bytes, status, duration_ms,
-        embedding_status, upload_expires_at)
-      select gen_random_uuid(), tenant_id, id, 'take.wav', 'audio/wav', 1000, 'ready', 60000, 'completed', now()
+        embedding_status, upload_expires_at, uploaded_at)
+      select gen_random_uuid(), tenant_id, id, 'take.wav', 'audio/wav', 1000, 'ready', 60000, 'completed', now(), now()
       from made, generate_series(1, 2) returning id, dataset_id
     )
     select made.tenant_id, made.id as dataset_id, array_agg(files.id) as audio
