@@ -71,6 +71,7 @@ export function startFetches(deps: FetchesDeps): Fetches {
     labelNames: ["result"],
     registers: [deps.registry],
   });
+  for (const result of ["fetched", "postponed", "failed"]) results.inc({ result }, 0);
 
   const attempt = async (upload: ClaimedUpload) => {
     const lost = new AbortController();
