@@ -24,7 +24,7 @@ export const discardUnread: Middleware = async (ctx, next) => {
  * Most clients read the response only after they have sent the whole body; if the server closed the connection earlier,
  * they would see a broken connection instead of the error.
  */
-export function discardRest(request: IncomingMessage): void {
+function discardRest(request: IncomingMessage): void {
   if (request.complete) return;
   let left = maxBytes;
   const drop = (chunk: Buffer) => {
