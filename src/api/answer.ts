@@ -76,21 +76,21 @@ async function receiveBody(exchange: Exchange, next: () => Promise<void>): Promi
   }
 }
 
-/** Reading and checking a body takes processor time, even if it is refused. */
-const bodyBytesPerSecond = 8 * 1024 * 1024;
-/** Shorter rests are not worth a timer. */
-const minRestMs = 10;
+/** Reading and checking a large body takes processor time, even if it is refused. The rate limits bound the others. */
+const bodyBytesPerSecond = 4 * 1024 * 1024;
+const minPaidBytes = 256 * 1024;
 /** When the bodies of each tenant are paid for at that rate. Entries of the past are deleted when there are many. */
 const isPaidAt = new Map<string, number>();
 const manyTenants = 1_000;
 
 /** Returns for how many milliseconds the tenant's share of the body stays taken, until its bodies so far are paid for. */
 function restAfter(tenantId: string, since: number, bytes: number): number {
+  if (bytes < minPaidBytes) return 0;
   const now = performance.now();
   const paidAt = Math.max(since, isPaidAt.get(tenantId) ?? 0) + (bytes / bodyBytesPerSecond) * 1_000;
   isPaidAt.set(tenantId, paidAt);
   if (isPaidAt.size > manyTenants) for (const [id, at] of isPaidAt) if (at < now) isPaidAt.delete(id);
-  return paidAt - now < minRestMs ? 0 : paidAt - now;
+  return paidAt - now;
 }
 
 /** Parses and checks the body. A large document takes a share of its own. */

@@ -17,6 +17,7 @@ import { cors } from "./middleware/cors.ts";
 import { observe } from "./middleware/observe.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { secureHeaders } from "./middleware/secure-headers.ts";
+import { makePace } from "./pace.ts";
 import { makeRateLimit } from "./rate-limit.ts";
 import type { SharedDeps } from "./route.ts";
 import { makeRouter } from "./router.ts";
@@ -48,6 +49,7 @@ export function makeApp(deps: ApiDeps & { readonly registry: Registry }): App {
     rates: makeRateLimit(deps),
     findCaller: makeFindCaller(deps.db),
     failedAuth: makeFailedAuthLimiter(deps),
+    pace: makePace(),
     background: (what, work) => {
       const done = (async () => void (await work()))().catch((err) =>
         deps.log.warn({ err }, `background work failed: could not ${what}; it will be tried again later`),

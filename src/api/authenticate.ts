@@ -1,11 +1,14 @@
 // Authenticates a request and applies its rate limits: one SQL statement per request. The result is never cached, so a
 // revoked key fails on the next request to any replica. Called by answer.ts before it reads the body.
+import { setTimeout } from "node:timers/promises";
 import type { Context } from "koa";
 import { touchApiKey } from "../db/api-key.ts";
 import { insertRefusal, type Refusal } from "../db/audit.ts";
 import { expiredApiKey, insufficientScope, invalidApiKey, rateLimited, tenantSuspended } from "../errors.ts";
 import type { KeyScope } from "../schemas/api-key.ts";
 import { hashApiKey, isApiKey, prefixOf } from "./api-key-format.ts";
+import { networkOf } from "./failed-auth-limiter.ts";
+import type { Pace } from "./pace.ts";
 import { addressOf } from "./request-facts.ts";
 import type { Call, Route, SharedDeps } from "./route.ts";
 
@@ -28,9 +31,10 @@ export async function authenticate(ctx: Context, route: Route, deps: SharedDeps)
   const hash = hashApiKey(given);
   const ip = addressOf(ctx.req, deps.config.PLOSIVE_TRUSTED_PROXIES);
   const wait = deps.failedAuth.secondsToWait(ip, hash);
-  if (wait > 0) throw rateLimited(wait);
+  if (wait > 0) throw await paced(ctx, deps.pace, networkOf(ip), rateLimited(wait));
   const own = deps.rates.policyOf(route);
-  deps.rates.checkCache(hash, own);
+  const refusal = deps.rates.refusalOf(hash, own);
+  if (refusal !== undefined) throw await paced(ctx, deps.pace, refusal.tenantId, refusal.error);
 
   const caller = await deps.findCaller(hash, {
     rate: deps.rates.default.rate,
@@ -57,4 +61,13 @@ export async function authenticate(ctx: Context, route: Route, deps: SharedDeps)
   if (caller.unnoticed)
     deps.background("record the use of an API key", () => touchApiKey(deps.db.asTenant(tenantId), keyId));
   return { tenantId, keyId, scopes };
+}
+
+/** Waits until this client's next refusal may be sent. A client with too many waiting ones has to connect again. */
+async function paced(ctx: Context, pace: Pace, client: string, error: Error): Promise<Error> {
+  const waitMs = pace(client);
+  if (waitMs === null) ctx.set("Connection", "close");
+  else if (waitMs > 0) await setTimeout(waitMs);
+  ctx.state.pausedMs = waitMs ?? 0;
+  return error;
 }

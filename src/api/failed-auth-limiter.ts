@@ -77,7 +77,7 @@ export function makeFailedAuthLimiter({
  * Returns the network of an address: the address itself for IPv4, the first 64 bits for IPv6, because one client has
  * all addresses behind those.
  */
-function networkOf(ip: string): string {
+export function networkOf(ip: string): string {
   if (!ip.includes(":")) return ip;
   const [before = [], after = []] = ip.split("::").map((part) => (part === "" ? [] : part.split(":")));
   const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => "0");

@@ -21,6 +21,11 @@ export interface Policy {
 
 export type Headers = Readonly<Record<string, string>>;
 
+export interface Refusal {
+  readonly error: AppError;
+  readonly tenantId: string;
+}
+
 export interface RateLimit {
   readonly all: readonly Policy[];
   readonly default: Policy;
@@ -29,8 +34,8 @@ export interface RateLimit {
    * of their own, that is the default policy itself.
    */
   policyOf(route: { readonly method: string; readonly rate?: RateName }): Policy;
-  /** Throws rateLimited if the key was refused less than a second ago. Needs no query. */
-  checkCache(hash: Buffer, own: Policy): void;
+  /** Returns how to refuse the key again if it was refused less than a second ago. Needs no query. */
+  refusalOf(hash: Buffer, own: Policy): Refusal | undefined;
   /** Returns the RateLimit headers of the response. Throws rateLimited if the database did not admit the request. */
   settle(hash: Buffer, own: Policy, caller: CallerRow): Headers;
 }
@@ -50,10 +55,9 @@ export function makeRateLimit({ config, clock, registry }: Config & { registry: 
     all: names.map((name) => policies[name]),
     default: policies.default,
     policyOf: (route) => policies[route.rate ?? (route.method === "GET" ? "default" : "writes")],
-    checkCache: (hash, own) => {
-      refusals.check(hash, policies.default);
-      if (own !== policies.default) refusals.check(hash, own);
-    },
+    refusalOf: (hash, own) =>
+      refusals.find(hash, policies.default) ??
+      (own === policies.default ? undefined : refusals.find(hash, own)),
     settle: (hash, own, caller) => {
       const states = [{ policy: policies.default, used: caller.used ?? 0 }];
       if (own !== policies.default) states.push({ policy: own, used: caller.policy_used ?? 0 });
@@ -62,7 +66,7 @@ export function makeRateLimit({ config, clock, registry }: Config & { registry: 
       if (caller.admitted) return headers;
       const waits = limited.map(({ policy, used }) => ({ policy, wait: waitOf(policy, used) }));
       const { policy, wait } = waits.reduce((a, b) => (b.wait > a.wait ? b : a));
-      throw refusals.refuse(hash, policy, wait, headers);
+      throw refusals.refuse({ hash, policy, seconds: wait, headers, tenantId: caller.tenant_id });
     },
   };
 }
@@ -113,34 +117,43 @@ function headersOf(states: readonly State[]): Headers {
   };
 }
 
+interface RefusedRequest {
+  readonly hash: Buffer;
+  readonly policy: Policy;
+  readonly seconds: number;
+  readonly headers: Headers;
+  readonly tenantId: string;
+}
+
 /**
  * A cache of refused keys in this process. An entry lives for at most a second, because a revoked key that is in the
  * cache gets 429 instead of 401.
  */
 function makeRefusals(clock: { now(): number }, count: (policy: Policy) => void, maxEntries = 10_000) {
-  const known = new Map<string, { until: number; freeAt: number; headers: Headers }>();
+  const known = new Map<string, { until: number; freeAt: number; headers: Headers; tenantId: string }>();
   const idOf = (hash: Buffer, policy: Policy) => `${policy.name} ${hash.toString("base64")}`;
   return {
-    check(hash: Buffer, policy: Policy): void {
+    find(hash: Buffer, policy: Policy): Refusal | undefined {
       if (known.size === 0) return;
       const id = idOf(hash, policy);
       const refusal = known.get(id);
       if (refusal === undefined) return;
+      const { until, freeAt, headers, tenantId } = refusal;
       const now = clock.now();
-      if (now < refusal.until) {
+      if (now < until) {
         count(policy);
         // The wait of the first refusal minus the time since then. The end of the cache entry would be too early: the
         // database would refuse the request again.
-        throw rateLimited((refusal.freeAt - now) / 1000, refusal.headers);
+        return { error: rateLimited((freeAt - now) / 1000, headers), tenantId };
       }
       known.delete(id);
     },
-    refuse(hash: Buffer, policy: Policy, seconds: number, headers: Headers): AppError {
+    refuse({ hash, policy, seconds, headers, tenantId }: RefusedRequest): AppError {
       count(policy);
       if (known.size >= maxEntries) known.clear();
       const now = clock.now();
       const until = now + Math.min(seconds, 1) * 1000;
-      known.set(idOf(hash, policy), { until, freeAt: now + seconds * 1000, headers });
+      known.set(idOf(hash, policy), { until, freeAt: now + seconds * 1000, headers, tenantId });
       return rateLimited(seconds, headers);
     },
   };

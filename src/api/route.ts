@@ -12,6 +12,7 @@ import type { ReadBody } from "./body/threads.ts";
 import type { ApiDeps, JobRef } from "./deps.ts";
 import type { FailedAuthLimiter } from "./failed-auth-limiter.ts";
 import type { Live } from "./live.ts";
+import type { Pace } from "./pace.ts";
 import type { RateLimit, RateName } from "./rate-limit.ts";
 import type { Shares } from "./shares.ts";
 
@@ -29,6 +30,7 @@ export interface SharedDeps extends ApiDeps {
   readonly rates: RateLimit;
   readonly findCaller: FindCaller;
   readonly failedAuth: FailedAuthLimiter;
+  readonly pace: Pace;
 }
 
 /**

@@ -26,7 +26,7 @@ export interface SetPlace {
 const made = z.object({ created_at: z.number() });
 
 /** Characters of extra data in one statement: its parameters are serialized without a pause for other requests. */
-const extraDataPerStatement = 512 * 1024;
+const extraDataPerStatement = 96 * 1024;
 
 /**
  * Adds annotations and returns them in the given order. `db` is a transaction whose caller holds the set's lock and has

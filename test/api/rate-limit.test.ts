@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { makeApiKey } from "../../src/api/api-key-format.ts";
 import { makeFailedAuthLimiter } from "../../src/api/failed-auth-limiter.ts";
+import { makePace } from "../../src/api/pace.ts";
 import type { ApiSettings } from "../../src/config.ts";
 import {
   type Client,
@@ -253,6 +254,31 @@ describe("the additional rate limits", () => {
     const rows = await database.pool.any(sql.type(z.object({ tenant_id: z.string() }))`
       select tenant_id from rate_limits where tenant_id = ${client.tenantId}`);
     expect(rows).toEqual([]);
+  });
+});
+
+describe("refusals of a client that does not wait", () => {
+  it("are sent 100 a second after the first 50", async () => {
+    const client = await newTenant(await start({ PLOSIVE_RATE_PER_MINUTE: 0.6, PLOSIVE_RATE_BURST: 1 }));
+    await client.get(path);
+    const begin = performance.now();
+    const answers = await Promise.all(Array.from({ length: 200 }, () => client.get(path)));
+    expect(
+      count(
+        answers.map(({ status }) => status),
+        429,
+      ),
+    ).toBe(200);
+    expect(performance.now() - begin).toBeGreaterThan(1_400);
+  });
+
+  it("close the connection when 500 wait, and do not delay those of other tenants", () => {
+    const pace = makePace();
+    const waits = Array.from({ length: 700 }, () => pace("a"));
+    expect(waits.slice(0, 50)).toEqual(Array(50).fill(0));
+    expect(waits[549]).toBeGreaterThan(4_900);
+    expect(waits.at(-1)).toBeNull();
+    expect(pace("b")).toBe(0);
   });
 });
 

@@ -80,7 +80,7 @@ describe("request bodies", () => {
     for (const { socket } of slow) socket.destroy();
   });
 
-  it("of one tenant are read at 8 MiB per second, whatever their size", async () => {
+  it("of one tenant are read at 4 MiB per second, unless they are small", async () => {
     const sets = await drafts(greedy, 2);
     const body = (bytes: number) => [{ data: { filename: "x".repeat(bytes - 100) } }];
     const began = performance.now();
@@ -89,7 +89,7 @@ describe("request bodies", () => {
       greedy.post(`${sets[i % 2]}/import/annotation-tool`, body(size / 4)),
     );
     for (const answer of await Promise.all(imports)) expect(answer.status).toBe(200);
-    expect(performance.now() - began).toBeGreaterThan(2_500);
+    expect(performance.now() - began).toBeGreaterThan(5_000);
   });
 
   it.each([

@@ -36,7 +36,8 @@ export function observe(registry: Registry, log: Log): Middleware {
     try {
       await next();
     } finally {
-      const took = performance.now() - start;
+      // The pause before a refusal (pace.ts) is not the time that the service takes.
+      const took = performance.now() - start - (ctx.state.pausedMs ?? 0);
       const route: string = ctx.state.route ?? "none";
       const method = ctx.state.route === undefined ? "none" : ctx.method;
       requests.inc({ method, route, status: String(ctx.status) });
