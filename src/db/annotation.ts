@@ -100,47 +100,40 @@ export async function requireRoom(db: Db, place: SetPlace, count: number, max: n
   if (max > 0 && present + count > max) throw annotationSetFull(max);
 }
 
-export interface ImportedAnnotation extends NewAnnotation {
-  /** The position of this label, from 1, among labels of the import with the same file, type and times. */
-  readonly nth: number;
-}
-
 /**
- * Adds the annotations that the set does not have yet and returns how many. The import is idempotent: annotations with
- * the same file, type and times are equal, and afterwards the set has as many equal ones as it had before or as the
- * import has, whichever is more. The caller sorts by file and start, so that one index range scan reads what is
- * present.
+ * Returns for each annotation how many equal ones the set has: with the same file, type and times. The caller sorts by
+ * file and start, so that one index range scan reads them.
  */
-export async function insertMissingAnnotations(
+export async function countEqualAnnotations(
   db: Db,
   place: SetPlace,
-  annotations: readonly ImportedAnnotation[],
-): Promise<number> {
-  const lines = annotations.map((annotation) => ({ id: newId(), ...annotation }));
-  const [first, last] = [lines[0], lines.at(-1)];
-  if (first === undefined || last === undefined) return 0;
-  const added = await db.query(sql.type(z.object({}))`
-    insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms,
-      end_ms, confidence, extra_data, annotator)
-    select id, ${place.tenantId}, ${place.datasetId}, ${place.setId}, audio_file_id, artifact_type, start_ms, end_ms,
-      confidence, extra_data, annotator
-    from (
+  annotations: readonly Pick<NewAnnotation, "audio_file_id" | "artifact_type" | "start_ms" | "end_ms">[],
+): Promise<readonly number[]> {
+  const [first, last] = [annotations[0], annotations.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const column = (name: keyof typeof first, type: string) =>
+    sql.array(
+      annotations.map((annotation) => annotation[name]),
+      type,
+    );
+  const rows = await db.any(sql.type(z.object({ present: z.number() }))`
+    select present from (
       -- No join: while a set is being filled its statistics are too poor for the planner to choose a good join.
-      select *, count(*) filter (where id is null)
+      select n, count(*) filter (where n is null)
           over (partition by audio_file_id, start_ms, end_ms, artifact_type) as present
       from (
-        select * from jsonb_to_recordset(${sql.jsonb(lines as never)}) as line (id uuid, audio_file_id uuid,
-          artifact_type text, start_ms bigint, end_ms bigint, confidence double precision, extra_data jsonb,
-          annotator text, nth int)
+        select * from unnest(${column("audio_file_id", "uuid")}, ${column("artifact_type", "text")},
+          ${column("start_ms", "int8")}, ${column("end_ms", "int8")})
+          with ordinality as line (audio_file_id, artifact_type, start_ms, end_ms, n)
         union all
-        select null, audio_file_id, artifact_type, start_ms, end_ms, null, null, null, null from annotations
+        select audio_file_id, artifact_type, start_ms, end_ms, null from annotations
         where tenant_id = ${place.tenantId} and annotation_set_id = ${place.setId}
           and (audio_file_id, start_ms) >= (${first.audio_file_id}::uuid, ${first.start_ms}::bigint)
           and (audio_file_id, start_ms) <= (${last.audio_file_id}::uuid, ${last.start_ms}::bigint)
       ) both_sides
     ) counted
-    where id is not null and nth > present`);
-  return added.rowCount;
+    where n is not null order by n`);
+  return rows.map(({ present }) => present);
 }
 
 /** A condition for the annotations of a set. */

@@ -1,12 +1,7 @@
 // Imports labels of a foreign document into a draft. Each label is checked by the rules of annotations; valid labels
 // are added, the others are reported. All of it is one transaction under the annotation set's lock. Called by the
 // import routes.
-import {
-  type ImportedAnnotation,
-  insertMissingAnnotations,
-  requireRoom,
-  type SetPlace,
-} from "../../db/annotation.ts";
+import { countEqualAnnotations, insertAnnotations, requireRoom, type SetPlace } from "../../db/annotation.ts";
 import { lockDraft } from "../../db/annotation-set.ts";
 import { findAudioFiles } from "../../db/audio-file.ts";
 import { addTypes, lockTypes } from "../../db/dataset.ts";
@@ -21,7 +16,7 @@ import { entriesOf, type LabelDocument } from "./label-document.ts";
 import { indexTypes, pickType, type TypeIndex } from "./type-index.ts";
 
 const maxErrors = 1_000;
-/** Rows per insert statement. Making one statement takes the event loop a few milliseconds. */
+/** Rows per statement. Making one statement takes the event loop a few milliseconds. */
 const chunkSize = 500;
 
 export interface ImportOptions {
@@ -85,22 +80,20 @@ async function importInto(
   const types = indexTypes(await lockTypes(tx, tenantId, datasetId, createTypes), createTypes);
   const named = audioFileId === undefined ? undefined : { ids: [audioFileId], filenames: [] };
   const audio = await audioOf(tx, place, named ?? document);
-  const counts = new Map<string, number>();
-  const fitting: ImportedAnnotation[] = [];
+  const groups = new Map<string, EqualLabels>();
   const errors: { at: Position; message: string }[] = [];
   for await (const label of entriesOf(document)) {
     const checked =
       "problem" in label ? label.problem : check(label.line, named ?? label.line.audio, audio, types);
-    if (typeof checked !== "string") fitting.push({ ...checked, nth: nthOf(checked, counts) });
+    if (typeof checked !== "string") addTo(groups, checked);
     else if (errors.length < maxErrors) errors.push({ at: label.at, message: checked });
   }
   if (types.created.length > 0) await addTypes(tx, tenantId, datasetId, types.created);
-  fitting.sort(byFileAndStart);
-  let imported = 0;
-  for (let i = 0; i < fitting.length; i += chunkSize)
-    imported += await insertMissingAnnotations(tx, place, fitting.slice(i, i + chunkSize));
+  const missing = await missingOf(tx, place, [...groups.values()].sort(byFileAndStart));
+  for (const part of chunksOf(missing)) await insertAnnotations(tx, place, part);
   // After the inserts, because only they show how many labels the set did not have yet.
   await requireRoom(tx, place, 0, maxAnnotations);
+  const imported = missing.length;
   const skipped = document.labels - imported;
   return { revision, imported, skipped, createdTypes: types.created, errors };
 }
@@ -153,14 +146,34 @@ function parse(annotation: unknown): NewAnnotation | string {
 const sentenceOf = (items: readonly { loc: readonly (string | number)[]; msg: string }[]) =>
   items.map(({ loc, msg }) => `${loc.at(-1)}: ${msg.replace(/^Value error, /, "")}`).join("; ");
 
+/** Labels with the same file, type and times. */
+type EqualLabels = [NewAnnotation, ...NewAnnotation[]];
+
+function addTo(groups: Map<string, EqualLabels>, label: NewAnnotation): void {
+  const key = `${label.audio_file_id} ${label.start_ms} ${label.end_ms} ${label.artifact_type}`;
+  const equal = groups.get(key);
+  if (equal === undefined) groups.set(key, [label]);
+  else equal.push(label);
+}
+
 /** Orders ids as Postgres does, by their bytes. The order of their lower-case texts is the same. */
-const byFileAndStart = (a: NewAnnotation, b: NewAnnotation) =>
+const byFileAndStart = ([a]: EqualLabels, [b]: EqualLabels) =>
   a.audio_file_id === b.audio_file_id ? a.start_ms - b.start_ms : a.audio_file_id < b.audio_file_id ? -1 : 1;
 
-function nthOf(annotation: NewAnnotation, counts: Map<string, number>): number {
-  const { audio_file_id, artifact_type, start_ms, end_ms } = annotation;
-  const key = `${audio_file_id} ${start_ms} ${end_ms} ${artifact_type}`;
-  const nth = (counts.get(key) ?? 0) + 1;
-  counts.set(key, nth);
-  return nth;
+/**
+ * Returns the labels that the set does not have yet. The import is idempotent: afterwards the set has as many equal
+ * labels as it had before or as the import has, whichever is more.
+ */
+async function missingOf(tx: Db, place: SetPlace, groups: readonly EqualLabels[]): Promise<NewAnnotation[]> {
+  const missing: NewAnnotation[] = [];
+  for (const part of chunksOf(groups)) {
+    const heads = part.map(([label]) => label);
+    const present = await countEqualAnnotations(tx, place, heads);
+    for (const [i, equal] of part.entries()) missing.push(...equal.slice(present[i]));
+  }
+  return missing;
+}
+
+function* chunksOf<T>(items: readonly T[]): Generator<readonly T[]> {
+  for (let i = 0; i < items.length; i += chunkSize) yield items.slice(i, i + chunkSize);
 }
