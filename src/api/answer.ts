@@ -61,7 +61,8 @@ async function receiveBody(exchange: Exchange, next: () => Promise<void>): Promi
   if (expected === 0) return await next();
   const { tenantId } = exchange.caller;
   const since = performance.now();
-  const release = await deps.shares.bodies(tenantId, unitsOf(expected));
+  const share = expected < minLargeBytes ? deps.shares.bodies : deps.shares.large_bodies;
+  const release = await share(tenantId, unitsOf(expected));
   let memory: Buffer = noBytes;
   let size = 0;
   try {
@@ -78,14 +79,14 @@ async function receiveBody(exchange: Exchange, next: () => Promise<void>): Promi
 
 /** Reading and checking a large body takes processor time, even if it is refused. The rate limits bound the others. */
 const bodyBytesPerSecond = 4 * 1024 * 1024;
-const minPaidBytes = 256 * 1024;
+const minLargeBytes = 256 * 1024;
 /** When the bodies of each tenant are paid for at that rate. Entries of the past are deleted when there are many. */
 const isPaidAt = new Map<string, number>();
 const manyTenants = 1_000;
 
 /** Returns for how many milliseconds the tenant's share of the body stays taken, until its bodies so far are paid for. */
 function restAfter(tenantId: string, since: number, bytes: number): number {
-  if (bytes < minPaidBytes) return 0;
+  if (bytes < minLargeBytes) return 0;
   const now = performance.now();
   const paidAt = Math.max(since, isPaidAt.get(tenantId) ?? 0) + (bytes / bodyBytesPerSecond) * 1_000;
   isPaidAt.set(tenantId, paidAt);

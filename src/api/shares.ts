@@ -21,7 +21,7 @@ interface Bound {
 export type Share = (tenantId: string, units: number) => Promise<Release>;
 export type Release = (restMs?: number) => void;
 
-export type ShareName = "bodies" | "documents" | "copies";
+export type ShareName = "bodies" | "large_bodies" | "documents" | "copies";
 export type Shares = Readonly<Record<ShareName, Share>>;
 
 /** The unit of bodies and documents. The cost of a semaphore grows with its number of units. */
@@ -37,13 +37,19 @@ export function makeShares(registry: Registry): Shares {
   });
   const MiB = unitsOf(1024 * 1024);
   const bounds: Record<ShareName, Bound> = {
-    bodies: { what: "request bodies", perTenant: 16 * MiB, total: 64 * MiB, waitMs: 10_000 },
+    bodies: { what: "request bodies", perTenant: 8 * MiB, total: 32 * MiB, waitMs: 10_000 },
+    large_bodies: { what: "large request bodies", perTenant: 8 * MiB, total: 32 * MiB, waitMs: 10_000 },
     // A parsed document takes up to 15 times the memory of its bytes (body/parse.ts).
     documents: { what: "large documents", perTenant: 8 * MiB, total: 16 * MiB, waitMs: 10_000 },
     copies: { what: "upload confirms", perTenant: 4, total: 12, waitMs: 30_000 },
   };
   const share = (name: ShareName) => makeShare(bounds[name], (bound) => refused.inc({ share: name, bound }));
-  return { bodies: share("bodies"), documents: share("documents"), copies: share("copies") };
+  return {
+    bodies: share("bodies"),
+    large_bodies: share("large_bodies"),
+    documents: share("documents"),
+    copies: share("copies"),
+  };
 }
 
 function makeShare(

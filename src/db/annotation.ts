@@ -52,6 +52,25 @@ export async function insertAnnotations(
     created_at: 0,
     updated_at: 0,
   }));
+  for (const { part, lines } of inStatements(rows)) {
+    const created_at = await db.oneFirst(sql.type(made)`
+      with added as (
+        insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms,
+          end_ms, confidence, extra_data, annotator)
+        select id, ${place.tenantId}, ${place.datasetId}, ${place.setId}, audio_file_id, artifact_type, start_ms,
+          end_ms, confidence, extra_data, annotator
+        from ${lines}
+      )
+      select now() as created_at`);
+    for (const row of part) row.created_at = row.updated_at = created_at;
+  }
+  return rows;
+}
+
+/** Splits rows into statements by their extra data, with the rows of each as a table. */
+function* inStatements<R extends AnnotationRow>(
+  rows: readonly R[],
+): Generator<{ part: readonly R[]; lines: FragmentSqlToken }> {
   for (let next = 0; next < rows.length; ) {
     const extraData: string[] = [];
     const first = next;
@@ -61,34 +80,19 @@ export async function insertAnnotations(
       length += text.length;
     }
     const part = rows.slice(first, next);
-    const created_at = await insertPart(db, place, part, extraData);
-    for (const row of part) row.created_at = row.updated_at = created_at;
+    yield { part, lines: tableOf(part, extraData) };
   }
-  return rows;
 }
 
-async function insertPart(
-  db: Db,
-  place: SetPlace,
-  rows: readonly AnnotationRow[],
-  extraData: string[],
-): Promise<number> {
+function tableOf(rows: readonly AnnotationRow[], extraData: string[]): FragmentSqlToken {
   const column = (type: string, of: (row: AnnotationRow) => string | number | null) =>
     sql.array(rows.map(of), type);
-  return await db.oneFirst(sql.type(made)`
-    with added as (
-      insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms,
-        end_ms, confidence, extra_data, annotator)
-      select id, ${place.tenantId}, ${place.datasetId}, ${place.setId}, audio_file_id, artifact_type, start_ms, end_ms,
-        confidence, extra_data, annotator
-      from unnest(
-        ${column("uuid", (row) => row.id)}, ${column("uuid", (row) => row.audio_file_id)},
-        ${column("text", (row) => row.artifact_type)}, ${column("int8", (row) => row.start_ms)},
-        ${column("int8", (row) => row.end_ms)}, ${column("float8", (row) => row.confidence)},
-        ${sql.array(extraData, "jsonb")}, ${column("text", (row) => row.annotator)}
-      ) as line (id, audio_file_id, artifact_type, start_ms, end_ms, confidence, extra_data, annotator)
-    )
-    select now() as created_at`);
+  return sql.fragment`unnest(
+      ${column("uuid", (row) => row.id)}, ${column("uuid", (row) => row.audio_file_id)},
+      ${column("text", (row) => row.artifact_type)}, ${column("int8", (row) => row.start_ms)},
+      ${column("int8", (row) => row.end_ms)}, ${column("float8", (row) => row.confidence)},
+      ${sql.array(extraData, "jsonb")}, ${column("text", (row) => row.annotator)}
+    ) as line (id, audio_file_id, artifact_type, start_ms, end_ms, confidence, extra_data, annotator)`;
 }
 
 /**
@@ -165,12 +169,12 @@ export async function updateAnnotations(
   annotations: readonly AnnotationRow[],
 ): Promise<readonly AnnotationRow[]> {
   const ids = annotations.map((annotation) => annotation.id);
-  await db.query(sql.type(z.object({}))`
-    update annotations a set artifact_type = line.artifact_type, start_ms = line.start_ms, end_ms = line.end_ms,
-      confidence = line.confidence, extra_data = line.extra_data, annotator = line.annotator, updated_at = now()
-    from jsonb_to_recordset(${sql.jsonb(annotations as never)}) as line (id uuid, artifact_type text, start_ms bigint,
-      end_ms bigint, confidence double precision, extra_data jsonb, annotator text)
-    where ${inSet(place)} and a.id = line.id`);
+  for (const { lines } of inStatements(annotations))
+    await db.query(sql.type(z.object({}))`
+      update annotations a set artifact_type = line.artifact_type, start_ms = line.start_ms, end_ms = line.end_ms,
+        confidence = line.confidence, extra_data = line.extra_data, annotator = line.annotator, updated_at = now()
+      from ${lines}
+      where ${inSet(place)} and a.id = line.id`);
   return await manyAnnotations(db, place, ids);
 }
 

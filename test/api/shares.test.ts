@@ -68,13 +68,14 @@ describe("request bodies", () => {
     const [set = ""] = await drafts(greedy, 1);
     const [free = ""] = await drafts(other, 1);
     const slow = Array.from({ length: 5 }, () => slowImport(greedy, set, size));
-    await poll("three to be refused", () => slow.filter(({ text }) => text() !== "").length === 3);
+    await poll("four to be refused", () => slow.filter(({ text }) => text() !== "").length === 4);
     for (const { text } of slow.filter(({ text }) => text() !== "")) {
       expect(text()).toMatch(/^HTTP\/1\.1 429 /);
       expect(text()).toMatch(/^retry-after: \d+/im);
       expect(text()).toContain('"code":"share_exceeded"');
-      expect(text()).toContain("request bodies");
+      expect(text()).toContain("large request bodies");
     }
+    expect((await greedy.post(`${set}/import/annotation-tool`, [])).status).toBe(200);
     const body = JSON.stringify([{ data: { filename: "x".repeat(size - 100) } }]);
     expect((await other.post(`${free}/import/annotation-tool`, JSON.parse(body))).status).toBe(200);
     for (const { socket } of slow) socket.destroy();
@@ -85,7 +86,7 @@ describe("request bodies", () => {
     const body = (bytes: number) => [{ data: { filename: "x".repeat(bytes - 100) } }];
     const began = performance.now();
     // Each holds its share until the bodies so far are paid for, so the last ones are read after 24 MiB.
-    const imports = Array.from({ length: 20 }, (_, i) =>
+    const imports = Array.from({ length: 16 }, (_, i) =>
       greedy.post(`${sets[i % 2]}/import/annotation-tool`, body(size / 4)),
     );
     for (const answer of await Promise.all(imports)) expect(answer.status).toBe(200);
