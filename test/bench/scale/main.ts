@@ -4,12 +4,14 @@
 import { randomBytes } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { Client } from "pg";
 import { hashApiKey, makeApiKey, prefixOf } from "../../../src/api/api-key-format.ts";
 import { insertApiKey } from "../../../src/db/api-key.ts";
 import { migrate } from "../../../src/db/driver/migrate.ts";
-import { makeDatabase } from "../../../src/db/driver/pool.ts";
+import { makeDatabase, statementTimeoutMs } from "../../../src/db/driver/pool.ts";
+import { doBackgroundWork } from "../../../src/db/operator/background-work.ts";
 import { repoDir } from "../../../tools/cache.ts";
 import { idOf, numbersKeptByTriggers, type Sizes, seedStatements } from "../../support/seed.ts";
 import { makeSend, type Send } from "../fair/traffic.ts";
@@ -154,6 +156,7 @@ async function readAndDelete(): Promise<void> {
   const path = `/api/v1/datasets/${idOf(1, 1)}`;
   const deletion = clients.get(1)!.send({ method: "DELETE", path });
   let gone = Number.NaN;
+  const operator = startBackgroundWork();
   const watch = (async () => {
     const left = new Client({ connectionString: backends.postgresUrl });
     await left.connect();
@@ -169,10 +172,31 @@ async function readAndDelete(): Promise<void> {
     `\nThe deletion of the largest dataset was answered with ${answer.status} after ${answer.ms.toFixed(0)} ms.`,
   );
   await watch;
+  await operator.stop();
   say(`All its rows were gone after ${gone.toFixed(0)} s.\n`);
   say(tableHead);
   for (const { name } of endpoints)
     say(lineOf(name, quiet.get(name)!, during.get(name) as Times | undefined));
   for (const client of clients.values()) client.end();
   await api.stop();
+}
+
+/** Deletes the rows as the operator does (controllers/background.ts): piece by piece, with pauses. */
+function startBackgroundWork(): { stop: () => Promise<void> } {
+  let isOver = false;
+  const work = (async () => {
+    const db = await makeDatabase(owner, statementTimeoutMs.operator, "plosive_operator");
+    while (!isOver) {
+      const begin = performance.now();
+      const kind = await doBackgroundWork(db);
+      await pause(kind === null ? 1_000 : performance.now() - begin);
+    }
+    await db.end();
+  })();
+  return {
+    stop: async () => {
+      isOver = true;
+      await work;
+    },
+  };
 }
