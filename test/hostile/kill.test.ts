@@ -106,7 +106,7 @@ interface Scenario {
 async function killEverywhere(prepare: () => Promise<Scenario>): Promise<{ kills: number; kept: number }> {
   let kept = 0;
   let kills = 0;
-  for (let after = nextPoint(6); ; after = nextPoint(6, after)) {
+  for (let after = nextPoint(10); ; after = nextPoint(10, after)) {
     const { path, body, again, check } = await prepare();
     const before = await digestOfTables(database.pool);
     const key = randomUUID();
