@@ -1,34 +1,36 @@
 // Authenticates a request and applies its rate limits: one SQL statement per request. The result is never cached, so a
 // revoked key fails on the next request to any replica. Called by answer.ts before it reads the body.
-import { setTimeout } from "node:timers/promises";
 import type { Context } from "koa";
 import { touchApiKey } from "../db/api-key.ts";
 import { insertRefusal, type Refusal } from "../db/audit.ts";
 import { expiredApiKey, insufficientScope, invalidApiKey, rateLimited, tenantSuspended } from "../errors.ts";
 import type { KeyScope } from "../schemas/api-key.ts";
-import { hashApiKey, isApiKey, prefixOf } from "./api-key-format.ts";
+import { type Credential, credentialOf } from "./credential.ts";
 import { networkOf } from "./failed-auth-limiter.ts";
-import type { Pace } from "./pace.ts";
+import { paced } from "./pace.ts";
 import { addressOf } from "./request-facts.ts";
 import type { Call, Route, SharedDeps } from "./route.ts";
 
-export type Caller = Pick<Call, "tenantId" | "keyId" | "scopes">;
+export type Caller = Pick<Call, "tenantId" | "keyId" | "scopes" | "session">;
 
-/** Returns the scope that a request to the route needs. */
-export function scopeOf({ method, path }: Pick<Route, "method" | "path">): KeyScope {
+/** Returns the scope that a request to the route needs; null: any key may sign in to the dashboard. */
+export function scopeOf({ method, path }: Pick<Route, "method" | "path">): KeyScope | null {
+  if (path.startsWith("/dashboard/")) return null;
   if (/^\/api\/v1\/(auth|webhooks)(\/|$)/.test(path)) return "admin";
   return method === "GET" ? "read" : "write";
 }
 
 /**
- * Returns the tenant, id and scopes of the key in X-API-Key, and sets the RateLimit headers. Throws invalidApiKey,
- * expiredApiKey, tenantSuspended, rateLimited or insufficientScope. Text without the format of a key costs no query; Node joins repeated
- * headers into one value, which has no such format either.
+ * Returns the tenant, id and scopes of the request's key, and sets the RateLimit headers. Throws invalidApiKey,
+ * expiredApiKey, tenantSuspended, rateLimited, insufficientScope or sessionEnded. `given`: the key to sign in with.
  */
-export async function authenticate(ctx: Context, route: Route, deps: SharedDeps): Promise<Caller> {
-  const given = ctx.req.headers["x-api-key"];
-  if (typeof given !== "string" || !isApiKey(given)) throw invalidApiKey();
-  const hash = hashApiKey(given);
+export async function authenticate(
+  ctx: Context,
+  route: Pick<Route, "method" | "path" | "rate" | "resumable">,
+  deps: SharedDeps,
+  given?: Credential,
+): Promise<Caller> {
+  const { hash, prefix, session } = given ?? (await credentialOf(ctx, route, deps));
   const ip = addressOf(ctx.req, deps.config.PLOSIVE_TRUSTED_PROXIES);
   const wait = deps.failedAuth.secondsToWait(ip, hash);
   if (wait > 0) throw await paced(ctx, deps.pace, networkOf(ip), rateLimited(wait));
@@ -43,7 +45,7 @@ export async function authenticate(ctx: Context, route: Route, deps: SharedDeps)
   });
   const refuse = (reason: Refusal["reason"], error: Error) => {
     deps.failedAuth.recordFailure(ip, hash, reason);
-    const refusal = { tenantId: caller?.tenant_id ?? null, reason, prefix: prefixOf(given) };
+    const refusal = { tenantId: caller?.tenant_id ?? null, reason, prefix };
     if (deps.failedAuth.mayAudit())
       deps.background("record a refused API key in the audit log", () =>
         insertRefusal(deps.db, refusal, { ip, requestId: ctx.state.requestId }),
@@ -56,18 +58,10 @@ export async function authenticate(ctx: Context, route: Route, deps: SharedDeps)
   deps.failedAuth.recordSuccess(hash);
   const { id: keyId, tenant_id: tenantId, scopes } = caller;
   const needed = scopeOf(route);
-  if (scopes.length > 0 && !scopes.includes(needed)) throw insufficientScope(`the scope ${needed}`, scopes);
+  if (needed !== null && scopes.length > 0 && !scopes.includes(needed))
+    throw insufficientScope(`the scope ${needed}`, scopes);
   ctx.set(deps.rates.settle(hash, own, caller));
   if (caller.unnoticed)
     deps.background("record the use of an API key", () => touchApiKey(deps.db.asTenant(tenantId), keyId));
-  return { tenantId, keyId, scopes };
-}
-
-/** Waits until this client's next refusal may be sent. A client with too many waiting ones has to connect again. */
-async function paced(ctx: Context, pace: Pace, client: string, error: Error): Promise<Error> {
-  const waitMs = pace(client);
-  if (waitMs === null) ctx.set("Connection", "close");
-  else if (waitMs > 0) await setTimeout(waitMs);
-  ctx.state.pausedMs = waitMs ?? 0;
-  return error;
+  return { tenantId, keyId, scopes, session };
 }

@@ -1,5 +1,8 @@
 // Spaces out the responses to clients that are refused and do not wait: 150 connections that send their next request at
-// once would otherwise take the event loop from all other tenants. Made by app.ts, called by authenticate.ts.
+// once would otherwise take the event loop from all other tenants. Made by app.ts, called by authenticate.ts and
+// credential.ts.
+import { setTimeout } from "node:timers/promises";
+import type { Context } from "koa";
 
 /** Returns how long to wait, in ms, before the next refusal of this client is sent; null: the client has too many waiting. */
 export type Pace = (client: string) => number | null;
@@ -22,4 +25,13 @@ export function makePace(): Pace {
     fullAt.set(client, Math.max(fullAt.get(client) ?? 0, now) + gapMs);
     return waitMs;
   };
+}
+
+/** Waits until this client's next refusal may be sent. A client with too many waiting ones has to connect again. */
+export async function paced(ctx: Context, pace: Pace, client: string, error: Error): Promise<Error> {
+  const waitMs = pace(client);
+  if (waitMs === null) ctx.set("Connection", "close");
+  else if (waitMs > 0) await setTimeout(waitMs);
+  ctx.state.pausedMs = waitMs ?? 0;
+  return error;
 }
