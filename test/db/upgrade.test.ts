@@ -166,7 +166,9 @@ describe("the upgrade of a database with ingests", () => {
       insert into result_ingests (run_id, shard, digest)
       select run, shard, 'd' from unnest('{${open},${ended},${waiting},${gone}}'::text[]) run, generate_series(0, 1) shard`);
     await migrate(database.pool);
-    expect(await run("select run_id, count(*)::int from result_ingests group by run_id order by run_id")).toEqual([
+    expect(
+      await run("select run_id, count(*)::int from result_ingests group by run_id order by run_id"),
+    ).toEqual([
       { run_id: open, count: 2 },
       { run_id: waiting, count: 2 },
     ]);
