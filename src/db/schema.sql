@@ -1832,13 +1832,13 @@ CREATE INDEX inference_files_shard ON public.inference_files USING btree (infere
 
 CREATE INDEX inference_files_unconfirmed ON public.inference_files USING btree (upload_expires_at) WHERE (status = 'pending_upload'::text);
 
+CREATE INDEX inference_jobs_list ON public.inference_jobs USING btree (tenant_id, created_at DESC, id DESC) INCLUDE (deleted_at);
+
 CREATE INDEX inference_jobs_model ON public.inference_jobs USING btree (tenant_id, model_id);
 
 CREATE INDEX inference_jobs_open ON public.inference_jobs USING btree (created_at) WHERE (status = ANY (ARRAY['pending'::text, 'queued'::text, 'running'::text, 'cancelling'::text]));
 
 CREATE INDEX inference_jobs_open_of_tenant ON public.inference_jobs USING btree (tenant_id, status) WHERE (status = ANY (ARRAY['pending'::text, 'queued'::text, 'running'::text, 'cancelling'::text]));
-
-CREATE INDEX inference_jobs_page ON public.inference_jobs USING btree (tenant_id, created_at DESC, id DESC);
 
 CREATE INDEX inference_jobs_resource ON public.inference_jobs USING btree (resource_name) WHERE (resource_name IS NOT NULL);
 

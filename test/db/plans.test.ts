@@ -164,6 +164,14 @@ describe("the plan of", () => {
     expect(plans.flatMap((plan) => faultsOf(plan))).toEqual([]);
   });
 
+  it("the number of inference jobs reads nothing but an index, though their policy hides deleted ones", async () => {
+    await database.pool.query(sql.type(z.object({}))`vacuum inference_jobs`);
+    const plans: Plan[] = [];
+    await listInferenceJobs(recording(database.apiPool.asTenant(tenant), plans), tenant, page);
+    const scans = plans.flatMap(nodesOf).filter((node) => node["Index Name"] === "inference_jobs_list");
+    expect(scans.map((node) => node["Node Type"])).toContain("Index Only Scan");
+  });
+
   it("a query without an index is recognized", async () => {
     const plans: Plan[] = [];
     const db = recording(database.pool, plans);
