@@ -105,7 +105,7 @@ it.each<JobKind>(["inference", "embedding", "training"])(
 );
 
 it.each<JobKind>(["inference", "embedding", "training"])(
-  "a result of an %s job that arrives after the records of its ingests were deleted changes nothing",
+  "results of %s jobs that arrive after the records of their ingests were deleted change nothing",
   async (kind) => {
     const job = await makeJob(database.pool, kind, [2, 2]);
     await beginRun(database.pool, job, 2);
