@@ -255,7 +255,7 @@ export interface paths {
         /** @description List the annotation sets of a dataset. */
         get: operations["listAnnotationSets"];
         put?: never;
-        /** @description More than 10,000 annotations are copied after the response; the member `copying` shows the progress. Until the copy is complete, neither the new draft nor a source that is a draft can be changed. Deleting the new draft ends the copy. Accepts an Idempotency-Key. */
+        /** @description More than 10,000 annotations and reviewed files are copied after the response; the member `copying` shows the progress. Until the copy is complete, neither the new draft nor a source that is a draft can be changed. Deleting the new draft ends the copy. Accepts an Idempotency-Key. */
         post: operations["createAnnotationSet"];
         delete?: never;
         options?: never;

@@ -2,6 +2,7 @@
 // entry is retried until it succeeds; a failing entry does not delay the others. Called by sweep.ts on the leader.
 
 import type { Database } from "../src/db/job.ts";
+import { dropIngests } from "../src/db/operator/ingest.ts";
 import {
   deletePurgeEntries,
   manyDuePurges,
@@ -13,12 +14,12 @@ import { isConflict } from "../src/kube/errors.ts";
 import { models } from "../src/kube/kinds.ts";
 import type { ResourceType } from "../src/kube/objects.ts";
 import type { Log } from "../src/log.ts";
-import { keys, parseResourceName } from "../src/schemas/job-kind.ts";
+import { keys, parseResourceName, runName } from "../src/schemas/job-kind.ts";
 import { audioKey, incomingKey, inferenceKey } from "../src/storage/keys.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import { resourceTypes } from "../src/submit.ts";
 import type { JobResource } from "./job/adapter.ts";
-import { hasEnded } from "./job/decide.ts";
+import { hasEnded, maxAttempts } from "./job/decide.ts";
 
 export type PurgeDeps = {
   db: Database;
@@ -58,7 +59,7 @@ export async function purgeNextBatch(deps: PurgeDeps): Promise<{ done: number; m
   return { done: done.length, more: due.length === batch };
 }
 
-async function purge({ kube, storage, namespace }: PurgeDeps, one: PurgeEntry): Promise<void> {
+async function purge({ db, kube, storage, namespace }: PurgeDeps, one: PurgeEntry): Promise<void> {
   const { tenant_id: tenant, target } = one;
   switch (one.kind) {
     case "upload":
@@ -79,7 +80,9 @@ async function purge({ kube, storage, namespace }: PurgeDeps, one: PurgeEntry): 
       return await storage.removeAll(keys.ofTraining(tenant, target));
     case "run":
       await storage.removeAll(keys.ofRuns(target));
-      return await removeEndedResource(kube, { namespace, name: target });
+      await removeEndedResource(kube, { namespace, name: target });
+      // An end that is not in the status yet is derived from these records.
+      return await dropIngests(db, runName(target, maxAttempts));
     case "resource": {
       // An adopted job has the target `tj-<uid>/<name>`. A newer resource may have the name by now, so the uid decides.
       const [job = "", name = job] = target.split("/");

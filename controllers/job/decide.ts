@@ -42,7 +42,7 @@ export type Verdict =
   | { kind: "wait" };
 
 /** Upper bound of attempts, so that a Job which somebody keeps deleting is not created again for ever. */
-const maxAttempts = 20;
+export const maxAttempts = 20;
 const none: ReadonlyMap<number, Failure> = new Map();
 const fatalExits: ReadonlySet<number> = new Set(fatalExitCodes);
 

@@ -1,6 +1,6 @@
-// Copies labels into a draft, from another set or from the detections of a job, in pieces: a source may have a million. A
-// small copy is complete when its request ends; background-work.ts continues a large one. Called by annotation-set.ts,
-// src/api/routes and background-work.ts.
+// Copies labels into a draft, from another set with its reviewed files or from the detections of a job, in pieces: a source
+// may have a million. A small copy is complete when its request ends; background-work.ts continues a large one. Called by
+// annotation-set.ts, src/api/routes and background-work.ts.
 import { sql } from "slonik";
 import { z } from "zod";
 import { shareExceeded } from "../errors.ts";
@@ -20,6 +20,8 @@ export const copying = z.union([
   z.object({
     annotation_set_id: z.string(),
     total,
+    /** The last reviewed file that was copied; absent when all are. */
+    reviewed_after: z.string().optional(),
     after: z.tuple([z.string(), z.number(), z.string()]).nullable(),
   }),
   z.object({
@@ -35,13 +37,16 @@ const nothing = z.object({});
 
 /** Drafts of one tenant that are filled in the background at the same time: each takes disk space for a million rows. */
 const mostCopies = 3;
+const beforeAnyId = "00000000-0000-0000-0000-000000000000";
 
 /**
  * Fills a new draft: at once, or in the background if the source is large. The caller has locked the source, so that it
  * does not change before this transaction ends. Rejects with shareExceeded while other copies of the tenant are under way.
  */
-export async function startCopy(tx: Db, to: SetPlace, work: Copying): Promise<void> {
-  if (work.total > rowsPerRequest) {
+export async function startCopy(tx: Db, to: SetPlace, labels: Copying): Promise<void> {
+  const reviewed = "annotation_set_id" in labels ? await countReviewed(tx, to, labels.annotation_set_id) : 0;
+  const work = reviewed === 0 ? labels : { ...labels, reviewed_after: beforeAnyId };
+  if (work.total + reviewed > rowsPerRequest) {
     await lockQuota(tx, "annotation_sets", to.tenantId);
     const copies = await tx.oneFirst(sql.type(z.object({ count: z.number() }))`
       select count(*) as count from annotation_sets where tenant_id = ${to.tenantId} and copying is not null`);
@@ -51,14 +56,37 @@ export async function startCopy(tx: Db, to: SetPlace, work: Copying): Promise<vo
   } else for (let left: Copying | null = work; left !== null; ) left = await copyPiece(tx, to, left);
 }
 
+const countReviewed = (tx: Db, { tenantId }: SetPlace, setId: string) =>
+  tx.oneFirst(sql.type(z.object({ count: z.number() }))`
+    select count(*) as count from reviewed_files where tenant_id = ${tenantId} and annotation_set_id = ${setId}`);
+
 /** Copies the next piece. Returns what is left; null when the copy is complete. The caller has locked the draft. */
 export async function copyPiece(tx: Db, to: SetPlace, work: Copying): Promise<Copying | null> {
   if ("inference_job_id" in work) {
     const after = await copyDetections(tx, to, work);
     return after === null ? null : { ...work, after };
   }
-  const after = await copyLabels(tx, to, work);
-  return after === null ? null : { ...work, after };
+  const { reviewed_after, ...labels } = work;
+  if (reviewed_after !== undefined) {
+    const last = await copyReviewed(tx, to, labels.annotation_set_id, reviewed_after);
+    if (last !== null) return { ...labels, reviewed_after: last };
+  }
+  const after = await copyLabels(tx, to, labels);
+  return after === null ? null : { ...labels, after };
+}
+
+/** Returns the last reviewed file of a full piece; null when this was the last piece. */
+async function copyReviewed(tx: Db, to: SetPlace, setId: string, after: string): Promise<string | null> {
+  return await tx.maybeOneFirst(sql.type(z.object({ audio_file_id: z.string() }))`
+    with piece as materialized (
+      select * from reviewed_files
+      where tenant_id = ${to.tenantId} and annotation_set_id = ${setId} and audio_file_id > ${after}::uuid
+      order by audio_file_id limit ${rowsPerPiece}
+    ), copied as (
+      insert into reviewed_files (tenant_id, dataset_id, annotation_set_id, audio_file_id)
+      select tenant_id, dataset_id, ${to.setId}, audio_file_id from piece
+    )
+    select audio_file_id from piece order by audio_file_id offset ${rowsPerPiece - 1}`);
 }
 
 type Labels = Extract<Copying, { annotation_set_id: string }>;

@@ -13,11 +13,10 @@ import { annotationSet, type annotationSetStatuses } from "../schemas/annotation
 import type { SetPlace } from "./annotation.ts";
 import { copying, rowsPerRequest, startCopy } from "./annotation-copy.ts";
 import { requireDataset } from "./dataset.ts";
-import { deletePiece, seeDeleted } from "./deletion.ts";
+import { beginDeletion, seeDeleted } from "./deletion.ts";
 import { columnsOf, rowOf } from "./driver/fields.ts";
 import { newId } from "./driver/id.ts";
 import { type Db, fits, type Page, type PageRequest, selectPage } from "./driver/page.ts";
-import { copyReviewed } from "./reviewed-file.ts";
 
 const row = rowOf(annotationSet, {
   /** Increases with every change of the set, its annotations and its reviewed files. */
@@ -101,7 +100,6 @@ export async function insertAnnotationSet(
       insert into annotation_sets (id, tenant_id, dataset_id, version)
       values (${place.setId}, ${tenantId}, ${datasetId}, ${version})`);
     if (source !== null) {
-      await copyReviewed(tx, tenantId, source.id, place.setId);
       const work = { annotation_set_id: source.id, total: source.total_annotations, after: null };
       await startCopy(tx, place, work);
     }
@@ -148,7 +146,7 @@ export async function deleteAnnotationSet(db: Db, place: SetPlace): Promise<void
     await tx.query(sql.type(z.object({}))`
       update annotation_sets set deleted_at = now(), copying = null where ${thisSet(place)}`);
     if (set.total_annotations <= rowsPerRequest)
-      while (!(await deletePiece(tx, "annotation_set", place.tenantId, place.setId)));
+      await beginDeletion(tx, "annotation_set", place.tenantId, place.setId);
   });
 }
 

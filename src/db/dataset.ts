@@ -233,10 +233,11 @@ export async function deleteDataset(db: Db, tenantId: string, id: string): Promi
     const sets = await tx.any(sql.type(z.object({ id: z.string(), annotation_count: z.number() }))`
       update annotation_sets set status = 'draft', deleted_at = coalesce(deleted_at, now()), copying = null
       where tenant_id = ${tenantId} and dataset_id = ${id} returning id, annotation_count`);
-    const files = await tx.maybeOneFirst(sql.type(z.object({ audio_files: z.number() }))`
+    const found = await tx.maybeOneFirst(sql.type(z.object({ audio_files: z.number() }))`
       select audio_files from dataset_usage where tenant_id = ${tenantId} and dataset_id = ${id}`);
-    // A set takes as long as a hundred annotations.
-    if (sets.reduce((sum, set) => sum + set.annotation_count + 100, files ?? 0) > rowsPerRequest) return;
+    const files = found ?? 0;
+    // A set takes as long as a hundred annotations, and each file may be a reviewed file of each set.
+    if (sets.reduce((sum, set) => sum + set.annotation_count + files + 100, files) > rowsPerRequest) return;
     for (const set of sets) while (!(await deletePiece(tx, "annotation_set", tenantId, set.id)));
     while (!(await deletePiece(tx, "dataset", tenantId, id)));
   });

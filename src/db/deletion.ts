@@ -1,9 +1,10 @@
 // Deletes what belongs to deleted rows in pieces: a set may have a million labels, a dataset 100,000 files, a webhook the
-// deliveries of seven days. A deleted row is hidden by its row-level security policy until it is gone (migration 0022).
+// deliveries of seven days, an inference job millions of detections. A deleted row is hidden by its row-level security policy
+// until it is gone (migrations 0022, 0037).
 // Called inside a transaction that has locked the row, by the nouns and by background-work.ts.
 import { sql } from "slonik";
 import { z } from "zod";
-import { rowsPerPiece } from "./annotation-copy.ts";
+import { rowsPerPiece, rowsPerRequest } from "./annotation-copy.ts";
 import type { Db } from "./driver/page.ts";
 
 interface Part {
@@ -14,6 +15,7 @@ interface Part {
 
 const part = (table: string, parent: string, rows = rowsPerPiece): Part => ({ table, parent, rows });
 
+/** In the order of their deletion: that of a file would cascade to any number of detections. */
 const deletable = {
   annotation_set: {
     table: "annotation_sets",
@@ -21,6 +23,10 @@ const deletable = {
   },
   // Fewer rows: each file leaves several entries in the purge queue.
   dataset: { table: "datasets", parts: [part("audio_files", "dataset_id", 1_000)] },
+  inference_job: {
+    table: "inference_jobs",
+    parts: [part("detections", "inference_job_id"), part("inference_files", "inference_job_id", 1_000)],
+  },
   webhook: { table: "webhooks", parts: [part("webhook_deliveries", "webhook_id")] },
 };
 export type Deletable = keyof typeof deletable;
@@ -48,9 +54,11 @@ export async function deletePiece(tx: Db, kind: Deletable, tenantId: string, id:
     where tenant_id = ${tenantId} and ${sql.identifier([part.parent])} = ${id}`;
   // An array of places instead of a join, whose plan would depend on statistics: those of a table that grows are old. A row
   // that another transaction updates at this moment moves; the next piece finds it.
-  for (const part of parts)
-    await tx.query(sql.type(nothing)`
+  for (const part of parts) {
+    const deleted = await tx.query(sql.type(nothing)`
       delete ${of(part)} and ctid = any(array(select ctid ${of(part)} limit ${part.rows}))`);
+    if (deleted.rowCount === part.rows) return false;
+  }
   const isEmpty = sql.join(
     parts.map((part) => sql.fragment`not exists (select ${of(part)})`),
     sql.fragment` and `,
@@ -58,6 +66,12 @@ export async function deletePiece(tx: Db, kind: Deletable, tenantId: string, id:
   const gone = await tx.query(sql.type(nothing)`
     delete from ${sql.identifier([table])} where tenant_id = ${tenantId} and id = ${id} and ${isEmpty}`);
   return gone.rowCount === 1;
+}
+
+/** Deletes of a deleted row what a request deletes itself; the rest is deleted in the background. */
+export async function beginDeletion(tx: Db, kind: Deletable, tenantId: string, id: string): Promise<void> {
+  for (let rows = 0; rows < rowsPerRequest; rows += rowsPerPiece)
+    if (await deletePiece(tx, kind, tenantId, id)) return;
 }
 
 const audioBatch = 100_000;

@@ -22,6 +22,10 @@ export type InferenceFileRow = z.infer<typeof row>;
 
 const columns = columnsOf(row);
 const visible = sql.fragment`(status <> 'pending_upload' or upload_expires_at > now())`;
+/** A condition for visible files of the job. Those of a deleted job are deleted in the background. */
+const isOfJob = (tenantId: string, jobId: string) => sql.fragment`
+  tenant_id = ${tenantId} and inference_job_id = ${jobId} and ${visible}
+  and exists (select from inference_jobs j where j.tenant_id = ${tenantId} and j.id = ${jobId})`;
 
 /**
  * Adds files that wait for their upload to a job that has not been started. `object_key`: the key after confirm. Rejects
@@ -76,8 +80,7 @@ export async function oneInferenceFile(
   id: string,
 ): Promise<InferenceFileRow> {
   return await db.expecting(inferenceFileNotFound).one(sql.type(row)`
-    select ${columns} from inference_files
-    where tenant_id = ${tenantId} and inference_job_id = ${jobId} and id = ${id} and ${visible}`);
+    select ${columns} from inference_files where ${isOfJob(tenantId, jobId)} and id = ${id}`);
 }
 
 const namedFile = z.object({
@@ -109,8 +112,7 @@ export async function manyInferenceFiles(
 ): Promise<readonly InferenceFileRow[]> {
   const rows = await db.any(sql.type(row)`
     select ${columns} from inference_files
-    where tenant_id = ${tenantId} and inference_job_id = ${jobId} and id = any(${sql.array([...ids], "uuid")})
-      and ${visible}`);
+    where ${isOfJob(tenantId, jobId)} and id = any(${sql.array([...ids], "uuid")})`);
   return inOrder(rows, ids, inferenceFileNotFound);
 }
 

@@ -11,7 +11,9 @@ import {
   noFiles,
 } from "../errors.ts";
 import { isTerminal } from "../schemas/job.ts";
+import { rowsPerRequest } from "./annotation-copy.ts";
 import { protectDatasetsOf } from "./dataset.ts";
+import { seeDeleted } from "./deletion.ts";
 import { newId } from "./driver/id.ts";
 import type { Db } from "./driver/page.ts";
 import {
@@ -140,43 +142,22 @@ export async function retryInferenceJob(
 }
 
 /**
- * Deletes a job that has ended, with its files and detections. Rejects with jobNotFinished, or with annotationSetCopying
- * while its detections are being copied into a draft.
+ * Deletes a job that has ended, with its files and detections; a large one disappears at once and is deleted in the
+ * background. Rejects with jobNotFinished, or with annotationSetCopying while its detections are being copied into a draft.
  */
 export async function deleteInferenceJob(db: Db, tenantId: string, id: string): Promise<void> {
   await db.transaction(async (tx) => {
-    const { status } = await lockInferenceJob(tx, tenantId, id);
-    if (!isTerminal(status)) throw jobNotFinished(status);
+    const job = await lockInferenceJob(tx, tenantId, id);
+    if (!isTerminal(job.status)) throw jobNotFinished(job.status);
     const isCopied = await tx.exists(sql.type(nothing)`
       select from annotation_sets
       where tenant_id = ${tenantId} and copying is not null and copying ->> 'inference_job_id' = ${id.toLowerCase()}`);
     if (isCopied) throw annotationSetCopying();
-    for (const batch of await fileBatches(tx, tenantId, id))
-      await tx.query(sql.type(nothing)`
-        delete from inference_files where tenant_id = ${tenantId} and id = any(${sql.array(batch, "uuid")})`);
-    await tx.query(
-      sql.type(nothing)`delete from inference_jobs where tenant_id = ${tenantId} and id = ${id}`,
-    );
+    const isLarge = job.total_files + job.total_detections > rowsPerRequest;
+    if (isLarge) await seeDeleted(tx);
+    const change = isLarge
+      ? sql.fragment`update inference_jobs set deleted_at = now()`
+      : sql.fragment`delete from inference_jobs`;
+    await tx.query(sql.type(nothing)`${change} where tenant_id = ${tenantId} and id = ${id}`);
   });
-}
-
-/** Detections deleted by one statement: those of a file, up to 100,000, are deleted with it. */
-const detectionBatch = 100_000;
-
-async function fileBatches(tx: Db, tenantId: string, jobId: string): Promise<string[][]> {
-  const files = await tx.any(sql.type(z.object({ id: z.string(), detection_count: z.number() }))`
-    select id, detection_count from inference_files
-    where tenant_id = ${tenantId} and inference_job_id = ${jobId} order by id`);
-  const batches: string[][] = [];
-  let room = 0;
-  for (const file of files) {
-    // 50: a file without detections costs a look-up too.
-    room -= file.detection_count + 50;
-    if (room < 0) {
-      batches.push([]);
-      room = detectionBatch - file.detection_count;
-    }
-    batches.at(-1)?.push(file.id);
-  }
-  return batches;
 }

@@ -34,11 +34,3 @@ export async function deleteReviewed(db: Db, place: SetPlace, audioFileId: strin
     where tenant_id = ${place.tenantId} and annotation_set_id = ${place.setId} and audio_file_id = ${audioFileId}`);
   return deleted.rowCount > 0;
 }
-
-/** Copies the reviewed files of one set into a new draft. */
-export async function copyReviewed(db: Db, tenantId: string, fromId: string, toId: string): Promise<void> {
-  await db.query(sql.type(nothing)`
-    insert into reviewed_files (tenant_id, dataset_id, annotation_set_id, audio_file_id)
-    select tenant_id, dataset_id, ${toId}, audio_file_id from reviewed_files
-    where tenant_id = ${tenantId} and annotation_set_id = ${fromId}`);
-}

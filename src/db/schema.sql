@@ -662,6 +662,18 @@ begin
   return null;
 end $$;
 
+-- migrations/0037_deletion_of_inference_jobs.sql
+-- At once, as if the row were gone: the operator finds no row, and must not adopt the resource. leave_job() adds the rest.
+CREATE FUNCTION public.leave_resource() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+begin
+  insert into leftovers (tenant_id, kind, target, at_once)
+  values (new.tenant_id, 'resource', 'ij-' || new.id || coalesce('/' || new.resource_name, ''), true);
+  return null;
+end $$;
+
 -- migrations/0006_nouns.sql
 -- Results and checkpoints are of use while the job is open only. The argument is the prefix of the job's name.
 CREATE FUNCTION public.leave_run() RETURNS trigger
@@ -683,19 +695,23 @@ begin
   return null;
 end $$;
 
--- migrations/0026_event_numbers.sql
+-- migrations/0037_deletion_of_inference_jobs.sql
+-- As in 0026, with inference jobs. The previous release would leave out the reviewed files of a copy, so it must not know
+-- the kind of such a copy.
 CREATE FUNCTION public.next_background_work() RETURNS TABLE(kind text, tenant_id uuid, id uuid)
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
   select * from (
     select distinct on (w.tenant_id) w.* from (
-      select 'annotation_set', s.tenant_id, s.id from annotation_sets s
-      where s.deleted_at is not null or s.copying is not null
+      select case when s.copying ? 'reviewed_after' then 'copy' else 'annotation_set' end, s.tenant_id, s.id
+      from annotation_sets s where s.deleted_at is not null or s.copying is not null
       union all
       select 'dataset', d.tenant_id, d.id from datasets d
       where d.deleted_at is not null and not exists (
         select from annotation_sets s where s.tenant_id = d.tenant_id and s.dataset_id = d.id)
+      union all
+      select 'inference_job', j.tenant_id, j.id from inference_jobs j where j.deleted_at is not null
       union all
       select 'webhook', h.tenant_id, h.id from webhooks h where h.deleted_at is not null
     ) w (kind, tenant_id, id) order by w.tenant_id, random()
@@ -1389,6 +1405,7 @@ CREATE TABLE public.inference_jobs (
     gpu_seconds double precision DEFAULT 0 NOT NULL,
     audio_seconds double precision DEFAULT 0 NOT NULL,
     resource_name text,
+    deleted_at timestamp with time zone,
     CONSTRAINT inference_jobs_progress_percent_check CHECK (((progress_percent >= 0) AND (progress_percent <= 100))),
     CONSTRAINT inference_jobs_resource_name_check CHECK (((length(resource_name) >= 1) AND (length(resource_name) <= 253))),
     CONSTRAINT inference_jobs_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'queued'::text, 'running'::text, 'cancelling'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
@@ -1891,19 +1908,21 @@ CREATE INDEX inference_files_shard ON public.inference_files USING btree (infere
 
 CREATE INDEX inference_files_unconfirmed ON public.inference_files USING btree (upload_expires_at) WHERE (status = 'pending_upload'::text);
 
+CREATE INDEX inference_jobs_list ON public.inference_jobs USING btree (tenant_id, created_at DESC, id DESC) INCLUDE (deleted_at);
+
 CREATE INDEX inference_jobs_model ON public.inference_jobs USING btree (tenant_id, model_id);
 
 CREATE INDEX inference_jobs_open ON public.inference_jobs USING btree (created_at) WHERE (status = ANY (ARRAY['pending'::text, 'queued'::text, 'running'::text, 'cancelling'::text]));
 
 CREATE INDEX inference_jobs_open_of_tenant ON public.inference_jobs USING btree (tenant_id, status) WHERE (status = ANY (ARRAY['pending'::text, 'queued'::text, 'running'::text, 'cancelling'::text]));
 
-CREATE INDEX inference_jobs_page ON public.inference_jobs USING btree (tenant_id, created_at DESC, id DESC);
-
 CREATE INDEX inference_jobs_resource ON public.inference_jobs USING btree (resource_name) WHERE (resource_name IS NOT NULL);
 
 CREATE INDEX inference_jobs_unstarted ON public.inference_jobs USING btree (created_at) WHERE ((status = 'pending'::text) AND (start_requested_at IS NULL));
 
 CREATE INDEX inference_jobs_unsubmitted ON public.inference_jobs USING btree (start_requested_at) WHERE ((submitted_at IS NULL) AND (start_requested_at IS NOT NULL));
+
+CREATE INDEX inference_jobs_work ON public.inference_jobs USING btree (tenant_id, id) WHERE (deleted_at IS NOT NULL);
 
 CREATE INDEX job_events_page ON public.job_events USING btree (job_id, id);
 
@@ -2027,7 +2046,11 @@ CREATE TRIGGER inference_job_deleted AFTER DELETE ON public.inference_jobs FOR E
 
 CREATE TRIGGER inference_job_moved AFTER UPDATE ON public.inference_jobs FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.notify_change('plosive_jobs');
 
+CREATE TRIGGER inference_jobs_deleted BEFORE UPDATE OF deleted_at ON public.inference_jobs FOR EACH ROW WHEN (((old.deleted_at IS NOT NULL) AND (new.deleted_at IS DISTINCT FROM old.deleted_at))) EXECUTE FUNCTION public.refuse_undeletion();
+
 CREATE TRIGGER inference_jobs_ended AFTER UPDATE OF status ON public.inference_jobs FOR EACH ROW WHEN (((old.status <> new.status) AND (new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])))) EXECUTE FUNCTION public.leave_run('ij');
+
+CREATE TRIGGER inference_jobs_hidden AFTER UPDATE OF deleted_at ON public.inference_jobs FOR EACH ROW WHEN (((old.deleted_at IS NULL) AND (new.deleted_at IS NOT NULL))) EXECUTE FUNCTION public.leave_resource();
 
 CREATE TRIGGER inference_jobs_left AFTER DELETE ON public.inference_jobs REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION public.leave_job('ij');
 
@@ -2212,6 +2235,8 @@ ALTER TABLE public.leftovers ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.models ENABLE ROW LEVEL SECURITY;
 
+CREATE POLICY not_deleting ON public.inference_jobs AS RESTRICTIVE FOR UPDATE TO plosive_operator USING (true) WITH CHECK ((deleted_at IS NULL));
+
 CREATE POLICY of_admin ON public.api_keys TO plosive_admin USING (true) WITH CHECK (true);
 
 CREATE POLICY of_admin ON public.audit_log FOR INSERT TO plosive_admin WITH CHECK (true);
@@ -2250,7 +2275,7 @@ CREATE POLICY of_operator ON public.idempotency_keys TO plosive_operator USING (
 
 CREATE POLICY of_operator ON public.inference_files TO plosive_operator USING (true) WITH CHECK (true);
 
-CREATE POLICY of_operator ON public.inference_jobs TO plosive_operator USING (true) WITH CHECK (true);
+CREATE POLICY of_operator ON public.inference_jobs TO plosive_operator USING (((deleted_at IS NULL) OR (( SELECT current_setting('app.sees_deleted'::text, true) AS current_setting) = 'on'::text))) WITH CHECK (true);
 
 CREATE POLICY of_operator ON public.job_events TO plosive_operator USING (true) WITH CHECK (true);
 
@@ -2370,7 +2395,7 @@ CREATE POLICY of_tenant ON public.idempotency_keys TO plosive_api USING ((tenant
 
 CREATE POLICY of_tenant ON public.inference_files TO plosive_api USING ((tenant_id = ( SELECT (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid AS "nullif"))) WITH CHECK ((tenant_id = ( SELECT (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid AS "nullif")));
 
-CREATE POLICY of_tenant ON public.inference_jobs TO plosive_api USING ((tenant_id = ( SELECT (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid AS "nullif"))) WITH CHECK ((tenant_id = ( SELECT (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid AS "nullif")));
+CREATE POLICY of_tenant ON public.inference_jobs TO plosive_api USING (((tenant_id = ( SELECT (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid AS "nullif")) AND ((deleted_at IS NULL) OR (( SELECT current_setting('app.sees_deleted'::text, true) AS current_setting) = 'on'::text)))) WITH CHECK ((tenant_id = ( SELECT (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid AS "nullif")));
 
 CREATE POLICY of_tenant ON public.job_events TO plosive_api USING ((tenant_id = ( SELECT (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid AS "nullif"))) WITH CHECK ((tenant_id = ( SELECT (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid AS "nullif")));
 
@@ -2404,9 +2429,15 @@ CREATE POLICY only_copies ON public.annotations AS RESTRICTIVE FOR INSERT TO plo
    FROM public.annotation_sets s
   WHERE ((s.tenant_id = annotations.tenant_id) AND (s.id = annotations.annotation_set_id) AND (s.copying IS NOT NULL)))));
 
+CREATE POLICY only_copies ON public.reviewed_files AS RESTRICTIVE FOR INSERT TO plosive_operator WITH CHECK ((EXISTS ( SELECT
+   FROM public.annotation_sets s
+  WHERE ((s.tenant_id = reviewed_files.tenant_id) AND (s.id = reviewed_files.annotation_set_id) AND (s.copying IS NOT NULL)))));
+
 CREATE POLICY only_deleted ON public.annotation_sets AS RESTRICTIVE FOR DELETE TO plosive_operator USING ((deleted_at IS NOT NULL));
 
 CREATE POLICY only_deleted ON public.datasets AS RESTRICTIVE FOR DELETE TO plosive_operator USING ((deleted_at IS NOT NULL));
+
+CREATE POLICY only_deleted ON public.inference_jobs AS RESTRICTIVE FOR DELETE TO plosive_operator USING ((deleted_at IS NOT NULL));
 
 CREATE POLICY only_deleted ON public.webhooks AS RESTRICTIVE FOR DELETE TO plosive_operator USING ((deleted_at IS NOT NULL));
 
@@ -2522,6 +2553,8 @@ REVOKE ALL ON FUNCTION public.leave_inference_audio() FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.leave_job() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.leave_model() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.leave_resource() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.leave_run() FROM PUBLIC;
 
@@ -2640,7 +2673,7 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.inference_files TO plosive_api
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.inference_files TO plosive_operator;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.inference_jobs TO plosive_api;
-GRANT SELECT,INSERT,UPDATE ON TABLE public.inference_jobs TO plosive_operator;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.inference_jobs TO plosive_operator;
 
 GRANT UPDATE(pod_seconds) ON TABLE public.inference_jobs TO plosive_operator;
 
@@ -2666,7 +2699,7 @@ GRANT UPDATE(description) ON TABLE public.models TO plosive_operator;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.result_ingests TO plosive_operator;
 
 GRANT SELECT,INSERT,DELETE ON TABLE public.reviewed_files TO plosive_api;
-GRANT SELECT,DELETE ON TABLE public.reviewed_files TO plosive_operator;
+GRANT SELECT,INSERT,DELETE ON TABLE public.reviewed_files TO plosive_operator;
 
 GRANT SELECT,INSERT,DELETE ON TABLE public.run_pods TO plosive_operator;
 

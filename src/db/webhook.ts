@@ -4,7 +4,7 @@ import { sql } from "slonik";
 import { z } from "zod";
 import { quotaExceeded, webhookNotFound } from "../errors.ts";
 import { webhook } from "../schemas/webhook.ts";
-import { deletePiece, seeDeleted } from "./deletion.ts";
+import { beginDeletion, seeDeleted } from "./deletion.ts";
 import { columnsOf, rowOf } from "./driver/fields.ts";
 import { newId } from "./driver/id.ts";
 import { type Db, type Page, type PageRequest, selectPage } from "./driver/page.ts";
@@ -102,9 +102,6 @@ export async function updateWebhook(
     returning ${columns}`);
 }
 
-/** Pieces of deliveries that the request itself deletes; the rest is deleted in the background. */
-const piecesPerRequest = 2;
-
 /** Deletes a webhook and its deliveries; rejects with webhookNotFound. */
 export async function deleteWebhook(db: Db, tenantId: string, id: string): Promise<void> {
   await db.transaction(async (tx) => {
@@ -113,8 +110,7 @@ export async function deleteWebhook(db: Db, tenantId: string, id: string): Promi
     // A disabled webhook gets no new deliveries.
     await tx.query(sql.type(nothing)`
       update webhooks set deleted_at = now(), enabled = false where tenant_id = ${tenantId} and id = ${id}`);
-    for (let piece = 0; piece < piecesPerRequest; piece++)
-      if (await deletePiece(tx, "webhook", tenantId, id)) return;
+    await beginDeletion(tx, "webhook", tenantId, id);
   });
 }
 

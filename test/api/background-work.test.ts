@@ -7,7 +7,14 @@ import { isFrozen } from "../../src/db/driver/errors.ts";
 import { doBackgroundWork, oldestBackgroundWork } from "../../src/db/operator/background-work.ts";
 import { claimDeliveries } from "../../src/db/webhook-delivery.ts";
 import { type Client, execute, useApi } from "../support/api.ts";
-import { addDetections, addModel, addReadyAudio, addTrainingJob, makeDataset } from "../support/world.ts";
+import {
+  addEndedInference,
+  addModel,
+  addReadyAudio,
+  addTrainingJob,
+  countRows,
+  makeDataset,
+} from "../support/world.ts";
 
 const api = useApi();
 const large = 12_000;
@@ -52,6 +59,22 @@ async function setOf(labels: number): Promise<{ id: string; audio: string }> {
 const labelsOf = (set: string) =>
   api.db.oneFirst(sql.type(z.object({ count: z.number() }))`
     select count(*) as count from annotations where annotation_set_id = ${set}`);
+
+const rowsOf = (table: string) => countRows(api.db, table, client.tenantId);
+
+/** Adds audio files to the dataset, and reviewed files of the set. */
+const addFiles = (set: string, files: number) =>
+  execute(
+    api.db,
+    sql.fragment`
+      with added as (
+        insert into audio_files (id, tenant_id, dataset_id, filename, content_type, size_bytes, upload_expires_at)
+        select gen_random_uuid(), ${client.tenantId}, ${dataset}, n || '.wav', 'audio/wav', 10, now() + interval '1 day'
+        from generate_series(1, ${files}::int) n returning id
+      )
+      insert into reviewed_files (tenant_id, dataset_id, annotation_set_id, audio_file_id)
+      select ${client.tenantId}, ${dataset}, ${set}, id from added`,
+  );
 
 const copyOf = (id: string) => client.post(sets, { from_annotation_set_id: id });
 const click = (audio_file_id: string) => ({ audio_file_id, artifact_type: "click", start_ms: 1, end_ms: 2 });
@@ -177,6 +200,35 @@ describe("a copy of a large set", () => {
   });
 });
 
+describe("a copy of a set with very many reviewed files", () => {
+  it("is filled after the response, and cannot be changed before", async () => {
+    const source = await setOf(1);
+    await addFiles(source.id, large);
+    await client.post(`${sets}/${source.id}/publish`);
+    const made = await copyOf(source.id);
+    expect(made.body).toMatchObject({ total_annotations: 0, copying: { copied: 0, total: 1 } });
+    const copy = `${sets}/${made.body.id}`;
+    const reviewed = async () => (await client.get(`${copy}/reviewed`)).body.total;
+    expect(await reviewed()).toBe(0);
+    // The previous release does not know this kind, and would complete the copy without the reviewed files.
+    const kind = sql.type(z.object({ kind: z.string() }))`select kind from next_background_work()`;
+    expect(await api.operatorPool.oneFirst(kind)).toBe("copy");
+    expect(await work()).toBe("copy");
+    expect(await reviewed()).toBe(5_000);
+    expect((await client.get(copy)).body.copying).toEqual({ copied: 0, total: 1 });
+    expect((await client.put(`${copy}/reviewed/${source.audio}`)).body.code).toBe("annotation_set_copying");
+    expect(await workAll()).toBe(2);
+    expect((await client.get(copy)).body).toMatchObject({ total_annotations: 1, copying: null });
+    expect(await reviewed()).toBe(large);
+    expect((await client.put(`${copy}/reviewed/${source.audio}`)).status).toBe(204);
+
+    expect((await client.delete(copy)).status).toBe(204);
+    expect(await rowsOf("reviewed_files")).toBe(large + large + 1 - 10_000);
+    await workAll();
+    expect(await rowsOf("reviewed_files")).toBe(large);
+  });
+});
+
 describe("a copy of a small set", () => {
   it("is complete when its request ends", async () => {
     const made = await copyOf((await setOf(10_000)).id);
@@ -187,17 +239,7 @@ describe("a copy of a small set", () => {
 
 describe("a draft from very many detections", () => {
   it("is filled after the response, and its job is kept until then", async () => {
-    const empty = (await client.post(sets)).body.id;
-    const training = await addTrainingJob(api.db, client.tenantId, dataset, empty);
-    const model_id = await addModel(api.db, client.tenantId, training);
-    for (let i = 0; i < 2; i++)
-      await addReadyAudio(api.db, client.tenantId, dataset, { durationMs: 36_000_000 });
-    const job = (await client.post("/api/v1/inference-jobs", { model_id, dataset_id: dataset })).body.id;
-    const url = `/api/v1/inference-jobs/${job}`;
-    for (const file of (await client.get(`${url}/files`)).body.items)
-      await addDetections(api.db, client.tenantId, job, file.id, large / 2);
-    await execute(api.db, sql.fragment`update inference_jobs set status = 'completed' where id = ${job}`);
-
+    const url = await addEndedInference(api.db, client, dataset, large);
     const made = await client.post(`${url}/to-annotation-set`, { dataset_id: dataset, create_types: true });
     expect(made.body.copying).toEqual({ copied: 0, total: large });
     const without = await client.patch(`/api/v1/datasets/${dataset}`, {
@@ -247,13 +289,19 @@ describe("the deletion of a large dataset", () => {
     expect(await labelsOf(id)).toBe(large);
     expect(await workAll()).toBe(4);
     for (const table of ["datasets", "annotation_sets", "audio_files", "annotations"])
-      expect(
-        await api.db.oneFirst(sql.type(z.object({ count: z.number() }))`
-          select count(*) as count from ${sql.identifier([table])} where tenant_id = ${client.tenantId}`),
-      ).toBe(0);
+      expect(await rowsOf(table)).toBe(0);
     const left = sql.type(z.object({ target: z.string() }))`
       select target from leftovers where tenant_id = ${client.tenantId} and kind = 'audio'`;
     expect(await api.db.anyFirst(left)).toEqual([audio]);
+  });
+
+  it("leaves the reviewed files of its sets to the background too", async () => {
+    const { id } = (await client.post(sets)).body;
+    await addFiles(id, 6_000);
+    expect((await client.delete(`/api/v1/datasets/${dataset}`)).status).toBe(204);
+    expect(await rowsOf("reviewed_files")).toBe(6_000);
+    await workAll();
+    expect(await rowsOf("audio_files")).toBe(0);
   });
 
   it("is final", async () => {

@@ -178,7 +178,7 @@ describe("a job that has ended", () => {
     });
   };
 
-  it("loses its custom resource and its Job, and keeps its row", async () => {
+  it("loses its custom resource, its Job and the records of its ingests, and keeps its row", async () => {
     const { id } = await insertInferenceJob(
       database.pool,
       tenant,
@@ -186,6 +186,11 @@ describe("a job that has ended", () => {
       1,
     );
     await stage.podOf(`ij-${id}-1`);
+    await database.execute(sql.fragment`
+      insert into result_ingests (run_id, shard, digest)
+      select run, 0, 'd' from unnest(${sql.array([`ij-${id}-1`, `ij-${id}-20`, `tj-${id}-1`], "text")}) run`);
+    const ingests = () =>
+      database.pool.anyFirst(sql.type(z.object({ run_id: z.string() }))`select run_id from result_ingests`);
     await end(id);
     await poll("the resource to go", async () => {
       return (await cluster.admin.find(inferenceJobs, stage.ref(`ij-${id}`))) === undefined;
@@ -194,6 +199,8 @@ describe("a job that has ended", () => {
       return (await cluster.admin.find(jobs, stage.ref(`ij-${id}-1`))) === undefined;
     });
     expect((await maybeOneJob(database.pool, "inference", id))?.status).toBe("cancelled");
+    await poll("its records to go", async () => (await ingests()).length === 1);
+    expect(await ingests()).toEqual([`tj-${id}-1`]);
   });
 });
 

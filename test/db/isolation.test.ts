@@ -183,7 +183,7 @@ describe("the operator's role", () => {
       expect([table, await rightsOf("plosive_operator", table)]).toEqual([table, []]);
     for (const [table, rights] of Object.entries({
       annotations: ["select", "insert", "delete"],
-      reviewed_files: ["select", "delete"],
+      reviewed_files: ["select", "insert", "delete"],
       webhooks: ["select", "update", "delete"],
       webhook_deliveries: ["select", "update", "delete"],
       tenants: ["select"],
@@ -213,26 +213,36 @@ describe("the operator's role", () => {
     expect(await columns("webhook_deliveries", "select")).toEqual(delivery);
   });
 
-  it("adds labels only to a set that is being copied, and deletes only what its tenant has deleted", async () => {
+  it("adds labels and reviewed files only to a set that is being copied, and deletes only what its tenant has deleted", async () => {
     const none = z.object({});
     const before = await pictureOf(api.db, a.tenantId);
-    await expect(
-      api.operatorPool.query(sql.type(none)`
-        insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, start_ms,
-          end_ms)
+    const seeDeleted = sql.type(none)`select set_config('app.sees_deleted', 'on', true)`;
+    for (const statement of [
+      sql.fragment`insert into annotations (id, tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type,
+          start_ms, end_ms)
         select gen_random_uuid(), tenant_id, dataset_id, annotation_set_id, audio_file_id, artifact_type, 5, 6
-        from annotations where tenant_id = ${a.tenantId} limit 1`),
-    ).rejects.toMatchObject({ code: "42501" });
+        from annotations where tenant_id = ${a.tenantId} limit 1`,
+      sql.fragment`insert into reviewed_files select * from reviewed_files where tenant_id = ${a.tenantId} limit 1`,
+      sql.fragment`update inference_jobs set deleted_at = now() where tenant_id = ${a.tenantId}`,
+    ])
+      await expect(
+        api.operatorPool.transaction(async (tx) => {
+          await tx.query(seeDeleted);
+          await tx.query(sql.type(none)`${statement}`);
+        }),
+        statement.sql,
+      ).rejects.toMatchObject({ code: "42501" });
     const tables = [
       "annotations",
       "reviewed_files",
       "annotation_sets",
       "datasets",
+      "inference_jobs",
       "webhook_deliveries",
       "webhooks",
     ];
     await api.operatorPool.transaction(async (tx) => {
-      await tx.query(sql.type(none)`select set_config('app.sees_deleted', 'on', true)`);
+      await tx.query(seeDeleted);
       for (const table of tables) {
         const gone = await tx.query(sql.type(none)`
           delete from ${sql.identifier([table])} where tenant_id = ${a.tenantId}`);

@@ -164,6 +164,14 @@ describe("the plan of", () => {
     expect(plans.flatMap((plan) => faultsOf(plan))).toEqual([]);
   });
 
+  it("the number of inference jobs reads nothing but an index, though their policy hides deleted ones", async () => {
+    await database.pool.query(sql.type(z.object({}))`vacuum inference_jobs`);
+    const plans: Plan[] = [];
+    await listInferenceJobs(recording(database.apiPool.asTenant(tenant), plans), tenant, page);
+    const scans = plans.flatMap(nodesOf).filter((node) => node["Index Name"] === "inference_jobs_list");
+    expect(scans.map((node) => node["Node Type"])).toContain("Index Only Scan");
+  });
+
   it("a query without an index is recognized", async () => {
     const plans: Plan[] = [];
     const db = recording(database.pool, plans);
@@ -189,25 +197,49 @@ describe("background work", () => {
     // The indexes contain nothing but rows with work, so they are read whole.
     const indexes = plans.flatMap(nodesOf).flatMap((node) => node["Index Name"] ?? []);
     expect(new Set(indexes)).toEqual(
-      new Set(["annotation_sets_work", "datasets_work", "webhooks_work", "annotation_sets_page"]),
+      new Set([
+        "annotation_sets_work",
+        "datasets_work",
+        "inference_jobs_work",
+        "webhooks_work",
+        "annotation_sets_page",
+      ]),
     );
     expect(plans.flatMap(nodesOf).map((node) => node["Node Type"])).not.toContain("Seq Scan");
   });
 
-  it("reads only the labels of its piece, even if the set has most labels of all", async () => {
-    const none = sql.type(z.object({}));
-    await database.pool.query(none`update datasets set deleted_at = now() where id = ${one}`);
-    await database.pool.query(none`
-      update annotation_sets set status = 'draft', deleted_at = now() where id = ${one}`);
-    const scans = sql.type(z.object({ scans: z.number(), lookups: z.number() }))`
-      select seq_scan as scans, idx_scan as lookups from pg_stat_user_tables where relname = 'annotations'`;
-    const before = await database.pool.one(scans);
-    const url = { PLOSIVE_DATABASE_URL: database.urlOf("plosive_operator"), PLOSIVE_DATABASE_POOL: 1 };
-    const operator = await makeDatabase(url, undefined, "plosive_operator");
-    expect(await doBackgroundWork(operator)).toBe("annotation_set");
-    // A session reports its statistics when it ends.
-    await operator.end();
-    await poll("the statistics", async () => (await database.pool.one(scans)).lookups > before.lookups);
-    expect((await database.pool.one(scans)).scans).toBe(before.scans);
-  });
+  const none = sql.type(z.object({}));
+  const deletions = {
+    annotations: async () => {
+      await database.pool.query(none`update datasets set deleted_at = now() where id = ${one}`);
+      await database.pool.query(none`
+        update annotation_sets set status = 'draft', deleted_at = now() where dataset_id = ${one}`);
+    },
+    detections: async () => {
+      await database.pool.query(none`
+        insert into detections (id, tenant_id, inference_job_id, inference_file_id, ordinal, artifact_type, start_ms,
+          end_ms, confidence)
+        select gen_random_uuid(), tenant_id, inference_job_id, id, n, 'click', n, n, 1
+        from inference_files, generate_series(1001, 11000) n where inference_job_id = ${one}`);
+      await database.pool.query(none`update inference_jobs set deleted_at = now() where id = ${one}`);
+    },
+  };
+  it.each(Object.entries(deletions))(
+    "reads only the %s of its pieces, even if the deleted row has most of all",
+    async (table, deletion) => {
+      await deletion();
+      const scans = sql.type(z.object({ scans: z.number(), lookups: z.number() }))`
+        select seq_scan as scans, idx_scan as lookups from pg_stat_user_tables where relname = ${table}`;
+      const before = await database.pool.one(scans);
+      const url = { PLOSIVE_DATABASE_URL: database.urlOf("plosive_operator"), PLOSIVE_DATABASE_POOL: 1 };
+      const operator = await makeDatabase(url, undefined, "plosive_operator");
+      let pieces = 0;
+      while (await doBackgroundWork(operator)) pieces++;
+      // A session reports its statistics when it ends.
+      await operator.end();
+      expect(pieces).toBeGreaterThan(3);
+      await poll("the statistics", async () => (await database.pool.one(scans)).lookups > before.lookups);
+      expect((await database.pool.one(scans)).scans).toBe(before.scans);
+    },
+  );
 });

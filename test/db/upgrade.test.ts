@@ -148,3 +148,29 @@ describe("the upgrade of a database with events", () => {
     ]);
   });
 });
+
+describe("the upgrade of a database with ingests", () => {
+  it("deletes those of jobs that are not open, unless the purge queue will", async () => {
+    await run("drop schema public cascade; create schema public");
+    await migrate(
+      database.pool,
+      migrations.filter((name) => name < "0037"),
+    );
+    const [open, ended, waiting, gone] = [1, 2, 3, 4].map((n) => `ej-${uuid(n)}-1`);
+    await run(`
+      insert into tenants (id, name) values ('${tenant}', 'voices');
+      insert into embedding_jobs (id, tenant_id, shard_count, status) values
+        ('${uuid(1)}', '${tenant}', 1, 'running'), ('${uuid(2)}', '${tenant}', 1, 'completed'),
+        ('${uuid(3)}', '${tenant}', 1, 'failed');
+      insert into leftovers (tenant_id, kind, target) values ('${tenant}', 'run', 'ej-${uuid(3)}');
+      insert into result_ingests (run_id, shard, digest)
+      select run, shard, 'd' from unnest('{${open},${ended},${waiting},${gone}}'::text[]) run, generate_series(0, 1) shard`);
+    await migrate(database.pool);
+    expect(
+      await run("select run_id, count(*)::int from result_ingests group by run_id order by run_id"),
+    ).toEqual([
+      { run_id: open, count: 2 },
+      { run_id: waiting, count: 2 },
+    ]);
+  });
+});

@@ -6,8 +6,9 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { embeddingJobAdapter } from "../../controllers/embedding-job/adapter.ts";
 import { ingestResults } from "../../controllers/job/results.ts";
+import { dropIngests } from "../../src/db/operator/ingest.ts";
 import { makeLog } from "../../src/log.ts";
-import { type JobKind, keys } from "../../src/schemas/job-kind.ts";
+import { type JobKind, keys, resourceName, runName } from "../../src/schemas/job-kind.ts";
 import { useDatabase } from "../support/postgres.ts";
 import { useStorage } from "../support/s3.ts";
 import { rounds, seed } from "../support/trial.ts";
@@ -101,6 +102,25 @@ it.each<JobKind>(["inference", "embedding", "training"])(
     expect(sums.newerRuns).toBeGreaterThan(0);
   },
   240_000,
+);
+
+it.each<JobKind>(["inference", "embedding", "training"])(
+  "results of %s jobs that arrive after the records of their ingests were deleted change nothing",
+  async (kind) => {
+    const job = await makeJob(database.pool, kind, [2, 2]);
+    await beginRun(database.pool, job, 2);
+    const all = job.shards.map((_, shard) => ({ attempt: 2, shard, variant: 0 }));
+    for (const delivery of all) expect(await deliver(database.pool, job, delivery)).toBe("ingested");
+    await complete(database.pool, job);
+    const before = await pictureOf(job);
+    expect(await ingestedDeliveries(database.pool, job)).toHaveLength(all.length);
+    await dropIngests(database.operatorPool, runName(resourceName(kind, job.id), 20));
+    expect(await ingestedDeliveries(database.pool, job)).toEqual([]);
+    for (const delivery of all)
+      for (const variant of [0, 1])
+        expect(await deliver(database.pool, job, { ...delivery, variant })).toBe("fenced");
+    expect(await pictureOf(job)).toEqual(before);
+  },
 );
 
 describe("a result that cannot be stored", () => {

@@ -128,6 +128,30 @@ export async function addModel(db: DatabasePool, tenantId: string, trainingJobId
   return id;
 }
 
+/** An ended job on two new files of the dataset, with as many detections in all; returns its path. */
+export async function addEndedInference(
+  db: DatabasePool,
+  client: Poster,
+  datasetId: string,
+  detections: number,
+): Promise<string> {
+  const { tenantId } = client;
+  const model_id = await addModel(db, tenantId, await addTrainingJob(db, tenantId, datasetId, randomUUID()));
+  for (let i = 0; i < 2; i++) await addReadyAudio(db, tenantId, datasetId, { durationMs: 36_000_000 });
+  const job = (await client.post("/api/v1/inference-jobs", { model_id, dataset_id: datasetId })).body.id;
+  const files = await db.anyFirst(sql.type(z.object({ id: z.string() }))`
+    select id from inference_files where inference_job_id = ${job}`);
+  for (const file of files) await addDetections(db, tenantId, job, file, detections / files.length);
+  await db.query(sql.type(nothing)`
+    update inference_jobs set status = 'completed', total_detections = ${detections} where id = ${job}`);
+  return `/api/v1/inference-jobs/${job}`;
+}
+
+/** Returns how many rows of the table the tenant has. */
+export const countRows = (db: DatabasePool, table: string, tenantId: string) =>
+  db.oneFirst(sql.type(z.object({ count: z.number() }))`
+    select count(*) as count from ${sql.identifier([table])} where tenant_id = ${tenantId}`);
+
 export async function addDetections(
   db: DatabasePool,
   tenantId: string,

@@ -40,7 +40,7 @@ export const create = defineRoute({
   operationId: "createAnnotationSet",
   summary: "Create a draft, empty or with a copy of another set's annotations",
   description:
-    "More than 10,000 annotations are copied after the response; the member `copying` shows the progress. Until the copy is complete, neither the new draft nor a source that is a draft can be changed. Deleting the new draft ends the copy.",
+    "More than 10,000 annotations and reviewed files are copied after the response; the member `copying` shows the progress. Until the copy is complete, neither the new draft nor a source that is a draft can be changed. Deleting the new draft ends the copy.",
   params: inDataset,
   body: createAnnotationSetBody,
   bodyOptional: true,

@@ -8,14 +8,10 @@ import { type Copying, copying, copyPiece } from "../annotation-copy.ts";
 import { deletePiece, lockDeleted, seeDeleted } from "../deletion.ts";
 import type { Db } from "../driver/page.ts";
 
-const next = z.object({
-  kind: z.enum(["annotation_set", "dataset", "webhook"]),
-  tenant_id: z.string(),
-  id: z.string(),
-});
-
 /** A copy, or the deletion of one of these. */
-export const backgroundWorkKinds = ["copy", "annotation_set", "dataset", "webhook"] as const;
+export const backgroundWorkKinds = ["copy", "annotation_set", "dataset", "inference_job", "webhook"] as const;
+
+const next = z.object({ kind: z.enum(backgroundWorkKinds), tenant_id: z.string(), id: z.string() });
 
 /** Does one piece of the work of some tenant. Returns its kind; null when there is none, or another process is doing it. */
 export async function doBackgroundWork(db: Db): Promise<(typeof backgroundWorkKinds)[number] | null> {
@@ -26,11 +22,11 @@ export async function doBackgroundWork(db: Db): Promise<(typeof backgroundWorkKi
     await seeDeleted(tx);
     // Otherwise a piece of a set that is a large part of its table reads the table, past the dead rows of all earlier pieces.
     await tx.query(sql.type(z.object({}))`select set_config('enable_seqscan', 'off', true)`);
-    if (await lockDeleted(tx, kind, tenantId, id)) {
+    if (kind !== "copy" && (await lockDeleted(tx, kind, tenantId, id))) {
       await deletePiece(tx, kind, tenantId, id);
       return kind;
     }
-    return kind === "annotation_set" && (await continueCopy(tx, tenantId, id)) ? "copy" : null;
+    return (await continueCopy(tx, tenantId, id)) ? "copy" : null;
   });
 }
 
@@ -43,6 +39,7 @@ export async function oldestBackgroundWork(db: Db): Promise<number> {
         (select min(coalesce(deleted_at, created_at)) from annotation_sets
           where deleted_at is not null or copying is not null),
         (select min(deleted_at) from datasets where deleted_at is not null),
+        (select min(deleted_at) from inference_jobs where deleted_at is not null),
         (select min(deleted_at) from webhooks where deleted_at is not null))), 0)::double precision as age`);
   });
 }

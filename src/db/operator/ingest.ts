@@ -70,6 +70,11 @@ export function isShardIngested(db: Queries, run: string, shard: number): Promis
     select from result_ingests where run_id = any(${runsOf(run)}) and shard = ${shard}`);
 }
 
+/** Deletes the records of a job that has ended, up to the run `last`: lockRun accepts no result of it any more. */
+export async function dropIngests(db: Queries, last: string): Promise<void> {
+  await db.query(sql.type(nothing)`delete from result_ingests where run_id = any(${runsOf(last)})`);
+}
+
 /** Ingests an embedding result: properties of each decoded file, or its error. Files missing from the result fail. */
 export function ingestEmbeddings(
   db: Database,
