@@ -49,14 +49,15 @@ create trigger audio_files_changed after update on audio_files
 -- dataset meanwhile waits for this one dataset, and adds to the result.
 create procedure count_usable_audio() language plpgsql as $$
 declare
-  dataset uuid;
+  place record;
 begin
-  for dataset in select dataset_id from dataset_usage where usable_files is null loop
-    perform from dataset_usage where dataset_id = dataset for update;
+  for place in select tenant_id, dataset_id from dataset_usage where usable_files is null loop
+    perform from dataset_usage where dataset_id = place.dataset_id for update;
+    -- With the tenant, because every index of audio_files begins with it.
     update dataset_usage set (usable_files, usable_ms) = (
       select count(*), coalesce(sum(duration_ms), 0) from audio_files
-      where dataset_id = dataset and is_usable(status, embedding_status))
-    where dataset_id = dataset;
+      where tenant_id = place.tenant_id and dataset_id = place.dataset_id and is_usable(status, embedding_status))
+    where dataset_id = place.dataset_id;
     commit;
   end loop;
 end $$;
