@@ -10,6 +10,8 @@ interface ErrorBody {
 export class ApiError extends Error {
   override name = "ApiError";
   readonly status: number;
+  /** The service's message alone, a sentence for people. */
+  readonly detail: string;
   /** Error code, one stable word; undefined with status 422, which has `faults` instead. */
   readonly code: ErrorCode | undefined;
   /** The faults of a 422; empty for other statuses. */
@@ -23,6 +25,7 @@ export class ApiError extends Error {
     const words = faults.length > 0 ? faults.map(sentence).join("; ") : (detail ?? textOf(body));
     super(`${new URL(response.url).pathname} answered ${response.status}: ${words}`);
     this.status = response.status;
+    this.detail = words;
     this.code = code;
     this.faults = faults;
     this.requestId = response.headers.get("X-Request-Id");

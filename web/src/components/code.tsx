@@ -1,0 +1,16 @@
+// A command or a program to copy, with strings and the variable of the key in colours.
+import { CopyButton } from "./copy.tsx";
+
+export function Code({ text }: { text: string }) {
+  return (
+    <div class="code">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: long lines scroll, also by the keyboard. */}
+      <pre tabIndex={0}>{text.split(/("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\$API_KEY)/).map(colored)}</pre>
+      <CopyButton text={text} what="code" />
+    </div>
+  );
+}
+
+/** Odd pieces are strings or the variable of the key. */
+const colored = (piece: string, i: number) =>
+  i % 2 === 0 ? piece : <span class={piece.startsWith("$") ? "variable" : "string"}>{piece}</span>;
