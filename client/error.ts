@@ -22,7 +22,7 @@ export class ApiError extends Error {
   constructor(response: Response, body: unknown) {
     const { detail, code } = isErrorBody(body) ? body : {};
     const faults = Array.isArray(detail) ? detail : [];
-    const words = faults.length > 0 ? faults.map(sentence).join("; ") : (detail ?? textOf(body));
+    const words = typeof detail === "string" ? detail : faults.map(sentence).join("; ") || textOf(body);
     super(`${new URL(response.url).pathname} answered ${response.status}: ${words}`);
     this.status = response.status;
     this.detail = words;

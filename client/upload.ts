@@ -18,8 +18,7 @@ export type Transport = (
   request: { readonly method: string; readonly body: Blob | FormData },
 ) => Promise<Response>;
 
-const byFetch: Transport = (url, request) =>
-  fetch(url, { ...request, signal: AbortSignal.timeout(300_000) });
+const byFetch: Transport = (url, request) => fetch(url, { ...request, signal: AbortSignal.timeout(300_000) });
 
 export interface UploadOptions {
   /** Larger files are sent in parts; by default those from 100 MB on. */

@@ -18,14 +18,20 @@ const create: ApiCall = {
 
 /** The arguments that curl would get from a shell. */
 const argumentsOf = (command: string) =>
-  execFileSync("sh", ["-c", `curl() { printf '%s\\0' "$@"; }; API_KEY=pl_1; ${command}`], { encoding: "utf8" })
+  execFileSync("sh", ["-c", `curl() { printf '%s\\0' "$@"; }; API_KEY=pl_1; ${command}`], {
+    encoding: "utf8",
+  })
     .split("\0")
     .slice(0, -1);
 
 describe("the address", () => {
   it("has the parameters of path and query, and repeats a list", () => {
     expect(addressOf(list)).toBe("/api/v1/datasets?page=1&name=it%27s%20%24HOME%20%60id%60%20%26%20more");
-    const jobs = { method: "GET", path: "/jobs/{id}", params: { path: { id: "a/b" }, query: { status: ["x", "y"] } } };
+    const jobs = {
+      method: "GET",
+      path: "/jobs/{id}",
+      params: { path: { id: "a/b" }, query: { status: ["x", "y"] } },
+    };
     expect(addressOf(jobs)).toBe("/jobs/a%2Fb?status=x&status=y");
   });
 });
@@ -65,7 +71,7 @@ describe("the program", () => {
       .split("\n")
       .filter((line) => !line.startsWith("import "))
       .join("\n")
-      .replaceAll("process.env.API_KEY", "'pl_1'");
+      .replaceAll("env.API_KEY", "'pl_1'");
     const seen: unknown[] = [];
     const makeClient = (options: unknown) => ({ POST: (...args: unknown[]) => [options, ...args] });
     await new Function("makeClient", "body", "seen", `return (async () => { ${code}; })()`)(
@@ -77,7 +83,10 @@ describe("the program", () => {
       [
         { baseUrl: base, apiKey: "pl_1" },
         create.path,
-        { params: { path: { dataset_id: "0198b0de" }, header: { "Idempotency-Key": "a'b" } }, body: create.body },
+        {
+          params: { path: { dataset_id: "0198b0de" }, header: { "Idempotency-Key": "a'b" } },
+          body: create.body,
+        },
       ],
     ]);
   });

@@ -190,7 +190,9 @@ describe("uploads", () => {
     await page.getByRole("heading", { name: "All files are uploaded" }).waitFor();
     const { items } = (await client.get(`/api/v1/datasets/${id}/audio`)).body;
     expect(items.map(({ status }: { status: string }) => status)).toEqual(Array(7).fill("processing"));
-    expect(items.every((item: { checksum_sha256: string | null }) => item.checksum_sha256 !== null)).toBe(true);
+    expect(items.every((item: { checksum_sha256: string | null }) => item.checksum_sha256 !== null)).toBe(
+      true,
+    );
 
     await page.getByRole("link", { name: "Back to the dataset" }).click();
     const row = page.getByRole("row", { name: /take-1\.wav/ });
@@ -220,7 +222,10 @@ describe("uploads", () => {
     const [file] = (await client.get(`/api/v1/datasets/${id}/audio`)).body.items;
     await page.locator(".upload.failed").getByText(file.error_message, { exact: false }).waitFor();
     await page.getByRole("button", { name: "Cancel the upload of broken.wav" }).click();
-    await poll("the file to be deleted", async () => (await client.get(`/api/v1/datasets/${id}/audio`)).body.total === 0);
+    await poll(
+      "the file to be deleted",
+      async () => (await client.get(`/api/v1/datasets/${id}/audio`)).body.total === 0,
+    );
     await page.close();
   });
 
@@ -228,12 +233,18 @@ describe("uploads", () => {
     const client = await api.tenant();
     const id = await newDataset(client);
     const { page } = await open(client, `datasets/${id}/upload`);
-    const store = new URL(await api.storage.presignGet("x", { expiresSeconds: 60, audience: "client" })).origin;
+    const store = new URL(await api.storage.presignGet("x", { expiresSeconds: 60, audience: "client" }))
+      .origin;
     await page.route(`${store}/**`, () => {});
     const chosen = files(2);
     await chooseFiles(page, chosen);
-    await poll("both records", async () => (await client.get(`/api/v1/datasets/${id}/audio`)).body.total === 2);
-    await poll("the list to be kept", async () => String(await page.evaluate("JSON.stringify(localStorage)")).includes("take-2.wav"));
+    await poll(
+      "both records",
+      async () => (await client.get(`/api/v1/datasets/${id}/audio`)).body.total === 2,
+    );
+    await poll("the list to be kept", async () =>
+      String(await page.evaluate("JSON.stringify(localStorage)")).includes("take-2.wav"),
+    );
     await page.unroute(`${store}/**`);
     page.on("dialog", (dialog) => dialog.accept());
     await page.reload();
@@ -290,7 +301,9 @@ describe("Settings > API Keys", () => {
     const client = await api.tenant();
     const other = (await client.post("/api/v1/auth/api-keys", { name: "other" })).body;
     const { page } = await open(client, "settings/usage");
-    const own = (await client.get("/api/v1/auth/api-keys")).body.find(({ name }: { name: string }) => name === "test");
+    const own = (await client.get("/api/v1/auth/api-keys")).body.find(
+      ({ name }: { name: string }) => name === "test",
+    );
     await api.as(other.key).delete(`/api/v1/auth/api-keys/${own.id}`);
     await page.getByRole("link", { name: "Datasets" }).click();
     await page.getByText("Your session has ended").waitFor();
@@ -338,44 +351,57 @@ describe("accessibility", () => {
     { colorScheme: "dark", viewport: { width: 720, height: 450 }, deviceScaleFactor: 2 },
   ] as const;
 
-  it.each(looks)("no page has a fault that axe finds, and none is wider than its window: %j", async (look) => {
-    const client = await api.tenant();
-    const id = await newDataset(client, "A name that is long, as names of datasets are when people describe what is in them");
-    await client.post(`/api/v1/datasets/${id}/annotation-sets`, {});
-    await client.post("/api/v1/auth/api-keys", { name: "reader", scopes: ["read"], expires_at: "2099-01-01T00:00:00Z" });
-    // The content security policy would refuse axe.
-    const { page } = await open(client, "", { ...look, bypassCSP: true });
-    const paths = [
-      "",
-      "datasets",
-      "datasets?new=1",
-      `datasets/${id}`,
-      `datasets/${id}?tab=types`,
-      `datasets/${id}?tab=sets`,
-      `datasets/${id}/upload`,
-      "settings/api-keys",
-      "settings/api-keys?new=1",
-      "settings/webhooks",
-      "settings/webhooks?new=1",
-      "settings/usage",
-      "components",
-      "nowhere",
-    ];
-    const found: string[] = [];
-    for (const path of paths) {
-      await page.goto(`${api.url}/dashboard/${path}`);
-      await page.locator("main h1, main h2").first().waitFor();
-      await poll("the page", async () => (await page.locator("[aria-busy=true]").count()) === 0 || path === "components");
-      const width = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
-      if (Number(width) > 0) found.push(`/${path} is ${width} px too wide`);
-      await page.addScriptTag({ path: axe });
-      const faults = (await page.evaluate(
-        `axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] }).then(({ violations }) =>
+  it.each(looks)(
+    "no page has a fault that axe finds, and none is wider than its window: %j",
+    async (look) => {
+      const client = await api.tenant();
+      const id = await newDataset(
+        client,
+        "A name that is long, as names of datasets are when people describe what is in them",
+      );
+      await client.post(`/api/v1/datasets/${id}/annotation-sets`, {});
+      await client.post("/api/v1/auth/api-keys", {
+        name: "reader",
+        scopes: ["read"],
+        expires_at: "2099-01-01T00:00:00Z",
+      });
+      // The content security policy would refuse axe.
+      const { page } = await open(client, "", { ...look, bypassCSP: true });
+      const paths = [
+        "",
+        "datasets",
+        "datasets?new=1",
+        `datasets/${id}`,
+        `datasets/${id}?tab=types`,
+        `datasets/${id}?tab=sets`,
+        `datasets/${id}/upload`,
+        "settings/api-keys",
+        "settings/api-keys?new=1",
+        "settings/webhooks",
+        "settings/webhooks?new=1",
+        "settings/usage",
+        "components",
+        "nowhere",
+      ];
+      const found: string[] = [];
+      for (const path of paths) {
+        await page.goto(`${api.url}/dashboard/${path}`);
+        await page.locator("main h1, main h2").first().waitFor();
+        await poll(
+          "the page",
+          async () => (await page.locator("[aria-busy=true]").count()) === 0 || path === "components",
+        );
+        const width = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
+        if (Number(width) > 0) found.push(`/${path} is ${width} px too wide`);
+        await page.addScriptTag({ path: axe });
+        const faults = (await page.evaluate(
+          `axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] }).then(({ violations }) =>
           violations.map(({ id, impact, nodes }) => id + " (" + impact + "): " + nodes.map(({ html }) => html.slice(0, 120)).join(" | ")))`,
-      )) as string[];
-      found.push(...faults.map((fault) => `/${path}: ${fault}`));
-    }
-    expect(found).toEqual([]);
-    await page.close();
-  });
+        )) as string[];
+        found.push(...faults.map((fault) => `/${path}: ${fault}`));
+      }
+      expect(found).toEqual([]);
+      await page.close();
+    },
+  );
 });

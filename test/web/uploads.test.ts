@@ -2,14 +2,27 @@
 import { describe, expect, it } from "vitest";
 import { ApiError } from "../../client/error.ts";
 import { contentTypeOf, isHidden } from "../../web/src/uploads/audio-types.ts";
-import { type Item, makeQueue, type Phase, type Source, type Steps, type Verdict } from "../../web/src/uploads/queue.ts";
+import {
+  type Item,
+  makeQueue,
+  type Phase,
+  type Source,
+  type Steps,
+  type Verdict,
+} from "../../web/src/uploads/queue.ts";
 import { type Interrupted, matched } from "../../web/src/uploads/resume.ts";
 import { judge } from "../../web/src/uploads/verdict.ts";
 import { poll } from "../support/poll.ts";
 
 const until = (isTrue: () => boolean) => poll("the queue", isTrue, 10_000);
 
-const source = (name: string, size = 1_000): Source => ({ name, path: name, size, lastModified: 1, bytes: new Blob() });
+const source = (name: string, size = 1_000): Source => ({
+  name,
+  path: name,
+  size,
+  lastModified: 1,
+  bytes: new Blob(),
+});
 const sources = (count: number) => Array.from({ length: count }, (_, i) => source(`${i}.wav`));
 
 class Refusal extends Error {
@@ -120,7 +133,10 @@ describe("the queue", () => {
       },
     });
     queue.add(sources(2));
-    await until(() => queue.stopped.peek() !== undefined && !phases().includes("sending") && !phases().includes("checking"));
+    await until(
+      () =>
+        queue.stopped.peek() !== undefined && !phases().includes("sending") && !phases().includes("checking"),
+    );
     expect(phases()).not.toContain("failed");
     isSignedIn = true;
     queue.resume();
@@ -198,7 +214,10 @@ describe("files that are chosen again", () => {
   ];
 
   it("get their ids back by path, size and time", () => {
-    const { sources: found, left } = matched([{ ...source("0.wav"), path: "a/0.wav" }, source("new.wav")], open);
+    const { sources: found, left } = matched(
+      [{ ...source("0.wav"), path: "a/0.wav" }, source("new.wav")],
+      open,
+    );
     expect(found.map((file) => file.id)).toEqual(["x", undefined]);
     expect(left).toEqual([open[1]]);
   });
@@ -229,7 +248,8 @@ describe("failures", () => {
     [new Error("NotReadableError: gone"), "final"],
   ] as const)("%s: %s", (error, expected) => expect(verdictOf(error)).toBe(expected));
 
-  it("stop the queue while the computer is offline", () => expect(verdictOf(new Error("no connection"), false)).toBe("stop"));
+  it("stop the queue while the computer is offline", () =>
+    expect(verdictOf(new Error("no connection"), false)).toBe("stop"));
 });
 
 describe("names of files", () => {

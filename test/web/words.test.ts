@@ -21,7 +21,8 @@ describe("numbers and times", () => {
   ])("writes %i bytes as %s", (value, text) => expect(bytes(value)).toBe(text));
 
   it("never writes a thousand of a unit that has a larger one", () => {
-    for (let value = 1; value < 1e16; value = Math.ceil(value * 1.013)) expect(bytes(value)).not.toMatch(/^1\d{3}/);
+    for (let value = 1; value < 1e16; value = Math.ceil(value * 1.013))
+      expect(bytes(value)).not.toMatch(/^1\d{3}/);
   });
 
   it.each([
@@ -52,21 +53,30 @@ describe("numbers and times", () => {
 describe("events", () => {
   it("have words, also when a later version of the service has new types", () => {
     expect(wordsOf("training_job.failed")).toEqual({ noun: "Training job", verb: "failed", tone: "bad" });
-    expect(wordsOf("voice_print.half_done")).toEqual({ noun: "voice print", verb: "half done", tone: "quiet" });
+    expect(wordsOf("voice_print.half_done")).toEqual({
+      noun: "voice print",
+      verb: "half done",
+      tone: "quiet",
+    });
   });
 
   it("lead to their resource", () => {
-    expect(placeOf("audio_file.ready", { audio_file_id: "f", dataset_id: "d" })).toEqual({ id: "f", to: "/datasets/d" });
+    expect(placeOf("audio_file.ready", { audio_file_id: "f", dataset_id: "d" })).toEqual({
+      id: "f",
+      to: "/datasets/d",
+    });
     expect(placeOf("model.created", { model_id: "m" })).toEqual({ id: "m", to: undefined });
     expect(placeOf("model.created", { model_id: 7 })).toBeUndefined();
   });
 });
 
 describe("names of artifact types", () => {
-  it("are read from a line", () => expect(parseNames(" click, hum ,,mouth noise ")).toEqual(["click", "hum", "mouth noise"]));
+  it("are read from a line", () =>
+    expect(parseNames(" click, hum ,,mouth noise ")).toEqual(["click", "hum", "mouth noise"]));
 
-  it.each(["", "-click", "Klick!", "ü", "x".repeat(65), "<img>"])("are refused as the service does: %j", (name) =>
-    expect(faultOfName(name, [])).toBeDefined(),
+  it.each(["", "-click", "Klick!", "ü", "x".repeat(65), "<img>"])(
+    "are refused as the service does: %j",
+    (name) => expect(faultOfName(name, [])).toBeDefined(),
   );
 
   it("differ in more than upper and lower case", () => {
@@ -120,19 +130,36 @@ describe("the reasons why training is not possible", () => {
   });
 
   it("name each step that is left", () => {
-    const empty = { ...ready, published: undefined, dataset: { ...dataset, total_duration_ms: 0, audio_file_count: 0, embedded_audio_file_count: 0, artifact_types: [] } };
+    const empty = {
+      ...ready,
+      published: undefined,
+      dataset: {
+        ...dataset,
+        total_duration_ms: 0,
+        audio_file_count: 0,
+        embedded_audio_file_count: 0,
+        artifact_types: [],
+      },
+    };
     expect(missing(empty).map(({ id }) => id)).toEqual(["types", "audio", "embeddings", "labels"]);
   });
 
   it("do not count uploads that are pending, and name failed files", () => {
-    expect(missing({ ...ready, pendingUploads: 2, dataset: { ...dataset, audio_file_count: 5 } })).toEqual([]);
+    expect(missing({ ...ready, pendingUploads: 2, dataset: { ...dataset, audio_file_count: 5 } })).toEqual(
+      [],
+    );
     const [step] = missing({ ...ready, failed: 1, dataset: { ...dataset, audio_file_count: 4 } });
-    expect([step?.id, step?.text]).toEqual(["embeddings", expect.stringContaining("1 file failed: delete it")]);
+    expect([step?.id, step?.text]).toEqual([
+      "embeddings",
+      expect.stringContaining("1 file failed: delete it"),
+    ]);
   });
 
   it("say how much audio is missing, and a published set without labels of the dataset's types", () => {
     const short = missing({ ...ready, dataset: { ...dataset, total_duration_ms: 100_000 } });
     expect(short.map(({ text }) => text).join()).toContain("3 min 20 s more");
-    expect(missing({ ...ready, published: { annotations_by_type: { other: 1 } } }).map(({ id }) => id)).toEqual(["labels"]);
+    expect(
+      missing({ ...ready, published: { annotations_by_type: { other: 1 } } }).map(({ id }) => id),
+    ).toEqual(["labels"]);
   });
 });

@@ -31,7 +31,12 @@ api.use({
     });
   },
   async onResponse({ id, response }) {
-    ended(id, response.status, performance.now() - (starts.get(id) ?? 0), response.headers.get("X-Request-Id"));
+    ended(
+      id,
+      response.status,
+      performance.now() - (starts.get(id) ?? 0),
+      response.headers.get("X-Request-Id"),
+    );
     starts.delete(id);
   },
   onError({ id }) {
@@ -44,7 +49,15 @@ for (const client of [api, patientApi])
   client.use({
     async onResponse({ response }) {
       if (response.status !== 401) return;
-      end(new ApiError(response, await response.clone().json().catch(() => undefined)));
+      end(
+        new ApiError(
+          response,
+          await response
+            .clone()
+            .json()
+            .catch(() => undefined),
+        ),
+      );
     },
   });
 

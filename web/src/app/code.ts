@@ -42,11 +42,12 @@ export function clientCodeOf(call: ApiCall, serviceUrl: string): string {
   const init = withoutEmpty({ params, body: call.body });
   const argument = init === undefined ? "" : `, ${literal(init)}`;
   return [
+    `import { env } from "node:process";`,
     `import { body, makeClient } from "./client/client.ts";`,
     "",
     "const client = makeClient({",
     `  baseUrl: ${JSON.stringify(serviceUrl)},`,
-    "  apiKey: process.env.API_KEY,",
+    "  apiKey: env.API_KEY,",
     "});",
     `const result = await body(client.${call.method}(${JSON.stringify(call.path)}${argument}));`,
   ].join("\n");
@@ -58,7 +59,8 @@ const headersOf = ({ params }: ApiCall) =>
 function withoutEmpty(value: Record<string, unknown>): Record<string, unknown> | undefined {
   const members = Object.entries(value).filter(
     ([, member]) =>
-      member !== undefined && !(typeof member === "object" && member !== null && Object.keys(member).length === 0),
+      member !== undefined &&
+      !(typeof member === "object" && member !== null && Object.keys(member).length === 0),
   );
   return members.length === 0 ? undefined : Object.fromEntries(members);
 }
@@ -73,7 +75,10 @@ function literal(value: unknown, indent = ""): string {
     ? value.map((item) => [item, ""] as const)
     : Object.entries(value)
         .filter(([, item]) => item !== undefined)
-        .map(([name, item]) => [item, /^[A-Za-z_$][\w$]*$/.test(name) ? `${name}: ` : `${JSON.stringify(name)}: `] as const);
+        .map(
+          ([name, item]) =>
+            [item, /^[A-Za-z_$][\w$]*$/.test(name) ? `${name}: ` : `${JSON.stringify(name)}: `] as const,
+        );
   if (items.length === 0) return open + close;
   const short = items.map(([item, name]) => name + literal(item, indent)).join(", ");
   const line = isList ? `[${short}]` : `{ ${short} }`;

@@ -10,7 +10,10 @@ export type { ServiceEvent };
 /** "paused": the stream is interrupted, and what is shown may be old until it is back. */
 export const liveness = signal<"connecting" | "live" | "paused">("connecting");
 
-type Message = { readonly event: ServiceEvent } | { readonly liveness: "live" | "paused" } | { readonly gap: true };
+type Message =
+  | { readonly event: ServiceEvent }
+  | { readonly liveness: "live" | "paused" }
+  | { readonly gap: true };
 
 const readers = new Set<(event: ServiceEvent) => void>();
 const gapReaders = new Set<() => void>();

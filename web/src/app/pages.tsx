@@ -30,7 +30,14 @@ export function CurrentPage() {
     if (params !== undefined) return <Lazy key={path.value} load={load} params={params} />;
   }
   return (
-    <Empty title="There is no such page" actions={<a class="button primary" href={href("/")}>Go to the overview</a>}>
+    <Empty
+      title="There is no such page"
+      actions={
+        <a class="button primary" href={href("/")}>
+          Go to the overview
+        </a>
+      }
+    >
       <p class="break">The address {path.value} leads nowhere.</p>
     </Empty>
   );

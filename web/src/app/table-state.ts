@@ -37,7 +37,8 @@ export function sorted<T>(rows: readonly T[], value: (row: T) => SortValue, isDe
   return [...rows].sort((a, b) => {
     const [x, y] = [value(a), value(b)];
     if (x === null || y === null) return x === y ? 0 : x === null ? 1 : -1;
-    const order = typeof x === "number" && typeof y === "number" ? x - y : collator.compare(String(x), String(y));
+    const order =
+      typeof x === "number" && typeof y === "number" ? x - y : collator.compare(String(x), String(y));
     return isDescending ? -order : order;
   });
 }

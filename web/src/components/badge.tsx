@@ -12,7 +12,15 @@ const marks: Record<Tone, string> = {
   accent: "M5 2.5v5M2.5 5h5",
 };
 
-export function Badge({ tone, children, title }: { tone: Tone; children: ComponentChildren; title?: string }) {
+export function Badge({
+  tone,
+  children,
+  title,
+}: {
+  tone: Tone;
+  children: ComponentChildren;
+  title?: string;
+}) {
   return (
     <span class={`badge ${tone}`} title={title}>
       <svg width="10" height="10" viewBox="0 0 10 10" aria-hidden="true">

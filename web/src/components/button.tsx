@@ -47,21 +47,21 @@ export function IconButton({
   ...rest
 }: Omit<ButtonProps, "children" | "kind"> & { icon: IconName; label: string }) {
   return (
-    <button type="button" title={label} {...rest} class={`icon-button${isSmall ? " small-button" : ""}`} aria-label={label}>
+    <button
+      type="button"
+      title={label}
+      {...rest}
+      class={`icon-button${isSmall ? " small-button" : ""}`}
+      aria-label={label}
+    >
       <Icon name={icon} />
     </button>
   );
 }
 
-export function ButtonLink({
-  kind,
-  icon,
-  children,
-  isSmall,
-  ...rest
-}: Look & Omit<JSX.IntrinsicElements["a"], "class" | "icon">) {
+export function ButtonLink({ kind, icon, children, isSmall, href }: Look & { readonly href: string }) {
   return (
-    <a {...rest} class={classOf({ kind, isSmall })}>
+    <a href={href} class={classOf({ kind, isSmall })}>
       {icon && <Icon name={icon} />}
       <span>{children}</span>
     </a>

@@ -7,8 +7,8 @@ import { addressOf, clientCodeOf, curlOf } from "../app/code.ts";
 import { oneOf } from "../app/table-state.ts";
 import { IconButton } from "./button.tsx";
 import { Code } from "./code.tsx";
-import { CopyText } from "./copy.tsx";
 import { isDrawerOpen } from "./code-drawer-state.ts";
+import { CopyText } from "./copy.tsx";
 import { Icon } from "./icon.tsx";
 import { Tabs } from "./tabs.tsx";
 
@@ -39,7 +39,9 @@ export function CodeDrawer() {
         </h2>
         <IconButton icon="close" label="Close API calls" onClick={() => (isDrawerOpen.value = false)} />
       </div>
-      <p class="muted small">What this page asked the service, newest first. Every page uses the public REST API alone.</p>
+      <p class="muted small">
+        What this page asked the service, newest first. Every page uses the public REST API alone.
+      </p>
       {call === undefined ? (
         <p class="muted small">No requests yet.</p>
       ) : (
@@ -47,7 +49,11 @@ export function CodeDrawer() {
           <ul class="call-list">
             {known.map((record) => (
               <li key={record.id}>
-                <button type="button" aria-pressed={record.id === call.id} onClick={() => setChosen(record.id)}>
+                <button
+                  type="button"
+                  aria-pressed={record.id === call.id}
+                  onClick={() => setChosen(record.id)}
+                >
                   <span class={`method ${record.method === "GET" ? "" : "writes"}`}>{record.method}</span>
                   <span class="clip mono">{addressOf(record)}</span>
                   <Outcome call={record} />
@@ -63,7 +69,9 @@ export function CodeDrawer() {
               language.value = oneOf(id, ["curl", "client"]) ?? "curl";
             }}
           >
-            <Code text={language.value === "curl" ? curlOf(call, serviceUrl) : clientCodeOf(call, serviceUrl)} />
+            <Code
+              text={language.value === "curl" ? curlOf(call, serviceUrl) : clientCodeOf(call, serviceUrl)}
+            />
           </Tabs>
           <p class="tiny faint">
             {language.value === "curl" ? (

@@ -44,7 +44,13 @@ function useCopied(text: string, what: string): [boolean, () => Promise<void>] {
 export function CopyText({ text, shown = text, what }: { text: string; shown?: string; what: string }) {
   const [isCopied, run] = useCopied(text, what);
   return (
-    <button type="button" class="copy-text" onClick={run} title={`Copy the ${what}`} aria-label={`Copy the ${what} ${shown}`}>
+    <button
+      type="button"
+      class="copy-text"
+      onClick={run}
+      title={`Copy the ${what}`}
+      aria-label={`Copy the ${what} ${shown}`}
+    >
       <span class="mono">{shown}</span>
       <Icon name={isCopied ? "check" : "copy"} size={13} />
     </button>

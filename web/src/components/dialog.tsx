@@ -93,7 +93,13 @@ export function FormDialog({
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" form={id} kind={isDanger ? "danger" : "primary"} isBusy={isBusy} disabled={!isReady}>
+          <Button
+            type="submit"
+            form={id}
+            kind={isDanger ? "danger" : "primary"}
+            isBusy={isBusy}
+            disabled={!isReady}
+          >
             {action}
           </Button>
         </>

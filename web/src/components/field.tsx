@@ -1,5 +1,5 @@
 // Form fields: a label, the control, a hint, and the fault that was found, tied together for assistive technology.
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { useShortcut } from "../app/shortcuts.ts";
 import { Icon } from "./icon.tsx";
@@ -28,7 +28,11 @@ function Field({ about, children }: { about: About; children: (ids: Ids) => Comp
         {label}
         {isOptional && <span class="faint"> (optional)</span>}
       </label>
-      {children({ id, "aria-describedby": described || undefined, "aria-invalid": fault ? "true" : undefined })}
+      {children({
+        id,
+        "aria-describedby": described || undefined,
+        "aria-invalid": fault ? "true" : undefined,
+      })}
       {hint && (
         <p class="hint" id={`${id}-hint`}>
           {hint}
@@ -49,19 +53,30 @@ const split = <T extends About>({ label, hint, fault, isOptional, isLabelHidden,
   rest,
 });
 
-type Control<Tag extends "input" | "textarea" | "select"> = About &
-  Omit<JSX.IntrinsicElements[Tag], "label" | "class" | "onInput" | "onChange" | "value"> & {
-    readonly value: string;
-    readonly onValue: (value: string) => void;
-  };
+interface Control extends About {
+  readonly value: string;
+  readonly onValue: (value: string) => void;
+  readonly required?: boolean;
+}
 
-export function TextField({ onValue, ...props }: Control<"input">) {
+interface TextControl extends Control {
+  readonly type?: "text" | "password" | "url" | "date";
+  readonly name?: string;
+  readonly placeholder?: string;
+  readonly maxLength?: number;
+  readonly rows?: number;
+  readonly readOnly?: boolean;
+  readonly autocomplete?: "off" | "current-password";
+  readonly spellcheck?: boolean;
+}
+
+export function TextField({ onValue, type = "text", rows: _, ...props }: TextControl) {
   const { about, rest } = split(props);
   return (
     <Field about={about}>
       {(ids) => (
         <input
-          type="text"
+          type={type as "text"}
           autocomplete="off"
           {...rest}
           {...ids}
@@ -73,13 +88,13 @@ export function TextField({ onValue, ...props }: Control<"input">) {
   );
 }
 
-export function TextArea({ onValue, ...props }: Control<"textarea">) {
+export function TextArea({ onValue, type: _, rows = 3, ...props }: TextControl) {
   const { about, rest } = split(props);
   return (
     <Field about={about}>
       {(ids) => (
         <textarea
-          rows={3}
+          rows={rows}
           {...rest}
           {...ids}
           class="input"
@@ -90,7 +105,7 @@ export function TextArea({ onValue, ...props }: Control<"textarea">) {
   );
 }
 
-export function Select({ onValue, children, ...props }: Control<"select">) {
+export function Select({ onValue, children, ...props }: Control & { readonly children: ComponentChildren }) {
   const { about, rest } = split(props);
   return (
     <Field about={about}>
@@ -111,18 +126,16 @@ export function Checkbox({
   hint,
   isChecked,
   onValue,
-  ...rest
 }: {
   label: ComponentChildren;
   hint?: ComponentChildren;
   isChecked: boolean;
   onValue: (isChecked: boolean) => void;
-} & Omit<JSX.IntrinsicElements["input"], "label" | "class" | "type" | "checked" | "onChange">) {
+}) {
   const id = useId();
   return (
     <div class="checkbox">
       <input
-        {...rest}
         type="checkbox"
         id={id}
         checked={isChecked}
@@ -151,7 +164,7 @@ export function SearchField({
 }) {
   const [text, setText] = useState(value);
   const input = useRef<HTMLInputElement>(null);
-  const timer = useRef<ReturnType<typeof setTimeout>>();
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useShortcut("/", "Search this page", () => input.current?.focus());
   useEffect(() => setText(value), [value]);
   useEffect(() => () => clearTimeout(timer.current), []);

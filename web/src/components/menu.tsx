@@ -29,7 +29,7 @@ export function Menu({
   const button = useRef<HTMLButtonElement>(null);
   const menu = useRef<HTMLDivElement>(null);
   const items = () => [...(menu.current?.querySelectorAll<HTMLElement>("[role=menuitem]") ?? [])];
-  const place = (event: ToggleEvent) => {
+  const place = (event: { readonly newState: string }) => {
     const [anchor, box] = [button.current, menu.current];
     if (anchor === null || box === null) return;
     const isOpen = event.newState === "open";
@@ -71,7 +71,16 @@ export function Menu({
       >
         {children ?? <Icon name="more" />}
       </button>
-      <div ref={menu} id={id} popover="auto" role="menu" aria-label={label} class="menu" onToggle={place} onKeyDown={move}>
+      <div
+        ref={menu}
+        id={id}
+        popover="auto"
+        role="menu"
+        aria-label={label}
+        class="menu"
+        onToggle={place}
+        onKeyDown={move}
+      >
         {actions.map(
           (action) =>
             action && (

@@ -34,7 +34,15 @@ export function Meter({
 }
 
 /** Work that goes on. `share` undefined: nobody knows how long. */
-export function Progress({ label, share, text }: { label: string; share: number | undefined; text?: string }) {
+export function Progress({
+  label,
+  share,
+  text,
+}: {
+  label: string;
+  share: number | undefined;
+  text?: string;
+}) {
   const percent = share === undefined ? undefined : Math.round(share * 100);
   return (
     <div

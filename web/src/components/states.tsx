@@ -47,12 +47,15 @@ function adviceFor(error: unknown): string {
     return "The service did not respond. Check your network connection, then try again.";
   const { status, code } = error;
   if (code === "insufficient_scope") return "Sign in with a key that has the scope this needs.";
-  if (code === "quota_exceeded") return "Delete what you no longer need, or ask your administrator for a higher quota.";
-  if (status === 412) return "Somebody else changed this meanwhile. Close this, look at the present state and try again.";
+  if (code === "quota_exceeded")
+    return "Delete what you no longer need, or ask your administrator for a higher quota.";
+  if (status === 412)
+    return "Somebody else changed this meanwhile. Close this, look at the present state and try again.";
   if (status === 404) return "It may have been deleted, or it belongs to another account.";
   if (status === 429) return "Wait a little, then try again.";
   if (status === 503) return "The service is starting or busy. Try again in a moment.";
-  if (status >= 500) return "This is a fault of the service. Try again; if it stays, send the request id to your administrator.";
+  if (status >= 500)
+    return "This is a fault of the service. Try again; if it stays, send the request id to your administrator.";
   return "";
 }
 
@@ -74,7 +77,8 @@ export function Problem({
       <Icon name="error" />
       <div class="stack-tight">
         <p>
-          <strong>{attempted} failed.</strong> {detail !== "" && <span class="break">{withStop(detail)} </span>}
+          <strong>{attempted} failed.</strong>{" "}
+          {detail !== "" && <span class="break">{withStop(detail)} </span>}
           {advice}
         </p>
         {isOfService && error.requestId !== null && (

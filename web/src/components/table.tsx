@@ -1,9 +1,17 @@
 // Tables. Their state is in the address, so a link shows what its sender saw. Arrow keys move between the rows. On narrow
 // screens each row becomes a card; the explicit roles keep it a table for assistive technology.
 import type { ComponentChildren } from "preact";
-import { query, setQuery } from "../app/router.ts";
-import { parsePage, parseSort, type Sort, type SortValue, sorted, toggled, writeSort } from "../app/table-state.ts";
 import { count } from "../app/format.ts";
+import { query, setQuery } from "../app/router.ts";
+import {
+  parsePage,
+  parseSort,
+  type Sort,
+  type SortValue,
+  sorted,
+  toggled,
+  writeSort,
+} from "../app/table-state.ts";
 import { IconButton } from "./button.tsx";
 import { Icon } from "./icon.tsx";
 
@@ -60,7 +68,12 @@ export function Table<T>({
       <thead role="rowgroup">
         <tr role="row">
           {columns.map((column) => (
-            <Header key={column.id} column={column} sort={sort} isSortable={column.by !== undefined || serverSorted.includes(column.id)} />
+            <Header
+              key={column.id}
+              column={column}
+              sort={sort}
+              isSortable={column.by !== undefined || serverSorted.includes(column.id)}
+            />
           ))}
         </tr>
       </thead>
@@ -72,7 +85,11 @@ export function Table<T>({
                 role="cell"
                 key={column.id}
                 data-label={column.isHeaderHidden ? undefined : column.header}
-                class={[column.isNumber && "number end", column.isFlexible && "flexible", column.isHeaderHidden && "tools"]
+                class={[
+                  column.isNumber && "number end",
+                  column.isFlexible && "flexible",
+                  column.isHeaderHidden && "tools",
+                ]
                   .filter(Boolean)
                   .join(" ")}
               >
@@ -86,7 +103,15 @@ export function Table<T>({
   );
 }
 
-function Header<T>({ column, sort, isSortable }: { column: Column<T>; sort: Sort | undefined; isSortable: boolean }) {
+function Header<T>({
+  column,
+  sort,
+  isSortable,
+}: {
+  column: Column<T>;
+  sort: Sort | undefined;
+  isSortable: boolean;
+}) {
   const isSorted = sort?.column === column.id;
   const end = column.isNumber ? "end" : undefined;
   if (!isSortable || sort === undefined)
@@ -121,14 +146,26 @@ function moveBetweenRows(event: KeyboardEvent): void {
   if (at === -1) return;
   const column = target.closest("td")?.cellIndex ?? 0;
   const next = rows[at + step];
-  const goal = next?.cells[column]?.querySelector<HTMLElement>("a, button") ?? next?.querySelector<HTMLElement>("a, button");
+  const goal =
+    next?.cells[column]?.querySelector<HTMLElement>("a, button") ??
+    next?.querySelector<HTMLElement>("a, button");
   if (!goal) return;
   event.preventDefault();
   goal.focus();
 }
 
 /** The page of a list that the service pages. */
-export function Pager({ page, pageSize, total, what }: { page: number; pageSize: number; total: number; what: string }) {
+export function Pager({
+  page,
+  pageSize,
+  total,
+  what,
+}: {
+  page: number;
+  pageSize: number;
+  total: number;
+  what: string;
+}) {
   if (total <= pageSize && page === 1) return null;
   const pages = Math.max(1, Math.ceil(total / pageSize));
   const go = (to: number) => setQuery({ page: to === 1 ? undefined : String(to) });
@@ -139,7 +176,12 @@ export function Pager({ page, pageSize, total, what }: { page: number; pageSize:
           ? `Page ${count(page)} does not exist`
           : `${count((page - 1) * pageSize + 1)}–${count(Math.min(total, page * pageSize))} of ${count(total)}`}
       </span>
-      <IconButton icon="left" label="Previous page" disabled={page <= 1} onClick={() => go(Math.min(page - 1, pages))} />
+      <IconButton
+        icon="left"
+        label="Previous page"
+        disabled={page <= 1}
+        onClick={() => go(Math.min(page - 1, pages))}
+      />
       <IconButton icon="right" label="Next page" disabled={page >= pages} onClick={() => go(page + 1)} />
     </nav>
   );

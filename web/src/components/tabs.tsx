@@ -32,7 +32,8 @@ export function Tabs<Id extends string>({
   const list = useRef<HTMLDivElement>(null);
   const select = (id: Id) => {
     if (onSelect) onSelect(id);
-    else setQuery({ tab: id === tabs[0]?.id ? undefined : id, page: undefined, sort: undefined, q: undefined });
+    else
+      setQuery({ tab: id === tabs[0]?.id ? undefined : id, page: undefined, sort: undefined, q: undefined });
   };
   const move = (event: KeyboardEvent) => {
     const at = tabs.findIndex((tab) => tab.id === current);

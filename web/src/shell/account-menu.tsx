@@ -1,7 +1,8 @@
 // Who is signed in, with which key, and until when; the colours; sign out.
+
+import { liveness } from "../app/live.ts";
 import type { Session } from "../app/session.ts";
 import { signOut } from "../app/session.ts";
-import { liveness } from "../app/live.ts";
 import { type Theme, theme, themes } from "../app/theme.ts";
 import { Icon, type IconName } from "../components/icon.tsx";
 import { Menu } from "../components/menu.tsx";
@@ -15,7 +16,9 @@ const themeNames: Record<Theme, [string, IconName]> = {
 
 export function AccountMenu({ session, onKeys }: { session: Session; onKeys: () => void }) {
   const leave = () => {
-    signOut().catch(() => notify("Signing out failed: the service did not respond. Try again.", { tone: "bad" }));
+    signOut().catch(() =>
+      notify("Signing out failed: the service did not respond. Try again.", { tone: "bad" }),
+    );
   };
   return (
     <div class="account">

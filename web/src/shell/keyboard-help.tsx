@@ -12,7 +12,9 @@ const always = [
 ] as const;
 
 const shownKeys = (keys: string) =>
-  keys.startsWith("mod+") ? [isMac ? "⌘" : "Ctrl", keys.slice(4).toUpperCase()] : keys.split(" ").map((key) => key.toUpperCase());
+  keys.startsWith("mod+")
+    ? [isMac ? "⌘" : "Ctrl", keys.slice(4).toUpperCase()]
+    : keys.split(" ").map((key) => key.toUpperCase());
 
 export function KeyboardHelp({ onClose }: { onClose: () => void }) {
   const known = new Map(shortcuts.value.map(({ keys, what }) => [keys, what]));

@@ -31,7 +31,8 @@ export function Page({
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     // When the dashboard opens, the focus stays at the start of the document.
-    if (pagesOpened++ > 0 && !document.querySelector("dialog[open]")) heading.current?.focus({ preventScroll: true });
+    if (pagesOpened++ > 0 && !document.querySelector("dialog[open]"))
+      heading.current?.focus({ preventScroll: true });
   }, []);
   useEffect(() => {
     document.title = `${[title, ...crumbs.map(({ label }) => label).reverse()].join(" · ")} · Plosive`;

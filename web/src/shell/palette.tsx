@@ -36,7 +36,12 @@ export function Palette({ onClose }: { onClose: () => void }) {
       const found = await body(api.GET("/api/v1/datasets", { params: { query } })).catch(() => undefined);
       if (isOld || found === undefined) return;
       setDatasets(
-        found.items.map(({ id, name }) => ({ to: `/datasets/${id}`, label: name, note: "Dataset", icon: "audio" })),
+        found.items.map(({ id, name }) => ({
+          to: `/datasets/${id}`,
+          label: name,
+          note: "Dataset",
+          icon: "audio",
+        })),
       );
     }, 150);
     return () => {
@@ -91,7 +96,13 @@ export function Palette({ onClose }: { onClose: () => void }) {
         <ul id={list} role="listbox" aria-label="Results" ref={options}>
           {goals.map((goal, i) => (
             // biome-ignore lint/a11y: the keys are handled by the input.
-            <li key={goal.to} id={`${list}-${i}`} role="option" aria-selected={i === chosen} onClick={() => go(goal)}>
+            <li
+              key={goal.to}
+              id={`${list}-${i}`}
+              role="option"
+              aria-selected={i === chosen}
+              onClick={() => go(goal)}
+            >
               <Icon name={goal.icon} />
               <span class="clip">{goal.label}</span>
               <span class="faint small">{goal.note}</span>

@@ -8,8 +8,8 @@ import { CurrentPage } from "../app/pages.tsx";
 import { navigate, path } from "../app/router.ts";
 import type { Session } from "../app/session.ts";
 import { useShortcut } from "../app/shortcuts.ts";
-import { isDrawerOpen } from "../components/code-drawer-state.ts";
 import { IconButton } from "../components/button.tsx";
+import { isDrawerOpen } from "../components/code-drawer-state.ts";
 import { Icon, type IconName, Mark } from "../components/icon.tsx";
 import { uploadSummary } from "../uploads/summary.ts";
 import { AccountMenu } from "./account-menu.tsx";
@@ -99,12 +99,20 @@ export function Shell({ session }: { session: Session }) {
       <main id="main" tabIndex={-1}>
         <CurrentPage />
       </main>
-      {isDrawerOpen.value && <Lazy load={() => import("../components/code-drawer.tsx").then((m) => m.CodeDrawer)} />}
+      {isDrawerOpen.value && (
+        <Lazy load={() => import("../components/code-drawer.tsx").then((m) => m.CodeDrawer)} />
+      )}
       {isPaletteOpen.value && (
-        <Lazy load={() => import("./palette.tsx").then((m) => m.Palette)} onClose={() => (isPaletteOpen.value = false)} />
+        <Lazy
+          load={() => import("./palette.tsx").then((m) => m.Palette)}
+          onClose={() => (isPaletteOpen.value = false)}
+        />
       )}
       {isHelpOpen.value && (
-        <Lazy load={() => import("./keyboard-help.tsx").then((m) => m.KeyboardHelp)} onClose={() => (isHelpOpen.value = false)} />
+        <Lazy
+          load={() => import("./keyboard-help.tsx").then((m) => m.KeyboardHelp)}
+          onClose={() => (isHelpOpen.value = false)}
+        />
       )}
     </div>
   );
@@ -122,7 +130,10 @@ function NavLink({ place }: { place: Place }) {
   const isHere = place.to === "/" ? path.value === "/" : `${path.value}/`.startsWith(`${place.to}/`);
   return (
     <li>
-      <a href={href(place.to)} aria-current={isHere ? (path.value === place.to ? "page" : "true") : undefined}>
+      <a
+        href={href(place.to)}
+        aria-current={isHere ? (path.value === place.to ? "page" : "true") : undefined}
+      >
         <Icon name={place.icon} />
         <span>{place.label}</span>
       </a>

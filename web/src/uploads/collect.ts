@@ -33,7 +33,9 @@ export const collectChosen = (list: FileList | null): Collected =>
 
 /** Of a drop. Must be called in the event itself, because the browser forgets the entries afterwards. */
 export async function collectDropped(transfer: DataTransfer): Promise<Collected> {
-  const entries = [...transfer.items].map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
+  const entries = [...transfer.items]
+    .map((item) => item.webkitGetAsEntry())
+    .filter((entry) => entry !== null);
   const files: (readonly [File, string])[] = [];
   for (const entry of entries) await walk(entry, files);
   return sort(files);
@@ -41,14 +43,18 @@ export async function collectDropped(transfer: DataTransfer): Promise<Collected>
 
 async function walk(entry: FileSystemEntry, files: (readonly [File, string])[]): Promise<void> {
   if (entry.isFile) {
-    const file = await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject));
+    const file = await new Promise<File>((resolve, reject) =>
+      (entry as FileSystemFileEntry).file(resolve, reject),
+    );
     files.push([file, entry.fullPath.replace(/^\//, "")]);
     return;
   }
   const reader = (entry as FileSystemDirectoryEntry).createReader();
   for (;;) {
     // A reader gives a folder in pieces, and nothing at its end.
-    const piece = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
+    const piece = await new Promise<FileSystemEntry[]>((resolve, reject) =>
+      reader.readEntries(resolve, reject),
+    );
     if (piece.length === 0) return;
     for (const child of piece) await walk(child, files);
   }

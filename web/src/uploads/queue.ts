@@ -190,14 +190,18 @@ export function makeQueue(steps: Steps, onChange: () => void): Queue {
     const verdict = steps.judge(error);
     if (verdict.is === "stop") {
       stopped.value = verdict.reason;
-      return set(item, "waiting");
+      set(item, "waiting");
+      return;
     }
     if (verdict.is === "anew") {
       item.id = undefined;
       item.ticket = undefined;
     }
     const waitMs = retryAfterMs[item.failures++];
-    if (verdict.is === "final" || waitMs === undefined) return set(item, "failed", verdict.reason);
+    if (verdict.is === "final" || waitMs === undefined) {
+      set(item, "failed", verdict.reason);
+      return;
+    }
     const abort = new AbortController();
     item.abort = abort;
     set(item, "pausing", verdict.reason);

@@ -21,7 +21,12 @@ export function saveInterrupted(
 ): void {
   const open = items
     .filter(({ phase }) => isActive(phase.peek()) || phase.peek() === "failed")
-    .map(({ source: { path, size, lastModified }, id }) => ({ path, size, lastModified, ...(id === undefined ? {} : { id }) }));
+    .map(({ source: { path, size, lastModified }, id }) => ({
+      path,
+      size,
+      lastModified,
+      ...(id === undefined ? {} : { id }),
+    }));
   const all = [...open, ...rest].slice(0, most);
   keep(keyOf(tenantId, datasetId), all.length === 0 ? null : JSON.stringify(all));
 }

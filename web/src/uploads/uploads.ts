@@ -1,8 +1,8 @@
 // Uploads from the browser: the queue of each dataset with its network. Queues live as long as the page, so uploads go on
 // while other pages of the dashboard are open. Loaded with the upload page.
 import { effect, type Signal, signal } from "@preact/signals";
-import { partsFromBytes, sendForm, sendParts } from "../../../client/upload.ts";
 import type { AudioUpload } from "../../../client/schema.ts";
+import { partsFromBytes, sendForm, sendParts } from "../../../client/upload.ts";
 import { ApiError, body, patientApi } from "../app/api.ts";
 import { session, state } from "../app/session.ts";
 import { uniqueName } from "../app/unique.ts";
@@ -106,9 +106,18 @@ function stepsOf(datasetId: string): Steps {
 
     async send(item, onProgress, signal) {
       const { source, failures } = item;
-      const file = { name: source.name, bytes: source.bytes, contentType: contentTypeOf(source.name) ?? "audio/wav" };
+      const file = {
+        name: source.name,
+        bytes: source.bytes,
+        contentType: contentTypeOf(source.name) ?? "audio/wav",
+      };
       const form = item.ticket as AudioUpload["upload"] | undefined;
-      if (form !== undefined && failures === 0 && source.size < partsFromBytes && Date.parse(form.expires_at) > Date.now())
+      if (
+        form !== undefined &&
+        failures === 0 &&
+        source.size < partsFromBytes &&
+        Date.parse(form.expires_at) > Date.now()
+      )
         return await sendForm(form, file, (url, request) => sendByXhr(url, request, { onProgress, signal }));
       // Parts continue where an attempt ended, and their URLs are new: also small files are sent so after a failure.
       let before = 0;
@@ -127,7 +136,10 @@ function stepsOf(datasetId: string): Steps {
       };
       await sendParts(file, ask, async (url, request) => {
         const size = (request.body as Blob).size;
-        const answer = await sendByXhr(url, request, { onProgress: (sent) => onProgress(before + sent), signal });
+        const answer = await sendByXhr(url, request, {
+          onProgress: (sent) => onProgress(before + sent),
+          signal,
+        });
         if (answer.ok) before += size;
         return answer;
       });

@@ -53,7 +53,8 @@ export default function ApiKeys() {
           what="API key"
           onDone={() => setMade(undefined)}
         >
-          It is not shown again: Plosive keeps only a hash of it. If you lose it, revoke it and create another.
+          It is not shown again: Plosive keeps only a hash of it. If you lose it, revoke it and create
+          another.
         </Secret>
       )}
       {blocked !== undefined ? (
@@ -138,7 +139,8 @@ function columnsOf(open: (opened: Opened) => void): readonly Column<ApiKey>[] {
       header: "Last used",
       descendsFirst: true,
       by: ({ last_used_at: at }) => (at === null ? null : Date.parse(at)),
-      cell: ({ last_used_at: at }) => (at === null ? <span class="faint">Never used</span> : <Ago time={at} />),
+      cell: ({ last_used_at: at }) =>
+        at === null ? <span class="faint">Never used</span> : <Ago time={at} />,
     },
     {
       id: "expires",

@@ -8,7 +8,13 @@ import { FormDialog } from "../../components/dialog.tsx";
 import { Checkbox, Select, TextField } from "../../components/field.tsx";
 import { expiresAt, type Lifetime, lifetimes, type Scope, scopes, scopeWords } from "./key-words.ts";
 
-export function CreateKey({ onClose, onMade }: { onClose: () => void; onMade: (key: CreatedApiKey) => void }) {
+export function CreateKey({
+  onClose,
+  onMade,
+}: {
+  onClose: () => void;
+  onMade: (key: CreatedApiKey) => void;
+}) {
   const own = session.value?.scopes ?? [];
   // A key with scopes creates only keys whose scopes it has itself.
   const grantable = own.length === 0 ? scopes : scopes.filter((scope) => own.includes(scope));

@@ -10,7 +10,10 @@ export const scopeWords = {
 export type Scope = keyof typeof scopeWords;
 export const scopes = Object.keys(scopeWords) as Scope[];
 
-export function expiryOf({ expires_at: at }: Pick<ApiKey, "expires_at">, now: number): "never" | "later" | "soon" | "over" {
+export function expiryOf(
+  { expires_at: at }: Pick<ApiKey, "expires_at">,
+  now: number,
+): "never" | "later" | "soon" | "over" {
   if (at === null) return "never";
   const leftMs = Date.parse(at) - now;
   if (leftMs <= 0) return "over";

@@ -31,8 +31,8 @@ export function RevokeKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => 
       isReady={isSure}
     >
       <p class="break">
-        <strong>{apiKey.name}</strong> <span class="mono muted">{apiKey.key_prefix}…</span> becomes invalid at once and for ever.
-        Programs that use it get 401.
+        <strong>{apiKey.name}</strong> <span class="mono muted">{apiKey.key_prefix}…</span> becomes invalid at
+        once and for ever. Programs that use it get 401.
       </p>
       <p class="muted">
         {apiKey.last_used_at === null ? (
@@ -48,7 +48,8 @@ export function RevokeKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => 
           <div class="notice warn">
             <Icon name="warning" />
             <p>
-              <strong>You are signed in with this key.</strong> Revoking it signs you out. Make sure that you have another key.
+              <strong>You are signed in with this key.</strong> Revoking it signs you out. Make sure that you
+              have another key.
             </p>
           </div>
           <Checkbox label="I have another key" isChecked={isSure} onValue={setSure} />

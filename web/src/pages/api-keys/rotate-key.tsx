@@ -37,12 +37,23 @@ export function RotateKey({
     void refresh("api-keys");
   };
   return (
-    <FormDialog title="Rotate the key" action="Rotate key" attempted="Rotating the key" submit={submit} onClose={onClose}>
+    <FormDialog
+      title="Rotate the key"
+      action="Rotate key"
+      attempted="Rotating the key"
+      submit={submit}
+      onClose={onClose}
+    >
       <p class="break">
         A new key with the same name and scopes takes the place of <strong>{apiKey.name}</strong>{" "}
         <span class="mono muted">{apiKey.key_prefix}…</span>
       </p>
-      <Select label="The old key keeps working for" value={overlap} onValue={setOverlap} hint="Time to put the new key into your programs.">
+      <Select
+        label="The old key keeps working for"
+        value={overlap}
+        onValue={setOverlap}
+        hint="Time to put the new key into your programs."
+      >
         {overlaps
           // The end of the session would hide the new key.
           .filter(([seconds]) => !isOwn || seconds > 0)
@@ -55,7 +66,10 @@ export function RotateKey({
       {isOwn && (
         <div class="notice warn">
           <Icon name="warning" />
-          <p>You are signed in with this key. Your session ends when the old key stops: sign in with the new one then.</p>
+          <p>
+            You are signed in with this key. Your session ends when the old key stops: sign in with the new
+            one then.
+          </p>
         </div>
       )}
     </FormDialog>

@@ -53,7 +53,13 @@ function Samples({ theme }: { theme: string }) {
             Small
           </Button>
           <IconButton icon="trash" label="Delete" />
-          <Menu label="Actions" actions={[{ label: "Edit", icon: "edit", run: () => {} }, { label: "Delete", icon: "trash", isDanger: true, run: () => {} }]} />
+          <Menu
+            label="Actions"
+            actions={[
+              { label: "Edit", icon: "edit", run: () => {} },
+              { label: "Delete", icon: "trash", isDanger: true, run: () => {} },
+            ]}
+          />
         </div>
       </Part>
       <Part title="Fields">
@@ -86,7 +92,7 @@ function Samples({ theme }: { theme: string }) {
       </Part>
       <Part title="Code and ids">
         <CopyId id="0198b0de-7c1f-7a59-8a3c-9f4d8f7f2f11" />
-        <Code text={'curl -H "X-API-Key: $API_KEY" \\\n  \'https://plosive.example.com/api/v1/datasets\''} />
+        <Code text={"curl -H \"X-API-Key: $API_KEY\" \\\n  'https://plosive.example.com/api/v1/datasets'"} />
       </Part>
       <Part title="States">
         <Loading what="the sample" lines={3} />
@@ -103,7 +109,9 @@ function Samples({ theme }: { theme: string }) {
         <SampleDialog />
         <div class="row">
           <Button onClick={() => notify("Saved the artifact types")}>Good news</Button>
-          <Button onClick={() => notify("Saving failed: the service did not respond", { tone: "bad" })}>Bad news</Button>
+          <Button onClick={() => notify("Saving failed: the service did not respond", { tone: "bad" })}>
+            Bad news
+          </Button>
         </div>
       </Part>
       <Part title="Icons">
@@ -131,15 +139,30 @@ function Fields() {
   const [isChecked, setChecked] = useState(true);
   return (
     <div class="stack">
-      <TextField label="Name" value={text} onValue={setText} hint="For people; it does not have to be unique." />
-      <TextField label="Artifact type" value="click!" onValue={() => {}} fault="“click!” has a character that is not allowed." />
+      <TextField
+        label="Name"
+        value={text}
+        onValue={setText}
+        hint="For people; it does not have to be unique."
+      />
+      <TextField
+        label="Artifact type"
+        value="click!"
+        onValue={() => {}}
+        fault="“click!” has a character that is not allowed."
+      />
       <Select label="Status" value="ready" onValue={() => {}}>
         <option value="ready">Ready</option>
         <option value="failed">Failed</option>
       </Select>
       <TextArea label="Description" isOptional value="" onValue={() => {}} rows={2} />
       <SearchField label="Search by name" value="" onValue={() => {}} />
-      <Checkbox label="Write" hint="Create, change, delete and run" isChecked={isChecked} onValue={setChecked} />
+      <Checkbox
+        label="Write"
+        hint="Create, change, delete and run"
+        isChecked={isChecked}
+        onValue={setChecked}
+      />
     </div>
   );
 }
@@ -157,9 +180,26 @@ const samples: readonly Sample[] = [
 ];
 
 const columns: readonly Column<Sample>[] = [
-  { id: "name", header: "Name", by: ({ name }) => name, cell: ({ name }) => <span class="strong">{name}</span>, isFlexible: true },
-  { id: "files", header: "Files", isNumber: true, by: ({ files }) => files, cell: ({ files }) => files.toLocaleString() },
-  { id: "created", header: "Created", by: ({ created }) => created, cell: ({ created }) => <Ago time={created} /> },
+  {
+    id: "name",
+    header: "Name",
+    by: ({ name }) => name,
+    cell: ({ name }) => <span class="strong">{name}</span>,
+    isFlexible: true,
+  },
+  {
+    id: "files",
+    header: "Files",
+    isNumber: true,
+    by: ({ files }) => files,
+    cell: ({ files }) => files.toLocaleString(),
+  },
+  {
+    id: "created",
+    header: "Created",
+    by: ({ created }) => created,
+    cell: ({ created }) => <Ago time={created} />,
+  },
 ];
 
 function SampleTable() {

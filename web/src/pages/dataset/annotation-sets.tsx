@@ -20,7 +20,10 @@ import { notify } from "../../components/toast.tsx";
 
 const pageSize = 50;
 
-type Opened = { readonly what: "publish" | "delete"; readonly set: AnnotationSet } | { readonly what: "create" } | undefined;
+type Opened =
+  | { readonly what: "publish" | "delete"; readonly set: AnnotationSet }
+  | { readonly what: "create" }
+  | undefined;
 
 export function AnnotationSets({ dataset }: { dataset: Dataset }) {
   const page = usePage();
@@ -56,14 +59,19 @@ export function AnnotationSets({ dataset }: { dataset: Dataset }) {
         {({ items }) =>
           items.length === 0 ? (
             <Empty title="No annotation sets yet" actions={createButton}>
-              <p>An annotation set holds the labels of one pass over the recordings. It stays a draft until you publish it; then it never changes, and models can be trained on it.</p>
+              <p>
+                An annotation set holds the labels of one pass over the recordings. It stays a draft until you
+                publish it; then it never changes, and models can be trained on it.
+              </p>
             </Empty>
           ) : (
             <Table caption="Annotation sets" columns={columnsOf(open)} rows={items} keyOf={({ id }) => id} />
           )
         }
       </Shown>
-      {opened?.what === "create" && <Create dataset={dataset} sets={list.data?.items ?? []} onClose={close} />}
+      {opened?.what === "create" && (
+        <Create dataset={dataset} sets={list.data?.items ?? []} onClose={close} />
+      )}
       {opened?.what === "publish" && <Publish set={opened.set} onClose={close} />}
       {opened?.what === "delete" && <Delete set={opened.set} onClose={close} />}
     </>
@@ -72,7 +80,11 @@ export function AnnotationSets({ dataset }: { dataset: Dataset }) {
 
 function columnsOf(open: (opened: Opened) => void): readonly Column<AnnotationSet>[] {
   return [
-    { id: "version", header: "Set", cell: ({ version }) => <span class="strong number">Version {version}</span> },
+    {
+      id: "version",
+      header: "Set",
+      cell: ({ version }) => <span class="strong number">Version {version}</span>,
+    },
     {
       id: "status",
       header: "Status",
@@ -95,7 +107,8 @@ function columnsOf(open: (opened: Opened) => void): readonly Column<AnnotationSe
       id: "length",
       header: "Labelled",
       isNumber: true,
-      cell: ({ total_positive_duration_ms: ms }) => (ms === 0 ? <span class="faint">–</span> : amountOfTime(ms)),
+      cell: ({ total_positive_duration_ms: ms }) =>
+        ms === 0 ? <span class="faint">–</span> : amountOfTime(ms),
     },
     {
       id: "types",
@@ -156,13 +169,27 @@ function Actions({ set, open }: { set: AnnotationSet; open: (opened: Opened) => 
         exported("annotation-tool"),
         exported("csv"),
         exported("dcase"),
-        { label: "Delete draft", icon: "trash", isDanger: true, blocked, run: () => open({ what: "delete", set }) },
+        {
+          label: "Delete draft",
+          icon: "trash",
+          isDanger: true,
+          blocked,
+          run: () => open({ what: "delete", set }),
+        },
       ]}
     />
   );
 }
 
-function Create({ dataset, sets, onClose }: { dataset: Dataset; sets: readonly AnnotationSet[]; onClose: () => void }) {
+function Create({
+  dataset,
+  sets,
+  onClose,
+}: {
+  dataset: Dataset;
+  sets: readonly AnnotationSet[];
+  onClose: () => void;
+}) {
   const [from, setFrom] = useState("");
   const idempotencyKey = useMemo(uniqueName, [from]);
   const submit = async () => {
@@ -177,8 +204,19 @@ function Create({ dataset, sets, onClose }: { dataset: Dataset; sets: readonly A
     onClose();
   };
   return (
-    <FormDialog title="Create an annotation set" action="Create draft" attempted="Creating the draft" submit={submit} onClose={onClose}>
-      <Select label="Begin with" value={from} onValue={setFrom} hint="A copy lets you correct a published set.">
+    <FormDialog
+      title="Create an annotation set"
+      action="Create draft"
+      attempted="Creating the draft"
+      submit={submit}
+      onClose={onClose}
+    >
+      <Select
+        label="Begin with"
+        value={from}
+        onValue={setFrom}
+        hint="A copy lets you correct a published set."
+      >
         <option value="">No annotations</option>
         {sets.map(({ id, version, status, total_annotations: total }) => (
           <option key={id} value={id}>
@@ -204,10 +242,17 @@ function Publish({ set, onClose }: { set: AnnotationSet; onClose: () => void }) 
     onClose();
   };
   return (
-    <FormDialog title={`Publish version ${set.version}`} action="Publish" attempted="Publishing the set" submit={submit} onClose={onClose}>
+    <FormDialog
+      title={`Publish version ${set.version}`}
+      action="Publish"
+      attempted="Publishing the set"
+      submit={submit}
+      onClose={onClose}
+    >
       <p>
-        The set has {plural(set.total_annotations, "annotation")}. <strong>Once published, it never changes again</strong>, and it
-        cannot be deleted on its own. Models can be trained on it. To correct it later, create a draft from a copy of it.
+        The set has {plural(set.total_annotations, "annotation")}.{" "}
+        <strong>Once published, it never changes again</strong>, and it cannot be deleted on its own. Models
+        can be trained on it. To correct it later, create a draft from a copy of it.
       </p>
     </FormDialog>
   );
@@ -216,15 +261,26 @@ function Publish({ set, onClose }: { set: AnnotationSet; onClose: () => void }) 
 function Delete({ set, onClose }: { set: AnnotationSet; onClose: () => void }) {
   const submit = async () => {
     await body(
-      api.DELETE("/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}", { params: { path: pathOf(set) } }),
+      api.DELETE("/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}", {
+        params: { path: pathOf(set) },
+      }),
     );
     notify(`Deleted the draft version ${set.version}`);
     await refresh(`dataset/${set.dataset_id}/`);
     onClose();
   };
   return (
-    <FormDialog title={`Delete version ${set.version}`} action="Delete draft" isDanger attempted="Deleting the draft" submit={submit} onClose={onClose}>
-      <p>The draft and its {plural(set.total_annotations, "annotation")} are deleted. This cannot be undone.</p>
+    <FormDialog
+      title={`Delete version ${set.version}`}
+      action="Delete draft"
+      isDanger
+      attempted="Deleting the draft"
+      submit={submit}
+      onClose={onClose}
+    >
+      <p>
+        The draft and its {plural(set.total_annotations, "annotation")} are deleted. This cannot be undone.
+      </p>
     </FormDialog>
   );
 }

@@ -77,7 +77,11 @@ export function AudioTable({ dataset, uploadHref }: { dataset: Dataset; uploadHr
     <>
       <div class="row apart toolbar">
         <div class="row">
-          <SearchField label="Search by file name" value={filename} onValue={(q) => setQuery({ q, page: undefined })} />
+          <SearchField
+            label="Search by file name"
+            value={filename}
+            onValue={(q) => setQuery({ q, page: undefined })}
+          />
           <Select
             label="Status"
             isLabelHidden
@@ -99,7 +103,11 @@ export function AudioTable({ dataset, uploadHref }: { dataset: Dataset; uploadHr
           items.length === 0 ? (
             <Empty isSmall title="No file fits the search">
               <p>
-                <button type="button" class="link plain" onClick={() => setQuery({ q: undefined, status: undefined, page: undefined })}>
+                <button
+                  type="button"
+                  class="link plain"
+                  onClick={() => setQuery({ q: undefined, status: undefined, page: undefined })}
+                >
                   Show all files
                 </button>
               </p>
@@ -107,7 +115,9 @@ export function AudioTable({ dataset, uploadHref }: { dataset: Dataset; uploadHr
           ) : (
             <Table
               caption="Audio files"
-              columns={columnsOf(open).map((column) => (total > pageSize ? { ...column, by: undefined } : column))}
+              columns={columnsOf(open).map((column) =>
+                total > pageSize ? { ...column, by: undefined } : column,
+              )}
               serverSorted={["added"]}
               rows={items}
               keyOf={({ id }) => id}
@@ -133,7 +143,13 @@ function columnsOf(open: (opened: Opened) => void): readonly Column<AudioFile>[]
       by: ({ filename }) => filename,
       cell: (file) => (
         <span class="file-name">
-          {file.status === "ready" ? <PlayButton file={file} /> : <span class="no-play"><Icon name="audio" /></span>}
+          {file.status === "ready" ? (
+            <PlayButton file={file} />
+          ) : (
+            <span class="no-play">
+              <Icon name="audio" />
+            </span>
+          )}
           <span class="stack-tight">
             <span class="strong break">{file.filename}</span>
             {file.error_message !== null && <span class="small bad-text break">{file.error_message}</span>}
@@ -156,7 +172,11 @@ function columnsOf(open: (opened: Opened) => void): readonly Column<AudioFile>[]
       header: "Format",
       cell: ({ codec, sample_rate_hz: rate, channels }) => (
         <span class="muted small nowrap">
-          {[codec?.toUpperCase(), rate && `${rate / 1000} kHz`, channels && (channels === 1 ? "mono" : channels === 2 ? "stereo" : `${channels} channels`)]
+          {[
+            codec?.toUpperCase(),
+            rate && `${rate / 1000} kHz`,
+            channels && (channels === 1 ? "mono" : channels === 2 ? "stereo" : `${channels} channels`),
+          ]
             .filter(Boolean)
             .join(" · ") || "–"}
         </span>
@@ -170,7 +190,12 @@ function columnsOf(open: (opened: Opened) => void): readonly Column<AudioFile>[]
       by: ({ size_bytes }) => size_bytes,
       cell: ({ size_bytes }) => bytes(size_bytes),
     },
-    { id: "added", header: "Added", descendsFirst: true, cell: ({ created_at }) => <Ago time={created_at} /> },
+    {
+      id: "added",
+      header: "Added",
+      descendsFirst: true,
+      cell: ({ created_at }) => <Ago time={created_at} />,
+    },
     {
       id: "tools",
       header: "Actions",
@@ -186,7 +211,13 @@ function columnsOf(open: (opened: Opened) => void): readonly Column<AudioFile>[]
               run: () => void downloadFile(file),
             },
             { label: "Rename", icon: "edit", blocked, run: () => open({ what: "rename", file }) },
-            { label: "Delete", icon: "trash", isDanger: true, blocked, run: () => open({ what: "delete", file }) },
+            {
+              label: "Delete",
+              icon: "trash",
+              isDanger: true,
+              blocked,
+              run: () => open({ what: "delete", file }),
+            },
           ]}
         />
       ),
@@ -195,7 +226,9 @@ function columnsOf(open: (opened: Opened) => void): readonly Column<AudioFile>[]
 }
 
 function StatusBadge({ status }: { status: AudioFile["status"] }) {
-  const tone = ({ ready: "good", processing: "busy", pending_upload: "quiet", failed: "bad", expired: "quiet" } as const)[status];
+  const tone = (
+    { ready: "good", processing: "busy", pending_upload: "quiet", failed: "bad", expired: "quiet" } as const
+  )[status];
   return <Badge tone={tone}>{statusWords[status]}</Badge>;
 }
 
@@ -203,7 +236,11 @@ function EmbeddingBadge({ file: { status, embedding_status: embedding } }: { fil
   if (embedding === "completed") return <Badge tone="good">Embedded</Badge>;
   if (embedding === "failed") return <Badge tone="bad">Failed</Badge>;
   if (status !== "ready" && status !== "processing") return <span class="faint">–</span>;
-  return embedding === "processing" ? <Badge tone="busy">Computing</Badge> : <Badge tone="quiet">Waiting</Badge>;
+  return embedding === "processing" ? (
+    <Badge tone="busy">Computing</Badge>
+  ) : (
+    <Badge tone="quiet">Waiting</Badge>
+  );
 }
 
 function Rename({ file, onClose }: { file: AudioFile; onClose: () => void }) {
@@ -242,10 +279,17 @@ function Delete({ file, onClose }: { file: AudioFile; onClose: () => void }) {
     onClose();
   };
   return (
-    <FormDialog title="Delete the file" action="Delete file" isDanger attempted="Deleting the file" submit={submit} onClose={onClose}>
+    <FormDialog
+      title="Delete the file"
+      action="Delete file"
+      isDanger
+      attempted="Deleting the file"
+      submit={submit}
+      onClose={onClose}
+    >
       <p class="break">
-        <strong>{file.filename}</strong> and its annotations in drafts are deleted. This cannot be undone. The service refuses
-        it while a published annotation set labels the file or a job uses it.
+        <strong>{file.filename}</strong> and its annotations in drafts are deleted. This cannot be undone. The
+        service refuses it while a published annotation set labels the file or a job uses it.
       </p>
     </FormDialog>
   );

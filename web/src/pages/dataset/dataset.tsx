@@ -61,7 +61,13 @@ export default function DatasetPage({ params }: { params: Params }) {
               className="button secondary square"
               actions={[
                 { label: "Edit name and description", icon: "edit", blocked, run: () => open("edit") },
-                { label: "Delete dataset", icon: "trash", isDanger: true, blocked, run: () => open("delete") },
+                {
+                  label: "Delete dataset",
+                  icon: "trash",
+                  isDanger: true,
+                  blocked,
+                  run: () => open("delete"),
+                },
               ]}
             />
             <Button kind="primary" icon="upload" blocked={blocked} onClick={upload}>

@@ -13,7 +13,10 @@ import { type Facts, neededMs, stepsOf, unlabelled } from "./readiness.ts";
 
 async function load(dataset: Dataset): Promise<Facts & { setId: string | undefined }> {
   const path = { dataset_id: dataset.id };
-  const files = async (query: { status: "pending_upload" | "failed" | "ready"; embedding_status?: "failed" }) => {
+  const files = async (query: {
+    status: "pending_upload" | "failed" | "ready";
+    embedding_status?: "failed";
+  }) => {
     if (dataset.audio_file_count === dataset.embedded_audio_file_count) return 0;
     const params = { path, query: { ...query, page_size: 1 } };
     return (await body(api.GET("/api/v1/datasets/{dataset_id}/audio", { params }))).total;
@@ -55,7 +58,7 @@ export function Readiness({ dataset }: { dataset: Dataset }) {
   );
 }
 
-function Steps({ facts, setId }: { facts: Facts; setId: string | undefined }) {
+function Steps({ facts, setId }: { facts: Facts & { dataset: Dataset }; setId: string | undefined }) {
   const steps = stepsOf(facts);
   const usable = facts.dataset.total_duration_ms;
   const isReady = steps.every(({ isDone }) => isDone);
@@ -87,7 +90,10 @@ function Steps({ facts, setId }: { facts: Facts; setId: string | undefined }) {
               <span class="visually-hidden">{step.isDone ? " (done)" : " (missing)"}</span>
               {!step.isDone && <span class="muted small"> {step.text}</span>}
               {step.id === "labels" && step.isDone && missing.length > 0 && (
-                <span class="muted small"> Without labels of {missing.join(", ")}: leave them out of the training, or label them.</span>
+                <span class="muted small">
+                  {" "}
+                  Without labels of {missing.join(", ")}: leave them out of the training, or label them.
+                </span>
               )}
             </span>
           </li>

@@ -2,7 +2,7 @@
 // was edited: a change by somebody else in between is refused and shown, and nothing is overwritten.
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Dataset } from "../../../../client/schema.ts";
-import { api, ApiError, versioned } from "../../app/api.ts";
+import { ApiError, api, versioned } from "../../app/api.ts";
 import { know, refresh } from "../../app/resource.ts";
 import { unsaved } from "../../app/router.ts";
 import { missing } from "../../app/session.ts";
@@ -20,9 +20,14 @@ interface Row {
 
 let nextKey = 1;
 const rowsOf = (dataset: Dataset): readonly Row[] =>
-  dataset.artifact_types.map(({ name, description }) => ({ key: nextKey++, name, description: description ?? "" }));
+  dataset.artifact_types.map(({ name, description }) => ({
+    key: nextKey++,
+    name,
+    description: description ?? "",
+  }));
 
-const textOf = (rows: readonly Row[]) => JSON.stringify(rows.map(({ name, description }) => [name, description]));
+const textOf = (rows: readonly Row[]) =>
+  JSON.stringify(rows.map(({ name, description }) => [name, description]));
 
 export function TypesEditor({ dataset, etag }: { dataset: Dataset; etag: string | undefined }) {
   const [base, setBase] = useState({ rows: rowsOf(dataset), etag });
@@ -47,7 +52,12 @@ export function TypesEditor({ dataset, etag }: { dataset: Dataset; etag: string 
     };
   }, [isChanged]);
 
-  const faults = rows.map(({ name }, i) => faultOfName(name.trim(), rows.slice(0, i).map((row) => row.name.trim())));
+  const faults = rows.map(({ name }, i) =>
+    faultOfName(
+      name.trim(),
+      rows.slice(0, i).map((row) => row.name.trim()),
+    ),
+  );
   const isFaulty = faults.some((fault) => fault !== undefined);
   const change = (key: number, part: Partial<Row>) =>
     setRows(rows.map((row) => (row.key === key ? { ...row, ...part } : row)));
@@ -102,7 +112,10 @@ export function TypesEditor({ dataset, etag }: { dataset: Dataset; etag: string 
           </Button>
         }
       >
-        <p>An artifact type is a sound to find: click, hum, plosive, or any word of yours. Labels and models use these names.</p>
+        <p>
+          An artifact type is a sound to find: click, hum, plosive, or any word of yours. Labels and models
+          use these names.
+        </p>
       </Empty>
     );
   return (
@@ -154,7 +167,12 @@ export function TypesEditor({ dataset, etag }: { dataset: Dataset; etag: string 
         />
       )}
       <div class="row apart">
-        <Button icon="plus" onClick={add} blocked={blocked ?? (rows.length >= 64 ? "A dataset has at most 64 types" : undefined)} data-add>
+        <Button
+          icon="plus"
+          onClick={add}
+          blocked={blocked ?? (rows.length >= 64 ? "A dataset has at most 64 types" : undefined)}
+          data-add
+        >
           Add a type
         </Button>
         <span class="row">

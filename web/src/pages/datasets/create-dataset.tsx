@@ -2,8 +2,8 @@
 import { useMemo, useState } from "preact/hooks";
 import { api, body } from "../../app/api.ts";
 import { refresh } from "../../app/resource.ts";
-import { uniqueName } from "../../app/unique.ts";
 import { navigate } from "../../app/router.ts";
+import { uniqueName } from "../../app/unique.ts";
 import { FormDialog } from "../../components/dialog.tsx";
 import { TextArea, TextField } from "../../components/field.tsx";
 import { notify } from "../../components/toast.tsx";
@@ -16,7 +16,9 @@ export function CreateDataset({ onClose }: { onClose: () => void }) {
   // Sent again after an answer that was lost, the same input creates nothing twice.
   const idempotencyKey = useMemo(uniqueName, [name, description, types]);
   const names = parseNames(types);
-  const fault = names.map((type, i) => faultOfName(type, names.slice(0, i))).find((text) => text !== undefined);
+  const fault = names
+    .map((type, i) => faultOfName(type, names.slice(0, i)))
+    .find((text) => text !== undefined);
   const submit = async () => {
     const dataset = await body(
       api.POST("/api/v1/datasets", {
@@ -51,7 +53,14 @@ export function CreateDataset({ onClose }: { onClose: () => void }) {
         fault={fault}
         hint="What to find, separated by commas: click, hum, plosive. You can change them later."
       />
-      <TextArea label="Description" isOptional value={description} onValue={setDescription} maxLength={2000} rows={2} />
+      <TextArea
+        label="Description"
+        isOptional
+        value={description}
+        onValue={setDescription}
+        maxLength={2000}
+        rows={2}
+      />
     </FormDialog>
   );
 }

@@ -46,7 +46,11 @@ function columnsOf(open: (opened: Opened) => void): readonly Column<Dataset>[] {
       header: "Artifact types",
       isFlexible: true,
       cell: ({ artifact_types: types }) =>
-        types.length === 0 ? <span class="faint">None yet</span> : <Types names={types.map(({ name }) => name)} />,
+        types.length === 0 ? (
+          <span class="faint">None yet</span>
+        ) : (
+          <Types names={types.map(({ name }) => name)} />
+        ),
     },
     {
       id: "files",
@@ -85,7 +89,13 @@ function columnsOf(open: (opened: Opened) => void): readonly Column<Dataset>[] {
           label={`Actions for ${dataset.name}`}
           actions={[
             { label: "Edit", icon: "edit", blocked, run: () => open({ what: "edit", dataset }) },
-            { label: "Delete", icon: "trash", isDanger: true, blocked, run: () => open({ what: "delete", dataset }) },
+            {
+              label: "Delete",
+              icon: "trash",
+              isDanger: true,
+              blocked,
+              run: () => open({ what: "delete", dataset }),
+            },
           ]}
         />
       ),
@@ -172,20 +182,27 @@ export default function Datasets() {
                 </Button>
               }
             >
-              <p>A dataset holds recordings and says which artifacts to label in them. Create the first one, then upload recordings into it.</p>
+              <p>
+                A dataset holds recordings and says which artifacts to label in them. Create the first one,
+                then upload recordings into it.
+              </p>
             </Empty>
           ) : (
             <Empty
               isSmall
               title={name === "" ? "This page is empty" : "No dataset has this name"}
-              actions={<Button onClick={() => setQuery({ q: undefined, page: undefined })}>Show all datasets</Button>}
+              actions={
+                <Button onClick={() => setQuery({ q: undefined, page: undefined })}>Show all datasets</Button>
+              }
             />
           )
         }
       </Shown>
       {isCreating && <CreateDataset onClose={() => setQuery({ new: undefined })} />}
       {opened?.what === "edit" && <EditDataset dataset={opened.dataset} onClose={() => open(undefined)} />}
-      {opened?.what === "delete" && <DeleteDataset dataset={opened.dataset} onClose={() => open(undefined)} />}
+      {opened?.what === "delete" && (
+        <DeleteDataset dataset={opened.dataset} onClose={() => open(undefined)} />
+      )}
     </Page>
   );
 }

@@ -13,9 +13,7 @@ export function DeleteDataset({ dataset, onClose }: { dataset: Dataset; onClose:
   const [typed, setTyped] = useState("");
   const { name, audio_file_count: files } = dataset;
   const submit = async () => {
-    await body(
-      api.DELETE("/api/v1/datasets/{dataset_id}", { params: { path: { dataset_id: dataset.id } } }),
-    );
+    await body(api.DELETE("/api/v1/datasets/{dataset_id}", { params: { path: { dataset_id: dataset.id } } }));
     notify(`Deleted the dataset “${name}”`);
     onClose();
     if (path.peek().startsWith(`/datasets/${dataset.id}`)) navigate("/datasets", { replace: true });

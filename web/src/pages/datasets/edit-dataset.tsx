@@ -31,7 +31,13 @@ export function EditDataset({ dataset, onClose }: { dataset: Dataset; onClose: (
       isReady={name.trim() !== ""}
     >
       <TextField label="Name" value={name} onValue={setName} maxLength={255} required />
-      <TextArea label="Description" isOptional value={description} onValue={setDescription} maxLength={2000} />
+      <TextArea
+        label="Description"
+        isOptional
+        value={description}
+        onValue={setDescription}
+        maxLength={2000}
+      />
     </FormDialog>
   );
 }

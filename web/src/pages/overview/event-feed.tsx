@@ -12,7 +12,9 @@ import { placeOf, wordsOf } from "./event-words.ts";
 const most = 20;
 
 export function EventFeed() {
-  const past = useResource("events", () => body(api.GET("/api/v1/events", { params: { query: { page_size: most } } })));
+  const past = useResource("events", () =>
+    body(api.GET("/api/v1/events", { params: { query: { page_size: most } } })),
+  );
   const [fresh, setFresh] = useState<readonly ServiceEvent[]>([]);
   useEffect(
     () =>
@@ -55,7 +57,9 @@ function Line({ event, isNew }: { event: ServiceEvent; isNew: boolean }) {
       <span class="feed-text">
         {place?.to === undefined ? noun : <a href={href(place.to)}>{noun}</a>}{" "}
         <span class={tone === "bad" ? "bad-text" : "muted"}>{verb}</span>
-        {event.type.endsWith(".progress") && typeof percent === "number" && <span class="number"> {percent} %</span>}
+        {event.type.endsWith(".progress") && typeof percent === "number" && (
+          <span class="number"> {percent} %</span>
+        )}
       </span>
       <span class="feed-end">
         {place !== undefined && <CopyId id={place.id} what={`id of the ${noun.toLowerCase()}`} />}

@@ -79,7 +79,8 @@ function FirstSteps() {
     >
       <ol class="steps">
         <li>
-          <strong>Create a dataset</strong> and name the artifacts to find, such as <em>click</em> or <em>hum</em>.
+          <strong>Create a dataset</strong> and name the artifacts to find, such as <em>click</em> or{" "}
+          <em>hum</em>.
         </li>
         <li>
           <strong>Upload recordings</strong>: five minutes in total are enough to train.

@@ -77,7 +77,9 @@ export function RunningJobs() {
         ) : (
           <>
             <Table caption="Jobs in progress" columns={columns} rows={jobs} keyOf={(job) => job.id} />
-            {total > jobs.length && <p class="small muted">{plural(total - jobs.length, "more job")} waiting.</p>}
+            {total > jobs.length && (
+              <p class="small muted">{plural(total - jobs.length, "more job")} waiting.</p>
+            )}
           </>
         )
       }

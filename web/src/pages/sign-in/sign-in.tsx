@@ -45,7 +45,9 @@ export function SignIn({ reason }: { reason: string | undefined }) {
         <div class="sign-in-head">
           <Mark size={40} />
           <h1>Sign in to Plosive</h1>
-          <p class="muted">Find and label the artifacts in voice recordings, and train a model to find them.</p>
+          <p class="muted">
+            Find and label the artifacts in voice recordings, and train a model to find them.
+          </p>
         </div>
         {reason !== undefined && (
           <div class="notice warn" role="status">
@@ -60,7 +62,6 @@ export function SignIn({ reason }: { reason: string | undefined }) {
             name="api-key"
             autocomplete="current-password"
             spellcheck={false}
-            autocapitalize="none"
             placeholder="pl_…"
             value={key}
             onValue={setKey}
@@ -69,7 +70,11 @@ export function SignIn({ reason }: { reason: string | undefined }) {
           />
           <div class="row apart">
             <label class="check-line">
-              <input type="checkbox" checked={isShown} onChange={(event) => setShown(event.currentTarget.checked)} />
+              <input
+                type="checkbox"
+                checked={isShown}
+                onChange={(event) => setShown(event.currentTarget.checked)}
+              />
               Show the key
             </label>
             <Button kind="primary" type="submit" isBusy={isBusy}>
@@ -81,8 +86,8 @@ export function SignIn({ reason }: { reason: string | undefined }) {
         <details class="more">
           <summary>Where do I get a key?</summary>
           <p class="muted small">
-            From somebody who has one: they create yours under Settings &gt; API Keys. The administrator of the service
-            creates the first key of an account with <code>plosive-admin keys create</code>.
+            From somebody who has one: they create yours under Settings &gt; API Keys. The administrator of
+            the service creates the first key of an account with <code>plosive-admin keys create</code>.
           </p>
         </details>
         <p class="tiny faint break">{serviceUrl}</p>

@@ -18,8 +18,8 @@ export function Interrupted({ uploads, onChoose }: { uploads: DatasetUploads; on
       <div class="stack-tight">
         <h2 id="interrupted">{plural(open.length, "upload was", "uploads were")} interrupted</h2>
         <p class="muted small">
-          Choose the same files again, or their folder. What has arrived already is not sent twice. The service keeps unfinished
-          uploads for a day.
+          Choose the same files again, or their folder. What has arrived already is not sent twice. The
+          service keeps unfinished uploads for a day.
         </p>
         <ul class="interrupted">
           {open.slice(0, shown).map(({ path, size }) => (
@@ -47,7 +47,9 @@ export function Interrupted({ uploads, onChoose }: { uploads: DatasetUploads; on
           onClose={() => setForgetting(false)}
           submit={() => uploads.forgetInterrupted()}
         >
-          <p>The service deletes what it has of these files. Files that arrived completely stay in the dataset.</p>
+          <p>
+            The service deletes what it has of these files. Files that arrived completely stay in the dataset.
+          </p>
         </FormDialog>
       )}
     </section>

@@ -6,7 +6,7 @@ import { Badge, type Tone } from "../../components/badge.tsx";
 import { Button, IconButton } from "../../components/button.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Meter, Progress } from "../../components/meter.tsx";
-import { isActive, type Item, type Phase, type Queue } from "../../uploads/queue.ts";
+import { type Item, isActive, type Phase, type Queue } from "../../uploads/queue.ts";
 
 const words: Record<Phase, [Tone, string]> = {
   waiting: ["quiet", "Waiting"],
@@ -63,7 +63,11 @@ function Summary({ queue }: { queue: Queue }) {
     <div class="upload-summary">
       <div class="row apart">
         <h2 id="uploads">
-          {active > 0 ? `Uploading ${plural(active, "file")}` : failed > 0 ? `${plural(failed, "file")} failed` : "All files are uploaded"}
+          {active > 0
+            ? `Uploading ${plural(active, "file")}`
+            : failed > 0
+              ? `${plural(failed, "file")} failed`
+              : "All files are uploaded"}
         </h2>
         <span class="number small muted">
           {count(done)} of {plural(queue.items.value.length, "file")} · {bytes(sent)} of {bytes(total)}
@@ -91,7 +95,9 @@ function Summary({ queue }: { queue: Queue }) {
           </Button>
         )}
         {active === 0 && failed === 0 && (
-          <span class="small muted">The service decodes and embeds them now. The dataset shows when they are ready.</span>
+          <span class="small muted">
+            The service decodes and embeds them now. The dataset shows when they are ready.
+          </span>
         )}
       </div>
     </div>
@@ -109,7 +115,9 @@ function Row({ item, queue }: { item: Item; queue: Queue }) {
     <li class={`upload ${phase}`}>
       <span class="upload-name">
         <span class="break">{path}</span>
-        {reason !== undefined && <span class={`small break ${phase === "failed" ? "bad-text" : "muted"}`}>{reason}</span>}
+        {reason !== undefined && (
+          <span class={`small break ${phase === "failed" ? "bad-text" : "muted"}`}>{reason}</span>
+        )}
       </span>
       <span class="upload-progress">
         {phase === "sending" ? (
@@ -123,7 +131,9 @@ function Row({ item, queue }: { item: Item; queue: Queue }) {
       </span>
       <span class="number small muted upload-size">{bytes(size)}</span>
       <span class="upload-tools">
-        {phase === "failed" && <IconButton isSmall icon="retry" label={`Try ${path} again`} onClick={() => queue.retry([item])} />}
+        {phase === "failed" && (
+          <IconButton isSmall icon="retry" label={`Try ${path} again`} onClick={() => queue.retry([item])} />
+        )}
         <IconButton
           isSmall
           icon="close"

@@ -46,7 +46,9 @@ export default function UploadPage({ params }: { params: Params }) {
       ]}
       actions={<ButtonLink href={href(`/datasets/${id}`)}>Back to the dataset</ButtonLink>}
     >
-      {dataset.error !== undefined && <Problem attempted="Loading the dataset" error={dataset.error} onRetry={dataset.reload} />}
+      {dataset.error !== undefined && (
+        <Problem attempted="Loading the dataset" error={dataset.error} onRetry={dataset.reload} />
+      )}
       {blocked !== undefined ? (
         <Empty isSmall title="Your key may not upload">
           <p>{blocked}.</p>
@@ -54,7 +56,9 @@ export default function UploadPage({ params }: { params: Params }) {
       ) : (
         <DropZone onDrop={add}>
           <p class="drop-title">Drop audio files or folders here</p>
-          <p class="muted small">WAV, FLAC, MP3, Ogg and Opus, up to 2 GB each. Three files are sent at once.</p>
+          <p class="muted small">
+            WAV, FLAC, MP3, Ogg and Opus, up to 2 GB each. Three files are sent at once.
+          </p>
           <div class="row">
             <Button kind="primary" icon="upload" onClick={chooseFiles}>
               Choose files
@@ -92,7 +96,10 @@ export default function UploadPage({ params }: { params: Params }) {
           <Icon name="warning" />
           <p class="break">
             Left out {plural(skipped.length, "file")}: not WAV, FLAC, MP3, Ogg or Opus, or empty.{" "}
-            <span class="muted">{skipped.slice(0, 5).join(", ")}{skipped.length > 5 && " …"}</span>
+            <span class="muted">
+              {skipped.slice(0, 5).join(", ")}
+              {skipped.length > 5 && " …"}
+            </span>
           </p>
         </div>
       )}
@@ -102,7 +109,13 @@ export default function UploadPage({ params }: { params: Params }) {
   );
 }
 
-function DropZone({ onDrop, children }: { onDrop: (found: Collected) => void; children: preact.ComponentChildren }) {
+function DropZone({
+  onDrop,
+  children,
+}: {
+  onDrop: (found: Collected) => void;
+  children: preact.ComponentChildren;
+}) {
   const [isOver, setOver] = useState(false);
   useEffect(() => {
     // A file that misses the zone would take the place of the page.
@@ -126,7 +139,8 @@ function DropZone({ onDrop, children }: { onDrop: (found: Collected) => void; ch
         setOver(true);
       }}
       onDragLeave={(event) => {
-        if (!(event.relatedTarget instanceof Node && event.currentTarget.contains(event.relatedTarget))) setOver(false);
+        if (!(event.relatedTarget instanceof Node && event.currentTarget.contains(event.relatedTarget)))
+          setOver(false);
       }}
       onDrop={async (event) => {
         event.preventDefault();

@@ -13,14 +13,22 @@ type Rate = Usage["rates"][number];
 const rateWords: Record<Rate["name"], [string, string]> = {
   default: ["All requests", "Every request counts"],
   writes: ["Changes", "Requests that change something, except the following"],
-  uploads: ["Uploads", "Requests for upload tickets (up to 100 files each), for parts, and for files from a URL"],
+  uploads: [
+    "Uploads",
+    "Requests for upload tickets (up to 100 files each), for parts, and for files from a URL",
+  ],
   keys: ["API keys", "Requests that create or rotate keys"],
   trainings: ["Training jobs", "Requests that create training jobs"],
 };
 
 const rateColumns: readonly Column<Rate>[] = [
   { id: "name", header: "Limit", cell: ({ name }) => rateWords[name]?.[0] ?? name },
-  { id: "what", header: "Counts", isFlexible: true, cell: ({ name }) => <span class="muted">{rateWords[name]?.[1]}</span> },
+  {
+    id: "what",
+    header: "Counts",
+    isFlexible: true,
+    cell: ({ name }) => <span class="muted">{rateWords[name]?.[1]}</span>,
+  },
   {
     id: "rate",
     header: "Requests per minute",
@@ -36,7 +44,11 @@ export default function UsagePage() {
     ({ type }) => !type.endsWith(".progress"),
   );
   return (
-    <Page title="Usage" crumbs={[{ label: "Settings" }]} note="What the account uses, and the limits that the administrator has set.">
+    <Page
+      title="Usage"
+      crumbs={[{ label: "Settings" }]}
+      note="What the account uses, and the limits that the administrator has set."
+    >
       <Shown resource={usage} what="the usage" lines={8}>
         {({ quotas, compute, rates }) => (
           <div class="stack-wide">

@@ -45,7 +45,8 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
       ),
     () => true,
   );
-  const isPending = list.data?.items.some((delivery) => delivery.status === "pending" && isSoon(delivery)) === true;
+  const isPending =
+    list.data?.items.some((delivery) => delivery.status === "pending" && isSoon(delivery)) === true;
   useEffect(() => {
     if (!isPending) return;
     const timer = setInterval(() => {
@@ -78,10 +79,19 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
         {({ items }) =>
           items.length === 0 ? (
             <Empty isSmall title={status === undefined ? "No deliveries yet" : "No such deliveries"}>
-              <p>Each event that is sent to the receiver appears here, until 7 days after its end. Send a test event to see one.</p>
+              <p>
+                Each event that is sent to the receiver appears here, until 7 days after its end. Send a test
+                event to see one.
+              </p>
             </Empty>
           ) : (
-            <Table caption="Deliveries" columns={columns} rows={items} keyOf={({ id }) => id} isOld={list.isOther} />
+            <Table
+              caption="Deliveries"
+              columns={columns}
+              rows={items}
+              keyOf={({ id }) => id}
+              isOld={list.isOther}
+            />
           )
         }
       </Shown>
@@ -90,7 +100,8 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
 }
 
 /** Its next attempt is within a minute. */
-const isSoon = ({ next_attempt_at: at }: WebhookDelivery) => at === null || Date.parse(at) - Date.now() < 60_000;
+const isSoon = ({ next_attempt_at: at }: WebhookDelivery) =>
+  at === null || Date.parse(at) - Date.now() < 60_000;
 
 const columns: readonly Column<WebhookDelivery>[] = [
   {

@@ -86,7 +86,11 @@ export default function WebhookPage({ params }: { params: Params }) {
                 { label: "Delete", icon: "trash", isDanger: true, run: () => open("delete") },
               ]}
             />
-            <Button icon="send" onClick={test} blocked={webhook.enabled ? undefined : "The webhook is disabled"}>
+            <Button
+              icon="send"
+              onClick={test}
+              blocked={webhook.enabled ? undefined : "The webhook is disabled"}
+            >
               Send a test event
             </Button>
           </>
@@ -94,8 +98,14 @@ export default function WebhookPage({ params }: { params: Params }) {
       }
     >
       {secret !== undefined && (
-        <Secret title="Copy the new signing secret now" text={secret} what="signing secret" onDone={() => setSecret(undefined)}>
-          For 24 hours, requests carry signatures of the old and of the new secret. The new one is not shown again.
+        <Secret
+          title="Copy the new signing secret now"
+          text={secret}
+          what="signing secret"
+          onDone={() => setSecret(undefined)}
+        >
+          For 24 hours, requests carry signatures of the old and of the new secret. The new one is not shown
+          again.
         </Secret>
       )}
       <Shown resource={resource} what="the webhook">
@@ -119,7 +129,9 @@ export default function WebhookPage({ params }: { params: Params }) {
           </>
         )}
       </Shown>
-      {webhook && opened === "edit" && <Edit webhook={webhook} etag={resource.data?.etag} onClose={() => open(undefined)} />}
+      {webhook && opened === "edit" && (
+        <Edit webhook={webhook} etag={resource.data?.etag} onClose={() => open(undefined)} />
+      )}
       {webhook && opened === "rotate" && (
         <FormDialog
           title="Rotate the signing secret"
@@ -136,7 +148,10 @@ export default function WebhookPage({ params }: { params: Params }) {
             open(undefined);
           }}
         >
-          <p>A new secret signs the requests from now on. For 24 hours they carry a signature of the old secret too, so that your receiver has time.</p>
+          <p>
+            A new secret signs the requests from now on. For 24 hours they carry a signature of the old secret
+            too, so that your receiver has time.
+          </p>
         </FormDialog>
       )}
       {webhook && opened === "delete" && (
@@ -154,8 +169,8 @@ export default function WebhookPage({ params }: { params: Params }) {
           }}
         >
           <p class="break">
-            <strong>{webhook.url}</strong> gets no more events, and the list of its deliveries is deleted. Deliveries that wait are
-            not sent.
+            <strong>{webhook.url}</strong> gets no more events, and the list of its deliveries is deleted.
+            Deliveries that wait are not sent.
           </p>
         </FormDialog>
       )}
@@ -165,7 +180,15 @@ export default function WebhookPage({ params }: { params: Params }) {
 
 const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).host : url);
 
-function Edit({ webhook, etag, onClose }: { webhook: Webhook; etag: string | undefined; onClose: () => void }) {
+function Edit({
+  webhook,
+  etag,
+  onClose,
+}: {
+  webhook: Webhook;
+  etag: string | undefined;
+  onClose: () => void;
+}) {
   const { fields, value, isReady } = useWebhookInput({
     url: webhook.url,
     description: webhook.description,

@@ -62,7 +62,9 @@ export function useWebhookInput(initial: WebhookInput) {
                       onValue={(isChecked) =>
                         setInput({
                           ...input,
-                          types: isChecked ? [...input.types, type] : input.types.filter((other) => other !== type),
+                          types: isChecked
+                            ? [...input.types, type]
+                            : input.types.filter((other) => other !== type),
                         })
                       }
                     />
@@ -80,5 +82,7 @@ export function useWebhookInput(initial: WebhookInput) {
 /** Only what is surely wrong: the service decides, and an administrator may allow other addresses. */
 function faultOfUrl(text: string): string | undefined {
   if (text.trim() === "") return undefined;
-  return URL.canParse(text.trim()) && /^https?:/.test(text.trim()) ? undefined : "Enter an address that begins with https://.";
+  return URL.canParse(text.trim()) && /^https?:/.test(text.trim())
+    ? undefined
+    : "Enter an address that begins with https://.";
 }

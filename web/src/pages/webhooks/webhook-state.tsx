@@ -9,7 +9,9 @@ export function WebhookState({ webhook }: { webhook: Webhook }) {
     return reason === null ? (
       <Badge tone="quiet">Disabled</Badge>
     ) : (
-      <Badge tone="bad">{reason === "gone" ? "Disabled: the receiver answered 410" : "Disabled: it failed for days"}</Badge>
+      <Badge tone="bad">
+        {reason === "gone" ? "Disabled: the receiver answered 410" : "Disabled: it failed for days"}
+      </Badge>
     );
   if (since !== null)
     return (

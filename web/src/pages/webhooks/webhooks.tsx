@@ -91,7 +91,10 @@ export default function Webhooks() {
           {({ items, total }) =>
             items.length === 0 ? (
               <Empty title="No webhooks yet" actions={button}>
-                <p>Create one to hear when a file is embedded, a training ends or a model is ready, without asking.</p>
+                <p>
+                  Create one to hear when a file is embedded, a training ends or a model is ready, without
+                  asking.
+                </p>
               </Empty>
             ) : (
               <>
@@ -120,7 +123,10 @@ function Create({ onClose, onMade }: { onClose: () => void; onMade: (made: Webho
   const idempotencyKey = useMemo(uniqueName, [JSON.stringify(value)]);
   const submit = async () => {
     const made = await body(
-      api.POST("/api/v1/webhooks", { params: { header: { "Idempotency-Key": idempotencyKey } }, body: value }),
+      api.POST("/api/v1/webhooks", {
+        params: { header: { "Idempotency-Key": idempotencyKey } },
+        body: value,
+      }),
     );
     onMade(made);
     void refresh("webhooks");
