@@ -8,7 +8,7 @@ import { render } from "preact";
 import { reasonOf } from "./app/api.ts";
 import { startLive } from "./app/live.ts";
 import { navigate, startRouter } from "./app/router.ts";
-import { restore, signIn, state, tokenOfAddress } from "./app/session.ts";
+import { restore, type Session, signIn, state, tokenOfAddress } from "./app/session.ts";
 import { startShortcuts } from "./app/shortcuts.ts";
 import { startTheme } from "./app/theme.ts";
 import { Loading } from "./components/states.tsx";
@@ -16,8 +16,12 @@ import { Toasts } from "./components/toast.tsx";
 import { SignIn, Unreachable } from "./pages/sign-in/sign-in.tsx";
 import { Shell } from "./shell/shell.tsx";
 
+/** The session that the shell shows. It stays when the session ends, so that nothing that was entered is lost. */
+let shown: Session | undefined;
+
 function App() {
   const now = state.value;
+  if (now.is === "signed-in") shown = now.session;
   return (
     <>
       {now.is === "loading" && (
@@ -27,7 +31,11 @@ function App() {
       )}
       {now.is === "unreachable" && <Unreachable error={now.error} />}
       {now.is === "signed-out" && <SignIn reason={now.reason} />}
-      {now.is === "signed-in" && <Shell session={now.session} />}
+      {shown !== undefined && (
+        <div hidden={now.is !== "signed-in"}>
+          <Shell session={shown} />
+        </div>
+      )}
       <Toasts />
     </>
   );

@@ -1,6 +1,6 @@
 // The event stream of the account. One tab of the browser reads it and passes the events to the others, because a browser
 // opens few connections to one server, and the service few streams for one account.
-import { effect, signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 import type { Event as ServiceEvent } from "../../../client/schema.ts";
 import { dashboardUrl } from "./base.ts";
 import { restore, session } from "./session.ts";
@@ -34,9 +34,12 @@ function receive(message: Message): void {
   else liveness.value = message.liveness;
 }
 
+/** A session that is read again, and is the same, must not start the stream anew. */
+const tenantId = computed(() => session.value?.tenant_id);
+
 export function startLive(): void {
   effect(() => {
-    const tenant = session.value?.tenant_id;
+    const tenant = tenantId.value;
     if (tenant === undefined) return;
     const ending = new AbortController();
     const name = `plosive.events.${tenant}`;

@@ -1,8 +1,9 @@
 // Reads of the API with a memory: a page that was seen shows at once what it knew, and reads it again. Events of the
 // stream make it read again too.
-import { type Signal, signal } from "@preact/signals";
+import { effect, type Signal, signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { onEvents, type ServiceEvent } from "./live.ts";
+import { state } from "./session.ts";
 
 interface Entry {
   readonly data: Signal<unknown>;
@@ -107,6 +108,14 @@ export async function refresh(prefix: string): Promise<void> {
   for (const entry of concerned) entry.readAt = 0;
   await Promise.all(concerned.map((entry) => entry.reload?.()));
 }
+
+/** What failed because the session had ended is read again after the next sign-in. */
+let wasSignedOut = false;
+effect(() => {
+  const { is } = state.value;
+  if (is === "signed-in" && wasSignedOut) void refresh("");
+  wasSignedOut = is === "signed-out";
+});
 
 /** Sets what a resource is known to be, from the answer to a change. */
 export function know(key: string, data: unknown): void {

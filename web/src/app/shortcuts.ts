@@ -3,6 +3,7 @@
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { keep, recall } from "./kept.ts";
+import { session } from "./session.ts";
 
 export interface Shortcut {
   /** "a", "?", "g d", or "mod+k", which also works while somebody types. */
@@ -39,7 +40,7 @@ export function startShortcuts(): void {
   let begun = "";
   let begunAt = 0;
   document.addEventListener("keydown", (event) => {
-    if (event.defaultPrevented || event.isComposing || event.altKey) return;
+    if (session.peek() === undefined || event.defaultPrevented || event.isComposing || event.altKey) return;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     if (event.metaKey || event.ctrlKey) return run(`mod+${key}`, event);
     if (!areOn.peek() || isTyping(event.target) || document.querySelector("dialog[open]") !== null) return;

@@ -1,6 +1,7 @@
 // Modal dialogs by <dialog>, which keeps the focus inside, closes on Escape and gives the focus back.
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { session } from "../app/session.ts";
 import { Button, IconButton } from "./button.tsx";
 import { Problem } from "./states.tsx";
 
@@ -17,16 +18,18 @@ export interface DialogProps {
 export function Dialog({ title, onClose, children, footer, isWide, isHeld }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
   const id = useId();
+  const isSignedIn = session.value !== undefined;
   useEffect(() => {
     const dialog = ref.current;
-    if (dialog === null) return;
+    // A modal dialog would block the sign-in page. It keeps its fields, and opens again afterwards.
+    if (dialog === null || !isSignedIn) return;
     dialog.showModal();
     // The first thing to do: a field, or the button that changes nothing.
     dialog
       .querySelector<HTMLElement>(".dialog-body :is(input, select, textarea), .dialog-foot button")
       ?.focus();
     return () => dialog.close();
-  }, []);
+  }, [isSignedIn]);
   return (
     <dialog
       ref={ref}

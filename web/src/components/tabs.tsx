@@ -33,7 +33,13 @@ export function Tabs<Id extends string>({
   const select = (id: Id) => {
     if (onSelect) onSelect(id);
     else
-      setQuery({ tab: id === tabs[0]?.id ? undefined : id, page: undefined, sort: undefined, q: undefined });
+      setQuery({
+        tab: id === tabs[0]?.id ? undefined : id,
+        page: undefined,
+        sort: undefined,
+        q: undefined,
+        status: undefined,
+      });
   };
   const move = (event: KeyboardEvent) => {
     const at = tabs.findIndex((tab) => tab.id === current);

@@ -181,7 +181,7 @@ export function makeQueue(steps: Steps, onChange: () => void): Queue {
     } catch (error) {
       settle(item, error);
     }
-    item.abort = undefined;
+    if (item.abort === abort) item.abort = undefined;
     if (item.phase.peek() === "removed") await discard(item);
   }
 

@@ -34,13 +34,14 @@ export function uploadsTo(datasetId: string): DatasetUploads {
 function makeUploads(datasetId: string): DatasetUploads {
   const tenantId = session.peek()?.tenant_id ?? "";
   const interrupted = signal(loadInterrupted(tenantId, datasetId));
-  let saving: ReturnType<typeof setTimeout> | undefined;
+  let isSaving = false;
   const save = () => {
-    saving = undefined;
+    isSaving = false;
     saveInterrupted(tenantId, datasetId, queue.items.peek(), interrupted.peek());
   };
   const queue = makeQueue(stepsOf(datasetId), () => {
-    saving ??= setTimeout(save, 300);
+    if (!isSaving) setTimeout(save, 300);
+    isSaving = true;
     summarize();
   });
   window.addEventListener("pagehide", save);

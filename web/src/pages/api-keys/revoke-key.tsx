@@ -15,7 +15,11 @@ export function RevokeKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => 
   const [isSure, setSure] = useState(!isOwn);
   const submit = async () => {
     await body(api.DELETE("/api/v1/auth/api-keys/{key_id}", { params: { path: { key_id: apiKey.id } } }));
-    if (isOwn) return end("You have revoked the key that you were signed in with. Sign in with another key.");
+    if (isOwn) {
+      onClose();
+      end("You have revoked the key that you were signed in with. Sign in with another key.");
+      return;
+    }
     notify(`Revoked the key “${apiKey.name}”`);
     await refresh("api-keys");
     onClose();
