@@ -2,6 +2,7 @@
 // requests (outbox.ts), uploads to gather into embedding jobs, runs that reported progress, drift (drift.ts), and the
 // purge queue (purge-queue.ts). Started by operator.ts.
 import { purgeAudit } from "../src/db/audit.ts";
+import { purgeSessions } from "../src/db/dashboard-session.ts";
 import { newId } from "../src/db/driver/id.ts";
 import { purgeRequestKeys } from "../src/db/idempotency.ts";
 import { cancelUnstartedJobs } from "../src/db/inference-job-end.ts";
@@ -139,6 +140,7 @@ export function startSweep(options: SweepOptions): { stop(drainMs?: number): Pro
     await expireUploads(db, purgeBatch);
     await purgeRequestKeys(db);
     await purgeAudit(db);
+    await purgeSessions(db);
     await purgeLeases(db);
     await cancelUnstartedJobs(db, purgeBatch);
     const { storage, graceSeconds } = options;

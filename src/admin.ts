@@ -1,4 +1,4 @@
-// plosive-admin: manages tenants, API keys and embeddings. Administrators run it in the operator's pod:
+// plosive-admin: manages tenants, API keys, sign-in links and embeddings. Administrators run it in the operator's pod:
 // `kubectl exec deploy/RELEASE-operator -- plosive-admin ...`, or directly: `node src/admin.ts ...`. stdout holds only
 // the result, so that it can be piped; hints go to stderr. Exit codes: 0 success, 1 failure, 2 wrong usage.
 import { randomBytes } from "node:crypto";
@@ -20,6 +20,9 @@ const usage = `Usage: plosive-admin COMMAND [--json]
                                      create a key; prints it this one time only
   keys list --tenant TENANT_ID       list the keys of an account by id and prefix
   keys revoke KEY_ID                 refuse a key permanently, from the next request on
+  sign-in-link --tenant TENANT_ID [--key KEY_ID]
+                                     create a link that signs in to the dashboard once, within 10
+                                     minutes, with this key or a new one; prints its path
   embeddings renew [--tenant TENANT_ID] [--before TIME]
                                      embed audio files again, including files that failed: after an
                                      upgrade that requires it, or after a change of encoder;
@@ -76,6 +79,7 @@ function parseArguments(args: readonly string[]) {
   const options = {
     tenant: { type: "string" },
     name: { type: "string" },
+    key: { type: "string" },
     before: { type: "string" },
     "expires-at": { type: "string" },
     json: { type: "boolean", default: false },

@@ -2,6 +2,7 @@
 // names a file that holds the value of NAME: the chart mounts secrets as files and never puts them into the
 // environment.
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { z } from "zod";
 
 const port = (value: number) => z.coerce.number().int().min(0).max(65535).default(value);
@@ -157,6 +158,17 @@ const api = z.object({
     .stringbool()
     .default(true)
     .describe("Serve /openapi.json and /docs without authentication"),
+  PLOSIVE_DASHBOARD_ENABLED: z.stringbool().default(true).describe("Serve the dashboard under /dashboard"),
+  PLOSIVE_DASHBOARD_INSECURE: z
+    .stringbool()
+    .default(false)
+    .describe(
+      "Allow signing in to the dashboard over plain http, although anybody on the way can read the session; a loopback host needs no permission",
+    ),
+  PLOSIVE_DASHBOARD_DIR: z
+    .string()
+    .default(join(import.meta.dirname, "../web/dist"))
+    .describe("Folder of the built dashboard"),
 });
 
 const operator = z.object({

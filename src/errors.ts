@@ -1,7 +1,9 @@
 // Every error that the API reports to clients: one type, and one factory per code. src/api and src/db throw them;
 // src/api/middleware/answer-errors.ts is the only place that turns them into responses. Code that handles an error
 // looks at its `code`, never at its message.
-import type { ErrorCode } from "./schemas/error-code.ts";
+import type { DashboardErrorCode, ErrorCode as RestErrorCode } from "./schemas/error-code.ts";
+
+type ErrorCode = RestErrorCode | DashboardErrorCode;
 
 export interface ValidationItem {
   /** Location of the fault: body, path, query or header, then the members down to it. */
@@ -83,6 +85,25 @@ export const insufficientScope = (needed: string, own: readonly string[]) =>
     `The request needs an API key with ${needed}; this key has only ${own.join(", ")}`,
   );
 export const tenantSuspended = () => error(403, "tenant_suspended", "This account is suspended");
+
+// 401, 403 of the dashboard.
+export const sessionEnded = () =>
+  error(401, "session_ended", "You are not signed in, or your session has ended; sign in again", challenge);
+export const signInLinkUsed = () =>
+  error(
+    401,
+    "sign_in_link_used",
+    "The sign-in link was used before or has expired; create a new one with plosive-admin sign-in-link",
+    challenge,
+  );
+export const crossSiteRequest = () =>
+  error(403, "cross_site_request", "Only pages of the dashboard itself may send this request");
+export const insecureConnection = () =>
+  error(
+    403,
+    "insecure_connection",
+    "Signing in needs https, because anybody on the way could read the session. Use the https address of the service. If a proxy ends TLS, let it send X-Forwarded-Proto and set PLOSIVE_TRUSTED_PROXIES. To accept the danger, set PLOSIVE_DASHBOARD_INSECURE=true",
+  );
 
 // 404, 405. A resource of another tenant gets the same answer as a resource that does not exist.
 export const routeNotFound = () => error(404, "route_not_found", "Not Found");

@@ -2,7 +2,15 @@
 // src/admin.ts.
 import { z } from "zod";
 import { hashApiKey, makeApiKey, prefixOf } from "../api/api-key-format.ts";
-import { insertApiKey, listApiKeys, maybeOneOwnerOfKey, revokeApiKey } from "../db/api-key.ts";
+import { digestOf, makeToken } from "../api/dashboard/token.ts";
+import {
+  type ApiKeyRow,
+  insertApiKey,
+  listApiKeys,
+  maybeOneOwnerOfKey,
+  revokeApiKey,
+} from "../db/api-key.ts";
+import { insertSignInLink } from "../db/dashboard-session.ts";
 import type { DatabasePool } from "../db/driver/pool.ts";
 import { manyDatasetsEmbeddedBefore, presentTime, renewEmbeddings } from "../db/operator/embedding-job.ts";
 import {
@@ -26,6 +34,7 @@ export interface Input {
   readonly operands: readonly string[];
   readonly tenant?: string | undefined;
   readonly name?: string | undefined;
+  readonly key?: string | undefined;
   readonly expiresAt?: string | undefined;
   readonly before?: string | undefined;
 }
@@ -49,6 +58,7 @@ type Command = (db: DatabasePool, input: Input, deps: CommandDeps) => Promise<Ou
 
 const by = "plosive-admin";
 const origin = { actorKeyId: null, ip: "", requestId: by };
+const linkKeyMs = 9 * 60 * 60 * 1_000;
 
 export const commands: Readonly<Record<string, Command>> = {
   "tenants create": async (db, { operands }) => {
@@ -152,22 +162,12 @@ export const commands: Readonly<Record<string, Command>> = {
     const until = expiresAt === undefined ? null : new Date(expiresAt);
     if (until !== null && until.getTime() <= deps.now())
       throw new UsageError("--expires-at must be in the future");
-    for (;;) {
-      const key = makeApiKey(deps.random);
-      const made = await insertApiKey(
-        db,
-        tenantId,
-        { name, prefix: prefixOf(key), hash: hashApiKey(key), expiresAt: until?.toISOString() ?? null },
-        { by: origin },
-      );
-      // Null: another key of the tenant begins with the same 8 characters. Try again with a new key.
-      if (made !== null)
-        return {
-          data: { id: made.id, tenant_id: tenantId, name, expires_at: iso(made.expires_at), key },
-          text: [[key]],
-          hint: `The key cannot be shown again. To revoke it: plosive-admin keys revoke ${made.id}`,
-        };
-    }
+    const { key, made } = await newKey(db, tenantId, { name, until }, deps);
+    return {
+      data: { id: made.id, tenant_id: tenantId, name, expires_at: iso(made.expires_at), key },
+      text: [[key]],
+      hint: `The key cannot be shown again. To revoke it: plosive-admin keys revoke ${made.id}`,
+    };
   },
   "keys list": async (db, { operands, tenant }) => {
     refuseOperands(operands);
@@ -200,7 +200,56 @@ export const commands: Readonly<Record<string, Command>> = {
       );
     return { data: { id, tenant_id: tenantId, revoked: true }, text: [], hint: `Revoked ${id}` };
   },
+  "sign-in-link": async (db, { operands, tenant, key }, deps) => {
+    refuseOperands(operands);
+    const tenantId = await existingTenant(db, tenant);
+    const keyId =
+      key === undefined
+        ? // Nobody knows this key, so it needs to last no longer than the link and its session.
+          (
+            await newKey(
+              db,
+              tenantId,
+              { name: "sign-in link", until: new Date(deps.now() + linkKeyMs) },
+              deps,
+            )
+          ).made.id
+        : uuid(key, "KEY_ID");
+    const token = makeToken(deps.random);
+    if (!(await insertSignInLink(db, tenantId, { digest: digestOf(token), keyId }, origin)))
+      throw new Failure(
+        `The account has no key ${keyId}, or it is revoked. See: plosive-admin keys list --tenant ${tenantId}`,
+      );
+    // In the fragment, because browsers do not send it: no proxy and no log gets the token.
+    const path = `/dashboard/sign-in#token=${token}`;
+    return {
+      data: { tenant_id: tenantId, key_id: keyId, path },
+      text: [[path]],
+      hint: "Open it within 10 minutes behind the address of the service, such as https://plosive.example.com. It works once.",
+    };
+  },
 };
+
+/** Creates a key of the tenant. */
+async function newKey(
+  db: DatabasePool,
+  tenantId: string,
+  { name, until }: { name: string; until: Date | null },
+  { random }: CommandDeps,
+): Promise<{ key: string; made: ApiKeyRow }> {
+  for (;;) {
+    const key = makeApiKey(random);
+    const fields = {
+      name,
+      prefix: prefixOf(key),
+      hash: hashApiKey(key),
+      expiresAt: until?.toISOString() ?? null,
+    };
+    const made = await insertApiKey(db, tenantId, fields, { by: origin });
+    // Null: another key of the tenant begins with the same 8 characters. Try again with a new key.
+    if (made !== null) return { key, made };
+  }
+}
 
 async function suspend(db: DatabasePool, { operands }: Input, isSuspended: boolean): Promise<Output> {
   const id = await existingTenant(db, onlyOperand(operands, "TENANT_ID"));

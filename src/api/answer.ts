@@ -38,7 +38,7 @@ export async function answer(ctx: Context, route: Route, deps: SharedDeps): Prom
   send(ctx, route, exchange.reply);
 }
 
-const anonymous = { tenantId: "", keyId: "", scopes: [] };
+const anonymous = { tenantId: "", keyId: "", scopes: [], session: null };
 const noBytes = Buffer.alloc(0);
 const noBody = { value: undefined, items: [] };
 

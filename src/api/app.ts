@@ -8,6 +8,7 @@ import { makeSecretBox } from "../webhooks/secret.ts";
 import { discardUnread } from "./body/discard.ts";
 import { makeBodyMemory } from "./body/memory.ts";
 import { makeReadBody } from "./body/threads.ts";
+import { dashboard } from "./dashboard/dashboard.ts";
 import type { ApiDeps } from "./deps.ts";
 import { docsPage } from "./docs-page.ts";
 import { makeFailedAuthLimiter } from "./failed-auth-limiter.ts";
@@ -64,6 +65,7 @@ export function makeApp(deps: ApiDeps & { readonly registry: Registry }): App {
   app.use(secureHeaders);
   app.use(cors(deps.config.PLOSIVE_CORS_ORIGINS));
   app.use(answerErrors(deps.log));
+  app.use(dashboard(shared));
   app.use(docsPage(deps.config.PLOSIVE_DOCS_ENABLED));
   for (const middleware of makeRouter(routes, shared)) app.use(middleware);
   // Koa reports here only errors after the response headers were sent. The client sees a closed connection.

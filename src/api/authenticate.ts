@@ -5,27 +5,30 @@ import { touchApiKey } from "../db/api-key.ts";
 import { insertRefusal, type Refusal } from "../db/audit.ts";
 import { expiredApiKey, insufficientScope, invalidApiKey, rateLimited, tenantSuspended } from "../errors.ts";
 import type { KeyScope } from "../schemas/api-key.ts";
-import { hashApiKey, isApiKey, prefixOf } from "./api-key-format.ts";
+import { type Credential, credentialOf } from "./credential.ts";
 import { addressOf } from "./request-facts.ts";
 import type { Call, Route, SharedDeps } from "./route.ts";
 
-export type Caller = Pick<Call, "tenantId" | "keyId" | "scopes">;
+export type Caller = Pick<Call, "tenantId" | "keyId" | "scopes" | "session">;
 
-/** Returns the scope that a request to the route needs. */
-export function scopeOf({ method, path }: Pick<Route, "method" | "path">): KeyScope {
+/** Returns the scope that a request to the route needs; null: any key may sign in to the dashboard. */
+export function scopeOf({ method, path }: Pick<Route, "method" | "path">): KeyScope | null {
+  if (path.startsWith("/dashboard/")) return null;
   if (/^\/api\/v1\/(auth|webhooks)(\/|$)/.test(path)) return "admin";
   return method === "GET" ? "read" : "write";
 }
 
 /**
- * Returns the tenant, id and scopes of the key in X-API-Key, and sets the RateLimit headers. Throws invalidApiKey,
- * expiredApiKey, tenantSuspended, rateLimited or insufficientScope. Text without the format of a key costs no query; Node joins repeated
- * headers into one value, which has no such format either.
+ * Returns the tenant, id and scopes of the request's key, and sets the RateLimit headers. Throws invalidApiKey,
+ * expiredApiKey, tenantSuspended, rateLimited, insufficientScope or sessionEnded. `given`: the key to sign in with.
  */
-export async function authenticate(ctx: Context, route: Route, deps: SharedDeps): Promise<Caller> {
-  const given = ctx.req.headers["x-api-key"];
-  if (typeof given !== "string" || !isApiKey(given)) throw invalidApiKey();
-  const hash = hashApiKey(given);
+export async function authenticate(
+  ctx: Context,
+  route: Pick<Route, "method" | "path" | "rate" | "resumable">,
+  deps: SharedDeps,
+  given?: Credential,
+): Promise<Caller> {
+  const { hash, prefix, session } = given ?? (await credentialOf(ctx, route, deps));
   const ip = addressOf(ctx.req, deps.config.PLOSIVE_TRUSTED_PROXIES);
   const wait = deps.failedAuth.secondsToWait(ip, hash);
   if (wait > 0) throw rateLimited(wait);
@@ -39,7 +42,7 @@ export async function authenticate(ctx: Context, route: Route, deps: SharedDeps)
   });
   const refuse = (reason: Refusal["reason"], error: Error) => {
     deps.failedAuth.recordFailure(ip, hash, reason);
-    const refusal = { tenantId: caller?.tenant_id ?? null, reason, prefix: prefixOf(given) };
+    const refusal = { tenantId: caller?.tenant_id ?? null, reason, prefix };
     if (deps.failedAuth.mayAudit())
       deps.background("record a refused API key in the audit log", () =>
         insertRefusal(deps.db, refusal, { ip, requestId: ctx.state.requestId }),
@@ -52,9 +55,10 @@ export async function authenticate(ctx: Context, route: Route, deps: SharedDeps)
   deps.failedAuth.recordSuccess(hash);
   const { id: keyId, tenant_id: tenantId, scopes } = caller;
   const needed = scopeOf(route);
-  if (scopes.length > 0 && !scopes.includes(needed)) throw insufficientScope(`the scope ${needed}`, scopes);
+  if (needed !== null && scopes.length > 0 && !scopes.includes(needed))
+    throw insufficientScope(`the scope ${needed}`, scopes);
   ctx.set(deps.rates.settle(hash, own, caller));
   if (caller.unnoticed)
     deps.background("record the use of an API key", () => touchApiKey(deps.db.asTenant(tenantId), keyId));
-  return { tenantId, keyId, scopes };
+  return { tenantId, keyId, scopes, session };
 }

@@ -58,7 +58,7 @@ async function* textOf(call: Call, watch: Watch, { after, types }: StreamOptions
     const now = performance.now();
     try {
       if (now - checked >= timing.beatMs) {
-        if (!(await deps.live.withReadSlot(() => isKeyOpen(deps.db, tenantId, keyId)))) return;
+        if (!(await deps.live.withReadSlot(() => isKeyOpen(deps.db, call)))) return;
         checked = now;
       }
       const rows = await deps.live.withReadSlot(() => manyEventsAfter(deps.db, tenantId, last, batch));

@@ -8,7 +8,8 @@ import type { ApiDeps } from "./deps.ts";
 export interface FailedAuthLimiter {
   /** Returns the seconds until the address may try another key; 0: now. */
   secondsToWait(ip: string, hash: Buffer): number;
-  recordFailure(ip: string, hash: Buffer, reason: Refusal["reason"]): void;
+  /** `token`: of a session of the dashboard or a sign-in link. */
+  recordFailure(ip: string, hash: Buffer, reason: Refusal["reason"] | "token"): void;
   recordSuccess(hash: Buffer): void;
   /** Whether to record this failure in the audit log, which takes only a few failures per second. */
   mayAudit(): boolean;
@@ -26,7 +27,7 @@ export function makeFailedAuthLimiter({
 }: Pick<ApiDeps, "config" | "clock"> & { registry: Registry }): FailedAuthLimiter {
   const refused = new Counter({
     name: "plosive_refused_keys_total",
-    help: "Refused API keys, by reason; too_many: not checked, because the address had too many failures",
+    help: "Refused API keys, and tokens of the dashboard (token), by reason; too_many: not checked, because the address had too many failures",
     labelNames: ["reason"],
     registers: [registry],
   });

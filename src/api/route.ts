@@ -60,6 +60,8 @@ export interface Call<P = unknown, Q = unknown, B = unknown> {
   readonly keyId: string;
   /** What the API key may do; empty: everything. */
   readonly scopes: readonly KeyScope[];
+  /** Digest of the token of the dashboard's session; null: the request came with the key itself. */
+  readonly session: Buffer | null;
   readonly request: RequestFacts;
   readonly deps: HandlerDeps;
 }

@@ -2,7 +2,7 @@
 // job. While it waits, it queries the database only after a notification and every 15 seconds.
 import type { z } from "zod";
 import { isKeyOpen } from "../db/api-key.ts";
-import { invalidApiKey } from "../errors.ts";
+import { invalidApiKey, sessionEnded } from "../errors.ts";
 import type { waitQuery } from "../schemas/event.ts";
 import { isTerminal, type JobState } from "../schemas/job.ts";
 import { etagOf, isUnchanged } from "./conditional.ts";
@@ -13,15 +13,16 @@ const mostWaits = 100;
 
 /**
  * Returns the view of the job after the wait. Waits until its ETag is not in If-None-Match, or, without the header, until it
- * differs from the first read. Throws invalidApiKey if the key is revoked during the wait.
+ * differs from the first read. Throws invalidApiKey or sessionEnded if the key is revoked or the session ends meanwhile.
  */
 export async function viewAfterChange<T extends { readonly status: JobState }>(
-  { query, tenantId, keyId, deps, request }: Call<unknown, z.infer<typeof waitQuery>>,
+  call: Call<unknown, z.infer<typeof waitQuery>>,
   jobId: string,
   read: () => Promise<T>,
   view: (row: T) => object,
 ): Promise<object> {
-  const { wait = 0 } = query;
+  const { tenantId, keyId, deps, request } = call;
+  const { wait = 0 } = call.query;
   const release = wait === 0 ? null : deps.live.acquire(tenantId, "wait", mostWaits);
   if (release === null) return view(await read());
   const watch = deps.live.watch([
@@ -39,8 +40,9 @@ export async function viewAfterChange<T extends { readonly status: JobState }>(
       if (!isUnchanged(known, etagOf(body)) || isTerminal(row.status)) return body;
       if (left <= 0 || request.signal.aborted || deps.live.isEnding()) return body;
       await watch.next(Math.min(left, deps.live.timing.beatMs), request.signal);
-      // The key may have been revoked while the request waited.
-      if (!(await deps.live.withReadSlot(() => isKeyOpen(deps.db, tenantId, keyId)))) throw invalidApiKey();
+      // The key may have been revoked, or the session ended, while the request waited.
+      if (!(await deps.live.withReadSlot(() => isKeyOpen(deps.db, call))))
+        throw call.session === null ? invalidApiKey() : sessionEnded();
       row = await deps.live.withReadSlot(read);
     }
   } finally {

@@ -3,7 +3,8 @@ import { sql } from "slonik";
 import { z } from "zod";
 import { apiKeyNotFound, insufficientScope } from "../errors.ts";
 import { apiKey, type KeyScope, keyScopes, mayGrant } from "../schemas/api-key.ts";
-import type { Origin } from "./audit.ts";
+import { auditEntry, type Origin } from "./audit.ts";
+import { isSessionOpen } from "./dashboard-session.ts";
 import { columnsOf, rowOf } from "./driver/fields.ts";
 import { newId } from "./driver/id.ts";
 import type { Db } from "./driver/page.ts";
@@ -74,12 +75,19 @@ export async function manyCallers(
   return rows.map((row) => (row.id === null ? null : row));
 }
 
-/** Whether a key is still valid. Called repeatedly by responses that stay open (event streams, long polls). */
-export async function isKeyOpen(db: Db, tenantId: string, id: string): Promise<boolean> {
+/**
+ * Whether a key, and the session that the request came with if there is one, are still valid. Called repeatedly by
+ * responses that stay open (event streams, long polls).
+ */
+export async function isKeyOpen(
+  db: Db,
+  { tenantId, keyId, session }: { tenantId: string; keyId: string; session: Buffer | null },
+): Promise<boolean> {
   return await db.exists(sql.type(z.object({}))`
     select from api_keys k join tenants t on t.id = k.tenant_id
-    where k.tenant_id = ${tenantId} and k.id = ${id} and k.revoked_at is null
-      and (k.expires_at is null or k.expires_at > now()) and t.suspended_at is null`);
+    where k.tenant_id = ${tenantId} and k.id = ${keyId} and k.revoked_at is null
+      and (k.expires_at is null or k.expires_at > now()) and t.suspended_at is null
+      and ${session === null ? sql.fragment`true` : isSessionOpen(tenantId, session)}`);
 }
 
 /** Updates last_used_at, at most once a minute: a write for every request would be the most frequent write of all. */
@@ -187,16 +195,6 @@ export async function rotateApiKey(
       select from changed`);
     return made;
   });
-}
-
-/** A CTE that adds an entry to the audit log for each row of the CTE `keys`. */
-function auditEntry(keys: string, action: string, tenantId: string, by: Origin | null) {
-  return sql.fragment`noted as (
-    insert into audit_log (tenant_id, action, api_key_id, key_prefix, actor_key_id, ip, request_id)
-    select ${tenantId}::uuid, ${action}, id, key_prefix, ${by?.actorKeyId ?? null}::uuid,
-      ${by === null || by.ip === "" ? null : by.ip}::inet, ${by?.requestId ?? null}
-    from ${sql.identifier([keys])} where ${by !== null}
-  )`;
 }
 
 /** Returns the tenant of a key that is not revoked, or null. For plosive-admin, which does not run as one tenant. */

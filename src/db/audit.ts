@@ -1,6 +1,6 @@
-// The audit log of API keys, for the investigation of a break-in: changes of keys and refused keys. It never contains
-// a key, only its first characters. The statements that change keys log themselves (api-key.ts); authentication logs
-// refusals with this file.
+// The audit log of API keys, for the investigation of a break-in: changes of keys, refused keys, and sessions of the
+// dashboard. It never contains a key, only its first characters. The statements that change keys and sessions log
+// themselves (api-key.ts, dashboard-session.ts); authentication logs refusals with this file.
 import { sql } from "slonik";
 import { z } from "zod";
 import type { Db } from "./driver/page.ts";
@@ -29,6 +29,16 @@ export async function insertRefusal(
   await db.query(sql.type(z.object({}))`
     select note_refused_key(${refusal.tenantId}, ${refusal.reason}, ${refusal.prefix},
       ${origin.ip === "" ? null : origin.ip}::inet, ${origin.requestId})`);
+}
+
+/** A CTE that adds an entry to the audit log for each row of the CTE `keys` (id, key_prefix). */
+export function auditEntry(keys: string, action: string, tenantId: string, by: Origin | null) {
+  return sql.fragment`noted as (
+    insert into audit_log (tenant_id, action, api_key_id, key_prefix, actor_key_id, ip, request_id)
+    select ${tenantId}::uuid, ${action}, id, key_prefix, ${by?.actorKeyId ?? null}::uuid,
+      ${by === null || by.ip === "" ? null : by.ip}::inet, ${by?.requestId ?? null}
+    from ${sql.identifier([keys])} where ${by !== null}
+  )`;
 }
 
 /** Deletes entries older than 400 days and returns how many. Called by the operator's sweep. */

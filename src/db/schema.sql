@@ -384,6 +384,25 @@ begin
   perform pg_notify('plosive_inbox', '');
 end $$;
 
+-- migrations/0036_dashboard_sessions.sql
+-- Also wakes the event streams of the key: those of the session end.
+CREATE FUNCTION public.end_session(wanted bytea, address inet, request text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+declare
+  ended record;
+begin
+  delete from dashboard_sessions s using api_keys k
+  where s.digest = wanted and s.last_used_at is not null and k.id = s.api_key_id
+  returning s.tenant_id, k.id, k.key_prefix into ended;
+  if not found then return false; end if;
+  insert into audit_log (tenant_id, action, api_key_id, key_prefix, actor_key_id, ip, request_id)
+  values (ended.tenant_id, 'session.ended', ended.id, ended.key_prefix, ended.id, address, request);
+  perform pg_notify('plosive_keys', ended.id::text);
+  return true;
+end $$;
+
 -- migrations/0032_erasure.sql
 -- Deletes at most `most` rows of one table of the tenant and returns the table; null when no row was left. Then the tenant
 -- itself is gone, and the purge queue deletes its objects without the grace period.
@@ -502,6 +521,13 @@ CREATE FUNCTION public.is_embedded_before(f public.audio_files, moment timestamp
       case when f.status = 'failed' then f.updated_at else f.embedded_at end, '-infinity') < moment
 $$;
 
+-- migrations/0036_dashboard_sessions.sql
+CREATE FUNCTION public.is_session_open(last_used timestamp with time zone, expires timestamp with time zone) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+  select coalesce(expires > now() and last_used > now() - interval '30 minutes', false)
+$$;
+
 -- migrations/0024_usage_of_datasets.sql
 CREATE FUNCTION public.is_usable(status text, embedding_status text) RETURNS boolean
     LANGUAGE sql IMMUTABLE
@@ -528,6 +554,23 @@ begin
   execute format('create policy of_owner on %s to current_user using (true) with check (true)', t);
   if api_rights <> '' then execute format('grant %s on %s to plosive_api', api_rights, t); end if;
   if operator_rights <> '' then execute format('grant %s on %s to plosive_operator', operator_rights, t); end if;
+end $$;
+
+-- migrations/0036_dashboard_sessions.sql
+-- For the API, which knows no tenant yet. `touches`: the request prolongs the session. One write per minute is enough.
+CREATE FUNCTION public.key_of_session(wanted bytea, touches boolean) RETURNS TABLE(key_hash bytea, key_prefix text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+begin
+  if touches then
+    update dashboard_sessions s set last_used_at = now()
+    where s.digest = wanted and s.last_used_at < now() - interval '1 minute'
+      and is_session_open(s.last_used_at, s.expires_at);
+  end if;
+  return query select k.key_hash, k.key_prefix
+    from dashboard_sessions s join api_keys k on k.id = s.api_key_id
+    where s.digest = wanted and is_session_open(s.last_used_at, s.expires_at);
 end $$;
 
 -- migrations/0026_event_numbers.sql
@@ -1071,6 +1114,19 @@ begin
   return new;
 end $$;
 
+-- migrations/0036_dashboard_sessions.sql
+-- A link works once: of two requests with its token, one deletes it.
+CREATE FUNCTION public.use_sign_in_link(wanted bytea) RETURNS TABLE(key_hash bytea, key_prefix text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+begin
+  return query
+  delete from dashboard_sessions s using api_keys k
+  where s.digest = wanted and s.last_used_at is null and s.expires_at > now() and k.id = s.api_key_id
+  returning k.key_hash, k.key_prefix;
+end $$;
+
 CREATE TABLE public.annotation_sets (
     id uuid NOT NULL,
     tenant_id uuid NOT NULL,
@@ -1143,6 +1199,18 @@ ALTER TABLE public.audit_log ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MAXVALUE
     CACHE 1
 );
+
+CREATE TABLE public.dashboard_sessions (
+    digest bytea NOT NULL,
+    tenant_id uuid NOT NULL,
+    api_key_id uuid NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    last_used_at timestamp with time zone,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT dashboard_sessions_digest_check CHECK ((length(digest) = 32))
+);
+
+ALTER TABLE ONLY public.dashboard_sessions FORCE ROW LEVEL SECURITY;
 
 CREATE TABLE public.dataset_usage (
     tenant_id uuid NOT NULL,
@@ -1633,6 +1701,9 @@ ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.api_keys
+    ADD CONSTRAINT api_keys_tenant_id_id_key UNIQUE (tenant_id, id);
+
+ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_tenant_id_key_prefix_key UNIQUE (tenant_id, key_prefix);
 
 ALTER TABLE ONLY public.audio_files
@@ -1645,10 +1716,13 @@ ALTER TABLE ONLY public.audio_files
     ADD CONSTRAINT audio_files_tenant_id_id_key UNIQUE (tenant_id, id);
 
 ALTER TABLE public.audit_log
-    ADD CONSTRAINT audit_log_action_check CHECK ((action = ANY (ARRAY['api_key.created'::text, 'api_key.revoked'::text, 'api_key.rotated'::text, 'api_key.refused'::text, 'tenant.created'::text, 'tenant.suspended'::text, 'tenant.resumed'::text, 'tenant.embedded_again'::text, 'tenant.erased'::text]))) NOT VALID;
+    ADD CONSTRAINT audit_log_action_check CHECK ((action = ANY (ARRAY['api_key.created'::text, 'api_key.revoked'::text, 'api_key.rotated'::text, 'api_key.refused'::text, 'session.started'::text, 'session.ended'::text, 'sign_in_link.created'::text, 'tenant.created'::text, 'tenant.suspended'::text, 'tenant.resumed'::text, 'tenant.embedded_again'::text, 'tenant.erased'::text]))) NOT VALID;
 
 ALTER TABLE ONLY public.audit_log
     ADD CONSTRAINT audit_log_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.dashboard_sessions
+    ADD CONSTRAINT dashboard_sessions_pkey PRIMARY KEY (digest);
 
 ALTER TABLE ONLY public.dataset_usage
     ADD CONSTRAINT dataset_usage_pkey PRIMARY KEY (dataset_id);
@@ -1784,6 +1858,8 @@ CREATE INDEX audio_files_unconfirmed ON public.audio_files USING btree (upload_e
 CREATE INDEX audit_log_age ON public.audit_log USING btree (created_at);
 
 CREATE INDEX audit_log_page ON public.audit_log USING btree (tenant_id, id);
+
+CREATE INDEX dashboard_sessions_of_key ON public.dashboard_sessions USING btree (tenant_id, api_key_id);
 
 CREATE INDEX dataset_usage_tenant ON public.dataset_usage USING btree (tenant_id);
 
@@ -2024,6 +2100,9 @@ ALTER TABLE ONLY public.audio_files
 ALTER TABLE ONLY public.audit_log
     ADD CONSTRAINT audit_log_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.dashboard_sessions
+    ADD CONSTRAINT dashboard_sessions_tenant_id_api_key_id_fkey FOREIGN KEY (tenant_id, api_key_id) REFERENCES public.api_keys(tenant_id, id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.dataset_usage
     ADD CONSTRAINT dataset_usage_tenant_id_dataset_id_fkey FOREIGN KEY (tenant_id, dataset_id) REFERENCES public.datasets(tenant_id, id) ON DELETE CASCADE;
 
@@ -2103,6 +2182,8 @@ ALTER TABLE public.audio_files ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.audit_log ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.dashboard_sessions ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.dataset_usage ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.datasets ENABLE ROW LEVEL SECURITY;
@@ -2135,6 +2216,8 @@ CREATE POLICY of_admin ON public.api_keys TO plosive_admin USING (true) WITH CHE
 
 CREATE POLICY of_admin ON public.audit_log FOR INSERT TO plosive_admin WITH CHECK (true);
 
+CREATE POLICY of_admin ON public.dashboard_sessions FOR INSERT TO plosive_admin WITH CHECK (true);
+
 CREATE POLICY of_admin ON public.tenants TO plosive_admin USING (true) WITH CHECK (true);
 
 CREATE POLICY of_operator ON public.annotation_sets TO plosive_operator USING (((deleted_at IS NULL) OR (( SELECT current_setting('app.sees_deleted'::text, true) AS current_setting) = 'on'::text))) WITH CHECK (true);
@@ -2146,6 +2229,8 @@ CREATE POLICY of_operator ON public.api_keys TO plosive_operator USING (true) WI
 CREATE POLICY of_operator ON public.audio_files TO plosive_operator USING (true) WITH CHECK (true);
 
 CREATE POLICY of_operator ON public.audit_log TO plosive_operator USING (true) WITH CHECK (true);
+
+CREATE POLICY of_operator ON public.dashboard_sessions TO plosive_operator USING (true) WITH CHECK (true);
 
 CREATE POLICY of_operator ON public.dataset_usage TO plosive_operator USING (true) WITH CHECK (true);
 
@@ -2205,6 +2290,8 @@ CREATE POLICY of_owner ON public.audio_files TO postgres USING (true) WITH CHECK
 
 CREATE POLICY of_owner ON public.audit_log TO postgres USING (true) WITH CHECK (true);
 
+CREATE POLICY of_owner ON public.dashboard_sessions TO postgres USING (true) WITH CHECK (true);
+
 CREATE POLICY of_owner ON public.dataset_usage TO postgres USING (true) WITH CHECK (true);
 
 CREATE POLICY of_owner ON public.datasets TO postgres USING (true) WITH CHECK (true);
@@ -2262,6 +2349,8 @@ CREATE POLICY of_tenant ON public.api_keys TO plosive_api USING ((tenant_id = ( 
 CREATE POLICY of_tenant ON public.audio_files TO plosive_api USING ((tenant_id = ( SELECT (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid AS "nullif"))) WITH CHECK ((tenant_id = ( SELECT (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid AS "nullif")));
 
 CREATE POLICY of_tenant ON public.audit_log TO plosive_api USING ((tenant_id = ( SELECT (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid AS "nullif"))) WITH CHECK ((tenant_id = ( SELECT (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid AS "nullif")));
+
+CREATE POLICY of_tenant ON public.dashboard_sessions TO plosive_api USING ((tenant_id = ( SELECT (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid AS "nullif"))) WITH CHECK ((tenant_id = ( SELECT (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid AS "nullif")));
 
 CREATE POLICY of_tenant ON public.dataset_usage TO plosive_api USING ((tenant_id = ( SELECT (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid AS "nullif"))) WITH CHECK ((tenant_id = ( SELECT (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid AS "nullif")));
 
@@ -2397,6 +2486,9 @@ GRANT ALL ON FUNCTION public.embed_again(wanted uuid, moment timestamp with time
 
 REVOKE ALL ON FUNCTION public.emit_event(tenant uuid, type text, data jsonb) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION public.end_session(wanted bytea, address inet, request text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.end_session(wanted bytea, address inet, request text) TO plosive_api;
+
 REVOKE ALL ON FUNCTION public.erase_piece(wanted uuid, most integer, OUT part text, OUT deleted bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.erase_piece(wanted uuid, most integer, OUT part text, OUT deleted bigint) TO plosive_admin;
 
@@ -2412,6 +2504,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.audio_files TO plosive_operato
 REVOKE ALL ON FUNCTION public.is_embedded_before(f public.audio_files, moment timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.isolate_tenant(t regclass, api_rights text, operator_rights text, tenant_column name) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.key_of_session(wanted bytea, touches boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.key_of_session(wanted bytea, touches boolean) TO plosive_api;
 
 REVOKE ALL ON FUNCTION public.last_event_seq() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.last_event_seq() TO plosive_api;
@@ -2472,6 +2567,9 @@ REVOKE ALL ON FUNCTION public.tell_training_job() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.tell_webhook() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION public.use_sign_in_link(wanted bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.use_sign_in_link(wanted bytea) TO plosive_api;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.annotation_sets TO plosive_api;
 GRANT SELECT,DELETE ON TABLE public.annotation_sets TO plosive_operator;
 
@@ -2492,6 +2590,14 @@ GRANT UPDATE(expires_at) ON TABLE public.api_keys TO plosive_api;
 GRANT UPDATE(last_used_at) ON TABLE public.api_keys TO plosive_api;
 
 GRANT UPDATE(revoked_at) ON TABLE public.api_keys TO plosive_api;
+
+GRANT SELECT,INSERT ON TABLE public.dashboard_sessions TO plosive_api;
+GRANT DELETE ON TABLE public.dashboard_sessions TO plosive_operator;
+GRANT INSERT ON TABLE public.dashboard_sessions TO plosive_admin;
+
+GRANT SELECT(last_used_at) ON TABLE public.dashboard_sessions TO plosive_operator;
+
+GRANT SELECT(expires_at) ON TABLE public.dashboard_sessions TO plosive_operator;
 
 GRANT SELECT ON TABLE public.dataset_usage TO plosive_api;
 GRANT SELECT ON TABLE public.dataset_usage TO plosive_operator;

@@ -64,3 +64,10 @@ export const errorMeanings = {
 export type ErrorCode = keyof typeof errorMeanings;
 
 export const errorCodes = Object.keys(errorMeanings) as [ErrorCode, ...ErrorCode[]];
+
+/** Codes of responses under /dashboard only, which the OpenAPI description does not have (docs/dashboard.md). */
+export type DashboardErrorCode =
+  | "cross_site_request"
+  | "insecure_connection"
+  | "session_ended"
+  | "sign_in_link_used";

@@ -13,7 +13,7 @@ import {
   S3Client,
 } from "@aws-sdk/client-s3";
 import { createPresignedPost } from "@aws-sdk/s3-presigned-post";
-import type { Addressing } from "./addressing.ts";
+import { type Addressing, bucketUrl } from "./addressing.ts";
 import { attachment } from "./attachment.ts";
 import { lastingCredentials } from "./credentials.ts";
 import { isNotFound, TooLargeError } from "./errors.ts";
@@ -60,7 +60,8 @@ export type Storage = ReturnType<typeof makeStorage>;
 export function makeStorage(config: StorageConfig) {
   const bucket = config.PLOSIVE_S3_BUCKET;
   const internal = client(config, config.PLOSIVE_S3_ENDPOINT);
-  const external = client(config, config.PLOSIVE_S3_PUBLIC_ENDPOINT ?? config.PLOSIVE_S3_ENDPOINT);
+  const publicEndpoint = config.PLOSIVE_S3_PUBLIC_ENDPOINT ?? config.PLOSIVE_S3_ENDPOINT;
+  const external = client(config, publicEndpoint);
   const credentials = lastingCredentials(internal.config.credentials);
   // It only presigns forms, which would otherwise end with credentials that the SDK still considers fresh.
   external.config.credentials = credentials;
@@ -71,7 +72,7 @@ export function makeStorage(config: StorageConfig) {
     return async (request) => presign({ ...request, at: new Date(), credentials: await credentials() });
   };
   const presignInternal = signer(config.PLOSIVE_S3_ENDPOINT);
-  const presignExternal = signer(config.PLOSIVE_S3_PUBLIC_ENDPOINT ?? config.PLOSIVE_S3_ENDPOINT);
+  const presignExternal = signer(publicEndpoint);
 
   /** Returns size, ETag, content type and digest of an object. */
   const head = async (key: string): Promise<ObjectHead> => {
@@ -88,6 +89,13 @@ export function makeStorage(config: StorageConfig) {
 
   return {
     ...partsOf({ client: internal, bucket, presign: presignExternal }),
+
+    /** The origin of all URLs that clients get. */
+    publicOrigin: bucketUrl({
+      endpoint: publicEndpoint,
+      bucket,
+      addressing: config.PLOSIVE_S3_ADDRESSING,
+    }).origin,
 
     /**
      * Presigns a form. The client adds `file` as its last field and posts it to the store. The policy fixes every other

@@ -103,8 +103,13 @@ describe("the chart", () => {
       .flatMap((manifest) => manifest.spec!.template!.spec.containers)
       .flatMap((container) => container.env ?? [])
       .map((variable) => variable.name.replace(/_FILE$/, ""));
-    // In a cluster the pod's own service account is used; the other two have a default that fits everywhere.
-    const outside = ["PLOSIVE_KUBECONFIG", "PLOSIVE_RUNS_AUDIENCE", "PLOSIVE_BOOTSTRAP_WAIT_SECONDS"];
+    // In a cluster the pod's own service account is used; the others have a default that fits everywhere.
+    const outside = [
+      "PLOSIVE_KUBECONFIG",
+      "PLOSIVE_RUNS_AUDIENCE",
+      "PLOSIVE_BOOTSTRAP_WAIT_SECONDS",
+      "PLOSIVE_DASHBOARD_DIR",
+    ];
     expect(
       names.filter((name) => !set.includes(name.replace(/_FILE$/, "")) && !outside.includes(name)),
     ).toEqual([]);

@@ -246,12 +246,17 @@ describe("the operator's role", () => {
 /** Functions with the owner's rights that the API may call, and why they show it nothing of another tenant. */
 const ownersFunctions: Readonly<Record<string, string>> = {
   admit_caller: "returns the tenant and the use of the one key whose digest the caller knows",
+  end_session: "returns whether it ended the one session whose token's digest the caller knows",
   event_lags: "returns two ages, of all tenants together",
   forget_events: "returns how many rows it deleted, of all tenants together",
+  key_of_session:
+    "returns the key's digest and prefix of the one session whose token's digest the caller knows",
   last_event_seq: "returns a number of the tenant of the session",
   note_refused_key: "returns nothing",
   scopes_of_key: "returns the scopes of the one key whose id the caller knows",
   stamp_events: "returns how many events it numbered, of all tenants together",
+  use_sign_in_link:
+    "returns the key's digest and prefix of the one link whose token's digest the caller knows",
 };
 
 describe("a function with the owner's rights", () => {

@@ -110,6 +110,9 @@ async function addByHand(db: DatabasePool, tenantId: string, world: World): Prom
     insert into url_uploads (tenant_id, audio_file_id, url, host)
     values (${tenantId}, ${world.audioFileId}, '\\x00', 'files.example.com')`);
   await db.query(sql.type(nothing)`
+    insert into dashboard_sessions (digest, tenant_id, api_key_id, last_used_at, expires_at)
+    values (sha256(${`session of ${tenantId}`}::bytea), ${tenantId}, ${world.keyId}, now(), now() + interval '1 hour')`);
+  await db.query(sql.type(nothing)`
     insert into leases (tenant_id, id, holder, expires_at)
     values (${tenantId}, ${world.audioFileId}, gen_random_uuid(), now() + interval '1 hour')`);
 }

@@ -1,0 +1,44 @@
+// The cookie that holds the token of a session. Its name depends on the connection, so that nobody on the way of a plain
+// http request can plant a cookie that counts on https. Called by credential.ts and session.ts.
+import type { IncomingMessage } from "node:http";
+import type { ApiSettings } from "../../config.ts";
+import { isToken } from "./token.ts";
+
+type Settings = Pick<ApiSettings, "PLOSIVE_TRUSTED_PROXIES" | "PLOSIVE_DASHBOARD_INSECURE">;
+
+/** Returns the name of the cookie; null if the connection must not have a session. */
+export function cookieNameFor(request: IncomingMessage, settings: Settings): string | null {
+  // Browsers accept Secure cookies from a loopback host without https. The prefix __Host- makes them refuse the cookie from
+  // any other host or path.
+  if (isEncrypted(request, settings.PLOSIVE_TRUSTED_PROXIES) || isLoopback(request.headers.host ?? ""))
+    return "__Host-plosive_session";
+  return settings.PLOSIVE_DASHBOARD_INSECURE ? "plosive_session" : null;
+}
+
+/** Returns the token in the cookie; undefined if there is none, or several, or one without the form of a token. */
+export function tokenIn(request: IncomingMessage, settings: Settings): string | undefined {
+  const name = cookieNameFor(request, settings);
+  if (name === null) return undefined;
+  const cookies = (request.headers.cookie ?? "").split(";").map((cookie) => cookie.trim());
+  const [token, ...others] = cookies.filter((cookie) => cookie.startsWith(`${name}=`));
+  const value = token?.slice(name.length + 1);
+  return value !== undefined && others.length === 0 && isToken(value) ? value : undefined;
+}
+
+/** Returns the value of Set-Cookie. The cookie has no lifetime: it goes when the browser ends. Null deletes it. */
+export function cookieText(name: string, token: string | null): string {
+  const secure = name.startsWith("__Host-") ? "; Secure" : "";
+  const gone = token === null ? "; Max-Age=0" : "";
+  return `${name}=${token ?? ""}; Path=/; HttpOnly; SameSite=Strict${secure}${gone}`;
+}
+
+/** TLS ends at a proxy. As with the client's address, only the entry of the outermost trusted proxy counts. */
+function isEncrypted(request: IncomingMessage, trustedProxies: number): boolean {
+  if (trustedProxies === 0) return false;
+  const protocols = String(request.headers["x-forwarded-proto"] ?? "").split(",");
+  // A proxy that replaces the header instead of appending to it leaves fewer entries.
+  return (protocols.at(-trustedProxies) ?? protocols[0])?.trim().toLowerCase() === "https";
+}
+
+const isLoopback = (host: string) =>
+  /^(localhost|[a-z0-9.-]+\.localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i.test(host);
