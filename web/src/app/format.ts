@@ -56,14 +56,14 @@ const steps = [
 ] as const;
 
 /** "just now", "3 minutes ago", "in 2 hours"; a date if it is longer than a week away. */
-export function ago(iso: string, now: number, locale?: string): string {
+export function ago(iso: string, now: number, locale?: string, style: "long" | "narrow" = "long"): string {
   const seconds = (Date.parse(iso) - now) / 1000;
   const distance = Math.abs(seconds);
   if (distance < 10) return "just now";
   const step = steps.find(([below]) => distance < below);
   if (step === undefined) return day(iso, locale);
   const [, size, unit] = step;
-  return new Intl.RelativeTimeFormat(locale, { numeric: "auto" }).format(Math.trunc(seconds / size), unit);
+  return new Intl.RelativeTimeFormat(locale, { numeric: style === "long" ? "auto" : "always", style }).format(Math.trunc(seconds / size), unit);
 }
 
 export const day = (iso: string, locale?: string) =>

@@ -62,6 +62,8 @@ export function startRouter(): void {
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     const link = event.target instanceof Element ? event.target.closest("a") : null;
     if (link === null || link.target !== "" || link.hasAttribute("download")) return;
+    // A place on the same page, such as the content: the browser moves the focus there.
+    if (link.hash !== "" && link.pathname === window.location.pathname) return;
     if (link.origin !== window.location.origin || !link.pathname.startsWith(basePath)) return;
     event.preventDefault();
     navigate(`/${link.pathname.slice(basePath.length)}${link.search}`);

@@ -55,7 +55,7 @@ export function CodeDrawer() {
                   onClick={() => setChosen(record.id)}
                 >
                   <span class={`method ${record.method === "GET" ? "" : "writes"}`}>{record.method}</span>
-                  <span class="clip mono">{addressOf(record)}</span>
+                  <span class="clip mono">{shortened(record)}</span>
                   <Outcome call={record} />
                 </button>
               </li>
@@ -94,6 +94,12 @@ export function CodeDrawer() {
     </aside>
   );
 }
+
+/** Short enough to tell rows apart: without what all addresses begin with, and without ids. */
+const shortened = (call: CallRecord) =>
+  addressOf(call)
+    .replace("/api/v1", "")
+    .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "…");
 
 function Outcome({ call: { status, tookMs } }: { call: CallRecord }) {
   if (status === undefined) return <span class="faint tiny">…</span>;

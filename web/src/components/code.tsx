@@ -4,8 +4,7 @@ import { CopyButton } from "./copy.tsx";
 export function Code({ text }: { text: string }) {
   return (
     <div class="code">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: long lines scroll, also by the keyboard. */}
-      <pre tabIndex={0}>{text.split(/("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\$API_KEY)/).map(colored)}</pre>
+      <pre>{text.split(/("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\$API_KEY)/).map(colored)}</pre>
       <CopyButton text={text} what="code" />
     </div>
   );

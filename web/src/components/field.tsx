@@ -191,7 +191,7 @@ export function SearchField({
           if (event.key === "Escape" && text !== "") report("", 0);
         }}
       />
-      <kbd aria-hidden="true">/</kbd>
+      <kbd>/</kbd>
     </div>
   );
 }

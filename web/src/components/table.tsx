@@ -26,6 +26,8 @@ export interface Column<T> {
   readonly descendsFirst?: boolean;
   /** The header is for screen readers only, as for a column of buttons. */
   readonly isHeaderHidden?: boolean;
+  /** Left out where the page is narrow, though not on phones, where rows are cards. */
+  readonly isExtra?: boolean;
   /** May be narrower than its text. */
   readonly isFlexible?: boolean;
 }
@@ -62,7 +64,6 @@ export function Table<T>({
       ? rows
       : sorted(rows, by, sort.isDescending);
   return (
-    // biome-ignore lint/a11y/noRedundantRoles: the cards of narrow screens take the roles of the elements away.
     <table class="table" role="table" aria-busy={isOld} onKeyDown={moveBetweenRows}>
       <caption class="visually-hidden">{caption}</caption>
       <thead role="rowgroup">
@@ -85,13 +86,7 @@ export function Table<T>({
                 role="cell"
                 key={column.id}
                 data-label={column.isHeaderHidden ? undefined : column.header}
-                class={[
-                  column.isNumber && "number end",
-                  column.isFlexible && "flexible",
-                  column.isHeaderHidden && "tools",
-                ]
-                  .filter(Boolean)
-                  .join(" ")}
+                class={classOf(column)}
               >
                 {column.cell(row)}
               </td>
@@ -103,6 +98,11 @@ export function Table<T>({
   );
 }
 
+const classOf = <T,>({ isNumber, isFlexible, isHeaderHidden, isExtra }: Column<T>) =>
+  [isNumber && "number end", isFlexible && "flexible", isHeaderHidden && "tools", isExtra && "extra"]
+    .filter(Boolean)
+    .join(" ");
+
 function Header<T>({
   column,
   sort,
@@ -113,10 +113,9 @@ function Header<T>({
   isSortable: boolean;
 }) {
   const isSorted = sort?.column === column.id;
-  const end = column.isNumber ? "end" : undefined;
   if (!isSortable || sort === undefined)
     return (
-      <th role="columnheader" scope="col" class={end}>
+      <th role="columnheader" scope="col" class={classOf(column)}>
         {column.isHeaderHidden ? <span class="visually-hidden">{column.header}</span> : column.header}
       </th>
     );
@@ -125,7 +124,7 @@ function Header<T>({
     <th
       role="columnheader"
       scope="col"
-      class={end}
+      class={classOf(column)}
       aria-sort={isSorted ? (sort.isDescending ? "descending" : "ascending") : undefined}
     >
       <button type="button" class="sort" onClick={() => setQuery({ sort: writeSort(next), page: undefined })}>

@@ -10,9 +10,9 @@ document.addEventListener("visibilitychange", () => {
   now.value = Date.now();
 });
 
-export const Ago = ({ time }: { time: string }) => (
+export const Ago = ({ time, isShort }: { time: string; isShort?: boolean }) => (
   <time dateTime={time} title={moment(time)} class="nowrap">
-    {ago(time, now.value)}
+    {ago(time, now.value, undefined, isShort ? "narrow" : "long")}
   </time>
 );
 

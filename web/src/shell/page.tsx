@@ -39,26 +39,16 @@ export function Page({
   }, [title]);
   return (
     <div class="page">
-      <div class="page-top">
-        {crumbs.length > 0 ? (
-          <nav aria-label="Breadcrumb" class="crumbs">
-            <ol>
-              {crumbs.map(({ label, to }) => (
-                <li key={label}>{to === undefined ? label : <a href={href(to)}>{label}</a>}</li>
-              ))}
-              <li aria-current="page">{title}</li>
-            </ol>
-          </nav>
-        ) : (
-          <span />
-        )}
-        <IconButton
-          icon="code"
-          label="API calls of this page"
-          aria-expanded={isDrawerOpen.value}
-          onClick={() => (isDrawerOpen.value = !isDrawerOpen.peek())}
-        />
-      </div>
+      {crumbs.length > 0 && (
+        <nav aria-label="Breadcrumb" class="crumbs">
+          <ol>
+            {crumbs.map(({ label, to }) => (
+              <li key={label}>{to === undefined ? label : <a href={href(to)}>{label}</a>}</li>
+            ))}
+            <li aria-current="page">{title}</li>
+          </ol>
+        </nav>
+      )}
       <div class="page-head">
         <div class="page-title">
           <h1 ref={heading} tabIndex={-1} class="break">
@@ -66,7 +56,17 @@ export function Page({
           </h1>
           {note && <div class="page-note muted">{note}</div>}
         </div>
-        {actions && <div class="row">{actions}</div>}
+        <div class="row">
+          <IconButton
+            icon="code"
+            label="API calls of this page"
+            aria-expanded={isDrawerOpen.value}
+            onClick={() => {
+              isDrawerOpen.value = !isDrawerOpen.peek();
+            }}
+          />
+          {actions}
+        </div>
       </div>
       {children}
     </div>

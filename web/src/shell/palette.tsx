@@ -28,7 +28,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const [at, setAt] = useState(0);
   const [datasets, setDatasets] = useState<readonly Goal[]>([]);
   const list = useId();
-  const options = useRef<HTMLUListElement>(null);
+  const options = useRef<HTMLDivElement>(null);
   useEffect(() => {
     let isOld = false;
     const timer = setTimeout(async () => {
@@ -92,11 +92,10 @@ export function Palette({ onClose }: { onClose: () => void }) {
           }}
           onKeyDown={onKeyDown}
         />
-        {/* biome-ignore lint/a11y/useFocusableInteractive: the input keeps the focus and names the chosen option. */}
-        <ul id={list} role="listbox" aria-label="Results" ref={options}>
+        <div id={list} role="listbox" aria-label="Results" ref={options} class="palette-list">
           {goals.map((goal, i) => (
-            // biome-ignore lint/a11y: the keys are handled by the input.
-            <li
+            // biome-ignore lint/a11y: the input keeps the focus and handles the keys.
+            <div
               key={goal.to}
               id={`${list}-${i}`}
               role="option"
@@ -106,9 +105,9 @@ export function Palette({ onClose }: { onClose: () => void }) {
               <Icon name={goal.icon} />
               <span class="clip">{goal.label}</span>
               <span class="faint small">{goal.note}</span>
-            </li>
+            </div>
           ))}
-        </ul>
+        </div>
         {goals.length === 0 && <p class="muted small">Nothing has this name.</p>}
       </div>
     </Dialog>

@@ -5,7 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import { href } from "../app/base.ts";
 import { forgetReads } from "../app/calls.ts";
 import { CurrentPage } from "../app/pages.tsx";
-import { navigate, path } from "../app/router.ts";
+import { location, navigate, path } from "../app/router.ts";
 import type { Session } from "../app/session.ts";
 import { useShortcut } from "../app/shortcuts.ts";
 import { IconButton } from "../components/button.tsx";
@@ -50,7 +50,7 @@ export function Shell({ session }: { session: Session }) {
   );
   return (
     <div class="shell" data-drawer={isDrawerOpen.value || undefined}>
-      <a class="skip" href="#main" onClick={skip}>
+      <a class="skip" href={`${href(path.value)}${location.value.search}#main`}>
         Skip to the content
       </a>
       <header class="side" data-open={isNavOpen.value || undefined}>
@@ -73,7 +73,7 @@ export function Shell({ session }: { session: Session }) {
           <button type="button" class="goto" onClick={() => (isPaletteOpen.value = true)}>
             <Icon name="search" />
             <span>Go to…</span>
-            <kbd aria-hidden="true">{isMac ? "⌘K" : "Ctrl K"}</kbd>
+            <kbd>{isMac ? "⌘K" : "Ctrl K"}</kbd>
           </button>
           <nav aria-label="Main">
             <ul>
@@ -119,11 +119,6 @@ export function Shell({ session }: { session: Session }) {
 }
 
 const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
-
-function skip(event: Event): void {
-  event.preventDefault();
-  document.getElementById("main")?.focus();
-}
 
 function NavLink({ place }: { place: Place }) {
   useShortcut(place.keys, `Go to ${place.label}`, () => navigate(place.to));

@@ -130,6 +130,7 @@ function columnsOf(open: (opened: Opened) => void): readonly Column<ApiKey>[] {
     {
       id: "created",
       header: "Created",
+      isExtra: true,
       descendsFirst: true,
       by: ({ created_at }) => Date.parse(created_at),
       cell: ({ created_at }) => <Day time={created_at} />,

@@ -170,6 +170,7 @@ function columnsOf(open: (opened: Opened) => void): readonly Column<AudioFile>[]
     {
       id: "format",
       header: "Format",
+      isExtra: true,
       cell: ({ codec, sample_rate_hz: rate, channels }) => (
         <span class="muted small nowrap">
           {[
@@ -186,6 +187,7 @@ function columnsOf(open: (opened: Opened) => void): readonly Column<AudioFile>[]
       id: "size",
       header: "Size",
       isNumber: true,
+      isExtra: true,
       descendsFirst: true,
       by: ({ size_bytes }) => size_bytes,
       cell: ({ size_bytes }) => bytes(size_bytes),

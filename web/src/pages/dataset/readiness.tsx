@@ -92,7 +92,7 @@ function Steps({ facts, setId }: { facts: Facts & { dataset: Dataset }; setId: s
               {step.id === "labels" && step.isDone && missing.length > 0 && (
                 <span class="muted small">
                   {" "}
-                  Without labels of {missing.join(", ")}: leave them out of the training, or label them.
+                  has no labels of {missing.join(", ")}, which cannot be trained.
                 </span>
               )}
             </span>

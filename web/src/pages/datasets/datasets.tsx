@@ -44,6 +44,7 @@ function columnsOf(open: (opened: Opened) => void): readonly Column<Dataset>[] {
     {
       id: "types",
       header: "Artifact types",
+      isExtra: true,
       isFlexible: true,
       cell: ({ artifact_types: types }) =>
         types.length === 0 ? (

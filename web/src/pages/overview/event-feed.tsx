@@ -64,7 +64,7 @@ function Line({ event, isNew }: { event: ServiceEvent; isNew: boolean }) {
       <span class="feed-end">
         {place !== undefined && <CopyId id={place.id} what={`id of the ${noun.toLowerCase()}`} />}
         <span class="faint tiny">
-          <Ago time={event.timestamp} />
+          <Ago time={event.timestamp} isShort />
         </span>
       </span>
     </li>

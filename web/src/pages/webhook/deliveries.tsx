@@ -130,7 +130,13 @@ const columns: readonly Column<WebhookDelivery>[] = [
         {last_error !== null && <span class="small muted">{errorWords[last_error]}</span>}
         {status === "pending" && next_attempt_at !== null && (
           <span class="small faint">
-            Next attempt <Ago time={next_attempt_at} />
+            {Date.parse(next_attempt_at) > Date.now() ? (
+              <>
+                Next attempt <Ago time={next_attempt_at} />
+              </>
+            ) : (
+              "Waits to be sent"
+            )}
           </span>
         )}
       </span>

@@ -110,7 +110,7 @@ export default function WebhookPage({ params }: { params: Params }) {
       )}
       <Shown resource={resource} what="the webhook">
         {({ value }) => (
-          <>
+          <div class="stack-wide">
             <section aria-labelledby="events">
               <h2 id="events" class="section-title">
                 Events
@@ -126,7 +126,7 @@ export default function WebhookPage({ params }: { params: Params }) {
               )}
             </section>
             <Deliveries webhook={value} />
-          </>
+          </div>
         )}
       </Shown>
       {webhook && opened === "edit" && (
