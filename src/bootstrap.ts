@@ -54,9 +54,14 @@ async function main(): Promise<void> {
 async function allowPages(storage: ReturnType<typeof makeStorage>, log: Log): Promise<void> {
   try {
     const isNew = await storage.allowPages();
-    log.info(isNew ? "web pages may use the bucket by presigned URLs" : "the bucket keeps its own CORS rules");
+    log.info(
+      isNew ? "web pages may use the bucket by presigned URLs" : "the bucket keeps its own CORS rules",
+    );
   } catch (err) {
-    log.warn({ err }, "the CORS rules of the bucket cannot be set; the dashboard needs them for uploads (docs/install.md)");
+    log.warn(
+      { err },
+      "the CORS rules of the bucket cannot be set; the dashboard needs them for uploads (docs/install.md)",
+    );
   }
 }
 

@@ -41,6 +41,8 @@ async function open(
   await watched.page.goto(`${api.url}/dashboard/${path}`);
   await signIn(watched.page, client.key);
   await heading(watched.page).waitFor();
+  // The browser reports that there was no session at first.
+  watched.complaints.splice(0);
   return watched;
 }
 
@@ -48,6 +50,13 @@ async function signIn(page: Page, key: string): Promise<void> {
   await page.getByLabel("API key", { exact: true }).fill(key);
   await page.getByRole("button", { name: "Sign in" }).click();
 }
+
+/** Waits until the control with this text has the focus. */
+const focused = (page: Page, text: string) =>
+  poll(
+    `the focus on ${text}`,
+    async () => (await page.evaluate("document.activeElement.innerText")) === text,
+  );
 
 const heading = (page: Page, name?: string) =>
   page.getByRole("main").getByRole("heading", { level: 1, ...(name === undefined ? {} : { name }) });
@@ -115,7 +124,7 @@ describe("datasets", () => {
     const actions = page.getByRole("button", { name: "Actions for Evening takes" });
     await actions.focus();
     await page.keyboard.press("Enter");
-    await page.getByRole("menuitem", { name: "Edit" }).waitFor();
+    await focused(page, "Edit");
     await page.keyboard.press("Enter");
     await page.getByRole("dialog", { name: "Edit the dataset" }).waitFor();
     await page.keyboard.press("ControlOrMeta+a");
@@ -125,7 +134,7 @@ describe("datasets", () => {
 
     await page.getByRole("button", { name: "Actions for Morning takes" }).focus();
     await page.keyboard.press("Enter");
-    await page.getByRole("menuitem", { name: "Edit" }).waitFor();
+    await focused(page, "Edit");
     await page.keyboard.press("ArrowUp");
     await page.keyboard.press("Enter");
     const dialog = page.getByRole("dialog", { name: "Delete the dataset" });
@@ -176,7 +185,8 @@ describe("datasets", () => {
     await page.goto(`${api.url}/dashboard/datasets/${id}`);
     await page.getByRole("heading", { level: 1 }).getByText("{{7*7}}").waitFor();
     expect(await page.locator("main img").count()).toBe(0);
-    expect(complaints).toEqual([]);
+    // The stream ended with the first page.
+    expect(complaints.filter((text) => !text.includes("/events/stream"))).toEqual([]);
     await page.close();
   });
 });
@@ -305,10 +315,10 @@ describe("Settings > API Keys", () => {
       ({ name }: { name: string }) => name === "test",
     );
     await api.as(other.key).delete(`/api/v1/auth/api-keys/${own.id}`);
-    await page.getByRole("link", { name: "Datasets" }).click();
+    // The event stream ends with the session, so the page knows without a click.
     await page.getByText("Your session has ended").waitFor();
     await signIn(page, other.key);
-    await heading(page, "Datasets").waitFor();
+    await heading(page, "Usage").waitFor();
     await page.close();
   });
 
@@ -332,7 +342,7 @@ describe("the drawer of API calls", () => {
     const { page } = await open(client, `datasets/${id}`);
     await page.getByRole("button", { name: "API calls of this page" }).click();
     const drawer = page.getByRole("complementary", { name: "API calls" });
-    await drawer.getByRole("button", { name: new RegExp(`/api/v1/datasets/${id} `) }).click();
+    await drawer.getByRole("button", { name: /^GET \/datasets\/… 200/ }).click();
     const text = await drawer.locator("pre").innerText();
     expect(text).toBe(`curl -H "X-API-Key: $API_KEY" \\\n  '${api.url}/api/v1/datasets/${id}'`);
     await drawer.getByRole("tab", { name: "TypeScript" }).click();

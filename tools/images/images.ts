@@ -61,7 +61,14 @@ const node: Image = {
   fillContext: installNode,
 };
 
-const webFiles = ["tsconfig.json", "client", "web/index.html", "web/src", "web/tsconfig.json", "web/vite.config.ts"];
+const webFiles = [
+  "tsconfig.json",
+  "client",
+  "web/index.html",
+  "web/src",
+  "web/tsconfig.json",
+  "web/vite.config.ts",
+];
 const serverFiles = ["package.json", "package-lock.json", "crds", "src", "controllers", ...webFiles];
 const server: Image = {
   name: "server",

@@ -63,7 +63,10 @@ export function ago(iso: string, now: number, locale?: string, style: "long" | "
   const step = steps.find(([below]) => distance < below);
   if (step === undefined) return day(iso, locale);
   const [, size, unit] = step;
-  return new Intl.RelativeTimeFormat(locale, { numeric: style === "long" ? "auto" : "always", style }).format(Math.trunc(seconds / size), unit);
+  return new Intl.RelativeTimeFormat(locale, { numeric: style === "long" ? "auto" : "always", style }).format(
+    Math.trunc(seconds / size),
+    unit,
+  );
 }
 
 export const day = (iso: string, locale?: string) =>

@@ -81,8 +81,6 @@ export function Palette({ onClose }: { onClose: () => void }) {
           aria-autocomplete="list"
           aria-label="Page or dataset"
           placeholder="Page or dataset"
-          // biome-ignore lint/a11y/noAutofocus: the dialog was opened to type here.
-          autoFocus
           autocomplete="off"
           spellcheck={false}
           value={text}

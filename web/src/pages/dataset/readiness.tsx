@@ -90,10 +90,7 @@ function Steps({ facts, setId }: { facts: Facts & { dataset: Dataset }; setId: s
               <span class="visually-hidden">{step.isDone ? " (done)" : " (missing)"}</span>
               {!step.isDone && <span class="muted small"> {step.text}</span>}
               {step.id === "labels" && step.isDone && missing.length > 0 && (
-                <span class="muted small">
-                  {" "}
-                  has no labels of {missing.join(", ")}, which cannot be trained.
-                </span>
+                <span class="faint small"> · without labels of {missing.join(", ")}</span>
               )}
             </span>
           </li>

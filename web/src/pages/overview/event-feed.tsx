@@ -4,7 +4,7 @@ import { api, body } from "../../app/api.ts";
 import { href } from "../../app/base.ts";
 import { onEvents, type ServiceEvent } from "../../app/live.ts";
 import { useResource } from "../../app/resource.ts";
-import { CopyId } from "../../components/copy.tsx";
+import { CopyText } from "../../components/copy.tsx";
 import { Empty, Shown } from "../../components/states.tsx";
 import { Ago } from "../../components/time.tsx";
 import { placeOf, wordsOf } from "./event-words.ts";
@@ -62,7 +62,7 @@ function Line({ event, isNew }: { event: ServiceEvent; isNew: boolean }) {
         )}
       </span>
       <span class="feed-end">
-        {place !== undefined && <CopyId id={place.id} what={`id of the ${noun.toLowerCase()}`} />}
+        {place !== undefined && <CopyText text={place.id} shown={`…${place.id.slice(-6)}`} what={`id of the ${noun.toLowerCase()}`} />}
         <span class="faint tiny">
           <Ago time={event.timestamp} isShort />
         </span>

@@ -7,7 +7,7 @@ type Quotas = Usage["quotas"];
 export type QuotaName = keyof Quotas;
 
 const names: Record<QuotaName, [label: string, note: string]> = {
-  audio_bytes: ["Audio", "All audio, with pending uploads and the files of inference jobs"],
+  audio_bytes: ["Audio", "With pending uploads and files of inference jobs"],
   datasets: ["Datasets", ""],
   audio_files_per_dataset: ["Audio files per dataset", "In the largest dataset"],
   annotations_per_set: ["Annotations per set", "In the largest set"],
