@@ -40,6 +40,8 @@ export default defineConfig({
     // The polyfill would be an inline script, which the content security policy forbids.
     modulePreload: { polyfill: false },
     manifest: true,
+    // Notices of the packages that are bundled; the API serves them beside the code.
+    license: { fileName: "assets/licenses.md" },
     chunkSizeWarningLimit: 200,
   },
 });

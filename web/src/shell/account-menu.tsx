@@ -6,6 +6,7 @@ import { signOut } from "../app/session.ts";
 import { type Theme, theme, themes } from "../app/theme.ts";
 import { Icon, type IconName } from "../components/icon.tsx";
 import { Menu } from "../components/menu.tsx";
+import { Ago } from "../components/time.tsx";
 import { notify } from "../components/toast.tsx";
 
 const themeNames: Record<Theme, [string, IconName]> = {
@@ -38,6 +39,11 @@ export function AccountMenu({ session, onKeys }: { session: Session; onKeys: () 
         </span>
         <Icon name="both" size={14} />
       </Menu>
+      {session.key_expires_at !== null && isSoon(session.key_expires_at) && (
+        <p class="tiny key-note">
+          This key expires <Ago time={session.key_expires_at} />.
+        </p>
+      )}
       <div class="account-row">
         <Live />
         <fieldset class="themes">
@@ -60,6 +66,8 @@ export function AccountMenu({ session, onKeys }: { session: Session; onKeys: () 
     </div>
   );
 }
+
+const isSoon = (time: string) => Date.parse(time) - Date.now() < 14 * 86_400_000;
 
 const words = {
   live: ["Live", "Changes appear by themselves"],

@@ -62,7 +62,13 @@ function Line({ event, isNew }: { event: ServiceEvent; isNew: boolean }) {
         )}
       </span>
       <span class="feed-end">
-        {place !== undefined && <CopyText text={place.id} shown={`…${place.id.slice(-6)}`} what={`id of the ${noun.toLowerCase()}`} />}
+        {place !== undefined && (
+          <CopyText
+            text={place.id}
+            shown={`…${place.id.slice(-6)}`}
+            what={`id of the ${noun.toLowerCase()}`}
+          />
+        )}
         <span class="faint tiny">
           <Ago time={event.timestamp} isShort />
         </span>

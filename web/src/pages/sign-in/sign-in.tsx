@@ -16,8 +16,12 @@ export function SignIn({ reason }: { reason: string | undefined }) {
   const [error, setError] = useState<unknown>();
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
+    const before = document.title;
     document.title = "Sign in · Plosive";
     form.current?.querySelector("input")?.focus();
+    return () => {
+      document.title = before;
+    };
   }, []);
   const submit = async (event: Event) => {
     event.preventDefault();
