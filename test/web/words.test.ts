@@ -34,7 +34,7 @@ describe("numbers and times", () => {
   it.each([
     [0, "0 s"],
     [45_000, "45 s"],
-    [200_000, "3 min 20 s"],
+    [200_400, "3 min 20 s"],
     [7_200_000, "2 h"],
     [273_600_000, "3 d 4 h"],
   ])("writes the amount %i ms as %s", (ms, text) => expect(amountOfTime(ms)).toBe(text));

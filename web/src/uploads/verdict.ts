@@ -23,7 +23,6 @@ export function judge(error: unknown, { isOnline }: { isOnline: boolean }): Verd
     return { is: "anew", reason: "The service has deleted the unfinished upload: it begins anew." };
   if (code === "upload_mismatch")
     return { is: "retry", reason: "The bytes that arrived differ from the file. They are sent again." };
-  if (code === "unsupported_audio") return { is: "final", reason: detail };
   if (status === 422 || (code !== undefined && finalCodes.has(code))) return { is: "final", reason: detail };
   return { is: "retry", reason: detail };
 }
