@@ -239,6 +239,36 @@ describe("Settings > API Keys", () => {
   });
 });
 
+describe("Settings > Webhooks", () => {
+  it("creates a webhook, shows its secret once, and lists and repeats its deliveries", async () => {
+    const client = await api.tenant();
+    const { page, complaints } = await dashboard.open(client, "settings/webhooks");
+    await page.getByText("No webhooks yet").waitFor();
+    await page.keyboard.press("c");
+    await page.getByRole("dialog", { name: "Create a webhook" }).waitFor();
+    await page.keyboard.type("https://hooks.example.com/plosive");
+    await page.getByLabel("Only these:").check();
+    await page.getByLabel("model.created").check();
+    await page.getByRole("button", { name: "Create webhook" }).last().click();
+    expect(await page.locator("[data-secret]").innerText()).toMatch(/^whsec_/);
+    await page.getByRole("button", { name: "I have copied it" }).click();
+    const [webhook] = (await client.get("/api/v1/webhooks")).body.items;
+    expect(webhook).toMatchObject({ url: "https://hooks.example.com/plosive", types: ["model.created"] });
+
+    await page.getByRole("link", { name: webhook.url }).click();
+    await page.getByText("No deliveries yet").waitFor();
+    await page.getByRole("button", { name: "Send a test event" }).click();
+    await page.getByRole("row", { name: /webhook\.test.*Pending/ }).waitFor();
+    await page.getByRole("button", { name: "Send again" }).click();
+    await page.getByText("The delivery is sent again").waitFor();
+    await page.getByRole("button", { name: "More actions" }).click();
+    await page.getByRole("menuitem", { name: "Disable" }).click();
+    await page.locator(".page-note").getByText("Disabled").waitFor();
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+});
+
 describe("the drawer of API calls", () => {
   it("shows the requests of the page as commands that work", async () => {
     const client = await api.tenant();

@@ -65,6 +65,7 @@ describe("uploads", () => {
     await page.getByRole("heading", { name: "1 file failed" }).waitFor();
     const [file] = (await client.get(`/api/v1/datasets/${id}/audio`)).body.items;
     await page.locator(".upload.failed").getByText(file.error_message, { exact: false }).waitFor();
+    expect(await page.getByRole("button", { name: /again/ }).count()).toBe(0);
     await page.getByRole("button", { name: "Cancel the upload of broken.wav" }).click();
     await poll(
       "the file to be deleted",

@@ -30,6 +30,8 @@ export interface Item {
   readonly sentBytes: Signal<number>;
   /** Why it failed, or why it waits for its next attempt. */
   readonly reason: Signal<string | undefined>;
+  /** Set when it failed: whether another attempt can help. */
+  canRetry: boolean;
   /** The audio file of the service, when it has one. */
   id: string | undefined;
   /** What `steps.tickets` needs and gives; the queue does not look into them. */
@@ -199,6 +201,7 @@ export function makeQueue(steps: Steps, onChange: () => void): Queue {
     }
     const waitMs = retryAfterMs[item.failures++];
     if (verdict.is === "final" || waitMs === undefined) {
+      item.canRetry = verdict.is !== "final";
       set(item, "failed", verdict.reason);
       return;
     }
@@ -232,6 +235,7 @@ export function makeQueue(steps: Steps, onChange: () => void): Queue {
           phase: signal<Phase>("waiting"),
           sentBytes: signal(0),
           reason: signal<string | undefined>(undefined),
+          canRetry: false,
           id,
           digest: undefined,
           ticket: undefined,

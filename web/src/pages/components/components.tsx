@@ -1,6 +1,7 @@
 // Every component of the dashboard in its states, for whoever changes one. The colours are those of the chosen theme; the
 // second half of the page is in the other one.
 import "./components.css";
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Badge, Tag } from "../../components/badge.tsx";
 import { Button, IconButton } from "../../components/button.tsx";
@@ -127,7 +128,7 @@ function Samples({ theme }: { theme: string }) {
   );
 }
 
-const Part = ({ title, children }: { title: string; children: preact.ComponentChildren }) => (
+const Part = ({ title, children }: { title: string; children: ComponentChildren }) => (
   <section class="stack">
     <h2>{title}</h2>
     {children}

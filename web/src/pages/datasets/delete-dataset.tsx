@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import type { Dataset } from "../../../../client/schema.ts";
 import { api, body } from "../../app/api.ts";
-import { count, plural } from "../../app/format.ts";
+import { plural } from "../../app/format.ts";
 import { refresh } from "../../app/resource.ts";
 import { navigate, path } from "../../app/router.ts";
 import { FormDialog } from "../../components/dialog.tsx";
@@ -37,7 +37,7 @@ export function DeleteDataset({ dataset, onClose }: { dataset: Dataset; onClose:
         This cannot be undone. Models that were trained on it stay.
       </p>
       <TextField
-        label={`Type the name of the dataset${files > 0 ? `, which has ${count(files)} files` : ""}`}
+        label="Type its name to confirm"
         placeholder={name}
         value={typed}
         onValue={setTyped}

@@ -1,6 +1,7 @@
 // The files of a queue with their progress. Each row follows its own file, so that a hundred progressing files do not draw
 // the list anew.
 import { useComputed } from "@preact/signals";
+import { useEffect, useState } from "preact/hooks";
 import { bytes, count, plural } from "../../app/format.ts";
 import { Badge, type Tone } from "../../components/badge.tsx";
 import { Button, IconButton } from "../../components/button.tsx";
@@ -20,9 +21,19 @@ const words: Record<Phase, [Tone, string]> = {
   removed: ["quiet", "Removed"],
 };
 
+const portion = 40;
+
 export function UploadList({ queue }: { queue: Queue }) {
   const items = queue.items.value;
   const stopped = queue.stopped.value;
+  // Hundreds of rows at once would hold up the page: they come in portions.
+  const [most, setMost] = useState(portion);
+  const isCut = items.length > most;
+  useEffect(() => {
+    if (!isCut) return;
+    const timer = setTimeout(() => setMost(most + portion), 60);
+    return () => clearTimeout(timer);
+  }, [isCut, most]);
   if (items.length === 0) return null;
   return (
     <section aria-labelledby="uploads">
@@ -37,7 +48,7 @@ export function UploadList({ queue }: { queue: Queue }) {
         </div>
       )}
       <ul class="uploads">
-        {items.map((item) => (
+        {items.slice(0, most).map((item) => (
           <Row key={item.key} item={item} queue={queue} />
         ))}
       </ul>
@@ -58,7 +69,7 @@ function Summary({ queue }: { queue: Queue }) {
     return { done, failed, active, sent, total };
   }).value;
   const { done, failed, active, sent, total } = sums;
-  const failures = queue.items.peek().filter(({ phase }) => phase.peek() === "failed");
+  const failures = queue.items.peek().filter((item) => item.phase.peek() === "failed" && item.canRetry);
   return (
     <div class="upload-summary">
       <div class="row apart">
@@ -84,9 +95,11 @@ function Summary({ queue }: { queue: Queue }) {
         {active === 0 && (failed > 0 ? `${plural(failed, "file")} failed` : "All files are uploaded")}
       </p>
       <div class="row">
-        {failed > 0 && (
+        {failures.length > 0 && (
           <Button isSmall icon="retry" onClick={() => queue.retry(failures)}>
-            Try the {plural(failed, "failed file")} again
+            {failures.length === 1
+              ? "Try the failed file again"
+              : `Try the ${count(failures.length)} failed files again`}
           </Button>
         )}
         {done > 0 && (
@@ -131,7 +144,7 @@ function Row({ item, queue }: { item: Item; queue: Queue }) {
       </span>
       <span class="number small muted upload-size">{bytes(size)}</span>
       <span class="upload-tools">
-        {phase === "failed" && (
+        {phase === "failed" && item.canRetry && (
           <IconButton isSmall icon="retry" label={`Try ${path} again`} onClick={() => queue.retry([item])} />
         )}
         <IconButton

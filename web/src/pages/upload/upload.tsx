@@ -1,5 +1,6 @@
 // Uploads to a dataset: files and folders by choice or drop, the progress of each, and what an earlier visit left open.
 import "./upload.css";
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { api, versioned } from "../../app/api.ts";
 import { href } from "../../app/base.ts";
@@ -54,7 +55,7 @@ export default function UploadPage({ params }: { params: Params }) {
           <p>{blocked}.</p>
         </Empty>
       ) : (
-        <DropZone onDrop={add}>
+        <DropZone onDrop={add} isSmall={uploads.queue.items.value.length > 0}>
           <p class="drop-title">Drop audio files or folders here</p>
           <p class="muted small">
             WAV, FLAC, MP3, Ogg and Opus, up to 2 GB each. Three files are sent at once.
@@ -111,10 +112,12 @@ export default function UploadPage({ params }: { params: Params }) {
 
 function DropZone({
   onDrop,
+  isSmall,
   children,
 }: {
   onDrop: (found: Collected) => void;
-  children: preact.ComponentChildren;
+  isSmall: boolean;
+  children: ComponentChildren;
 }) {
   const [isOver, setOver] = useState(false);
   useEffect(() => {
@@ -132,7 +135,7 @@ function DropZone({
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: dropping has a twin, the buttons inside.
     <div
-      class="drop-zone"
+      class={isSmall ? "drop-zone small-zone" : "drop-zone"}
       data-over={isOver || undefined}
       onDragOver={(event) => {
         event.preventDefault();
