@@ -2,7 +2,7 @@
 // test files: `const dashboard = useDashboard()`, then `await dashboard.open(client, "datasets")` inside the tests.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Page } from "playwright-core";
 import { build } from "vite";
 import { afterAll, beforeAll } from "vitest";
@@ -26,7 +26,7 @@ export function useDashboard(): TestDashboard {
   const api = useApi({ config: testSettings({ PLOSIVE_DASHBOARD_DIR: dist }) });
   const browser = useBrowser();
   beforeAll(async () => {
-    const root = join(import.meta.dirname, "../../web");
+    const root = dirname(join(import.meta.dirname, "../../web/src"));
     const configFile = join(root, "vite.config.ts");
     await build({ root, configFile, logLevel: "error", build: { outDir: dist, emptyOutDir: true } });
     await api.storage.allowPages();
