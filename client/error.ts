@@ -10,6 +10,8 @@ interface ErrorBody {
 export class ApiError extends Error {
   override name = "ApiError";
   readonly status: number;
+  /** The service's message alone, a sentence for people. */
+  readonly detail: string;
   /** Error code, one stable word; undefined with status 422, which has `faults` instead. */
   readonly code: ErrorCode | undefined;
   /** The faults of a 422; empty for other statuses. */
@@ -20,9 +22,10 @@ export class ApiError extends Error {
   constructor(response: Response, body: unknown) {
     const { detail, code } = isErrorBody(body) ? body : {};
     const faults = Array.isArray(detail) ? detail : [];
-    const words = faults.length > 0 ? faults.map(sentence).join("; ") : (detail ?? textOf(body));
+    const words = typeof detail === "string" ? detail : faults.map(sentence).join("; ") || textOf(body);
     super(`${new URL(response.url).pathname} answered ${response.status}: ${words}`);
     this.status = response.status;
+    this.detail = words;
     this.code = code;
     this.faults = faults;
     this.requestId = response.headers.get("X-Request-Id");

@@ -12,14 +12,23 @@ export interface LocalFile {
   readonly sha256?: string;
 }
 
+/** Sends one request to the object store. A browser's XMLHttpRequest, unlike fetch, reports progress. */
+export type Transport = (
+  url: string,
+  request: { readonly method: string; readonly body: Blob | FormData },
+) => Promise<Response>;
+
+const byFetch: Transport = (url, request) => fetch(url, { ...request, signal: AbortSignal.timeout(300_000) });
+
 export interface UploadOptions {
-  /** Larger files are sent in parts. */
+  /** Larger files are sent in parts; by default those from 100 MB on. */
   readonly partsFromBytes?: number;
   /** Called before the bytes of a large file are sent. With the id, another process can resume the upload. */
   readonly onTicket?: (id: string) => unknown;
 }
 
-const partsFromBytes = 100_000_000;
+/** Larger files are sent in parts. */
+export const partsFromBytes = 100_000_000;
 
 export async function uploadAudio(
   client: Client,
@@ -120,16 +129,21 @@ async function isForParts(file: LocalFile, id: string, options: UploadOptions): 
 export async function sendForm(
   { url, method, fields }: AudioUpload["upload"],
   file: LocalFile,
+  transport = byFetch,
 ): Promise<void> {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.append(name, value);
   form.append("file", file.bytes, file.name);
-  const answer = await send(url, { method, body: form }, file.name);
+  const answer = await send(url, { method, body: form }, file.name, transport);
   if (!answer.ok) throw await refusal(answer, file.name);
 }
 
 /** Step 2 for large files: puts every missing part. `ask` returns the next ones with new URLs. */
-export async function sendParts(file: LocalFile, ask: () => Promise<UploadParts>): Promise<void> {
+export async function sendParts(
+  file: LocalFile,
+  ask: () => Promise<UploadParts>,
+  transport = byFetch,
+): Promise<void> {
   let areAllSent = false;
   for (let left = Number.POSITIVE_INFINITY; ; ) {
     const { missing_part_count: missing, parts } = await ask();
@@ -138,7 +152,8 @@ export async function sendParts(file: LocalFile, ask: () => Promise<UploadParts>
       throw new Error(`uploading ${file.name}: the object store accepted parts and has not kept them`);
     areAllSent = true;
     for (const { url, method, offset_bytes: start, size_bytes: size } of parts) {
-      const answer = await send(url, { method, body: file.bytes.slice(start, start + size) }, file.name);
+      const bytes = file.bytes.slice(start, start + size);
+      const answer = await send(url, { method, body: bytes }, file.name, transport);
       if (answer.ok) continue;
       // The URLs have expired, or the service started the upload anew: ask again, unless that has brought nothing.
       if (![403, 404].includes(answer.status) || missing >= left) throw await refusal(answer, file.name);
@@ -154,17 +169,15 @@ export async function sendParts(file: LocalFile, ask: () => Promise<UploadParts>
 const temporary = new Set([409, 429, 500, 502, 503, 504]);
 
 /** Repeats a request that failed temporarily. The API key must never go to the object store; the URL or the form is signed. */
-async function send(url: string, request: { method: string; body: Blob | FormData }, name: string) {
+async function send(url: string, request: Parameters<Transport>[1], name: string, transport: Transport) {
   const store = new URL(url).origin;
   for (let tries = 1; ; tries++) {
-    const answer = await fetch(url, { ...request, signal: AbortSignal.timeout(300_000) }).catch(
-      (error: unknown) => {
-        const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-        throw new Error(`uploading ${name} to the object store at ${store} failed: ${String(reason)}`, {
-          cause: error,
-        });
-      },
-    );
+    const answer = await transport(url, request).catch((error: unknown) => {
+      const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+      throw new Error(`uploading ${name} to the object store at ${store} failed: ${String(reason)}`, {
+        cause: error,
+      });
+    });
     if (!temporary.has(answer.status) || tries === 4) {
       if (answer.ok) await answer.body?.cancel();
       return answer;

@@ -35,6 +35,7 @@ async function main(): Promise<void> {
     await ensureLogins(config, log);
     await retry(log, deadline, "the object store", () => storage.ensureBucket());
     log.info({ bucket: config.PLOSIVE_S3_BUCKET }, "the bucket exists");
+    await allowPages(storage, log);
     const name = config.PLOSIVE_BOOTSTRAP_SECRET;
     if (name !== undefined) {
       const kube = makeKube({ kubeconfig: config.PLOSIVE_KUBECONFIG });
@@ -46,6 +47,21 @@ async function main(): Promise<void> {
   } finally {
     storage.close();
     await db.end();
+  }
+}
+
+/** Not every store has CORS rules, and not every key may set them: MinIO allows all pages by default. */
+async function allowPages(storage: ReturnType<typeof makeStorage>, log: Log): Promise<void> {
+  try {
+    const isNew = await storage.allowPages();
+    log.info(
+      isNew ? "web pages may use the bucket by presigned URLs" : "the bucket keeps its own CORS rules",
+    );
+  } catch (err) {
+    log.warn(
+      { err },
+      "the CORS rules of the bucket cannot be set; the dashboard needs them for uploads (docs/install.md)",
+    );
   }
 }
 

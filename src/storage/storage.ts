@@ -5,10 +5,12 @@ import {
   CopyObjectCommand,
   CreateBucketCommand,
   DeleteObjectCommand,
+  GetBucketCorsCommand,
   GetObjectCommand,
   HeadBucketCommand,
   HeadObjectCommand,
   ListObjectsV2Command,
+  PutBucketCorsCommand,
   PutObjectCommand,
   S3Client,
 } from "@aws-sdk/client-s3";
@@ -236,6 +238,28 @@ export function makeStorage(config: StorageConfig) {
         if (!isNotFound(error)) throw error;
         await internal.send(new CreateBucketCommand({ Bucket: bucket }));
       }
+    },
+
+    /**
+     * Lets web pages send uploads to the bucket and play audio from it, as the dashboard does: a presigned URL or form is
+     * needed all the same. Returns false if the bucket has CORS rules of its own, which stay as they are.
+     */
+    async allowPages(): Promise<boolean> {
+      try {
+        await internal.send(new GetBucketCorsCommand({ Bucket: bucket }));
+        return false;
+      } catch (error) {
+        if (!isNotFound(error)) throw error;
+      }
+      const rule = {
+        AllowedOrigins: ["*"],
+        AllowedMethods: ["GET", "HEAD", "POST", "PUT"],
+        AllowedHeaders: ["*"],
+        MaxAgeSeconds: 3_600,
+      };
+      const put = { Bucket: bucket, CORSConfiguration: { CORSRules: [rule] } };
+      await internal.send(new PutBucketCorsCommand(put));
+      return true;
     },
 
     /** Rejects unless the store is reachable and the bucket exists. */

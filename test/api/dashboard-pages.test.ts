@@ -67,7 +67,7 @@ describe("a page of the dashboard", () => {
     expect(headers["content-security-policy"]).toBe(
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
         `connect-src 'self' ${store}; media-src blob: ${store}; worker-src 'self'; form-action 'none'; ` +
-        "base-uri 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types",
+        "base-uri 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types plosive",
     );
     expect(headers).toMatchObject({
       "x-content-type-options": "nosniff",

@@ -29,15 +29,15 @@ const lockFile = z.object({
   ),
 });
 
+/** Development dependencies whose code the image contains: the program `node`, and what Vite bundles for browsers. */
+const shippedAllTheSame = ["node", "openapi-fetch", "preact", "@preact/signals", "@preact/signals-core"];
+
 function fromNpm(): Package[] {
   const lock = lockFile.parse(JSON.parse(readFileSync(join(repoDir, "package-lock.json"), "utf8")));
-  return (
-    Object.entries(lock.packages)
-      .map(([path, entry]) => ({ ...entry, name: path.split("node_modules/").at(-1) ?? "" }))
-      // `node` is a development dependency, but the image contains that program too.
-      .filter(({ name, dev }) => name !== "" && (!dev || name === "node"))
-      .map(({ name, version, license = "" }) => ({ name, version, license }))
-  );
+  return Object.entries(lock.packages)
+    .map(([path, entry]) => ({ ...entry, name: path.split("node_modules/").at(-1) ?? "" }))
+    .filter(({ name, dev }) => name !== "" && (!dev || shippedAllTheSame.includes(name)))
+    .map(({ name, version, license = "" }) => ({ name, version, license }));
 }
 
 const pipReport = z.object({

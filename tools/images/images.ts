@@ -61,12 +61,21 @@ const node: Image = {
   fillContext: installNode,
 };
 
+const webFiles = [
+  "tsconfig.json",
+  "client",
+  "web/index.html",
+  "web/src",
+  "web/tsconfig.json",
+  "web/vite.config.ts",
+];
+const serverFiles = ["package.json", "package-lock.json", "crds", "src", "controllers", ...webFiles];
 const server: Image = {
   name: "server",
   dockerfile: "images/server/Dockerfile",
-  inputs: ["package.json", "package-lock.json", "crds", "src", "controllers"],
+  inputs: serverFiles,
   from: { BASE: base, NODE: node },
-  fillContext: copy(".", "package.json", "package-lock.json", "crds", "src", "controllers"),
+  fillContext: copy(".", ...serverFiles),
 };
 
 const workerFiles = ["images/worker/requirements.txt", "images/worker/plosive_worker"];

@@ -23,6 +23,8 @@ export function staticChecks(): Check[] {
       argv: [node, local("node_modules/@biomejs/biome/bin/biome"), "check", "--error-on-warnings", "."],
     },
     { name: "tsc", argv: [node, local("node_modules/typescript/bin/tsc"), "--noEmit"] },
+    { name: "tsc of web", argv: [node, local("node_modules/typescript/bin/tsc"), "--noEmit", "-p", "web"] },
+    { name: "first load of the dashboard", argv: [node, local("tools/web-size.ts")] },
     { name: "ruff check", argv: [linter("ruff"), "check", ruffConfig, "--no-cache", ...pythonFolders] },
     {
       name: "ruff format",

@@ -48,7 +48,7 @@ export function dependentsOf(files: readonly string[]): Map<string, Set<string>>
     const set = dependents.get(target) ?? new Set();
     dependents.set(target, set.add(file));
   };
-  for (const file of files.filter((name) => name.endsWith(".ts"))) {
+  for (const file of files.filter((name) => /\.tsx?$/.test(name))) {
     for (const { target, isPackage } of importsOf(file)) if (!isPackage) add(target, file);
     for (const target of pathsNamedBy(file, known)) add(target, file);
   }

@@ -43,7 +43,7 @@ async function load(folder: string): Promise<Files> {
     return { page, assets: new Map(await Promise.all(assets)) };
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== "ENOENT") throw cause;
-    throw notReady("the dashboard is not built; run `npm run build` in the folder web");
+    throw notReady("the dashboard is not built; run `npm run build:web`");
   }
 }
 
@@ -93,5 +93,6 @@ const policyFor = (store: string) =>
     "base-uri 'self'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
-    "trusted-types",
+    // The policy of the worker that computes digests (web/src/uploads/digest.ts).
+    "trusted-types plosive",
   ].join("; ");

@@ -1,0 +1,68 @@
+// The dashboard, built from its present source, on the file's own API, and pages of it in a browser. Called at the top of
+// test files: `const dashboard = useDashboard()`, then `await dashboard.open(client, "datasets")` inside the tests.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { Page } from "playwright-core";
+import { build } from "vite";
+import { afterAll, beforeAll } from "vitest";
+import { type Client, type TestApi, testSettings, useApi } from "./api.ts";
+import { type TestBrowser, useBrowser, type Watched } from "./browser.ts";
+import { poll } from "./poll.ts";
+
+export interface TestDashboard {
+  readonly api: TestApi;
+  readonly browser: TestBrowser;
+  /** A folder for the test's own files. */
+  readonly folder: string;
+  /** A page at this path of the dashboard, signed in. */
+  open(client: Client, path?: string, options?: Parameters<TestBrowser["page"]>[0]): Promise<Watched>;
+}
+
+export function useDashboard(): TestDashboard {
+  const folder = mkdtempSync(join(tmpdir(), "plosive-web-"));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const dist = join(folder, "dist");
+  const api = useApi({ config: testSettings({ PLOSIVE_DASHBOARD_DIR: dist }) });
+  const browser = useBrowser();
+  beforeAll(async () => {
+    const root = dirname(join(import.meta.dirname, "../../web/src"));
+    const configFile = join(root, "vite.config.ts");
+    await build({ root, configFile, logLevel: "error", build: { outDir: dist, emptyOutDir: true } });
+    await api.storage.allowPages();
+  });
+  return {
+    api,
+    browser,
+    folder,
+    async open(client, path = "", options = {}) {
+      const watched = await browser.page({ locale: "en-GB", ...options });
+      await watched.page.goto(`${api.url}/dashboard/${path}`);
+      await signIn(watched.page, client.key);
+      await heading(watched.page).waitFor();
+      // The browser reports that there was no session at first.
+      watched.complaints.splice(0);
+      return watched;
+    },
+  };
+}
+
+export async function signIn(page: Page, key: string): Promise<void> {
+  await page.getByLabel("API key", { exact: true }).fill(key);
+  await page.getByRole("button", { name: "Sign in" }).click();
+}
+
+export const heading = (page: Page, name?: string) =>
+  page.getByRole("main").getByRole("heading", { level: 1, ...(name === undefined ? {} : { name }) });
+
+/** Waits until the control with this text has the focus. */
+export const focused = (page: Page, text: string) =>
+  poll(
+    `the focus on ${text}`,
+    async () => (await page.evaluate("document.activeElement.innerText")) === text,
+  );
+
+export const artifactTypes = [{ name: "click" }, { name: "hum" }];
+
+export const newDataset = async (client: Client, name = "Studio takes"): Promise<string> =>
+  (await client.post("/api/v1/datasets", { name, artifact_types: artifactTypes })).body.id;

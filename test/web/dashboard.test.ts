@@ -1,0 +1,286 @@
+// The dashboard in a real browser, on the API that serves it: sign in, path prefixes, datasets, keys, the drawer of API
+// calls, hostile names, and nothing secret in the browser.
+import { createServer, request as forward } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, it } from "vitest";
+import {
+  artifactTypes,
+  focused,
+  heading,
+  newDataset,
+  signIn,
+  useDashboard,
+} from "../support/dashboard-page.ts";
+import { poll } from "../support/poll.ts";
+
+const dashboard = useDashboard();
+const { api } = dashboard;
+
+describe("signing in", () => {
+  it("refuses a wrong key with words, and opens the page that was asked for with a right one", async () => {
+    const client = await api.tenant();
+    const { page, complaints } = await dashboard.browser.page();
+    await page.goto(`${api.url}/dashboard/settings/usage`);
+    await signIn(page, `pl_${"0".repeat(46)}`);
+    await page.getByText("Check that the key is complete").waitFor();
+    expect(await page.getByLabel("API key", { exact: true }).getAttribute("aria-invalid")).toBe("true");
+    await signIn(page, client.key);
+    await heading(page, "Usage").waitFor();
+    await page.getByText("Annotations per set").waitFor();
+    // The refused requests are errors of the console too.
+    expect(complaints.filter((text) => !text.includes("401"))).toEqual([]);
+    await page.close();
+  });
+
+  it("leaves nothing secret in the browser, and keeps the session over a reload", async () => {
+    const client = await api.tenant();
+    const { page } = await dashboard.open(client);
+    const kept = await page.evaluate("JSON.stringify([localStorage, sessionStorage, document.cookie])");
+    expect(kept).not.toContain(client.key);
+    expect(kept).not.toContain("plosive_session");
+    await page.reload();
+    await heading(page, "Overview").waitFor();
+    await page.getByRole("button", { name: "Account" }).or(page.locator(".account-button")).first().click();
+    await page.getByRole("menuitem", { name: "Sign out" }).click();
+    await page.getByRole("heading", { name: "Sign in to Plosive" }).waitFor();
+    await page.close();
+  });
+});
+
+describe("behind a proxy with a path prefix", () => {
+  it("opens an address deep inside, signs in there, and shows the prefix in the commands", async () => {
+    const client = await api.tenant();
+    const id = await newDataset(client);
+    const { port } = new URL(api.url);
+    const proxy = createServer((request, response) => {
+      const path = request.url?.replace(/^\/voice/, "");
+      const forwarded = forward(
+        { port, path, method: request.method, headers: request.headers },
+        (answer) => {
+          response.writeHead(answer.statusCode ?? 502, answer.headers);
+          answer.pipe(response);
+        },
+      );
+      request.pipe(forwarded.once("error", () => response.destroy()));
+      response.once("close", () => forwarded.destroy());
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+    const { port: proxyPort } = proxy.address() as AddressInfo;
+    const base = `http://127.0.0.1:${proxyPort}/voice`;
+    const { page, requests } = await dashboard.browser.page();
+    await page.goto(`${base}/dashboard/datasets/${id}?tab=types`);
+    await signIn(page, client.key);
+    await heading(page, "Studio takes").waitFor();
+    await page.getByRole("link", { name: "Overview" }).click();
+    await page.waitForURL(`${base}/dashboard/`);
+    await page.getByRole("button", { name: "API calls of this page" }).click();
+    await page.locator(".drawer pre").getByText(`${base}/api/v1/`, { exact: false }).waitFor();
+    expect(requests.filter((url) => !url.startsWith(base) && !url.startsWith("data:"))).toEqual([]);
+    await page.close();
+    proxy.closeAllConnections();
+    await new Promise((resolve) => proxy.close(resolve));
+  });
+});
+
+describe("datasets", () => {
+  it("are created, renamed and deleted with the keyboard alone", async () => {
+    const client = await api.tenant();
+    const { page, complaints } = await dashboard.open(client, "datasets");
+    await page.getByText("No datasets yet").waitFor();
+    await page.keyboard.press("c");
+    await page.getByRole("dialog", { name: "Create a dataset" }).waitFor();
+    await page.keyboard.type("Evening takes");
+    await page.keyboard.press("Tab");
+    await page.keyboard.type("click, hum");
+    await page.keyboard.press("Enter");
+    await heading(page, "Evening takes").waitFor();
+    await page.getByText("Not ready to train yet").waitFor();
+
+    await page.keyboard.press("g");
+    await page.keyboard.press("d");
+    await page.getByRole("link", { name: "Evening takes" }).waitFor();
+    const actions = page.getByRole("button", { name: "Actions for Evening takes" });
+    await actions.focus();
+    await page.keyboard.press("Enter");
+    await focused(page, "Edit");
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog", { name: "Edit the dataset" }).waitFor();
+    await page.keyboard.press("ControlOrMeta+a");
+    await page.keyboard.type("Morning takes");
+    await page.keyboard.press("Enter");
+    await page.getByRole("link", { name: "Morning takes" }).waitFor();
+
+    await page.getByRole("button", { name: "Actions for Morning takes" }).focus();
+    await page.keyboard.press("Enter");
+    await focused(page, "Edit");
+    await page.keyboard.press("ArrowUp");
+    await page.keyboard.press("Enter");
+    const dialog = page.getByRole("dialog", { name: "Delete the dataset" });
+    await dialog.waitFor();
+    expect(await dialog.getByRole("button", { name: "Delete dataset" }).isDisabled()).toBe(true);
+    await page.keyboard.type("Morning takes");
+    await page.keyboard.press("Enter");
+    await page.getByText("No datasets yet").waitFor();
+    expect((await client.get("/api/v1/datasets")).body.total).toBe(0);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it("keep search and order in the address", async () => {
+    const client = await api.tenant();
+    for (const name of ["take 10", "take 9", "other"]) await newDataset(client, name);
+    const { page } = await dashboard.open(client, "datasets?q=take&sort=name");
+    const names = () => page.locator("tbody .row-link").allInnerTexts();
+    await poll("the rows", async () => (await names()).length === 2);
+    expect(await names()).toEqual(["take 9", "take 10"]);
+    await page.getByRole("link", { name: "take 9" }).focus();
+    await page.keyboard.press("ArrowDown");
+    await focused(page, "take 10");
+    await page.getByRole("button", { name: "Name" }).click();
+    await poll("the other order", async () => (await names())[0] === "take 10");
+    expect(new URL(page.url()).search).toBe("?q=take&sort=-name");
+    await page.reload();
+    await poll("the rows", async () => (await names()).join() === "take 10,take 9");
+    await page.close();
+  });
+
+  it("show a change of somebody else to the artifact types instead of overwriting it", async () => {
+    const client = await api.tenant();
+    const id = await newDataset(client);
+    const { page } = await dashboard.open(client, `datasets/${id}?tab=types`);
+    await page.getByLabel("Name", { exact: true }).first().fill("mouth click");
+    await client.patch(`/api/v1/datasets/${id}`, { artifact_types: [...artifactTypes, { name: "breath" }] });
+    await page.getByRole("button", { name: "Save types" }).click();
+    await page.getByText("Somebody else changed this meanwhile").waitFor();
+    const names = (await client.get(`/api/v1/datasets/${id}`)).body.artifact_types;
+    expect(names.map(({ name }: { name: string }) => name)).toEqual(["click", "hum", "breath"]);
+    await page.close();
+  });
+
+  it("show hostile names as text", async () => {
+    const client = await api.tenant();
+    const name = `<img src=x onerror="document.title='hit'">{{7*7}}\u202e`;
+    const id = await newDataset(client, name);
+    const { page, complaints } = await dashboard.open(client, "datasets");
+    await page.getByText("<img src=x", { exact: false }).first().waitFor();
+    await page.goto(`${api.url}/dashboard/datasets/${id}`);
+    await page.getByRole("heading", { level: 1 }).getByText("{{7*7}}").waitFor();
+    expect(await page.locator("main img").count()).toBe(0);
+    // The stream ended with the first page.
+    expect(complaints.filter((text) => !text.includes("/events/stream"))).toEqual([]);
+    await page.close();
+  });
+});
+
+describe("Settings > API Keys", () => {
+  it("creates a key that is shown once and works, and revokes it", async () => {
+    const client = await api.tenant();
+    const { page, complaints } = await dashboard.open(client, "settings/api-keys");
+    await page.getByText("This session").waitFor();
+    await page.getByRole("button", { name: "Create API key" }).click();
+    await page.keyboard.type("build server");
+    await page.keyboard.press("Enter");
+    const key = await page.locator("[data-secret]").innerText();
+    const row = page.getByRole("row", { name: /build server/ });
+    await row.getByText("Never used").waitFor();
+    expect((await api.as(key).get("/api/v1/datasets")).status).toBe(200);
+    await page.getByRole("button", { name: "I have copied it" }).click();
+    expect(await page.locator("body").innerText()).not.toContain(key);
+
+    await row.getByRole("button", { name: "Actions for the key build server" }).click();
+    await page.getByRole("menuitem", { name: "Revoke" }).click();
+    await page.getByRole("button", { name: "Revoke key" }).click();
+    await poll("the row to go", async () => (await row.count()) === 0);
+    expect((await api.as(key).get("/api/v1/datasets")).status).toBe(401);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it("warns before the key of the session is revoked, and shows the signed-out page then", async () => {
+    const client = await api.tenant();
+    const { page } = await dashboard.open(client, "settings/api-keys");
+    await page.getByRole("button", { name: "Actions for the key test" }).click();
+    await page.getByRole("menuitem", { name: "Revoke" }).click();
+    await page.getByText("You are signed in with this key").waitFor();
+    const revoke = page.getByRole("button", { name: "Revoke and sign out" });
+    expect(await revoke.isDisabled()).toBe(true);
+    await page.getByLabel("I have another key").check();
+    await revoke.click();
+    await page.getByText("You have revoked the key").waitFor();
+    expect((await client.get("/api/v1/datasets")).status).toBe(401);
+    await page.close();
+  });
+
+  it("says so when a key is revoked elsewhere, and goes on at the same place with another one", async () => {
+    const client = await api.tenant();
+    const other = (await client.post("/api/v1/auth/api-keys", { name: "other" })).body;
+    const { page } = await dashboard.open(client, "settings/usage");
+    const own = (await client.get("/api/v1/auth/api-keys")).body.find(
+      ({ name }: { name: string }) => name === "test",
+    );
+    await api.as(other.key).delete(`/api/v1/auth/api-keys/${own.id}`);
+    // The event stream ends with the session, so the page knows without a click.
+    await page.getByText("Your session has ended").waitFor();
+    await signIn(page, other.key);
+    await heading(page, "Usage").waitFor();
+    await page.close();
+  });
+
+  it("does not offer what the scopes of the key do not allow", async () => {
+    const client = await api.tenant();
+    const { key } = (await client.post("/api/v1/auth/api-keys", { name: "reader", scopes: ["read"] })).body;
+    const { page } = await dashboard.open(api.as(key), "settings/api-keys");
+    await page.getByText("Your key may not manage keys").waitFor();
+    await page.getByRole("link", { name: "Datasets" }).click();
+    await heading(page, "Datasets").waitFor();
+    const create = page.getByRole("button", { name: /Create dataset/ }).first();
+    expect(await create.getAttribute("aria-disabled")).toBe("true");
+    await page.close();
+  });
+});
+
+describe("Settings > Webhooks", () => {
+  it("creates a webhook, shows its secret once, and lists and repeats its deliveries", async () => {
+    const client = await api.tenant();
+    const { page, complaints } = await dashboard.open(client, "settings/webhooks");
+    await page.getByText("No webhooks yet").waitFor();
+    await page.keyboard.press("c");
+    await page.getByRole("dialog", { name: "Create a webhook" }).waitFor();
+    await page.keyboard.type("https://hooks.example.com/plosive");
+    await page.getByLabel("Only these:").check();
+    await page.getByLabel("model.created").check();
+    await page.getByRole("button", { name: "Create webhook" }).last().click();
+    expect(await page.locator("[data-secret]").innerText()).toMatch(/^whsec_/);
+    await page.getByRole("button", { name: "I have copied it" }).click();
+    const [webhook] = (await client.get("/api/v1/webhooks")).body.items;
+    expect(webhook).toMatchObject({ url: "https://hooks.example.com/plosive", types: ["model.created"] });
+
+    await page.getByRole("link", { name: webhook.url }).click();
+    await page.getByText("No deliveries yet").waitFor();
+    await page.getByRole("button", { name: "Send a test event" }).click();
+    await page.getByRole("row", { name: /webhook\.test.*Pending/ }).waitFor();
+    await page.getByRole("button", { name: "Send again" }).click();
+    await page.getByText("The delivery is sent again").waitFor();
+    await page.getByRole("button", { name: "More actions" }).click();
+    await page.getByRole("menuitem", { name: "Disable" }).click();
+    await page.locator(".page-note").getByText("Disabled").waitFor();
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+});
+
+describe("the drawer of API calls", () => {
+  it("shows the requests of the page as commands that work", async () => {
+    const client = await api.tenant();
+    const id = await newDataset(client);
+    const { page } = await dashboard.open(client, `datasets/${id}`);
+    await page.getByRole("button", { name: "API calls of this page" }).click();
+    const drawer = page.getByRole("complementary", { name: "API calls" });
+    await drawer.getByRole("button", { name: /^GET \/datasets\/… 200/ }).click();
+    const text = await drawer.locator("pre").innerText();
+    expect(text).toBe(`curl -H "X-API-Key: $API_KEY" \\\n  '${api.url}/api/v1/datasets/${id}'`);
+    await drawer.getByRole("tab", { name: "TypeScript" }).click();
+    expect(await drawer.locator("pre").innerText()).toContain('client.GET("/api/v1/datasets/{dataset_id}"');
+    await page.close();
+  });
+});

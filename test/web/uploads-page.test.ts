@@ -1,0 +1,104 @@
+// Uploads from a real browser to a real object store: many files, refused ones, and those that a reload interrupts.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { sql } from "slonik";
+import { describe, expect, it } from "vitest";
+import { numberEvents } from "../../src/db/event.ts";
+import { execute } from "../support/api.ts";
+import { wav } from "../support/audio.ts";
+import { newDataset, useDashboard } from "../support/dashboard-page.ts";
+import { poll } from "../support/poll.ts";
+
+const dashboard = useDashboard();
+const { api, folder } = dashboard;
+
+/** Files of different lengths. */
+function files(count: number): string[] {
+  return Array.from({ length: count }, (_, i) => {
+    const path = join(folder, `take-${i + 1}.wav`);
+    writeFileSync(path, wav({ durationMs: 200 + i }));
+    return path;
+  });
+}
+
+const chooseFiles = (page: Page, paths: readonly string[]) =>
+  page.locator("input[data-files]").setInputFiles([...paths]);
+
+describe("uploads", () => {
+  it("send many files with their digests, and the dataset counts them by the event stream", async () => {
+    const client = await api.tenant();
+    const id = await newDataset(client);
+    const { page, complaints } = await dashboard.open(client, `datasets/${id}/upload`);
+    await chooseFiles(page, files(7));
+    await page.getByRole("heading", { name: "All files are uploaded" }).waitFor();
+    const { items } = (await client.get(`/api/v1/datasets/${id}/audio`)).body;
+    expect(items.map(({ status }: { status: string }) => status)).toEqual(Array(7).fill("processing"));
+    expect(items.every((item: { checksum_sha256: string | null }) => item.checksum_sha256 !== null)).toBe(
+      true,
+    );
+
+    await page.getByRole("link", { name: "Back to the dataset" }).click();
+    const row = page.getByRole("row", { name: /take-1\.wav/ });
+    await row.getByText("Processing").waitFor();
+    const file = items.find(({ filename }: { filename: string }) => filename === "take-1.wav");
+    await execute(
+      api.db,
+      sql.fragment`update audio_files set status = 'ready', embedding_status = 'completed', duration_ms = 200
+        where id = ${file.id}`,
+    );
+    while ((await numberEvents(api.pool))?.more !== false);
+    await row.getByText("Embedded").waitFor();
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it("say why a file is refused, and leave out what is no audio", async () => {
+    const client = await api.tenant();
+    const id = await newDataset(client);
+    const { page } = await dashboard.open(client, `datasets/${id}/upload`);
+    const [broken, text] = [join(folder, "broken.wav"), join(folder, "notes.txt")];
+    writeFileSync(broken, "this is no audio at all, but it has the name of some");
+    writeFileSync(text, "notes");
+    await chooseFiles(page, [broken, text]);
+    await page.getByText("Left out 1 file").waitFor();
+    await page.getByRole("heading", { name: "1 file failed" }).waitFor();
+    const [file] = (await client.get(`/api/v1/datasets/${id}/audio`)).body.items;
+    await page.locator(".upload.failed").getByText(file.error_message, { exact: false }).waitFor();
+    expect(await page.getByRole("button", { name: /again/ }).count()).toBe(0);
+    await page.getByRole("button", { name: "Cancel the upload of broken.wav" }).click();
+    await poll(
+      "the file to be deleted",
+      async () => (await client.get(`/api/v1/datasets/${id}/audio`)).body.total === 0,
+    );
+    await page.close();
+  });
+
+  it("go on after a reload when the same files are chosen again, without a second record", async () => {
+    const client = await api.tenant();
+    const id = await newDataset(client);
+    const { page } = await dashboard.open(client, `datasets/${id}/upload`);
+    const store = new URL(await api.storage.presignGet("x", { expiresSeconds: 60, audience: "client" }))
+      .origin;
+    await page.route(`${store}/**`, () => {});
+    const chosen = files(2);
+    await chooseFiles(page, chosen);
+    await poll(
+      "both records",
+      async () => (await client.get(`/api/v1/datasets/${id}/audio`)).body.total === 2,
+    );
+    await poll("the list to be kept", async () =>
+      String(await page.evaluate("JSON.stringify(localStorage)")).includes("take-2.wav"),
+    );
+    await page.unroute(`${store}/**`);
+    page.on("dialog", (dialog) => dialog.accept());
+    await page.reload();
+    await page.getByText("2 uploads were interrupted").waitFor();
+    await chooseFiles(page, chosen);
+    await page.getByRole("heading", { name: "All files are uploaded" }).waitFor();
+    expect(await page.getByText("interrupted").count()).toBe(0);
+    const { items } = (await client.get(`/api/v1/datasets/${id}/audio`)).body;
+    expect(items.map(({ status }: { status: string }) => status)).toEqual(["processing", "processing"]);
+    await page.close();
+  });
+});

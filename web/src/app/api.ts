@@ -1,0 +1,71 @@
+// The typed client with the session of this page. Every request is listed for the drawer "API calls".
+import { body, makeClient } from "../../../client/client.ts";
+import { ApiError } from "../../../client/error.ts";
+import { dashboardUrl } from "./base.ts";
+import { began, ended } from "./calls.ts";
+import { end } from "./session.ts";
+
+export { ApiError, body };
+
+/** Why a call failed, as a part of a sentence. */
+export const reasonOf = (error: unknown): string =>
+  error instanceof ApiError ? error.detail : "the service did not respond";
+
+export const api = makeClient({ baseUrl: dashboardUrl, retryForMs: 12_000, timeoutMs: 30_000 });
+
+/** Retries longer: uploads go on when the network returns. */
+export const patientApi = makeClient({ baseUrl: dashboardUrl, retryForMs: 600_000, timeoutMs: 120_000 });
+
+const starts = new Map<string, number>();
+
+api.use({
+  async onRequest({ id, request, schemaPath, params }) {
+    const isJson = request.headers.get("Content-Type") === "application/json";
+    const text = isJson ? await request.clone().text() : "";
+    starts.set(id, performance.now());
+    began(id, {
+      method: request.method,
+      path: schemaPath,
+      params,
+      ...(text === "" ? {} : { body: JSON.parse(text) }),
+    });
+  },
+  async onResponse({ id, response }) {
+    ended(
+      id,
+      response.status,
+      performance.now() - (starts.get(id) ?? 0),
+      response.headers.get("X-Request-Id"),
+    );
+    starts.delete(id);
+  },
+  onError({ id }) {
+    ended(id, 0, performance.now() - (starts.get(id) ?? 0), null);
+    starts.delete(id);
+  },
+});
+
+for (const client of [api, patientApi])
+  client.use({
+    async onResponse({ response }) {
+      if (response.status !== 401) return;
+      end(
+        new ApiError(
+          response,
+          await response
+            .clone()
+            .json()
+            .catch(() => undefined),
+        ),
+      );
+    },
+  });
+
+/** The body of a resource with its ETag, for changes that must not overwrite those of others. */
+export async function versioned<T>(
+  call: Promise<{ data?: T; error?: unknown; response: Response }>,
+): Promise<{ value: T; etag: string | undefined }> {
+  const answer = await call;
+  const value = await body(Promise.resolve(answer));
+  return { value, etag: answer.response.headers.get("ETag") ?? undefined };
+}

@@ -1,0 +1,28 @@
+// Small settings that this browser keeps. A browser may forbid storage, and then nothing is kept. Never secrets.
+
+export function recall(name: string): string | null {
+  try {
+    return window.localStorage.getItem(`plosive.${name}`);
+  } catch {
+    return null;
+  }
+}
+
+export function keep(name: string, value: string | null): void {
+  try {
+    if (value === null) window.localStorage.removeItem(`plosive.${name}`);
+    else window.localStorage.setItem(`plosive.${name}`, value);
+  } catch {
+    // Full or forbidden: the setting holds until the page is closed.
+  }
+}
+
+/** Forgets all settings whose names begin with this text. */
+export function forget(prefix: string): void {
+  try {
+    for (const name of Object.keys(window.localStorage))
+      if (name.startsWith(`plosive.${prefix}`)) window.localStorage.removeItem(name);
+  } catch {
+    // Forbidden: there are none.
+  }
+}

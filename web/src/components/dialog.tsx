@@ -1,0 +1,117 @@
+// Modal dialogs by <dialog>, which keeps the focus inside, closes on Escape and gives the focus back.
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { session } from "../app/session.ts";
+import { Button, IconButton } from "./button.tsx";
+import { Problem } from "./states.tsx";
+
+export interface DialogProps {
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+  readonly footer?: ComponentChildren;
+  readonly isWide?: boolean;
+  /** Escape and the cross do nothing, because closing would lose something. */
+  readonly isHeld?: boolean;
+}
+
+export function Dialog({ title, onClose, children, footer, isWide, isHeld }: DialogProps) {
+  const ref = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  const isSignedIn = session.value !== undefined;
+  useEffect(() => {
+    const dialog = ref.current;
+    // A modal dialog would block the sign-in page. It keeps its fields, and opens again afterwards.
+    if (dialog === null || !isSignedIn) return;
+    dialog.showModal();
+    // The first thing to do: a field, or the button that changes nothing.
+    dialog
+      .querySelector<HTMLElement>(".dialog-body :is(input, select, textarea), .dialog-foot button")
+      ?.focus();
+    return () => dialog.close();
+  }, [isSignedIn]);
+  return (
+    <dialog
+      ref={ref}
+      class={isWide ? "dialog wide" : "dialog"}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        if (!isHeld) onClose();
+      }}
+    >
+      <div class="dialog-head">
+        <h2 id={id}>{title}</h2>
+        {!isHeld && <IconButton icon="close" label="Close" onClick={onClose} />}
+      </div>
+      <div class="dialog-body">{children}</div>
+      {footer && <div class="dialog-foot">{footer}</div>}
+    </dialog>
+  );
+}
+
+/** A dialog with a form. `submit` may throw; the dialog then says why and stays. */
+export function FormDialog({
+  title,
+  action,
+  submit,
+  onClose,
+  children,
+  attempted,
+  isDanger,
+  isReady = true,
+  isWide,
+}: {
+  title: string;
+  action: string;
+  submit: () => Promise<void>;
+  onClose: () => void;
+  children: ComponentChildren;
+  /** What a failure of `submit` is a failure of: "Creating the dataset". */
+  attempted: string;
+  isDanger?: boolean;
+  isReady?: boolean;
+  isWide?: boolean;
+}) {
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const id = useId();
+  const onSubmit = async (event: Event) => {
+    event.preventDefault();
+    if (isBusy || !isReady) return;
+    setBusy(true);
+    setError(undefined);
+    try {
+      await submit();
+    } catch (thrown) {
+      setError(thrown);
+    }
+    setBusy(false);
+  };
+  return (
+    <Dialog
+      title={title}
+      onClose={onClose}
+      isWide={isWide}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            type="submit"
+            form={id}
+            kind={isDanger ? "danger" : "primary"}
+            isBusy={isBusy}
+            disabled={!isReady}
+          >
+            {action}
+          </Button>
+        </>
+      }
+    >
+      <form id={id} class="stack" onSubmit={onSubmit}>
+        {children}
+        {error !== undefined && <Problem attempted={attempted} error={error} />}
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,64 @@
+// The entry of the dashboard: starts what lives as long as the page, and shows the shell or the sign-in page.
+import "./styles/tokens.css";
+import "./styles/base.css";
+import "./styles/controls.css";
+import "./styles/content.css";
+import "./styles/shell.css";
+import { render } from "preact";
+import { reasonOf } from "./app/api.ts";
+import { startLive } from "./app/live.ts";
+import { navigate, startRouter } from "./app/router.ts";
+import { restore, type Session, signIn, state, tokenOfAddress } from "./app/session.ts";
+import { startShortcuts } from "./app/shortcuts.ts";
+import { startTheme } from "./app/theme.ts";
+import { Loading } from "./components/states.tsx";
+import { Toasts } from "./components/toast.tsx";
+import { SignIn, Unreachable } from "./pages/sign-in/sign-in.tsx";
+import { Shell } from "./shell/shell.tsx";
+
+/** The session that the shell shows. It stays when the session ends, so that nothing that was entered is lost. */
+let shown: Session | undefined;
+
+function App() {
+  const now = state.value;
+  if (now.is === "signed-in") shown = now.session;
+  return (
+    <>
+      {now.is === "loading" && (
+        <main class="alone">
+          <Loading what="the dashboard" lines={3} />
+        </main>
+      )}
+      {now.is === "unreachable" && <Unreachable error={now.error} />}
+      {now.is === "signed-out" && <SignIn reason={now.reason} />}
+      {shown !== undefined && (
+        <div hidden={now.is !== "signed-in"}>
+          <Shell session={shown} />
+        </div>
+      )}
+      <Toasts />
+    </>
+  );
+}
+
+const linkFailure = (error: unknown) =>
+  `The sign-in link did not work: ${reasonOf(error)}. You can also sign in with an API key.`;
+
+const root = document.getElementById("app");
+if (root === null) throw new Error("the page has no element #app");
+startTheme();
+startRouter();
+startShortcuts();
+startLive();
+render(<App />, root);
+
+const token = tokenOfAddress();
+if (token === undefined) void restore();
+else {
+  navigate("/", { replace: true });
+  signIn({ sign_in_token: token }).catch(async (error: unknown) => {
+    // The link may have been opened a second time, with the session of the first.
+    await restore();
+    if (state.peek().is === "signed-out") state.value = { is: "signed-out", reason: linkFailure(error) };
+  });
+}

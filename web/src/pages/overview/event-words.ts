@@ -1,0 +1,60 @@
+// What an event means in words, and where its resource is. Pure.
+
+type Tone = "good" | "bad" | "busy" | "quiet";
+
+const nouns: Record<string, string> = {
+  audio_file: "Audio file",
+  annotation_set: "Annotation set",
+  training_job: "Training job",
+  inference_job: "Inference job",
+  inference_file: "Inference file",
+  model: "Model",
+  api_key: "API key",
+  webhook: "Webhook",
+};
+
+const tones: Record<string, Tone> = {
+  ready: "good",
+  completed: "good",
+  published: "good",
+  created: "good",
+  failed: "bad",
+  disabled: "bad",
+  running: "busy",
+  progress: "busy",
+};
+
+export interface EventWords {
+  readonly noun: string;
+  readonly verb: string;
+  readonly tone: Tone;
+}
+
+/** Later versions of the service may have types that this page does not know: it shows their names. */
+export function wordsOf(type: string): EventWords {
+  const [noun = type, verb = ""] = type.split(".");
+  return {
+    noun: nouns[noun] ?? noun.replaceAll("_", " "),
+    verb: verb === "progress" ? "made progress" : verb.replaceAll("_", " "),
+    tone: tones[verb] ?? "quiet",
+  };
+}
+
+interface Place {
+  readonly id: string;
+  /** Page of the dashboard; undefined: there is none yet. */
+  readonly to: string | undefined;
+}
+
+/** The resource that the event is about. */
+export function placeOf(type: string, data: Readonly<Record<string, unknown>>): Place | undefined {
+  const text = (name: string) => (typeof data[name] === "string" ? data[name] : undefined);
+  const id = text(`${type.split(".")[0]}_id`);
+  if (id === undefined) return undefined;
+  const dataset = text("dataset_id");
+  if (type.startsWith("api_key.")) return { id, to: "/settings/api-keys" };
+  if (type.startsWith("webhook.")) return { id, to: `/settings/webhooks/${id}` };
+  if (type.startsWith("annotation_set.")) return { id, to: dataset && `/datasets/${dataset}?tab=sets` };
+  if (type.startsWith("audio_file.")) return { id, to: dataset && `/datasets/${dataset}` };
+  return { id, to: undefined };
+}
