@@ -14,6 +14,7 @@ import { type EventReader, readEvents } from "../support/events.ts";
 import { makeFullWorld } from "../support/isolation.ts";
 import { operationsOf, waysOf } from "../support/matrix.ts";
 import { poll } from "../support/poll.ts";
+import { insertTrainingJob } from "../support/rows.ts";
 
 const api = useApi({ timing: { beatMs: 300 } });
 const session = "/dashboard/session";
@@ -284,9 +285,9 @@ describe("a request from another site", () => {
 });
 
 describe("a response that stays open", () => {
-  const streamOf = async (cookie: string) => {
+  const streamOf = async (cookie: string, url = api.url) => {
     while ((await numberEvents(api.pool))?.more !== false);
-    const reader = await readEvents(`${api.url}/dashboard/api/v1/events/stream`, "", { Cookie: cookie });
+    const reader = await readEvents(`${url}/dashboard/api/v1/events/stream`, "", { Cookie: cookie });
     readers.push(reader);
     expect(reader.status).toBe(200);
     return reader;
@@ -313,6 +314,24 @@ describe("a response that stays open", () => {
     expect(await second.ended).toBe("closed");
   });
 
+  it("ends at the moment of signing out, because a notification wakes it", async () => {
+    const client = await api.tenant();
+    const browser = await signedIn(api.url, client.key);
+    const own = await serveApi({ ...testDeps(api.pool, api.storage), timing: { beatMs: 600_000 } });
+    try {
+      const reader = await streamOf(browser.cookie, own.url);
+      // The listener is connected when the event arrives.
+      await poll("the listener", async () => {
+        await emit(client);
+        return reader.events.length > 1;
+      });
+      await browser.send("DELETE", session);
+      expect(await reader.ended).toBe("closed");
+    } finally {
+      await own.stop();
+    }
+  });
+
   it("ends when its key is revoked", async () => {
     const client = await api.tenant();
     const { id, key } = (await client.post("/api/v1/auth/api-keys", { name: "x" })).body;
@@ -333,16 +352,8 @@ describe("a response that stays open", () => {
 
   it("as a long poll is answered with 401 when its session ends", async () => {
     const client = await api.tenant();
-    const { training_job_id } = await makeFullWorld(client, api.db);
     const browser = await signedIn(api.url, client.key);
-    const path = `/dashboard/api/v1/training-jobs/${training_job_id}`;
-    const etag = (await browser.send("GET", path)).headers.etag ?? "";
-    await execute(
-      api.db,
-      sql.fragment`update training_jobs set status = 'running', completed_at = null where id = ${training_job_id!}`,
-    );
-    const waiting = browser.send("GET", `${path}?wait=30`, undefined, { "If-None-Match": etag });
-    expect([200, 304]).toContain((await waiting).status);
+    const path = `/dashboard/api/v1/training-jobs/${await insertTrainingJob(api.db, client.tenantId)}`;
     const known = (await browser.send("GET", path)).headers.etag ?? "";
     const poller = browser.send("GET", `${path}?wait=30`, undefined, { "If-None-Match": known });
     await poll("the request to wait", async () =>

@@ -314,7 +314,8 @@ describe("a sign-in link", () => {
       sql.fragment`update api_keys set revoked_at = now() where tenant_id = ${client.tenantId}`,
     );
     expect((await opened(revoked)).body.code).toBe("invalid_api_key");
-    for (const token of ["", "x", makeToken(randomBytes)])
+    const { cookie } = await signedIn(api.url, (await api.tenant()).key);
+    for (const token of ["", "x", makeToken(randomBytes), cookie.split("=")[1] ?? ""])
       expect((await opened(token)).body.code).toBe("sign_in_link_used");
   });
 
