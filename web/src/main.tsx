@@ -2,7 +2,12 @@
 import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/controls.css";
+import "./styles/fields.css";
+import "./styles/overlays.css";
+import "./styles/table.css";
 import "./styles/content.css";
+import "./styles/states.css";
+import "./styles/side.css";
 import "./styles/shell.css";
 import { render } from "preact";
 import { reasonOf } from "./app/api.ts";
