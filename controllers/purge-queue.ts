@@ -104,8 +104,7 @@ async function removeEndedResource(kube: Kube, ref: Ref): Promise<void> {
   const cr = await kube.find(type, ref);
   if (cr === undefined) return;
   if (hasEnded(cr)) await kube.remove(type, ref, { uid: cr.metadata.uid });
-  else if (cr.status?.runId !== undefined)
-    throw new Error("the custom resource of the job does not show its end yet");
+  else throw new Error("the custom resource of the job does not show its end yet");
 }
 
 /** Names such as `tj-<uuid>` are jobs, `m-<uuid>` is a model. */
