@@ -17,9 +17,16 @@ const keys = "/dashboard/api/v1/auth/api-keys";
 const secureName = "__Host-plosive_session";
 const plainHost = { Host: "plosive.example.com" };
 
+const entry = z.object({
+  action: z.string(),
+  key_prefix: z.string(),
+  ip: z.string().nullable(),
+  by_itself: z.boolean().nullable(),
+});
 const audited = (tenantId: string) =>
-  api.db.any(sql.type(z.object({ action: z.string(), key_prefix: z.string().nullable() }))`
-    select action, key_prefix from audit_log where tenant_id = ${tenantId} and action like 's%' order by id`);
+  api.db.any(sql.type(entry)`
+    select action, key_prefix, host(ip) as ip, actor_key_id = api_key_id as by_itself
+    from audit_log where tenant_id = ${tenantId} and action like 's%' order by id`);
 
 describe("signing in with an API key", () => {
   it("answers who is signed in, and sets a cookie that scripts cannot read", async () => {
@@ -58,8 +65,9 @@ describe("signing in with an API key", () => {
       bytes.toString("hex"),
     );
     for (const secret of [token, ...stored]) expect(rows[0]).not.toContain(secret);
+    const key_prefix = client.key.slice(0, 8);
     expect(await audited(client.tenantId)).toEqual([
-      { action: "session.started", key_prefix: client.key.slice(0, 8) },
+      { action: "session.started", key_prefix, ip: "127.0.0.1", by_itself: true },
     ]);
   });
 
@@ -111,10 +119,12 @@ describe("signing in with an API key", () => {
     expect(again.status).toBe(201);
     expect(cookieOf(again)).not.toBe(first.cookie);
     expect((await first.send("GET", session)).status).toBe(401);
-    expect((await audited(client.tenantId)).map(({ action }) => action)).toEqual([
-      "session.started",
-      "session.ended",
-    ]);
+    const key_prefix = client.key.slice(0, 8);
+    expect(await audited(client.tenantId)).toEqual(
+      ["session.started", "session.ended"].map((action) => {
+        return { action, key_prefix, ip: "127.0.0.1", by_itself: true };
+      }),
+    );
   });
 
   it.each([
@@ -270,8 +280,8 @@ describe("a sign-in link", () => {
     ]);
     const key_prefix = client.key.slice(0, 8);
     expect(await audited(client.tenantId)).toEqual([
-      { action: "sign_in_link.created", key_prefix },
-      { action: "session.started", key_prefix },
+      { action: "sign_in_link.created", key_prefix, ip: null, by_itself: null },
+      { action: "session.started", key_prefix, ip: "127.0.0.1", by_itself: true },
     ]);
   });
 
