@@ -1,6 +1,6 @@
 // Ends a job. The order makes a crash at any point harmless: rows first, then the status, and the child Job last,
-// because the next reconcile derives the end from the Job and its pods until the status shows it. Called by
-// reconcile.ts.
+// because the next reconcile derives the end from the Job and its pods until the status shows it. That reconcile also
+// emits the event of the end. Called by reconcile.ts.
 
 import { maybeOneJob } from "../../src/db/job.ts";
 import { endJob } from "../../src/db/operator/ingest.ts";
@@ -22,7 +22,7 @@ import { endStatus, openStatus } from "./status.ts";
  * Ends the job. Each step is idempotent. Throws RetryError when somebody else ended the row differently at that moment.
  */
 export async function finishJob(engine: Engine, id: string, facts: Facts, verdict: End): Promise<Outcome> {
-  const { db, adapter, metrics, log, now, emitEvent, advanceRow, writeStatus } = engine;
+  const { db, adapter, metrics, log, now, advanceRow, writeStatus } = engine;
   const { cr, child, row } = facts;
   const run = child?.metadata.name ?? cr.status?.runId;
   const endedAt = child === undefined ? undefined : endOf(child);
@@ -67,8 +67,6 @@ export async function finishJob(engine: Engine, id: string, facts: Facts, verdic
   if (child !== undefined && !isOver(child)) await removeJob(engine, child);
   if (run !== undefined) await Promise.all([dropProgress(db, run), dropPods(db, id)]);
   log.info({ name: cr.metadata.name, run, outcome: final.end, reason: final.reason }, final.message);
-  if (final.end === "Failed") emitEvent(cr, "Warning", final.reason, final.message);
-  else emitEvent(cr, "Normal", final.end, final.message);
   return settled;
 }
 

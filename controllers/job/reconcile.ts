@@ -49,6 +49,7 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
    * Reports of pods before this time may be lost, because nobody led or the database was unreachable. In ms since 1970.
    */
   let listeningSince = now();
+  const leadingSince = listeningSince;
   let unavailableSince: number | undefined;
   /** Tenants whose quota of waiting jobs is used up, with the time and text of the last refusal. */
   const quotaRefusals = new Map<string, { at: number; refusal: Refusal }>();
@@ -88,6 +89,7 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
     if (unavailableSince !== undefined) [unavailableSince, listeningSince] = [undefined, now()];
     if (hasEnded(cr)) {
       if (row !== null && !hasRowEnded(row)) await repairRow(engine, cr, id, row);
+      reportEnd(cr);
       settledUids.add(uid);
       podEnds.forget(name);
       return expire(cr);
@@ -198,6 +200,18 @@ export function makeJobReconcile(deps: EngineDeps, adapter: JobAdapter, store: S
     if (reason === "RowMissing") metrics.drift("resource");
     log.warn({ name: cr.metadata.name, reason }, message);
     emitEvent(cr, "Warning", reason, message);
+  }
+
+  /**
+   * Emits the event of the job's end. Not when the end is written: if the response were lost, the job would have no event.
+   */
+  function reportEnd(cr: JobResource): void {
+    const { phase = "Failed", completionTime = "", conditions } = cr.status ?? {};
+    const end = conditions?.find(({ type, status }) => type === phase && status === "True");
+    // An earlier leader has emitted the others.
+    if (end === undefined || Date.parse(completionTime) < leadingSince) return;
+    if (phase === "Failed") emitEvent(cr, "Warning", end.reason, end.message);
+    else emitEvent(cr, "Normal", phase, end.message);
   }
 
   async function gather(cr: JobResource, row: JobRow | null, refusal?: Refusal): Promise<Facts> {

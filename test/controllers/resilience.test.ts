@@ -3,10 +3,12 @@
 import { sql } from "slonik";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { purgeNextBatch } from "../../controllers/purge-queue.ts";
 import { maybeOneJob } from "../../src/db/job.ts";
 import { endJob, ingestDetections } from "../../src/db/operator/ingest.ts";
-import { inferenceJobs, jobs, pods, trainingJobs } from "../../src/kube/kinds.ts";
+import { events, inferenceJobs, jobs, pods, trainingJobs } from "../../src/kube/kinds.ts";
 import type { Pod } from "../../src/kube/objects.ts";
+import { makeLog } from "../../src/log.ts";
 import { keys } from "../../src/schemas/job-kind.ts";
 import type { DetectResult } from "../../src/schemas/worker.ts";
 import { endPod, patchStatus, podOf, put, runOperator, startPod, Worker } from "../support/operator.ts";
@@ -51,6 +53,64 @@ describe("the operator", () => {
     const total = await database.pool.oneFirst(sql.type(z.object({ count: z.int() }))`
       select count(*)::int as count from detections where inference_job_id = ${id}`);
     expect(total).toBe(2);
+  });
+
+  it("that got no response to the last status, emits the event of the end", async () => {
+    const { id } = await createResource(
+      cluster.admin,
+      stage.space.name,
+      database.pool,
+      "training",
+      async (tx) => ({ id: await insertTrainingJob(tx, stage.tenant) }),
+      { suspend: true },
+    );
+    const ref = { namespace: stage.space.name, name: `tj-${id}` };
+    await poll("the resource to be suspended", async () => {
+      return (await cluster.admin.get(trainingJobs, ref)).status?.phase === "Suspended";
+    });
+    // As the operator writes it.
+    const at = new Date().toISOString();
+    const end = { type: "Failed", status: "True", reason: "SystemError", message: "The disk is full." };
+    const conditions = [{ ...end, observedGeneration: 1, lastTransitionTime: at }];
+    const status = { phase: "Failed", completionTime: at, conditions };
+    await cluster.admin.apply(trainingJobs, { metadata: ref, status } as never, {
+      fieldManager: "plosive-operator",
+      subresource: "status",
+    });
+    const event = await poll("the event of the end", async () =>
+      (await cluster.admin.list(events, stage.space.name)).items.find(
+        ({ regarding, reason }) => regarding.name === ref.name && reason === "SystemError",
+      ),
+    );
+    expect(event).toMatchObject({ type: "Warning", note: "The disk is full." });
+  });
+
+  it("that crashed before a job without a run showed its end, keeps the resource until it does", async () => {
+    await stage.operator.stop();
+    const model = await insertModel(database.pool, stage.tenant);
+    const { id } = await createResource(
+      cluster.admin,
+      stage.space.name,
+      database.pool,
+      "inference",
+      (tx) => insertInferenceJob(tx, stage.tenant, model, 1),
+      {},
+    );
+    const how = { status: "cancelled", statusMessage: null, errorMessage: null } as const;
+    await endJob(database.pool, "inference", id, how);
+    const namespace = stage.space.name;
+    const clients = { db: database.pool, kube: cluster.admin, storage: store.storage };
+    const deps = { ...clients, namespace, graceSeconds: 0, log: makeLog("test", "silent") };
+    await purgeNextBatch(deps);
+    const ref = { namespace, name: `ij-${id}` };
+    expect(await cluster.admin.find(inferenceJobs, ref)).toBeDefined();
+    stage.operator = await stage.start();
+    await poll("the end in the resource", async () => {
+      return (await cluster.admin.get(inferenceJobs, ref)).status?.phase === "Cancelled";
+    });
+    await database.execute(sql.fragment`update leftovers set try_at = now() where target = ${ref.name}`);
+    await purgeNextBatch(deps);
+    expect(await cluster.admin.find(inferenceJobs, ref)).toBeUndefined();
   });
 
   it("that crashed after the end of the row and before the status, writes the status and deletes the Job", async () => {

@@ -5,12 +5,14 @@ import { ClientRequest, IncomingMessage } from "node:http";
 import { request } from "node:https";
 import { queryObjects } from "node:v8";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { makeRecorder } from "../../controllers/runtime/events.ts";
 import { type Elector, startElector } from "../../controllers/runtime/leader.ts";
 import { type Reflector, startReflector } from "../../controllers/runtime/reflector.ts";
 import { Store } from "../../controllers/runtime/store.ts";
 import { type Kube, makeKube } from "../../src/kube/client.ts";
 import {
   embeddingJobs,
+  events,
   inferenceJobs,
   jobs,
   leases,
@@ -285,6 +287,22 @@ describe("an elector", () => {
     const waits = sinceLast.filter((step) => typeof step === "number");
     // The sum of its pauses since the last renewal: no longer than the lease and a millisecond.
     expect(waits.reduce((sum, ms) => sum + ms, 0)).toBeLessThanOrEqual(lease.durationMs + 1);
+  });
+});
+
+describe("the recorder", () => {
+  it("tries an event again until the API server is back", async () => {
+    const recorder = makeRecorder({ kube, log, instance: "me", now: Date.now, random: Math.random });
+    const job = await cluster.admin.get(jobs, { namespace, name: await newJob() });
+    proxy.cut();
+    recorder.record(job, { type: "Normal", reason: "Late", action: "Test", note: "n" });
+    await poll("a failed attempt", () => pauses.length > 0);
+    proxy.heal();
+    const late = async () =>
+      (await cluster.admin.list(events, namespace)).items.filter(({ reason }) => reason === "Late");
+    await poll("the event", async () => (await late()).length > 0);
+    await recorder.flush();
+    expect(await late()).toHaveLength(1);
   });
 });
 
