@@ -36,6 +36,12 @@ const isOfDataset = (tenantId: string, datasetId: string) => sql.fragment`exists
 const thisFile = (tenantId: string, datasetId: string, id: string) => sql.fragment`tenant_id = ${tenantId}
   and dataset_id = ${datasetId} and id = ${id}
   and ${isOfDataset(tenantId, datasetId)}`;
+/** The number of a dataset's files: triggers keep that of those that have not expired (migration 0024). */
+const countFiles = (tenantId: string, datasetId: string) => sql.fragment`
+  select coalesce((select u.audio_files from dataset_usage u
+    where u.tenant_id = ${tenantId} and u.dataset_id = ${datasetId}), 0)
+  + (select count(*) from audio_files
+    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and status = 'expired')`;
 /** A condition for files whose upload is confirmed. */
 const uploaded = sql.fragment`uploaded_at is not null`;
 
@@ -87,7 +93,9 @@ export async function listAudioFiles(
     contains(sql.fragment`filename`, filename),
   );
   const from = sql.fragment`audio_files where ${condition}`;
-  return await selectPage(db, audioFileRow, { columns, from }, query);
+  const isWhole = (status ?? embedding_status ?? filename) === undefined;
+  const total = isWhole ? countFiles(tenantId, datasetId) : undefined;
+  return await selectPage(db, audioFileRow, { columns, from, total }, query);
 }
 
 /** Returns the file; rejects with audioFileNotFound. */

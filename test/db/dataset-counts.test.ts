@@ -1,8 +1,10 @@
-// The numbers of files that a dataset shows: kept by triggers, equal to a count after every kind of change.
+// The numbers of files that a dataset and the list of its files show: kept by triggers, equal to a count after every kind of
+// change.
 import { randomUUID } from "node:crypto";
 import { type FragmentSqlToken, sql } from "slonik";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { listAudioFiles } from "../../src/db/audio-file.ts";
 import { listDatasets, oneDataset } from "../../src/db/dataset.ts";
 import { useDatabase } from "../support/postgres.ts";
 import { insertDataset, insertEmbeddedAudio, insertTenant } from "../support/rows.ts";
@@ -36,6 +38,8 @@ async function emptyDataset() {
       const { items } = await listDatasets(db, tenant, { page: 1, page_size: 100 });
       const alone = await oneDataset(db, tenant, dataset);
       expect(items.find(({ id }) => id === dataset)).toEqual(alone);
+      const files = await listAudioFiles(db, tenant, dataset, { page: 1, page_size: 100 });
+      expect(files.total).toBe(files.items.length);
       return numbers.parse(alone);
     },
     addPending: async (expires: string) => {

@@ -48,6 +48,12 @@ beforeAll(async () => {
   await client.connect();
   try {
     await seed((text) => client.query(text), sizes);
+    // Some uploads of each dataset have expired, so that the index of those is not empty.
+    await client.query(`
+      insert into audio_files (id, tenant_id, dataset_id, filename, content_type, size_bytes, status, upload_expires_at)
+      select gen_random_uuid(), tenant_id, id, 'late.wav', 'audio/wav', 1, 'expired', now()
+      from datasets, generate_series(1, 3)`);
+    await client.query("analyze audio_files");
   } finally {
     await client.end();
   }

@@ -107,7 +107,7 @@ export function manyTrainFiles(db: Queries, jobId: string): Promise<readonly Tra
                                   'end_ms', least(a.end_ms, f.duration_ms))
                order by a.start_ms, a.id) as found
       from annotations a
-      where a.annotation_set_id = j.annotation_set_id and a.audio_file_id = f.audio_file_id
+      where a.tenant_id = j.tenant_id and a.annotation_set_id = j.annotation_set_id and a.audio_file_id = f.audio_file_id
         and a.start_ms <= f.duration_ms
     ) labels on true
     where f.training_job_id = ${jobId} order by f.audio_file_id`);
