@@ -52,11 +52,12 @@ export async function deletePiece(tx: Db, kind: Deletable, tenantId: string, id:
   const { table, parts } = deletable[kind];
   const of = (part: Part) => sql.fragment`from ${sql.identifier([part.table])}
     where tenant_id = ${tenantId} and ${sql.identifier([part.parent])} = ${id}`;
-  // An array of places instead of a join, whose plan would depend on statistics: those of a table that grows are old. A row
-  // that another transaction updates at this moment moves; the next piece finds it.
+  // An array of places alone, instead of a join or further conditions, with which the plan would depend on statistics: those
+  // of a table that grows are old. A row that another transaction updates at this moment moves; the next piece finds it.
   for (const part of parts) {
     const deleted = await tx.query(sql.type(nothing)`
-      delete ${of(part)} and ctid = any(array(select ctid ${of(part)} limit ${part.rows}))`);
+      delete from ${sql.identifier([part.table])}
+      where ctid = any(array(select ctid ${of(part)} limit ${part.rows}))`);
     if (deleted.rowCount === part.rows) return false;
   }
   const isEmpty = sql.join(
