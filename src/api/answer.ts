@@ -35,7 +35,27 @@ export async function answer(ctx: Context, route: Route, deps: SharedDeps): Prom
   } as unknown as Exchange;
   const runFrom = async (i: number): Promise<void> => await steps[i]?.(exchange, () => runFrom(i + 1));
   await runFrom(0);
+  await holdResponse(exchange);
   send(ctx, route, exchange.reply);
+}
+
+/**
+ * A large response takes a share of its tenant until the client has read it. Only reads are refused without a share: what a
+ * write did is done. Throws shareExceeded.
+ */
+async function holdResponse(exchange: Exchange): Promise<void> {
+  const { ctx, route, deps, caller, reply } = exchange;
+  if (route.method !== "GET" || caller.tenantId === "" || reply.body === undefined) return;
+  const body = typeof reply.body === "string" ? reply.body : JSON.stringify(reply.body);
+  exchange.reply = { ...reply, body };
+  if (body.length < minLargeBytes) return;
+  whenSent(ctx, await deps.shares.responses(caller.tenantId, unitsOf(body.length)));
+}
+
+/** Calls `release` when the response is sent, or its client is gone. */
+function whenSent({ res }: Context, release: () => void): void {
+  if (res.closed) release();
+  else res.once("close", release);
 }
 
 const anonymous = { tenantId: "", keyId: "", scopes: [], session: null };
@@ -73,7 +93,10 @@ async function receiveBody(exchange: Exchange, next: () => Promise<void>): Promi
     await next();
   } finally {
     deps.bodyMemory.giveBack(memory);
-    release(restAfter(tenantId, since, size));
+    const settle = () => release(restAfter(tenantId, since, size));
+    // The parsed body stays in memory until a response in pieces is sent.
+    if (exchange.reply?.stream === undefined) settle();
+    else whenSent(ctx, settle);
   }
 }
 

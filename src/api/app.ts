@@ -16,6 +16,7 @@ import { makeLive } from "./live.ts";
 import { answerErrors } from "./middleware/answer-errors.ts";
 import { cors } from "./middleware/cors.ts";
 import { observe } from "./middleware/observe.ts";
+import { paceStrangers } from "./middleware/pace-strangers.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { secureHeaders } from "./middleware/secure-headers.ts";
 import { makePace } from "./pace.ts";
@@ -67,6 +68,7 @@ export function makeApp(deps: ApiDeps & { readonly registry: Registry }): App {
   app.use(secureHeaders);
   app.use(cors(deps.config.PLOSIVE_CORS_ORIGINS));
   app.use(answerErrors(deps.log));
+  app.use(paceStrangers(shared));
   app.use(dashboard(shared));
   app.use(docsPage(deps.config.PLOSIVE_DOCS_ENABLED));
   for (const middleware of makeRouter(routes, shared)) app.use(middleware);

@@ -5,7 +5,7 @@ import { touchApiKey } from "../db/api-key.ts";
 import { insertRefusal, type Refusal } from "../db/audit.ts";
 import { expiredApiKey, insufficientScope, invalidApiKey, rateLimited, tenantSuspended } from "../errors.ts";
 import type { KeyScope } from "../schemas/api-key.ts";
-import { type Credential, credentialOf } from "./credential.ts";
+import { type Credential, credentialOf, tokenOf } from "./credential.ts";
 import { networkOf } from "./failed-auth-limiter.ts";
 import { paced } from "./pace.ts";
 import { addressOf } from "./request-facts.ts";
@@ -30,13 +30,19 @@ export async function authenticate(
   deps: SharedDeps,
   given?: Credential,
 ): Promise<Caller> {
+  const own = deps.rates.policyOf(route);
+  const refuseAgain = async (digest: Buffer) => {
+    const refusal = deps.rates.refusalOf(digest, own);
+    if (refusal !== undefined) throw await paced(ctx, deps.pace, refusal.tenantId, refusal.error);
+  };
+  // A session that was refused a moment ago is not looked up again.
+  const token = given === undefined ? tokenOf(ctx, deps) : null;
+  if (token !== null) await refuseAgain(token);
   const { hash, prefix, session } = given ?? (await credentialOf(ctx, route, deps));
   const ip = addressOf(ctx.req, deps.config.PLOSIVE_TRUSTED_PROXIES);
   const wait = deps.failedAuth.secondsToWait(ip, hash);
   if (wait > 0) throw await paced(ctx, deps.pace, networkOf(ip), rateLimited(wait));
-  const own = deps.rates.policyOf(route);
-  const refusal = deps.rates.refusalOf(hash, own);
-  if (refusal !== undefined) throw await paced(ctx, deps.pace, refusal.tenantId, refusal.error);
+  await refuseAgain(hash);
 
   const caller = await deps.findCaller(hash, {
     rate: deps.rates.default.rate,
@@ -57,10 +63,10 @@ export async function authenticate(
   if (caller.suspended) throw refuse("suspended", tenantSuspended());
   deps.failedAuth.recordSuccess(hash);
   const { id: keyId, tenant_id: tenantId, scopes } = caller;
+  ctx.set(deps.rates.settle(session === null ? [hash] : [hash, session], own, caller));
   const needed = scopeOf(route);
   if (needed !== null && scopes.length > 0 && !scopes.includes(needed))
     throw insufficientScope(`the scope ${needed}`, scopes);
-  ctx.set(deps.rates.settle(hash, own, caller));
   if (caller.unnoticed)
     deps.background("record the use of an API key", () => touchApiKey(deps.db.asTenant(tenantId), keyId));
   return { tenantId, keyId, scopes, session };

@@ -8,7 +8,7 @@ import type { Route } from "./route.ts";
 
 /** Returns the strong ETag of a JSON response: a digest of its text. Quoted. */
 export function etagOf(body: unknown): string {
-  const text = typeof body === "string" ? body : JSON.stringify(body);
+  const text = typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body);
   return `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`;
 }
 

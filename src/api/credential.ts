@@ -26,15 +26,21 @@ export async function credentialOf(
   route: Pick<Route, "resumable">,
   deps: SharedDeps,
 ): Promise<Credential> {
-  if (!ctx.state.usesSession) return credentialOfKey(ctx.req.headers["x-api-key"]);
-  const token = tokenIn(ctx.req, deps.config);
-  if (token === undefined) throw sessionEnded();
-  const session = digestOf(token);
+  const session = tokenOf(ctx, deps);
+  if (session === null) return credentialOfKey(ctx.req.headers["x-api-key"]);
   // An event stream reconnects by itself, and would keep a session alive that nobody uses.
   const touches = !route.resumable;
   const key = await lookUp(ctx, deps, session, () => maybeOneKeyOfSession(deps.db, session, touches));
   if (key === null) throw sessionEnded();
   return { hash: key.key_hash, prefix: key.key_prefix, session };
+}
+
+/** Returns the digest of the session's token; null if the path is not for sessions. Throws sessionEnded. */
+export function tokenOf(ctx: Context, { config }: Pick<SharedDeps, "config">): Buffer | null {
+  if (!ctx.state.usesSession) return null;
+  const token = tokenIn(ctx.req, config);
+  if (token === undefined) throw sessionEnded();
+  return digestOf(token);
 }
 
 /**

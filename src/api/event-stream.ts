@@ -58,10 +58,12 @@ async function* textOf(call: Call, watch: Watch, { after, types }: StreamOptions
     const now = performance.now();
     try {
       if (now - checked >= timing.beatMs) {
-        if (!(await deps.live.withReadSlot(() => isKeyOpen(deps.db, call)))) return;
+        if (!(await deps.live.withReadSlot(tenantId, () => isKeyOpen(deps.db, call)))) return;
         checked = now;
       }
-      const rows = await deps.live.withReadSlot(() => manyEventsAfter(deps.db, tenantId, last, batch));
+      const rows = await deps.live.withReadSlot(tenantId, () =>
+        manyEventsAfter(deps.db, tenantId, last, batch),
+      );
       last = rows.at(-1)?.id ?? last;
       const text = rows
         .filter((row) => wanted?.has(row.type) ?? true)

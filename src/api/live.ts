@@ -3,7 +3,7 @@
 // database.
 import { Gauge, type Registry } from "prom-client";
 import type { Channel, Listener } from "../db/driver/listen.ts";
-import { makeSemaphore, type Semaphore } from "../db/driver/semaphore.ts";
+import { BusyError, makeKeyedSemaphore, makeSemaphore } from "../db/driver/semaphore.ts";
 
 /** A subscription: a channel, and the payload that wakes the subscriber. */
 export type Topic = `${Channel} ${string}`;
@@ -21,8 +21,11 @@ export interface Watch {
 export interface Live {
   watch(topics: readonly Topic[]): Watch;
   readonly timing: LiveTiming;
-  /** Semaphore for queries of waiting requests. It leaves connections of the pool for the other requests. */
-  readonly withReadSlot: Semaphore;
+  /**
+   * Runs a query of a waiting request. One of each tenant runs at a time, and all together leave connections of the pool for
+   * the other requests.
+   */
+  withReadSlot<T>(tenantId: string, query: () => Promise<T>): Promise<T>;
   /** Whether the process is ending, so that event streams and long polls must end. */
   isEnding(): boolean;
   /**
@@ -50,6 +53,9 @@ export interface LiveTiming {
 
 const defaultTiming: LiveTiming = { beatMs: 15_000, stallMs: 60_000, trustMs: 60_000, retryMs: 2_000 };
 
+const maxReadWaitMs = 30_000;
+const ownReadsAreSlow = `timed out after ${maxReadWaitMs} ms: the tenant's other waiting requests are reading`;
+
 const channels: readonly Channel[] = ["plosive_events", "plosive_jobs", "plosive_keys"];
 
 interface LiveDeps {
@@ -71,6 +77,9 @@ export function makeLive({ listener, registry, timing = {}, connections }: LiveD
   const watches = new Map<Topic, Set<(topic: Topic) => void>>();
   const taken = new Map<string, number>();
   const ending = new AbortController();
+  // The tenant's slot first: a query may wait for the tenant's share of connections while it holds one of the common slots.
+  const tenantSlots = makeKeyedSemaphore(1, maxReadWaitMs, () => new BusyError(ownReadsAreSlow));
+  const slots = makeSemaphore(connections, maxReadWaitMs);
   let listening = false;
 
   const listen = () => {
@@ -116,7 +125,14 @@ export function makeLive({ listener, registry, timing = {}, connections }: LiveD
   return {
     watch,
     timing: { ...defaultTiming, ...timing },
-    withReadSlot: makeSemaphore(connections, 30_000),
+    withReadSlot: async (tenantId, query) => {
+      const release = await tenantSlots(tenantId);
+      try {
+        return await slots(query);
+      } finally {
+        release();
+      }
+    },
     isEnding: () => ending.signal.aborted,
     acquire: (tenantId, what, most) => {
       const key = `${what} ${tenantId}`;

@@ -34,10 +34,13 @@ export interface RateLimit {
    * of their own, that is the default policy itself.
    */
   policyOf(route: { readonly method: string; readonly rate?: RateName }): Policy;
-  /** Returns how to refuse the key again if it was refused less than a second ago. Needs no query. */
-  refusalOf(hash: Buffer, own: Policy): Refusal | undefined;
-  /** Returns the RateLimit headers of the response. Throws rateLimited if the database did not admit the request. */
-  settle(hash: Buffer, own: Policy, caller: CallerRow): Headers;
+  /** Returns how to refuse the key or session again if it was refused less than a second ago. Needs no query. */
+  refusalOf(digest: Buffer, own: Policy): Refusal | undefined;
+  /**
+   * Returns the RateLimit headers of the response. Throws rateLimited if the database did not admit the request. `digests`:
+   * those of the key and of the session, under which the refusal is found again.
+   */
+  settle(digests: readonly Buffer[], own: Policy, caller: CallerRow): Headers;
 }
 
 type Config = Pick<ApiDeps, "config" | "clock">;
@@ -55,10 +58,10 @@ export function makeRateLimit({ config, clock, registry }: Config & { registry: 
     all: names.map((name) => policies[name]),
     default: policies.default,
     policyOf: (route) => policies[route.rate ?? (route.method === "GET" ? "default" : "writes")],
-    refusalOf: (hash, own) =>
-      refusals.find(hash, policies.default) ??
-      (own === policies.default ? undefined : refusals.find(hash, own)),
-    settle: (hash, own, caller) => {
+    refusalOf: (digest, own) =>
+      refusals.find(digest, policies.default) ??
+      (own === policies.default ? undefined : refusals.find(digest, own)),
+    settle: (digests, own, caller) => {
       const states = [{ policy: policies.default, used: caller.used ?? 0 }];
       if (own !== policies.default) states.push({ policy: own, used: caller.policy_used ?? 0 });
       const limited = states.filter(({ policy }) => policy.perMinute > 0);
@@ -66,7 +69,7 @@ export function makeRateLimit({ config, clock, registry }: Config & { registry: 
       if (caller.admitted) return headers;
       const waits = limited.map(({ policy, used }) => ({ policy, wait: waitOf(policy, used) }));
       const { policy, wait } = waits.reduce((a, b) => (b.wait > a.wait ? b : a));
-      throw refusals.refuse({ hash, policy, seconds: wait, headers, tenantId: caller.tenant_id });
+      throw refusals.refuse({ digests, policy, seconds: wait, headers, tenantId: caller.tenant_id });
     },
   };
 }
@@ -118,7 +121,7 @@ function headersOf(states: readonly State[]): Headers {
 }
 
 interface RefusedRequest {
-  readonly hash: Buffer;
+  readonly digests: readonly Buffer[];
   readonly policy: Policy;
   readonly seconds: number;
   readonly headers: Headers;
@@ -148,12 +151,13 @@ function makeRefusals(clock: { now(): number }, count: (policy: Policy) => void,
       }
       known.delete(id);
     },
-    refuse({ hash, policy, seconds, headers, tenantId }: RefusedRequest): AppError {
+    refuse({ digests, policy, seconds, headers, tenantId }: RefusedRequest): AppError {
       count(policy);
       if (known.size >= maxEntries) known.clear();
       const now = clock.now();
       const until = now + Math.min(seconds, 1) * 1000;
-      known.set(idOf(hash, policy), { until, freeAt: now + seconds * 1000, headers, tenantId });
+      const refusal = { until, freeAt: now + seconds * 1000, headers, tenantId };
+      for (const digest of digests) known.set(idOf(digest, policy), refusal);
       return rateLimited(seconds, headers);
     },
   };

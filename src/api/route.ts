@@ -82,7 +82,7 @@ export interface RequestFacts {
 }
 
 export interface Reply {
-  /** A value to send as JSON, or a string to send as it is. */
+  /** A value to send as JSON, or text or bytes to send as they are. */
   readonly body?: unknown;
   /** The body in pieces, for responses that do not fit into memory. */
   readonly stream?: AsyncIterable<string>;

@@ -10,7 +10,8 @@ export function send(ctx: Context, route: Route, reply: Reply): void {
   if (reply.location !== undefined) ctx.set("Location", reply.location);
   ctx.state.created = reply.created?.length;
   const { body, stream } = reply;
-  const text = typeof body === "string" || body === undefined ? body : JSON.stringify(body);
+  const isReady = typeof body === "string" || Buffer.isBuffer(body) || body === undefined;
+  const text = isReady ? body : JSON.stringify(body);
   const shows = route.conditional || (route.guard !== undefined && route.method === "PATCH");
   const etag = reply.etag ?? (shows && text !== undefined ? etagOf(text) : undefined);
   if (etag !== undefined) ctx.set("ETag", etag);
@@ -25,7 +26,8 @@ export function send(ctx: Context, route: Route, reply: Reply): void {
   if (text === undefined && stream === undefined) return;
   ctx.type = reply.contentType ?? route.answer.contentType ?? "application/json; charset=utf-8";
   // Node sends a short string together with the headers in one piece, and needs no memory outside the heap for it.
-  if (text !== undefined) ctx.body = text.length < shortText ? text : Buffer.from(text);
+  if (text !== undefined)
+    ctx.body = typeof text === "string" && text.length >= shortText ? Buffer.from(text) : text;
   else if (stream !== undefined) ctx.body = stream instanceof Readable ? stream : encoded(stream);
 }
 

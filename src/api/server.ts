@@ -10,8 +10,16 @@ export interface HttpServer {
   stop(graceMs: number): Promise<void>;
 }
 
-export async function listen(listener: RequestListener, port: number, host?: string): Promise<HttpServer> {
-  const answering = new Set<ServerResponse>();
+/** Each takes about 10 KB. Node closes further ones at once. */
+const maxConnections = 16_384;
+/** `stallMs`: a client that takes nothing of its response for this long is cut off. */
+export async function listen(
+  listener: RequestListener,
+  port: number,
+  host?: string,
+  stallMs = 60_000,
+): Promise<HttpServer> {
+  const answering = new Map<ServerResponse, Socket>();
   const connected = new Set<Socket>();
   let isStopping = false;
   const server = createServer(
@@ -24,7 +32,7 @@ export async function listen(listener: RequestListener, port: number, host?: str
       requireHostHeader: false,
     },
     (request, response) => {
-      answering.add(response);
+      answering.set(response, request.socket);
       response.once("close", () => answering.delete(response));
       if (isStopping) response.setHeader("Connection", "close");
       const { host, "transfer-encoding": coding = "" } = request.headers;
@@ -40,6 +48,12 @@ export async function listen(listener: RequestListener, port: number, host?: str
   server.on("connection", (socket) => {
     connected.add(socket);
     socket.once("close", () => connected.delete(socket));
+  });
+  server.maxConnections = maxConnections;
+  // Node emits it when nothing was received and nothing was taken for this long. A handler may still be working then.
+  server.setTimeout(stallMs, (socket) => {
+    const isWorking = socket.writableLength === 0 && [...answering.values()].includes(socket);
+    if (!isWorking) socket.destroy();
   });
   server.on("checkExpectation", (_, response) =>
     refuse(response, 417, "The only supported expectation is 100-continue"),
@@ -66,7 +80,7 @@ export async function listen(listener: RequestListener, port: number, host?: str
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     // Keep-alive connections would stay open until the grace time is over. So each is closed after its running
     // response, with the header Connection: close if the headers have not been sent yet.
-    for (const response of answering) {
+    for (const response of answering.keys()) {
       if (!response.headersSent) response.setHeader("Connection", "close");
       else response.once("close", () => setImmediate(() => server.closeIdleConnections()));
     }

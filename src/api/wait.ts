@@ -41,9 +41,9 @@ export async function viewAfterChange<T extends { readonly status: JobState }>(
       if (left <= 0 || request.signal.aborted || deps.live.isEnding()) return body;
       await watch.next(Math.min(left, deps.live.timing.beatMs), request.signal);
       // The key may have been revoked, or the session ended, while the request waited.
-      if (!(await deps.live.withReadSlot(() => isKeyOpen(deps.db, call))))
+      if (!(await deps.live.withReadSlot(tenantId, () => isKeyOpen(deps.db, call))))
         throw call.session === null ? invalidApiKey() : sessionEnded();
-      row = await deps.live.withReadSlot(read);
+      row = await deps.live.withReadSlot(tenantId, read);
     }
   } finally {
     watch.close();

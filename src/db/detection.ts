@@ -25,7 +25,12 @@ export async function listDetections(
 ): Promise<Page<DetectionRow>> {
   const from = sql.fragment`detections where ${matching(tenantId, jobId, query)}`;
   const order = sql.fragment`inference_file_id, ordinal`;
-  return await selectPage(db, row, { columns, from, order }, query);
+  const isWhole = (query.inference_file_id ?? query.artifact_type ?? query.min_confidence) === undefined;
+  // Each ingest updates it with the detections.
+  const count = sql.fragment`
+    select total_detections from inference_jobs where tenant_id = ${tenantId} and id = ${jobId}`;
+  const total = isWhole ? count : undefined;
+  return await selectPage(db, row, { columns, from, order, total }, query);
 }
 
 /** Yields all matching detections by file and position in the file. */

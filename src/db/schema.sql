@@ -1858,6 +1858,8 @@ CREATE INDEX annotation_sets_work ON public.annotation_sets USING btree (tenant_
 
 CREATE INDEX annotations_audio_file ON public.annotations USING btree (tenant_id, dataset_id, audio_file_id);
 
+CREATE INDEX annotations_order ON public.annotations USING btree (annotation_set_id, audio_file_id, start_ms, id);
+
 CREATE INDEX annotations_page ON public.annotations USING btree (tenant_id, annotation_set_id, audio_file_id, start_ms, id);
 
 CREATE INDEX audio_files_embedding_job ON public.audio_files USING btree (embedding_job_id, embedding_shard);

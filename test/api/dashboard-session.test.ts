@@ -216,6 +216,9 @@ describe("a session", () => {
       expect((await browser.send("GET", `${datasets}/${crypto.randomUUID()}`)).status).toBe(404);
       const refused = await browser.send("GET", datasets);
       expect([refused.status, refused.body.code]).toEqual([429, "rate_limited"]);
+      // For a second it is refused again without a query, so nobody notices that the session has ended.
+      await change(browser.cookie, minutes(31));
+      expect((await browser.send("GET", datasets)).status).toBe(429);
       // Signing out always works.
       expect((await browser.send("DELETE", session)).status).toBe(204);
       const text = await deps.registry.metrics();

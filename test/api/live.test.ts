@@ -13,6 +13,13 @@ const makeWatch = () => {
 /** Longer than the timeout of a test. */
 const longMs = 3_600_000;
 
+it("a tenant whose reads do not end leaves the slots of the others free", async () => {
+  const live = makeLive({ listener, registry: new Registry(), connections: 2 });
+  const stuck = new Promise<never>(() => {});
+  for (let i = 0; i < 10; i++) void live.withReadSlot("slow", () => stuck);
+  expect(await live.withReadSlot("quick", async () => "read")).toBe("read");
+});
+
 it("a wait that begins while the process ends is over at once", async () => {
   const { live, watch } = makeWatch();
   live.end();

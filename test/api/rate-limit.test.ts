@@ -274,6 +274,18 @@ describe("refusals of a client that does not wait", () => {
     expect(performance.now() - begin).toBeGreaterThan(1_400);
   });
 
+  it.each(["/nothing", path, "/openapi.json"])(
+    "%s without a key too, for a whole network",
+    async (target) => {
+      const own = await start({});
+      const begin = performance.now();
+      const answers = await Promise.all(Array.from({ length: 200 }, () => fetch(own + target)));
+      await Promise.all(answers.map((answer) => answer.arrayBuffer()));
+      expect(performance.now() - begin).toBeGreaterThan(1_400);
+      expect((await fetch(`${own}/healthz`)).status).toBe(200);
+    },
+  );
+
   it("close the connection when 500 wait, and do not delay those of other tenants", () => {
     const pace = makePace();
     const waits = Array.from({ length: 700 }, () => pace("a"));

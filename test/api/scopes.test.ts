@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { scopeOf } from "../../src/api/authenticate.ts";
 import { routes } from "../../src/api/routes/index.ts";
 import { keyScopes } from "../../src/schemas/api-key.ts";
-import { type Client, useApi } from "../support/api.ts";
+import { type Client, serveApi, testDeps, testSettings, useApi } from "../support/api.ts";
 
 const api = useApi();
 const keys = "/api/v1/auth/api-keys";
@@ -60,6 +60,19 @@ describe("a key with the scope", () => {
       },
     ]);
     expect((await client.get("/api/v1/datasets")).body.total).toBe(0);
+  });
+
+  it("read counts against the rate limits when it is refused", async () => {
+    const config = testSettings({ PLOSIVE_RATE_PER_MINUTE: 0.6, PLOSIVE_RATE_BURST: 2 });
+    const own = await serveApi({ ...testDeps(api.pool, api.storage), config });
+    try {
+      const { key } = await keyWith(["read"], await api.tenant());
+      const create = async () =>
+        (await fetch(`${own.url}/api/v1/datasets`, { method: "POST", headers: { "X-API-Key": key } })).status;
+      expect([await create(), await create(), await create()]).toEqual([403, 403, 429]);
+    } finally {
+      await own.stop();
+    }
   });
 
   it("read is refused before its body is read", async () => {

@@ -1,4 +1,5 @@
-// The graceful shutdown of the HTTP server: running requests finish, and idle connections do not delay it.
+// The HTTP server: clients that do not read their response, and the graceful shutdown, which running requests survive and idle
+// connections do not delay.
 import { once } from "node:events";
 import type { RequestListener, ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
@@ -33,15 +34,48 @@ function open(port: number): Connection {
 }
 
 /** A server that answers when the test tells it to. */
-async function start(begin: (response: ServerResponse) => void = () => {}) {
+async function start(begin: (response: ServerResponse) => void = () => {}, stallMs?: number) {
   const running: ServerResponse[] = [];
   const listener: RequestListener = (_, response) => {
     begin(response);
     running.push(response);
   };
-  const server = await listen(listener, 0, "127.0.0.1");
+  const server = await listen(listener, 0, "127.0.0.1", stallMs);
   return { ...server, running };
 }
+
+describe("a client that takes nothing of its response", () => {
+  const large = Buffer.alloc(64 * 1024 * 1024);
+
+  it("is cut off, and one that reads slowly is not", async () => {
+    const { port, running, stop } = await start((response) => response.end(large), 1_000);
+    const [stalled, slow] = [open(port), open(port)];
+    stalled.socket.pause();
+    for (const { socket } of [stalled, slow]) socket.write(request);
+    await poll("the responses to begin", () => running.length === 2);
+    const reading = setInterval(() => {
+      slow.socket.resume();
+      setTimeout(() => slow.socket.pause(), 5);
+    }, 200);
+    await poll("the stalled one to be cut off", () => running[0]!.closed);
+    expect(running[1]!.closed).toBe(false);
+    clearInterval(reading);
+    slow.socket.resume();
+    await poll("the slow one to have read all", () => slow.text().length > large.length);
+    await stop(graceMs);
+  });
+
+  it("may wait longer than that for a handler that is still working", async () => {
+    const { port, running, stop } = await start(undefined, 100);
+    const client = open(port);
+    client.socket.write(request);
+    await poll("the request to arrive", () => running.length === 1);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    running[0]?.end("answer");
+    await poll("the answer", () => client.text().endsWith("answer"));
+    await stop(graceMs);
+  });
+});
 
 describe("a server that shuts down", () => {
   it("finishes running requests and announces the end of the connection", async () => {

@@ -160,9 +160,12 @@ export async function addDetections(
   count: number,
 ): Promise<void> {
   await db.query(sql.type(nothing)`
-    insert into detections (id, tenant_id, inference_job_id, inference_file_id, ordinal, artifact_type, start_ms, end_ms,
-      confidence)
-    select gen_random_uuid(), ${tenantId}, ${jobId}, ${fileId}, n, case when n % 2 = 0 then 'click' else 'hum' end,
-      n * 100, n * 100 + 50, 0.5 + n % 500 * 0.001
-    from generate_series(0, ${count - 1}::int) n`);
+    with added as (
+      insert into detections (id, tenant_id, inference_job_id, inference_file_id, ordinal, artifact_type, start_ms, end_ms,
+        confidence)
+      select gen_random_uuid(), ${tenantId}, ${jobId}, ${fileId}, n, case when n % 2 = 0 then 'click' else 'hum' end,
+        n * 100, n * 100 + 50, 0.5 + n % 500 * 0.001
+      from generate_series(0, ${count - 1}::int) n
+    )
+    update inference_jobs set total_detections = total_detections + ${count}::int where id = ${jobId}`);
 }

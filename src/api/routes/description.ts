@@ -7,8 +7,8 @@ import { defineRoute, type Route } from "../route.ts";
 
 /** The two routes. `allRoutes` is called on the first request, when the table is complete. */
 export function descriptionRoutes(allRoutes: () => readonly Route[]): Route[] {
-  // Built once and kept, because unauthenticated clients may request it at any rate.
-  let description: string | undefined;
+  // Built once and kept as bytes, so that all responses share one copy: clients without a key may ask for it and read slowly.
+  let description: Buffer | undefined;
   const openApi = defineRoute({
     method: "GET",
     path: "/openapi.json",
@@ -19,7 +19,7 @@ export function descriptionRoutes(allRoutes: () => readonly Route[]): Route[] {
     answer: { status: 200, description: "OpenAPI 3.1.0", schema: z.record(z.string(), z.unknown()) },
     handler: ({ deps }) => {
       if (!deps.config.PLOSIVE_DOCS_ENABLED) throw routeNotFound();
-      description ??= JSON.stringify(makeOpenApi(allRoutes()));
+      description ??= Buffer.from(JSON.stringify(makeOpenApi(allRoutes())));
       return { body: description };
     },
   });
