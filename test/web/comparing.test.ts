@@ -47,7 +47,7 @@ describe("many detections", () => {
     let state = 7;
     const random = (below: number) => {
       state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-      return state % below;
+      return Math.floor((state / 2_147_483_648) * below);
     };
     const many = () =>
       Array.from({ length: 300 }, () => {

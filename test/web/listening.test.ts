@@ -13,7 +13,6 @@ import {
   lengthMs,
   nearest,
   placeOf,
-  samplesPerPixel,
   timeAt,
   windowOf,
 } from "../../web/src/listening/peaks.ts";
@@ -108,7 +107,6 @@ describe("a waveform", () => {
     expect(timeAt(50, 100, 1_000, 3_000)).toBe(2_000);
     expect(timeAt(500, 100, 1_000, 3_000)).toBe(3_000);
     expect(placeOf(2_000, 100, 1_000, 3_000)).toBe(50);
-    expect([samplesPerPixel(60_000, 1_000), samplesPerPixel(10, 1_000)]).toEqual([480, 1]);
   });
 
   it("finds the detection that was meant by a click", () => {

@@ -65,6 +65,7 @@ interface TextControl extends Control {
   readonly placeholder?: string;
   readonly maxLength?: number;
   readonly rows?: number;
+  readonly inputMode?: "decimal" | "numeric";
   readonly readOnly?: boolean;
   readonly autocomplete?: "off" | "current-password";
   readonly spellcheck?: boolean;

@@ -30,12 +30,6 @@ export function columnsOf(peaks: Peaks, width: number, fromMs: number, toMs: num
   });
 }
 
-/** How many samples a pixel may cover, so that a picture of this width still shows each column at the lowest usual rate. */
-export const samplesPerPixel = (durationMs: number, width: number) =>
-  Math.max(1, Math.floor((durationMs * lowestRateHz) / 1000 / width));
-
-const lowestRateHz = 8_000;
-
 /** A place in the picture as a time, and the other way round. */
 export const timeAt = (x: number, width: number, fromMs: number, toMs: number) =>
   fromMs + (Math.min(width, Math.max(0, x)) / width) * (toMs - fromMs);
