@@ -42,7 +42,7 @@ export function numberFields(properties: Readonly<Record<string, PropertySchema>
 const units: Readonly<Record<string, string>> = { ms: "ms", seconds: "s" };
 
 /** "chunk_size_ms" is "Chunk size (ms)". */
-function labelOf(name: string): string {
+export function labelOf(name: string): string {
   const parts = name.split("_");
   const unit = units[parts.at(-1) ?? ""];
   const text = (unit === undefined ? parts : parts.slice(0, -1)).join(" ");
