@@ -53,9 +53,9 @@ export function confusionOf({ confusion = {} }: ModelMetrics): Confusion | undef
   const types = Object.keys(confusion);
   if (types.length === 0) return undefined;
   const others = Object.values(confusion).flatMap((row) => Object.keys(row));
-  const columns = [...new Set([...types, ...others.filter((name) => name !== nothing)]), nothing];
+  const columns = [...new Set([...types, ...others.filter((name) => name !== nothing), nothing])];
   return {
-    columns: [...new Set(columns)],
+    columns,
     rows: types.map((type) => {
       const counts = columns.map((column) => confusion[type]?.[column] ?? 0);
       const total = counts.reduce((sum, count) => sum + count, 0);

@@ -1,0 +1,29 @@
+// Plays a detection with half a second around it.
+import { Icon } from "../components/icon.tsx";
+import { play, playing, type Recording, stop } from "./player.ts";
+
+export function PlayButton({
+  id,
+  label,
+  recording,
+  stretch,
+}: {
+  id: string;
+  /** What is played: "click at 0:01.250". */
+  label: string;
+  recording: Recording;
+  stretch: { readonly fromMs: number; readonly toMs: number };
+}) {
+  const isPlaying = playing.value === id;
+  return (
+    <button
+      type="button"
+      class="play"
+      aria-label={`${isPlaying ? "Stop" : "Play"} ${label}`}
+      aria-pressed={isPlaying}
+      onClick={() => (isPlaying ? stop() : void play(id, recording, stretch))}
+    >
+      <Icon name={isPlaying ? "pause" : "play"} size={14} />
+    </button>
+  );
+}
