@@ -12,6 +12,7 @@ const paths = {
   parts: "M3 3h4v4H3zM9 3h4v4H9zM3 9h4v4H3zM11 9v4M9 11h4",
   search: "M7 11.5a4.5 4.5 0 1 0 0-9 4.5 4.5 0 0 0 0 9ZM10.3 10.3l3.2 3.2",
   plus: "M8 3v10M3 8h10",
+  minus: "M3 8h10",
   upload: "M8 10.5v-7M5 6l3-3 3 3M3 10.5v1c0 1.1.9 2 2 2h6a2 2 0 0 0 2-2v-1",
   more: "M3.5 8h0M8 8h0M12.5 8h0",
   close: "M4 4l8 8M12 4l-8 8",

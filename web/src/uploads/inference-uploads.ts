@@ -10,6 +10,8 @@ import { stepsFor } from "./steps.ts";
 
 export interface JobUploads {
   readonly queue: Queue;
+  /** The service tells a job that waits for files from one that has started only when the operator takes it up. */
+  readonly isStarted: Signal<boolean>;
   /** Why the start failed, if it did. */
   readonly startError: Signal<unknown>;
   start(): Promise<void>;
@@ -25,6 +27,7 @@ export function uploadsToJob(jobId: string): JobUploads {
 
 function makeUploads(jobId: string): JobUploads {
   const startError = signal<unknown>(undefined);
+  const isStarted = signal(false);
   let isStarting = false;
   const start = async () => {
     if (isStarting) return;
@@ -37,6 +40,7 @@ function makeUploads(jobId: string): JobUploads {
           params: { path: { inference_job_id: jobId } },
         }),
       );
+      isStarted.value = true;
       queue.clearDone();
     } catch (error) {
       startError.value = error;
@@ -55,5 +59,5 @@ function makeUploads(jobId: string): JobUploads {
   window.addEventListener("beforeunload", (event) => {
     if (queue.items.peek().some(({ phase }) => isActive(phase.peek()))) event.preventDefault();
   });
-  return { queue, startError, start };
+  return { queue, isStarted, startError, start };
 }
