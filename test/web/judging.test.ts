@@ -143,7 +143,7 @@ describe("a model", () => {
       (await agreement.getByRole("row", { name }).getByRole("cell").allInnerTexts()).map((text) => text.trim());
     expect(await counts("click")).toEqual(["click", "1", "1", "1", "33 %"]);
     expect(await counts("hum")).toEqual(["hum", "1", "0", "0", "100 %"]);
-    await page.getByLabel("Found by").selectOption("B");
+    await page.getByLabel("Found by", { exact: true }).selectOption("B");
     const differences = page.getByRole("table", { name: "Detections that only one of the two has" });
     await poll("the differences of B", async () => (await differences.getByRole("row").count()) === 2);
     await differences.getByRole("button", { name: "Play click at 0:05.000, found by B only" }).waitFor();
@@ -233,7 +233,7 @@ describe("inference", () => {
     await page.getByText("2 files", { exact: true }).waitFor();
     await page.getByRole("checkbox", { name: "hum" }).uncheck();
     await find.click();
-    await heading(page, /^Found by/).waitFor();
+    await page.getByRole("heading", { level: 1, name: /^Found by/ }).waitFor();
     const id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
     const startOf = async () =>
       await api.db.oneFirst(

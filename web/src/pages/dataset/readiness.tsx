@@ -4,7 +4,6 @@ import { api, body } from "../../app/api.ts";
 import { href } from "../../app/base.ts";
 import { amountOfTime } from "../../app/format.ts";
 import { useResource } from "../../app/resource.ts";
-import { path } from "../../app/router.ts";
 import { ButtonLink } from "../../components/button.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Meter } from "../../components/meter.tsx";
@@ -43,7 +42,8 @@ async function load(dataset: Dataset): Promise<Facts> {
   };
 }
 
-export function Readiness({ dataset }: { dataset: Dataset }) {
+/** `isOnForm`: the page is the one that starts trainings already. */
+export function Readiness({ dataset, isOnForm }: { dataset: Dataset; isOnForm?: boolean }) {
   const { id, audio_file_count: files, embedded_audio_file_count: embedded } = dataset;
   const facts = useResource(
     `dataset/${id}/readiness/${files}/${embedded}`,
@@ -52,17 +52,16 @@ export function Readiness({ dataset }: { dataset: Dataset }) {
   );
   return (
     <Shown resource={facts} what="what is missing for training" lines={3}>
-      {(known) => <Steps facts={{ ...known, dataset }} />}
+      {(known) => <Steps facts={{ ...known, dataset }} isOnForm={isOnForm} />}
     </Shown>
   );
 }
 
-function Steps({ facts }: { facts: Facts & { dataset: Dataset } }) {
+function Steps({ facts, isOnForm }: { facts: Facts & { dataset: Dataset }; isOnForm?: boolean | undefined }) {
   const steps = stepsOf(facts);
   const usable = facts.dataset.total_duration_ms;
   const isReady = steps.every(({ isDone }) => isDone);
   const missing = unlabelled(facts);
-  const isOnForm = path.value === "/training/new";
   return (
     <section class="readiness" aria-labelledby="readiness">
       <div class="readiness-meter">

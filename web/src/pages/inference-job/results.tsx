@@ -17,17 +17,17 @@ export function Results({ job, files }: { job: InferenceJob; files: readonly Inf
   const searched = files.filter(({ status }) => status === "completed");
   const listed = searched.find(({ id }) => id === asked);
   // A file of another page of the list is read alone.
-  const other = useResource<InferenceFile | undefined>(
+  const other = useResource<InferenceFile | null>(
     `inference-job/${job.id}/file/${listed === undefined ? asked : null}`,
     async () =>
       asked === null || listed !== undefined
-        ? undefined
+        ? null
         : await body(
             api.GET("/api/v1/inference-jobs/{inference_job_id}/files/{file_id}", {
               params: { path: { inference_job_id: job.id, file_id: asked } },
             }),
           ).catch((error: unknown) => {
-            if (missingFile(error)) return undefined;
+            if (missingFile(error)) return null;
             throw error;
           }),
   );
@@ -39,7 +39,7 @@ export function Results({ job, files }: { job: InferenceJob; files: readonly Inf
     );
   const file =
     listed ??
-    (asked === null ? undefined : other.data) ??
+    (asked === null ? null : other.data) ??
     searched.find(({ detection_count }) => detection_count > 0) ??
     searched[0];
   if (file === undefined)

@@ -4,6 +4,7 @@ import { count, plural } from "../../app/format.ts";
 import { useResource } from "../../app/resource.ts";
 import { query, setQuery } from "../../app/router.ts";
 import { oneOf, sorted } from "../../app/table-state.ts";
+import { Fact } from "../../components/fact.tsx";
 import { Select } from "../../components/field.tsx";
 import { Empty, Shown } from "../../components/states.tsx";
 import { type Column, Pager, Table, usePage, useSort } from "../../components/table.tsx";
@@ -105,13 +106,6 @@ function Tables({ data, nameA, nameB }: { data: Compared; nameA: string; nameB: 
     </div>
   );
 }
-
-const Fact = ({ name, value }: { name: string; value: string }) => (
-  <div>
-    <dt>{name}</dt>
-    <dd class="number">{value}</dd>
-  </div>
-);
 
 interface Difference {
   readonly side: "A" | "B";

@@ -13,6 +13,7 @@ import { missing } from "../../app/session.ts";
 import { Button, ButtonLink } from "../../components/button.tsx";
 import { CopyId } from "../../components/copy.tsx";
 import { FormDialog } from "../../components/dialog.tsx";
+import { Fact } from "../../components/fact.tsx";
 import { TextArea, TextField } from "../../components/field.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Menu } from "../../components/menu.tsx";
@@ -217,13 +218,6 @@ function Figures({ model }: { model: Model }) {
     </div>
   );
 }
-
-const Fact = ({ name, value }: { name: string; value: string }) => (
-  <div>
-    <dt>{name}</dt>
-    <dd class="number">{value}</dd>
-  </div>
-);
 
 function Edit({ model, etag, onClose }: { model: Model; etag: string | undefined; onClose: () => void }) {
   const [name, setName] = useState(model.name);

@@ -9,6 +9,7 @@ import type { Params } from "../../app/routes.ts";
 import { Tag } from "../../components/badge.tsx";
 import { ButtonLink } from "../../components/button.tsx";
 import { CopyId } from "../../components/copy.tsx";
+import { Fact } from "../../components/fact.tsx";
 import { Empty, Shown } from "../../components/states.tsx";
 import { Ago } from "../../components/time.tsx";
 import { Chart } from "../../chart/chart.tsx";
@@ -149,13 +150,6 @@ function Made({ job }: { job: TrainingJob }) {
     </Shown>
   );
 }
-
-const Fact = ({ name, value }: { name: string; value: string }) => (
-  <div>
-    <dt>{name}</dt>
-    <dd class="number">{value}</dd>
-  </div>
-);
 
 function Curves({ job }: { job: TrainingJob }) {
   const curves = useResource(

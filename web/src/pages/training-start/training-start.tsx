@@ -102,7 +102,7 @@ function OfDataset({ id }: { id: string }) {
     <Shown resource={resource} what="the dataset" lines={6}>
       {({ dataset, sets }) => (
         <>
-          <Readiness dataset={dataset} />
+          <Readiness dataset={dataset} isOnForm />
           {sets.length > 0 && dataset.artifact_types.length > 0 && <Form dataset={dataset} sets={sets} />}
         </>
       )}
