@@ -72,9 +72,8 @@ export function JobHeader({ job }: { job: Job }) {
         <div class="notice accent" role="status">
           <Icon name="clock" />
           <p>
-            <strong>The job waits.</strong> <span class="break">{withStop(reason)}</span> It starts by itself;
+            <strong>The job waits.</strong> <span class="break">{withStop(reason)}</span> It starts by itself;{" "}
             <a class="link" href={href("/settings/usage")}>
-              {" "}
               the usage
             </a>{" "}
             shows how many jobs may run at once.

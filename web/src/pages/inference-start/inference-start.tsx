@@ -90,7 +90,8 @@ function Form({ models }: { models: readonly Model[] }) {
   const { values, faults } = readNumbers(fields, texts);
   const hasAudio =
     origin === "files" ? sources.length > 0 : choice !== undefined && choice.fileIds?.length !== 0;
-  const isReady = hasAudio && wanted.length > 0 && Object.keys(faults).length === 0;
+  const hasFaults = Object.keys(faults).length > 0;
+  const isReady = hasAudio && wanted.length > 0 && !hasFaults;
   const request = {
     model_id: model?.id ?? "",
     config: { ...values, ...(left.size === 0 ? {} : { artifact_types: wanted }) },
@@ -185,7 +186,7 @@ function Form({ models }: { models: readonly Model[] }) {
           ))}
         </div>
       </fieldset>
-      <details class="more" open={Object.keys(faults).length > 0 || undefined}>
+      <details class="more">
         <summary>Settings: the model decides what you leave empty</summary>
         <NumberFields fields={fields} texts={texts} faults={faults} onTexts={setTexts} />
       </details>
@@ -195,6 +196,7 @@ function Form({ models }: { models: readonly Model[] }) {
           Find artifacts
         </Button>
         {!hasAudio && <span class="small muted">Choose recordings first.</span>}
+        {hasFaults && <span class="small bad-text">Correct the settings first.</span>}
       </div>
     </form>
   );

@@ -1,5 +1,4 @@
 // Two models side by side: what two inference jobs found in the same files.
-import "../inference-job/inference-job.css";
 import "../../jobs/jobs.css";
 import "./model-compare.css";
 import { useEffect } from "preact/hooks";

@@ -120,7 +120,8 @@ function Form({ dataset, sets }: { dataset: Dataset; sets: readonly AnnotationSe
   const types = dataset.artifact_types.map(({ name }) => name);
   const chosen = types.filter((type) => (labels[type] ?? 0) > 0 && !left.has(type));
   const { values, faults } = readNumbers(fields, texts);
-  const isReady = chosen.length > 0 && Object.keys(faults).length === 0;
+  const hasFaults = Object.keys(faults).length > 0;
+  const isReady = chosen.length > 0 && !hasFaults;
   const request = {
     dataset_id: dataset.id,
     annotation_set_id: set?.id ?? "",
@@ -190,7 +191,7 @@ function Form({ dataset, sets }: { dataset: Dataset; sets: readonly AnnotationSe
           )}
         </div>
       </fieldset>
-      <details class="more" open={Object.keys(faults).length > 0 || undefined}>
+      <details class="more">
         <summary>Settings: the defaults are good for most datasets</summary>
         <NumberFields fields={fields} texts={texts} faults={faults} onTexts={setTexts} />
       </details>
@@ -202,6 +203,7 @@ function Form({ dataset, sets }: { dataset: Dataset; sets: readonly AnnotationSe
         {chosen.length === 0 && (
           <span class="small muted">Choose at least one type that the set has annotations of.</span>
         )}
+        {hasFaults && <span class="small bad-text">Correct the settings first.</span>}
       </div>
     </form>
   );
