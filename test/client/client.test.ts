@@ -147,7 +147,10 @@ test("an error lists every failed precondition, and no others have any", async (
     { code: "not_enough_audio", message: "too little" },
     { code: "no_annotations", message: "no labels" },
   ];
-  const refusals = [{ detail: "too little; no labels", code: "not_enough_audio", errors }, { detail: "gone" }];
+  const refusals = [
+    { detail: "too little; no labels", code: "not_enough_audio", errors },
+    { detail: "gone" },
+  ];
   const { listener } = script(...refusals.map((body) => ({ status: 409, body })));
   const client = await serve(listener);
   const refused = () => makeDataset(client).catch((caught: unknown) => caught);

@@ -39,7 +39,12 @@ const metrics = {
     hum: { precision: 0.9, recall: null, f1: 0.8, threshold: 0.4, support: 3, few_events: true },
   },
   confusion: { click: { click: 40, none: 2 }, hum: { click: 1, hum: 2 } },
-  history: [1, 2, 3].map((epoch) => ({ epoch, train_loss: 1 / epoch, val_loss: 1.2 / epoch, val_f1: epoch / 4 })),
+  history: [1, 2, 3].map((epoch) => ({
+    epoch,
+    train_loss: 1 / epoch,
+    val_loss: 1.2 / epoch,
+    val_f1: epoch / 4,
+  })),
 };
 
 const recordingMs = 6_000;
@@ -87,7 +92,15 @@ async function addRecording(api: TestApi, client: Client, datasetId: string): Pr
   const peaksKey = `peaks/${client.tenantId}/recording.json`;
   const length = recordingMs / 10;
   const data = Array.from({ length }, (_, i) => (i < length / 2 ? [-100, 100] : [-50, 50])).flat();
-  const peaks = { version: 2, channels: 1, sample_rate: 16_000, samples_per_pixel: 160, bits: 8, length, data };
+  const peaks = {
+    version: 2,
+    channels: 1,
+    sample_rate: 16_000,
+    samples_per_pixel: 160,
+    bits: 8,
+    length,
+    data,
+  };
   await api.storage.write(peaksKey, JSON.stringify(peaks));
   const id = await addReadyAudio(api.db, client.tenantId, datasetId, { durationMs: recordingMs, peaksKey });
   await api.storage.write(`audio/${client.tenantId}/${id}`, wav({ durationMs: recordingMs }));

@@ -28,9 +28,7 @@ describe("two detections", () => {
     ["of other types", found(0, 100), found(0, 100, { type: "hum" })],
     ["in other files", found(0, 100), found(0, 100, { file: "g" })],
     ["too far apart", found(0, 100), found(151, 300)],
-  ])("%s do not agree", (_, a, b) =>
-    expect(pair([a], [b])).toEqual({ matched: [], onlyA: [a], onlyB: [b] }),
-  );
+  ])("%s do not agree", (_, a, b) => expect(pair([a], [b])).toEqual({ matched: [], onlyA: [a], onlyB: [b] }));
 });
 
 describe("many detections", () => {

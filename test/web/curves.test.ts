@@ -7,7 +7,7 @@ import { ranMs, remainingMs, unfinished, waitingReason } from "../../web/src/job
 import { nextStepOf } from "../../web/src/pages/training-start/preconditions.ts";
 
 const now = Date.parse("2026-01-31T12:00:00Z");
-const before = (seconds: number) => new Date(now - seconds * 1000).toISOString();
+const secondsAgo = (seconds: number) => new Date(now - seconds * 1000).toISOString();
 
 describe("curves", () => {
   const loss = { name: "val_loss", points: [[1, 0.5] as const, [2, 0.25] as const] };
@@ -47,13 +47,16 @@ describe("curves", () => {
   });
 
   it("of a model come from its metrics", () =>
-    expect(seriesOf([{ epoch: 1, val_f1: 0.5 }, { epoch: 2, val_f1: null, note: "x" }])).toEqual([
-      { name: "val_f1", points: [[1, 0.5]] },
-    ]));
+    expect(
+      seriesOf([
+        { epoch: 1, val_f1: 0.5 },
+        { epoch: 2, val_f1: null, note: "x" },
+      ]),
+    ).toEqual([{ name: "val_f1", points: [[1, 0.5]] }]));
 });
 
 describe("a job", () => {
-  const job = { status: "running" as const, progress_percent: 25, started_at: before(60) };
+  const job = { status: "running" as const, progress_percent: 25, started_at: secondsAgo(60) };
 
   it("takes as long as its pace so far says", () => expect(remainingMs(job, now)).toBe(180_000));
 
@@ -61,7 +64,7 @@ describe("a job", () => {
     { status: "queued" as const },
     { started_at: null },
     { progress_percent: 2 },
-    { started_at: before(2) },
+    { started_at: secondsAgo(2) },
   ])("says nothing about its end with %j", (part) =>
     expect(remainingMs({ ...job, ...part }, now)).toBeUndefined(),
   );
@@ -74,9 +77,9 @@ describe("a job", () => {
   });
 
   it("has run from its start to its end, or until now", () => {
-    expect(ranMs({ started_at: before(60), completed_at: before(20) }, now)).toBe(40_000);
-    expect(ranMs({ started_at: before(60), completed_at: null }, now)).toBe(60_000);
-    expect(ranMs({ started_at: null, completed_at: before(20) }, now)).toBeUndefined();
+    expect(ranMs({ started_at: secondsAgo(60), completed_at: secondsAgo(20) }, now)).toBe(40_000);
+    expect(ranMs({ started_at: secondsAgo(60), completed_at: null }, now)).toBe(60_000);
+    expect(ranMs({ started_at: null, completed_at: secondsAgo(20) }, now)).toBeUndefined();
     expect(unfinished).toEqual(["pending", "queued", "running", "cancelling"]);
   });
 });

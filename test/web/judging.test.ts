@@ -10,7 +10,14 @@ import { z } from "zod";
 import { type Client, execute } from "../support/api.ts";
 import { wav } from "../support/audio.ts";
 import { heading, signIn, useDashboard } from "../support/dashboard-page.ts";
-import { addCurves, foundByA, hostileType, type Judged, makeJudged, moveTraining } from "../support/judging.ts";
+import {
+  addCurves,
+  foundByA,
+  hostileType,
+  type Judged,
+  makeJudged,
+  moveTraining,
+} from "../support/judging.ts";
 import { poll } from "../support/poll.ts";
 import { addReadyAudio } from "../support/world.ts";
 
@@ -36,7 +43,10 @@ describe("training", () => {
   it("is started by a form with the bounds of the service, watched live, cancelled and repeated", async () => {
     const { datasetId } = world;
     const { page } = await dashboard.open(client, "training");
-    await page.getByRole("row", { name: /Studio takes.*Completed/s }).first().waitFor();
+    await page
+      .getByRole("row", { name: /Studio takes.*Completed/s })
+      .first()
+      .waitFor();
     await page.keyboard.press("c");
     await heading(page, "Train a model").waitFor();
     await page.getByLabel("Dataset").selectOption({ label: "Studio takes" });
@@ -115,7 +125,12 @@ describe("a model", () => {
     ]);
     await page.getByText("fewer than five events").waitFor();
     const confusion = page.getByRole("region", { name: "What it takes for what" });
-    expect((await confusion.getByRole("row").nth(2).innerText()).split(/\s+/)).toEqual(["hum", "1", "2", "0"]);
+    expect((await confusion.getByRole("row").nth(2).innerText()).split(/\s+/)).toEqual([
+      "hum",
+      "1",
+      "2",
+      "0",
+    ]);
     await page.locator(".chart canvas").first().waitFor();
 
     const act = async (name: string) => {
@@ -140,7 +155,9 @@ describe("a model", () => {
     await page.getByLabel("Job B").selectOption(jobs[1]);
     const agreement = page.getByRole("table", { name: "Agreement per type" });
     const counts = async (name: string) =>
-      (await agreement.getByRole("row", { name }).getByRole("cell").allInnerTexts()).map((text) => text.trim());
+      (await agreement.getByRole("row", { name }).getByRole("cell").allInnerTexts()).map((text) =>
+        text.trim(),
+      );
     expect(await counts("click")).toEqual(["click", "1", "1", "1", "33 %"]);
     expect(await counts("hum")).toEqual(["hum", "1", "0", "0", "100 %"]);
     await page.getByLabel("Found by", { exact: true }).selectOption("B");

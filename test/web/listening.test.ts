@@ -8,16 +8,13 @@ import {
   parseShare,
   stretchOf,
 } from "../../web/src/listening/filter.ts";
-import {
-  columnsOf,
-  lengthMs,
-  nearest,
-  placeOf,
-  timeAt,
-  windowOf,
-} from "../../web/src/listening/peaks.ts";
+import { columnsOf, lengthMs, nearest, placeOf, timeAt, windowOf } from "../../web/src/listening/peaks.ts";
 
-const detection = (id: string, artifact_type: string, confidence: number) => ({ id, artifact_type, confidence });
+const detection = (id: string, artifact_type: string, confidence: number) => ({
+  id,
+  artifact_type,
+  confidence,
+});
 const list = [detection("1", "click", 0.6), detection("2", "hum", 0.59), detection("3", "click", 0.9)];
 
 describe("the filter", () => {

@@ -94,7 +94,11 @@ export function tallies<T extends Found>(
     tally.matched + tally.onlyA + tally.onlyB;
   return [...counts]
     .sort(([m, x], [n, y]) => sum(y) - sum(x) || (m < n ? -1 : 1))
-    .map(([name, tally]) => ({ name, ...tally, agreement: sum(tally) === 0 ? null : tally.matched / sum(tally) }));
+    .map(([name, tally]) => ({
+      name,
+      ...tally,
+      agreement: sum(tally) === 0 ? null : tally.matched / sum(tally),
+    }));
 }
 
 interface File {
@@ -113,7 +117,8 @@ export function sharedFiles(
   b: readonly File[],
 ): { readonly keyOfA: ReadonlyMap<string, string>; readonly keyOfB: ReadonlyMap<string, string> } {
   const others = new Map<string, File[]>();
-  for (const file of b) for (const name of namesOf(file)) others.set(name, [...(others.get(name) ?? []), file]);
+  for (const file of b)
+    for (const name of namesOf(file)) others.set(name, [...(others.get(name) ?? []), file]);
   const [keyOfA, keyOfB] = [new Map<string, string>(), new Map<string, string>()];
   for (const file of a) {
     const other = namesOf(file)

@@ -9,7 +9,9 @@ export const jobCalls = {
   training: {
     cancel: (id: string) =>
       body(
-        api.POST("/api/v1/training-jobs/{training_job_id}/cancel", { params: { path: { training_job_id: id } } }),
+        api.POST("/api/v1/training-jobs/{training_job_id}/cancel", {
+          params: { path: { training_job_id: id } },
+        }),
       ),
     retry: (id: string, key: string) =>
       body(
@@ -18,7 +20,9 @@ export const jobCalls = {
         }),
       ),
     remove: (id: string) =>
-      body(api.DELETE("/api/v1/training-jobs/{training_job_id}", { params: { path: { training_job_id: id } } })),
+      body(
+        api.DELETE("/api/v1/training-jobs/{training_job_id}", { params: { path: { training_job_id: id } } }),
+      ),
     events: (id: string, page: number) =>
       body(
         api.GET("/api/v1/training-jobs/{training_job_id}/events", {
@@ -41,7 +45,9 @@ export const jobCalls = {
       ),
     remove: (id: string) =>
       body(
-        api.DELETE("/api/v1/inference-jobs/{inference_job_id}", { params: { path: { inference_job_id: id } } }),
+        api.DELETE("/api/v1/inference-jobs/{inference_job_id}", {
+          params: { path: { inference_job_id: id } },
+        }),
       ),
     events: (id: string, page: number) =>
       body(

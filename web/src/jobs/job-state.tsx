@@ -84,7 +84,8 @@ export function JobHeader({ job }: { job: Job }) {
         <div class="problem" role="status">
           <Icon name="error" />
           <p>
-            <strong>The job failed.</strong> <span class="break">{job.error_message ?? job.status_message}</span>
+            <strong>The job failed.</strong>{" "}
+            <span class="break">{job.error_message ?? job.status_message}</span>
           </p>
         </div>
       )}

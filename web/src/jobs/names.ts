@@ -5,7 +5,9 @@ import { useResource } from "../app/resource.ts";
 const page_size = 100;
 
 export const useDatasets = () =>
-  useResource("datasets/newest", () => body(api.GET("/api/v1/datasets", { params: { query: { page_size } } })));
+  useResource("datasets/newest", () =>
+    body(api.GET("/api/v1/datasets", { params: { query: { page_size } } })),
+  );
 
 /** With archived ones: their jobs stay. */
 export const useModels = () =>

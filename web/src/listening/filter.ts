@@ -29,9 +29,7 @@ export function countsByType(detections: readonly Judged[], min: number): readon
     if (confidence >= min) known.shown++;
     counts.set(type, known);
   }
-  return [...counts]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([type, count]) => ({ type, ...count }));
+  return [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([type, count]) => ({ type, ...count }));
 }
 
 /** A share in the address: "0.6"; anything else is the fallback. */

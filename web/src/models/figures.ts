@@ -18,7 +18,10 @@ export interface TypeRow {
 }
 
 /** One row per type of the model, also for types that the metrics leave out. */
-export function typeRows(types: readonly string[], { per_type: figures = {} }: ModelMetrics): readonly TypeRow[] {
+export function typeRows(
+  types: readonly string[],
+  { per_type: figures = {} }: ModelMetrics,
+): readonly TypeRow[] {
   return [...new Set([...types, ...Object.keys(figures)])].map((type) => {
     const known = figures[type] ?? {};
     return {
@@ -80,7 +83,9 @@ export function cautions({ overall, split }: ModelMetrics): readonly string[] {
     overall?.few_events === true
       ? "Some types have fewer than five events in the held-out files: their figures are rough."
       : "",
-    rare.length > 0 ? `No figures for ${rare.join(", ")}: the held-out or the training files have no such event.` : "",
+    rare.length > 0
+      ? `No figures for ${rare.join(", ")}: the held-out or the training files have no such event.`
+      : "",
     split?.learned_again_from_all_files === true
       ? "There were few labels, so the model was trained again on all files after it was measured."
       : "",

@@ -50,7 +50,11 @@ export function ExportMenu({
           icon: "down" as const,
           run: () => save(format, false),
         })),
-        ...ofFile.map(([format, label]) => ({ label, icon: "audio" as const, run: () => save(format, true) })),
+        ...ofFile.map(([format, label]) => ({
+          label,
+          icon: "audio" as const,
+          run: () => save(format, true),
+        })),
       ]}
     >
       <Icon name="down" />

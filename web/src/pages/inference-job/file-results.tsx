@@ -32,9 +32,8 @@ async function load({ id, inference_job_id }: InferenceFile): Promise<readonly D
 }
 
 export function FileResults({ job, file }: { job: InferenceJob; file: InferenceFile }) {
-  const detections = useResource(
-    `inference-file/${file.id}/detections/${file.detection_count}`,
-    () => load(file),
+  const detections = useResource(`inference-file/${file.id}/detections/${file.detection_count}`, () =>
+    load(file),
   );
   return (
     <Shown resource={detections} what="the detections" lines={6}>
@@ -43,15 +42,7 @@ export function FileResults({ job, file }: { job: InferenceJob; file: InferenceF
   );
 }
 
-function View({
-  job,
-  file,
-  all,
-}: {
-  job: InferenceJob;
-  file: InferenceFile;
-  all: readonly Detection[];
-}) {
+function View({ job, file, all }: { job: InferenceJob; file: InferenceFile; all: readonly Detection[] }) {
   const asked = parseShare(query.value.get("min"), 0);
   const [min, setMin] = useState(asked);
   useEffect(() => setMin(asked), [asked]);
@@ -88,8 +79,8 @@ function View({
     return (
       <Empty isSmall title="Nothing found in this file">
         <p>
-          The model reports only what reaches its thresholds. A new job with a lower threshold finds more, and errs
-          more often.
+          The model reports only what reaches its thresholds. A new job with a lower threshold finds more, and
+          errs more often.
         </p>
       </Empty>
     );
@@ -108,7 +99,12 @@ function View({
           onDone={(value) => setQuery({ min: value === 0 ? undefined : String(value), page: undefined })}
         />
         <div class="row">
-          <ExportMenu job={job} file={file} min={min} types={hidden.size === 0 ? [] : types.filter((type) => !hidden.has(type))} />
+          <ExportMenu
+            job={job}
+            file={file}
+            min={min}
+            types={hidden.size === 0 ? [] : types.filter((type) => !hidden.has(type))}
+          />
           <ToDraft job={job} file={file} min={min} />
         </div>
       </div>

@@ -58,7 +58,12 @@ export function Results({ job, files }: { job: InferenceJob; files: readonly Inf
   return (
     <>
       <div class="file-choice">
-        <Select label="File" isLabelHidden value={file.id} onValue={(id) => setQuery({ file: id, page: undefined })}>
+        <Select
+          label="File"
+          isLabelHidden
+          value={file.id}
+          onValue={(id) => setQuery({ file: id, page: undefined })}
+        >
           {choices.map(({ id, filename, detection_count: found }) => (
             <option key={id} value={id}>
               {filename} ({plural(found, "detection")})

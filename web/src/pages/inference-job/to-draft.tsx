@@ -74,8 +74,8 @@ function Draft({
     >
       <p>
         The draft gets the detections of all files of the job that belong to the dataset
-        {min > 0 && `, from a confidence of ${min.toFixed(2)} on`}, of all types. Correct it, publish it, and train
-        on it.
+        {min > 0 && `, from a confidence of ${min.toFixed(2)} on`}, of all types. Correct it, publish it, and
+        train on it.
       </p>
       <Select label="Dataset" value={dataset} onValue={setDataset}>
         {!items.some(({ id }) => id === dataset) && <option value={dataset}>The dataset of this file</option>}

@@ -6,8 +6,8 @@ import type { Detection, InferenceFile, Waveform } from "../../../../client/sche
 import { ApiError, api, body } from "../../app/api.ts";
 import { plural } from "../../app/format.ts";
 import { useResource } from "../../app/resource.ts";
-import { IconButton } from "../../components/button.tsx";
 import { onColors } from "../../chart/paint.ts";
+import { IconButton } from "../../components/button.tsx";
 import { exactly } from "../../listening/filter.ts";
 import { lengthMs, nearest, placeOf, timeAt, windowOf } from "../../listening/peaks.ts";
 import { positionMs } from "../../listening/player.ts";
@@ -87,7 +87,6 @@ export function WaveView({
   return (
     <figure class="wave-view">
       <div class="wave-box">
-        {/* biome-ignore lint/a11y: the list of detections beside it does the same by keys. */}
         <canvas
           ref={canvas}
           height={height}

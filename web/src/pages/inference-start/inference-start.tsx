@@ -1,7 +1,7 @@
 // Starts an inference job: a model, and dropped files or the files of a dataset.
 import "../../jobs/jobs.css";
-import { useMemo, useRef, useState } from "preact/hooks";
 import { inferenceConfig } from "virtual:request-schemas";
+import { useMemo, useRef, useState } from "preact/hooks";
 import type { Model } from "../../../../client/schema.ts";
 import { api, body } from "../../app/api.ts";
 import { href } from "../../app/base.ts";

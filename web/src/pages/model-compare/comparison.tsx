@@ -4,11 +4,11 @@ import { count, plural } from "../../app/format.ts";
 import { useResource } from "../../app/resource.ts";
 import { query, setQuery } from "../../app/router.ts";
 import { oneOf, sorted } from "../../app/table-state.ts";
+import { type Tally, tallies, toleranceMs } from "../../compare/pairing.ts";
 import { Fact } from "../../components/fact.tsx";
 import { Select } from "../../components/field.tsx";
 import { Empty, Shown } from "../../components/states.tsx";
 import { type Column, Pager, Table, usePage, useSort } from "../../components/table.tsx";
-import { type Tally, tallies, toleranceMs } from "../../compare/pairing.ts";
 import { nameOf } from "../../jobs/names.ts";
 import { exactly, stretchOf } from "../../listening/filter.ts";
 import { PlayButton } from "../../listening/play-button.tsx";
@@ -25,13 +25,15 @@ export function Comparison({ a, b, models }: { a: string; b: string; models: Mod
         data === "too-many" ? (
           <Empty isSmall title="The jobs have too many detections to compare here">
             <p>
-              Up to {count(mostDetections)} together can be compared. Let both models search fewer files, or set a
-              higher threshold.
+              Up to {count(mostDetections)} together can be compared. Let both models search fewer files, or
+              set a higher threshold.
             </p>
           </Empty>
         ) : data.files.size === 0 ? (
           <Empty isSmall title="The two jobs have no file in common">
-            <p>Choose two jobs that searched the same audio files of a dataset, or the same uploaded files.</p>
+            <p>
+              Choose two jobs that searched the same audio files of a dataset, or the same uploaded files.
+            </p>
           </Empty>
         ) : (
           <Tables
@@ -126,10 +128,7 @@ const columns: readonly Column<Difference>[] = [
           id={found.id}
           label={`${found.type} at ${exactly(found.startMs)}, found by ${side} only`}
           recording={recordingOf(found.source)}
-          stretch={stretchOf(
-            { start_ms: found.startMs, end_ms: found.endMs },
-            found.source.duration_ms,
-          )}
+          stretch={stretchOf({ start_ms: found.startMs, end_ms: found.endMs }, found.source.duration_ms)}
         />
         <span class="strong break">{found.type}</span>
       </span>

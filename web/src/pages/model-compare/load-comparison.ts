@@ -1,6 +1,7 @@
 // Reads two inference jobs, their shared files and their detections in those. Called by comparison.tsx.
-import type { Detection, InferenceFile, InferenceJob } from "../../../../client/schema.ts";
+
 import { allItems } from "../../../../client/client.ts";
+import type { Detection, InferenceFile, InferenceJob } from "../../../../client/schema.ts";
 import { api, body } from "../../app/api.ts";
 import { type Found, type Pairing, pair, sharedFiles } from "../../compare/pairing.ts";
 

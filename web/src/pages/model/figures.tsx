@@ -65,8 +65,8 @@ export function TypeTable({ model }: { model: Model }) {
         sort={sort}
       />
       <p class="small muted hint-below">
-        The threshold is the lowest confidence that the model reports. An inference job can set others: a lower one
-        finds more and errs more often.
+        The threshold is the lowest confidence that the model reports. An inference job can set others: a
+        lower one finds more and errs more often.
       </p>
     </section>
   );

@@ -1,4 +1,6 @@
 // The newest inference jobs of a model.
+
+import type { InferenceJob } from "../../../../client/schema.ts";
 import { api, body } from "../../app/api.ts";
 import { href } from "../../app/base.ts";
 import { count, plural } from "../../app/format.ts";
@@ -7,7 +9,6 @@ import { Empty, Shown } from "../../components/states.tsx";
 import { type Column, Table } from "../../components/table.tsx";
 import { Ago } from "../../components/time.tsx";
 import { JobBadge } from "../../jobs/job-state.tsx";
-import type { InferenceJob } from "../../../../client/schema.ts";
 
 const columns: readonly Column<InferenceJob>[] = [
   {
@@ -53,7 +54,12 @@ export function JobsOfModel({ id }: { id: string }) {
               <p>Let it find artifacts in recordings, and listen to what it found.</p>
             </Empty>
           ) : (
-            <Table caption="Inference jobs of the model" columns={columns} rows={items} keyOf={(job) => job.id} />
+            <Table
+              caption="Inference jobs of the model"
+              columns={columns}
+              rows={items}
+              keyOf={(job) => job.id}
+            />
           )
         }
       </Shown>

@@ -10,6 +10,8 @@ import { refresh, useResource } from "../../app/resource.ts";
 import { navigate } from "../../app/router.ts";
 import type { Params } from "../../app/routes.ts";
 import { missing } from "../../app/session.ts";
+import { Chart } from "../../chart/chart.tsx";
+import { grouped, seriesOf } from "../../chart/series.ts";
 import { Button, ButtonLink } from "../../components/button.tsx";
 import { CopyId } from "../../components/copy.tsx";
 import { FormDialog } from "../../components/dialog.tsx";
@@ -20,8 +22,6 @@ import { Menu } from "../../components/menu.tsx";
 import { Shown } from "../../components/states.tsx";
 import { Ago } from "../../components/time.tsx";
 import { notify } from "../../components/toast.tsx";
-import { Chart } from "../../chart/chart.tsx";
-import { grouped, seriesOf } from "../../chart/series.ts";
 import { cautions, share } from "../../models/figures.ts";
 import { ModelState } from "../../models/model-state.tsx";
 import { Page } from "../../shell/page.tsx";
@@ -155,8 +155,8 @@ export default function ModelPage({ params }: { params: Params }) {
           }}
         >
           <p class="break">
-            <strong>{model.name}</strong> and its file are deleted. The detections that it made stay. This cannot
-            be undone.
+            <strong>{model.name}</strong> and its file are deleted. The detections that it made stay. This
+            cannot be undone.
           </p>
         </FormDialog>
       )}

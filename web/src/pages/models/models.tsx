@@ -20,7 +20,7 @@ const pageSize = 50;
 
 export default function Models() {
   const page = usePage();
-  const archived = oneOf(query.value.get("archived"), ["true", "all"]) ?? "false";
+  const archived = oneOf(query.value.get("archived"), ["true", "all", "false"]) ?? ("false" as const);
   const sort = useSort(["name", "f1", "created"], { column: "created", isDescending: true });
   const request = {
     page,
@@ -52,9 +52,7 @@ export default function Models() {
           label="Archived"
           isLabelHidden
           value={archived}
-          onValue={(next) =>
-            setQuery({ archived: next === "false" ? undefined : next, page: undefined })
-          }
+          onValue={(next) => setQuery({ archived: next === "false" ? undefined : next, page: undefined })}
         >
           <option value="false">Not archived</option>
           <option value="true">Archived</option>

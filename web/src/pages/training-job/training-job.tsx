@@ -6,14 +6,14 @@ import { href } from "../../app/base.ts";
 import { bytes } from "../../app/format.ts";
 import { useResource } from "../../app/resource.ts";
 import type { Params } from "../../app/routes.ts";
+import { Chart } from "../../chart/chart.tsx";
+import { grouped } from "../../chart/series.ts";
 import { Tag } from "../../components/badge.tsx";
 import { ButtonLink } from "../../components/button.tsx";
 import { CopyId } from "../../components/copy.tsx";
 import { Fact } from "../../components/fact.tsx";
 import { Empty, Shown } from "../../components/states.tsx";
 import { Ago } from "../../components/time.tsx";
-import { Chart } from "../../chart/chart.tsx";
-import { grouped } from "../../chart/series.ts";
 import { JobActions } from "../../jobs/job-actions.tsx";
 import { JobLog, JobWarnings } from "../../jobs/job-log.tsx";
 import { JobHeader } from "../../jobs/job-state.tsx";
@@ -100,9 +100,7 @@ export default function TrainingJobPage({ params }: { params: Params }) {
 }
 
 const TypesOf = ({ config: { artifact_types: types } }: { config: TrainingJob["config"] }) => (
-  <>
-    {Array.isArray(types) && types.map((type) => <Tag key={String(type)}>{String(type)}</Tag>)}
-  </>
+  <>{Array.isArray(types) && types.map((type) => <Tag key={String(type)}>{String(type)}</Tag>)}</>
 );
 
 /** The model that the job made, with the figures that say most. */
@@ -174,7 +172,9 @@ function Curves({ job }: { job: TrainingJob }) {
         if (groups.length === 0)
           return (
             <Empty isSmall title={isFinished(job.status) ? "This training has no curves" : "No curves yet"}>
-              {!isFinished(job.status) && <p>They appear with the first epoch, and grow while the model learns.</p>}
+              {!isFinished(job.status) && (
+                <p>They appear with the first epoch, and grow while the model learns.</p>
+              )}
             </Empty>
           );
         return (

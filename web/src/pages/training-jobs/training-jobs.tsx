@@ -89,8 +89,8 @@ export default function TrainingJobs() {
           ) : isNew ? (
             <Empty title="No trainings yet" actions={button}>
               <p>
-                A training needs a dataset with five minutes of audio and a published annotation set. The dataset's
-                page says what is missing.
+                A training needs a dataset with five minutes of audio and a published annotation set. The
+                dataset's page says what is missing.
               </p>
             </Empty>
           ) : (
@@ -98,9 +98,7 @@ export default function TrainingJobs() {
               isSmall
               title="No training fits the filters"
               actions={
-                <Button
-                  onClick={() => setQuery({ status: undefined, dataset: undefined, page: undefined })}
-                >
+                <Button onClick={() => setQuery({ status: undefined, dataset: undefined, page: undefined })}>
                   Show all trainings
                 </Button>
               }

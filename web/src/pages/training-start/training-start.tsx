@@ -1,8 +1,8 @@
 // Starts a training: dataset, published set, types, and the settings of the REST description.
 import "../dataset/dataset.css";
 import "../../jobs/jobs.css";
-import { useMemo, useState } from "preact/hooks";
 import { trainingConfig } from "virtual:request-schemas";
+import { useMemo, useState } from "preact/hooks";
 import type { AnnotationSet, Dataset } from "../../../../client/schema.ts";
 import { api, body } from "../../app/api.ts";
 import { href } from "../../app/base.ts";

@@ -16,7 +16,7 @@ export function AudioDrop({
   onSources,
 }: {
   /** The field for files, so that others can open it. */
-  input: RefObject<HTMLInputElement>;
+  input: RefObject<HTMLInputElement | null>;
   isSmall: boolean;
   onSources: (sources: readonly Source[]) => void;
 }) {
