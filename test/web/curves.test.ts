@@ -14,7 +14,7 @@ describe("curves", () => {
 
   it("with one unit share a chart, and scores come first", () => {
     const one = (name: string) => ({ name, points: [[1, 1] as const] });
-    const groups = grouped([one("learning_rate"), one("train_loss"), loss, one("val_f1"), one("new")]);
+    const groups = grouped([one("learning_rate"), loss, one("train_loss"), one("val_f1"), one("new")]);
     expect(groups.map(({ title, series }) => [title, series.map(({ name }) => name)])).toEqual([
       ["Validation F1", ["Validation F1"]],
       ["Loss", ["Training loss", "Validation loss"]],

@@ -16,8 +16,8 @@ describe("the figures of a model", () => {
   });
 
   it("show which type is taken for which, in the same order on both sides", () => {
-    const matrix = confusionOf({
-      confusion: { click: { none: 2, click: 6 }, hum: { click: 1, pop: 1 }, silent: {} },
+    const matrix = confusionOf(["click", "hum", "unheard"], {
+      confusion: { silent: {}, hum: { click: 1, pop: 1 }, click: { none: 2, click: 6 } },
     });
     expect(matrix?.columns).toEqual(["click", "hum", "silent", "pop", "none"]);
     expect(matrix?.rows[0]).toEqual({
@@ -32,7 +32,7 @@ describe("the figures of a model", () => {
       ],
     });
     expect(matrix?.rows[2]?.cells.every(({ share: part }) => part === 0)).toBe(true);
-    expect(confusionOf({})).toBeUndefined();
+    expect(confusionOf(["click"], {})).toBeUndefined();
   });
 
   it("come with what to keep in mind", () => {

@@ -72,7 +72,7 @@ describe("training", () => {
     await heading(page, "Training on Studio takes").waitFor();
     const id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
     await page.getByText("The job waits.").waitFor();
-    await page.locator(".notice.warn").getByText("chunk_size_ms or stride_ms is outside").waitFor();
+    await page.locator(".notice.warn").getByText("stride_ms is greater than chunk_size_ms").waitFor();
     const { config } = (await client.get(`/api/v1/training-jobs/${id}`)).body;
     expect(config).toMatchObject({ epochs: 3, chunk_size_ms: 20, artifact_types: ["click", "hum"] });
 
@@ -158,6 +158,7 @@ describe("a model", () => {
       (await agreement.getByRole("row", { name }).getByRole("cell").allInnerTexts()).map((text) =>
         text.trim(),
       );
+    await agreement.waitFor();
     expect(await counts("click")).toEqual(["click", "1", "1", "1", "33 %"]);
     expect(await counts("hum")).toEqual(["hum", "1", "0", "0", "100 %"]);
     await page.getByLabel("Found by", { exact: true }).selectOption("B");
@@ -236,7 +237,8 @@ describe("inference", () => {
     const sets = (await client.get(`/api/v1/datasets/${datasetId}/annotation-sets?status=draft`)).body.items;
     expect(sets[0]).toMatchObject({ total_annotations: 2, annotations_by_type: { click: 2 } });
     expect(await page.title()).not.toContain("hit");
-    expect(complaints).toEqual([]);
+    // The test itself reads the canvas often.
+    expect(complaints.filter((text) => !text.includes("willReadFrequently"))).toEqual([]);
     await page.close();
   });
 
@@ -313,7 +315,13 @@ describe("the pages", () => {
   it("have no fault that axe finds, in both themes and on a narrow screen, and are never wider than it", async () => {
     const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
     const { models, jobs, trainingId, datasetId } = world;
-    const { page } = await dashboard.open(client, "", { bypassCSP: true });
+    const options = {
+      bypassCSP: true,
+      reducedMotion: "reduce" as const,
+      viewport: { width: 1440, height: 900 },
+    };
+    const { page } = await dashboard.open(client, "", options);
+    await page.addScriptTag({ path: axe });
     const found: string[] = [];
     for (const path of [
       "training",
@@ -327,10 +335,12 @@ describe("the pages", () => {
       `inference/${jobs[0]}`,
       `inference/${jobs[0]}?tab=files`,
     ]) {
-      await page.goto(`${api.url}/dashboard/${path}`);
-      await heading(page).waitFor();
-      await poll("the page", async () => (await page.locator("[aria-busy=true]").count()) === 0);
-      await page.addScriptTag({ path: axe });
+      // As the back button does: a load of the whole page would take longer.
+      await page.evaluate(
+        `history.pushState(null, "", "/dashboard/${path}"); dispatchEvent(new PopStateEvent("popstate"))`,
+      );
+      await poll("the page", async () => (await page.locator("[aria-busy=true], main h1").count()) === 1);
+      await poll("its content", async () => (await page.locator("[aria-busy=true]").count()) === 0);
       for (const [colorScheme, width] of [
         ["light", 1440],
         ["dark", 1440],

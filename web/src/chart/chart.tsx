@@ -30,6 +30,7 @@ export function Chart({ group: { title, series } }: { group: Group }) {
   }, [shape]);
   const points = data.values.map((list) => list.filter((value) => value !== null).length).join();
   useEffect(() => plot.current?.update(latest.current), [points, data.steps.at(-1)]);
+  const inSentence = title.charAt(0).toLowerCase() + title.slice(1);
   const shown = at === undefined ? undefined : data.steps[at];
   return (
     <figure class="chart">
@@ -57,9 +58,9 @@ export function Chart({ group: { title, series } }: { group: Group }) {
         />
       )}
       <details class="more" open={isFailed}>
-        <summary>Values of {title.toLowerCase()}</summary>
+        <summary>Values of {inSentence}</summary>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keys. */}
-        <div class="chart-values" tabIndex={0} role="region" aria-label={`Values of ${title.toLowerCase()}`}>
+        <div class="chart-values" tabIndex={0} role="region" aria-label={`Values of ${inSentence}`}>
           <table class="plain-table">
             <thead>
               <tr>

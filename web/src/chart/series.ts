@@ -24,9 +24,10 @@ const wordsOf = (name: string) => words[name] ?? name;
 
 /** Curves with one unit share a chart: the losses do. Scores come first, since they say most. */
 export function grouped(series: readonly Series[]): readonly Group[] {
-  const rankOf = (name: string) => (/f1/.test(name) ? 0 : /loss/.test(name) ? 1 : 2);
+  const rankOf = ({ name }: Series) => (/f1/.test(name) ? 0 : /loss/.test(name) ? 1 : 2);
+  const inOrder = (a: Series, b: Series) => rankOf(a) - rankOf(b) || (a.name < b.name ? -1 : 1);
   const groups = new Map<string, Series[]>();
-  for (const { name, points } of [...series].sort((a, b) => rankOf(a.name) - rankOf(b.name))) {
+  for (const { name, points } of [...series].sort(inOrder)) {
     const drawn = points.filter(([step, value]) => Number.isFinite(step) && Number.isFinite(value));
     if (drawn.length === 0) continue;
     const title = /loss/.test(name) ? "Loss" : wordsOf(name);

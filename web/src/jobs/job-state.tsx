@@ -54,10 +54,10 @@ export function JobHeader({ job }: { job: Job }) {
         </span>
         <span class="number small">
           {percent} %{rest !== undefined && <span class="muted"> · about {amountOfTime(rest)} left</span>}
-          {ranMs(job, 0) !== undefined && (
+          {job.started_at !== null && (
             <span class="muted">
-              {" "}
-              · <Ran job={job} />
+              {isFinished(status) ? " · took " : " · runs for "}
+              <Ran job={job} />
             </span>
           )}
         </span>

@@ -51,9 +51,14 @@ export interface Confusion {
 
 const nothing = "none";
 
-/** The matrix with its types in one order on both sides; undefined if the metrics have none. */
-export function confusionOf({ confusion = {} }: ModelMetrics): Confusion | undefined {
-  const types = Object.keys(confusion);
+/** The matrix with its types in the model's order on both sides; undefined if the metrics have none. */
+export function confusionOf(
+  known: readonly string[],
+  { confusion = {} }: ModelMetrics,
+): Confusion | undefined {
+  const types = [...new Set([...known, ...Object.keys(confusion)])].filter((type) =>
+    Object.hasOwn(confusion, type),
+  );
   if (types.length === 0) return undefined;
   const others = Object.values(confusion).flatMap((row) => Object.keys(row));
   const columns = [...new Set([...types, ...others.filter((name) => name !== nothing), nothing])];

@@ -25,7 +25,7 @@ export function TypeFilter({
           <Checkbox
             key={type}
             label={
-              <span class="row">
+              <span class="file-name">
                 <TypeMark n={n} />
                 <span class="break">{type}</span>
                 <span class="faint number">{shown === total ? total : `${shown} of ${total}`}</span>

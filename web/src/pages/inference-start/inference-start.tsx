@@ -134,7 +134,7 @@ function Form({ models }: { models: readonly Model[] }) {
       </Select>
       <fieldset class="choices">
         <legend>Recordings</legend>
-        <div class="row">
+        <div class="type-choices">
           <Origin label="Drop or choose files" isChosen={origin === "files"} value={undefined} />
           <Origin label="Files of a dataset" isChosen={origin === "dataset"} value="dataset" />
         </div>

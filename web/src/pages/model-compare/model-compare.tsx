@@ -49,7 +49,7 @@ export default function ModelCompare() {
             </Empty>
           ) : (
             <div class="stack-wide">
-              <div class="form-grid">
+              <div class="versus-jobs">
                 <JobSelect name="A" value={a} jobs={items} nameOf={(id) => nameOf(models.data, id)} />
                 <JobSelect name="B" value={b} jobs={items} nameOf={(id) => nameOf(models.data, id)} />
               </div>

@@ -1,5 +1,5 @@
 // The figures of a model per type, and which types it confuses.
-import type { Model, ModelMetrics } from "../../../../client/schema.ts";
+import type { Model } from "../../../../client/schema.ts";
 import { count } from "../../app/format.ts";
 import { Badge } from "../../components/badge.tsx";
 import { type Column, Table, useSort } from "../../components/table.tsx";
@@ -72,8 +72,8 @@ export function TypeTable({ model }: { model: Model }) {
   );
 }
 
-export function ConfusionTable({ metrics }: { metrics: ModelMetrics }) {
-  const matrix = confusionOf(metrics);
+export function ConfusionTable({ model }: { model: Model }) {
+  const matrix = confusionOf(model.artifact_types, model.eval_metrics);
   if (matrix === undefined) return null;
   return (
     <section aria-labelledby="confusion">

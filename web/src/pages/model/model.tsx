@@ -201,7 +201,7 @@ function Figures({ model }: { model: Model }) {
         )}
       </section>
       <TypeTable model={model} />
-      <ConfusionTable metrics={metrics} />
+      <ConfusionTable model={model} />
       {curves.length > 0 && (
         <section aria-labelledby="curves">
           <h2 id="curves" class="section-title">
