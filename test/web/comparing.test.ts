@@ -32,6 +32,11 @@ describe("two detections", () => {
 });
 
 describe("many detections", () => {
+  it("do not agree with one that ended long before, beside longer ones", () => {
+    const others = [found(100, 2_500), found(3_000, 3_010)];
+    expect(pair([found(5_000, 5_010)], others).matched).toEqual([]);
+  });
+
   it("agree one by one: the nearest first", () => {
     const [early, late] = [found(0, 40), found(30, 70)];
     const other = found(35, 70);
@@ -69,12 +74,12 @@ describe("many detections", () => {
 
   it("are counted by type, the most frequent first", () => {
     const pairing = pair(
-      [found(0, 10), found(1_000, 1_010), found(0, 10, { type: "hum" })],
+      [found(0, 10), found(1_000, 1_010), found(0, 10, { type: "breath" })],
       [found(0, 10), found(5_000, 5_010), found(9_000, 9_010)],
     );
     expect(tallies(pairing, ({ type }) => type)).toEqual([
       { name: "click", matched: 1, onlyA: 1, onlyB: 2, agreement: 0.25 },
-      { name: "hum", matched: 0, onlyA: 1, onlyB: 0, agreement: 0 },
+      { name: "breath", matched: 0, onlyA: 1, onlyB: 0, agreement: 0 },
     ]);
   });
 });
