@@ -212,6 +212,10 @@ describe("inference", () => {
     await page.getByLabel("Lowest confidence").fill("0.7");
     await page.getByText("2 of 4 detections shown").waitFor();
     expect(new URL(page.url()).searchParams.get("min")).toBe("0.7");
+    // Keys work from the slider too.
+    await page.keyboard.press("j");
+    await list.getByRole("button", { name: "Stop click at 0:01.000" }).waitFor();
+    await page.keyboard.press("s");
     await page.getByRole("checkbox", { name: /^hum/ }).uncheck();
     expect(await rows()).toBe(2);
     await page.getByRole("checkbox", { name: /^hum/ }).check();

@@ -6,6 +6,7 @@ import {
   filtered,
   neighbour,
   parseShare,
+  reportedFrom,
   stretchOf,
 } from "../../web/src/listening/filter.ts";
 import { columnsOf, lengthMs, nearest, placeOf, timeAt, windowOf } from "../../web/src/listening/peaks.ts";
@@ -29,6 +30,18 @@ describe("the filter", () => {
       { type: "click", shown: 2, total: 2 },
       { type: "hum", shown: 0, total: 1 },
     ]));
+
+  it("names the lowest confidence that the job reported, from its settings or the model", () => {
+    const metrics = { per_type: { click: { threshold: 0.55 }, hum: { threshold: null } } };
+    const from = (type: string, config: object) => reportedFrom(type, { ...config }, metrics);
+    const config = { threshold: 0.3, thresholds: { hum: 0.2 } };
+    expect([from("click", config), from("hum", config)]).toEqual([0.3, 0.2]);
+    expect([
+      from("click", { threshold: null, thresholds: {} }),
+      from("hum", {}),
+      from("toString", {}),
+    ]).toEqual([0.55, null, null]);
+  });
 
   it.each([
     ["0.25", 0.25],

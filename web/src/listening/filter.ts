@@ -1,5 +1,5 @@
 // Which detections are shown: from which confidence on, and of which types. Pure.
-import type { Detection } from "../../../client/schema.ts";
+import type { Detection, ModelMetrics } from "../../../client/schema.ts";
 
 type Judged = Pick<Detection, "artifact_type" | "confidence">;
 
@@ -30,6 +30,19 @@ export function countsByType(detections: readonly Judged[], min: number): readon
     counts.set(type, known);
   }
   return [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([type, count]) => ({ type, ...count }));
+}
+
+/** From which confidence on the job reported the type: its own settings come before the model's; null: nobody says. */
+export function reportedFrom(
+  type: string,
+  { thresholds, threshold }: Readonly<Record<string, unknown>>,
+  { per_type: figures }: ModelMetrics,
+): number | null {
+  const own =
+    typeof thresholds === "object" && thresholds !== null && Object.hasOwn(thresholds, type)
+      ? (thresholds as Record<string, unknown>)[type]
+      : threshold;
+  return typeof own === "number" ? own : (figures?.[type]?.threshold ?? null);
 }
 
 /** A share in the address: "0.6"; anything else is the fallback. */

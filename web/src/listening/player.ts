@@ -72,6 +72,10 @@ export async function play(
       watch();
       if (isCurrent()) frame = requestAnimationFrame(follow);
     };
+    sound.onerror = () => {
+      loaded = undefined;
+      stop();
+    };
     // Frames are exact, but there are none while nobody sees the page.
     sound.ontimeupdate = watch;
     sound.onended = stop;

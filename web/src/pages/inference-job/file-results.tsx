@@ -10,9 +10,18 @@ import { sorted } from "../../app/table-state.ts";
 import { Slider } from "../../components/slider.tsx";
 import { Empty, Shown } from "../../components/states.tsx";
 import { Pager, Table, usePage, useSort } from "../../components/table.tsx";
-import { countsByType, filtered, neighbour, parseShare, stretchOf } from "../../listening/filter.ts";
+import { useModels } from "../../jobs/names.ts";
+import {
+  countsByType,
+  filtered,
+  neighbour,
+  parseShare,
+  reportedFrom,
+  stretchOf,
+} from "../../listening/filter.ts";
 import { play, stop } from "../../listening/player.ts";
 import { recordingOf } from "../../listening/recording.ts";
+import { share } from "../../models/figures.ts";
 import { detectionColumns, playId } from "./detection-columns.tsx";
 import { ExportMenu } from "./export-menu.tsx";
 import { ToDraft } from "./to-draft.tsx";
@@ -54,6 +63,12 @@ function View({ job, file, all }: { job: InferenceJob; file: InferenceFile; all:
   const counts = countsByType(all, min);
   const types = counts.map(({ type }) => type);
   const shown = filtered(all, { min, hidden });
+  const metrics = useModels().data?.items.find(({ id }) => id === job.model_id)?.eval_metrics ?? {};
+  const floors = types
+    .map((type) => [type, reportedFrom(type, job.config, metrics)] as const)
+    .filter(([, from]) => from !== null)
+    .map(([type, from]) => `${type} from ${share(from)}`)
+    .join(", ");
   const recording = recordingOf(file);
   const columns = detectionColumns({
     recording,
@@ -111,6 +126,7 @@ function View({ job, file, all }: { job: InferenceJob; file: InferenceFile; all:
       <TypeFilter counts={counts} hidden={hidden} />
       <p class="small muted" role="status">
         {count(shown.length)} of {plural(all.length, "detection")} shown
+        {floors !== "" && <span class="faint"> · the job reported {floors}</span>}
       </p>
       <WaveView file={file} types={types} shown={shown} chosen={chosen} onChoose={listen} />
       {shown.length === 0 ? (
