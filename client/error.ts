@@ -5,6 +5,7 @@ import type { ErrorCode, ValidationError } from "./schema.ts";
 interface ErrorBody {
   readonly detail?: string | ValidationError["detail"];
   readonly code?: ErrorCode;
+  readonly errors?: ApiError["errors"];
 }
 
 export class ApiError extends Error {
@@ -16,11 +17,13 @@ export class ApiError extends Error {
   readonly code: ErrorCode | undefined;
   /** The faults of a 422; empty for other statuses. */
   readonly faults: ValidationError["detail"];
+  /** All failed preconditions, of errors that can have several; otherwise empty. */
+  readonly errors: readonly { readonly code: ErrorCode; readonly message: string }[];
   /** Identifies the request in the service's logs. */
   readonly requestId: string | null;
 
   constructor(response: Response, body: unknown) {
-    const { detail, code } = isErrorBody(body) ? body : {};
+    const { detail, code, errors = [] } = isErrorBody(body) ? body : {};
     const faults = Array.isArray(detail) ? detail : [];
     const words = typeof detail === "string" ? detail : faults.map(sentence).join("; ") || textOf(body);
     super(`${new URL(response.url).pathname} answered ${response.status}: ${words}`);
@@ -28,6 +31,7 @@ export class ApiError extends Error {
     this.detail = words;
     this.code = code;
     this.faults = faults;
+    this.errors = errors;
     this.requestId = response.headers.get("X-Request-Id");
   }
 }

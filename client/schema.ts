@@ -990,6 +990,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/inference-jobs/{inference_job_id}/files/{file_id}/download": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Get a presigned URL of the original bytes. */
+        get: operations["downloadInferenceFile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/inference-jobs/{inference_job_id}/files/{file_id}/detections": {
         parameters: {
             query?: never;
@@ -2083,6 +2100,7 @@ export interface components {
              */
             inference_job_id: string;
             audio_file_id: string | null;
+            dataset_id: string | null;
             /** @description Name of the file */
             filename: string;
             /** @description Content type of the audio */
@@ -7016,6 +7034,49 @@ export interface operations {
                 };
             };
             412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    downloadInferenceFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the inference job */
+                inference_job_id: string;
+                /** @description Id of the inference file */
+                file_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The URL */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Download"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            /** @description The request conflicts with the current state: `audio_not_ready` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["HeadersTooLarge"];

@@ -82,6 +82,7 @@ const drivers: Record<string, string[]> = {
   preact: ["web"],
   "preact/hooks": ["web"],
   "@preact/signals": ["web"],
+  uplot: ["web"],
 };
 
 /** Folders under controllers/ that must not import each other. */

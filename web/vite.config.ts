@@ -25,12 +25,32 @@ function compressed(): Plugin {
   };
 }
 
+/** Gives forms the schemas of their request bodies, so that bounds, defaults and help are those of the service. */
+function requestSchemas(): Plugin {
+  const name = "virtual:request-schemas";
+  const description = join(import.meta.dirname, "../openapi.json");
+  return {
+    name: "request-schemas",
+    resolveId: (id) => (id === name ? `\0${name}` : undefined),
+    load(id) {
+      if (id !== `\0${name}`) return undefined;
+      this.addWatchFile(description);
+      const { schemas } = JSON.parse(readFileSync(description, "utf8")).components;
+      const properties = (schema: string) => JSON.stringify(schemas[schema].properties.config.properties);
+      return [
+        `export const trainingConfig = ${properties("CreateTrainingJob")};`,
+        `export const inferenceConfig = ${properties("CreateInferenceJob")};`,
+      ].join("\n");
+    },
+  };
+}
+
 export default defineConfig({
   root: import.meta.dirname,
   // Relative, because the dashboard works behind any path prefix.
   base: "./",
   publicDir: false,
-  plugins: [compressed()],
+  plugins: [requestSchemas(), compressed()],
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   worker: { format: "es" },
   build: {

@@ -20,7 +20,11 @@ const maxFiles = 10_000;
 const row = rowOf(inferenceFile, { object_key: z.string(), multipart_id: z.string().nullable() });
 export type InferenceFileRow = z.infer<typeof row>;
 
-const columns = columnsOf(row);
+const columns = columnsOf(row, {
+  dataset_id: sql.fragment`(
+    select a.dataset_id from audio_files a join datasets d on d.tenant_id = a.tenant_id and d.id = a.dataset_id
+    where a.tenant_id = inference_files.tenant_id and a.id = inference_files.audio_file_id and d.deleted_at is null)`,
+});
 const visible = sql.fragment`(status <> 'pending_upload' or upload_expires_at > now())`;
 /** A condition for visible files of the job. Those of a deleted job are deleted in the background. */
 const isOfJob = (tenantId: string, jobId: string) => sql.fragment`

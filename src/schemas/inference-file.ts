@@ -18,6 +18,9 @@ export const inferenceFile = z
     id: id("Id of the file"),
     inference_job_id: id("Inference job that the file belongs to"),
     audio_file_id: id("Audio file of a dataset; null if the file was uploaded to the job").nullable(),
+    dataset_id: id(
+      "Dataset of the audio file; null if the file was uploaded to the job, or if the audio file was deleted",
+    ).nullable(),
     filename: sentence("Name of the file", "take-17.wav"),
     content_type: sentence("Content type of the audio", "audio/wav"),
     size_bytes: count("Size in bytes", 5_292_044),

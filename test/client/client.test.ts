@@ -141,3 +141,19 @@ test.each([
   expect(error).toMatchObject({ status });
   expect(String(error)).toContain(says);
 });
+
+test("an error lists every failed precondition, and no others have any", async () => {
+  const errors = [
+    { code: "not_enough_audio", message: "too little" },
+    { code: "no_annotations", message: "no labels" },
+  ];
+  const refusals = [
+    { detail: "too little; no labels", code: "not_enough_audio", errors },
+    { detail: "gone" },
+  ];
+  const { listener } = script(...refusals.map((body) => ({ status: 409, body })));
+  const client = await serve(listener);
+  const refused = () => makeDataset(client).catch((caught: unknown) => caught);
+  expect(await refused()).toMatchObject({ errors });
+  expect(await refused()).toMatchObject({ errors: [] });
+});

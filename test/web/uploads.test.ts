@@ -243,6 +243,8 @@ describe("failures", () => {
     [apiError(422, { detail: [{ loc: ["body"], msg: "bad", type: "x" }] }), "final"],
     [apiError(409, { detail: "differs", code: "upload_mismatch" }), "retry"],
     [apiError(404, { detail: "gone", code: "audio_file_not_found" }), "anew"],
+    [apiError(404, { detail: "gone", code: "inference_file_not_found" }), "anew"],
+    [apiError(409, { detail: "too late", code: "job_started" }), "final"],
     [apiError(503, { detail: "starting", code: "unavailable" }), "retry"],
     [new Error("uploading x to the object store at https://s3 failed: Error: no connection"), "retry"],
     [new Error("NotReadableError: gone"), "final"],

@@ -65,7 +65,13 @@ describe("events", () => {
       id: "f",
       to: "/datasets/d",
     });
-    expect(placeOf("model.created", { model_id: "m" })).toEqual({ id: "m", to: undefined });
+    expect(placeOf("model.created", { model_id: "m" })).toEqual({ id: "m", to: "/models/m" });
+    expect(placeOf("training_job.failed", { training_job_id: "t" })).toMatchObject({ to: "/training/t" });
+    expect(placeOf("inference_file.failed", { inference_file_id: "f", inference_job_id: "j" })).toEqual({
+      id: "f",
+      to: "/inference/j",
+    });
+    expect(placeOf("voice_print.made", { voice_print_id: "v" })).toEqual({ id: "v", to: undefined });
     expect(placeOf("model.created", { model_id: 7 })).toBeUndefined();
   });
 });

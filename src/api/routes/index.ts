@@ -106,6 +106,7 @@ const sections: Readonly<Record<Tag, readonly Route[]>> = {
     inferenceFile.confirm,
     inferenceFile.list,
     inferenceFile.read,
+    inferenceFile.download,
     inferenceFile.remove,
     inferenceFile.detections,
   ],

@@ -11,6 +11,8 @@ import {
   oneInferenceFile,
 } from "../../db/inference-file.ts";
 import { lockInferenceJob, oneInferenceJob } from "../../db/inference-job.ts";
+import { audioFileNotFound, audioNotReady } from "../../errors.ts";
+import { download as downloadSchema } from "../../schemas/audio-file.ts";
 import { detectionRecord, listDetectionsQuery } from "../../schemas/detection.ts";
 import { inferenceFile, inferenceUpload, listInferenceFilesQuery } from "../../schemas/inference-file.ts";
 import { id, listOf } from "../../schemas/rest.ts";
@@ -20,7 +22,7 @@ import { defineRoute } from "../route.ts";
 import { audioQuotaOf } from "../upload.ts";
 import { uploadSteps } from "../upload-steps.ts";
 import { ticketRoutes } from "../upload-tickets.ts";
-import { listReply, viewDetection, viewOf } from "../view.ts";
+import { listReply, viewDetection, viewDownload, viewOf } from "../view.ts";
 import { jobParams } from "./inference-job.ts";
 
 const base = "/api/v1/inference-jobs/{inference_job_id}/files";
@@ -87,6 +89,25 @@ export const read = defineRoute({
       await oneInferenceFile(deps.db, tenantId, params.inference_job_id, params.file_id),
     ),
   }),
+});
+
+export const download = defineRoute({
+  method: "GET",
+  path: `${base}/{file_id}/download`,
+  operationId: "downloadInferenceFile",
+  summary: "Get a presigned URL of the original bytes",
+  params,
+  answer: { status: 200, description: "The URL", schema: downloadSchema },
+  conflicts: ["audio_not_ready"],
+  handler: async ({ params, tenantId, deps }) => {
+    const file = await oneInferenceFile(deps.db, tenantId, params.inference_job_id, params.file_id);
+    if (file.status === "pending_upload")
+      throw audioNotReady("The file has not been uploaded and confirmed yet");
+    // The bytes of an audio file are deleted with it.
+    if (file.audio_file_id !== null && file.dataset_id === null) throw audioFileNotFound();
+    const { object_key, filename, size_bytes, checksum_sha256 } = file;
+    return { body: await viewDownload(deps, object_key, filename, { size_bytes, checksum_sha256 }) };
+  },
 });
 
 export const remove = defineRoute({

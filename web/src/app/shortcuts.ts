@@ -64,7 +64,6 @@ function run(keys: string, event: Event): boolean {
 }
 
 function isTyping(target: EventTarget | null): boolean {
-  return (
-    target instanceof HTMLElement && (target.isContentEditable || target.matches("input, textarea, select"))
-  );
+  const isText = "input:not([type=checkbox], [type=radio], [type=range]), textarea, select";
+  return target instanceof HTMLElement && (target.isContentEditable || target.matches(isText));
 }

@@ -65,6 +65,7 @@ interface TextControl extends Control {
   readonly placeholder?: string;
   readonly maxLength?: number;
   readonly rows?: number;
+  readonly inputMode?: "decimal" | "numeric";
   readonly readOnly?: boolean;
   readonly autocomplete?: "off" | "current-password";
   readonly spellcheck?: boolean;
@@ -187,7 +188,11 @@ export function SearchField({
         spellcheck={false}
         onInput={(event) => report(event.currentTarget.value, 200)}
         onKeyDown={(event) => {
-          if (event.key === "Enter") report(text, 0);
+          if (event.key === "Enter") {
+            // It searches; a form around it is not sent.
+            event.preventDefault();
+            report(text, 0);
+          }
           if (event.key === "Escape" && text !== "") report("", 0);
         }}
       />

@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import { ago, day, moment } from "../app/format.ts";
 
-const now = signal(Date.now());
+export const now = signal(Date.now());
 setInterval(() => {
   if (!document.hidden) now.value = Date.now();
 }, 15_000);

@@ -24,6 +24,9 @@ interface Place {
 const places: readonly Place[] = [
   { to: "/", label: "Overview", icon: "overview", keys: "g o" },
   { to: "/datasets", label: "Datasets", icon: "datasets", keys: "g d" },
+  { to: "/training", label: "Training", icon: "training", keys: "g t" },
+  { to: "/models", label: "Models", icon: "model", keys: "g m" },
+  { to: "/inference", label: "Inference", icon: "inference", keys: "g i" },
 ];
 
 const settings: readonly Place[] = [

@@ -8,6 +8,8 @@ const finalCodes = new Set([
   "dataset_not_found",
   "validation_failed",
   "insufficient_scope",
+  "job_started",
+  "job_finished",
   "invalid_request",
 ]);
 
@@ -19,7 +21,7 @@ export function judge(error: unknown, { isOnline }: { isOnline: boolean }): Verd
   if (status === 401)
     return { is: "stop", reason: "The session has ended. The uploads go on when you have signed in again." };
   if (code === "quota_exceeded") return { is: "stop", reason: `${detail}. Make room, then continue.` };
-  if (code === "audio_file_not_found" || code === "upload_expired")
+  if (code === "audio_file_not_found" || code === "inference_file_not_found" || code === "upload_expired")
     return { is: "anew", reason: "The service has deleted the unfinished upload: it begins anew." };
   if (code === "upload_mismatch")
     return { is: "retry", reason: "The bytes that arrived differ from the file. They are sent again." };

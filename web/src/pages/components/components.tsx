@@ -3,6 +3,7 @@
 import "./components.css";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { Chart } from "../../chart/chart.tsx";
 import { Badge, Tag } from "../../components/badge.tsx";
 import { Button, IconButton } from "../../components/button.tsx";
 import { Code } from "../../components/code.tsx";
@@ -12,6 +13,7 @@ import { Checkbox, SearchField, Select, TextArea, TextField } from "../../compon
 import { Icon, type IconName, iconNames } from "../../components/icon.tsx";
 import { Menu } from "../../components/menu.tsx";
 import { Meter, Progress } from "../../components/meter.tsx";
+import { Slider } from "../../components/slider.tsx";
 import { Empty, Loading, Problem } from "../../components/states.tsx";
 import { type Column, Table, useSort } from "../../components/table.tsx";
 import { Tabs } from "../../components/tabs.tsx";
@@ -85,6 +87,17 @@ function Samples({ theme }: { theme: string }) {
         <Progress label="Upload" share={0.4} />
         <Progress label="Working" share={undefined} />
       </Part>
+      <Part title="Chart">
+        <Chart
+          group={{
+            title: "Loss",
+            series: [
+              { name: "Training loss", points: sampleCurve(0.9) },
+              { name: "Validation loss", points: sampleCurve(1.1) },
+            ],
+          }}
+        />
+      </Part>
       <Part title="Table">
         <SampleTable />
       </Part>
@@ -128,6 +141,9 @@ function Samples({ theme }: { theme: string }) {
   );
 }
 
+const sampleCurve = (first: number) =>
+  Array.from({ length: 20 }, (_, i) => [i + 1, first / (1 + i / 4)] as const);
+
 const Part = ({ title, children }: { title: string; children: ComponentChildren }) => (
   <section class="stack">
     <h2>{title}</h2>
@@ -138,6 +154,7 @@ const Part = ({ title, children }: { title: string; children: ComponentChildren 
 function Fields() {
   const [text, setText] = useState("Studio takes");
   const [isChecked, setChecked] = useState(true);
+  const [confidence, setConfidence] = useState(0.6);
   return (
     <div class="stack">
       <TextField
@@ -163,6 +180,15 @@ function Fields() {
         hint="Create, change, delete and run"
         isChecked={isChecked}
         onValue={setChecked}
+      />
+      <Slider
+        label="Lowest confidence"
+        value={confidence}
+        min={0}
+        max={1}
+        step={0.01}
+        text={confidence.toFixed(2)}
+        onValue={setConfidence}
       />
     </div>
   );

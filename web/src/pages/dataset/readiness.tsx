@@ -1,17 +1,16 @@
 // What is missing until the dataset can be trained on, with the meter of the five minutes.
 import type { Dataset } from "../../../../client/schema.ts";
 import { api, body } from "../../app/api.ts";
-import { serviceUrl } from "../../app/base.ts";
-import { curlOf } from "../../app/code.ts";
+import { href } from "../../app/base.ts";
 import { amountOfTime } from "../../app/format.ts";
 import { useResource } from "../../app/resource.ts";
-import { Code } from "../../components/code.tsx";
+import { ButtonLink } from "../../components/button.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Meter } from "../../components/meter.tsx";
 import { Shown } from "../../components/states.tsx";
 import { type Facts, neededMs, stepsOf, unlabelled } from "./readiness.ts";
 
-async function load(dataset: Dataset): Promise<Facts & { setId: string | undefined }> {
+async function load(dataset: Dataset): Promise<Facts> {
   const path = { dataset_id: dataset.id };
   const files = async (query: {
     status: "pending_upload" | "failed" | "ready";
@@ -40,11 +39,11 @@ async function load(dataset: Dataset): Promise<Facts & { setId: string | undefin
     failed: undecoded + unembedded,
     drafts: drafts.total,
     published: published.items[0],
-    setId: published.items[0]?.id,
   };
 }
 
-export function Readiness({ dataset }: { dataset: Dataset }) {
+/** `isOnForm`: the page is the one that starts trainings already. */
+export function Readiness({ dataset, isOnForm }: { dataset: Dataset; isOnForm?: boolean }) {
   const { id, audio_file_count: files, embedded_audio_file_count: embedded } = dataset;
   const facts = useResource(
     `dataset/${id}/readiness/${files}/${embedded}`,
@@ -53,12 +52,12 @@ export function Readiness({ dataset }: { dataset: Dataset }) {
   );
   return (
     <Shown resource={facts} what="what is missing for training" lines={3}>
-      {(known) => <Steps facts={{ ...known, dataset }} setId={known.setId} />}
+      {(known) => <Steps facts={{ ...known, dataset }} isOnForm={isOnForm} />}
     </Shown>
   );
 }
 
-function Steps({ facts, setId }: { facts: Facts & { dataset: Dataset }; setId: string | undefined }) {
+function Steps({ facts, isOnForm }: { facts: Facts & { dataset: Dataset }; isOnForm?: boolean | undefined }) {
   const steps = stepsOf(facts);
   const usable = facts.dataset.total_duration_ms;
   const isReady = steps.every(({ isDone }) => isDone);
@@ -96,29 +95,10 @@ function Steps({ facts, setId }: { facts: Facts & { dataset: Dataset }; setId: s
           </li>
         ))}
       </ul>
-      {isReady && setId !== undefined && (
-        <details class="more">
-          <summary>Start a training</summary>
-          <Code
-            text={curlOf(
-              {
-                method: "POST",
-                path: "/api/v1/training-jobs",
-                params: {},
-                body: {
-                  dataset_id: facts.dataset.id,
-                  annotation_set_id: setId,
-                  config: {
-                    artifact_types: facts.dataset.artifact_types
-                      .map(({ name }) => name)
-                      .filter((name) => !missing.includes(name)),
-                  },
-                },
-              },
-              serviceUrl,
-            )}
-          />
-        </details>
+      {isReady && !isOnForm && (
+        <ButtonLink icon="training" href={href(`/training/new?dataset=${facts.dataset.id}`)}>
+          Train a model
+        </ButtonLink>
       )}
     </section>
   );

@@ -56,5 +56,8 @@ export function placeOf(type: string, data: Readonly<Record<string, unknown>>): 
   if (type.startsWith("webhook.")) return { id, to: `/settings/webhooks/${id}` };
   if (type.startsWith("annotation_set.")) return { id, to: dataset && `/datasets/${dataset}?tab=sets` };
   if (type.startsWith("audio_file.")) return { id, to: dataset && `/datasets/${dataset}` };
-  return { id, to: undefined };
+  if (type.startsWith("training_job.")) return { id, to: `/training/${id}` };
+  if (type.startsWith("model.")) return { id, to: `/models/${id}` };
+  const job = text("inference_job_id");
+  return { id, to: job && `/inference/${job}` };
 }

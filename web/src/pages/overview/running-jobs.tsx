@@ -1,18 +1,19 @@
 // Jobs that wait or run, of both kinds, with their progress.
 import type { InferenceJob, TrainingJob } from "../../../../client/schema.ts";
 import { api, body } from "../../app/api.ts";
+import { href } from "../../app/base.ts";
 import { plural } from "../../app/format.ts";
 import { useResource } from "../../app/resource.ts";
-import { Badge } from "../../components/badge.tsx";
 import { CopyId } from "../../components/copy.tsx";
-import { Progress } from "../../components/meter.tsx";
 import { Empty, Shown } from "../../components/states.tsx";
 import { type Column, Table } from "../../components/table.tsx";
 import { Ago } from "../../components/time.tsx";
+import { pathOfKind } from "../../jobs/job-calls.ts";
+import { JobBadge, JobMessage, JobProgress } from "../../jobs/job-state.tsx";
+import { unfinished } from "../../jobs/status.ts";
 
 type Job = (TrainingJob & { kind: "training" }) | (InferenceJob & { kind: "inference" });
 
-const unfinished: TrainingJob["status"][] = ["pending", "queued", "running", "cancelling"];
 const query = { status: unfinished, page_size: 20 };
 
 async function load(): Promise<{ jobs: Job[]; total: number }> {
@@ -34,7 +35,9 @@ const columns: readonly Column<Job>[] = [
     header: "Job",
     cell: (job) => (
       <span class="stack-tight">
-        <span>{job.kind === "training" ? "Training" : "Inference"}</span>
+        <a class="row-link" href={href(`${pathOfKind[job.kind]}/${job.id}`)}>
+          {job.kind === "training" ? "Training" : "Inference"}
+        </a>
         <CopyId id={job.id} what={`id of the ${job.kind} job`} />
       </span>
     ),
@@ -45,22 +48,15 @@ const columns: readonly Column<Job>[] = [
     isFlexible: true,
     cell: (job) => (
       <span class="stack-tight">
-        <span>
-          <JobBadge status={job.status} />
-        </span>
-        {job.status_message !== null && <span class="small muted break">{job.status_message}</span>}
+        <JobBadge status={job.status} />
+        <JobMessage job={job} />
       </span>
     ),
   },
   {
     id: "progress",
     header: "Progress",
-    cell: (job) => (
-      <span class="progress-cell">
-        <Progress label="Progress" share={job.progress_percent / 100} />
-        <span class="number small">{job.progress_percent} %</span>
-      </span>
-    ),
+    cell: (job) => <JobProgress job={job} />,
   },
   { id: "created", header: "Created", cell: (job) => <Ago time={job.created_at} /> },
 ];
@@ -85,11 +81,4 @@ export function RunningJobs() {
       }
     </Shown>
   );
-}
-
-function JobBadge({ status }: { status: Job["status"] }) {
-  if (status === "running") return <Badge tone="busy">Running</Badge>;
-  if (status === "queued") return <Badge tone="quiet">Queued</Badge>;
-  if (status === "cancelling") return <Badge tone="warn">Cancelling</Badge>;
-  return <Badge tone="quiet">Pending</Badge>;
 }

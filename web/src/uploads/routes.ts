@@ -1,0 +1,72 @@
+// The routes of the three upload steps, for datasets and for inference jobs.
+import { body, patientApi } from "../app/api.ts";
+import { uniqueName } from "../app/unique.ts";
+import type { UploadRoutes } from "./steps.ts";
+
+export function datasetRoutes(datasetId: string): UploadRoutes {
+  const pathOf = (id: string) => ({ dataset_id: datasetId, audio_file_id: id });
+  return {
+    async tickets(files) {
+      const { items } = await body(
+        patientApi.POST("/api/v1/datasets/{dataset_id}/audio/upload-urls", {
+          params: { path: { dataset_id: datasetId }, header: { "Idempotency-Key": uniqueName() } },
+          body: { files },
+        }),
+      );
+      return items.map(({ audio_file_id, upload }) => ({ id: audio_file_id, form: upload }));
+    },
+    parts: (id, signal) =>
+      body(
+        patientApi.POST("/api/v1/datasets/{dataset_id}/audio/{audio_file_id}/parts", {
+          params: { path: pathOf(id) },
+          signal,
+        }),
+      ),
+    confirm: (id) =>
+      body(
+        patientApi.POST("/api/v1/datasets/{dataset_id}/audio/{audio_file_id}/confirm", {
+          params: { path: pathOf(id) },
+        }),
+      ),
+    remove: (id) =>
+      body(
+        patientApi.DELETE("/api/v1/datasets/{dataset_id}/audio/{audio_file_id}", {
+          params: { path: pathOf(id) },
+        }),
+      ),
+  };
+}
+
+export function inferenceRoutes(jobId: string): UploadRoutes {
+  const pathOf = (id: string) => ({ inference_job_id: jobId, file_id: id });
+  return {
+    async tickets(files) {
+      const { items } = await body(
+        patientApi.POST("/api/v1/inference-jobs/{inference_job_id}/files/upload-urls", {
+          params: { path: { inference_job_id: jobId }, header: { "Idempotency-Key": uniqueName() } },
+          body: { files },
+        }),
+      );
+      return items.map(({ inference_file_id, upload }) => ({ id: inference_file_id, form: upload }));
+    },
+    parts: (id, signal) =>
+      body(
+        patientApi.POST("/api/v1/inference-jobs/{inference_job_id}/files/{file_id}/parts", {
+          params: { path: pathOf(id) },
+          signal,
+        }),
+      ),
+    confirm: (id) =>
+      body(
+        patientApi.POST("/api/v1/inference-jobs/{inference_job_id}/files/{file_id}/confirm", {
+          params: { path: pathOf(id) },
+        }),
+      ),
+    remove: (id) =>
+      body(
+        patientApi.DELETE("/api/v1/inference-jobs/{inference_job_id}/files/{file_id}", {
+          params: { path: pathOf(id) },
+        }),
+      ),
+  };
+}
