@@ -48,7 +48,7 @@ describe("a client that takes nothing of its response", () => {
   const large = Buffer.alloc(64 * 1024 * 1024);
 
   it("is cut off, and one that reads slowly is not", async () => {
-    const { port, running, stop } = await start((response) => response.end(large), 1_000);
+    const { port, running, stop } = await start((response) => response.end(large), 4_000);
     const [stalled, slow] = [open(port), open(port)];
     stalled.socket.pause();
     for (const { socket } of [stalled, slow]) socket.write(request);
