@@ -12,12 +12,15 @@ export interface HttpServer {
 
 /** Each takes about 10 KB. Node closes further ones at once. */
 const maxConnections = 16_384;
-/** `stallMs`: a client that takes nothing of its response for this long is cut off. */
+/**
+ * `stallMs`: a client that takes nothing of its response for this long is cut off. Node notices only that the kernel takes more,
+ * which has a megabyte of the response or more, so this must be long for slow connections.
+ */
 export async function listen(
   listener: RequestListener,
   port: number,
   host?: string,
-  stallMs = 60_000,
+  stallMs = 300_000,
 ): Promise<HttpServer> {
   const answering = new Map<ServerResponse, Socket>();
   const connected = new Set<Socket>();

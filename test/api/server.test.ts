@@ -50,13 +50,12 @@ describe("a client that takes nothing of its response", () => {
   it("is cut off, and one that reads slowly is not", async () => {
     const { port, running, stop } = await start((response) => response.end(large), 4_000);
     const [stalled, slow] = [open(port), open(port)];
-    stalled.socket.pause();
-    for (const { socket } of [stalled, slow]) socket.write(request);
+    for (const { socket } of [stalled, slow]) socket.pause().write(request);
     await poll("the responses to begin", () => running.length === 2);
     const reading = setInterval(() => {
       slow.socket.resume();
-      setTimeout(() => slow.socket.pause(), 5);
-    }, 200);
+      setTimeout(() => slow.socket.pause(), 2);
+    }, 1_000);
     await poll("the stalled one to be cut off", () => running[0]!.closed);
     expect(running[1]!.closed).toBe(false);
     clearInterval(reading);
