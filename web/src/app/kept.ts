@@ -17,6 +17,17 @@ export function keep(name: string, value: string | null): void {
   }
 }
 
+/** The names of all settings that begin with this text. */
+export function recallAll(prefix: string): readonly string[] {
+  try {
+    return Object.keys(window.localStorage)
+      .filter((name) => name.startsWith(`plosive.${prefix}`))
+      .map((name) => name.slice("plosive.".length));
+  } catch {
+    return [];
+  }
+}
+
 /** Forgets all settings whose names begin with this text. */
 export function forget(prefix: string): void {
   try {
