@@ -15,7 +15,7 @@ import {
   restored,
   saveKept,
 } from "./keeping.ts";
-import type { Region } from "./region.ts";
+import { newKey } from "./region.ts";
 import { type Place, readLabels, stepsOf } from "./steps.ts";
 
 export interface Document {
@@ -30,8 +30,6 @@ export interface Document {
   undo(): Step | undefined;
   redo(): Step | undefined;
 }
-
-export const newKey = () => `new-${uniqueName()}`;
 
 interface Open {
   readonly document: Document;
@@ -195,10 +193,6 @@ function makeDocument(
     return moved.step;
   }
 }
-
-export const created = (after: Region): Edit => ({ before: undefined, after });
-export const removed = (before: Region): Edit => ({ before, after: undefined });
-export const changed = (before: Region, after: Region): Edit => ({ before, after });
 
 window.addEventListener("beforeunload", (event) => {
   for (const { document } of open.values()) {

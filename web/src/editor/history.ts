@@ -7,6 +7,10 @@ export interface Edit {
   readonly after: Region | undefined;
 }
 
+export const created = (after: Region): Edit => ({ before: undefined, after });
+export const removed = (before: Region): Edit => ({ before, after: undefined });
+export const changed = (before: Region, after: Region): Edit => ({ before, after });
+
 /** What one undo takes back. */
 export interface Step {
   readonly what: string;

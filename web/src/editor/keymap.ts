@@ -52,7 +52,9 @@ interface Pressed {
  * Layouts put characters such as "<" on different keys, with and without Shift, so only letters tell Shift apart.
  */
 export function keyOf({ key, shiftKey, ctrlKey, metaKey, altKey }: Pressed): string | undefined {
-  if (ctrlKey || metaKey || altKey) return undefined;
+  // Layouts that have brackets behind AltGr or Option report Alt, some with Ctrl.
+  const isSymbol = key.length === 1 && !/[\p{L}\p{N} ]/u.test(key);
+  if (metaKey || (ctrlKey && !altKey) || (altKey && !isSymbol)) return undefined;
   if (["Shift", "Control", "Alt", "Meta", "Tab", "Dead", "Process", "Unidentified"].includes(key)) return undefined;
   if (key === " ") return "Space";
   if (key === "Backspace") return "Delete";

@@ -1,4 +1,5 @@
 // The regions of one file: what a label is in the editor, and an index that finds the visible ones. Pure.
+import { uniqueName } from "../app/unique.ts";
 
 export interface Region {
   /** Names the region in this browser. It stays when the region is saved, deleted, and restored by an undo. */
@@ -10,6 +11,8 @@ export interface Region {
   readonly annotator: string | null;
   readonly extraData: Readonly<Record<string, unknown>>;
 }
+
+export const newKey = () => `new-${uniqueName()}`;
 
 /** Whether two regions are the same but for their keys. */
 export function saysSame(a: Region, b: Region): boolean {
