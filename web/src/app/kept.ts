@@ -1,4 +1,8 @@
 // Small settings that this browser keeps. A browser may forbid storage, and then nothing is kept. Never secrets.
+import { signal } from "@preact/signals";
+
+/** What the page keeps while nobody is signed in, as a sentence for the sign-in page. Set by whoever has unsaved work. */
+export const keptWork = signal<string | undefined>(undefined);
 
 export function recall(name: string): string | null {
   try {

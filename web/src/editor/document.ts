@@ -1,6 +1,8 @@
 // The labels of one file while it is edited: regions with undo, saved by themselves, and kept in this browser until they
 // are. A document lives until all of it is saved, also when its page is left. Called by the editor page.
 import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { plural } from "../app/format.ts";
+import { keptWork } from "../app/kept.ts";
 import { state as sessionState } from "../app/session.ts";
 import { uniqueName } from "../app/unique.ts";
 import { type Autosave, makeAutosave } from "./autosave.ts";
@@ -74,10 +76,18 @@ async function start(tenantId: string, name: string, place: Place): Promise<Open
   const opened: Open = { document, users: 0, close };
   open.set(name, opened);
   const end = effect(() => {
+    tellKept();
     // Later, because an effect cannot end itself while it runs, and the page may be opened again.
     if (document.autosave.unsaved.value === 0) setTimeout(() => closeUnused(opened));
   });
   return opened;
+}
+
+/** The sign-in page says what is not lost. */
+function tellKept(): void {
+  const count = [...open.values()].reduce((sum, { document }) => sum + document.autosave.unsaved.value, 0);
+  keptWork.value =
+    count === 0 ? undefined : `${plural(count, "change")} of labels ${count === 1 ? "is" : "are"} kept here, and saved when you have signed in.`;
 }
 
 function closeUnused(opened: Open): void {

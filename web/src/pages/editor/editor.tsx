@@ -9,7 +9,7 @@ import { href } from "../../app/base.ts";
 import { plural } from "../../app/format.ts";
 import { onEvents } from "../../app/live.ts";
 import { refresh } from "../../app/resource.ts";
-import { location, navigate } from "../../app/router.ts";
+import { location, navigate, query } from "../../app/router.ts";
 import type { Params } from "../../app/routes.ts";
 import { missing, session } from "../../app/session.ts";
 import { Badge } from "../../components/badge.tsx";
@@ -24,8 +24,9 @@ import { nextUnreviewed, readFiles, readReviewed, readSet, setReviewed } from ".
 import { keyOf, loadKeymap, meaningOf, saveKeymap } from "../../editor/keymap.ts";
 import { type Peaks, peaksOf } from "../../editor/peaks.ts";
 import { makePlayer } from "../../editor/player.ts";
-import { nearestCrossing } from "../../editor/zero-crossing.ts";
+import { showing } from "../../editor/range.ts";
 import type { Place } from "../../editor/steps.ts";
+import { nearestCrossing } from "../../editor/zero-crossing.ts";
 import { Page } from "../../shell/page.tsx";
 import { Keys } from "./keys.tsx";
 import { RegionForm } from "./region-form.tsx";
@@ -232,6 +233,11 @@ function Editor({ opened, place }: { opened: Opened; place: Place }) {
   );
 
   useEffect(() => {
+    const at = Number(query.peek().get("at") ?? Number.NaN);
+    if (at >= 0 && at <= durationMs) {
+      player.seek(at);
+      controller.range.value = showing(controller.range.peek(), at, at, durationMs);
+    }
     // Somebody who labels goes from file to file with the keys.
     const now = document.activeElement;
     if (now === document.body || now?.tagName === "H1")
