@@ -6,7 +6,7 @@ import { changed, created, removed } from "./history.ts";
 import type { Action } from "./keymap.ts";
 import { type Player, speeds } from "./player.ts";
 import { lengthOf, moved, type Range, showing, within, zoomed } from "./range.ts";
-import { fitted, newKey, type Region } from "./region.ts";
+import { fitted, neighbor, newKey, type Region } from "./region.ts";
 import { acceptedAs, openSuggestions, type Suggestion } from "./suggestions.ts";
 import { clockOf, wordsOf } from "./times.ts";
 
@@ -115,17 +115,10 @@ export function makeController(needs: Needs): Controller {
   /** Regions and open suggestions in one order. */
   function step(by: 1 | -1): void {
     const items = [
-      ...regions.peek().list.map(({ key, startMs, endMs, type: name }) => ({ key, startMs, endMs, type: name })),
-      ...suggestions.peek().map(({ id, startMs, endMs, type: name }) => ({ key: id, startMs, endMs, type: name })),
+      ...regions.peek().list,
+      ...suggestions.peek().map((open) => ({ ...open, key: open.id })),
     ].sort((a, b) => a.startMs - b.startMs);
-    const at = items.findIndex(({ key }) => key === selected.peek());
-    const now = player.timeMs.peek();
-    const next =
-      at !== -1
-        ? items[at + by]
-        : by === 1
-          ? items.find(({ startMs }) => startMs >= now - 0.5)
-          : items.findLast(({ startMs }) => startMs < now - 0.5);
+    const next = neighbor(items, selected.peek(), player.timeMs.peek(), by);
     if (next === undefined) return announce(by === 1 ? "No region follows" : "No region comes before");
     select(next.key, { plays: true });
     announce(`${suggestion.peek() === undefined ? "" : "Suggestion: "}${said(next)}`);

@@ -1,20 +1,10 @@
-// The files of a set: which are reviewed, and which one comes next. nextUnreviewed() is pure; the rest reads the service.
-import type { AnnotationSet, AudioFile } from "../../../client/schema.ts";
+// The files of a set, and which of them are reviewed, as the service has them.
 import { allItems } from "../../../client/client.ts";
+import type { AnnotationSet, AudioFile } from "../../../client/schema.ts";
 import { api, body } from "../app/api.ts";
 
-/** More files are not searched for the next one. */
+/** More files and sets are not searched. */
 const mostPages = 50;
-
-/** The first file after the present one that is not reviewed; from the beginning if there is none behind it. */
-export function nextUnreviewed(
-  files: readonly string[],
-  reviewed: ReadonlySet<string>,
-  present: string,
-): string | undefined {
-  const at = files.indexOf(present);
-  return [...files.slice(at + 1), ...files.slice(0, Math.max(0, at))].find((id) => !reviewed.has(id));
-}
 
 /** A set without its annotations, which may be a million. */
 export async function readSet(datasetId: string, setId: string): Promise<AnnotationSet | undefined> {

@@ -73,26 +73,22 @@ export function visibleIn({ list, latestEnd }: Regions, fromMs: number, toMs: nu
   return found;
 }
 
-/** The position of a region in the order, or where a region that starts then would be. */
-export function placeOf({ list }: Regions, startMs: number): number {
-  return lowerBound(list.length, (i) => list[i]?.startMs ?? 0, startMs);
-}
-
 /**
- * The next region in time: after the chosen one, or after the time if none is chosen. `step` -1: the one before.
+ * The next item in time: after the chosen one, or after the time if none is chosen. `step` -1: the one before. The items are
+ * ordered by start.
  */
-export function neighbor(
-  regions: Regions,
+export function neighbor<T extends Pick<Region, "key" | "startMs">>(
+  items: readonly T[],
   chosen: string | undefined,
   timeMs: number,
   step: 1 | -1,
-): Region | undefined {
-  const { list, byKey } = regions;
-  const region = chosen === undefined ? undefined : byKey.get(chosen);
-  if (region !== undefined) return list[list.indexOf(region) + step];
+): T | undefined {
+  const at = items.findIndex(({ key }) => key === chosen);
+  if (at !== -1) return items[at + step];
   // Half a millisecond of tolerance: players round the times that they are set to.
-  const at = placeOf(regions, timeMs + (step === 1 ? 0.5 : -0.5));
-  return list[step === 1 ? at : at - 1];
+  return step === 1
+    ? items.find(({ startMs }) => startMs >= timeMs - 0.5)
+    : items.findLast(({ startMs }) => startMs < timeMs - 0.5);
 }
 
 /** A valid region for the service: whole milliseconds, in the file, and not ending before it starts. */

@@ -1,9 +1,10 @@
-// How labels of one file are read and saved: the requests behind autosave.ts, and what their failures mean.
+// How labels of one file are read and saved: the requests behind autosave.ts.
 import type { Annotation } from "../../../client/schema.ts";
-import { ApiError, onceApi, versioned } from "../app/api.ts";
-import type { Steps, Verdict } from "./autosave.ts";
+import { onceApi, versioned } from "../app/api.ts";
+import type { Steps } from "./autosave.ts";
 import type { Saved } from "./merge.ts";
 import type { Region } from "./region.ts";
+import { judge } from "./verdict.ts";
 
 export interface Place {
   readonly datasetId: string;
@@ -88,28 +89,4 @@ async function withSetEtag<T>(call: Promise<{ data?: T; error?: unknown; respons
   const answer = await call;
   const { value } = await versioned(Promise.resolve(answer));
   return { value, etag: answer.response.headers.get("X-Annotation-Set-ETag") ?? undefined };
-}
-
-export function judge(error: unknown): Verdict {
-  if (!(error instanceof ApiError))
-    return { is: "retry", reason: "The service does not respond. Your labels are kept in this browser." };
-  const { status, code, detail, faults } = error;
-  if (status === 412 || code === "annotation_not_found") return { is: "read" };
-  if (status === 401)
-    return { is: "wait", reason: "The session has ended. Your labels are saved when you have signed in again." };
-  if (status === 422) {
-    const found = faults.flatMap(({ loc, msg }) =>
-      loc[1] === "annotations" && typeof loc[2] === "number" ? [{ at: loc[2], reason: msg }] : [],
-    );
-    return found.length > 0 ? { is: "faulty", faults: found } : { is: "refused", reason: detail };
-  }
-  if (code === "annotation_set_copying")
-    return { is: "retry", reason: "The set is being copied. Saving goes on when the copy is complete." };
-  if (code !== "quota_exceeded" && (status === 429 || status >= 500)) return { is: "retry", reason: detail };
-  if (code === "annotation_set_published")
-    return {
-      is: "refused",
-      reason: "The set has been published, so it never changes again. Your labels are kept in this browser.",
-    };
-  return { is: "refused", reason: detail };
 }

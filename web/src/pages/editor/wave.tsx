@@ -6,7 +6,7 @@ import type { AudioSource } from "../../editor/audio-source.ts";
 import { type Controller, scrolled } from "../../editor/controller.ts";
 import { laneHeight } from "../../editor/paint.ts";
 import type { Peaks } from "../../editor/peaks.ts";
-import { lengthOf, moved, zoomed } from "../../editor/range.ts";
+import { following, lengthOf, moved, zoomed } from "../../editor/range.ts";
 import { regionAt } from "../../editor/region.ts";
 import { clockOf, handleText } from "../../editor/times.ts";
 import { lanesHeight, makeWaveView, type WaveView } from "../../editor/wave-view.ts";
@@ -221,6 +221,18 @@ function Playhead({ controller }: { controller: Controller }) {
       }),
     [controller],
   );
+  useEffect(() => {
+    const { player, range, durationMs } = controller;
+    let before = player.timeMs.peek();
+    return effect(() => {
+      const now = player.timeMs.value;
+      const { fromMs, toMs } = range.peek();
+      // Who has scrolled away from the playhead is left there.
+      const wasVisible = before >= fromMs && before <= toMs;
+      before = now;
+      if (wasVisible && player.isPlaying.peek()) range.value = following(range.peek(), now, durationMs);
+    });
+  }, [controller]);
   return <div class="playhead" ref={line} aria-hidden="true" />;
 }
 

@@ -1,0 +1,370 @@
+// Labels on their way to the service: what is sent, what happens when others have changed the same file, when the answer is
+// lost, when the network or the session ends. Nothing that somebody has labelled may be lost or doubled.
+import { describe, expect, it } from "vitest";
+import { ApiError } from "../../client/error.ts";
+import { makeAutosave, type Start, type Steps, type Verdict } from "../../web/src/editor/autosave.ts";
+import { keptOf, restored } from "../../web/src/editor/keeping.ts";
+import { type Base, decided, merge, opsOf, type RegionMap, type Saved } from "../../web/src/editor/merge.ts";
+import type { Region } from "../../web/src/editor/region.ts";
+import { judge } from "../../web/src/editor/verdict.ts";
+import { poll } from "../support/poll.ts";
+
+const region = (key: string, startMs: number, over: Partial<Region> = {}): Region => ({
+  key,
+  type: "click",
+  startMs,
+  endMs: startMs + 50,
+  confidence: 1,
+  annotator: null,
+  extraData: {},
+  ...over,
+});
+const mapOf = (...regions: readonly Region[]): RegionMap => new Map(regions.map((r) => [r.key, r]));
+const baseOf = (...regions: readonly Region[]): Base =>
+  new Map(regions.map((r) => [r.key, { id: `id-${r.key}`, region: r }]));
+/** As the service lists it: keys are ids. */
+const saved = (r: Region): Saved => ({ id: `id-${r.key}`, region: { ...r, key: `id-${r.key}` } });
+const starts = (regions: RegionMap) => [...regions.values()].map(({ startMs }) => startMs).sort((a, b) => a - b);
+
+const [a, b, c] = [region("a", 100), region("b", 200), region("c", 300)];
+
+describe("what is not saved", () => {
+  it("is what was added, changed and deleted", () => {
+    const moved = { ...b, endMs: 999 };
+    const ops = opsOf(baseOf(a, b), mapOf(moved, c));
+    expect(ops).toEqual({
+      creates: [c],
+      changes: [{ id: "id-b", region: moved }],
+      deletes: [{ id: "id-a", region: a }],
+    });
+  });
+
+  it("is nothing when a change was undone", () => {
+    const ops = opsOf(baseOf(a), mapOf({ ...a }));
+    expect([ops.creates, ops.changes, ops.deletes]).toEqual([[], [], []]);
+  });
+});
+
+describe("a merge", () => {
+  it("joins changes of different labels, without a question", () => {
+    const mine = mapOf({ ...a, startMs: 110 }, b, c);
+    const merged = merge(baseOf(a, b), mine, [saved(a), saved({ ...b, startMs: 220 }), saved(region("d", 400))]);
+    expect(merged.conflicts).toEqual([]);
+    expect(starts(merged.regions)).toEqual([110, 220, 300, 400]);
+    expect(merged.othersChanged).toBe(2);
+    expect(opsOf(merged.base, merged.regions).creates).toEqual([c]);
+  });
+
+  it("asks where both have changed one label, and keeps mine until somebody decides", () => {
+    const mine = { ...a, startMs: 110 };
+    const merged = merge(baseOf(a), mapOf(mine), [saved({ ...a, startMs: 90 })]);
+    expect(merged.conflicts).toMatchObject([{ key: "a", mine, theirs: { startMs: 90 } }]);
+    expect(starts(merged.regions)).toEqual([110]);
+  });
+
+  it("asks where one has deleted what the other has changed, in both directions", () => {
+    const theyDeleted = merge(baseOf(a), mapOf({ ...a, endMs: 999 }), []);
+    expect(theyDeleted.conflicts).toMatchObject([{ key: "a", mine: { endMs: 999 }, theirs: undefined }]);
+    expect(theyDeleted.regions.size).toBe(1);
+    const iDeleted = merge(baseOf(a), mapOf(), [saved({ ...a, endMs: 999 })]);
+    expect(iDeleted.conflicts).toMatchObject([{ key: "a", mine: undefined, theirs: { endMs: 999 } }]);
+  });
+
+  it("does not ask where both did the same", () => {
+    const both = { ...a, endMs: 999 };
+    expect(merge(baseOf(a), mapOf(both), [saved(both)]).conflicts).toEqual([]);
+    expect(merge(baseOf(a), mapOf(), []).conflicts).toEqual([]);
+  });
+
+  it("takes what was deleted by others away, and what I deleted does not come back", () => {
+    expect(merge(baseOf(a, b), mapOf(b), [saved(a)]).regions.size).toBe(0);
+  });
+
+  it("knows a new label again that the service has added without an answer, also if it was changed since", () => {
+    const merged = merge(baseOf(), mapOf({ ...c, startMs: 310 }), [saved(c)], mapOf(c));
+    expect(starts(merged.regions)).toEqual([310]);
+    expect(opsOf(merged.base, merged.regions)).toMatchObject({
+      creates: [],
+      changes: [{ id: "id-c", region: { key: "c", startMs: 310 } }],
+    });
+    const deleted = merge(baseOf(), mapOf(), [saved(c)], mapOf(c));
+    expect(opsOf(deleted.base, deleted.regions).deletes).toMatchObject([{ id: "id-c" }]);
+  });
+
+  it("does not double a label that two people have set at the same place", () => {
+    expect(merge(baseOf(), mapOf(c), [saved(c)]).regions.size).toBe(1);
+  });
+
+  it.each([
+    ["mine", [110]],
+    ["theirs", [90]],
+    ["both", [90, 110]],
+  ] as const)("ends with the decision: %s", (choice, wanted) => {
+    const merged = merge(baseOf(a), mapOf({ ...a, startMs: 110 }), [saved({ ...a, startMs: 90 })]);
+    const regions = decided(merged.regions, merged.conflicts, () => choice, () => "new");
+    expect(starts(regions)).toEqual(wanted);
+  });
+});
+
+describe("what the browser keeps", () => {
+  const kept = (base: Base, regions: RegionMap, sent: RegionMap = new Map()) =>
+    JSON.parse(JSON.stringify(keptOf(base, regions, sent)));
+
+  it("is only what is not saved, and comes back after a reload", () => {
+    const idOf = (r: Region): Region => ({ ...r, key: `id-${r.key}` });
+    const base: Base = new Map([a, b].map((r) => [`id-${r.key}`, { id: `id-${r.key}`, region: idOf(r) }]));
+    const found = kept(base, mapOf({ ...idOf(a), endMs: 999 }, c));
+    expect(found.changes).toHaveLength(3);
+    const back = restored(found, [saved(a), saved(b), saved(region("d", 400))]);
+    expect(back.conflicts).toEqual([]);
+    expect(starts(back.regions)).toEqual([100, 300, 400]);
+    expect(opsOf(back.base, back.regions)).toMatchObject({
+      creates: [{ startMs: 300 }],
+      changes: [{ id: "id-a", region: { endMs: 999 } }],
+      deletes: [{ id: "id-b" }],
+    });
+  });
+
+  it("asks after a reload too where somebody else has changed the same label", () => {
+    const found = kept(baseOf(a), mapOf({ ...a, endMs: 999 }));
+    expect(restored(found, [saved({ ...a, endMs: 111 })]).conflicts).toHaveLength(1);
+  });
+
+  it("does not double what had been sent without an answer", () => {
+    const found = kept(baseOf(), mapOf({ ...c, startMs: 310 }), mapOf(c));
+    const back = restored(found, [saved(c)]);
+    expect(starts(back.regions)).toEqual([310]);
+    expect(opsOf(back.base, back.regions)).toMatchObject({ creates: [], deletes: [] });
+  });
+});
+
+class Refusal extends Error {
+  readonly verdict: Verdict;
+  constructor(verdict: Verdict) {
+    super(verdict.is);
+    this.verdict = verdict;
+  }
+}
+
+/** A service in memory with the rules of the real one, for the order of requests; `over` breaks steps. */
+function service(labels: readonly Region[], over: Partial<Steps> = {}) {
+  const store = new Map(labels.map((r) => [`id-${r.key}`, { ...r, key: `id-${r.key}` }]));
+  let [revision, nextId] = [1, 1];
+  const log: string[] = [];
+  const guard = (etag: string) => {
+    if (etag !== String(revision)) throw new Refusal({ is: "read" });
+    revision++;
+  };
+  const steps: Steps = {
+    async create(regions, etag) {
+      guard(etag);
+      log.push(`create ${regions.length}`);
+      const ids = regions.map((r) => {
+        const id = `new-id-${nextId++}`;
+        store.set(id, { ...r, key: id });
+        return id;
+      });
+      return { ids, etag: String(revision) };
+    },
+    async change(changes, etag) {
+      guard(etag);
+      log.push(`change ${changes.length}`);
+      for (const { id, region: r } of changes) store.set(id, { ...r, key: id });
+      return { etag: String(revision) };
+    },
+    async remove(ids, etag) {
+      guard(etag);
+      log.push(`remove ${ids.length}`);
+      for (const id of ids) store.delete(id);
+      return { etag: String(revision) };
+    },
+    async read() {
+      log.push("read");
+      return { theirs: [...store].map(([id, r]) => ({ id, region: r })), etag: String(revision) };
+    },
+    judge: (error) => (error instanceof Refusal ? error.verdict : { is: "retry", reason: String(error) }),
+    pause: async () => void log.push("pause"),
+    ...over,
+  };
+  return {
+    steps,
+    log,
+    starts: () => starts(mapOf(...store.values())),
+    /** Somebody else changes the set. */
+    others(change: (all: Map<string, Region>) => void) {
+      change(store);
+      revision++;
+    },
+  };
+}
+
+const startOf = (...labels: readonly Region[]): Start => ({
+  base: baseOf(...labels),
+  regions: mapOf(...labels),
+  conflicts: [],
+  etag: "1",
+});
+
+function open(fake: ReturnType<typeof service>, ...labels: readonly Region[]) {
+  const heard: number[] = [];
+  const autosave = makeAutosave(startOf(...labels), fake.steps, {
+    changed() {},
+    others: (count) => heard.push(count),
+  });
+  const until = (is: string) => poll(`the state ${is}`, () => autosave.state.value.is === is, 10_000);
+  const change = (...regions: readonly Region[]) => {
+    autosave.set(mapOf(...regions));
+    autosave.flush();
+  };
+  return { autosave, until, change, heard };
+}
+
+describe("saving", () => {
+  it("sends what was deleted, changed and added, each once, and then has nothing left", async () => {
+    const fake = service([a, b]);
+    const { autosave, until, change } = open(fake, a, b);
+    change({ ...b, endMs: 999 }, c);
+    await until("saved");
+    expect(fake.log).toEqual(["remove 1", "change 1", "create 1"]);
+    expect(autosave.unsaved.value).toBe(0);
+    change({ ...b, endMs: 999 }, { ...c, startMs: 310 });
+    await until("saved");
+    expect(fake.log.slice(3)).toEqual(["change 1"]);
+    expect(fake.starts()).toEqual([200, 310]);
+  });
+
+  it("sends changes that were made while it saved", async () => {
+    const fake = service([]);
+    const create = fake.steps.create;
+    const { until, change, autosave } = open({
+      ...fake,
+      steps: {
+        ...fake.steps,
+        async create(regions, etag) {
+          autosave.set(mapOf(a, ...(autosave.regions.value.byKey.has("c") ? [c] : []), { ...b, startMs: 222 }));
+          return await create(regions, etag);
+        },
+      },
+    });
+    change(a, b);
+    await until("saved");
+    expect(fake.starts()).toEqual([100, 222]);
+  });
+
+  it("merges what others have changed, tells it, and goes on", async () => {
+    const fake = service([a]);
+    const { autosave, until, change, heard } = open(fake, a);
+    fake.others((all) => all.set("id-d", region("id-d", 400)));
+    change({ ...a, endMs: 999 }, b);
+    await until("saved");
+    expect(fake.log).toEqual(["read", "change 1", "create 1"]);
+    expect(fake.starts()).toEqual([100, 200, 400]);
+    expect(autosave.regions.value.list).toHaveLength(3);
+    expect(heard).toEqual([1]);
+  });
+
+  it("waits for a decision when both have changed one label, and saves it", async () => {
+    const fake = service([a]);
+    const { autosave, until, change } = open(fake, a);
+    fake.others((all) => all.set("id-a", region("id-a", 90)));
+    change({ ...a, startMs: 110 }, b);
+    await until("conflict");
+    expect([autosave.unsaved.value, fake.starts()]).toEqual([2, [90]]);
+    autosave.decide(
+      () => "both",
+      () => "new",
+    );
+    await until("saved");
+    expect(fake.starts()).toEqual([90, 110, 200]);
+  });
+
+  it("tries again after a failure, and reads first if an answer was lost, so that nothing is doubled", async () => {
+    const fake = service([]);
+    const create = fake.steps.create;
+    let isFirst = true;
+    fake.steps.create = async (regions, etag) => {
+      const answer = await create(regions, etag);
+      if (!isFirst) return answer;
+      isFirst = false;
+      throw new Error("no answer");
+    };
+    const { until, change } = open(fake);
+    change(a);
+    await until("saved");
+    expect(fake.log).toEqual(["create 1", "pause", "read"]);
+    expect(fake.starts()).toEqual([100]);
+  });
+
+  it("waits when the session has ended, keeps all of it, and goes on when told", async () => {
+    const fake = service([]);
+    let isSignedOut = true;
+    const create = fake.steps.create;
+    fake.steps.create = async (regions, etag) => {
+      if (isSignedOut) throw new Refusal({ is: "wait", reason: "the session has ended" });
+      return await create(regions, etag);
+    };
+    const { autosave, until, change } = open(fake);
+    change(a);
+    await until("paused");
+    expect(keptOf(...Object.values(autosave.snapshot()) as Parameters<typeof keptOf>).changes).toHaveLength(1);
+    isSignedOut = false;
+    autosave.flush();
+    await until("saved");
+    expect(fake.starts()).toEqual([100]);
+  });
+
+  it("saves the others when one label is refused, and tries that one again when it was changed", async () => {
+    const fake = service([]);
+    const create = fake.steps.create;
+    fake.steps.create = async (regions, etag) => {
+      const at = regions.findIndex(({ type }) => type === "gone");
+      if (at !== -1) throw new Refusal({ is: "faulty", faults: [{ at, reason: "no such type" }] });
+      return await create(regions, etag);
+    };
+    const { autosave, until, change } = open(fake);
+    change(a, { ...b, type: "gone" });
+    await until("refused");
+    expect([fake.starts(), [...autosave.faults.value]]).toEqual([[100], [["b", "no such type"]]]);
+    change(a, b);
+    await until("saved");
+    expect(fake.starts()).toEqual([100, 200]);
+  });
+
+  it("gives up what is refused for good only when told", async () => {
+    const fake = service([a], {
+      change: async () => {
+        throw new Refusal({ is: "refused", reason: "published" });
+      },
+    });
+    const { autosave, until, change } = open(fake, a);
+    change({ ...a, endMs: 999 });
+    await until("refused");
+    expect(autosave.unsaved.value).toBe(1);
+    autosave.revert();
+    expect([autosave.unsaved.value, autosave.regions.value.list[0]?.endMs]).toEqual([0, 150]);
+  });
+});
+
+describe("a failure", () => {
+  // A Response that a test makes has no address.
+  const refusal = (status: number, body: unknown) => {
+    const response = new Response(null, { status });
+    Object.defineProperty(response, "url", { value: "http://127.0.0.1/x" });
+    return new ApiError(response, body);
+  };
+
+  it.each([
+    [new TypeError("Failed to fetch"), "retry"],
+    [refusal(412, { detail: "changed", code: "precondition_failed" }), "read"],
+    [refusal(401, { detail: "ended", code: "session_ended" }), "wait"],
+    [refusal(409, { detail: "published", code: "annotation_set_published" }), "refused"],
+    [refusal(409, { detail: "copying", code: "annotation_set_copying" }), "retry"],
+    [refusal(404, { detail: "gone", code: "annotation_set_not_found" }), "refused"],
+    [refusal(404, { detail: "gone", code: "annotation_not_found" }), "read"],
+    [refusal(429, { detail: "slow down", code: "rate_limited" }), "retry"],
+    [refusal(429, { detail: "full", code: "quota_exceeded" }), "refused"],
+    [refusal(503, { detail: "starting" }), "retry"],
+    [refusal(422, { detail: [{ loc: ["body", "annotations", 3, "end_ms"], msg: "no", type: "x" }] }), "faulty"],
+    [refusal(422, { detail: [{ loc: ["query", "x"], msg: "no", type: "x" }] }), "refused"],
+  ])("%s means %s", (error, verdict) => expect(judge(error).is).toBe(verdict));
+});
