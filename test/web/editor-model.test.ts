@@ -2,7 +2,16 @@
 // agreement.
 import { describe, expect, it } from "vitest";
 import { agreementOf, type Span } from "../../web/src/editor/agreement.ts";
-import { applied, changed, created, noHistory, record, redo, removed, undo } from "../../web/src/editor/history.ts";
+import {
+  applied,
+  changed,
+  created,
+  noHistory,
+  record,
+  redo,
+  removed,
+  undo,
+} from "../../web/src/editor/history.ts";
 import {
   actions,
   defaultKeymap,
@@ -15,7 +24,14 @@ import {
 import { nextUnreviewed } from "../../web/src/editor/next-file.ts";
 import { columnsOf, columnsOfSamples, peaksOf } from "../../web/src/editor/peaks.ts";
 import { following, marksOf, moved, showing, within, zoomed } from "../../web/src/editor/range.ts";
-import { fitted, neighbor, type Region, regionAt, regionsOf, visibleIn } from "../../web/src/editor/region.ts";
+import {
+  fitted,
+  neighbor,
+  type Region,
+  regionAt,
+  regionsOf,
+  visibleIn,
+} from "../../web/src/editor/region.ts";
 import { fft, spectrogramOf } from "../../web/src/editor/spectrogram.ts";
 import { acceptedAs, openSuggestions, type Suggestion } from "../../web/src/editor/suggestions.ts";
 import { clockOf, handleText, parseClock, wordsOf } from "../../web/src/editor/times.ts";
@@ -49,7 +65,11 @@ describe("regions", () => {
       const from = random(7_200_000);
       const to = from + random(60_000);
       const plain = list.filter((r) => r.endMs >= from && r.startMs <= to).map(({ key }) => key);
-      expect(visibleIn(regions, from, to).map(({ key }) => key).sort()).toEqual(plain.sort());
+      expect(
+        visibleIn(regions, from, to)
+          .map(({ key }) => key)
+          .sort(),
+      ).toEqual(plain.sort());
     }
   });
 
@@ -65,7 +85,11 @@ describe("regions", () => {
   });
 
   it("are hit at a point: the shortest of them, in their lane", () => {
-    const regions = regionsOf([region("long", 0, 1_000), region("short", 400, 410), region("hum", 405, 409, "hum")]);
+    const regions = regionsOf([
+      region("long", 0, 1_000),
+      region("short", 400, 410),
+      region("hum", 405, 409, "hum"),
+    ]);
     expect(regionAt(regions, "click", 405, 1)?.key).toBe("short");
     expect(regionAt(regions, "click", 500, 1)?.key).toBe("long");
     expect(regionAt(regions, "hum", 500, 1)).toBeUndefined();
@@ -106,7 +130,10 @@ describe("undo", () => {
   });
 
   it("takes nudges of one handle back at once, and ends what could be done again with a new step", () => {
-    const [first, second] = [{ ...a, endMs: 5 }, { ...a, endMs: 6 }];
+    const [first, second] = [
+      { ...a, endMs: 5 },
+      { ...a, endMs: 6 },
+    ];
     const nudge = (before: Region, after: Region, at: number) => ({
       what: "Move the end",
       edits: [changed(before, after)],
@@ -164,7 +191,11 @@ describe("keys", () => {
   });
 
   it("are shown as on a keyboard", () =>
-    expect([shownKey("Shift+Z"), shownKey("+"), shownKey("ArrowLeft")]).toEqual([["Shift", "Z"], ["+"], ["←"]]));
+    expect([shownKey("Shift+Z"), shownKey("+"), shownKey("ArrowLeft")]).toEqual([
+      ["Shift", "Z"],
+      ["+"],
+      ["←"],
+    ]));
 });
 
 describe("times", () => {
@@ -176,7 +207,11 @@ describe("times", () => {
   ])("%d ms are written %s", (ms, text) => expect(clockOf(ms)).toBe(text));
 
   it("are rounded to the digits that are shown", () =>
-    expect([clockOf(1_960, 1), clockOf(1_499, 0), clockOf(61_996, 2)]).toEqual(["0:02.0", "0:01", "1:02.00"]));
+    expect([clockOf(1_960, 1), clockOf(1_499, 0), clockOf(61_996, 2)]).toEqual([
+      "0:02.0",
+      "0:01",
+      "1:02.00",
+    ]));
 
   it.each([
     ["1:02.345", 62_345],
@@ -229,7 +264,11 @@ describe("the visible range", () => {
   });
 
   it("has marks at round times with the digits that they need", () => {
-    expect(marksOf({ fromMs: 950, toMs: 3_100 }, 500)).toEqual({ stepMs: 500, digits: 1, times: [1_000, 1_500, 2_000, 2_500, 3_000] });
+    expect(marksOf({ fromMs: 950, toMs: 3_100 }, 500)).toEqual({
+      stepMs: 500,
+      digits: 1,
+      times: [1_000, 1_500, 2_000, 2_500, 3_000],
+    });
     expect(marksOf({ fromMs: 0, toMs: 7_200_000 }, 1_000).times.length).toBeLessThan(12);
   });
 });
@@ -246,11 +285,13 @@ describe("waveforms", () => {
   });
 
   it("join channels", () =>
-    expect([...peaksOf({ data: [-1, 5, -9, 2], channels: 2, sample_rate: 1, samples_per_pixel: 1, length: 1 }).data]).toEqual([-9, 5]));
+    expect([
+      ...peaksOf({ data: [-1, 5, -9, 2], channels: 2, sample_rate: 1, samples_per_pixel: 1, length: 1 }).data,
+    ]).toEqual([-9, 5]));
 
   it("are drawn of samples too, where those are", () => {
     const samples = { data: Float32Array.of(0, 0.5, -0.5, 0), rate: 1_000, fromMs: 100 };
-    expect([...columnsOfSamples(samples, { fromMs: 98, toMs: 106 }, 2)]).toEqual([0, 0.5, -0.5, 0]);
+    expect([...columnsOfSamples(samples, { fromMs: 98, toMs: 106 }, 2)]).toEqual([-0.5, 0.5, -0.5, 0]);
   });
 });
 
@@ -273,7 +314,14 @@ describe("parts of WAV files", () => {
   it("have samples of 8, 16, 24 and 32 bits, and floats", () => {
     const view = new DataView(new ArrayBuffer(4));
     const read = (kind: "pcm8" | "pcm24" | "pcm32" | "float32", bytesPerFrame: number) =>
-      samplesOf(view.buffer.slice(0, bytesPerFrame), { kind, bytesPerFrame, channels: 1, rate: 8_000, dataFrom: 0, dataBytes: 4 })[0];
+      samplesOf(view.buffer.slice(0, bytesPerFrame), {
+        kind,
+        bytesPerFrame,
+        channels: 1,
+        rate: 8_000,
+        dataFrom: 0,
+        dataBytes: 4,
+      })[0];
     view.setUint8(0, 192);
     expect(read("pcm8", 1)).toBe(0.5);
     view.setUint8(0, 0);
@@ -380,7 +428,12 @@ describe("suggestions", () => {
 });
 
 describe("agreement", () => {
-  const span = (startMs: number, endMs: number, type = "click", fileId = "f"): Span => ({ fileId, type, startMs, endMs });
+  const span = (startMs: number, endMs: number, type = "click", fileId = "f"): Span => ({
+    fileId,
+    type,
+    startMs,
+    endMs,
+  });
 
   it("counts what both have, what one has, and the score, per type", () => {
     const a = [span(100, 110), span(900, 910), span(2_000, 5_000, "hum")];

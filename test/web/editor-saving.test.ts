@@ -24,7 +24,8 @@ const baseOf = (...regions: readonly Region[]): Base =>
   new Map(regions.map((r) => [r.key, { id: `id-${r.key}`, region: r }]));
 /** As the service lists it: keys are ids. */
 const saved = (r: Region): Saved => ({ id: `id-${r.key}`, region: { ...r, key: `id-${r.key}` } });
-const starts = (regions: RegionMap) => [...regions.values()].map(({ startMs }) => startMs).sort((a, b) => a - b);
+const starts = (regions: RegionMap) =>
+  [...regions.values()].map(({ startMs }) => startMs).sort((a, b) => a - b);
 
 const [a, b, c] = [region("a", 100), region("b", 200), region("c", 300)];
 
@@ -48,7 +49,11 @@ describe("what is not saved", () => {
 describe("a merge", () => {
   it("joins changes of different labels, without a question", () => {
     const mine = mapOf({ ...a, startMs: 110 }, b, c);
-    const merged = merge(baseOf(a, b), mine, [saved(a), saved({ ...b, startMs: 220 }), saved(region("d", 400))]);
+    const merged = merge(baseOf(a, b), mine, [
+      saved(a),
+      saved({ ...b, startMs: 220 }),
+      saved(region("d", 400)),
+    ]);
     expect(merged.conflicts).toEqual([]);
     expect(starts(merged.regions)).toEqual([110, 220, 300, 400]);
     expect(merged.othersChanged).toBe(2);
@@ -101,7 +106,12 @@ describe("a merge", () => {
     ["both", [90, 110]],
   ] as const)("ends with the decision: %s", (choice, wanted) => {
     const merged = merge(baseOf(a), mapOf({ ...a, startMs: 110 }), [saved({ ...a, startMs: 90 })]);
-    const regions = decided(merged.regions, merged.conflicts, () => choice, () => "new");
+    const regions = decided(
+      merged.regions,
+      merged.conflicts,
+      () => choice,
+      () => "new",
+    );
     expect(starts(regions)).toEqual(wanted);
   });
 });
@@ -241,7 +251,9 @@ describe("saving", () => {
       steps: {
         ...fake.steps,
         async create(regions, etag) {
-          autosave.set(mapOf(a, ...(autosave.regions.value.byKey.has("c") ? [c] : []), { ...b, startMs: 222 }));
+          autosave.set(
+            mapOf(a, ...(autosave.regions.value.byKey.has("c") ? [c] : []), { ...b, startMs: 222 }),
+          );
           return await create(regions, etag);
         },
       },
@@ -306,7 +318,9 @@ describe("saving", () => {
     const { autosave, until, change } = open(fake);
     change(a);
     await until("paused");
-    expect(keptOf(...Object.values(autosave.snapshot()) as Parameters<typeof keptOf>).changes).toHaveLength(1);
+    expect(keptOf(...(Object.values(autosave.snapshot()) as Parameters<typeof keptOf>)).changes).toHaveLength(
+      1,
+    );
     isSignedOut = false;
     autosave.flush();
     await until("saved");
@@ -364,7 +378,10 @@ describe("a failure", () => {
     [refusal(429, { detail: "slow down", code: "rate_limited" }), "retry"],
     [refusal(429, { detail: "full", code: "quota_exceeded" }), "refused"],
     [refusal(503, { detail: "starting" }), "retry"],
-    [refusal(422, { detail: [{ loc: ["body", "annotations", 3, "end_ms"], msg: "no", type: "x" }] }), "faulty"],
+    [
+      refusal(422, { detail: [{ loc: ["body", "annotations", 3, "end_ms"], msg: "no", type: "x" }] }),
+      "faulty",
+    ],
     [refusal(422, { detail: [{ loc: ["query", "x"], msg: "no", type: "x" }] }), "refused"],
   ])("%s means %s", (error, verdict) => expect(judge(error).is).toBe(verdict));
 });

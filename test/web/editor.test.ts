@@ -33,7 +33,12 @@ const peaksOf = (durationMs: number, perSecond: number) => {
 async function addAudio(
   client: Client,
   dataset: string,
-  { filename, durationMs = 20_000, bytes = wav({ durationMs, sampleRateHz: 8_000 }), perSecond = 100 }: {
+  {
+    filename,
+    durationMs = 20_000,
+    bytes = wav({ durationMs, sampleRateHz: 8_000 }),
+    perSecond = 100,
+  }: {
     filename: string;
     durationMs?: number;
     bytes?: Buffer;
@@ -145,13 +150,18 @@ describe("labelling", () => {
     // Playing moves the time, and the next file is the one that nobody has reviewed.
     await wave(page).focus();
     await press(page, "Home", " ");
-    await poll("the time to move", async () => !/^0:00\.0/.test(await page.locator(".editor-time").innerText()));
+    await poll(
+      "the time to move",
+      async () => !/^0:00\.0/.test(await page.locator(".editor-time").innerText()),
+    );
     await press(page, " ", "m");
     await page.getByRole("button", { name: "Reviewed", pressed: true }).waitFor();
     await press(page, "n");
     await page.getByRole("heading", { level: 1, name: "take-2.wav" }).waitFor();
     const reviewed = await made.client.get(made.labels.replace(/annotations$/, "reviewed"));
-    expect(reviewed.body.items.map((item: { audio_file_id: string }) => item.audio_file_id)).toEqual([made.files[0]]);
+    expect(reviewed.body.items.map((item: { audio_file_id: string }) => item.audio_file_id)).toEqual([
+      made.files[0],
+    ]);
     expect(complaints.filter((text) => !/events\/stream|412/.test(text))).toEqual([]);
     await page.close();
   });
@@ -293,7 +303,10 @@ describe("suggestions of a model", () => {
   it("are accepted and rejected by one key each", async () => {
     const made = await world();
     const job = await addEndedInference(api.db, made.client, made.dataset, 9);
-    const { page } = await dashboard.open(made.client, `${made.path(made.files[0])}?job=${job.split("/").at(-1)}`);
+    const { page } = await dashboard.open(
+      made.client,
+      `${made.path(made.files[0])}?job=${job.split("/").at(-1)}`,
+    );
     await page.getByText("3 open of 3 suggestions").waitFor();
     await wave(page).focus();
     await press(page, "Enter", "Enter", "Delete", "Enter");
@@ -333,7 +346,13 @@ describe("annotation sets", () => {
     await page.getByLabel("Compare with").selectOption({ index: 1 });
     const row = page.getByRole("row", { name: /click/ });
     await row.waitFor();
-    expect((await row.getByRole("cell").allInnerTexts()).map((text) => text.trim())).toEqual(["click", "1", "1", "0", "0.67"]);
+    expect((await row.getByRole("cell").allInnerTexts()).map((text) => text.trim())).toEqual([
+      "click",
+      "1",
+      "1",
+      "0",
+      "0.67",
+    ]);
 
     await page.getByRole("button", { name: "Actions for version 2" }).click();
     await page.getByRole("menuitem", { name: "Publish" }).click();
@@ -344,7 +363,10 @@ describe("annotation sets", () => {
     await page.getByRole("button", { name: "Actions for version 1" }).click();
     await page.getByRole("menuitem", { name: "Delete draft" }).click();
     await page.getByRole("button", { name: "Delete draft" }).click();
-    await poll("version 1 to go", async () => (await page.getByRole("link", { name: "Version 1" }).count()) === 0);
+    await poll(
+      "version 1 to go",
+      async () => (await page.getByRole("link", { name: "Version 1" }).count()) === 0,
+    );
     expect(complaints.filter((text) => !/events\/stream|export\/csv/.test(text))).toEqual([]);
     await page.close();
   });
@@ -360,7 +382,12 @@ describe("a file of two hours with 2,000 regions", () => {
     bytes.writeUInt16LE(1, 32);
     bytes.writeUInt16LE(8, 34);
     bytes.writeUInt32LE(bytes.length - 44, 40);
-    const file = await addAudio(made.client, made.dataset, { filename: "long.wav", durationMs, bytes, perSecond: 25 });
+    const file = await addAudio(made.client, made.dataset, {
+      filename: "long.wav",
+      durationMs,
+      bytes,
+      perSecond: 25,
+    });
     for (let n = 0; n < 2; n++)
       await made.client.post(`${made.labels}/bulk`, {
         annotations: Array.from({ length: 1_000 }, (_, i) => ({
@@ -379,7 +406,14 @@ describe("a file of two hours with 2,000 regions", () => {
       await page.evaluate(
         `window.tasks = []; new PerformanceObserver((list) => window.tasks.push(...list.getEntries().map(({ duration }) => duration))).observe({ type: "longtask" })`,
       );
-      await press(page, "Escape", "f", ...Array(8).fill("+"), ...Array(10).fill("ArrowRight"), ...Array(8).fill("-"));
+      await press(
+        page,
+        "Escape",
+        "f",
+        ...Array(8).fill("+"),
+        ...Array(10).fill("ArrowRight"),
+        ...Array(8).fill("-"),
+      );
       await press(page, "l", "l", "j", "End", "Home", " ");
       await page.getByRole("listbox").evaluate((list) => {
         list.scrollTop = 30_000;

@@ -73,8 +73,7 @@ export function makeAudioSource(
 
   async function loadBlock(wav: WavFormat, block: number): Promise<void> {
     const part = byteRangeOf(wav, block * blockMs, (block + 1) * blockMs);
-    const data =
-      part === undefined ? new Float32Array() : samplesOf(await bytes(part.first, part.last), wav);
+    const data = part === undefined ? new Float32Array() : samplesOf(await bytes(part.first, part.last), wav);
     blocks.set(block, { data, rate: wav.rate, fromMs: part?.fromMs ?? block * blockMs });
     const oldest = blocks.keys().next().value;
     if (blocks.size > mostBlocks && oldest !== undefined) blocks.delete(oldest);
@@ -104,12 +103,14 @@ export function makeAudioSource(
         if (known === undefined || "data" in known) return known;
         const wav = known;
         await Promise.all(
-          blocksOf(range).map((block) => {
-            if (blocks.has(block)) return;
-            const waiting = pending.get(block) ?? loadBlock(wav, block).finally(() => pending.delete(block));
-            pending.set(block, waiting);
-            return waiting;
-          }),
+          blocksOf(range)
+            .filter((block) => !blocks.has(block))
+            .map((block) => {
+              const waiting =
+                pending.get(block) ?? loadBlock(wav, block).finally(() => pending.delete(block));
+              pending.set(block, waiting);
+              return waiting;
+            }),
         );
         return loaded(range);
       } catch (error) {

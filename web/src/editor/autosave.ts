@@ -144,8 +144,7 @@ export function makeAutosave(
       const answer = await steps.create(creates, etag);
       etag = answer.etag;
       sent = new Map();
-      for (const [i, region] of creates.entries())
-        next.set(region.key, { id: answer.ids[i] ?? "", region });
+      for (const [i, region] of creates.entries()) next.set(region.key, { id: answer.ids[i] ?? "", region });
     }
     base = next;
     noted();
@@ -160,7 +159,9 @@ export function makeAutosave(
     }
     if (verdict.is === "faulty") {
       const keys =
-        tried.changes.length > 0 ? tried.changes.map(({ region }) => region.key) : tried.creates.map(({ key }) => key);
+        tried.changes.length > 0
+          ? tried.changes.map(({ region }) => region.key)
+          : tried.creates.map(({ key }) => key);
       const next = new Map(faults.peek());
       for (const { at, reason } of verdict.faults) {
         const key = keys[at];

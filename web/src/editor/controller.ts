@@ -113,7 +113,7 @@ export function makeController(needs: Needs): Controller {
   }
 
   /** Regions and open suggestions in one order. */
-  function step(by: 1 | -1): void {
+  function step(by: 1 | -1) {
     const items = [
       ...regions.peek().list,
       ...suggestions.peek().map((open) => ({ ...open, key: open.id })),
@@ -124,7 +124,7 @@ export function makeController(needs: Needs): Controller {
     announce(`${suggestion.peek() === undefined ? "" : "Suggestion: "}${said(next)}`);
   }
 
-  function add(name: string, startMs: number, endMs: number): void {
+  function add(name: string, startMs: number, endMs: number) {
     if (isRefused()) return;
     if (name === "") return announce("The dataset has no artifact types: add one first");
     const fresh = fitted(
@@ -168,7 +168,9 @@ export function makeController(needs: Needs): Controller {
   function goOn(after: Suggestion, what: string): void {
     const next = suggestions.peek().find(({ startMs, id }) => startMs >= after.startMs && id !== after.id);
     select(next?.id, { plays: next !== undefined });
-    announce(next === undefined ? `${what}; no suggestion follows` : `${what}; next suggestion: ${said(next)}`);
+    announce(
+      next === undefined ? `${what}; no suggestion follows` : `${what}; next suggestion: ${said(next)}`,
+    );
   }
 
   function accept(item: Suggestion): void {
@@ -183,7 +185,7 @@ export function makeController(needs: Needs): Controller {
     goOn(item, `${said(item)}, rejected`);
   }
 
-  function setEdge(edge: "start" | "end"): void {
+  function setEdge(edge: "start" | "end") {
     if (isRefused()) return;
     const now = player.timeMs.peek();
     if (region.peek() !== undefined) return moveEdge(edge, now);

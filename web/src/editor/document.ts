@@ -62,8 +62,11 @@ async function start(tenantId: string, name: string, place: Place): Promise<Open
   const unlock = hold(entry);
   const former = await abandoned(filesWithKept(tenantId, place.setId).get(place.fileId) ?? []);
   const kept = former.reduce((all, one) => joined(all, loadKept(one)), nothing);
-  const { document, dispose } = makeDocument(place, { ...restored(kept, theirs), etag }, kept.changes.length, () =>
-    saveKept(entry, snapshotOf(document)),
+  const { document, dispose } = makeDocument(
+    place,
+    { ...restored(kept, theirs), etag },
+    kept.changes.length,
+    () => saveKept(entry, snapshotOf(document)),
   );
   saveKept(entry, snapshotOf(document));
   for (const one of former) dropKept(one);
@@ -87,7 +90,9 @@ async function start(tenantId: string, name: string, place: Place): Promise<Open
 function tellKept(): void {
   const count = [...open.values()].reduce((sum, { document }) => sum + document.autosave.unsaved.value, 0);
   keptWork.value =
-    count === 0 ? undefined : `${plural(count, "change")} of labels ${count === 1 ? "is" : "are"} kept here, and saved when you have signed in.`;
+    count === 0
+      ? undefined
+      : `${plural(count, "change")} of labels ${count === 1 ? "is" : "are"} kept here, and saved when you have signed in.`;
 }
 
 function closeUnused(opened: Open): void {

@@ -59,8 +59,8 @@ export function restored(kept: Kept, theirs: readonly Saved[]): Merged {
 }
 
 const isSent = ({ region }: Saved, { changes, sent }: Kept) =>
-  [...sent, ...changes.flatMap(({ id, after }) => (id === undefined && after ? [after] : []))].some(
-    (other) => isSamePlace(other, region),
+  [...sent, ...changes.flatMap(({ id, after }) => (id === undefined && after ? [after] : []))].some((other) =>
+    isSamePlace(other, region),
   );
 
 /** Names of what is kept begin with this, so that a set's page can list its files. */

@@ -55,7 +55,8 @@ export function keyOf({ key, shiftKey, ctrlKey, metaKey, altKey }: Pressed): str
   // Layouts that have brackets behind AltGr or Option report Alt, some with Ctrl.
   const isSymbol = key.length === 1 && !/[\p{L}\p{N} ]/u.test(key);
   if (metaKey || (ctrlKey && !altKey) || (altKey && !isSymbol)) return undefined;
-  if (["Shift", "Control", "Alt", "Meta", "Tab", "Dead", "Process", "Unidentified"].includes(key)) return undefined;
+  if (["Shift", "Control", "Alt", "Meta", "Tab", "Dead", "Process", "Unidentified"].includes(key))
+    return undefined;
   if (key === " ") return "Space";
   if (key === "Backspace") return "Delete";
   if (/^\p{L}$/u.test(key)) return (shiftKey ? "Shift+" : "") + key.toUpperCase();

@@ -89,12 +89,7 @@ export function paintShades(context: Context, scene: Scene, { width, height }: S
   context.globalAlpha = 1;
 }
 
-export function paintLanes(
-  context: Context,
-  scene: Scene,
-  { width, height }: Size,
-  palette: Palette,
-): void {
+export function paintLanes(context: Context, scene: Scene, { width, height }: Size, palette: Palette): void {
   const { range, items, selected, laneOf } = scene;
   context.strokeStyle = palette.line;
   context.beginPath();

@@ -33,7 +33,10 @@ export function showing(range: Range, fromMs: number, toMs: number, durationMs: 
   const length = lengthOf(range);
   const room = length * 0.08;
   if (toMs - fromMs > length - 2 * room)
-    return within({ fromMs: fromMs - (toMs - fromMs) * 0.25, toMs: toMs + (toMs - fromMs) * 0.25 }, durationMs);
+    return within(
+      { fromMs: fromMs - (toMs - fromMs) * 0.25, toMs: toMs + (toMs - fromMs) * 0.25 },
+      durationMs,
+    );
   if (fromMs < range.fromMs + room) return moved(range, fromMs - room * 2 - range.fromMs, durationMs);
   if (toMs > range.toMs - room) return moved(range, toMs + room * 2 - range.toMs, durationMs);
   return range;

@@ -42,10 +42,7 @@ export const openSuggestions = (
     .sort((a, b) => a.startMs - b.startMs || (a.id < b.id ? -1 : 1));
 
 /** The label that an accepted suggestion becomes, as the service makes it of detections too. */
-export const acceptedAs = (
-  { jobId, type, startMs, endMs, confidence }: Suggestion,
-  key: string,
-): Region => ({
+export const acceptedAs = ({ jobId, type, startMs, endMs, confidence }: Suggestion, key: string): Region => ({
   key,
   type,
   startMs,

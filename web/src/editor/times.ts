@@ -8,7 +8,12 @@ export function clockOf(ms: number, digits: 0 | 1 | 2 | 3 = 3): string {
   const whole = Math.round(Math.max(0, ms) / unit) * unit;
   const seconds = Math.floor(whole / 1000);
   const [h, m, s] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
-  const part = digits === 0 ? "" : `.${String(whole % 1000).padStart(3, "0").slice(0, digits)}`;
+  const part =
+    digits === 0
+      ? ""
+      : `.${String(whole % 1000)
+          .padStart(3, "0")
+          .slice(0, digits)}`;
   return `${h > 0 ? `${h}:${two(m)}` : m}:${two(s)}${part}`;
 }
 

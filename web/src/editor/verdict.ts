@@ -8,7 +8,10 @@ export function judge(error: unknown): Verdict {
   const { status, code, detail, faults } = error;
   if (status === 412 || code === "annotation_not_found") return { is: "read" };
   if (status === 401)
-    return { is: "wait", reason: "The session has ended. Your labels are saved when you have signed in again." };
+    return {
+      is: "wait",
+      reason: "The session has ended. Your labels are saved when you have signed in again.",
+    };
   if (status === 422) {
     const found = faults.flatMap(({ loc, msg }) =>
       loc[1] === "annotations" && typeof loc[2] === "number" ? [{ at: loc[2], reason: msg }] : [],

@@ -15,7 +15,12 @@ export function wavFormatOf(bytes: ArrayBuffer, fileBytes: number): WavFormat | 
   const view = new DataView(bytes);
   const tag = (at: number) =>
     at + 4 <= view.byteLength
-      ? String.fromCharCode(view.getUint8(at), view.getUint8(at + 1), view.getUint8(at + 2), view.getUint8(at + 3))
+      ? String.fromCharCode(
+          view.getUint8(at),
+          view.getUint8(at + 1),
+          view.getUint8(at + 2),
+          view.getUint8(at + 3),
+        )
       : "";
   if ((tag(0) !== "RIFF" && tag(0) !== "RF64") || tag(8) !== "WAVE") return undefined;
   let format: Omit<WavFormat, "dataFrom" | "dataBytes"> | undefined;
@@ -35,7 +40,11 @@ export function wavFormatOf(bytes: ArrayBuffer, fileBytes: number): WavFormat | 
   return undefined;
 }
 
-function formatOf(view: DataView, at: number, size: number) {
+function formatOf(
+  view: DataView,
+  at: number,
+  size: number,
+): Omit<WavFormat, "dataFrom" | "dataBytes"> | undefined {
   let code = view.getUint16(at, true);
   const channels = view.getUint16(at + 2, true);
   const rate = view.getUint32(at + 4, true);
@@ -44,9 +53,14 @@ function formatOf(view: DataView, at: number, size: number) {
   // WAVE_FORMAT_EXTENSIBLE has the code in its extension.
   if (code === 0xfffe && size >= 40 && at + 26 <= view.byteLength) code = view.getUint16(at + 24, true);
   const kinds = { 8: "pcm8", 16: "pcm16", 24: "pcm24", 32: "pcm32" } as const;
-  const kind = code === 1 ? kinds[bits as 8] : code === 3 && bits === 32 ? "float32" : undefined;
+  const kind: WavFormat["kind"] | undefined =
+    code === 1 ? kinds[bits as 8] : code === 3 && bits === 32 ? "float32" : undefined;
   const isPlausible =
-    channels > 0 && channels <= 64 && rate >= 1_000 && rate <= 768_000 && bytesPerFrame === (channels * bits) / 8;
+    channels > 0 &&
+    channels <= 64 &&
+    rate >= 1_000 &&
+    rate <= 768_000 &&
+    bytesPerFrame === (channels * bits) / 8;
   return kind === undefined || !isPlausible ? undefined : { rate, channels, kind, bytesPerFrame };
 }
 

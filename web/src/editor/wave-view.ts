@@ -111,8 +111,7 @@ export function makeWaveView(
     paintShades(context, sceneOf(part), below, palette);
     const samples = lengthOf(part) <= sampledMs ? source.loaded(part) : undefined;
     const count = Math.max(1, Math.round(width));
-    if (samples !== undefined)
-      paintWave(context, columnsOfSamples(samples, part, count), below, palette.ink);
+    if (samples !== undefined) paintWave(context, columnsOfSamples(samples, part, count), below, palette.ink);
     else if (peaks !== undefined) paintWave(context, columnsOf(peaks, part, count), below, palette.ink);
     context.restore();
   }
@@ -277,7 +276,12 @@ function makeSpectrogramWorker(done: (picture: Picture, range: Range) => void) {
   let nextId = 0;
   let asked: Range | undefined;
   return {
-    ask(samples: NonNullable<ReturnType<AudioSource["loaded"]>>, range: Range, width: number, height: number) {
+    ask(
+      samples: NonNullable<ReturnType<AudioSource["loaded"]>>,
+      range: Range,
+      width: number,
+      height: number,
+    ) {
       worker ??= new Worker(trusted(workerUrl), { type: "module" });
       worker.onmessage = ({ data }: MessageEvent<{ id: number; picture: Picture }>) => {
         // Older pictures come too late.

@@ -127,7 +127,9 @@ function Differences({
     ...onlyB.map((span) => ({ span, set: b })),
   ]);
   if (all.length === 0) return null;
-  all.sort((x, y) => (x.span.fileId < y.span.fileId ? -1 : x.span.fileId > y.span.fileId ? 1 : x.span.startMs - y.span.startMs));
+  all.sort((x, y) =>
+    x.span.fileId < y.span.fileId ? -1 : x.span.fileId > y.span.fileId ? 1 : x.span.startMs - y.span.startMs,
+  );
   return (
     <section aria-labelledby="differences">
       <h2 id="differences" class="section-title">

@@ -90,7 +90,11 @@ export default function AnnotationSetPage({ params }: { params: Params }) {
               onCreated={({ id: created }) => navigate(`/datasets/${id}/sets/${created}`)}
               onDeleted={() => navigate(`/datasets/${id}?tab=sets`)}
             />
-            <Button kind="primary" icon={set.status === "draft" ? "edit" : "audio"} onClick={() => void label()}>
+            <Button
+              kind="primary"
+              icon={set.status === "draft" ? "edit" : "audio"}
+              onClick={() => void label()}
+            >
               {set.status === "draft" ? "Label" : "Listen"}
             </Button>
           </>
@@ -167,7 +171,12 @@ function Files({ set }: { set: AnnotationSet }) {
   const page = usePage();
   const filename = query.value.get("q") ?? "";
   const [importing, setImporting] = useState<AudioFile>();
-  const request = { page, page_size: pageSize, order: "asc" as const, ...(filename === "" ? {} : { filename }) };
+  const request = {
+    page,
+    page_size: pageSize,
+    order: "asc" as const,
+    ...(filename === "" ? {} : { filename }),
+  };
   const list = useResource(
     `dataset/${set.dataset_id}/audio?${JSON.stringify(request)}`,
     () =>
@@ -245,7 +254,8 @@ function columnsOf(
   },
   onImport: (file: AudioFile) => void,
 ): readonly Column<AudioFile>[] {
-  const blocked = missing("write") ?? (set.status === "published" ? "A published set never changes" : undefined);
+  const blocked =
+    missing("write") ?? (set.status === "published" ? "A published set never changes" : undefined);
   return [
     {
       id: "name",
@@ -259,7 +269,9 @@ function columnsOf(
         ) : (
           <span class="stack-tight">
             <span class="break">{filename}</span>
-            <span class="small faint">{status === "failed" ? "Cannot be labelled: it failed" : "Not ready yet"}</span>
+            <span class="small faint">
+              {status === "failed" ? "Cannot be labelled: it failed" : "Not ready yet"}
+            </span>
           </span>
         ),
     },
@@ -290,7 +302,10 @@ function columnsOf(
             <span class="faint">No</span>
           )}
           {known.kept.has(id) && (
-            <Badge tone="warn" title="This browser has changes that the service does not have. Open the file.">
+            <Badge
+              tone="warn"
+              title="This browser has changes that the service does not have. Open the file."
+            >
               Not saved
             </Badge>
           )}

@@ -31,7 +31,10 @@ async function send(
   const query = { dry_run: options.dryRun, create_types: options.createTypes };
   const header = options.dryRun ? {} : { "Idempotency-Key": options.key };
   const params = { path: pathOf(set), query, header };
-  const asText = (type: string) => ({ bodySerializer: (given: string) => given, headers: { "Content-Type": type } });
+  const asText = (type: string) => ({
+    bodySerializer: (given: string) => given,
+    headers: { "Content-Type": type },
+  });
   const base = "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/import" as const;
   if (format === "annotation-tool")
     return await body(api.POST(`${base}/annotation-tool`, { params, body: JSON.parse(text) }));
@@ -90,7 +93,9 @@ export function ImportLabels({
       return;
     }
     const done = await send(set, format, chosen, { ...options, dryRun: false });
-    notify(`Imported ${plural(done.imported, "annotation")}${done.skipped > 0 ? `, skipped ${done.skipped}` : ""}`);
+    notify(
+      `Imported ${plural(done.imported, "annotation")}${done.skipped > 0 ? `, skipped ${done.skipped}` : ""}`,
+    );
     await refreshSets(set);
     onClose();
   };
@@ -192,7 +197,6 @@ function ReportView({ report }: { report: Report }) {
         {errors.length > 0 && (
           <ul class="small break">
             {errors.slice(0, shownErrors).map((error, i) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: the list of a report never changes.
               <li key={i}>
                 {"line" in error ? `Line ${error.line}` : `Task ${error.task + 1}`}: {error.message}
               </li>

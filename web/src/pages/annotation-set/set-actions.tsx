@@ -55,7 +55,12 @@ export function SetActions({
         actions={[
           { label: "Publish", icon: "check", blocked: blocked ?? isCopying, run: () => open("publish") },
           { label: "Copy into a new draft", icon: "copy", blocked: noKey, run: () => open("copy") },
-          { label: "Import annotations", icon: "upload", blocked: blocked ?? isCopying, run: () => open("import") },
+          {
+            label: "Import annotations",
+            icon: "upload",
+            blocked: blocked ?? isCopying,
+            run: () => open("import"),
+          },
           ...formats.map(([format, name]) => ({
             label: `Export ${name}`,
             icon: "down" as const,
@@ -77,7 +82,7 @@ export function SetActions({
 export function SetStatus({ set: { copying, status } }: { set: AnnotationSet }) {
   if (copying === null)
     return status === "published" ? <Badge tone="good">Published</Badge> : <Badge tone="quiet">Draft</Badge>;
-  const { copied, total } = { copied: 0, total: 0, ...copying };
+  const { copied, total } = copying;
   return (
     <span class="progress-cell">
       <Badge tone="busy">Copying</Badge>

@@ -33,7 +33,7 @@ import { Keys } from "./keys.tsx";
 import { RegionForm } from "./region-form.tsx";
 import { RegionList } from "./region-list.tsx";
 import { SavingBadge, SavingNotice } from "./saving.tsx";
-import { loadRejected, saveRejected, Suggestions } from "./suggestions.tsx";
+import { loadRejected, Suggestions, saveRejected } from "./suggestions.tsx";
 import { Toolbar } from "./toolbar.tsx";
 import { Wave } from "./wave.tsx";
 
@@ -166,10 +166,7 @@ function Editor({ opened, place }: { opened: Opened; place: Place }) {
   const showsSpectrogram = useSignal(true);
   const announce = (text: string) => notify(text, { isQuiet: true });
 
-  const source = useMemo(
-    () => makeAudioSource(place, { sizeBytes: file.size_bytes, durationMs }),
-    [place],
-  );
+  const source = useMemo(() => makeAudioSource(place, { sizeBytes: file.size_bytes, durationMs }), [place]);
   const player = useMemo(
     () =>
       makePlayer(durationMs, source.url, (error) =>
@@ -192,7 +189,8 @@ function Editor({ opened, place }: { opened: Opened; place: Place }) {
       );
       if (next === undefined)
         notify(isReviewed.peek() ? "All files are reviewed" : "All other files are reviewed");
-      else navigate(`/datasets/${place.datasetId}/sets/${place.setId}/files/${next}${location.peek().search}`);
+      else
+        navigate(`/datasets/${place.datasetId}/sets/${place.setId}/files/${next}${location.peek().search}`);
     } catch (error) {
       notify(`Looking for the next file failed: ${reasonOf(error)}`, { tone: "bad" });
     }
@@ -252,7 +250,9 @@ function Editor({ opened, place }: { opened: Opened; place: Place }) {
   }, [labels.othersChanged.value]);
   useEffect(() => {
     if (labels.restored > 0)
-      notify(`Restored ${plural(labels.restored, "change")} of yours that ${labels.restored === 1 ? "was" : "were"} not saved`);
+      notify(
+        `Restored ${plural(labels.restored, "change")} of yours that ${labels.restored === 1 ? "was" : "were"} not saved`,
+      );
   }, [labels]);
 
   const onKeyDown = (event: KeyboardEvent) => {

@@ -19,7 +19,13 @@ export function RegionForm({ controller }: { controller: Controller }) {
           </span>
         </p>
         <div class="row">
-          <Button isSmall kind="primary" icon="check" blocked={controller.why} onClick={() => controller.accept(suggestion)}>
+          <Button
+            isSmall
+            kind="primary"
+            icon="check"
+            blocked={controller.why}
+            onClick={() => controller.accept(suggestion)}
+          >
             Accept
           </Button>
           <Button isSmall icon="close" onClick={() => controller.reject(suggestion)}>

@@ -22,10 +22,9 @@ export function rowsOf({ document, suggestions }: Controller): readonly Row[] {
   const regions = document.autosave.regions.value.list;
   const open = suggestions.value;
   if (open.length === 0) return regions;
-  return [
-    ...regions,
-    ...open.map(({ id, ...rest }) => ({ ...rest, key: id, isSuggestion: true })),
-  ].sort((a, b) => a.startMs - b.startMs);
+  return [...regions, ...open.map(({ id, ...rest }) => ({ ...rest, key: id, isSuggestion: true }))].sort(
+    (a, b) => a.startMs - b.startMs,
+  );
 }
 
 export function RegionList({ controller }: { controller: Controller }) {

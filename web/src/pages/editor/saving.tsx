@@ -29,7 +29,10 @@ export function SavingBadge({ document }: { document: Document }) {
     <span role="status" data-saving={state.value.is}>
       <Badge tone={tone}>
         {word}
-        {count > 0 && state.value.is !== "saving" && state.value.is !== "waiting" && `: ${plural(count, "change")}`}
+        {count > 0 &&
+          state.value.is !== "saving" &&
+          state.value.is !== "waiting" &&
+          `: ${plural(count, "change")}`}
       </Badge>
     </span>
   );
@@ -62,7 +65,8 @@ export function SavingNotice({ document }: { document: Document }) {
       <div class="notice warn" role="alert">
         <Icon name="warning" />
         <p class="break">
-          {plural(unsaved.value, "change")} {unsaved.value === 1 ? "is" : "are"} not saved: {withStop(now.reason)}
+          {plural(unsaved.value, "change")} {unsaved.value === 1 ? "is" : "are"} not saved:{" "}
+          {withStop(now.reason)}
         </p>
         <span class="row">
           <Button isSmall icon="retry" onClick={() => document.autosave.flush()}>
@@ -137,7 +141,9 @@ function Merge({ document, onClose }: { document: Document; onClose: () => void 
         {conflicts.map((conflict) => {
           const mine = regions.get(conflict.key);
           const options: readonly Choice[] =
-            mine !== undefined && conflict.theirs !== undefined ? ["mine", "theirs", "both"] : ["mine", "theirs"];
+            mine !== undefined && conflict.theirs !== undefined
+              ? ["mine", "theirs", "both"]
+              : ["mine", "theirs"];
           return (
             <fieldset class="choices conflict" key={conflict.key}>
               <legend class="break">{describe(mine ?? conflict.theirs)}</legend>

@@ -1,6 +1,7 @@
 // The suggestions of a model: which inference job they come from, how sure the model has to be, how many are open.
-import type { Detection, InferenceJob } from "../../../../client/schema.ts";
+
 import { useEffect, useState } from "preact/hooks";
+import type { Detection, InferenceJob } from "../../../../client/schema.ts";
 import { api, body, reasonOf } from "../../app/api.ts";
 import { day, plural } from "../../app/format.ts";
 import { keep, recall } from "../../app/kept.ts";
@@ -126,9 +127,7 @@ export function Suggestions({ controller, fileId }: { controller: Controller; fi
 
 function Jobs({ chosen }: { chosen: string }) {
   const jobs = useResource("editor/inference-jobs", () =>
-    body(
-      api.GET("/api/v1/inference-jobs", { params: { query: { page_size: 100, status: ["completed"] } } }),
-    ),
+    body(api.GET("/api/v1/inference-jobs", { params: { query: { page_size: 100, status: ["completed"] } } })),
   );
   const models = useResource("editor/models", () =>
     body(api.GET("/api/v1/models", { params: { query: { page_size: 100 } } })),
@@ -137,13 +136,10 @@ function Jobs({ chosen }: { chosen: string }) {
     models.data?.items.find(({ id }) => id === model_id)?.name ?? `model ${model_id.slice(0, 8)}`;
   const items = jobs.data?.items ?? [];
   return (
-    <Select
-      label="Inference job"
-      isLabelHidden
-      value={chosen}
-      onValue={(job) => setQuery({ job })}
-    >
-      <option value="">{jobs.isLoading ? "Loading the jobs" : items.length === 0 ? "No job has completed" : "None"}</option>
+    <Select label="Inference job" isLabelHidden value={chosen} onValue={(job) => setQuery({ job })}>
+      <option value="">
+        {jobs.isLoading ? "Loading the jobs" : items.length === 0 ? "No job has completed" : "None"}
+      </option>
       {chosen !== "" && !items.some(({ id }) => id === chosen) && (
         <option value={chosen}>Job {chosen.slice(0, 8)}</option>
       )}

@@ -77,7 +77,8 @@ export function Wave({
 
   const onPointerDown = (event: PointerEvent) => {
     const element = plot.current;
-    if (event.button !== 0 || element === null || (event.target as HTMLElement).closest("[role=slider]")) return;
+    if (event.button !== 0 || element === null || (event.target as HTMLElement).closest("[role=slider]"))
+      return;
     const fromMs = timeAt(event, element);
     const startX = event.clientX;
     const lane = laneAt(event);
@@ -118,7 +119,10 @@ export function Wave({
         ? undefined
         : controller.suggestions
             .peek()
-            .find(({ type, startMs, endMs }) => type === lane && ms >= startMs - tolerance && ms <= endMs + tolerance);
+            .find(
+              ({ type, startMs, endMs }) =>
+                type === lane && ms >= startMs - tolerance && ms <= endMs + tolerance,
+            );
     if (hit !== undefined || suggestion !== undefined) controller.select(hit?.key ?? suggestion?.id);
     else {
       controller.select(undefined);
@@ -134,10 +138,10 @@ export function Wave({
   };
 
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: the keys of the editor need a place for the focus.
     <div
       class="editor-wave"
       role="application"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: the keys of the editor need a place for the focus.
       tabIndex={0}
       aria-label={`Waveform of ${filename}`}
       aria-describedby="editor-hint"
@@ -146,7 +150,6 @@ export function Wave({
       <canvas
         ref={overview}
         class="editor-overview"
-        aria-hidden="true"
         onPointerDown={(event) => {
           event.currentTarget.setPointerCapture(event.pointerId);
           centerOn(event);
@@ -158,16 +161,15 @@ export function Wave({
       <div class="editor-stage">
         <LaneNames controller={controller} />
         <div class="editor-plot" ref={plot} onPointerDown={onPointerDown}>
-          <canvas ref={wave} class="editor-canvas" aria-hidden="true" style={{ height: `${height}px` }} />
+          <canvas ref={wave} class="editor-canvas" style={{ height: `${height}px` }} />
           <HeightHandle height={height} onHeight={setHeight} />
           <div class="editor-spectrogram" hidden={!showsSpectrogram}>
-            <canvas ref={spectrogram} class="editor-canvas" aria-hidden="true" />
+            <canvas ref={spectrogram} class="editor-canvas" />
             {view?.note.value !== undefined && <p class="tiny">{view.note.value}</p>}
           </div>
           <canvas
             ref={lanes}
             class="editor-canvas"
-            aria-hidden="true"
             style={{ height: `${lanesHeight(types.value.length)}px` }}
           />
           <Playhead controller={controller} />
@@ -319,7 +321,6 @@ function Handle({
 function HeightHandle({ height, onHeight }: { height: number; onHeight: (height: number) => void }) {
   const set = (next: number) => onHeight(Math.min(480, Math.max(80, next)));
   return (
-    // biome-ignore lint/a11y/useFocusableInteractive: it is focusable.
     <div
       class="height-handle"
       role="separator"
