@@ -218,10 +218,14 @@ export function makeController(needs: Needs): Controller {
     announce(`Speed ${next}`);
   }
 
-  function travel(move: () => { what: string } | undefined, word: string, none: string): void {
+  function travel(move: "undo" | "redo") {
     if (isRefused()) return;
-    const done = move();
-    announce(done === undefined ? none : `${word}: ${done.what}`);
+    const step = document[move]();
+    if (step === undefined) return announce(move === "undo" ? "Nothing to undo" : "Nothing to do again");
+    const [edit] = step.edits;
+    const key = (move === "undo" ? edit?.before : edit?.after)?.key;
+    select(key);
+    announce(`${move === "undo" ? "Undone" : "Done again"}: ${step.what}`);
   }
 
   const toggle = (flag: Signal<boolean>, what: string) => {
@@ -267,8 +271,8 @@ export function makeController(needs: Needs): Controller {
         range.value = within({ fromMs: item.startMs - room, toMs: item.endMs + room }, durationMs);
       }
     },
-    undo: () => travel(document.undo, "Undone", "Nothing to undo"),
-    redo: () => travel(document.redo, "Done again", "Nothing to do again"),
+    undo: () => travel("undo"),
+    redo: () => travel("redo"),
     slower: () => changeSpeed(-1),
     faster: () => changeSpeed(1),
     nextFile: needs.nextFile,

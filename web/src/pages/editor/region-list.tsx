@@ -111,22 +111,24 @@ export function RegionList({ controller }: { controller: Controller }) {
               aria-selected={row.key === selected}
               aria-setsize={rows.length}
               aria-posinset={i + 1}
-              aria-label={`${wordsOf(row.type, row.startMs, row.endMs)}${row.isSuggestion ? `, suggestion, ${percent(row.confidence)}` : ""}${faults.has(row.key) ? `, refused: ${faults.get(row.key)}` : ""}`}
               class={row.isSuggestion ? "region-row suggested" : "region-row"}
               style={{ transform: `translateY(${i * rowHeight}px)` }}
               onClick={() => controller.select(row.key)}
               onDblClick={() => controller.select(row.key, { plays: true })}
             >
+              <span class="visually-hidden">{spoken(row, faults.get(row.key))}</span>
               <span class={`type-mark type-${(laneOf.get(row.type) ?? 0) % 8}`} aria-hidden="true">
                 {(laneOf.get(row.type) ?? 9) < 9 ? (laneOf.get(row.type) ?? 0) + 1 : ""}
               </span>
-              <span class="clip">{row.type}</span>
+              <span class="clip" aria-hidden="true">
+                {row.type}
+              </span>
               {faults.has(row.key) && <Icon name="error" size={13} />}
-              <span class="number">
+              <span class="number" aria-hidden="true">
                 {row.isSuggestion ? `${percent(row.confidence)} · ` : ""}
                 {clockOf(row.startMs)}
               </span>
-              <span class="number faint">{`${row.endMs - row.startMs} ms`}</span>
+              <span class="number faint" aria-hidden="true">{`${row.endMs - row.startMs} ms`}</span>
             </div>
           ))}
         </div>
@@ -134,5 +136,14 @@ export function RegionList({ controller }: { controller: Controller }) {
     </section>
   );
 }
+
+const spoken = ({ type, startMs, endMs, isSuggestion, confidence }: Row, fault: string | undefined) =>
+  [
+    wordsOf(type, startMs, endMs),
+    isSuggestion ? `suggestion, ${percent(confidence)}` : "",
+    fault === undefined ? "" : `refused: ${fault}`,
+  ]
+    .filter((part) => part !== "")
+    .join(", ");
 
 const percent = (share: number) => `${Math.round(share * 100)} %`;
