@@ -307,6 +307,7 @@ describe("parts of WAV files", () => {
     const samples = samplesOf(bytesOf(file.subarray(part.first, part.last + 1)), format);
     expect(samples).toHaveLength(2_000);
     expect(samples[10]).toBeCloseTo((8_000 / 32_768) * Math.sin((2 * Math.PI * 220 * 2_010) / 8_000), 3);
+    expect(byteRangeOf(format, 250.06, 500)).toEqual(part);
     expect(byteRangeOf(format, 900, 5_000)?.last).toBe(file.length - 1);
     expect(byteRangeOf(format, 1_000, 2_000)).toBeUndefined();
   });

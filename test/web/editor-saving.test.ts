@@ -307,6 +307,23 @@ describe("saving", () => {
     expect(fake.starts()).toEqual([100]);
   });
 
+  it("does not double a label that was moved before its lost answer was noticed", async () => {
+    const fake = service([]);
+    const create = fake.steps.create;
+    let isFirst = true;
+    fake.steps.create = async (regions, etag) => {
+      const answer = await create(regions, etag);
+      if (!isFirst) return answer;
+      isFirst = false;
+      throw new Error("no answer");
+    };
+    fake.steps.pause = async () => autosave.set(mapOf({ ...a, startMs: 110 }));
+    const { autosave, until, change } = open(fake);
+    change(a);
+    await until("saved");
+    expect(fake.starts()).toEqual([110]);
+  });
+
   it("waits when the session has ended, keeps all of it, and goes on when told", async () => {
     const fake = service([]);
     let isSignedOut = true;

@@ -1,6 +1,6 @@
 // The canvases of the editor: overview, ruler with waveform, spectrogram, lanes. They are drawn anew at most once per frame,
 // when something that they show has changed, and only with what is visible. Called by the editor page.
-import { effect, signal } from "@preact/signals";
+import { effect, type ReadonlySignal, signal } from "@preact/signals";
 import { theme } from "../app/theme.ts";
 import { trusted } from "../app/worker-url.ts";
 import type { AudioSource } from "./audio-source.ts";
@@ -34,7 +34,9 @@ export interface Canvases {
 
 export interface WaveView {
   /** Why there is no spectrogram now; undefined: there is one. */
-  readonly note: { readonly value: string | undefined };
+  readonly note: ReadonlySignal<string | undefined>;
+  /** The highest frequency of the spectrogram. */
+  readonly topHz: ReadonlySignal<number | undefined>;
   dispose(): void;
 }
 
@@ -53,6 +55,7 @@ export function makeWaveView(
   const { document: labels, range, selected, suggestions, types, durationMs } = controller;
   const whole: Range = { fromMs: 0, toMs: durationMs };
   const note = signal<string | undefined>(undefined);
+  const topHz = signal<number | undefined>(undefined);
   const size = signal(0);
   const samplesCame = signal(0);
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
@@ -168,6 +171,7 @@ export function makeWaveView(
       const samples = await source.load(part);
       if (isDisposed) return;
       note.value = samples === undefined ? source.why : undefined;
+      topHz.value = samples === undefined ? undefined : samples.rate / 2;
       samplesCame.value++;
       const { clientWidth: width, clientHeight: height } = canvases.spectrogram;
       if (samples !== undefined && range.peek() === part && height > 0)
@@ -213,6 +217,7 @@ export function makeWaveView(
 
   return {
     note,
+    topHz,
     dispose() {
       isDisposed = true;
       for (const stop of stops) stop();

@@ -20,7 +20,7 @@ import { type Column, Pager, Table, usePage } from "../../components/table.tsx";
 import { Tabs, useTab } from "../../components/tabs.tsx";
 import { Ago } from "../../components/time.tsx";
 import { notify } from "../../components/toast.tsx";
-import { readFiles, readReviewed, readSet } from "../../editor/files.ts";
+import { filesOf, readReviewed, readSet } from "../../editor/files.ts";
 import { filesWithKept } from "../../editor/keeping.ts";
 import { nextUnreviewed } from "../../editor/next-file.ts";
 import { Page } from "../../shell/page.tsx";
@@ -51,7 +51,7 @@ export default function AnnotationSetPage({ params }: { params: Params }) {
   }, [found.data]);
   const label = async () => {
     try {
-      const [files, reviewed] = await Promise.all([readFiles(id), readReviewed(id, setId)]);
+      const [files, reviewed] = await Promise.all([filesOf(id), readReviewed(id, setId)]);
       const ids = files.map((file) => file.id);
       const next = nextUnreviewed(ids, reviewed, "") ?? ids[0];
       if (next === undefined) notify("No audio file is ready yet: upload recordings first", { tone: "bad" });
@@ -85,6 +85,7 @@ export default function AnnotationSetPage({ params }: { params: Params }) {
         known && (
           <>
             <SetActions
+              className="button secondary square"
               dataset={known}
               set={set}
               onCreated={({ id: created }) => navigate(`/datasets/${id}/sets/${created}`)}

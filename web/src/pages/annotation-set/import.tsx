@@ -8,7 +8,7 @@ import { FormDialog } from "../../components/dialog.tsx";
 import { Checkbox, Select } from "../../components/field.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { notify } from "../../components/toast.tsx";
-import { readFiles } from "../../editor/files.ts";
+import { filesOf } from "../../editor/files.ts";
 import { formatOfName, type ImportFormat, importFormats } from "./import-format.ts";
 import { pathOf, refreshSets } from "./set-dialogs.tsx";
 
@@ -169,7 +169,7 @@ function FileChoice({
 }) {
   const [files, setFiles] = useState<readonly AudioFile[]>([]);
   useEffect(() => {
-    readFiles(set.dataset_id).then(setFiles, () => setFiles([]));
+    filesOf(set.dataset_id).then(setFiles, () => setFiles([]));
   }, [set.dataset_id]);
   return (
     <Select label="Audio file of the labels" value={value} onValue={onValue}>

@@ -35,11 +35,14 @@ export function exportSet(set: Pick<AnnotationSet, "dataset_id" | "id">, format:
 export function SetActions({
   dataset,
   set,
+  className,
   onCreated,
   onDeleted,
 }: {
   dataset: Dataset;
   set: AnnotationSet;
+  /** Of the button. */
+  className?: string;
   onCreated?: (set: AnnotationSet) => void;
   onDeleted?: () => void;
 }) {
@@ -52,6 +55,7 @@ export function SetActions({
     <>
       <Menu
         label={`Actions for version ${set.version}`}
+        className={className}
         actions={[
           { label: "Publish", icon: "check", blocked: blocked ?? isCopying, run: () => open("publish") },
           { label: "Copy into a new draft", icon: "copy", blocked: noKey, run: () => open("copy") },

@@ -20,7 +20,7 @@ import { notify } from "../../components/toast.tsx";
 import { makeAudioSource } from "../../editor/audio-source.ts";
 import { makeController } from "../../editor/controller.ts";
 import { type Document as Labels, openDocument, release } from "../../editor/document.ts";
-import { readFiles, readReviewed, readSet, setReviewed } from "../../editor/files.ts";
+import { filesOf, readSet, reviewedOf, setReviewed } from "../../editor/files.ts";
 import { keyOf, loadKeymap, meaningOf, saveKeymap } from "../../editor/keymap.ts";
 import { nextUnreviewed } from "../../editor/next-file.ts";
 import { type Peaks, peaksOf } from "../../editor/peaks.ts";
@@ -73,7 +73,7 @@ async function open(place: Place): Promise<Opened | "no set"> {
       }),
     ),
     readPeaks(place),
-    readReviewed(datasetId, setId),
+    reviewedOf(datasetId, setId),
   ]);
   if (set === undefined) return "no set";
   const labels = await openDocument(session.peek()?.tenant_id ?? "", place);
@@ -108,6 +108,7 @@ export default function EditorPage({ params }: { params: Params }) {
     () =>
       onEvents(
         ({ type, data }) => {
+          if (type === "audio_file.ready" && data.audio_file_id === file) setAttempt((now) => now + 1);
           if (type !== "annotation_set.published" || data.annotation_set_id !== set) return;
           setOpened((now) =>
             typeof now === "object" ? { ...now, set: { ...now.set, status: "published" } } : now,
@@ -115,7 +116,7 @@ export default function EditorPage({ params }: { params: Params }) {
         },
         () => {},
       ),
-    [set],
+    [set, file],
   );
   const known = typeof opened === "object" ? opened : undefined;
   const back = `/datasets/${id}/sets/${set}`;
@@ -145,7 +146,14 @@ export default function EditorPage({ params }: { params: Params }) {
           <p>It may have been deleted. What you had not saved stays in this browser.</p>
         </Empty>
       )}
-      {known !== undefined && <Editor key={place.fileId} opened={known} place={place} />}
+      {known?.file.duration_ms === null && (
+        <Empty title="The file is not ready yet">
+          <p>The service is still decoding it, or could not. It can be labelled as soon as it is ready.</p>
+        </Empty>
+      )}
+      {known !== undefined && known.file.duration_ms !== null && (
+        <Editor key={place.fileId} opened={known} place={place} />
+      )}
     </Page>
   );
 }
@@ -179,8 +187,8 @@ function Editor({ opened, place }: { opened: Opened; place: Place }) {
   const toNext = async () => {
     try {
       const [files, reviewed] = await Promise.all([
-        readFiles(place.datasetId),
-        readReviewed(place.datasetId, place.setId),
+        filesOf(place.datasetId),
+        reviewedOf(place.datasetId, place.setId),
       ]);
       const next = nextUnreviewed(
         files.map(({ id }) => id),

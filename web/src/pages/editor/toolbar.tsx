@@ -28,7 +28,7 @@ export function Toolbar({
     />
   );
   return (
-    <div class="editor-tools" role="toolbar" aria-label="Editor">
+    <div class="editor-tools" role="group" aria-label="Tools">
       <div class="row">
         {tool("play", player.isPlaying.value ? "pause" : "play", player.isPlaying.value ? "Pause" : "Play")}
         <Position controller={controller} />

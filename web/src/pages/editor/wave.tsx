@@ -165,6 +165,9 @@ export function Wave({
           <HeightHandle height={height} onHeight={setHeight} />
           <div class="editor-spectrogram" hidden={!showsSpectrogram}>
             <canvas ref={spectrogram} class="editor-canvas" />
+            {view?.topHz.value !== undefined && (
+              <span class="tiny top-hz">{Math.round(view.topHz.value / 100) / 10} kHz</span>
+            )}
             {view?.note.value !== undefined && <p class="tiny">{view.note.value}</p>}
           </div>
           <canvas
