@@ -1,7 +1,16 @@
 // The editor without a page: regions, undo, keys, times, the visible range, suggestions, agreement.
 import { describe, expect, it } from "vitest";
 import { agreementOf, type Span } from "../../web/src/editor/agreement.ts";
-import { applied, changed, created, noHistory, record, redo, removed, undo } from "../../web/src/editor/history.ts";
+import {
+  applied,
+  changed,
+  created,
+  noHistory,
+  record,
+  redo,
+  removed,
+  undo,
+} from "../../web/src/editor/history.ts";
 import {
   actions,
   defaultKeymap,
@@ -13,7 +22,14 @@ import {
 } from "../../web/src/editor/keymap.ts";
 import { nextUnreviewed } from "../../web/src/editor/next-file.ts";
 import { following, marksOf, moved, showing, within, zoomed } from "../../web/src/editor/range.ts";
-import { fitted, neighbor, type Region, regionAt, regionsOf, visibleIn } from "../../web/src/editor/region.ts";
+import {
+  fitted,
+  neighbor,
+  type Region,
+  regionAt,
+  regionsOf,
+  visibleIn,
+} from "../../web/src/editor/region.ts";
 import { acceptedAs, openSuggestions, type Suggestion } from "../../web/src/editor/suggestions.ts";
 import { clockOf, handleText, parseClock, wordsOf } from "../../web/src/editor/times.ts";
 import { cautionsOf } from "../../web/src/pages/annotation-set/cautions.ts";
@@ -328,7 +344,9 @@ describe("annotation sets", () => {
       annotations_by_type,
     });
     expect(cautionsOf(dataset, set(2, { click: 1, hum: 1 }), 0)).toEqual([]);
-    expect(cautionsOf(dataset, set(1, { click: 1 }), 0)).toEqual([expect.stringContaining("no annotations of hum")]);
+    expect(cautionsOf(dataset, set(1, { click: 1 }), 0)).toEqual([
+      expect.stringContaining("no annotations of hum"),
+    ]);
     expect(cautionsOf(dataset, set(0, {}), 2)).toEqual([
       expect.stringContaining("empty"),
       expect.stringContaining("2 files"),

@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { ApiError } from "../../client/error.ts";
 import { makeAutosave, type Start, type Steps, type Verdict } from "../../web/src/editor/autosave.ts";
-import { keptOf } from "../../web/src/editor/keeping.ts";
+import { keptOf, restored } from "../../web/src/editor/keeping.ts";
 import type { Base, RegionMap } from "../../web/src/editor/merge.ts";
 import type { Region } from "../../web/src/editor/region.ts";
 import { judge } from "../../web/src/editor/verdict.ts";
@@ -91,6 +91,7 @@ const startOf = (...labels: readonly Region[]): Start => ({
   base: baseOf(...labels),
   regions: mapOf(...labels),
   conflicts: [],
+  disputed: new Map(),
   etag: "1",
 });
 
@@ -161,6 +162,12 @@ describe("saving", () => {
     change({ ...a, startMs: 110 }, b);
     await until("conflict");
     expect([autosave.unsaved.value, fake.starts()]).toEqual([2, [90]]);
+    // A reload before the decision asks again.
+    const { base, regions, sent } = autosave.snapshot();
+    const { theirs } = await fake.steps.read();
+    expect(restored(keptOf(base, regions, sent), theirs).conflicts).toMatchObject([
+      { mine: { startMs: 110 }, theirs: { startMs: 90 } },
+    ]);
     autosave.decide(
       () => "both",
       () => "new",

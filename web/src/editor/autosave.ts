@@ -63,11 +63,12 @@ export interface Autosave {
   stop(): void;
 }
 
-const soonMs = 700;
+/** Changes of this time are saved together: the service limits the changes of an account per minute. */
+const soonMs = 1_500;
 const mostAtOnce = 500;
 const retryAfterMs = [1_000, 2_000, 5_000, 15_000, 30_000];
 
-export interface Start extends Pick<Merged, "base" | "regions" | "conflicts"> {
+export interface Start extends Pick<Merged, "base" | "regions" | "conflicts" | "disputed"> {
   readonly etag: string;
 }
 
@@ -76,7 +77,7 @@ export function makeAutosave(
   steps: Steps,
   on: { changed(): void; others(count: number): void },
 ): Autosave {
-  let { base, etag } = start;
+  let { base, etag, disputed } = start;
   let current: RegionMap = start.regions;
   let sent: RegionMap = new Map();
   let failures = 0;
@@ -120,6 +121,7 @@ export function makeAutosave(
     base = merged.base;
     etag = found.etag;
     sent = new Map();
+    disputed = merged.disputed;
     conflicts.value = merged.conflicts;
     show(merged.regions);
     if (merged.othersChanged > 0) on.others(merged.othersChanged);
@@ -229,8 +231,10 @@ export function makeAutosave(
   }
 
   const soon = () => {
-    clearTimeout(timer);
-    timer = setTimeout(() => void run(), soonMs);
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      void run();
+    }, soonMs);
   };
 
   if (unsaved.peek() > 0) soon();
@@ -242,7 +246,7 @@ export function makeAutosave(
     conflicts,
     faults,
     unsaved,
-    snapshot: () => ({ base, regions: current, sent }),
+    snapshot: () => ({ base: new Map([...base, ...disputed]), regions: current, sent }),
     set(next) {
       const fine = new Map([...faults.peek()].filter(([key]) => next.get(key) === current.get(key)));
       if (fine.size !== faults.peek().size) faults.value = fine;
@@ -252,11 +256,13 @@ export function makeAutosave(
     },
     flush() {
       clearTimeout(timer);
+      timer = undefined;
       waiting?.abort();
       void run();
     },
     revert() {
       conflicts.value = [];
+      disputed = new Map();
       faults.value = new Map();
       sent = new Map();
       state.value = { is: "saved" };
@@ -265,6 +271,7 @@ export function makeAutosave(
     decide(choiceOf, newKey) {
       const open = conflicts.peek();
       conflicts.value = [];
+      disputed = new Map();
       show(decided(current, open, choiceOf, newKey));
       void run();
     },

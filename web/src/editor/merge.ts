@@ -46,6 +46,8 @@ export interface Merged {
   /** Mine where both have changed something, until somebody decides. */
   readonly regions: RegionMap;
   readonly conflicts: readonly Conflict[];
+  /** What the labels in conflict were before both changed them: without it, a reload would forget that they conflict. */
+  readonly disputed: Base;
   /** How many labels others have added, changed or deleted. */
   readonly othersChanged: number;
 }
@@ -63,6 +65,12 @@ export function merge(
   const nextBase = new Map<string, Saved>();
   const next = new Map<string, Region>();
   const conflicts: Conflict[] = [];
+  const disputed = new Map<string, Saved>();
+  const dispute = (conflict: Conflict) => {
+    conflicts.push(conflict);
+    const before = base.get(conflict.key);
+    if (before !== undefined) disputed.set(conflict.key, before);
+  };
   let othersChanged = 0;
   const own = unconfirmed(base, regions, sent);
   for (const { id, region } of theirs) {
@@ -83,7 +91,7 @@ export function merge(
     if (mine !== undefined && (saysSame(mine, now) || saysSame(mine, before))) next.set(key, now);
     else {
       if (mine !== undefined) next.set(key, mine);
-      if (haveTheyChanged) conflicts.push({ key, mine, theirs: now });
+      if (haveTheyChanged) dispute({ key, mine, theirs: now });
     }
   }
   for (const [key, mine] of regions) {
@@ -94,10 +102,10 @@ export function merge(
       othersChanged++;
       if (saysSame(before, mine)) continue;
       next.set(key, mine);
-      conflicts.push({ key, mine, theirs: undefined });
+      dispute({ key, mine, theirs: undefined });
     }
   }
-  return { base: nextBase, regions: next, conflicts, othersChanged };
+  return { base: nextBase, regions: next, conflicts, disputed, othersChanged };
 }
 
 /** Finds the key of a new region of this browser that the service has already, each at most once. */

@@ -9,7 +9,7 @@ import { href } from "../../app/base.ts";
 import { plural } from "../../app/format.ts";
 import { onEvents } from "../../app/live.ts";
 import { refresh } from "../../app/resource.ts";
-import { location, navigate, query } from "../../app/router.ts";
+import { navigate, query } from "../../app/router.ts";
 import type { Params } from "../../app/routes.ts";
 import { missing, session } from "../../app/session.ts";
 import { Badge } from "../../components/badge.tsx";
@@ -158,6 +158,12 @@ export default function EditorPage({ params }: { params: Params }) {
   );
 }
 
+/** The next file has suggestions of the same job. */
+function sameJob(): string {
+  const job = query.peek().get("job");
+  return job === null ? "" : `?${new URLSearchParams({ job })}`;
+}
+
 function Editor({ opened, place }: { opened: Opened; place: Place }) {
   const { dataset, set, file, labels, peaks } = opened;
   const durationMs = file.duration_ms ?? 0;
@@ -197,8 +203,7 @@ function Editor({ opened, place }: { opened: Opened; place: Place }) {
       );
       if (next === undefined)
         notify(isReviewed.peek() ? "All files are reviewed" : "All other files are reviewed");
-      else
-        navigate(`/datasets/${place.datasetId}/sets/${place.setId}/files/${next}${location.peek().search}`);
+      else navigate(`/datasets/${place.datasetId}/sets/${place.setId}/files/${next}${sameJob()}`);
     } catch (error) {
       notify(`Looking for the next file failed: ${reasonOf(error)}`, { tone: "bad" });
     }

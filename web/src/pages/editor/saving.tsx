@@ -26,7 +26,11 @@ export function SavingBadge({ document }: { document: Document }) {
   const [tone, word] = words[state.value.is];
   const count = unsaved.value;
   return (
-    <span role="status" data-saving={state.value.is}>
+    // That it has saved is not read aloud after each change.
+    <span
+      role={["saved", "waiting", "saving"].includes(state.value.is) ? undefined : "status"}
+      data-saving={state.value.is}
+    >
       <Badge tone={tone}>
         {word}
         {count > 0 &&
