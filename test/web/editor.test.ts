@@ -476,7 +476,6 @@ describe("accessibility", () => {
       for (const { colorScheme, width } of looks) {
         await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
         await page.setViewportSize({ width, height: 900 });
-          });
         const excess = Number(await page.evaluate("document.documentElement.scrollWidth - innerWidth"));
         if (excess > 0) found.push(`${path} is ${excess} px too wide at ${width}`);
         const faults = (await page.evaluate(
