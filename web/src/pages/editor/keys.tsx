@@ -42,19 +42,9 @@ export function Keys({
       onClose={onClose}
       isHeld={changing !== undefined}
       footer={
-        <>
-          <Button
-            onClick={() => {
-              setChanging(undefined);
-              onKeymap(defaultKeymap);
-            }}
-          >
-            Restore the defaults
-          </Button>
-          <Button kind="primary" onClick={onClose}>
-            Done
-          </Button>
-        </>
+        <Button kind="primary" onClick={onClose}>
+          Done
+        </Button>
       }
     >
       <p class="muted small">
@@ -91,6 +81,17 @@ export function Keys({
           </div>
         ))}
       </dl>
+      <p>
+        <Button
+          isSmall
+          onClick={() => {
+            setChanging(undefined);
+            onKeymap(defaultKeymap);
+          }}
+        >
+          Restore the defaults
+        </Button>
+      </p>
     </Dialog>
   );
 }

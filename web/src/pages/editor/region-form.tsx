@@ -36,7 +36,7 @@ export function RegionForm({ controller }: { controller: Controller }) {
     );
   if (region === undefined)
     return (
-      <p class="muted small region-form">
+      <p class="muted small">
         Select a region to change it in numbers, or set its edges with <kbd>[</kbd> and <kbd>]</kbd>.
       </p>
     );

@@ -33,6 +33,7 @@ export function RegionList({ controller }: { controller: Controller }) {
   const [top, setTop] = useState(0);
   const [height, setHeight] = useState(480);
   const rows = rowsOf(controller);
+  const open = controller.suggestions.value.length;
   const selected = controller.selected.value;
   const at = rows.findIndex(({ key }) => key === selected);
   const faults = controller.document.autosave.faults.value;
@@ -81,7 +82,11 @@ export function RegionList({ controller }: { controller: Controller }) {
   return (
     <section class="region-list" aria-labelledby={`${id}-title`}>
       <h2 id={`${id}-title`} class="row apart">
-        Regions <span class="number faint small">{count(rows.length)}</span>
+        Regions
+        <span class="number faint small">
+          {count(rows.length - open)}
+          {open > 0 && ` · ${plural(open, "suggestion")}`}
+        </span>
       </h2>
       {rows.length === 0 && (
         <p class="muted small region-none">
