@@ -1,5 +1,5 @@
-// Builds the dashboard, and checks what a browser loads to show its first page: at most 45 kB of JavaScript, gzipped. Prints
-// the size of each page's own chunk too. Called by `make check` and `make lint`.
+// Builds the dashboard, and checks what a browser loads, gzipped: at most 45 kB of JavaScript for the first page, and at most
+// 60 kB more for each other page with its workers. Called by `make check` and `make lint`.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -8,6 +8,7 @@ import { z } from "zod";
 import { repoDir } from "./cache.ts";
 
 const limitBytes = 45_000;
+const pageLimitBytes = 60_000;
 const root = join(repoDir, "web");
 const dist = join(root, "dist");
 await build({ root, configFile: join(root, "vite.config.ts"), logLevel: "warn" });
@@ -20,6 +21,8 @@ const manifest = z
       isEntry: z.boolean().optional(),
       isDynamicEntry: z.boolean().optional(),
       imports: z.array(z.string()).default([]),
+      /** Workers, and other files that the code refers to. */
+      assets: z.array(z.string()).default([]),
     }),
   )
   .parse(JSON.parse(readFileSync(join(dist, ".vite/manifest.json"), "utf8")));
@@ -32,11 +35,12 @@ function loadedWith(name: string, found = new Set<string>()): Set<string> {
   return found;
 }
 
-const sizeOf = (names: Iterable<string>) =>
-  [...names].reduce((sum, name) => {
-    const file = manifest[name]?.file ?? "";
-    return sum + (file.endsWith(".js") ? gzipSync(readFileSync(join(dist, file)), { level: 9 }).length : 0);
-  }, 0);
+const sizeOf = (names: Iterable<string>) => {
+  const files = [...names].flatMap((name) => [manifest[name]?.file ?? "", ...(manifest[name]?.assets ?? [])]);
+  return [...new Set(files)]
+    .filter((file) => file.endsWith(".js"))
+    .reduce((sum, file) => sum + gzipSync(readFileSync(join(dist, file)), { level: 9 }).length, 0);
+};
 
 const kB = (bytes: number) => `${(bytes / 1000).toFixed(1)} kB`;
 const [entry] = Object.keys(manifest).filter((name) => manifest[name]?.isEntry);
@@ -46,7 +50,12 @@ const firstBytes = sizeOf(first);
 for (const [name, { isDynamicEntry }] of Object.entries(manifest)) {
   if (isDynamicEntry !== true) continue;
   const more = [...loadedWith(name)].filter((other) => !first.has(other));
-  process.stdout.write(`  ${name}: ${kB(sizeOf(more))} more\n`);
+  const moreBytes = sizeOf(more);
+  process.stdout.write(`  ${name}: ${kB(moreBytes)} more\n`);
+  if (moreBytes > pageLimitBytes) {
+    process.stdout.write(`  more than ${kB(pageLimitBytes)}\n`);
+    process.exitCode = 1;
+  }
 }
 process.stdout.write(`first load: ${kB(firstBytes)} of JavaScript, gzipped; at most ${kB(limitBytes)}\n`);
 if (firstBytes > limitBytes) process.exitCode = 1;

@@ -93,6 +93,6 @@ const policyFor = (store: string) =>
     "base-uri 'self'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
-    // The policy of the worker that computes digests (web/src/uploads/digest.ts).
+    // The policy of the workers (web/src/app/worker-url.ts).
     "trusted-types plosive",
   ].join("; ");

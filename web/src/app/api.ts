@@ -16,9 +16,12 @@ export const api = makeClient({ baseUrl: dashboardUrl, retryForMs: 12_000, timeo
 /** Retries longer: uploads go on when the network returns. */
 export const patientApi = makeClient({ baseUrl: dashboardUrl, retryForMs: 600_000, timeoutMs: 120_000 });
 
+/** Does not retry: who calls it says what happens meanwhile, and tries again itself. */
+export const onceApi = makeClient({ baseUrl: dashboardUrl, retryForMs: 0, timeoutMs: 30_000 });
+
 const starts = new Map<string, number>();
 
-api.use({
+const listed: Parameters<typeof api.use>[0] = {
   async onRequest({ id, request, schemaPath, params }) {
     const isJson = request.headers.get("Content-Type") === "application/json";
     const text = isJson ? await request.clone().text() : "";
@@ -43,9 +46,10 @@ api.use({
     ended(id, 0, performance.now() - (starts.get(id) ?? 0), null);
     starts.delete(id);
   },
-});
+};
+for (const client of [api, onceApi]) client.use(listed);
 
-for (const client of [api, patientApi])
+for (const client of [api, patientApi, onceApi])
   client.use({
     async onResponse({ response }) {
       if (response.status !== 401) return;

@@ -1,4 +1,5 @@
 // SHA-256 digests of files, by a worker. With a digest, the object store refuses bytes that were changed on the way.
+import { trusted } from "../app/worker-url.ts";
 import workerUrl from "./sha256.worker.ts?worker&url";
 
 /** Browsers digest only what is in memory as a whole. */
@@ -25,23 +26,6 @@ function start(): Worker {
   };
   return started;
 }
-
-/** The content security policy allows workers only from addresses that this policy has passed. */
-function trusted(url: string): string {
-  const types = (window as { trustedTypes?: TrustedTypePolicyFactory }).trustedTypes;
-  policy ??= types?.createPolicy("plosive", {
-    createScriptURL: (address: string) => {
-      if (new URL(address, document.baseURI).origin === window.location.origin) return address;
-      throw new TypeError("a worker of another origin");
-    },
-  });
-  return (policy?.createScriptURL(url) ?? url) as string;
-}
-
-interface TrustedTypePolicyFactory {
-  createPolicy(name: string, rules: { createScriptURL: (address: string) => string }): typeof policy;
-}
-let policy: { createScriptURL(address: string): unknown } | undefined;
 
 /** Undefined: the file is too large, or the page came over plain http, where browsers compute no digests. */
 export async function digestOf(bytes: Blob): Promise<string | undefined> {

@@ -54,7 +54,7 @@ export function placeOf(type: string, data: Readonly<Record<string, unknown>>): 
   const dataset = text("dataset_id");
   if (type.startsWith("api_key.")) return { id, to: "/settings/api-keys" };
   if (type.startsWith("webhook.")) return { id, to: `/settings/webhooks/${id}` };
-  if (type.startsWith("annotation_set.")) return { id, to: dataset && `/datasets/${dataset}?tab=sets` };
+  if (type.startsWith("annotation_set.")) return { id, to: dataset && `/datasets/${dataset}/sets/${id}` };
   if (type.startsWith("audio_file.")) return { id, to: dataset && `/datasets/${dataset}` };
   if (type.startsWith("training_job.")) return { id, to: `/training/${id}` };
   if (type.startsWith("model.")) return { id, to: `/models/${id}` };

@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "../../app/api.ts";
 import { serviceUrl } from "../../app/base.ts";
+import { keptWork } from "../../app/kept.ts";
 import { restore, signIn } from "../../app/session.ts";
 import { Button } from "../../components/button.tsx";
 import { TextField } from "../../components/field.tsx";
@@ -56,7 +57,9 @@ export function SignIn({ reason }: { reason: string | undefined }) {
         {reason !== undefined && (
           <div class="notice warn" role="status">
             <Icon name="warning" />
-            <p class="break">{reason}</p>
+            <p class="break">
+              {reason} {keptWork.value}
+            </p>
           </div>
         )}
         <form class="stack" ref={form} onSubmit={submit} noValidate>

@@ -1,0 +1,491 @@
+// The editor in a real browser, on the real API, database and object store: labelling with the keys alone, and that nothing of
+// it is ever lost: by a reload, a cut network, a second person, an ended session.
+import { createRequire } from "node:module";
+import type { Page } from "playwright-core";
+import { sql } from "slonik";
+import { describe, expect, it } from "vitest";
+import { audioKey } from "../../src/storage/keys.ts";
+import { type Client, execute } from "../support/api.ts";
+import { wav } from "../support/audio.ts";
+import { newDataset, signIn, useDashboard } from "../support/dashboard-page.ts";
+import { poll } from "../support/poll.ts";
+import { addEndedInference, addReadyAudio } from "../support/world.ts";
+
+const dashboard = useDashboard();
+const { api } = dashboard;
+
+/** The peaks that the worker would have made: a hundred pairs a second, or 25 for a long file. */
+const peaksOf = (durationMs: number, perSecond: number) => {
+  const length = Math.floor((durationMs / 1000) * perSecond);
+  const data = Array.from({ length: length * 2 }, (_, i) => (i % 2 === 0 ? -1 : 1) * (20 + ((i >> 1) % 90)));
+  const rate = 8_000;
+  return JSON.stringify({
+    version: 2,
+    channels: 1,
+    sample_rate: rate,
+    samples_per_pixel: rate / perSecond,
+    bits: 8,
+    length,
+    data,
+  });
+};
+
+async function addAudio(
+  client: Client,
+  dataset: string,
+  {
+    filename,
+    durationMs = 20_000,
+    bytes = wav({ durationMs, sampleRateHz: 8_000 }),
+    perSecond = 100,
+  }: {
+    filename: string;
+    durationMs?: number;
+    bytes?: Buffer;
+    perSecond?: number;
+  },
+): Promise<string> {
+  const peaksKey = `peaks/${client.tenantId}/${filename.length}-${durationMs}`;
+  const id = await addReadyAudio(api.db, client.tenantId, dataset, { durationMs, peaksKey });
+  await api.storage.write(audioKey(client.tenantId, id), bytes, "audio/wav");
+  await api.storage.write(peaksKey, peaksOf(durationMs, perSecond));
+  await execute(
+    api.db,
+    sql.fragment`update audio_files set filename = ${filename}, size_bytes = ${bytes.length} where id = ${id}`,
+  );
+  return id;
+}
+
+/** A dataset with a draft and files of 20 seconds. */
+async function world(filenames: readonly string[] = ["take-1.wav"]) {
+  const client = await api.tenant();
+  const dataset = await newDataset(client);
+  const files: string[] = [];
+  for (const filename of filenames) files.push(await addAudio(client, dataset, { filename }));
+  const { id: set } = (await client.post(`/api/v1/datasets/${dataset}/annotation-sets`, {})).body;
+  const labels = `/api/v1/datasets/${dataset}/annotation-sets/${set}/annotations`;
+  const path = (file: string | undefined) => `datasets/${dataset}/sets/${set}/files/${file}`;
+  const add = async (start_ms: number, over = {}) =>
+    (
+      await client.post(labels, {
+        audio_file_id: files[0],
+        artifact_type: "click",
+        start_ms,
+        end_ms: start_ms + 50,
+        ...over,
+      })
+    ).body;
+  const inApi = async () =>
+    ((await client.get(`${labels}?audio_file_id=${files[0]}`)).body as Label[]).map(
+      ({ artifact_type: type, start_ms, end_ms }) => `${type} ${start_ms}-${end_ms}`,
+    );
+  /** Waits until the service has exactly these labels. */
+  const saved = (...wanted: readonly string[]) =>
+    poll(`the labels ${wanted.join(", ")}`, async () => (await inApi()).join() === wanted.join(), 60_000);
+  return { client, dataset, set, files, labels, path, add, inApi, saved };
+}
+
+interface Label {
+  readonly artifact_type: string;
+  readonly start_ms: number;
+  readonly end_ms: number;
+}
+
+const wave = (page: Page) => page.locator("[data-wave]");
+const saving = (page: Page, state: string) => page.locator(`[data-saving=${state}]`).waitFor();
+const press = async (page: Page, ...keys: readonly string[]) => {
+  for (const key of keys) await page.keyboard.press(key);
+};
+const rows = (page: Page) => page.getByRole("listbox").getByRole("option");
+const words = (page: Page) => rows(page).locator(".visually-hidden").allInnerTexts();
+
+async function openEditor(
+  made: Awaited<ReturnType<typeof world>>,
+  options: Parameters<typeof dashboard.open>[2] = {},
+) {
+  const watched = await dashboard.open(made.client, made.path(made.files[0]), options);
+  await wave(watched.page).waitFor();
+  await wave(watched.page).focus();
+  return watched;
+}
+
+describe("labelling", () => {
+  it("is done with the keys alone, saved by itself, undone, and there after a reload", async () => {
+    const made = await world(["take-1.wav", "take-2.wav"]);
+    const { page, complaints } = await openEditor(made);
+    await press(page, "[", ...Array(10).fill("."), "]");
+    await made.saved("click 0-100");
+    await saving(page, "saved");
+    await press(page, "2");
+    await made.saved("hum 0-100");
+    await press(page, "Escape", ".", ".", "[", ".", ".", ".", "]", "Delete");
+    await press(page, "z");
+    await made.saved("hum 0-100", "hum 120-150");
+    await press(page, "z", "z", "Shift+Z", "Shift+Z");
+    await made.saved("hum 0-100", "hum 120-150");
+    await saving(page, "saved");
+
+    // The handles are sliders, and say where they are.
+    await press(page, "j");
+    const end = page.getByRole("slider", { name: "End of hum" });
+    await end.focus();
+    await press(page, "ArrowRight", "Shift+ArrowRight");
+    expect(await end.getAttribute("aria-valuetext")).toBe("end 0.111 seconds");
+    await made.saved("hum 0-111", "hum 120-150");
+    // Numbers do the same as dragging.
+    await page.getByLabel("Start", { exact: true }).fill("0:00.050");
+    await press(page, "Enter");
+    await made.saved("hum 50-111", "hum 120-150");
+    await saving(page, "saved");
+
+    await page.reload();
+    await wave(page).waitFor();
+    expect(await words(page)).toEqual(["hum, 0.05 to 0.111 s", "hum, 0.12 to 0.15 s"]);
+    expect(await page.getByRole("listbox").ariaSnapshot()).toContain('option "hum, 0.05 to 0.111 s"');
+    await rows(page).first().click();
+    const tree = await page.locator(".editor").ariaSnapshot();
+    expect(tree).toContain('application "Waveform of take-1.wav"');
+    expect(tree).toMatch(/slider "Start of hum"/);
+
+    // Playing moves the time, and the next file is the one that nobody has reviewed.
+    await wave(page).focus();
+    await press(page, "Home", " ");
+    await poll(
+      "the time to move",
+      async () => !/^0:00\.0/.test(await page.locator(".editor-time").innerText()),
+    );
+    await press(page, " ", "m");
+    await page.getByRole("button", { name: "Reviewed", pressed: true }).waitFor();
+    await press(page, "n");
+    await page.getByRole("heading", { level: 1, name: "take-2.wav" }).waitFor();
+    const reviewed = await made.client.get(made.labels.replace(/annotations$/, "reviewed"));
+    expect(reviewed.body.items.map((item: { audio_file_id: string }) => item.audio_file_id)).toEqual([
+      made.files[0],
+    ]);
+    expect(complaints.filter((text) => !/events\/stream|412/.test(text))).toEqual([]);
+    await page.close();
+  });
+
+  it("has keys that can be changed, and a list of them", async () => {
+    const made = await world();
+    const { page } = await openEditor(made);
+    await press(page, "?");
+    const dialog = page.getByRole("dialog", { name: "Keys of the editor" });
+    await dialog.getByRole("button", { name: /^Set the start at the playhead/ }).click();
+    await press(page, "z");
+    await dialog.getByText("“Undo” has this key").waitFor();
+    await press(page, "b");
+    await dialog.getByRole("button", { name: "Done" }).click();
+    await wave(page).focus();
+    await press(page, "b", ".", "]");
+    await made.saved("click 0-10");
+    await page.close();
+  });
+
+  it("shows hostile names as text", async () => {
+    const name = `<img src=x onerror="document.title='hit'">.wav`;
+    const made = await world([name]);
+    await made.add(100, { annotator: "<script>document.title='hit'</script>" });
+    const { page, complaints } = await openEditor(made);
+    await page.getByRole("heading", { level: 1 }).getByText("<img src=x").waitFor();
+    await press(page, "l");
+    await page.getByText("<script>document.title").waitFor();
+    expect(await page.locator("main img, main script").count()).toBe(0);
+    expect(await page.title()).not.toBe("hit");
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+});
+
+describe("nothing is lost", () => {
+  it("while the network is cut, nor by a reload before it is saved", async () => {
+    const made = await world();
+    const { page } = await openEditor(made);
+    await page.context().setOffline(true);
+    await press(page, "[", ".", "]");
+    await page.getByText("1 change is not saved").waitFor();
+    await press(page, "Escape", ".", "[", ".", "]");
+    await page.getByText("2 changes are not saved").waitFor();
+    await page.context().setOffline(false);
+    await made.saved("click 0-10", "click 20-30");
+    await saving(page, "saved");
+
+    // Changes do not reach the service, and the page is loaded anew.
+    await page.route("**/annotations/bulk**", (route) => route.abort());
+    await press(page, "Delete", ".", "[", ".", "]");
+    await page.getByText("2 changes are not saved").waitFor();
+    page.on("dialog", (dialog) => void dialog.accept());
+    await page.reload();
+    await page.getByText("Restored 2 changes of yours").waitFor();
+    await page.unroute("**/annotations/bulk**");
+    await made.saved("click 0-10", "click 40-50");
+    await page.close();
+  });
+
+  it("when an answer is lost: nothing is doubled", async () => {
+    const made = await world();
+    const { page } = await openEditor(made);
+    await page.route(
+      "**/annotations/bulk",
+      async (route) => {
+        await route.fetch();
+        await route.abort();
+      },
+      { times: 1 },
+    );
+    await press(page, "[", ".", "]");
+    await page.getByText("1 change is not saved").waitFor();
+    await saving(page, "saved");
+    expect(await made.inApi()).toEqual(["click 0-10"]);
+    await page.close();
+  });
+
+  it("when two people change one set: their labels are joined, and the same label is decided", async () => {
+    const made = await world();
+    const [first, second] = [await made.add(1_000), await made.add(2_000)];
+    const { page } = await openEditor(made);
+    await made.add(3_000);
+    await made.client.delete(`${made.labels}/${second.id}`);
+    await press(page, "[", ".", "]");
+    await page.getByText("Somebody else has changed 2 labels of this file").waitFor();
+    await made.saved("click 0-10", "click 1000-1050", "click 3000-3050");
+
+    await made.client.patch(`${made.labels}/${first.id}`, { end_ms: 1_500 });
+    await press(page, "l");
+    await page.getByRole("slider", { name: "Start of click" }).focus();
+    await press(page, "ArrowRight");
+    await page.getByText("Nothing is lost, and nothing more is saved until you decide").waitFor();
+    await page.getByRole("button", { name: "Decide" }).click();
+    await page.getByLabel("Both, as two labels").check();
+    await page.getByRole("button", { name: "Save these" }).click();
+    await made.saved("click 0-10", "click 1000-1500", "click 1010-1050", "click 3000-3050");
+    await page.close();
+  });
+
+  it("when the key is revoked: it is said, and saved after the next sign-in", async () => {
+    const made = await world();
+    const other = (await made.client.post("/api/v1/auth/api-keys", { name: "other" })).body;
+    const { page } = await openEditor(made);
+    await page.context().setOffline(true);
+    await press(page, "[", ".", "]");
+    await page.getByText("1 change is not saved").waitFor();
+    const keys = (await made.client.get("/api/v1/auth/api-keys")).body as { id: string; name: string }[];
+    const own = keys.find(({ name }) => name === "test");
+    await api.as(other.key).delete(`/api/v1/auth/api-keys/${own?.id}`);
+    await page.context().setOffline(false);
+    await page.getByText("Your session has ended").waitFor();
+    await page.getByText("1 change of labels is kept here").waitFor();
+    await signIn(page, other.key);
+    await saving(page, "saved");
+    const labels = (await api.as(other.key).get(made.labels)).body as Label[];
+    expect(labels).toMatchObject([{ start_ms: 0, end_ms: 10 }]);
+    await page.close();
+  });
+
+  it("when the set is published meanwhile: it is said, and kept", async () => {
+    const made = await world();
+    await made.add(1_000);
+    const { page } = await openEditor(made);
+    await page.route("**/annotations/bulk", (route) => route.abort(), { times: 1 });
+    await press(page, "[", ".", "]");
+    await page.getByText("1 change is not saved").waitFor();
+    await made.client.post(made.labels.replace(/annotations$/, "publish"));
+    await page.getByText("never changes again").waitFor();
+    expect(await made.inApi()).toEqual(["click 1000-1050"]);
+    await page.getByRole("button", { name: "Give them up" }).click();
+    await page.getByRole("button", { name: "Give up", exact: true }).click();
+    await poll("the label to go", async () => (await words(page)).length === 1);
+    await page.close();
+  });
+});
+
+describe("suggestions of a model", () => {
+  it("are accepted and rejected by one key each", async () => {
+    const made = await world();
+    const job = await addEndedInference(api.db, made.client, made.dataset, 9);
+    const { page } = await dashboard.open(
+      made.client,
+      `${made.path(made.files[0])}?job=${job.split("/").at(-1)}`,
+    );
+    await page.getByText("3 open of 3 suggestions").waitFor();
+    await wave(page).focus();
+    await press(page, "Enter", "Enter", "Delete", "Enter");
+    await made.saved("click 0-50", "click 200-250");
+    await page.getByText("0 open of 3 suggestions").waitFor();
+    await page.close();
+  });
+});
+
+describe("annotation sets", () => {
+  it("are created, imported, exported, compared, published and deleted", async () => {
+    const made = await world();
+    await made.add(1_000);
+    const { page, complaints } = await dashboard.open(made.client, `datasets/${made.dataset}?tab=sets`);
+    await page.getByRole("button", { name: "Create annotation set" }).click();
+    await page.getByRole("button", { name: "Create draft" }).click();
+    await page.getByRole("heading", { level: 1, name: "Version 2" }).waitFor();
+    await page.getByRole("button", { name: "Actions for version 2" }).click();
+    await page.getByRole("menuitem", { name: "Import annotations" }).click();
+    await page.locator("#import-file").setInputFiles({
+      name: "labels.csv",
+      mimeType: "text/csv",
+      buffer: Buffer.from(
+        "filename,artifact_type,start_ms,end_ms\ntake-1.wav,click,1010,1060\ntake-1.wav,click,5000,5050\nother.wav,click,1,2\n",
+      ),
+    });
+    await page.getByRole("button", { name: "Check the file" }).click();
+    await page.getByText("2 annotations would be added, 1 label skipped").waitFor();
+    await page.getByRole("button", { name: "Import 2 annotations" }).click();
+    await page.getByText("Imported 2 annotations").waitFor();
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Actions for version 2" }).click();
+    await page.getByRole("menuitem", { name: "Export CSV" }).click();
+    expect((await download).suggestedFilename()).toMatch(/\.csv$/);
+
+    await page.getByRole("tab", { name: "Agreement" }).click();
+    await page.getByLabel("Compare with").selectOption({ index: 1 });
+    const row = page.getByRole("row", { name: /click/ });
+    await row.waitFor();
+    expect((await row.getByRole("cell").allInnerTexts()).map((text) => text.trim())).toEqual([
+      "click",
+      "1",
+      "1",
+      "0",
+      "0.67",
+    ]);
+
+    await page.getByRole("button", { name: "Actions for version 2" }).click();
+    await page.getByRole("menuitem", { name: "Publish" }).click();
+    await page.getByText("It has no annotations of hum").waitFor();
+    await page.getByRole("button", { name: "Publish", exact: true }).click();
+    await page.locator(".page-note").getByText("Published").first().waitFor();
+    await page.goto(`${api.url}/dashboard/datasets/${made.dataset}?tab=sets`);
+    await page.getByRole("button", { name: "Actions for version 1" }).click();
+    await page.getByRole("menuitem", { name: "Delete draft" }).click();
+    await page.getByRole("button", { name: "Delete draft" }).click();
+    await poll(
+      "version 1 to go",
+      async () => (await page.getByRole("link", { name: "Version 1" }).count()) === 0,
+    );
+    expect(complaints.filter((text) => !/events\/stream|export\/csv/.test(text))).toEqual([]);
+    await page.close();
+  });
+});
+
+/**
+ * How long the page's thread worked on each task, in milliseconds, longest first. The time of the processor, because other
+ * processes take it away from the browser on a busy machine.
+ */
+function longestTasks(trace: Buffer): readonly number[] {
+  const { traceEvents = [] } = JSON.parse(trace.toString()) as { traceEvents?: readonly TraceEvent[] };
+  const threads = new Set(
+    traceEvents
+      .filter(({ name, args }) => name === "thread_name" && args?.name === "CrRendererMain")
+      .map(({ pid, tid }) => `${pid} ${tid}`),
+  );
+  return traceEvents
+    .filter(
+      ({ name, pid, tid, tdur }) => name === "RunTask" && tdur !== undefined && threads.has(`${pid} ${tid}`),
+    )
+    .map(({ tdur = 0 }) => tdur / 1000)
+    .sort((a, b) => b - a);
+}
+
+interface TraceEvent {
+  readonly name: string;
+  readonly pid: number;
+  readonly tid: number;
+  readonly tdur?: number;
+  readonly args?: { readonly name?: string };
+}
+
+describe("a file of two hours with 2,000 regions", () => {
+  it("opens and moves without long tasks", async () => {
+    const made = await world();
+    const durationMs = 7_200_000;
+    // 8 bits at 8 kHz: the header says so, and each second has 8,000 bytes.
+    const bytes = Buffer.alloc(44 + durationMs * 8, 128);
+    wav({ durationMs: 1, sampleRateHz: 8_000 }).copy(bytes, 0, 0, 44);
+    bytes.writeUInt16LE(1, 32);
+    bytes.writeUInt16LE(8, 34);
+    bytes.writeUInt32LE(bytes.length - 44, 40);
+    const file = await addAudio(made.client, made.dataset, {
+      filename: "long.wav",
+      durationMs,
+      bytes,
+      perSecond: 25,
+    });
+    for (let n = 0; n < 2; n++)
+      await made.client.post(`${made.labels}/bulk`, {
+        annotations: Array.from({ length: 1_000 }, (_, i) => ({
+          audio_file_id: file,
+          artifact_type: i % 2 === 0 ? "click" : "hum",
+          start_ms: (n * 1_000 + i) * 3_600,
+          end_ms: (n * 1_000 + i) * 3_600 + 400,
+        })),
+      });
+    const { page } = await dashboard.open(made.client, made.path(file));
+    await page.getByRole("listbox", { name: "2,000 regions of the file" }).waitFor();
+    await wave(page).focus();
+    const browser = page.context().browser();
+    await browser?.startTracing(page, { categories: ["disabled-by-default-devtools.timeline", "toplevel"] });
+    await press(
+      page,
+      "Escape",
+      "f",
+      ...Array(8).fill("+"),
+      ...Array(10).fill("ArrowRight"),
+      ...Array(8).fill("-"),
+    );
+    await press(page, "l", "l", "j", "End", "Home", " ");
+    await page.getByRole("listbox").evaluate((list) => {
+      list.scrollTop = 30_000;
+    });
+    await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+    const longest = longestTasks((await browser?.stopTracing()) ?? Buffer.from("{}"));
+    expect(longest.length).toBeGreaterThan(20);
+    expect(longest[0]).toBeLessThan(50);
+    expect(await rows(page).count()).toBeLessThan(60);
+    await page.close();
+  });
+});
+
+describe("accessibility", () => {
+  const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+
+  it("has no fault that axe finds, in light, dark and on a narrow screen, with a region selected", async () => {
+    const made = await world();
+    await made.add(1_000);
+    const { page } = await openEditor(made, { bypassCSP: true });
+    const looks = [
+      { colorScheme: "light", width: 1440 },
+      { colorScheme: "dark", width: 1440 },
+      { colorScheme: "light", width: 320 },
+    ] as const;
+    const found: string[] = [];
+    for (const path of [made.path(made.files[0]), `datasets/${made.dataset}/sets/${made.set}`]) {
+      await page.goto(`${api.url}/dashboard/${path}`);
+      await page.getByText("take-1.wav").first().waitFor();
+      const editor = wave(page);
+      if (path.includes("/files/")) {
+        await editor.focus();
+        await press(page, "l");
+        await page.getByRole("slider", { name: "Start of click" }).waitFor();
+      }
+      await page.addScriptTag({ path: axe });
+      for (const { colorScheme, width } of looks) {
+        await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+        await page.setViewportSize({ width, height: 900 });
+        const excess = Number(await page.evaluate("document.documentElement.scrollWidth - innerWidth"));
+        if (excess > 0) found.push(`${path} is ${excess} px too wide at ${width}`);
+        const faults = (await page.evaluate(
+          `axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] }).then(({ violations }) =>
+          violations.map(({ id, impact, nodes }) => id + " (" + impact + "): " + nodes.map(({ html }) => html.slice(0, 120)).join(" | ")))`,
+        )) as string[];
+        found.push(...faults.map((fault) => `${colorScheme} ${width}: ${fault}`));
+      }
+    }
+    expect(found).toEqual([]);
+    await page.close();
+  });
+});

@@ -1,0 +1,83 @@
+// The files of a set, and which of them are reviewed, as the service has them.
+import { allItems } from "../../../client/client.ts";
+import type { AnnotationSet, AudioFile } from "../../../client/schema.ts";
+import { api, body } from "../app/api.ts";
+
+/** More files and sets are not searched. */
+const mostPages = 50;
+
+/** Who goes from file to file does not read the lists of a large dataset each time. */
+const freshMs = 60_000;
+const known = new Map<string, { readonly at: number; readonly value: Promise<unknown> }>();
+
+function remembered<T>(key: string, load: () => Promise<T>): Promise<T> {
+  const found = known.get(key);
+  if (found !== undefined && Date.now() - found.at < freshMs) return found.value as Promise<T>;
+  const value = load();
+  known.set(key, { at: Date.now(), value });
+  value.catch(() => known.delete(key));
+  return value;
+}
+
+const keyOfReviewed = (setId: string) => `reviewed ${setId}`;
+
+/** A set without its annotations, which may be a million. */
+export async function readSet(datasetId: string, setId: string): Promise<AnnotationSet | undefined> {
+  for (let page = 1; page <= mostPages; page++) {
+    const { items, has_more } = await body(
+      api.GET("/api/v1/datasets/{dataset_id}/annotation-sets", {
+        params: { path: { dataset_id: datasetId }, query: { page, page_size: 100 } },
+      }),
+    );
+    const found = items.find(({ id }) => id === setId);
+    if (found !== undefined || !has_more) return found;
+  }
+  return undefined;
+}
+
+/** Ids of the files that are marked as reviewed in a set; what others have marked in the last minute may be missing. */
+export const reviewedOf = (datasetId: string, setId: string) =>
+  remembered(keyOfReviewed(setId), () => readReviewed(datasetId, setId));
+
+export async function readReviewed(datasetId: string, setId: string): Promise<ReadonlySet<string>> {
+  const path = { dataset_id: datasetId, annotation_set_id: setId };
+  const items = await allItems((query) =>
+    api.GET("/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/reviewed", {
+      params: { path, query },
+    }),
+  );
+  return new Set(items.map(({ audio_file_id: id }) => id));
+}
+
+/** The files that can be labelled, oldest first; those of the last minute may be missing. */
+export const filesOf = (datasetId: string) => remembered(`files ${datasetId}`, () => readFiles(datasetId));
+
+async function readFiles(datasetId: string): Promise<readonly AudioFile[]> {
+  const files: AudioFile[] = [];
+  for (let page = 1; page <= mostPages; page++) {
+    const found = await body(
+      api.GET("/api/v1/datasets/{dataset_id}/audio", {
+        params: {
+          path: { dataset_id: datasetId },
+          query: { page, page_size: 100, order: "asc", status: "ready" },
+        },
+      }),
+    );
+    files.push(...found.items);
+    if (!found.has_more) break;
+  }
+  return files;
+}
+
+export async function setReviewed(
+  { datasetId, setId, fileId }: { datasetId: string; setId: string; fileId: string },
+  isReviewed: boolean,
+): Promise<void> {
+  const params = {
+    path: { dataset_id: datasetId, annotation_set_id: setId, audio_file_id: fileId },
+  };
+  const path =
+    "/api/v1/datasets/{dataset_id}/annotation-sets/{annotation_set_id}/reviewed/{audio_file_id}" as const;
+  await body<unknown>(isReviewed ? api.PUT(path, { params }) : api.DELETE(path, { params }));
+  known.delete(keyOfReviewed(setId));
+}

@@ -1,0 +1,96 @@
+// What can be done with an annotation set: a menu, and the dialogs that it opens. Used by the dataset's list and by the page
+// of a set.
+import { useState } from "preact/hooks";
+import type { AnnotationSet, Dataset } from "../../../../client/schema.ts";
+import { dashboardUrl } from "../../app/base.ts";
+import { missing } from "../../app/session.ts";
+import { Badge } from "../../components/badge.tsx";
+import { Menu } from "../../components/menu.tsx";
+import { Progress } from "../../components/meter.tsx";
+import { ImportLabels } from "./import.tsx";
+import { CreateSet, DeleteSet, PublishSet } from "./set-dialogs.tsx";
+
+type Opened = "publish" | "copy" | "import" | "delete" | undefined;
+
+const formats = [
+  ["annotation-tool?flavor=import", "for Label Studio"],
+  ["csv", "CSV"],
+  ["dcase", "DCASE list"],
+] as const;
+
+/** Formats that hold the labels of one file. */
+export const fileFormats = [
+  ["audacity", "for Audacity"],
+  ["webvtt", "WebVTT"],
+  ["csv", "CSV"],
+] as const;
+
+/** The browser saves what the service sends. */
+export function exportSet(set: Pick<AnnotationSet, "dataset_id" | "id">, format: string): void {
+  window.location.assign(
+    `${dashboardUrl}/api/v1/datasets/${set.dataset_id}/annotation-sets/${set.id}/export/${format}`,
+  );
+}
+
+export function SetActions({
+  dataset,
+  set,
+  className,
+  onCreated,
+  onDeleted,
+}: {
+  dataset: Dataset;
+  set: AnnotationSet;
+  /** Of the button. */
+  className?: string;
+  onCreated?: (set: AnnotationSet) => void;
+  onDeleted?: () => void;
+}) {
+  const [opened, open] = useState<Opened>();
+  const close = () => open(undefined);
+  const noKey = missing("write");
+  const blocked = noKey ?? (set.status === "published" ? "A published set never changes" : undefined);
+  const isCopying = set.copying !== null ? "The set is being copied" : undefined;
+  return (
+    <>
+      <Menu
+        label={`Actions for version ${set.version}`}
+        className={className}
+        actions={[
+          { label: "Publish", icon: "check", blocked: blocked ?? isCopying, run: () => open("publish") },
+          { label: "Copy into a new draft", icon: "copy", blocked: noKey, run: () => open("copy") },
+          {
+            label: "Import annotations",
+            icon: "upload",
+            blocked: blocked ?? isCopying,
+            run: () => open("import"),
+          },
+          ...formats.map(([format, name]) => ({
+            label: `Export ${name}`,
+            icon: "down" as const,
+            run: () => exportSet(set, format),
+          })),
+          { label: "Delete draft", icon: "trash", isDanger: true, blocked, run: () => open("delete") },
+        ]}
+      />
+      {opened === "publish" && <PublishSet dataset={dataset} set={set} onClose={close} />}
+      {opened === "copy" && (
+        <CreateSet dataset={dataset} sets={[set]} from={set.id} onClose={close} onCreated={onCreated} />
+      )}
+      {opened === "import" && <ImportLabels set={set} onClose={close} />}
+      {opened === "delete" && <DeleteSet set={set} onClose={close} onDeleted={onDeleted} />}
+    </>
+  );
+}
+
+export function SetStatus({ set: { copying, status } }: { set: AnnotationSet }) {
+  if (copying === null)
+    return status === "published" ? <Badge tone="good">Published</Badge> : <Badge tone="quiet">Draft</Badge>;
+  const { copied, total } = copying;
+  return (
+    <span class="progress-cell">
+      <Badge tone="busy">Copying</Badge>
+      <Progress label="Copied" share={total === 0 ? undefined : copied / total} />
+    </span>
+  );
+}
