@@ -1,37 +1,26 @@
 // The bootstrap Job on a real Postgres and a real API server: it is idempotent.
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { sql } from "slonik";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { hashApiKey, isApiKey } from "../src/api/api-key-format.ts";
 import { ensureFirstKey } from "../src/bootstrap.ts";
-import { type Kube, makeKube } from "../src/kube/client.ts";
 import { secrets } from "../src/kube/kinds.ts";
-import { type ControlPlane, startControlPlane } from "../tools/cluster/control-plane.ts";
+import { useCluster } from "./support/kube.ts";
 import { useDatabase } from "./support/postgres.ts";
 import { maybeOneCaller } from "./support/rows.ts";
 
 const database = useDatabase();
-const dir = mkdtempSync(join(tmpdir(), "plosive-bootstrap-"));
-let plane: ControlPlane;
-let kube: Kube;
+const cluster = useCluster();
+let namespace: string;
 beforeAll(async () => {
-  plane = await startControlPlane({ dir: join(dir, "plane") });
-  kube = makeKube({ kubeconfig: plane.kubeconfigPath });
-});
-afterAll(async () => {
-  kube.close();
-  await plane.stop();
-  rmSync(dir, { recursive: true, force: true });
+  ({ name: namespace } = await cluster.namespace());
 });
 
-const refOf = (name: string) => ({ namespace: "default", name });
+const refOf = (name: string) => ({ namespace, name });
 const run = (name: string) =>
-  ensureFirstKey({ db: database.pool, kube, ref: refOf(name), random: randomBytes });
+  ensureFirstKey({ db: database.pool, kube: cluster.admin, ref: refOf(name), random: randomBytes });
 async function contentOf(name: string): Promise<{ key: string; tenantId: string }> {
-  const { data = {} } = await kube.get(secrets, refOf(name));
+  const { data = {} } = await cluster.admin.get(secrets, refOf(name));
   const text = (member: string) => Buffer.from(data[member] ?? "", "base64").toString();
   return { key: text("api-key"), tenantId: text("tenant-id") };
 }
@@ -76,7 +65,7 @@ describe("the first API key", () => {
   });
 
   it("is not read from a Secret with other content", async () => {
-    await kube.create(secrets, { metadata: refOf("foreign"), data: { password: "eA==" } });
+    await cluster.admin.create(secrets, { metadata: refOf("foreign"), data: { password: "eA==" } });
     await expect(run("foreign")).rejects.toThrow("has no member tenant-id");
   });
 });

@@ -1,16 +1,11 @@
 // Every CEL rule of every custom resource on a real API server: one change that it accepts, one that it rejects. The
 // rules come from the definitions, so that none can be added without its two fixtures.
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { crdOf } from "../../src/gen/crd.ts";
-import { type Kube, makeKube } from "../../src/kube/client.ts";
 import { resourceTypeOf } from "../../src/kube/kinds.ts";
 import type { Kind } from "../../src/schemas/kind.ts";
 import { kinds } from "../../src/schemas/kinds.ts";
-import { type ControlPlane, startControlPlane } from "../../tools/cluster/control-plane.ts";
-import { poll } from "../support/poll.ts";
+import { useCluster } from "../support/kube.ts";
 
 type Spec = Record<string, unknown>;
 type Node = {
@@ -20,7 +15,6 @@ type Node = {
 };
 type Rule = { path: string; rule: string; message: string };
 
-const namespace = "default";
 const id = (last: string) => `0198b0de-7c1f-7a59-8a3c-9f4d8f7f2f${last}`;
 const allKinds = kinds as unknown as Kind[];
 
@@ -97,28 +91,17 @@ const at = (spec: Spec, path: string): unknown =>
 const nested = (path: string, value: unknown): Spec =>
   path.split(".").reduceRight<unknown>((inner, name) => ({ [name]: inner }), value) as Spec;
 
-let plane: ControlPlane;
-let kube: Kube;
+const cluster = useCluster();
+let namespace: string;
 let made = 0;
 
 beforeAll(async () => {
-  plane = await startControlPlane({ dir: mkdtempSync(join(tmpdir(), "plosive-rules-")) });
-  kube = makeKube({ kubeconfig: plane.kubeconfigPath });
-  const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-  await Promise.all(allKinds.map((kind) => kube.send({ method: "POST", path, body: crdOf(kind) })));
-  for (const { plural } of allKinds) {
-    const list = `/apis/plosive.dev/v1alpha1/namespaces/${namespace}/${plural}`;
-    await poll(`the API of ${plural}`, () => kube.send({ method: "GET", path: list }));
-  }
-});
-afterAll(async () => {
-  kube?.close();
-  await plane?.stop();
+  ({ name: namespace } = await cluster.namespace());
 });
 
 /** Creates the object, and returns the API server's message when it rejects it. */
 async function create(kind: Kind, spec: Spec, name = `fixture-${made++}`): Promise<string> {
-  await kube.create(resourceTypeOf(kind), { metadata: { namespace, name }, spec } as never);
+  await cluster.admin.create(resourceTypeOf(kind), { metadata: { namespace, name }, spec } as never);
   return name;
 }
 const resultOf = (call: Promise<unknown>) =>
@@ -127,7 +110,7 @@ const resultOf = (call: Promise<unknown>) =>
     (error: unknown) => String(error),
   );
 const change = (kind: Kind, name: string, spec: Spec) =>
-  resultOf(kube.patch(resourceTypeOf(kind), { namespace, name }, { spec }));
+  resultOf(cluster.admin.patch(resourceTypeOf(kind), { namespace, name }, { spec }));
 
 /** A spec that contains the field. */
 function specWith({ kind }: Kind, field: string): Spec {
@@ -165,7 +148,7 @@ async function judge(kind: Kind, { path, rule }: Rule): Promise<{ passing: strin
   if (rule.includes("admittedTime")) {
     const name = await create(kind, spec);
     const passing = await change(kind, name, { queueName: "night" });
-    await kube.apply(
+    await cluster.admin.apply(
       resourceTypeOf(kind),
       { metadata: { namespace, name }, status: { admittedTime: "2026-01-01T12:00:00Z" } } as never,
       { fieldManager: "test", subresource: "status" },
