@@ -17,18 +17,24 @@ import json  # noqa: E402
 import subprocess  # noqa: E402
 
 import pytest  # noqa: E402
+from bench.detection.cache import folder_of, key_of  # noqa: E402
+from bench.detection.corpus.voices import once  # noqa: E402
 
 from worker.platform import Platform, start_platform  # noqa: E402
 
+OPTIONS = "--train-minutes 6 --test-minutes 1.5 --seed 3 --types click,plosive,hum,dropout --per-minute 6"
+
 
 @pytest.fixture(scope="session")
-def voices(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder with train/ (6 min) and test/ (1.5 min) of different speakers, each with truth.json."""
-    out = tmp_path_factory.mktemp("voices")
-    command = [sys.executable, "-m", "voices", "--out", str(out), "--train-minutes", "6", "--test-minutes", "1.5"]
-    command += ["--seed", "3", "--types", "click,plosive,hum,dropout", "--per-minute", "6"]
-    subprocess.run(command, check=True, cwd=ROOT / "tools")
-    return out
+def voices() -> Path:
+    """Folder with train/ (6 min) and test/ (1.5 min) of different speakers, each with truth.json. Composed once: it stays in
+    the cache, which the process of each core reads."""
+
+    def compose(out: Path) -> None:
+        command = [sys.executable, "-m", "voices", "--out", str(out), *OPTIONS.split()]
+        subprocess.run(command, check=True, cwd=ROOT / "tools")
+
+    return once(folder_of("takes") / f"worker-{key_of('tools/voices', extra=OPTIONS)}", compose)
 
 
 @pytest.fixture(scope="session")
