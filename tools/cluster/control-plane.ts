@@ -7,6 +7,7 @@ import { type Daemon, freePorts, startDaemon, waitUntil } from "../process.ts";
 import { answers } from "./api-call.ts";
 import {
   apiServerFlags,
+  componentEnv,
   controllerManagerFlags,
   etcdFlags,
   kubeconfigOf,
@@ -89,6 +90,7 @@ async function startOnce({
       command: controlPlaneTool(name),
       args: [...args, ...further],
       log: join(dir, `${name}.log`),
+      env: componentEnv(),
     });
     daemons.set(name, daemon);
     return daemon;

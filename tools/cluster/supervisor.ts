@@ -7,7 +7,7 @@ import { parseArgs } from "node:util";
 import { tool } from "../cache.ts";
 import { type Daemon, startDaemon, waitUntil } from "../process.ts";
 import { answers } from "./api-call.ts";
-import { apiServerFlags, controllerManagerFlags, etcdFlags, schedulerFlags } from "./flags.ts";
+import { apiServerFlags, componentEnv, controllerManagerFlags, etcdFlags, schedulerFlags } from "./flags.ts";
 import { containerdSocket, kubeletFlags, kubeProxyFlags, nodeFilesOf } from "./node-config.ts";
 import { pkiAt } from "./pki.ts";
 import { type ClusterPlace, controlPlaneOf, findPlace } from "./place.ts";
@@ -31,6 +31,7 @@ async function supervise(place: ClusterPlace): Promise<never> {
       args,
       log: join(place.dir, "logs", `${name}.log`),
       cwd: "/",
+      env: componentEnv(),
     });
     say(`started ${name}`);
     daemon.exited.then(() => {
