@@ -15,6 +15,7 @@ import {
   podsOf,
   runningPod,
   statusOf,
+  toldToEnd,
   train,
   type Wanted,
   waitsFor,
@@ -22,7 +23,7 @@ import {
 import { workerProcesses } from "./machine.ts";
 import { emptyNode } from "./node.ts";
 import { addProfiles, pool } from "./profiles.ts";
-import { sharedTrainable, type Trainable, types } from "./takes.ts";
+import { sharedTrainable, type Trainable } from "./takes.ts";
 
 interface Named {
   readonly metadata: { readonly name: string };
@@ -170,7 +171,6 @@ describe.concurrent("a worker that hangs", () => {
       // Long enough for the trainer to load its libraries on a busy machine.
       progressDeadlineSeconds: 45,
       retries: { perShard: 1 },
-      config: { artifact_types: types, epochs: 8 },
     });
     const first = await until("the pod", 240_000, async () => (await podsOf(job))[0]);
     const hanging = await until("the worker's process", 240_000, async () => {
@@ -178,10 +178,7 @@ describe.concurrent("a worker that hangs", () => {
       return pids.length > 0 ? pids : undefined;
     });
     for (const pid of hanging) process.kill(pid, "SIGSTOP");
-    await until("the operator to delete the pod", 180_000, async () => {
-      const pod = (await podsOf(job)).find(({ metadata }) => metadata.uid === first.metadata.uid);
-      return pod?.metadata.deletionTimestamp === undefined ? undefined : true;
-    });
+    await toldToEnd(job, first);
     // As the kubelet does after the pod's termination grace period.
     for (const pid of hanging) process.kill(pid, "SIGKILL");
     const { status, pods } = await endOf(job, "Succeeded");

@@ -1,11 +1,14 @@
 // Training jobs as a platform engineer applies them, and the three places that show why one failed: the custom
 // resource, REST, the events. Called by the end-to-end tests.
 import { expect } from "vitest";
+import { pods, trainingJobs } from "../../src/kube/kinds.ts";
+import type { ResourceType } from "../../src/kube/objects.ts";
 import type { Condition } from "../../src/schemas/condition.ts";
 import type { JobStatus } from "../../src/schemas/job-resource.ts";
 import type { Account } from "./accounts.ts";
-import { create, kubectl, kubectlJson, until } from "./cluster.ts";
-import { type Trainable, types } from "./takes.ts";
+import { create, kubectl, listOf, until } from "./cluster.ts";
+import { workerProcesses } from "./machine.ts";
+import { smallBatches, type Trainable, types } from "./takes.ts";
 
 interface Metadata {
   readonly name: string;
@@ -28,9 +31,6 @@ interface Event {
   readonly message: string;
   readonly type: string;
   readonly involvedObject: Metadata;
-}
-interface List<T> {
-  readonly items: readonly T[];
 }
 
 /** A training job; its id in the REST API is the uid of its resource. */
@@ -58,7 +58,7 @@ export async function train(
       datasetId,
       annotationSetId,
       shards: { count: 1 },
-      config: { artifact_types: types, epochs: 1 },
+      config: { artifact_types: types, epochs: 1, ...smallBatches },
       ...spec,
     },
   });
@@ -71,22 +71,22 @@ export async function train(
   return job;
 }
 
-/** Minimum time between two lists of a type: each list starts a process, and many tests ask at once. */
+/** Minimum time between two lists of a type: many tests ask at once. */
 const freshMs = 500;
-function shared<T>(resource: string): () => Promise<readonly T[]> {
+function shared<T>(type: ResourceType): () => Promise<readonly T[]> {
   let asked = Number.NEGATIVE_INFINITY;
   let answer: Promise<readonly T[]>;
   return () => {
     if (Date.now() - asked > freshMs) {
       asked = Date.now();
-      answer = kubectlJson<List<T>>("get", resource).then(({ items }) => items);
+      answer = listOf<T>(type);
     }
     return answer;
   };
 }
-const allTrainings = shared<Resource>("trainingjobs");
-const allPods = shared<Pod>("pods");
-const allEvents = shared<Event>("events");
+const allTrainings = shared<Resource>(trainingJobs);
+const allPods = shared<Pod>(pods);
+const allEvents = shared<Event>({ apiVersion: "v1", kind: "Event", plural: "events" });
 
 export const statusOf = async ({ id }: Made): Promise<JobStatus> =>
   (await allTrainings()).find(({ metadata }) => metadata.uid === id)?.status ?? {};
@@ -107,6 +107,23 @@ export const runningPod = (job: Made, but?: Pod) =>
       ({ metadata, status }) => status.phase === "Running" && metadata.uid !== but?.metadata.uid,
     ),
   );
+
+/** Waits until the pod of the job has been asked to end. */
+export const toldToEnd = (job: Made, { metadata }: Pod) =>
+  until(`pod ${metadata.name} to be told to end`, patienceMs, async () => {
+    const pod = (await podsOf(job)).find((one) => one.metadata.uid === metadata.uid);
+    return pod?.metadata.deletionTimestamp === undefined ? undefined : true;
+  });
+
+/** Stops the worker of a running pod, so that it does not finish before the next step. The result lets it continue. */
+export function hold({ metadata }: Pod): () => void {
+  const pids = workerProcesses(metadata.uid);
+  expect(pids.length, "the worker must not have ended yet").toBeGreaterThan(0);
+  for (const pid of pids) process.kill(pid, "SIGSTOP");
+  return () => {
+    for (const pid of pids) process.kill(pid, "SIGCONT");
+  };
+}
 
 /** Waits until the job waits with this reason and message, and until REST shows the same message. */
 export async function waitsFor(job: Made, reason: Condition["reason"], words: RegExp): Promise<void> {

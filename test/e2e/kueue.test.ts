@@ -17,15 +17,13 @@ import {
   conditionOf,
   digestsOf,
   endOf,
-  type Made,
-  type Pod,
-  podsOf,
+  hold,
   runningPod,
   statusOf,
+  toldToEnd,
   train,
   waitsFor,
 } from "./jobs.ts";
-import { workerProcesses } from "./machine.ts";
 import { once } from "./shared.ts";
 import { referenceConfig, sharedTrainable, type Trainable } from "./takes.ts";
 
@@ -61,18 +59,6 @@ async function installKueue(): Promise<void> {
   await promisify(execFile)(tool("helm"), [...args, "--timeout", "10m"]);
 }
 
-/** Stops the worker of a training that has made progress, so that it does not finish before the next step. */
-async function hold(job: Made, pod: Pod): Promise<number[]> {
-  await until(`${job.name} to have learned something`, 240_000, async () => {
-    const { progress_percent } = await account.user.getTrainingJob(job.id);
-    return progress_percent > 0 ? true : undefined;
-  });
-  const pids = workerProcesses(pod.metadata.uid);
-  expect(pids.length, "the worker must not have ended yet").toBeGreaterThan(0);
-  for (const pid of pids) process.kill(pid, "SIGSTOP");
-  return pids;
-}
-
 /** The model of an undisturbed training: that of resume.test.ts, or of a new training if that file did not run. */
 const reference = () =>
   once("reference", async () => {
@@ -86,7 +72,11 @@ test("a training waits for Kueue's quota; a preempted one resumes from its check
   const spec = { config, queueName, retries: { perShard: 0 } };
   const modest = await train(account, `modest-${run}`, data, spec);
   const first = await runningPod(modest);
-  const held = await hold(modest, first);
+  await until("the first training to have learned something", 240_000, async () => {
+    const { progress_percent } = await account.user.getTrainingJob(modest.id);
+    return progress_percent > 0 ? true : undefined;
+  });
+  const resume = hold(first);
   expect(conditionOf(await statusOf(modest), "QuotaReserved")).toMatchObject({ status: "True" });
   const other = await train(account, `other-${run}`, data, spec);
   await waitsFor(other, "QueuePending", /insufficient unused quota for pods/);
@@ -98,11 +88,8 @@ test("a training waits for Kueue's quota; a preempted one resumes from its check
     config: { ...config, epochs: 1 },
     priorityClassName: urgentClass,
   });
-  await until("the worker to be told to end", 240_000, async () => {
-    const pod = (await podsOf(modest)).find(({ metadata }) => metadata.uid === first.metadata.uid);
-    return pod?.metadata.deletionTimestamp === undefined ? undefined : true;
-  });
-  for (const pid of held) process.kill(pid, "SIGCONT");
+  await toldToEnd(modest, first);
+  resume();
   const words = /^Preempted to accommodate a workload .* due to prioritization/;
   await waitsFor(modest, "Preempted", words);
   const { step } = await until("the checkpoint", 180_000, async () => (await statusOf(modest)).checkpoint);

@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { pods } from "../../src/kube/kinds.ts";
 import type { JobStatus } from "../../src/schemas/job-resource.ts";
 import { trainingConfig } from "../../src/schemas/training-config.ts";
 import { followTraining } from "../../tools/demo/training.ts";
@@ -13,16 +14,14 @@ import type { User } from "../../tools/demo/user.ts";
 import { composeVoices, type Voices } from "../../tools/demo/voices.ts";
 import { waitForEmbeddings, waitForInference } from "../../tools/demo/waiting.ts";
 import { admin, findAddress, firstUser } from "./accounts.ts";
-import { clusterPlace, kubectl, kubectlJson, kubectlRefusal, namespace, until } from "./cluster.ts";
+import { clusterPlace, kubectl, kubectlJson, kubectlRefusal, listOf, namespace, until } from "./cluster.ts";
+import { hold, type Pod } from "./jobs.ts";
 import { findProcess } from "./machine.ts";
 import { type Step, step } from "./steps.ts";
-import { corruptFile, labelTakes, takes, types, uploadTo } from "./takes.ts";
+import { corruptFile, labelTakes, smallBatches, takes, types, uploadTo } from "./takes.ts";
 
 interface Named {
   metadata: { name: string; uid: string };
-}
-interface Pod extends Named {
-  status: { phase: string };
 }
 interface List<T> {
   items: T[];
@@ -60,7 +59,7 @@ const jobsOf = async (resource: string) =>
 
 const podOf = (resource: string, phase: string) =>
   until(`a ${phase} pod of ${resource}`, 180_000, async () =>
-    (await kubectlJson<List<Pod>>("get", "pods")).items.find(
+    (await listOf<Pod>(pods)).find(
       (pod) => pod.metadata.name.startsWith(`${resource}-`) && pod.status.phase === phase,
     ),
   );
@@ -133,7 +132,11 @@ describe("the main job", () => {
     const set = await labelTakes(user, voices, datasetId, uploads);
     setId = set.id;
     expect(set.total_annotations).toBeGreaterThan(20);
-    const job = await user.createTrainingJob(datasetId, setId, { artifact_types: types, epochs: 8 });
+    const job = await user.createTrainingJob(datasetId, setId, {
+      artifact_types: types,
+      epochs: 8,
+      ...smallBatches,
+    });
     trainingId = job.id;
     const resource = `tj-${job.id}`;
 
@@ -144,8 +147,10 @@ describe("the main job", () => {
       expect(now.status, "the job must not be over before its pod is killed").not.toBe("completed");
       return now.progress_percent > 0 ? now : undefined;
     });
+    const resume = hold(pod);
     await assertNoCredential(pod.metadata.name);
     await kubectl("delete", "pod", pod.metadata.name, "--wait=false");
+    resume();
     await kubectl("rollout", "restart", "deployment/plosive-operator", "deployment/plosive-api");
     await until("another pod", 180_000, async () =>
       (await podOf(resource, "Running")).metadata.uid === pod.metadata.uid ? undefined : true,
@@ -237,7 +242,11 @@ describe("the main job", () => {
       process.kill(apiServer, "SIGSTOP");
       let job: { id: string; status: string };
       try {
-        job = await user.createTrainingJob(datasetId, setId, { artifact_types: ["click"], epochs: 1 });
+        job = await user.createTrainingJob(datasetId, setId, {
+          artifact_types: ["click"],
+          epochs: 1,
+          ...smallBatches,
+        });
         expect(job.status).toBe("pending");
       } finally {
         process.kill(apiServer, "SIGCONT");

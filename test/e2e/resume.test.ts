@@ -3,7 +3,18 @@
 import { beforeAll, expect, test } from "vitest";
 import { type Account, sharedAccount } from "./accounts.ts";
 import { create, kubectl, until } from "./cluster.ts";
-import { cancel, conditionOf, digestsOf, endOf, eventsOf, runningPod, statusOf, train } from "./jobs.ts";
+import {
+  cancel,
+  conditionOf,
+  digestsOf,
+  endOf,
+  eventsOf,
+  hold,
+  runningPod,
+  statusOf,
+  toldToEnd,
+  train,
+} from "./jobs.ts";
 import { offer } from "./node.ts";
 import { addProfiles, seat } from "./profiles.ts";
 import { once } from "./shared.ts";
@@ -39,10 +50,13 @@ test("a preempted training resumes from its checkpoint, and produces the same mo
     const { progress } = await statusOf(job);
     return (progress?.itemsDone ?? 0) > 0 ? true : undefined;
   });
+  const resume = hold(first);
   const other = await train(account, `urgent-${run}`, data, {
     profile: "silent-seat",
     priorityClassName: urgent,
   });
+  await toldToEnd(job, first);
+  resume();
   await runningPod(other);
   const waiting = await until("the preempted job to wait for the seat", 180_000, async () => {
     const status = await statusOf(job);
