@@ -4,6 +4,7 @@
 // configuration (test/e2e/vitest.config.ts), so that nobody starts a whole cluster unasked.
 import { globSync, readFileSync } from "node:fs";
 import { defineConfig } from "vitest/config";
+import { compileCache } from "./tools/cache.ts";
 import { commitSeed } from "./tools/testing/seed.ts";
 
 // A test needs real servers exactly when it imports what starts them, so its author decides by writing the test and
@@ -26,7 +27,10 @@ const servers = {
 export default defineConfig({
   test: {
     // Of the random trials (test/support/trial.ts).
-    env: { PLOSIVE_TEST_SEED: process.env.PLOSIVE_TEST_SEED ?? String(commitSeed()) },
+    env: {
+      PLOSIVE_TEST_SEED: process.env.PLOSIVE_TEST_SEED ?? String(commitSeed()),
+      NODE_COMPILE_CACHE: compileCache,
+    },
     // Two files at once: the machine that everything must run on has two cores, and control planes take theirs.
     maxWorkers: 2,
     teardownTimeout: 30_000,

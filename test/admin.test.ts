@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { sql } from "slonik";
 import { afterAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { nodeEnv } from "../tools/process.ts";
 import { adminOf } from "./support/admin.ts";
 import { useApi } from "./support/api.ts";
 
@@ -20,11 +21,8 @@ const program = join(import.meta.dirname, "../src/admin.ts");
 /** Runs plosive-admin as a process of its own. */
 function run(args: string[], env: Record<string, string>) {
   return new Promise<{ code: number; out: string; err: string }>((resolve) => {
-    execFile(
-      process.execPath,
-      [program, ...args],
-      { env: { PATH: process.env.PATH, ...env } },
-      (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err }),
+    execFile(process.execPath, [program, ...args], { env: { ...nodeEnv, ...env } }, (error, out, err) =>
+      resolve({ code: error === null ? 0 : Number(error.code), out, err }),
     );
   });
 }

@@ -6,6 +6,8 @@ import { join } from "node:path";
 
 export const cacheDir = process.env.PLOSIVE_CACHE ?? join(homedir(), ".cache", "plosive");
 export const repoDir = join(import.meta.dirname, "..");
+/** Where Node processes of tests keep what they have compiled: a run starts hundreds of them with the same code. */
+export const compileCache = join(repoDir, ".plosive", "compiled");
 export const cniDir = join(cacheDir, "cni");
 
 /**

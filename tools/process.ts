@@ -4,6 +4,12 @@ import { spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 
+/** What Node processes of tests get of our environment: the commands, and the place of compiled code (vitest.config.ts). */
+export const nodeEnv: NodeJS.ProcessEnv = {
+  PATH: process.env.PATH,
+  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+};
+
 export interface Daemon {
   readonly name: string;
   readonly pid: number;

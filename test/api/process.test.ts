@@ -6,7 +6,7 @@ import { sql } from "slonik";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { suspendTenant } from "../../src/db/tenant.ts";
-import { freePorts } from "../../tools/process.ts";
+import { freePorts, nodeEnv } from "../../tools/process.ts";
 import { makeTenant } from "../support/api.ts";
 import { poll } from "../support/poll.ts";
 import { useDatabase } from "../support/postgres.ts";
@@ -17,7 +17,7 @@ const store = useStorage();
 
 function start(env: Record<string, string>) {
   const child = spawn(process.execPath, [join(import.meta.dirname, "../../src/main.ts")], {
-    env: { PATH: process.env.PATH, ...env },
+    env: { ...nodeEnv, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";

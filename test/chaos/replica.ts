@@ -72,7 +72,6 @@ export async function startReplica(
       stdio: ["ignore", "pipe", "inherit"],
       env: {
         ...env,
-        NODE_COMPILE_CACHE: join(world.dir, "compiled"),
         PLOSIVE_DATABASE_POOL: "6",
         PLOSIVE_KUEUE: "off",
         PLOSIVE_POD_NAME: name,

@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { z } from "zod";
 import { maybeOneJob } from "../../src/db/job.ts";
 import { leases } from "../../src/kube/kinds.ts";
-import { freePorts } from "../../tools/process.ts";
+import { freePorts, nodeEnv } from "../../tools/process.ts";
 import { type TestNamespace, useOwnCluster } from "../support/kube.ts";
 import { audience, endPod, jobsOf, podOf, put, startPod, Worker } from "../support/operator.ts";
 import { poll } from "../support/poll.ts";
@@ -67,7 +67,7 @@ function start(): void {
   const started = spawn(process.execPath, ["controllers/main.ts"], {
     stdio: ["ignore", "pipe", "inherit"],
     env: {
-      PATH: process.env.PATH,
+      ...nodeEnv,
       PLOSIVE_DATABASE_URL: postgres.url,
       PLOSIVE_DATABASE_POOL: "6",
       PLOSIVE_S3_ENDPOINT: s3.url,

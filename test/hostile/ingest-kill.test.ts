@@ -120,7 +120,6 @@ async function deliver(delivery: Delivery, after: number): Promise<boolean> {
     [join(import.meta.dirname, "ingest-process.ts"), file],
     (proxies) => ({
       DATABASE_URL: proxies.databaseUrl,
-      NODE_COMPILE_CACHE: join(folder, "compiled"),
     }),
   );
   faults.arm(after, () => child.kill("SIGKILL"));

@@ -2,8 +2,6 @@
 // of the complete request, and a repeated request to the next process creates nothing twice. The test finds the number
 // of calls of a request by killing one call later each time, until the answer arrives.
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freePorts } from "../../tools/process.ts";
@@ -20,7 +18,6 @@ import { unlimited } from "./unlimited.ts";
 
 const database = useDatabase();
 const store = useStorage();
-const compiled = mkdtempSync(join(tmpdir(), "plosive-compiled-"));
 let spare: Promise<Victim> | undefined;
 let api: Victim;
 let client: Client;
@@ -37,7 +34,6 @@ afterAll(async () => {
     victim?.child.kill("SIGKILL");
     await victim?.gone();
   }
-  rmSync(compiled, { recursive: true, force: true });
 });
 
 async function startApi(): Promise<Victim> {
@@ -58,8 +54,6 @@ async function startApi(): Promise<Victim> {
     PLOSIVE_METRICS_PORT: String(metricsPort),
     PLOSIVE_LOG_LEVEL: "error",
     ...unlimited,
-    // The test starts a hundred processes: all but the first use the compile cache.
-    NODE_COMPILE_CACHE: compiled,
   }));
   const url = `http://127.0.0.1:${port}`;
   await victim.until("the API to be ready", async () => (await fetch(`${url}/readyz`)).ok);

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { migrate } from "../../src/db/driver/migrate.ts";
 import { type DatabasePool, makeDatabase } from "../../src/db/driver/pool.ts";
-import { freePorts } from "../../tools/process.ts";
+import { freePorts, nodeEnv } from "../../tools/process.ts";
 import { type Client, makeTenant } from "../support/api.ts";
 import { poll } from "../support/poll.ts";
 import { type RestartablePostgres, startRestartablePostgres } from "../support/restartable-postgres.ts";
@@ -31,7 +31,7 @@ beforeAll(async () => {
   url = `http://127.0.0.1:${port}`;
   child = spawn(process.execPath, [join(import.meta.dirname, "../../src/main.ts")], {
     env: {
-      PATH: process.env.PATH,
+      ...nodeEnv,
       ...Object.fromEntries(Object.entries(storageConfig()).map(([name, value]) => [name, String(value)])),
       PLOSIVE_DATABASE_URL: postgres.url,
       PLOSIVE_HTTP_PORT: String(port),

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import type { StorageConfig } from "../../src/storage/storage.ts";
-import { freePorts } from "../../tools/process.ts";
+import { freePorts, nodeEnv } from "../../tools/process.ts";
 import { poll } from "./poll.ts";
 
 export type ApiProcess = {
@@ -24,7 +24,7 @@ export async function startApiProcess(options: {
   const [port = 0, metricsPort = 0] = await freePorts(2);
   const child = spawn(process.execPath, [join(import.meta.dirname, "../../src/main.ts")], {
     env: {
-      PATH: process.env.PATH,
+      ...nodeEnv,
       ...Object.fromEntries(Object.entries(options.storage).map(([name, value]) => [name, String(value)])),
       PLOSIVE_DATABASE_URL: options.databaseUrl,
       PLOSIVE_HTTP_PORT: String(port),

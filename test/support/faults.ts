@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
+import { nodeEnv } from "../../tools/process.ts";
 import { poll } from "./poll.ts";
 
 export interface FaultProxies {
@@ -154,7 +155,7 @@ export async function startVictim(
 ): Promise<Omit<Victim, "url">> {
   const faults = await startFaultProxies(servers.databaseUrl, servers.storeUrl);
   const child = spawn(process.execPath, command, {
-    env: { PATH: process.env.PATH, ...env(faults) },
+    env: { ...nodeEnv, ...env(faults) },
     stdio: ["ignore", "inherit", "inherit"],
   });
   const exited = once(child, "exit");

@@ -3,6 +3,7 @@
 import { writeFileSync } from "node:fs";
 import type { StorageConfig } from "../../src/storage/storage.ts";
 import type { ControlPlane } from "../../tools/cluster/control-plane.ts";
+import { nodeEnv } from "../../tools/process.ts";
 
 export function operatorEnv(options: {
   tls: ControlPlane["tls"];
@@ -17,7 +18,7 @@ export function operatorEnv(options: {
   const pod = { image: "registry.test/worker:1" };
   writeFileSync(profilesFile, JSON.stringify({ default: { embed: pod, train: pod, detect: pod } }));
   return {
-    PATH: process.env.PATH,
+    ...nodeEnv,
     ...storage,
     PLOSIVE_DATABASE_URL: options.databaseUrl,
     PLOSIVE_NAMESPACE: options.namespace,

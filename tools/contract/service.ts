@@ -7,7 +7,7 @@ import { migrate } from "../../src/db/driver/migrate.ts";
 import { makeDatabase } from "../../src/db/driver/pool.ts";
 import { repoDir } from "../cache.ts";
 import { startPostgres } from "../postgres.ts";
-import { freePorts, startDaemon, waitUntil } from "../process.ts";
+import { freePorts, nodeEnv, startDaemon, waitUntil } from "../process.ts";
 import { makeBucket, startS3 } from "../s3.ts";
 import { type Seed, seed } from "./seed.ts";
 
@@ -84,7 +84,7 @@ async function start(dir: string, started: { stop(): Promise<unknown> }[]): Prom
     args: [join(repoDir, "src/main.ts")],
     log: join(dir, "api.log"),
     env: {
-      PATH: process.env.PATH,
+      ...nodeEnv,
       ...bucket,
       PLOSIVE_DATABASE_URL: login.href,
       PLOSIVE_DATABASE_POOL: "20",

@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { repoDir } from "../cache.ts";
+import { compileCache, repoDir } from "../cache.ts";
 import { type CpuMeter, makeCpuMeter } from "./cpu-meter.ts";
 import { endProcessesWith, processesWith } from "./leftovers.ts";
 import { add, type Outcome } from "./report.ts";
@@ -41,7 +41,13 @@ export function startSuite(suite: Suite, folder: string, env: NodeJS.ProcessEnv)
     const output = openSync(log, "w");
     for (const command of suite.commands(reportFile)) {
       const limitMs = Math.max(0, deadline - Date.now());
-      const environment = { ...process.env, ...env, ...command.env, [markName]: mark };
+      const environment = {
+        ...process.env,
+        NODE_COMPILE_CACHE: compileCache,
+        ...env,
+        ...command.env,
+        [markName]: mark,
+      };
       const { exitCode, trouble } = await run(command, meter, output, environment, limitMs, end);
       const read = command.read(readIfThere(reportFile), exitCode);
       outcomes.push(trouble === undefined ? read : { ...read, failed: [...read.failed, trouble] });
