@@ -46,6 +46,14 @@ export function validatePart({ part, schema, value, suspectJson }: PartInput): P
     : { items: made.error.issues.map((issue) => toItem(part, schema, issue, value)) };
 }
 
+/** Returns the faults of one value as a sentence. A member with many faults of one kind is named once. */
+export function sentenceOf(items: readonly ValidationItem[]): string {
+  const faults = items.map(
+    ({ loc, msg }) => `${loc.find((step) => step !== "body")}: ${msg.replace(/^Value error, /, "")}`,
+  );
+  return [...new Set(faults)].join("; ");
+}
+
 /** Converts the texts of a query string to the numbers, booleans and lists that the schema expects. */
 export function fromQuery(schema: z.ZodType, query: URLSearchParams): Record<string, unknown> {
   const shape = (schema as z.ZodObject).shape as Record<string, z.ZodType>;

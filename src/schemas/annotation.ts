@@ -24,6 +24,7 @@ const extraData = z
   .record(z.string(), z.unknown())
   .refine((value) => Buffer.byteLength(JSON.stringify(value)) <= 4096, {
     error: "extra_data takes at most 4096 bytes of JSON",
+    abort: true,
   })
   .refine((value) => depthOf(value) <= 5, { error: "extra_data nests at most 5 levels" })
   .describe("Your own data, a JSON object of up to 4 KiB")
@@ -74,6 +75,9 @@ const newAnnotation = z.object({
 export const createAnnotationBody = newAnnotation
   .refine((value) => value.start_ms <= value.end_ms, startBeforeEnd)
   .meta({ id: "CreateAnnotation" });
+
+/** What an import checks before it keeps a label. */
+export const annotationTexts = newAnnotation.pick({ extra_data: true, annotator: true });
 
 export const bulkAnnotationsBody = z
   .object({
