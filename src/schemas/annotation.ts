@@ -1,6 +1,6 @@
 // Annotations in REST (interface specification 2.6).
 import { z } from "zod";
-import { artifactTypeName } from "./primitives.ts";
+import { artifactTypeName, maxMembers } from "./primitives.ts";
 import { count, id, time } from "./rest.ts";
 
 const ms = (text: string, example = 1250) =>
@@ -22,6 +22,7 @@ const confidence = z
   .meta({ examples: [0.9] });
 const extraData = z
   .record(z.string(), z.unknown())
+  .check(maxMembers(1_000))
   .refine((value) => Buffer.byteLength(JSON.stringify(value)) <= 4096, {
     error: "extra_data takes at most 4096 bytes of JSON",
     abort: true,
