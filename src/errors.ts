@@ -12,12 +12,31 @@ export interface ValidationItem {
   readonly type: string;
 }
 
+/** The first faults of a part of a request, and the number of all: a body can have a million. */
+export interface Faults {
+  readonly items: ValidationItem[];
+  total: number;
+}
+
+const maxFaults = 100;
+
+export function addFault(faults: Faults, make: () => ValidationItem): void {
+  if (faults.items.length < maxFaults) faults.items.push(make());
+  faults.total += 1;
+}
+
+/** Returns the first faults and, if there are more, the number of all as a last one. */
+export const listOf = ({ items, total }: Faults, part: string): readonly ValidationItem[] =>
+  total === items.length
+    ? items
+    : [...items, valueError([part], `there are ${total} faults; only the first ${items.length} are listed`)];
+
 interface AppErrorOptions {
   readonly code: ErrorCode;
   readonly status: number;
   readonly message: string;
   readonly hint?: string;
-  /** Only with status 422: all faults of the request. */
+  /** Only with status 422: the faults of the request, of each part at most the first 100. */
   readonly items?: readonly ValidationItem[];
   /** Only for errors that can have several failed preconditions: all of them. */
   readonly errors?: readonly { code: ErrorCode; message: string }[];
@@ -185,7 +204,7 @@ export const keyAlreadyCreated = (id: string) =>
 export const preconditionFailed = () =>
   error(412, "precondition_failed", "The resource has changed: If-Match contains none of its current ETags");
 
-// 422: all faults of the request at once.
+// 422: the faults of the request at once.
 export const validationFailed = (items: readonly ValidationItem[]) =>
   error(422, "validation_failed", "The request has invalid fields", { items });
 

@@ -4,7 +4,14 @@ import type { SetPlace } from "../db/annotation.ts";
 import { lengthsOfAudio } from "../db/audio-file.ts";
 import { oneDatasetForShare } from "../db/dataset.ts";
 import type { Db } from "../db/driver/page.ts";
-import { type ValidationItem, validationFailed, valueError } from "../errors.ts";
+import {
+  addFault,
+  type Faults,
+  listOf,
+  type ValidationItem,
+  validationFailed,
+  valueError,
+} from "../errors.ts";
 import type { NewAnnotation } from "../schemas/annotation.ts";
 
 /** What the rules concern. */
@@ -14,7 +21,7 @@ type Place = Pick<NewAnnotation, "audio_file_id" | "artifact_type" | "start_ms" 
 const toleranceMs = 50;
 
 /**
- * Throws validationFailed with all faults of all annotations. `locOf` returns an annotation's location in the request.
+ * Throws validationFailed with the first faults of all annotations. `locOf` returns an annotation's location in the request.
  */
 export async function requireValidAnnotations(
   tx: Db,
@@ -26,8 +33,10 @@ export async function requireValidAnnotations(
   const types = new Set(artifact_types.map((type) => type.name));
   const ids = [...new Set(annotations.map((annotation) => annotation.audio_file_id.toLowerCase()))];
   const lengths = await lengthsOfAudio(tx, tenantId, datasetId, ids);
-  const faults = annotations.flatMap((annotation, i) => faultsOf(annotation, types, lengths, locOf(i)));
-  if (faults.length > 0) throw validationFailed(faults);
+  const faults: Faults = { items: [], total: 0 };
+  for (const [i, annotation] of annotations.entries())
+    for (const fault of faultsOf(annotation, types, lengths, locOf(i))) addFault(faults, () => fault);
+  if (faults.total > 0) throw validationFailed(listOf(faults, "body"));
 }
 
 /**

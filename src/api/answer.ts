@@ -46,7 +46,8 @@ export async function answer(ctx: Context, route: Route, deps: SharedDeps): Prom
 async function holdResponse(exchange: Exchange): Promise<void> {
   const { ctx, route, deps, caller, reply } = exchange;
   if (route.method !== "GET" || caller.tenantId === "" || reply.body === undefined) return;
-  const body = typeof reply.body === "string" ? reply.body : JSON.stringify(reply.body);
+  const isReady = typeof reply.body === "string" || Buffer.isBuffer(reply.body);
+  const body = isReady ? (reply.body as string | Buffer) : JSON.stringify(reply.body);
   exchange.reply = { ...reply, body };
   if (body.length < minLargeBytes) return;
   whenSent(ctx, await deps.shares.responses(caller.tenantId, unitsOf(body.length)));

@@ -25,6 +25,7 @@ import type { SharedDeps } from "./route.ts";
 import { makeRouter } from "./router.ts";
 import { routes } from "./routes/index.ts";
 import { makeShares } from "./shares.ts";
+import { makeReadWaveform } from "./waveform.ts";
 
 export interface App {
   readonly listener: RequestListener;
@@ -48,6 +49,7 @@ export function makeApp(deps: ApiDeps & { readonly registry: Registry }): App {
     shares: makeShares(deps.registry),
     bodyMemory: makeBodyMemory(),
     readBody: makeReadBody(),
+    readWaveform: makeReadWaveform(),
     rates: makeRateLimit(deps),
     findCaller: makeFindCaller(deps.db),
     failedAuth: makeFailedAuthLimiter(deps),

@@ -2,7 +2,7 @@
 // members named __proto__. The schemas check such values themselves, except in records, where clients store data of
 // their own: there this file refuses them. Called by validate.ts for bodies that have any of these values.
 import type { z } from "zod";
-import { type ValidationItem, valueError } from "../errors.ts";
+import { addFault, type Faults, valueError } from "../errors.ts";
 
 /** Placeholder for a number that cannot be stored exactly. It contains NUL, which no stored text may contain. */
 const inexact = "\0altered";
@@ -13,14 +13,9 @@ const numberFault = "the number cannot be stored exactly; send it as a string";
 // A regular expression, because JSON.parse with source text access takes ten times as long.
 const number = /-?\d[\d.]*(?:[eE][+-]?\d+)?/g;
 
-/** Maximum number of reported faults. A body can have a million. */
-const maxFaults = 100;
-
-/** Returns the faults in the values of all records of the schema, at any depth. `json` is well-formed JSON. */
-export function faultsOfAltered(schema: z.ZodType, json: string, loc: (string | number)[]): ValidationItem[] {
-  const faults: ValidationItem[] = [];
+/** Adds the faults in the values of all records of the schema, at any depth. `json` is well-formed JSON. */
+export function addAltered(faults: Faults, schema: z.ZodType, json: string, loc: (string | number)[]): void {
   checkRecords(schema, JSON.parse(withPlaceholders(json)), loc, faults);
-  return faults;
 }
 
 /** Replaces each number that cannot be stored exactly by the placeholder. */
@@ -59,12 +54,7 @@ function isInexact(source: string): boolean {
 }
 
 /** Finds the records of a schema, and checks the value there. */
-function checkRecords(
-  schema: z.ZodType,
-  value: unknown,
-  loc: (string | number)[],
-  faults: ValidationItem[],
-): void {
+function checkRecords(schema: z.ZodType, value: unknown, loc: (string | number)[], faults: Faults): void {
   if (typeof value !== "object" || value === null) return;
   const def = schema.def as {
     type: string;
@@ -85,9 +75,8 @@ function checkRecords(
 }
 
 /** Checks a value in a record. `loc` is the location of `value`; the recursion extends it and restores it. */
-function checkRecord(value: unknown, loc: (string | number)[], faults: ValidationItem[]): void {
-  if (faults.length === maxFaults) return;
-  const fault = (why: string) => faults.push(valueError([...loc], why));
+function checkRecord(value: unknown, loc: (string | number)[], faults: Faults): void {
+  const fault = (why: string) => addFault(faults, () => valueError([...loc], why));
   if (value === inexact) fault(numberFault);
   if (typeof value !== "object" || value === null) return;
   for (const name in value) {

@@ -15,6 +15,7 @@ import type { Live } from "./live.ts";
 import type { Pace } from "./pace.ts";
 import type { RateLimit, RateName } from "./rate-limit.ts";
 import type { Shares } from "./shares.ts";
+import type { ReadWaveform } from "./waveform.ts";
 
 /** The dependencies that all requests share. Made by app.ts. */
 export interface SharedDeps extends ApiDeps {
@@ -27,6 +28,7 @@ export interface SharedDeps extends ApiDeps {
   readonly shares: Shares;
   readonly bodyMemory: BodyMemory;
   readonly readBody: ReadBody;
+  readonly readWaveform: ReadWaveform;
   readonly rates: RateLimit;
   readonly findCaller: FindCaller;
   readonly failedAuth: FailedAuthLimiter;

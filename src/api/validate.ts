@@ -2,8 +2,15 @@
 // for FastAPI understand them. Messages never contain values from the request, which may be secrets. Called by answer.ts
 // and body/read.ts.
 import { z } from "zod";
-import { type ValidationItem, validationFailed } from "../errors.ts";
-import { faultsOfAltered } from "./lossless.ts";
+import {
+  addFault,
+  type Faults,
+  listOf,
+  type ValidationItem,
+  validationFailed,
+  valueError,
+} from "../errors.ts";
+import { addAltered } from "./lossless.ts";
 
 export type Part = "body" | "path" | "query";
 
@@ -34,16 +41,26 @@ export function validatePart({ part, schema, value, suspectJson }: PartInput): P
   const [form, transform] = schema instanceof z.ZodPipe ? [schema.in as z.ZodType, schema.out] : [schema];
   // Only one fault of a union is reported, but a document of 8 MiB can have a million. abortEarly stops at the first.
   const parsed = form.safeParse(value, { abortEarly: form.def.type === "union" } as object);
-  const items = suspectJson === undefined ? [] : faultsOfAltered(form, suspectJson, [part]);
-  if (!parsed.success) items.push(...parsed.error.issues.map((issue) => toItem(part, form, issue, value)));
+  const faults: Faults = { items: [], total: 0 };
+  if (suspectJson !== undefined) addAltered(faults, form, suspectJson, [part]);
+  if (!parsed.success)
+    for (const issue of parsed.error.issues) addFault(faults, () => toItem(part, form, issue, value));
   // Checks only the parsed data: unknown members are ignored, whatever they contain.
-  else if (!isReadable(parsed.data)) items.push(...unreadableText(parsed.data, [part]));
-  if (items.length > 0) return { items };
-  if (transform === undefined) return { value: parsed.data, items };
+  else if (!isReadable(parsed.data)) addUnreadable(faults, parsed.data, [part]);
+  if (faults.total > 0) return { items: listOf(faults, part) };
+  if (transform === undefined) return { value: parsed.data, items: [] };
   const made = (transform as z.ZodType).safeParse(parsed.data);
   return made.success
-    ? { value: made.data, items }
+    ? { value: made.data, items: [] }
     : { items: made.error.issues.map((issue) => toItem(part, schema, issue, value)) };
+}
+
+/** Returns the faults of one value as a sentence. A member with many faults of one kind is named once. */
+export function sentenceOf(items: readonly ValidationItem[]): string {
+  const faults = items.map(
+    ({ loc, msg }) => `${loc.find((step) => step !== "body")}: ${msg.replace(/^Value error, /, "")}`,
+  );
+  return [...new Set(faults)].join("; ");
 }
 
 /** Converts the texts of a query string to the numbers, booleans and lists that the schema expects. */
@@ -87,20 +104,14 @@ function isReadable(value: unknown): boolean {
   return true;
 }
 
-function unreadableText(value: unknown, loc: (string | number)[]): ValidationItem[] {
-  if (typeof value === "string") return isReadableText(value) ? [] : [unreadable(loc)];
-  if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).flatMap(([name, member]) => {
-    if (!isReadableText(name)) return [unreadable(loc)];
-    return unreadableText(member, [...loc, Array.isArray(value) ? Number(name) : name]);
-  });
+function addUnreadable(faults: Faults, value: unknown, loc: (string | number)[]): void {
+  const unreadable = () => valueError(loc, "text must not contain NUL characters or unpaired surrogates");
+  if (typeof value === "string" && !isReadableText(value)) addFault(faults, unreadable);
+  if (typeof value !== "object" || value === null) return;
+  for (const [name, member] of Object.entries(value))
+    if (!isReadableText(name)) addFault(faults, unreadable);
+    else addUnreadable(faults, member, [...loc, Array.isArray(value) ? Number(name) : name]);
 }
-
-const unreadable = (loc: (string | number)[]): ValidationItem => ({
-  loc,
-  msg: "Value error, text must not contain NUL characters or unpaired surrogates",
-  type: "value_error",
-});
 
 const typeNames: Record<string, [type: string, msg: string]> = {
   string: ["string_type", "Input should be a valid string"],

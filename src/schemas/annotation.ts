@@ -1,6 +1,6 @@
 // Annotations in REST (interface specification 2.6).
 import { z } from "zod";
-import { artifactTypeName } from "./primitives.ts";
+import { artifactTypeName, maxMembers } from "./primitives.ts";
 import { count, id, time } from "./rest.ts";
 
 const ms = (text: string, example = 1250) =>
@@ -22,8 +22,10 @@ const confidence = z
   .meta({ examples: [0.9] });
 const extraData = z
   .record(z.string(), z.unknown())
+  .check(maxMembers(1_000))
   .refine((value) => Buffer.byteLength(JSON.stringify(value)) <= 4096, {
     error: "extra_data takes at most 4096 bytes of JSON",
+    abort: true,
   })
   .refine((value) => depthOf(value) <= 5, { error: "extra_data nests at most 5 levels" })
   .describe("Your own data, a JSON object of up to 4 KiB")
@@ -74,6 +76,9 @@ const newAnnotation = z.object({
 export const createAnnotationBody = newAnnotation
   .refine((value) => value.start_ms <= value.end_ms, startBeforeEnd)
   .meta({ id: "CreateAnnotation" });
+
+/** What an import checks before it keeps a label. */
+export const annotationTexts = newAnnotation.pick({ extra_data: true, annotator: true });
 
 export const bulkAnnotationsBody = z
   .object({

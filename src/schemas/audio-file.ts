@@ -1,6 +1,6 @@
 // Audio files and the three-step upload in REST. Uploads of inference jobs use the same upload form.
 import { z } from "zod";
-import { sha256Hex } from "./primitives.ts";
+import { maxMembers, sha256Hex } from "./primitives.ts";
 import { count, id, listQuery, sentence, time } from "./rest.ts";
 
 export const audioStatuses = ["pending_upload", "processing", "ready", "failed", "expired"] as const;
@@ -29,7 +29,7 @@ const filename = z
   .meta({ examples: ["take-17.wav"] });
 const metadata = z
   .record(z.string().min(1).max(64), z.string().max(512))
-  .refine((pairs) => Object.keys(pairs).length <= 16, { error: "metadata must have at most 16 members" })
+  .check(maxMembers(16))
   .describe("Up to 16 key-value pairs of your own")
   .meta({ maxProperties: 16, examples: [{ microphone: "left" }] });
 

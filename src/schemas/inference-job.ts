@@ -12,7 +12,7 @@ import {
   specRules,
 } from "./job-resource.ts";
 import { defineKind } from "./kind.ts";
-import { artifactTypeName } from "./primitives.ts";
+import { artifactTypeName, maxMembers } from "./primitives.ts";
 import { count, listQuery, sentence, time, id as uuid } from "./rest.ts";
 import type { DetectConfig } from "./worker.ts";
 
@@ -125,9 +125,10 @@ export const inferenceConfig = z
       .meta({ examples: [0.5] }),
     thresholds: z
       .record(artifactTypeName, z.number().min(0).max(1))
+      .check(maxMembers(64))
       .optional()
       .describe("Thresholds by type; they take precedence over `threshold`")
-      .meta({ examples: [{ click: 0.6 }] }),
+      .meta({ maxProperties: 64, examples: [{ click: 0.6 }] }),
     artifact_types: z.array(artifactTypeName).min(1).max(64).nullish().describe("Artifact types to report"),
     min_duration_ms: z
       .int()

@@ -1,4 +1,4 @@
-// Primitive schemas: UUIDs, SHA-256 digests, names of artifact types. Used by the other schemas.
+// Primitive schemas: UUIDs, SHA-256 digests, names of artifact types, the size of records. Used by the other schemas.
 import { z } from "zod";
 
 export const uuid = z
@@ -21,3 +21,25 @@ export const artifactTypeName = z
     "Name of an artifact type: letters A to Z and a to z, digits, space, underscore, dot, hyphen; at most 64 characters",
   )
   .meta({ maxLength: 64, examples: ["click"] });
+
+/** Refuses a larger record before its members are parsed: zod would find a fault in each. It does so for lists itself. */
+export function maxMembers(most: number) {
+  const isLarger = (value: unknown) =>
+    typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length > most;
+  const check = z.check<unknown>(({ value, issues }) => {
+    const message = `must have at most ${most} members`;
+    if (isLarger(value)) issues.push({ code: "custom", input: value, message });
+  });
+  check._zod.onattach.push(({ _zod }) => {
+    _zod.deferred ??= [];
+    _zod.deferred.push(() => {
+      const { parse } = _zod;
+      _zod.parse = (payload, context) => {
+        if (!isLarger(payload.value)) return parse(payload, context);
+        check._zod.check(payload);
+        return payload;
+      };
+    });
+  });
+  return check;
+}

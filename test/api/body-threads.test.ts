@@ -135,3 +135,60 @@ it("entries come in order, and the files that they name are listed once", async 
   for await (const entry of entriesOf(document)) found.push("line" in entry && entry.line.extraData);
   expect(found).toEqual(results.map((sent) => sent.meta.extra_data));
 });
+
+describe("what many labels of a document share is not copied for each", () => {
+  const shared = (labels: number, meta: object, filename = "a.wav") =>
+    JSON.stringify([
+      {
+        data: { filename },
+        annotations: [
+          {
+            result: [{ type: "labels", value: { start: 0, end: 1, labels: Array(labels).fill("a") }, meta }],
+          },
+        ],
+      },
+    ]);
+  const read = (name: DocumentName, text: string) => {
+    const found = readBody(documents[name], { bytes: Buffer.from(text), type: types[name], optional: false });
+    const { batches = [], filenames = [] } = (found.value ?? {}) as Partial<LabelDocument>;
+    const bytes = [...batches, ...filenames].reduce((sum, { length }) => sum + length, 0);
+    return { ...found, times: bytes / text.length };
+  };
+
+  it.each([
+    ["an annotator", shared(20_000, { annotator: "x".repeat(60_000) })],
+    ["extra data", shared(20_000, { extra_data: { a: "x".repeat(60_000) } })],
+    [
+      "a file name",
+      JSON.stringify([
+        { data: { filename: "x".repeat(60_000) }, annotations: [{ result: Array(999).fill(result()) }] },
+      ]),
+    ],
+  ])("%s that is too long is refused", (_, text) => {
+    const { value, times } = read("annotationTool", text);
+    expect((value as LabelDocument).labels).toBeGreaterThan(998);
+    expect(times).toBeLessThan(4);
+  });
+
+  it.each([
+    ["an annotator", { annotator: "x".repeat(255) }],
+    ["extra data", { extra_data: { a: "x".repeat(4_000) } }],
+  ])("%s of very many labels of one result is refused", (_, meta) => {
+    expect(read("annotationTool", shared(20_000, meta)).items).toEqual([
+      { loc: ["body"], msg: expect.stringContaining("too many labels share"), type: "value_error" },
+    ]);
+    expect(read("annotationTool", shared(64, meta)).value).toMatchObject({ labels: 64 });
+  });
+
+  it.each<[string, DocumentName, string]>([
+    ["a label track", "audacity", "x\n".repeat(30_000)],
+    ["CSV", "csv", `filename,artifact_type,start_ms,end_ms\n${"x\n".repeat(30_000)}`],
+  ])("of problems in %s only those are kept that a report lists", async (_, name, text) => {
+    const { value, times } = read(name, text);
+    expect(times).toBeLessThan(4);
+    const kept: unknown[] = [];
+    for await (const entry of entriesOf(value as LabelDocument)) kept.push(entry);
+    expect(value).toMatchObject({ labels: 30_000 });
+    expect(kept).toHaveLength(1_000);
+  });
+});

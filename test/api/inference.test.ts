@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { sql } from "slonik";
 import { beforeAll, describe, expect, it } from "vitest";
+import readWaveform from "../../src/api/waveform.ts";
 import { type Client, execute, useApi } from "../support/api.ts";
 import { wav } from "../support/audio.ts";
 import { rfc3339 } from "../support/rfc3339.ts";
@@ -323,5 +324,40 @@ describe("a waveform", () => {
     expect(early.body.code).toBe("audio_not_ready");
     await api.storage.remove(key);
     expect((await client.get(path)).body.code).toBe("audio_not_ready");
+  });
+
+  it("of a long file is read in a thread and not in the event loop", async () => {
+    const dataset = await makeDataset(client);
+    const key = `peaks/${client.tenantId}/long.json`;
+    const data = Array.from({ length: 480_000 }, (_, i) => (i % 100) - 50);
+    const peaks = {
+      version: 2,
+      channels: 1,
+      sample_rate: 16_000,
+      samples_per_pixel: 256,
+      bits: 8,
+      length: 240_000,
+    };
+    const text = JSON.stringify({ ...peaks, data });
+    await api.storage.write(key, text);
+    const file = await addReadyAudio(api.db, client.tenantId, dataset, { peaksKey: key });
+    const url = `${api.url}/api/v1/datasets/${dataset}/audio/${file}/waveform`;
+    const cpuOf = async (work: () => unknown) => {
+      const before = process.threadCpuUsage();
+      await work();
+      const { user, system } = process.threadCpuUsage(before);
+      return user + system;
+    };
+    const get = async () => {
+      const answer = await fetch(url, { headers: { "X-API-Key": client.key } });
+      expect(answer.status).toBe(200);
+      expect((await answer.arrayBuffer()).byteLength).toBe(text.length);
+    };
+    const read = () => readWaveform({ bytes: Buffer.from(text), samplesPerPixel: undefined });
+    await get();
+    read();
+    expect(await cpuOf(get)).toBeLessThan((await cpuOf(read)) / 2);
+    // The second one waits for the first.
+    await Promise.all([get(), get()]);
   });
 });

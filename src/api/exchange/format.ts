@@ -47,9 +47,15 @@ export interface Format {
   readonly write: (regions: Regions, options: WriteOptions) => AsyncIterable<string>;
 }
 
+/** Labels with the same position, as one object, differ only in their type. */
+export interface ImportLabel {
+  readonly at: Position;
+  readonly line: ImportLine;
+}
+
 /** One entry that an import has read: a label, or the reason why the entry is skipped. */
 export type ImportEntry =
-  | { readonly at: Position; readonly line: ImportLine }
+  | ImportLabel
   | {
       readonly at: Position;
       readonly problem: string;

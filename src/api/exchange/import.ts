@@ -9,13 +9,12 @@ import type { Db } from "../../db/driver/page.ts";
 import { createAnnotationBody, type NewAnnotation } from "../../schemas/annotation.ts";
 import { artifactTypeName } from "../../schemas/primitives.ts";
 import { faultsOf } from "../annotation-rules.ts";
-import { validatePart } from "../validate.ts";
+import { sentenceOf, validatePart } from "../validate.ts";
 import { type AudioIndex, indexAudio, pickAudio } from "./audio-index.ts";
 import type { AudioReference, ImportLine, Position } from "./format.ts";
-import { entriesOf, type LabelDocument } from "./label-document.ts";
+import { entriesOf, type LabelDocument, maxErrors } from "./label-document.ts";
 import { indexTypes, pickType, type TypeIndex } from "./type-index.ts";
 
-const maxErrors = 1_000;
 /** Rows per statement. Making one statement takes the event loop a few milliseconds. */
 const chunkSize = 500;
 
@@ -142,9 +141,6 @@ function parse(annotation: unknown): NewAnnotation | string {
   const { value, items } = validatePart({ part: "body", schema: createAnnotationBody, value: annotation });
   return items.length === 0 ? (value as NewAnnotation) : sentenceOf(items);
 }
-
-const sentenceOf = (items: readonly { loc: readonly (string | number)[]; msg: string }[]) =>
-  items.map(({ loc, msg }) => `${loc.at(-1)}: ${msg.replace(/^Value error, /, "")}`).join("; ");
 
 /** Labels with the same file, type and times. */
 type EqualLabels = [NewAnnotation, ...NewAnnotation[]];

@@ -81,10 +81,13 @@ function audioOf({ data, file_upload }: LabelTask): AudioReference {
       return name === undefined ? [] : [name, name.replace(/^[0-9a-f]{8}-/, "")];
     }),
   ];
-  return { ids: ids.filter(isGuid), filenames: [...new Set(filenames.filter((name) => name !== undefined))] };
+  return { ids: ids.filter(isGuid), filenames: [...new Set(filenames.filter(isName))] };
 }
 
 const textOf = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
+
+/** A name of an audio file has at most 255 characters, of two UTF-16 units each. All batches of the task have copies. */
+const isName = (text: string | undefined): text is string => text !== undefined && text.length <= 510;
 
 const isGuid = (text: string | undefined): text is string => z.guid().safeParse(text).success;
 
