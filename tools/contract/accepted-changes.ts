@@ -54,6 +54,11 @@ export const accepted: readonly Accepted[] = [
     reason: "More than 16 pairs were rejected before",
   },
   {
+    id: "request-property-max-properties-set",
+    text: /`config\/thresholds` request property's maxProperties was set to `64`$/,
+    reason: "A model has at most 64 types, and thresholds of other types were rejected before",
+  },
+  {
     id: "request-parameter-type-changed",
     text: /the `format` was changed from `none` to `int(32|64)`$/,
     reason: "The limits of the numbers are unchanged; the format only names a type that can hold them",
