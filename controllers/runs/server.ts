@@ -37,7 +37,7 @@ const path = /^\/v1\/runs\/([a-z0-9-]{1,63})\/shards\/(0|[1-9][0-9]{0,4})\/(work
 const gzip = promisify(gzipWithCallback);
 const maxBodyBytes = 128 * 1024;
 const reloadMs = 60_000;
-/** Responses in pieces that are sent at the same time. Each one occupies about 10 MB. */
+/** Responses in pieces that are sent at the same time. Each one adds about 150 MiB to the resident memory, mostly garbage. */
 const streamsAtOnce = 2;
 /** Shorter than a worker waits for a response. */
 const streamWaitMs = 45_000;
